@@ -668,7 +668,8 @@ Examples:
   b2 rescue cut.b2frame -o saved.b2frame
   b2 rescue --fill nan torn.b2nd -o saved.b2nd
   b2 rescue prices.bcolz -o prices-fixed.bcolz
-  b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file";
+  b2 rescue cut.blp -o saved.blp    the sound chunks of a Bloscpack file
+  b2 rescue cut.b2z -o saved.b2z    the values of a store";
 
 const COMPAT_EXAMPLES: &str = "\
 Examples:

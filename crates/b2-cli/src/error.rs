@@ -346,6 +346,11 @@ impl Error {
             }
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
+            Self::Store(
+                b2store::Error::Zip(_)
+                | b2store::Error::NotAStore { .. }
+                | b2store::Error::Corrupt { .. },
+            ) => "`b2 rescue STORE -o NEW` saves what can be read",
             Self::Locked(_)
             | Self::Frame(b2frame::Error::Locked { .. })
             | Self::Bcolz(bcolz_store::Error::Locked { .. }) => "use --lock-timeout to wait longer",

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blosc_chunk::{CParams, ChunkHeader, SpecialKind};
-use blosc_io::{ReadAt, Tree};
+use blosc_io::{MemStore, ReadAt, Tree};
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
 pub use members::members;
@@ -32,7 +32,7 @@ use crate::header::{FIXED_LEN, FrameHeader, FrameType, MIN_LEN};
 use crate::metalayers::{Metalayers, Section};
 use crate::nd::NdMeta;
 use crate::offsets::{self, Index, MAX_NCHUNKS, Offset};
-use crate::params::{Checksums, FrameParams, OpenOptions};
+use crate::params::{Checksums, EditOptions, FrameParams, OpenOptions};
 use crate::probe::Kind;
 use crate::schunk::{FrameState, SChunk, check_limit, open_file, read_meta, read_trailer};
 use crate::seal::Mark;
@@ -173,8 +173,33 @@ impl Salvage {
             FrameType::Sparse => self.schunk.save_sparse(path)?,
             FrameType::Contiguous => self.schunk.save(path)?,
         }
-        let Some(value) = &self.value else { return Ok(()) };
+        if self.value.is_none() {
+            return Ok(());
+        }
         let mut writer = SChunkWriter::open(path)?;
+        self.fill_lost(&mut writer)?;
+        writer.commit()
+    }
+
+    /// The same as a contiguous frame in memory.
+    ///
+    /// # Errors
+    /// As [`SChunk::to_cframe`].
+    pub fn to_cframe(&self) -> Result<Vec<u8>> {
+        let frame = self.schunk.to_cframe()?;
+        if self.value.is_none() {
+            return Ok(frame);
+        }
+        let store = Box::new(MemStore::new(frame));
+        let mut writer = SChunkWriter::open_in(store, &EditOptions::default())?;
+        self.fill_lost(&mut writer)?;
+        writer.commit()?;
+        writer.finish()?.to_cframe()
+    }
+
+    /// Puts the fill value where chunks are lost.
+    fn fill_lost(&self, writer: &mut SChunkWriter) -> Result<()> {
+        let Some(value) = &self.value else { return Ok(()) };
         for (nchunk, state) in (0u64..).zip(&self.chunks) {
             if *state == ChunkState::Lost {
                 let nbytes = self.schunk.chunk_nbytes(nchunk)?;
@@ -182,7 +207,7 @@ impl Salvage {
                 writer.update(nchunk, &items.collect::<Vec<_>>())?;
             }
         }
-        writer.commit()
+        Ok(())
     }
 }
 
@@ -374,11 +399,12 @@ impl<'a> Wreck<'a> {
         let table = entries.iter().map(|(at, _)| at.unwrap_or(run)).collect();
         let mut index = Index::empty();
         index.set_table(table);
+        let section = source.available()?.saturating_sub(header.header_len().into());
         index.set_section(match folder {
             Some(_) => offsets::Section::Files,
-            None => offsets::Section::Bytes(source.available()?),
+            None => offsets::Section::Bytes(section),
         });
-        header.set_cbytes(source.available()?);
+        header.set_cbytes(section);
         let options = options.clone().for_items_of(&header, &meta);
         let mark = Mark::default();
         let state =

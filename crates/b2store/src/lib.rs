@@ -31,6 +31,7 @@ pub mod error;
 mod files;
 mod key;
 mod recipe;
+pub mod rescue;
 mod store;
 pub mod table;
 mod value;

@@ -205,6 +205,15 @@ impl Store {
         Ok(schunk)
     }
 
+    /// The bytes of the frame of a value, as they are stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`frame`](Self::frame), but for what is in the frame.
+    pub fn frame_bytes(&self, key: &str) -> Result<Arc<dyn ReadAt>> {
+        self.source(key).map(|(source, _)| source)
+    }
+
     /// The bytes of a value, and whether they have to be all of a frame.
     pub(crate) fn source(&self, key: &str) -> Result<(Arc<dyn ReadAt>, bool)> {
         let inner = &self.inner;
@@ -274,7 +283,7 @@ impl Store {
         let Some(stored) = members.get(at).map(|member| member.crc32) else { return Ok(None) };
         let store = self.inner.files.open(path, key)?;
         let len = store.len().map_err(|source| Error::io(path, source))?;
-        let crc = crc32_of(&*store, len).map_err(|source| Error::io(path, source))?;
+        let crc = crc32_of(&*store, 0..len).map_err(|source| Error::io(path, source))?;
         if crc != stored {
             return Err(Error::corrupt(key, Corrupt::Crc { found: crc, stored }));
         }

@@ -11,6 +11,7 @@ mod archive;
 mod attributes;
 mod commit;
 mod draft;
+mod edit;
 mod place;
 mod table;
 
@@ -32,6 +33,7 @@ use crate::store::{EMBED_PATH, Location, OpenOptions, Store};
 use crate::value::Value;
 pub(crate) use archive::crc32_of;
 pub(crate) use draft::Draft;
+use edit::edit_frame;
 use place::Place;
 pub use table::NewColumn;
 
@@ -700,24 +702,6 @@ fn suffix_of(schunk: &SChunk) -> &'static str {
     } else {
         ".b2f"
     }
-}
-
-/// A frame with changes, which are in memory until it is written.
-pub(crate) fn edit_frame(
-    source: Arc<dyn ReadAt>,
-    name: &str,
-    edit: impl FnOnce(&mut b2frame::SChunkWriter) -> b2frame::Result<()>,
-) -> Result<Arc<dyn ReadAt>> {
-    let draft = Draft::over(source).map_err(|source| Error::io(name, source))?;
-    let changed = || {
-        let store = Box::new(draft.clone());
-        let mut writer = b2frame::SChunkWriter::open_in(store, &b2frame::EditOptions::default())?;
-        edit(&mut writer)?;
-        writer.commit()?;
-        writer.finish()
-    };
-    let len = changed().map_err(|source| Error::frame(name, source))?.frame_len();
-    draft.into_frame(len, name)
 }
 
 /// A new frame, which is in memory until it is written.

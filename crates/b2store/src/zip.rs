@@ -13,6 +13,7 @@ use rawzip::{MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHea
 
 use crate::error::{Error, Result};
 use crate::key::{self, KeyFault};
+use crate::write::crc32_of;
 
 /// What is wrong with an archive.
 #[derive(Debug, thiserror::Error)]
@@ -178,6 +179,150 @@ fn check_overlaps(members: &mut [Member], directory: u64) -> Result<()> {
     }
     Ok(())
 }
+
+/// The members of an archive without a directory: each has a header before its data. One whose
+/// length is damaged ends where the next header is.
+pub(crate) fn found_members(store: &dyn ReadAt, max_members: u64) -> Result<Vec<Member>> {
+    let wrong = |source| Error::io("the archive", source);
+    let len = store.len().map_err(wrong)?;
+    let mut members: Vec<Member> = Vec::new();
+    let mut at = 0;
+    while let Some((mut member, next)) = next_member(store, at, len).map_err(wrong)? {
+        if members.len() as u64 >= max_members {
+            let (name, unit) = ("the archive".to_owned(), "members");
+            let needed = max_members.saturating_add(1);
+            return Err(Error::Limit { name, needed, limit: max_members, unit });
+        }
+        at = next;
+        if !members.iter().any(|other| other.name == member.name) {
+            member.nbytes = next.saturating_sub(member.position);
+            members.push(member);
+        }
+    }
+    members.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(members)
+}
+
+/// The first member whose header is at `at` or later, and the position after its data.
+fn next_member(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<(Member, u64)>> {
+    let mut at = at;
+    while let Some(start) = find_header(store, at, len)? {
+        let Some(member) = local_member(store, start, len)? else {
+            at = start.saturating_add(1);
+            continue;
+        };
+        let end = member.position.saturating_add(member.nbytes);
+        // Where the next header is damaged as well, the checksum tells that the length is right.
+        let is_right = end <= len
+            && (end == len
+                || record_at(store, end, len)?.is_some()
+                || crc32_of(store, member.position..end)? == member.crc32);
+        let next = match is_right {
+            true => end,
+            false => find_header(store, member.position, len)?.unwrap_or(len),
+        };
+        return Ok(Some((member, next)));
+    }
+    Ok(None)
+}
+
+/// The signature of a local header or of a record of the directory at a position.
+fn record_at(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<[u8; 4]>> {
+    let mut signature = [0; 4];
+    if at.checked_add(4).is_none_or(|end| end > len) {
+        return Ok(None);
+    }
+    store.read_exact_at(at, &mut signature)?;
+    let is_one = [LOCAL_SIGNATURE, *b"PK\x01\x02", *b"PK\x05\x06"].contains(&signature);
+    Ok(is_one.then_some(signature))
+}
+
+/// The position of the next local header with the name of a file of a store.
+fn find_header(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<u64>> {
+    let (mut at, mut buffer) = (at, vec![0; SCAN_NBYTES]);
+    while at.saturating_add(LOCAL_NBYTES as u64) <= len {
+        let left = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
+        let part = buffer.get_mut(..left.min(SCAN_NBYTES)).unwrap_or_default();
+        store.read_exact_at(at, part)?;
+        let starts = part.windows(4).enumerate();
+        for (start, _) in starts.filter(|(_, window)| *window == LOCAL_SIGNATURE) {
+            let start = at.saturating_add(start as u64);
+            if local_member(store, start, len)?.is_some() {
+                return Ok(Some(start));
+            }
+        }
+        // A signature may lie across the end.
+        at = at.saturating_add((part.len() as u64).saturating_sub(3).max(1));
+    }
+    Ok(None)
+}
+
+/// The member whose local header is at a position, as far as the header says; `None` if it is none
+/// of a store.
+fn local_member(store: &dyn ReadAt, start: u64, len: u64) -> io::Result<Option<Member>> {
+    let mut fixed = [0; LOCAL_NBYTES];
+    if start.checked_add(LOCAL_NBYTES as u64).is_none_or(|end| end > len) {
+        return Ok(None);
+    }
+    store.read_exact_at(start, &mut fixed)?;
+    let u16_at = |at: usize| {
+        let bytes = fixed.get(at..).and_then(|bytes| bytes.first_chunk::<2>());
+        bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes))
+    };
+    let u32_at = |at: usize| {
+        let bytes = fixed.get(at..).and_then(|bytes| bytes.first_chunk::<4>());
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    };
+    let (name_len, extra_len) = (usize::from(u16_at(26)), usize::from(u16_at(28)));
+    let mut rest = vec![0; name_len.saturating_add(extra_len)];
+    let names = start.saturating_add(LOCAL_NBYTES as u64);
+    let position = names.saturating_add(rest.len() as u64);
+    if !fixed.starts_with(&LOCAL_SIGNATURE) || position > len {
+        return Ok(None);
+    }
+    store.read_exact_at(names, &mut rest)?;
+    let (name, extra) = rest.split_at(name_len);
+    let Ok(name) = core::str::from_utf8(name) else { return Ok(None) };
+    let is_value = name == crate::store::EMBED_PATH || key::key_of_file(name).is_some();
+    if !is_value || key::check_names(name).is_err() {
+        return Ok(None);
+    }
+    let nbytes = match u32_at(18) {
+        u32::MAX => zip64_len(extra).unwrap_or(u64::MAX),
+        nbytes => nbytes.into(),
+    };
+    Ok(Some(Member {
+        name: name.to_owned(),
+        position,
+        nbytes,
+        method: u16_at(8),
+        is_encrypted: u16_at(6) & 1 != 0,
+        crc32: u32_at(14),
+        start,
+    }))
+}
+
+/// The length of the stored data in the extra field of zip64, which has that of the plain data
+/// first.
+fn zip64_len(mut extra: &[u8]) -> Option<u64> {
+    loop {
+        let (head, rest) = extra.split_first_chunk::<4>()?;
+        let [a, b, c, d] = *head;
+        let (kind, len) = (u16::from_le_bytes([a, b]), usize::from(u16::from_le_bytes([c, d])));
+        let field = rest.get(..len)?;
+        if kind == 1 {
+            return field.get(8..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        }
+        extra = rest.get(len..)?;
+    }
+}
+
+/// How the header of a member begins.
+const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
+/// The header of a member without its name (bytes).
+const LOCAL_NBYTES: usize = 30;
+/// Bytes that are searched at once.
+const SCAN_NBYTES: usize = 1 << 16;
 
 fn record(error: rawzip::Error) -> Error {
     ZipFault::Record(error).into()

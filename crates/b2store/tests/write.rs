@@ -551,3 +551,50 @@ mod sequences {
         }
     }
 }
+
+type Edited = Result<(), Box<dyn core::error::Error>>;
+
+#[test]
+fn values_are_changed_in_place() {
+    for suffix in SUFFIXES {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s").with_extension(suffix);
+        drop(make(&path));
+        let mut writer = StoreWriter::open(&path).unwrap();
+        let items: Vec<u8> = [4_i32, 5].iter().flat_map(|item| item.to_le_bytes()).collect();
+        let appended: Edited = writer.edit_array("/a", |array| Ok(array.append_bytes(0, &items)?));
+        appended.unwrap();
+        let appended: Edited = writer.edit_schunk("/b", |schunk| Ok(schunk.append(b" and more")?));
+        appended.unwrap();
+        // A failure leaves the value as it was.
+        let failed: Edited = writer.edit_schunk("/b", |schunk| {
+            schunk.append(b"lost")?;
+            Err("of the caller".into())
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "of the caller");
+        let missing: Result<(), Error> = writer.edit_schunk("/none", |_| Ok(()));
+        assert!(matches!(missing, Err(Error::Param(Param::NoKey { .. }))));
+        let no_array: Result<(), Error> = writer.edit_array("/b", |_| Ok(()));
+        no_array.unwrap_err();
+        let store = writer.commit().unwrap();
+        let expected: Vec<u8> = (1_i32..=5).flat_map(i32::to_le_bytes).collect();
+        assert_eq!(bytes_of(&store, "/a")[..20], expected, "{suffix}");
+        assert_eq!(bytes_of(&store, "/b"), b"bytes of b and more");
+        assert_eq!(store.attributes("/a").unwrap(), [("of a".to_owned(), Value::Float(0.5))]);
+        let frame = store.frame_bytes("/b").unwrap();
+        assert_eq!(SChunk::from_store(frame).unwrap().nbytes(), 19);
+    }
+}
+
+#[test]
+fn names_of_attributes_are_checked_before_they_are_written() {
+    let many: Vec<String> = (0..17).map(|n| format!("a{n}")).collect();
+    let names = |count: usize| many.iter().take(count).map(String::as_str);
+    StoreWriter::check_attributes("/", names(16)).unwrap();
+    let error = StoreWriter::check_attributes("/", names(17)).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::AttributeCount { count: 17, .. })));
+    for name in ["", &"n".repeat(32)] {
+        let error = StoreWriter::check_attributes("/", [name]).unwrap_err();
+        assert!(matches!(error, Error::Param(Param::AttributeName { .. })), "{name}");
+    }
+}

@@ -1,5 +1,5 @@
 //! `b2 append`: data at the end of a frame, along a dimension of an array, at the end of a
-//! Bloscpack file or of a data set of bcolz, in place.
+//! Bloscpack file, of a data set of bcolz, of a table or a value of a store, in place.
 //!
 //! Everything is looked at before anything is written: whole items, their type, the shape. A frame
 //! gets all data in one commit, a Bloscpack file those of each input, so that a crash leaves what
@@ -8,6 +8,7 @@
 mod array;
 mod bcolz;
 mod blp;
+mod store;
 
 use std::{
     fs::{self, File},
@@ -34,7 +35,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{csv_table, store},
+    formats::{self, csv_table, store::rows::TableRows},
     inputs::{
         decoded::Guard,
         object::Object,
@@ -89,28 +90,26 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let Origin::File { path, .. } = origin else {
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
-    if let Origin::File { part: origin::Part::Member(_), .. } = origin {
-        return Err(message::MEMBER_IS_READ_ONLY.error());
-    }
     let object = ObjectReader::open(origin, cx.dparams())?
         .next()?
         .ok_or(Error::NotBlosc { start: vec![] })?;
     if let Object::Frame(schunk) = &object {
-        store::refuse_objects(schunk, &origin.name())?;
+        formats::store::refuse_objects(schunk, &origin.name())?;
     }
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     // Text is no bytes of a table.
     let row = match &object {
-        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => Some(set.dtype()?),
+        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => Some(Row::Is(set.dtype()?)),
+        Object::Table(rows) if !rows.is_column() => Some(Row::Of(rows)),
         _ => None,
     };
-    let row = row.as_ref();
+    let (row, is_table) = (row.as_ref(), row.is_some());
     let inputs = files
         .iter()
         .map(|file| open_named(args, cx, file, path, row))
         .collect::<Result<Vec<_>>>()?;
-    let appended = inputs.iter().map(|input| input.source.nbytes()).sum::<Result<u64>>()?;
+    let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
     let work = Work {
         args,
         cx,
@@ -118,7 +117,18 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         inputs,
         progress: Progress::new(&cx.console, &origin.name(), Some(appended)),
     };
+    let key = match origin {
+        Origin::File { part: origin::Part::Member(key), .. } => Some(key.as_str()),
+        _ => None,
+    };
     let grown = match object {
+        Object::Table(rows) if !rows.is_column() => work.append_to_table(&rows)?,
+        Object::Table(_) => return Err(message::A_COLUMN.about(origin.name())),
+        Object::Frame(schunk) if key.is_some() => {
+            let is_array = schunk.nd_meta()?.is_some();
+            drop(schunk);
+            work.append_to_value(key.unwrap_or_default(), is_array)?
+        }
         Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
             let offset = schunk.offset();
             drop(schunk);
@@ -133,10 +143,9 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         Object::Blp(blp) => work.blp(*blp)?,
         Object::Bcolz(set) => work.bcolz(*set)?,
         Object::Chunk(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
-        Object::Table(_) => return Err(message::A_COLUMN.about(origin.name())),
     };
     drop(work);
-    report(cx, &origin.name(), appended, grown, row.is_some())
+    report(cx, &origin.name(), appended, grown, is_table)
 }
 
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
@@ -169,16 +178,57 @@ struct Work<'a> {
     progress: Progress,
 }
 
+/// The rows of a table that text is read as.
+enum Row<'a> {
+    /// Rows of this type.
+    Is(Dtype),
+    /// Rows of a table in which text has any length.
+    Of(&'a TableRows),
+}
+
+impl Row<'_> {
+    /// Has the first line of a file the names of all columns?
+    fn is_named_in(&self, path: &Path) -> bool {
+        match self {
+            Self::Is(dtype) => {
+                csv_table::has_names(path, dtype.fields().iter().map(blosc_dtype::Field::name))
+            }
+            Self::Of(rows) => {
+                let columns = rows.columns().iter();
+                csv_table::has_names(path, columns.map(|column| column.spec().name.as_str()))
+            }
+        }
+    }
+
+    /// The type of a row of a file.
+    fn dtype(&self, path: &Path) -> Result<Dtype> {
+        match self {
+            Self::Is(dtype) => Ok(dtype.clone()),
+            Self::Of(rows) => {
+                let widths = csv_table::widths(path)?;
+                rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))
+            }
+        }
+    }
+}
+
 impl Work<'_> {
     /// At the end of a frame that is no array.
     fn append_to_frame(&self, offset: u64) -> Result<Grown> {
-        self.check_axis(1)?;
         let mut writer = SChunkWriter::open_with(
             self.path,
             &self.cx.edit_options(self.path, offset, self.args.lock),
         )?;
         writer.lock()?;
-        self.keep_what_is_there(&mut writer);
+        self.append_content(&mut writer)?;
+        writer.commit()?;
+        Ok(Grown { nbytes: writer.nbytes(), shape: None })
+    }
+
+    /// The new content, up to a commit.
+    fn append_content(&self, writer: &mut SChunkWriter) -> Result<()> {
+        self.check_axis(1)?;
+        self.keep_what_is_there(writer);
         let typesize = writer.schunk()?.typesize() as u64;
         let is_variable = writer.schunk()?.chunksize().fixed().is_none();
         for input in &self.inputs {
@@ -204,8 +254,7 @@ impl Work<'_> {
             )?;
             writer.append(&piece)?;
         }
-        writer.commit()?;
-        Ok(Grown { nbytes: writer.nbytes(), shape: None })
+        Ok(())
     }
 
     /// Without a codec or filter that loses data: the chunk that the new items go on in is
@@ -233,6 +282,14 @@ impl Work<'_> {
 }
 
 impl Input {
+    /// Bytes of the data. Rows of a store that NumPy has no type for count as they are decoded.
+    fn nbytes(&self) -> Result<u64> {
+        match self.source.rows() {
+            Some(rows) => Ok(rows.content_nbytes().unwrap_or(rows.sizes().0)),
+            None => self.source.nbytes(),
+        }
+    }
+
     /// Whole items, of the right size if it is known.
     fn check_items(&self, typesize: u64) -> Result<()> {
         if let Some(layout) = self.source.layout()?.filter(|_| self.is_array && typesize > 1) {
@@ -260,7 +317,7 @@ fn open_named(
     cx: &Context,
     file: &Path,
     target: &Path,
-    row: Option<&Dtype>,
+    row: Option<&Row<'_>>,
 ) -> Result<Input> {
     open_input(args, cx, file, target, row).map_err(|error| match error.path() {
         Some(_) => error,
@@ -273,7 +330,7 @@ fn open_input(
     cx: &Context,
     file: &Path,
     target: &Path,
-    row: Option<&Dtype>,
+    row: Option<&Row<'_>>,
 ) -> Result<Input> {
     let origin = Origin::from_word(file);
     let name = origin.name();
@@ -287,7 +344,7 @@ fn open_input(
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
     let path_is_csv = match &copy {
-        Some(_) => row.is_some_and(|row| csv_table::has_names(path, row)),
+        Some(_) => row.is_some_and(|row| row.is_named_in(path)),
         None => csv_table::is_csv(path),
     };
     let at = |error: Error| match error {
@@ -304,17 +361,18 @@ fn open_input(
         let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         Guard::new(args.limits).admit(&object)?;
         if let Object::Frame(schunk) = &object {
-            store::refuse_objects(schunk, &name)?;
+            formats::store::refuse_objects(schunk, &name)?;
         }
         if objects.next()?.is_some() {
             return Err(message::SEQUENCE.error());
         }
         let source = Source::Object(object);
-        let is_array = source.layout()?.is_some();
+        let is_array = source.rows().is_some() || source.layout()?.is_some();
         return Ok(Input { name, source, is_array });
     }
     if let Some(row) = row.filter(|_| path_is_csv) {
-        return Ok(Input { name, source: Source::Items(values(path, Some(row))?), is_array: true });
+        let items = values(path, Some(&row.dtype(path)?))?;
+        return Ok(Input { name, source: Source::Items(items), is_array: true });
     }
     let opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
     uncompressed_input(opened, name)

@@ -15,7 +15,7 @@ mod array;
 pub(super) mod bcolz;
 mod blp;
 mod chunk;
-mod column_rule;
+pub(super) mod column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
@@ -101,6 +101,14 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(named) => named,
         Err(error) => return cx.refuse(&error),
     };
+    if let (Some(folder), Ok(format)) = (folder_of(&inputs), format(args, &output))
+        && format.is_store()
+    {
+        let origin = Origin::File { path: folder.to_owned(), part: origin::Part::Whole };
+        return cx.run_into_targets(vec![Ok(origin)], &output, |origin, targets| {
+            convert_folder(args, &output, cx, origin, format, targets)
+        });
+    }
     let inputs = origin::find(&inputs, &origin::is_ours);
     match StorePlace::of_output(&output) {
         Ok(None) => {}
@@ -120,6 +128,33 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
             convert_input(args, &output, cx, origin, format, targets)
         }),
         Err(error) => cx.refuse(&error),
+    }
+}
+
+/// The folder of files that is the only input.
+fn folder_of(inputs: &InputArgs) -> Option<&Path> {
+    let [folder] = &inputs.files[..] else { return None };
+    (folder.is_dir() && !origin::is_object(folder) && !inputs.recursive).then_some(folder)
+}
+
+fn convert_folder(
+    args: &ConvertArgs,
+    output: &OutputArgs,
+    cx: &Context,
+    origin: &Origin,
+    format: ConvertedFormat,
+    targets: &mut Targets<'_>,
+) -> Result<()> {
+    anew::check(args, format)?;
+    if output.rm {
+        return Err(message::FOLDER_IS_KEPT.error());
+    }
+    match (origin.path(), targets.next(origin, Naming::Replace(format.suffix()))?) {
+        (Some(folder), Target::File(to)) => {
+            let report = store::from_folder(args, output, cx, folder, format, &to)?;
+            report.print(cx, &origin.name(), &to)
+        }
+        _ => Err(message::DIRECTORY_TO_STDOUT.error()),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::{
     context::Context,
     error::{Error, Result, chain, message},
     exit::Code,
+    formats::store,
     inputs::{
         decoded::Guard,
         object::Object,
@@ -36,10 +37,15 @@ pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
 
 fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
     // A digest that does not fit is shown as such.
-    if let Origin::File { part: origin::Part::Member(_), .. } = origin {
-        return Err(message::MEMBER_IS_READ_ONLY.error());
+    let mut objects = match origin {
+        // The bytes of a value are a frame of their own.
+        Origin::File { path, part: origin::Part::Member(key) } => {
+            let frame = store::open(path, cx.dparams())?.frame_bytes(key)?;
+            ObjectReader::from_store(frame, cx.dparams())
+        }
+        _ => ObjectReader::open(origin, cx.dparams())?,
     }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?.digests(Digests::Ignore);
+    .digests(Digests::Ignore);
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
     let mut guard = Guard::for_looking(args.limits);

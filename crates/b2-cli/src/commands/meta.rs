@@ -1,4 +1,5 @@
-//! `b2 meta`: metadata of frames and Bloscpack files, shown and changed in place.
+//! `b2 meta`: metadata of frames, Bloscpack files, data sets of bcolz and stores, shown and changed
+//! in place.
 //!
 //! All metadata of a file are one JSON document, the same that `info --json` and `compress
 //! --meta-file` know. Getting and exporting print it, importing and editing give another one; what
@@ -9,6 +10,7 @@ mod blp;
 mod document;
 mod edit;
 mod frame;
+mod store;
 
 use std::{
     fs,
@@ -40,19 +42,31 @@ pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
     cx.run_on_inputs(vec![Ok(origin)], |origin| run_action(args, cx, origin))
 }
 
+/// What has the metadata.
+enum Owner {
+    Object(Object),
+    /// A group or a table of a store.
+    Group,
+}
+
 fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let object = ObjectReader::open(origin, cx.dparams())?
-        .next()?
-        .ok_or(Error::NotBlosc { start: vec![] })?;
-    let document = Document::from_object(&object)?;
+    let (owner, document) = match store::document(cx, origin)? {
+        Some(document) => (Owner::Group, document),
+        None => {
+            let mut objects = ObjectReader::open(origin, cx.dparams())?;
+            let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+            let document = Document::from_object(&object)?;
+            (Owner::Object(object), document)
+        }
+    };
     match args.action {
         Action::Get => print_values(args, cx, origin, document.only(kind(args))),
         Action::Export => export(args, cx, origin, document.only(kind(args))),
-        Action::Set => change(args, cx, origin, object, &document, &settings(args)?),
-        Action::Del => change(args, cx, origin, object, &document, &deletions(args)?),
+        Action::Set => change(args, cx, origin, owner, &document, &settings(args)?),
+        Action::Del => change(args, cx, origin, owner, &document, &deletions(args)?),
         Action::Import => {
             let new = imported(args)?;
-            change(args, cx, origin, object, &document, &document.changes(&new)?)
+            change(args, cx, origin, owner, &document, &document.changes(&new)?)
         }
         Action::Edit => {
             let text = edit::edited(&document.only(kind(args)).pretty(), cx)?;
@@ -60,7 +74,7 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 args,
                 cx,
                 origin,
-                object,
+                owner,
                 &document,
                 &document.changes(&Document::parse(text.as_bytes())?)?,
             )
@@ -154,7 +168,7 @@ fn change(
     args: &MetaArgs,
     cx: &Context,
     origin: &Origin,
-    object: Object,
+    owner: Owner,
     document: &Document,
     changes: &[Change],
 ) -> Result<()> {
@@ -162,26 +176,52 @@ fn change(
     if changes.is_empty() {
         return Ok(());
     }
-    if let Origin::File { part: Part::Member(_), .. } = origin {
-        return Err(message::MEMBER_IS_READ_ONLY.error());
-    }
     let path = origin.path().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
-    match object {
-        Object::Frame(schunk) => {
-            let offset = schunk.offset();
-            // An open frame would hold the lock.
-            drop(schunk);
-            frame::change(cx, path, offset, changes, args.lock)?;
+    let key = match origin {
+        Origin::File { part: Part::Member(key), .. } => Some(key.as_str()),
+        _ => None,
+    };
+    match (owner, key) {
+        (Owner::Group, key) => {
+            store::change(cx, path, key.unwrap_or("/"), false, changes, args.lock)?;
         }
-        Object::Blp(blp) => {
-            blp::change(cx, path, *blp, document, changes, &cx.lock_wait(args.lock))?
+        (Owner::Object(Object::Table(_)), _) => {
+            return Err(message::COLUMN_HAS_NO_METADATA.error());
         }
-        Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock))?,
-        Object::Table(_) => return Err(message::MEMBER_IS_READ_ONLY.error()),
-        Object::Chunk(_) => return Err(message::CHUNK_HAS_NO_METADATA.error()),
+        (Owner::Object(_), Some(key)) => {
+            store::change(cx, path, key, true, changes, args.lock)?;
+        }
+        (Owner::Object(object), None) => {
+            change_object(args, cx, path, object, document, changes)?;
+        }
     }
     let (name, n) = (origin.name(), changes.len());
     let name = harmless(&name);
     cx.console.detail(&format!("{name}: {n} {} made", if n == 1 { "change" } else { "changes" }));
     Ok(())
+}
+
+/// The changes of what is a file of its own.
+fn change_object(
+    args: &MetaArgs,
+    cx: &Context,
+    path: &Path,
+    object: Object,
+    document: &Document,
+    changes: &[Change],
+) -> Result<()> {
+    match object {
+        Object::Frame(schunk) => {
+            let offset = schunk.offset();
+            // An open frame would hold the lock.
+            drop(schunk);
+            frame::change(cx, path, offset, changes, args.lock)
+        }
+        Object::Blp(blp) => {
+            blp::change(cx, path, *blp, document, changes, &cx.lock_wait(args.lock))
+        }
+        Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock)),
+        Object::Table(_) => Err(message::COLUMN_HAS_NO_METADATA.error()),
+        Object::Chunk(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::{path::Path, time::Instant};
 
+use b2store::{StoreWriter, WriteOptions};
 use blosc_io::{Lock, lock::LockTimeout};
 use serde::Serialize;
 
@@ -21,6 +22,7 @@ use crate::{
     },
     output::{
         placement::Outcome,
+        staged::Nest,
         targets::{Naming, Target, Targets},
     },
     render::{escape::path_text, size},
@@ -63,6 +65,9 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
+            if let Origin::File { path, part: Part::Member(key) } = origin {
+                return recompress_value(args, &options, cx, origin, path, key);
+            }
             let path = in_place(cx, origin)?;
             let _lock = lock(args, cx, path)?;
             recompress(&options, cx, origin, &Target::File(path.to_owned()))
@@ -73,6 +78,27 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         let target = targets.next(origin, Naming::Replace(suffix))?;
         recompress(&options, cx, origin, &target)
     })
+}
+
+/// Recompresses a value of a store, which is locked meanwhile.
+fn recompress_value(
+    args: &RecompressArgs,
+    options: &ConvertArgs,
+    cx: &Context,
+    origin: &Origin,
+    path: &Path,
+    key: &str,
+) -> Result<()> {
+    let start = Instant::now();
+    let locked = WriteOptions::default().wait(cx.lock_wait(args.lock));
+    let mut writer = StoreWriter::open_with(path, &locked)?;
+    let format = convert_format(cx, origin)?;
+    let station = Nest::for_stream(&cx.unfinished)?;
+    let target = Target::File(station.path().to_owned());
+    let done = convert::rewrite(options, cx, origin, format, &target)?;
+    writer.insert_file(key, station.path())?;
+    writer.commit()?;
+    report(cx, origin, format, &done, Some(Path::new(&origin.name())), start)
 }
 
 /// The file that is all there is of this input.
@@ -127,8 +153,19 @@ fn recompress(args: &ConvertArgs, cx: &Context, origin: &Origin, target: &Target
     let start = Instant::now();
     let format = convert_format(cx, origin)?;
     let done = convert::rewrite(args, cx, origin, format, target)?;
+    report(cx, origin, format, &done, target.path(), start)
+}
+
+fn report(
+    cx: &Context,
+    origin: &Origin,
+    format: ConvertedFormat,
+    done: &Rewritten,
+    output: Option<&Path>,
+    start: Instant,
+) -> Result<()> {
     let (name, elapsed) = (origin.name(), start.elapsed());
-    if let (true, Some(path)) = (cx.console.json(), target.path()) {
+    if let (true, Some(path)) = (cx.console.json(), output) {
         return cx.console.document(&RecompressReport {
             schema: "b2.recompress/1",
             path: &name,
@@ -140,8 +177,8 @@ fn recompress(args: &ConvertArgs, cx: &Context, origin: &Origin, target: &Target
             seconds: elapsed.as_secs_f64(),
         });
     }
-    let Rewritten { nbytes, before, after } = done;
-    let outcome = Outcome { name: &name, output: target.path(), before, after, nbytes, elapsed };
+    let Rewritten { nbytes, before, after } = *done;
+    let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
     let ratio = format!("  ({}x)", size::ratio(nbytes, after));
     cx.console.note(&outcome.line(&cx.console, &ratio));
     Ok(())

@@ -4,9 +4,10 @@
 mod bcolz;
 mod blp;
 pub(super) mod frame;
+mod store;
 
 use core::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -59,7 +60,14 @@ struct Saved {
 
 /// Rescues each input.
 pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let mut inputs = origin::find(&args.inputs, &origin::is_ours);
+    // A store without its embed.b2e is a directory like any other.
+    for found in &mut inputs {
+        let path = found.as_ref().err().map(|(name, _)| PathBuf::from(name));
+        if let Some(path) = path.filter(|path| store::was_one(path)) {
+            *found = Ok(Origin::File { path, part: Part::Whole });
+        }
+    }
     cx.run_into_targets(inputs, &args.outputs(), |origin, targets| {
         rescue_input(args, cx, origin, targets)
     })
@@ -76,15 +84,14 @@ fn rescue_input(
         Origin::File { path, part: Part::Offset(at) } => (path, Some(*at)),
         _ => return Err(message::RESCUE_NEEDS_FILES.error()),
     };
-    if offset.is_none() && crate::formats::store::is_one(path) {
-        return Err(message::STORE_RESCUE.error());
-    }
     let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
         return Err(message::RESCUE_NEEDS_FILES.error());
     };
     let _lock = cx.lock_shared(origin, args.lock)?;
     let options = StageOptions { force: args.force, sync: !args.no_sync };
-    let saved = if offset.is_none() && crate::formats::bcolz::is_data_set(path) {
+    let saved = if offset.is_none() && store::was_one(path) {
+        store::run(args, cx, path, &target, options)?
+    } else if offset.is_none() && crate::formats::bcolz::is_data_set(path) {
         bcolz::run(args, cx, path, &target, options)?
     } else if offset.is_none() && path.is_file() && blp::is_blp(path)? {
         blp::run(args, cx, path, &target, options)?

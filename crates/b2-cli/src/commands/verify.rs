@@ -162,6 +162,7 @@ fn verify_store(
     let store = match store::open(path, cx.dparams()) {
         Err(error) if error.code() == Code::Data => {
             findings.unopened(0, &error);
+            findings.point_to_rescue(path);
             return findings.print(cx);
         }
         store => store?,
@@ -216,6 +217,9 @@ fn verify_store(
         if let Err(error) = read_table(&store, key, &damaged, &mut findings) {
             findings.unopened(0, &error.into());
         }
+    }
+    if !findings.ok && root == "/" {
+        findings.point_to_rescue(path);
     }
     findings.print(cx)
 }
@@ -413,6 +417,11 @@ impl Findings {
         let name = harmless(&path_text(path));
         let part = if at > 0 { format!("{name}@{at}") } else { name };
         self.hint = Some(format!("`b2 rescue {part} -o NEW` saves what can be read"));
+    }
+
+    fn point_to_rescue(&mut self, path: &Path) {
+        let name = harmless(&path_text(path));
+        self.hint = Some(format!("`b2 rescue {name} -o NEW` saves what can be read"));
     }
 
     fn unopened(&mut self, nframe: u64, error: &Error) {

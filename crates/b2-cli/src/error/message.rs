@@ -102,12 +102,19 @@ messages! {
     REMOVES_THE_STORE: Usage,
         "--rm would remove the whole store of which this is a value",
         "b2 meta and b2 convert do not take values out of stores";
-    MEMBER_IS_READ_ONLY: Usage,
-        "values of stores are only read",
-        "`b2 unpack` makes a directory of the store, in which every value is a file";
-    STORE_RESCUE: Foreign,
-        "stores are not rescued as a whole",
-        "`b2 verify` names what is damaged; `b2 rescue FILE@N` saves the frame at byte N";
+    FOLDER_IS_KEPT: Usage,
+        "--rm removes no folder of files";
+    NO_ATTRIBUTE: Usage,
+        "no value that an attribute can have: {}";
+    COLUMN_HAS_NO_METADATA: Usage,
+        "a column of a table has no metadata of its own",
+        "the table has attributes";
+    TEXT_TOO_LONG: Usage,
+        "column `{}` of the table has a fixed width, and the new text is longer";
+    NO_TEXT: Usage,
+        "column `{}` of the table holds text, and the new values are none";
+    LACKS_COLUMN: Usage,
+        "the new rows have no column `{}`";
     NOT_NUMBERS: Usage,
         "the items are {}, which are no numbers to draw",
         "--dtype says what bytes are, --columns chooses a column or a field of numbers";

@@ -10,6 +10,7 @@ mod value;
 
 use core::cell::Cell;
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, BufWriter, Read, Write},
     path::Path,
@@ -59,11 +60,27 @@ pub(crate) fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
-/// Are all the names of the fields of `row` in the first line of this file?
-pub(crate) fn has_names(path: &Path, row: &Dtype) -> bool {
+/// Are all of these names in the first line of this file?
+pub(crate) fn has_names<'a>(path: &Path, fields: impl IntoIterator<Item = &'a str>) -> bool {
     let names = Lines::open(path).and_then(|mut lines| lines.names()).unwrap_or_default();
-    let mut fields = row.fields().iter();
-    !names.is_empty() && fields.all(|field| names.iter().any(|name| name == field.name()))
+    !names.is_empty() && fields.into_iter().all(|field| names.iter().any(|name| name == field))
+}
+
+/// The longest value of each column, by its name (bytes, which are at least as many as characters).
+///
+/// # Errors
+///
+/// When a line makes no sense, or the file cannot be read.
+pub(crate) fn widths(path: &Path) -> Result<BTreeMap<String, usize>> {
+    let mut lines = Lines::open(path)?;
+    let names = lines.names()?;
+    let mut widths = vec![0; names.len()];
+    while let Some(record) = lines.next()? {
+        for (width, text) in widths.iter_mut().zip(record.iter()) {
+            *width = text.len().max(*width);
+        }
+    }
+    Ok(names.into_iter().zip(widths).collect())
 }
 
 /// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as

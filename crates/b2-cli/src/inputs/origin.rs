@@ -208,6 +208,13 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
     found
 }
 
+/// Every file and every directory that is one object in a folder, at any depth.
+pub(crate) fn files_in(folder: &Path) -> Vec<Found> {
+    let mut found = Vec::new();
+    walk(folder, &|_| true, &mut found);
+    found
+}
+
 /// Is this directory one object: a sparse frame, a store, an array or a table of bcolz?
 pub(crate) fn is_object(path: &Path) -> bool {
     is_sparse_frame(path) || bcolz::is_data_set(path) || path.is_dir() && store::is_one(path)

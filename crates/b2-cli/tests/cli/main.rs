@@ -38,6 +38,7 @@ mod scan;
 mod session;
 mod show;
 mod stats;
+mod store_changes;
 mod stores;
 mod streams;
 mod sum;

@@ -130,3 +130,42 @@ fn every_frame_of_a_sequence_is_rescued_and_reported_on_its_own() {
     assert_eq!(run.text(), "saved: everything (39.1 KiB)\n");
     assert_eq!(dir.b2("cat saved").ok().stdout, [&data[..], &data].concat());
 }
+
+#[test]
+fn a_store_that_was_cut_or_lost_its_embedded_frame_is_rescued() {
+    let dir = crate::stores::samples(&["tree-basic.b2z", "tree-basic.b2d"]);
+    let whole = dir.read("tree-basic.b2z");
+    dir.write("cut.b2z", &whole[..whole.len() / 2]);
+    let run = dir.b2("verify cut.b2z");
+    assert!(run.code == Some(1) && run.stderr.contains("b2 rescue"), "{}", run.stderr);
+    snapshot!(dir.b2("rescue cut.b2z -o saved.b2z"), @"
+    exit 1
+    --- stdout
+    the directory of the archive is damaged: members were found one after the other
+    embed.b2e is damaged or missing: values in it are lost
+    /g/__vlmeta__: the vlmetalayers are lost
+    saved.b2z: 104 B of data, see above
+    --- stderr
+    ");
+    dir.b2("verify saved.b2z").ok();
+    assert_eq!(
+        dir.b2("show saved.b2z::/a").ok().text(),
+        dir.b2("show tree-basic.b2z::/a").ok().text()
+    );
+    // Nothing is lost: exit code 0.
+    snapshot!(dir.b2("rescue --json tree-basic.b2z -o again.b2z"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.rescue/1","path":"tree-basic.b2z","output":"again.b2z","complete":true,"nbytes":104,"filled":0,"actions":[],"chunks":{"good":3,"doubtful":0,"lost":0}}
+    --- stderr
+    "#);
+    std::fs::remove_file(dir.path("tree-basic.b2d/embed.b2e")).unwrap();
+    snapshot!(dir.b2("rescue tree-basic.b2d -o saved.b2d"), @"
+    exit 1
+    --- stdout
+    embed.b2e is damaged or missing: values in it are lost
+    saved.b2d: 104 B of data, see above
+    --- stderr
+    ");
+    assert_eq!(dir.b2("show saved.b2d::/a").ok().text(), "[0 1 2 3 4]\n");
+}

@@ -4,6 +4,7 @@
 //! `rawzip` writes archives as streams, whose lengths follow the data; here lengths are known
 //! before, and every reader finds them in the local header.
 
+use core::ops::Range;
 use std::io;
 use std::sync::Arc;
 
@@ -81,7 +82,7 @@ pub(crate) fn archive(members: Vec<NewMember>) -> Result<Joined> {
         let nbytes = data.len().map_err(|source| Error::io(&name, source))?;
         let crc32 = match crc32 {
             Some(crc32) => crc32,
-            None => crc32_of(&*data, nbytes).map_err(|source| Error::io(&name, source))?,
+            None => crc32_of(&*data, 0..nbytes).map_err(|source| Error::io(&name, source))?,
         };
         let record = Record { name, crc32, nbytes, start: joined.len };
         joined.push_bytes(record.local_header()?);
@@ -99,10 +100,10 @@ pub(crate) fn archive(members: Vec<NewMember>) -> Result<Joined> {
 }
 
 /// The CRC-32 of a store.
-pub(crate) fn crc32_of(store: &dyn ReadAt, len: u64) -> io::Result<u32> {
-    let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), 0_u64, vec![0; 1 << 16]);
-    while at < len {
-        let left = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
+pub(crate) fn crc32_of(store: &dyn ReadAt, range: Range<u64>) -> io::Result<u32> {
+    let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), range.start, vec![0; 1 << 16]);
+    while at < range.end {
+        let left = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX);
         let count = left.min(buffer.len());
         let part = buffer.get_mut(..count).unwrap_or_default();
         store.read_exact_at(at, part)?;

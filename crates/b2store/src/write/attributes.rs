@@ -3,7 +3,7 @@
 use b2frame::FrameParams;
 use blosc_chunk::CParams;
 
-use super::{StoreForm, StoreWriter, edit_frame, new_frame};
+use super::{StoreForm, StoreWriter, new_frame};
 use crate::error::{Error, Param, Result};
 use crate::key::{self, ATTRIBUTES_NAME};
 use crate::store::attributes_of;
@@ -45,6 +45,23 @@ impl StoreWriter {
         attributes_of(&self.frame(&owner.key)?, &owner.key)
     }
 
+    /// Whether a new group or table of this key may have attributes of these names.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::AttributeName`], [`Param::AttributeCount`].
+    pub fn check_attributes<'a>(key: &str, names: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let mut count = 0_usize;
+        for name in names {
+            check_name(name)?;
+            count = count.saturating_add(1);
+        }
+        match count > MAX_VLMETALAYERS_WRITTEN {
+            true => Err(Param::AttributeCount { key: key.to_owned(), count }.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Sets an attribute of a group (`/` is the root), a table or a value. A group that nothing is
     /// in becomes one by its attributes.
     ///
@@ -53,9 +70,7 @@ impl StoreWriter {
     /// [`Param::AttributeName`], [`Param::AttributeCount`], [`Param::Value`], [`Param::Key`],
     /// [`Param::Occupied`]; [`Param::NoKey`] in an embed store, which has no groups.
     pub fn set_attribute(&mut self, key: &str, name: &str, value: &Value) -> Result<()> {
-        if !(1..=MAX_NAME_NBYTES).contains(&name.len()) {
-            return Err(Param::AttributeName { name: name.to_owned() }.into());
-        }
+        check_name(name)?;
         let content = value.encode();
         let content = content.ok_or_else(|| Param::Value { name: name.to_owned() })?;
         let owner = self.owner(key)?;
@@ -101,23 +116,6 @@ impl StoreWriter {
         Ok(true)
     }
 
-    /// Changes the frame of a value; its suffix stays what it is.
-    pub(crate) fn edit_value(
-        &mut self,
-        key: &str,
-        edit: impl FnOnce(&mut b2frame::SChunkWriter) -> b2frame::Result<()>,
-    ) -> Result<()> {
-        let suffix = match self.keys.get(key) {
-            Some(super::At::File(path)) => {
-                path.rsplit_once('.').map_or(String::new(), |(_, suffix)| format!(".{suffix}"))
-            }
-            _ => super::suffix_of(&self.frame(key)?).to_owned(),
-        };
-        let frame = edit_frame(self.source(key)?, key, edit)?;
-        self.store_value(key, &suffix, frame);
-        Ok(())
-    }
-
     fn owner(&self, key: &str) -> Result<Owner> {
         let group = key.trim_end_matches('/');
         if self.tables.contains(key) {
@@ -142,5 +140,12 @@ impl StoreWriter {
             return Err(Param::NoKey { key: key.to_owned() }.into());
         }
         Ok(Owner { key: format!("{group}/{ATTRIBUTES_NAME}"), is_new: true })
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    match (1..=MAX_NAME_NBYTES).contains(&name.len()) {
+        true => Ok(()),
+        false => Err(Param::AttributeName { name: name.to_owned() }.into()),
     }
 }

@@ -3,13 +3,14 @@
 
 mod batches;
 mod columns;
+mod repair;
 mod spec;
 
 use core::ops::Range;
 use std::sync::Arc;
 
 use b2frame::nd::{Fill, Selection};
-use b2frame::{Dtype, EditOptions, NdArray, NdParams, NdWriter};
+use b2frame::{Dtype, NdArray, NdParams, NdWriter};
 use blosc_dtype::json::{self, Json};
 
 use super::attributes::params_without_chunks;
@@ -175,7 +176,7 @@ impl StoreWriter {
                 self.append_column(&root, spec, values, end)?;
             }
             let new = vec![1; usize::try_from(nrows).unwrap_or(usize::MAX)];
-            self.edit_array(&format!("{root}/_valid_rows"), |writer| {
+            self.edit_items(&format!("{root}/_valid_rows"), |writer| {
                 writer.resize(&[end])?;
                 writer.append_bytes(0, &new)
             })?;
@@ -202,7 +203,7 @@ impl StoreWriter {
         let live = flags.iter_mut().filter(|flag| **flag != 0);
         live.skip(narrow(rows.start)).take(narrow(count)).for_each(|flag| *flag = 0);
         self.begin_table_change(&root)?;
-        self.edit_array(&format!("{root}/_valid_rows"), |writer| {
+        self.edit_items(&format!("{root}/_valid_rows"), |writer| {
             writer.write_bytes(Selection::ALL, &flags)
         })?;
         self.end_table_change(&root, alive.saturating_sub(count), false)
@@ -253,26 +254,6 @@ impl StoreWriter {
                 Err(Error::corrupt(key, what))
             }
         }
-    }
-
-    /// Changes an array.
-    fn edit_array(
-        &mut self,
-        key: &str,
-        edit: impl FnOnce(&mut NdWriter) -> b2frame::Result<()>,
-    ) -> Result<()> {
-        let draft = Draft::over(self.source(key)?).map_err(|source| Error::io(key, source))?;
-        let changed = || {
-            let mut writer = NdWriter::open_in(Box::new(draft.clone()), &EditOptions::default())?;
-            edit(&mut writer)?;
-            writer.commit()?;
-            writer.finish()
-        };
-        let array = changed().map_err(|source| Error::frame(key, source))?;
-        let len = array.schunk().frame_len();
-        let frame = draft.into_frame(len, key)?;
-        self.store_value(key, ".b2nd", frame);
-        Ok(())
     }
 
     /// Removes what says something about rows that change: in a directory before all else.

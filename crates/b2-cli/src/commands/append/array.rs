@@ -20,8 +20,15 @@ impl Work<'_> {
             &self.cx.edit_options(self.path, offset, self.args.lock),
         )?;
         let mut writer = NdWriter::from_writer(writer)?.budget(self.cx.read_options());
-        self.check_axis(writer.shape().len())?;
         writer.lock()?;
+        let grown = self.append_to_array(&mut writer)?;
+        writer.commit()?;
+        Ok(grown)
+    }
+
+    /// The new items, up to a commit.
+    pub(super) fn append_to_array(&self, writer: &mut NdWriter) -> Result<Grown> {
+        self.check_axis(writer.shape().len())?;
         self.keep_what_is_there(writer.schunk_writer());
         let layouts = self
             .inputs
@@ -31,11 +38,10 @@ impl Work<'_> {
         for (input, layout) in self.inputs.iter().zip(layouts) {
             match self.args.axis {
                 _ if layout.shape.contains(&0) => {}
-                0 => self.rows(&mut writer, input)?,
-                axis => self.boxes(&mut writer, input, &layout, axis)?,
+                0 => self.rows(writer, input)?,
+                axis => self.boxes(writer, input, &layout, axis)?,
             }
         }
-        writer.commit()?;
         let itemsize = writer.dtype().itemsize() as u64;
         let nbytes =
             writer.shape().iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));

@@ -1,19 +1,29 @@
 //! Stores as wholes, and what of a table other formats cannot hold.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use b2store::{Store, StoreForm, StoreWriter, WriteOptions};
+use blosc_dtype::npy::NpyHeader;
+use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
-use super::Work;
+use super::{
+    Work,
+    source::{Items, Source},
+};
 use crate::{
-    args::{OutputArgs, convert::ConvertedFormat},
+    args::{ConvertArgs, OutputArgs, convert::ConvertedFormat},
     context::Context,
-    error::Result,
+    error::{Doing, Error, Result, message},
     formats::store,
-    output::staged::{Nest, StageOptions},
+    inputs::origin::{self, Origin},
+    output::{
+        staged::{Nest, StageOptions},
+        targets,
+    },
     render::{
         escape::{harmless, path_text},
+        progress::Progress,
         size,
     },
 };
@@ -69,6 +79,75 @@ pub(super) fn copy(
     nest.commit(None)?;
     let (path, output) = (String::new(), String::new());
     Ok(Some(StoreReport { schema: "b2.convert/1", path, output, nvalues }))
+}
+
+/// Makes a store of a folder: a value or a table for each file in it, whose key is the path of the
+/// file without the suffix of its format. Files of no format become arrays of bytes.
+pub(super) fn from_folder(
+    args: &ConvertArgs,
+    output: &OutputArgs,
+    cx: &Context,
+    folder: &Path,
+    format: ConvertedFormat,
+    to: &Path,
+) -> Result<StoreReport> {
+    let staged = StageOptions { force: output.force, sync: !output.no_sync };
+    let nest = Nest::create(to, staged, &cx.unfinished)?;
+    let options = WriteOptions::default().form(form(format));
+    let mut writer = StoreWriter::create_with(nest.path(), &options)?;
+    // They hold the values until the store is written.
+    let mut stations = vec![];
+    for (key, origin) in keyed_files(folder)? {
+        let named = |error: Error| match error.path() {
+            Some(_) => error,
+            None => Error::Input { file: origin.name(), error: Box::new(error) },
+        };
+        let source = open_or_bytes(args, cx, &origin).map_err(named)?;
+        let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
+        let work = Work { args, output, cx, origin: &origin, format, source, progress };
+        let (done, station) = work.fill_store(&mut writer, Some(&key)).map_err(named)?;
+        for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
+            cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+        }
+        stations.push(station);
+    }
+    let made = writer.commit()?;
+    let nvalues = made.keys().len() as u64;
+    drop(made);
+    nest.commit(None)?;
+    let (path, output) = (String::new(), String::new());
+    Ok(StoreReport { schema: "b2.convert/1", path, output, nvalues })
+}
+
+/// The files of a folder, and the keys that they get.
+fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
+    let mut keyed = BTreeMap::new();
+    for found in origin::files_in(folder) {
+        let origin = found.map_err(|(_, error)| error)?;
+        let Some(path) = origin.path() else { continue };
+        let inner = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+        let suffixes = targets::FRAME_SUFFIXES.iter().chain(&[".npy", ".csv", ".parquet"]);
+        let stem = { suffixes }.find_map(|suffix| inner.strip_suffix(suffix));
+        let key = format!("/{}", stem.unwrap_or(&inner));
+        let path = path.to_owned();
+        if keyed.insert(key, origin).is_some() {
+            return Err(Error::Twice { path });
+        }
+    }
+    Ok(keyed)
+}
+
+/// What a file holds, or else its bytes.
+fn open_or_bytes(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
+    match (super::open_file(args, cx, origin), origin.path()) {
+        (Err(Error::NotBlosc { .. }), Some(path)) => {
+            let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+            let len = store.len().map_err(Error::io(Doing::Open))?;
+            let dtype = "|u1".parse().map_err(|_| message::NOT_AN_ARRAY.error())?;
+            Ok(Source::Items(Items::new(store, len, NpyHeader::new(dtype, vec![len]))?))
+        }
+        (source, _) => source,
+    }
 }
 
 impl Work<'_> {

@@ -75,6 +75,9 @@ impl Work<'_> {
             writer.insert_file(&key, station.path())?;
             return Ok((done, Some(station)));
         };
+        let attributes = self.attributes()?;
+        // Known before the work, and not after it.
+        StoreWriter::check_attributes(root, attributes.iter().map(|(name, _)| name))?;
         let mut is_first = true;
         self.batches(&columns, &mut |values| {
             if is_first {
@@ -85,11 +88,14 @@ impl Work<'_> {
             is_first = false;
             Ok(())
         })?;
-        for (name, value) in self.attributes()?.iter() {
+        for (name, value) in attributes.iter() {
             writer.set_attribute(root, name, &value_of_json(value))?;
         }
         let retyped = columns.iter().filter(|(_, rule)| rule.loses_type());
-        let left_out = retyped.map(|(name, _)| format!("the type of column `{name}`")).collect();
+        let retyped = retyped.map(|(name, _)| format!("the type of column `{name}`"));
+        let long = attributes.iter().filter(|(_, value)| has_long_integer(value));
+        let long = long.map(|(name, _)| format!("an integer of attribute `{name}`, now text,"));
+        let left_out = retyped.chain(long).collect();
         Ok((Done { left_out, ..Done::default() }, None))
     }
 
@@ -346,6 +352,16 @@ fn are_same(found: &ColumnValues, expected: &ColumnValues) -> bool {
         return found == expected;
     }
     (0..found.len()).all(|row| found.value(row) == expected.value(row))
+}
+
+/// Whether there is an integer that takes more than 64 bits.
+fn has_long_integer(json: &Json) -> bool {
+    match json {
+        Json::Int(n) => i64::try_from(*n).is_err() && u64::try_from(*n).is_err(),
+        Json::Array(values) => values.iter().any(has_long_integer),
+        Json::Object(entries) => entries.iter().any(|(_, value)| has_long_integer(value)),
+        _ => false,
+    }
 }
 
 /// An attribute of bcolz as one of a store.

@@ -93,14 +93,15 @@ impl Document {
                 let value = blp.file.metadata().and_then(|metadata| metadata.json()).cloned();
                 Ok(Self { metadata: Some(value.unwrap_or(Value::Null)), ..Self::default() })
             }
-            Object::Bcolz(set) => {
-                Ok(Self { metadata: Some(Value::Object(set.attrs_json()?)), ..Self::default() })
-            }
-            Object::Table(rows) => {
-                Ok(Self { metadata: Some(Value::Object(rows.attributes()?)), ..Self::default() })
-            }
+            Object::Bcolz(set) => Ok(Self::of_attributes(set.attrs_json()?)),
+            Object::Table(rows) => Ok(Self::of_attributes(rows.attributes()?)),
             Object::Chunk(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
         }
+    }
+
+    /// Attributes, which have names and no kinds.
+    pub(super) fn of_attributes(map: Map<String, Value>) -> Self {
+        Self { metadata: Some(Value::Object(map)), ..Self::default() }
     }
 
     /// Reads a document.

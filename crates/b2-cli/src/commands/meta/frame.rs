@@ -15,17 +15,23 @@ pub(super) fn change(
     lock: LockArgs,
 ) -> Result<()> {
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset, lock))?;
+    apply(&mut writer, changes)?;
+    Ok(writer.commit()?)
+}
+
+/// The changes of one commit.
+pub(super) fn apply(writer: &mut SChunkWriter, changes: &[Change]) -> Result<()> {
     for change in changes {
         match change {
             Change::Set { kind, name, value } => {
-                set(&mut writer, *kind, name, &msgpack_json::from_json(value))?
+                set(writer, *kind, name, &msgpack_json::from_json(value))?
             }
-            Change::Delete { kind, name } => delete(&mut writer, *kind, name)?,
+            Change::Delete { kind, name } => delete(writer, *kind, name)?,
             // Only Bloscpack files have this.
             Change::Replace(_) => {}
         }
     }
-    Ok(writer.commit()?)
+    Ok(())
 }
 
 /// A layer of either kind gets the value; a new one has a variable size.

@@ -168,12 +168,12 @@ fn open_options(cx: &Context, offset: u64) -> OpenOptions {
     OpenOptions::default().offset(offset).dparams(dparams)
 }
 
-fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
+pub(super) fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
     (0..).zip(chunks).filter(|(_, found)| **found == state).map(|(nchunk, _)| nchunk).collect()
 }
 
 /// `chunks 3, 7 to 9`, and of many only how many.
-fn listed(nchunks: &[u64]) -> String {
+pub(super) fn listed(nchunks: &[u64]) -> String {
     let runs: Vec<String> = nchunks
         .chunk_by(|a, b| a + 1 == *b)
         .map(|run| match run {

@@ -169,6 +169,32 @@ impl TableRows {
         }
     }
 
+    /// The type of a row that is read from text, in which values of any length are as long as
+    /// `width` says for their column (characters).
+    ///
+    /// # Errors
+    ///
+    /// [`message::NO_NUMPY_TYPE`] for lists and the like.
+    pub(crate) fn dtype_of_text(&self, width: &dyn Fn(&str) -> usize) -> Result<Dtype> {
+        let fields = self.columns.iter().map(|column| {
+            let spec = column.spec();
+            let any_length = |code: &str, nbytes: usize| {
+                let dtype = format!("{code}{}", (width(&spec.name) * nbytes).max(1));
+                dtype.parse::<Dtype>().map_err(|_| message::NO_NUMPY_TYPE.about(dtype))
+            };
+            let dtype = match &spec.kind {
+                ColumnKind::Utf8 | ColumnKind::VlString | ColumnKind::Dictionary { .. } => {
+                    any_length("<U", 1)?
+                }
+                ColumnKind::VlBytes => any_length("|S", 4)?,
+                _ => self.dtype_of(column)?,
+            };
+            Ok((spec.name.clone(), dtype))
+        });
+        let fields = fields.collect::<Result<Vec<_>>>()?;
+        Dtype::packed(fields).map_err(|error| message::NO_NUMPY_TYPE.about(error))
+    }
+
     /// Items in each dimension; a table has rows.
     ///
     /// # Errors

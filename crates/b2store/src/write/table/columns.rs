@@ -213,7 +213,7 @@ impl StoreWriter {
             }
         }
         drop(array);
-        self.edit_array(key, |writer| {
+        self.edit_items(key, |writer| {
             writer.resize(&shape)?;
             writer.append_bytes(0, &bytes)
         })
@@ -232,7 +232,7 @@ impl StoreWriter {
         }
         let valid = values.valid.clone().unwrap_or_else(|| vec![true; values.len()]);
         let bytes: Vec<u8> = valid.into_iter().map(u8::from).collect();
-        self.edit_array(key, |writer| {
+        self.edit_items(key, |writer| {
             writer.resize(&[end])?;
             writer.append_bytes(0, &bytes)
         })
@@ -274,10 +274,10 @@ impl StoreWriter {
             new.extend(at.to_le_bytes());
         }
         drop(offsets);
-        self.edit_array(key, |writer| writer.append_bytes(0, &new))?;
+        self.edit_items(key, |writer| writer.append_bytes(0, &new))?;
         let start = u64::try_from(start).unwrap_or_default();
         let is_empty = start == 0 && bytes.is_empty();
-        self.edit_array(&format!("{key}.utf8"), |writer| {
+        self.edit_items(&format!("{key}.utf8"), |writer| {
             writer.resize(&[start])?;
             // One byte that nobody needs, as python-blosc2 has it.
             writer.append_bytes(0, if is_empty { &[0] } else { &bytes })
@@ -310,7 +310,7 @@ impl StoreWriter {
         if !new.is_empty() {
             self.append_batches(&words_key, new)?;
         }
-        self.edit_array(key, |writer| {
+        self.edit_items(key, |writer| {
             writer.resize(&[end])?;
             writer.append_bytes(0, &codes)
         })

@@ -1,0 +1,93 @@
+//! Stores: every value that is whole, and of the others what can be saved of a frame.
+
+use std::{fs, path::Path};
+
+use b2frame::rescue::{ChunkState, RescueOptions};
+use b2store::{
+    OpenOptions, StoreForm, WriteOptions,
+    rescue::{Salvage, SavedValue},
+};
+use blosc_chunk::Limits;
+
+use super::{Chunks, Saved, frame::listed};
+use crate::{
+    args::RescueArgs,
+    context::Context,
+    error::Result,
+    formats::store,
+    inputs::decoded::Guard,
+    output::staged::{Nest, StageOptions},
+};
+
+/// Whether a path is, or was, a store in an archive or a directory.
+pub(super) fn was_one(path: &Path) -> bool {
+    let is_called = |suffix: &str| path.extension().is_some_and(|found| found == suffix);
+    match path.is_dir() {
+        true => store::is_one(path) || is_called("b2d"),
+        false => store::is_one(path) && !is_called("b2e"),
+    }
+}
+
+/// Rescues the store `path` as `target`: a directory as a directory unless that is called `.b2z`.
+pub(super) fn run(
+    args: &RescueArgs,
+    cx: &Context,
+    path: &Path,
+    target: &Path,
+    options: StageOptions,
+) -> Result<Saved> {
+    let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 2));
+    let frame = b2frame::OpenOptions::default().dparams(dparams);
+    let rescue = RescueOptions::default().fill(args.fill());
+    let mut saved = Salvage::open(path, &OpenOptions::default().frame(frame), &rescue)?;
+    let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);
+    let stored =
+        fs::metadata(path).map_or(0, |found| if found.is_dir() { nbytes } else { found.len() });
+    Guard::new(args.limits).admit_bytes(nbytes, stored)?;
+    let nest = Nest::create(target, options, &cx.unfinished)?;
+    let is_called = |suffix: &str| target.extension().is_some_and(|found| found == suffix);
+    let form = match path.is_dir() && !is_called("b2z") || is_called("b2d") {
+        true => StoreForm::Dir,
+        false => StoreForm::Zip,
+    };
+    drop(saved.save(nest.path(), &WriteOptions::default().form(form))?);
+    nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
+    Ok(summary(&saved, nbytes))
+}
+
+fn summary(saved: &Salvage, nbytes: u64) -> Saved {
+    let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
+    let mut counts = Chunks { good: 0, doubtful: 0, lost: 0 };
+    let mut filled = 0;
+    for value in &saved.values {
+        let count = |state| value.chunks.iter().filter(|found| **found == state).count() as u64;
+        counts.good += count(ChunkState::Good);
+        counts.doubtful += count(ChunkState::Doubtful);
+        counts.lost += count(ChunkState::Lost);
+        let nchunks = (value.chunks.len() as u64).max(1);
+        filled += value.nbytes / nchunks * count(ChunkState::Lost);
+        actions.extend(actions_of(value));
+    }
+    Saved { complete: saved.is_complete(), nbytes, filled, actions, chunks: Some(counts) }
+}
+
+/// What became of a value that is not as it was.
+fn actions_of(value: &SavedValue) -> Vec<String> {
+    let key = &value.key;
+    if value.is_lost {
+        return vec![format!("{key}: lost")];
+    }
+    let mut actions: Vec<String> =
+        value.damage.iter().map(|damage| format!("{key}: {damage}")).collect();
+    if value.is_changed {
+        actions.push(format!("{key}: the checksum of the archive says that data changed"));
+    }
+    for (state, what) in [(ChunkState::Lost, "filled"), (ChunkState::Doubtful, "perhaps elsewhere")]
+    {
+        let found = super::frame::with_state(&value.chunks, state);
+        if !found.is_empty() {
+            actions.push(format!("{key}: {what}: {}", listed(&found)));
+        }
+    }
+    actions
+}

@@ -1,0 +1,169 @@
+//! Stores that are changed value by value: attributes, rows, items, codecs.
+
+use crate::{session::snapshot, stores::samples};
+
+#[test]
+fn groups_tables_and_values_have_metadata() {
+    let dir = samples(&["tree-basic.b2z", "tree-basic.b2d", "tree-with-table.b2z"]);
+    for store in ["tree-basic.b2z", "tree-basic.b2d"] {
+        dir.b2(&format!("meta set {store} unit=K levels=[1,2.5,null]")).ok();
+        let found = dir.b2(&format!("meta get {store}")).ok().text().to_owned();
+        assert_eq!(found, "title   \"root\"\nunit    \"K\"\nlevels  [1,2.5,null]\n");
+        dir.b2(&format!("meta set {store}::/g n=3")).ok();
+        dir.b2(&format!("meta del {store}::/g unit")).ok();
+        let found = dir.b2(&format!("meta get {store}::/g")).ok().text().to_owned();
+        assert_eq!(found, "range  [1,2.5]\nn      3\n");
+        dir.b2(&format!("meta set --meta {store}::/g/b fixed=1")).ok();
+        dir.b2(&format!("meta set {store}::/g/b x=true")).ok();
+        let found = dir.b2(&format!("meta get {store}::/g/b")).ok().text().to_owned();
+        assert_eq!(found, "fixed  1\nx      true\n");
+        dir.b2(&format!("verify {store}")).ok();
+    }
+    let tab = "tree-with-table.b2z::/g/tab";
+    dir.b2(&format!("meta set {tab} q=1")).ok();
+    assert_eq!(dir.b2(&format!("meta get {tab} q")).ok().text(), "1\n");
+    let exported = dir.b2(&format!("meta export {tab}")).ok().text().to_owned();
+    assert_eq!(
+        exported,
+        "{\n  \"metadata\": {\n    \"note\": \"table attribute\",\n    \"q\": 1\n  }\n}\n"
+    );
+    dir.write("new.json", "{\"metadata\": {\"q\": 1, \"r\": [2]}}");
+    dir.b2(&format!("meta import {tab} new.json")).ok();
+    assert_eq!(dir.b2(&format!("meta get {tab}")).ok().text(), "q  1\nr  [2]\n");
+    snapshot!(dir.b2("meta set tree-with-table.b2z::/g/tab/id a=1"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: tree-with-table.b2z::/g/tab/id: a column of a table has no metadata of its own
+    hint: the table has attributes
+    ");
+}
+
+#[test]
+fn attributes_that_python_cannot_write_are_refused_before_anything_is() {
+    let dir = samples(&["tree-basic.b2z"]);
+    let before = dir.read("tree-basic.b2z");
+    let run = dir.b2(&format!("meta set tree-basic.b2z a=1 {}=2", "n".repeat(32)));
+    assert_ne!(run.code, Some(0));
+    assert_eq!(dir.read("tree-basic.b2z"), before);
+    dir.write("rows.csv", "id\n1\n");
+    dir.b2("convert -q rows.csv rows.bcolz").ok();
+    let many: Vec<String> = (0..17).map(|n| format!("a{n}={n}")).collect();
+    dir.b2(&format!("meta set rows.bcolz {}", many.join(" "))).ok();
+    let run = dir.b2("convert rows.bcolz rows.b2z");
+    assert_ne!(run.code, Some(0));
+    assert!(!dir.path("rows.b2z").exists());
+}
+
+#[test]
+fn values_grow() {
+    let dir = samples(&["tree-with-table.b2z"]);
+    dir.write("more", [1_i32, 2].map(i32::to_le_bytes).concat());
+    snapshot!(dir.b2("append tree-with-table.b2z::/arr more"), @"
+    exit 0
+    --- stdout
+    --- stderr
+    tree-with-table.b2z::/arr: 8 B appended, now 20 B, 5 items
+    ");
+    assert_eq!(dir.b2("show tree-with-table.b2z::/arr").ok().text(), "[0 1 2 1 2]\n");
+    let before = dir.read("tree-with-table.b2z");
+    dir.write("part", "abc");
+    assert_ne!(dir.b2("append tree-with-table.b2z::/arr part").code, Some(0));
+    assert_eq!(dir.read("tree-with-table.b2z"), before);
+    // A super-chunk, which has no shape.
+    dir.write("text", "some text");
+    dir.b2("compress -q text -o s.b2d::/text").ok();
+    dir.b2("append s.b2d::/text part").ok();
+    assert_eq!(dir.b2("cat s.b2d::/text").ok().text(), "some textabc");
+    dir.b2("verify s.b2d tree-with-table.b2z").ok();
+}
+
+#[test]
+fn tables_take_rows_by_the_names_of_columns() {
+    let dir = samples(&["table-basic.b2z", "tree-with-table.b2z"]);
+    snapshot!(dir.b2("append table-basic.b2z tree-with-table.b2z::/g/tab"), @"
+    exit 0
+    --- stdout
+    --- stderr
+    table-basic.b2z: 3.0 MiB appended, now 3.0 MiB, 10 rows
+    ");
+    let rows = dir.b2("show --csv table-basic.b2z").ok().text().to_owned();
+    let rows: Vec<&str> = rows.lines().collect();
+    assert_eq!(rows.len(), 11);
+    assert_eq!(rows[1..6], rows[6..]);
+    dir.write("rows.csv", "a,b,name\n1,2.5,x\n2,3.5,yy\n");
+    dir.b2("convert -q rows.csv rows.b2z").ok();
+    dir.write("new.csv", "name,b,a\nz,0.0,7\n");
+    dir.b2("append -q rows.b2z new.csv").ok();
+    dir.b2("convert -q new.csv new.bcolz").ok();
+    dir.b2("append -q rows.b2z new.bcolz").ok();
+    let expected = "a,b,name\n1,2.5,x\n2,3.5,yy\n7,0.0,z\n7,0.0,z\n";
+    assert_eq!(dir.b2("show --csv rows.b2z").ok().text(), expected);
+    for text in ["name,b\nz,0\n", "name,b,a\nlonger,0,7\n", "name,b,a\nz,0,1.5\n"] {
+        dir.write("wrong.csv", text);
+        assert_ne!(dir.b2("append rows.b2z wrong.csv").code, Some(0), "{text}");
+        assert_eq!(dir.b2("show --csv rows.b2z").ok().text(), expected);
+    }
+    dir.b2("verify rows.b2z table-basic.b2z").ok();
+}
+
+#[test]
+fn text_of_any_length_is_appended_whole() {
+    let dir = samples(&["table-basic.b2z"]);
+    dir.b2("convert -q --columns u,vs,d,id table-basic.b2z words.b2z").ok();
+    dir.write("new.csv", "id,u,d,vs\n9,a long text \u{20ac},green,\"x, y\"\n");
+    dir.b2("append -q words.b2z new.csv").ok();
+    let shown = dir.b2("show --csv words.b2z").ok().text().to_owned();
+    assert_eq!(shown.lines().last(), Some("a long text \u{20ac},\"x, y\",green,9"));
+    dir.b2("verify words.b2z").ok();
+    assert_ne!(dir.b2("append words.b2z::/id new.csv").code, Some(0));
+}
+
+#[test]
+fn a_value_is_recompressed_in_its_store() {
+    let dir = samples(&["tree-dtypes.b2z"]);
+    let before = dir.b2("cat tree-dtypes.b2z::/chunks").ok().stdout.clone();
+    dir.b2("recompress -q -C lz4 -9 tree-dtypes.b2z::/chunks").ok();
+    assert_eq!(dir.b2("cat tree-dtypes.b2z::/chunks").ok().stdout, before);
+    assert!(dir.b2("info tree-dtypes.b2z::/chunks").ok().text().contains("lz4"));
+    dir.b2("verify tree-dtypes.b2z").ok();
+}
+
+#[test]
+fn the_bytes_of_a_value_are_dumped() {
+    let dir = samples(&["tree-basic.b2z", "tree-basic.b2d"]);
+    let fields = |store: &str| {
+        let text = dir.b2(&format!("dump {store}::/g/b")).ok().text().to_owned();
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(fields("tree-basic.b2z").iter().any(|line| line.contains("magic = b2frame")));
+    assert_eq!(fields("tree-basic.b2z").len(), fields("tree-basic.b2d").len());
+    assert_ne!(dir.b2("dump tree-basic.b2z::/g").code, Some(0));
+}
+
+#[test]
+fn a_folder_becomes_a_store_and_a_store_a_folder() {
+    let dir = samples(&["tree-basic.b2z"]);
+    std::fs::create_dir_all(dir.path("in/g")).unwrap();
+    dir.write("in/readme.txt", "some text");
+    dir.write("in/g/rows.csv", "a,b\n1,x\n2,y\n");
+    dir.b2("convert -q tree-basic.b2z::/g/b in/g/b.npy").ok();
+    dir.b2("convert -q tree-basic.b2z::/a in/a.b2nd").ok();
+    for store in ["out.b2z", "out.b2d"] {
+        dir.b2(&format!("convert in {store}")).ok();
+        assert_eq!(dir.b2(&format!("show --csv {store}::/g/rows")).ok().text(), "a,b\n1,x\n2,y\n");
+        assert_eq!(dir.b2(&format!("cat {store}::/readme.txt")).ok().text(), "some text");
+        for key in ["/a", "/g/b"] {
+            let found = dir.b2(&format!("cat {store}::{key}")).ok().stdout.clone();
+            assert_eq!(found, dir.b2(&format!("cat tree-basic.b2z::{key}")).ok().stdout, "{key}");
+        }
+        dir.b2(&format!("verify {store}")).ok();
+    }
+    // Two files of one key.
+    dir.b2("convert -q in/a.b2nd in/a.npy").ok();
+    assert_ne!(dir.b2("convert in twice.b2z").code, Some(0));
+    assert!(!dir.path("twice.b2z").exists());
+    // The other way.
+    dir.b2("unpack out.b2z -o folder.b2d").ok();
+    assert!(dir.path("folder.b2d/g/b.b2nd").exists());
+}

@@ -1,0 +1,337 @@
+//! What can be saved of a damaged store: every value that is whole, and of the others what
+//! `b2frame::rescue` saves of a frame.
+//!
+//! ```text
+//!   archive     its directory damaged or cut off: members are found by their local headers
+//!   embed.b2e   damaged or missing: values in it are lost, all others are files
+//!   value       a chunk damaged: zeros; the others stay at their positions
+//!   table       a column lost: the others stay; no flags of deleted rows: all rows are alive
+//! ```
+//!
+//! The damaged store is only read.
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use b2frame::SChunk;
+use b2frame::rescue::{ChunkState, Damage as FrameDamage, RescueOptions, Salvage as FrameSalvage};
+use blosc_io::tree::DirTree;
+use blosc_io::{FileStore, MemStore, ReadAt};
+
+use crate::embed::{Embedded, EmbeddedFrame, embed_map};
+use crate::error::{Error, Result};
+use crate::files::Files;
+use crate::key;
+use crate::store::{EMBED_PATH, OpenOptions, Store};
+use crate::value::Value;
+use crate::write::{StoreWriter, WriteOptions, crc32_of};
+use crate::zip;
+
+/// What was saved of a damaged store.
+#[derive(Debug)]
+pub struct Salvage {
+    /// Every value and every part of a table that was found, sorted by key.
+    pub values: Vec<SavedValue>,
+    /// What is damaged apart from values.
+    pub damage: Vec<Damage>,
+    frames: BTreeMap<String, Frame>,
+    embedded: BTreeMap<String, Frame>,
+    registry: BTreeMap<String, Value>,
+    is_flat: bool,
+}
+
+/// The bytes of a saved frame.
+#[derive(Clone)]
+struct Frame(Arc<dyn ReadAt>);
+
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Frame")
+    }
+}
+
+/// What became of a value, or of a part of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedValue {
+    /// Its key.
+    pub key: String,
+    /// What became of its chunks; none if nothing of it can be read.
+    pub chunks: Vec<ChunkState>,
+    /// What else of its frame is damaged.
+    pub damage: Vec<FrameDamage>,
+    /// Bytes of data in the saved value.
+    pub nbytes: u64,
+    /// Whether nothing of it can be read, so that it is not in the saved store.
+    pub is_lost: bool,
+    /// Whether it can be read, and is not what the checksum of the archive says.
+    pub is_changed: bool,
+}
+
+impl SavedValue {
+    /// Whether nothing was damaged.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let is_good = |state: &ChunkState| *state == ChunkState::Good;
+        !self.is_lost
+            && !self.is_changed
+            && self.damage.is_empty()
+            && self.chunks.iter().all(is_good)
+    }
+}
+
+/// A part of a store, other than a value, that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The directory of the archive.
+    Directory,
+    /// The frame of the embedded values; those in it are lost.
+    Embedded,
+    /// A column, which the table is without now.
+    Column {
+        /// The key of the table.
+        table: String,
+        /// The name of the column.
+        name: String,
+    },
+    /// The flags of deleted rows.
+    Flags {
+        /// The key of the table.
+        table: String,
+    },
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory => f.write_str(
+                "the directory of the archive is damaged: members were found one after the other",
+            ),
+            Self::Embedded => {
+                write!(f, "{EMBED_PATH} is damaged or missing: values in it are lost")
+            }
+            Self::Column { table, name } => {
+                write!(f, "table {table}: column {name:?} is lost, the others are not")
+            }
+            Self::Flags { table } => {
+                write!(f, "table {table}: which rows are deleted is lost, so that all are alive")
+            }
+        }
+    }
+}
+
+impl Salvage {
+    /// Reads what can be read of the store at `path`, an archive or a directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAStore`] where no value was found; limits; what the storage says.
+    pub fn open(
+        path: impl AsRef<Path>,
+        options: &OpenOptions,
+        rescue: &RescueOptions,
+    ) -> Result<Self> {
+        let (path, mut damage) = (path.as_ref(), vec![]);
+        let files = if path.is_dir() {
+            Files::Tree(Arc::new(DirTree::new(path)))
+        } else {
+            let file = FileStore::open(path)
+                .map_err(|source| Error::io(path.display().to_string(), source))?;
+            let store: Arc<dyn ReadAt> = Arc::new(file);
+            match Files::of_zip(Arc::clone(&store), options.max_files) {
+                Ok(files) => files,
+                Err(Error::Zip(_)) => {
+                    damage.push(Damage::Directory);
+                    let members = zip::found_members(&*store, options.max_files)?;
+                    Files::Zip { store, members: members.into() }
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        Self::of_files(&files, options, rescue, damage)
+    }
+
+    fn of_files(
+        files: &Files,
+        options: &OpenOptions,
+        rescue: &RescueOptions,
+        damage: Vec<Damage>,
+    ) -> Result<Self> {
+        let (frames, embedded, registry) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let values = vec![];
+        let mut salvage = Self { values, damage, frames, embedded, registry, is_flat: false };
+        let reader = Reader { options, rescue };
+        for path in files.paths(options.max_files)? {
+            let Some(key) = key::key_of_file(&path).filter(|key| key::check(key).is_ok()) else {
+                continue;
+            };
+            let source = files.open(&path, &path);
+            let member = files.members().iter().find(|member| member.name == path);
+            let is_changed = match (&source, member) {
+                (Ok(source), Some(member)) => {
+                    crc32_of(&**source, 0..member.nbytes).ok() != Some(member.crc32)
+                }
+                _ => false,
+            };
+            let saved = source.ok().and_then(|source| reader.frame(&key, source));
+            let frame = salvage.note(key, is_changed, saved);
+            salvage.frames.extend(frame.map(|frame| (path, frame)));
+        }
+        salvage.embedded_values(files, &reader);
+        if salvage.frames.is_empty() && salvage.embedded.is_empty() {
+            return Err(Error::NotAStore { why: "no value was found in it" });
+        }
+        salvage.values.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(salvage)
+    }
+
+    /// Notes what became of a value, and gives its bytes.
+    fn note(
+        &mut self,
+        key: String,
+        is_changed: bool,
+        saved: Option<(SavedValue, Frame)>,
+    ) -> Option<Frame> {
+        let lost = || SavedValue {
+            key,
+            chunks: vec![],
+            damage: vec![],
+            nbytes: 0,
+            is_lost: true,
+            is_changed: false,
+        };
+        match saved {
+            Some((value, frame)) => {
+                let is_changed = is_changed && value.is_complete();
+                self.values.push(SavedValue { is_changed, ..value });
+                Some(frame)
+            }
+            None => {
+                self.values.push(lost());
+                None
+            }
+        }
+    }
+
+    /// The values in `embed.b2e`, the registry and the kind of store, which it has too.
+    fn embedded_values(&mut self, files: &Files, reader: &Reader<'_>) {
+        let embed = files.open(EMBED_PATH, EMBED_PATH).ok();
+        let embed = embed.and_then(|source| {
+            FrameSalvage::from_store(source, &reader.options.frame, reader.rescue).ok()
+        });
+        let Some(embed) = embed else { return self.damage.push(Damage::Embedded) };
+        if !embed.is_complete() {
+            self.damage.push(Damage::Embedded);
+        }
+        let schunk: Arc<SChunk> = Arc::new(embed.schunk);
+        self.is_flat = schunk.meta().get("b2dict").is_some();
+        let registry = crate::content::vlmetalayer(&schunk, EMBED_PATH, "_object_registry");
+        if let Ok(Some(Value::Map(entries))) = registry {
+            let named = entries.into_iter().filter_map(|(key, value)| match key {
+                Value::Str(key) if key::check(&key).is_ok() => Some((key, value)),
+                _ => None,
+            });
+            self.registry.extend(named);
+        }
+        let map = embed_map(&schunk, EMBED_PATH, reader.options.max_embedded).unwrap_or_default();
+        for (key, place) in map {
+            let (Value::Str(key), Embedded::Range { offset, len }) = (key, place) else { continue };
+            if key::check(&key).is_err() || self.values.iter().any(|value| value.key == key) {
+                continue;
+            }
+            let frame = EmbeddedFrame::new(&schunk, offset, len, &key).ok();
+            let saved = frame.and_then(|frame| reader.frame(&key, Arc::new(frame)));
+            let frame = self.note(key.clone(), false, saved);
+            self.embedded.extend(frame.map(|frame| (key, frame)));
+        }
+    }
+
+    /// Whether nothing was damaged.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.damage.is_empty() && self.values.iter().all(SavedValue::is_complete)
+    }
+
+    /// Writes a sound store. Tables without a column, or without flags of deleted rows, are
+    /// mended; [`damage`](Self::damage) tells of that afterwards.
+    ///
+    /// # Errors
+    ///
+    /// As [`StoreWriter::create_with`] and [`StoreWriter::commit`].
+    pub fn save(&mut self, path: impl AsRef<Path>, options: &WriteOptions) -> Result<Store> {
+        let path = path.as_ref();
+        let options = options.clone().flat(self.is_flat);
+        let mut writer = StoreWriter::create_with(path, &options)?;
+        for (path, Frame(source)) in &self.frames {
+            writer.insert_part(path, Arc::clone(source));
+        }
+        for (key, Frame(source)) in &self.embedded {
+            writer.insert_embedded(key, Arc::clone(source));
+        }
+        writer.restore_registry(&self.registry);
+        let store = writer.commit()?;
+        let without_flags = store.tables().filter(|key| !store.has_flags(key));
+        let flags: Vec<Damage> =
+            without_flags.map(|table| Damage::Flags { table: table.to_owned() }).collect();
+        let store = self.mend(store, flags, path, &options)?;
+        let mut columns = vec![];
+        for table in store.tables() {
+            let lost = store.lost_columns(table)?.into_iter();
+            columns.extend(lost.map(|name| Damage::Column { table: table.to_owned(), name }));
+        }
+        self.mend(store, columns, path, &options)
+    }
+
+    /// Mends tables so that they can be read.
+    fn mend(
+        &mut self,
+        store: Store,
+        damage: Vec<Damage>,
+        path: &Path,
+        options: &WriteOptions,
+    ) -> Result<Store> {
+        if damage.is_empty() {
+            return Ok(store);
+        }
+        drop(store);
+        let mut writer = StoreWriter::open_with(path, options)?;
+        for what in damage {
+            match &what {
+                Damage::Flags { table } => writer.restore_flags(table)?,
+                Damage::Column { table, name } => writer.drop_column(table, name)?,
+                Damage::Directory | Damage::Embedded => {}
+            }
+            self.damage.push(what);
+        }
+        writer.commit()
+    }
+}
+
+/// How frames are read.
+struct Reader<'a> {
+    options: &'a OpenOptions,
+    rescue: &'a RescueOptions,
+}
+
+impl Reader<'_> {
+    /// What can be read of a frame; `None` if it is beyond reading.
+    fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Option<(SavedValue, Frame)> {
+        let saved =
+            FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, self.rescue).ok()?;
+        let value = SavedValue {
+            key: key.to_owned(),
+            chunks: saved.chunks.clone(),
+            damage: saved.damage.clone(),
+            nbytes: saved.schunk.nbytes(),
+            is_lost: false,
+            is_changed: false,
+        };
+        let frame = match saved.is_complete() && source.len().ok()? == saved.schunk.frame_len() {
+            true => source,
+            false => Arc::new(MemStore::new(saved.to_cframe().ok()?)),
+        };
+        Some((value, Frame(frame)))
+    }
+}

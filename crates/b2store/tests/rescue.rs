@@ -1,0 +1,205 @@
+//! Damaged stores, of which everything that is whole comes back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use b2frame::rescue::{ChunkState, RescueOptions};
+use b2store::rescue::{Damage, Salvage};
+use b2store::{Error, OpenOptions, Store, StoreForm, WriteOptions};
+use blosc_testdata::fixture::path;
+
+const ARCHIVES: [&str; 5] = [
+    "tree-basic.b2z",
+    "tree-with-table.b2z",
+    "table-basic.b2z",
+    "tree-embedded.b2z",
+    "tree-dtypes.b2z",
+];
+
+fn sample(name: &str) -> PathBuf {
+    path("stores").join(name)
+}
+
+fn salvage(path: &Path) -> Result<Salvage, Error> {
+    Salvage::open(path, &OpenOptions::default(), &RescueOptions::default())
+}
+
+/// The decoded bytes of every frame.
+fn contents(store: &Store) -> BTreeMap<String, Vec<u8>> {
+    let content = |key: &str| {
+        let frame = store.frame(key).unwrap();
+        let chunks = 0..frame.nchunks();
+        chunks.flat_map(|nchunk| frame.decode_chunk(nchunk).unwrap()).collect()
+    };
+    store.keys().map(|key| (key.to_owned(), content(key))).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_whole_store_comes_back_whole() {
+    for name in ARCHIVES {
+        let dir = tempfile::tempdir().unwrap();
+        let mut saved = salvage(&sample(name)).unwrap();
+        assert!(saved.is_complete(), "{name}: {saved:?}");
+        for (to, form) in [("x.b2z", StoreForm::Zip), ("x.b2d", StoreForm::Dir)] {
+            let options = WriteOptions::default().form(form);
+            let store = saved.save(dir.path().join(to), &options).unwrap();
+            let original = Store::open(sample(name)).unwrap();
+            assert_eq!(contents(&store), contents(&original), "{name}");
+            assert_eq!(store.registry(), original.registry());
+            assert!(store.tables().eq(original.tables()));
+        }
+    }
+}
+
+#[test]
+fn what_stands_before_a_cut_comes_back() {
+    for name in ARCHIVES {
+        let (whole, dir) = (fs::read(sample(name)).unwrap(), tempfile::tempdir().unwrap());
+        let original = contents(&Store::open(sample(name)).unwrap());
+        let step = (whole.len() / 60).max(1);
+        for len in (0..whole.len()).step_by(step).chain([whole.len() - 1]) {
+            let cut = dir.path().join("cut.b2z");
+            fs::write(&cut, &whole[..len]).unwrap();
+            let mut saved = match salvage(&cut) {
+                Ok(saved) => saved,
+                Err(Error::NotAStore { .. }) if len < 1000 => continue,
+                Err(error) => panic!("{name} cut at {len}: {error}"),
+            };
+            assert!(saved.damage.contains(&Damage::Directory), "{name} cut at {len}");
+            assert!(!saved.is_complete());
+            let to = dir.path().join(format!("{len}.b2z"));
+            let store = saved.save(&to, &WriteOptions::default()).unwrap();
+            for value in saved.values.iter().filter(|value| value.is_complete()) {
+                // A manifest without a column, and flags that were made anew, are other frames.
+                if value.key.ends_with("/_meta") || !store.contains(&value.key) {
+                    continue;
+                }
+                let found = store.frame(&value.key).unwrap();
+                let chunks = 0..found.nchunks();
+                let bytes: Vec<u8> = chunks.flat_map(|n| found.decode_chunk(n).unwrap()).collect();
+                assert_eq!(bytes, original[&value.key], "{name} cut at {len}: {}", value.key);
+            }
+            for key in store.tables() {
+                let table = store.table(key).unwrap();
+                let rows = table.len().unwrap();
+                for column in &table.schema().columns {
+                    let column = table.column(&column.name).unwrap();
+                    assert!(rows == 0 || (0..rows).any(|row| column.read(row..row + 1).is_ok()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn members_before_and_after_a_damaged_header_come_back() {
+    let (whole, dir) = (fs::read(sample("tree-dtypes.b2z")).unwrap(), tempfile::tempdir().unwrap());
+    let starts: Vec<usize> =
+        (0..whole.len() - 4).filter(|at| whole[*at..].starts_with(b"PK\x03\x04")).collect();
+    let total = Store::open(sample("tree-dtypes.b2z")).unwrap().keys().len();
+    for at in starts.iter().take(total) {
+        // The signature, the length, the length of the name.
+        for place in [0, 18, 26] {
+            let mut bytes = whole.clone();
+            bytes[at + place] ^= 0x55;
+            let damaged = dir.path().join("damaged.b2z");
+            fs::write(&damaged, &bytes).unwrap();
+            let saved = salvage(&damaged).unwrap();
+            let nwhole = saved.values.iter().filter(|value| value.is_complete()).count();
+            assert!(nwhole + 1 >= total, "header at {at}, byte {place}: {nwhole} of {total}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_without_its_embedded_frame_comes_back() {
+    for name in ["tree-basic.b2d", "table-basic.b2d", "dict-basic.b2d"] {
+        let dir = tempfile::tempdir().unwrap();
+        let damaged = dir.path().join(name);
+        copy(&sample(name), &damaged);
+        fs::remove_file(damaged.join("embed.b2e")).unwrap();
+        let mut saved = salvage(&damaged).unwrap();
+        assert_eq!(saved.damage, [Damage::Embedded]);
+        let options = WriteOptions::default().form(StoreForm::Dir);
+        let store = saved.save(dir.path().join("saved.b2d"), &options).unwrap();
+        let original = Store::open(sample(name)).unwrap();
+        let (found, expected) = (contents(&store), contents(&original));
+        for (key, bytes) in &found {
+            assert_eq!(bytes, &expected[key], "{name} {key}");
+        }
+        assert!(store.tables().eq(original.tables()), "{name}");
+        assert!(!found.is_empty());
+    }
+}
+
+#[test]
+fn a_table_gives_up_a_column_and_never_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let damaged = dir.path().join("t.b2d");
+    copy(&sample("table-basic.b2d"), &damaged);
+    fs::write(damaged.join("_cols/f.b2nd"), b"nothing").unwrap();
+    fs::remove_file(damaged.join("_cols/u.utf8.b2nd")).unwrap();
+    fs::remove_file(damaged.join("_valid_rows.b2nd")).unwrap();
+    let mut saved = salvage(&damaged).unwrap();
+    let options = WriteOptions::default().form(StoreForm::Dir);
+    let store = saved.save(dir.path().join("saved.b2d"), &options).unwrap();
+    let table = |table: &str| table.to_owned();
+    let lost = |name: &str| Damage::Column { table: table("/"), name: name.to_owned() };
+    assert_eq!(saved.damage, [Damage::Flags { table: table("/") }, lost("f"), lost("u")]);
+    let original = Store::open(sample("table-basic.b2d")).unwrap().table("/").unwrap();
+    let found = store.table("/").unwrap();
+    let names: Vec<&str> = found.schema().columns.iter().map(|spec| &*spec.name).collect();
+    let expected = original.schema().columns.iter().map(|spec| &*spec.name);
+    assert_eq!(names, expected.filter(|name| !["f", "u"].contains(name)).collect::<Vec<_>>());
+    // All rows are alive now, the deleted one too: those before it are the same.
+    let rows = found.len().unwrap();
+    assert!(rows >= original.len().unwrap());
+    for name in names {
+        let first = |table: &b2store::Table| table.column(name).unwrap().read(0..1).unwrap();
+        assert_eq!(first(&found), first(&original), "{name}");
+    }
+}
+
+#[test]
+fn a_chunk_that_changed_is_noticed() {
+    let (mut bytes, dir) =
+        (fs::read(sample("tree-dtypes.b2z")).unwrap(), tempfile::tempdir().unwrap());
+    let original = Store::open(sample("tree-dtypes.b2z")).unwrap();
+    let frame = original.frame_bytes("/chunks").unwrap();
+    let mut stored = vec![0; usize::try_from(frame.len().unwrap()).unwrap()];
+    frame.read_exact_at(0, &mut stored).unwrap();
+    let frame = stored;
+    let at = bytes.windows(frame.len()).position(|window| window == frame).unwrap();
+    // In the middle of a compressed chunk.
+    bytes[at + frame.len() / 2] ^= 1;
+    let damaged = dir.path().join("damaged.b2z");
+    fs::write(&damaged, &bytes).unwrap();
+    let mut saved = salvage(&damaged).unwrap();
+    let value = saved.values.iter().find(|value| value.key == "/chunks").unwrap();
+    assert!(value.is_changed || value.chunks.contains(&ChunkState::Lost), "{value:?}");
+    let others = saved.values.iter().filter(|value| !value.is_complete()).count();
+    assert_eq!(others, 1);
+    saved.save(dir.path().join("saved.b2z"), &WriteOptions::default()).unwrap();
+}
+
+#[test]
+fn what_was_no_store_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("x.b2z"), b"PK\x03\x04 and nothing else").unwrap();
+    assert!(matches!(salvage(&dir.path().join("x.b2z")), Err(Error::NotAStore { .. })));
+    assert!(matches!(salvage(dir.path()), Err(Error::NotAStore { .. })));
+    assert!(matches!(salvage(&dir.path().join("none")), Err(Error::Io { .. })));
+}

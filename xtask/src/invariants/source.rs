@@ -49,7 +49,7 @@ impl Source {
 /// All sources of the crates, the tasks and the fuzz targets.
 pub(super) fn load() -> Result<Vec<Source>> {
     let mut sources = Vec::new();
-    for folder in ["crates", "xtask", "fuzz/fuzz_targets"] {
+    for folder in ["crates", "engines", "xtask", "fuzz/fuzz_targets"] {
         let folder = workspace::root().join(folder);
         let files = if folder.is_dir() { workspace::files(&folder)? } else { Vec::new() };
         for file in

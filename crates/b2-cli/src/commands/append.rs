@@ -17,7 +17,6 @@ use std::{
 
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
-use blosc_chunk::{CodecId, Pipeline, Registries};
 use blosc_dtype::{
     Dtype,
     npy::{NpyError, NpyHeader},
@@ -25,10 +24,13 @@ use blosc_dtype::{
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
-use super::convert::{
-    head,
-    source::{Items, Source},
-    values,
+use super::{
+    convert::{
+        head,
+        source::{Items, Source},
+        values,
+    },
+    sequence,
 };
 use crate::{
     args::append::AppendArgs,
@@ -90,12 +92,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let Origin::File { path, .. } = origin else {
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
-    let object = ObjectReader::open(origin, cx.dparams())?
-        .next()?
-        .ok_or(Error::NotBlosc { start: vec![] })?;
-    if let Object::Frame(schunk) = &object {
-        formats::store::refuse_objects(schunk, &origin.name())?;
-    }
+    let object = open_target(cx, origin)?;
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     // Text is no bytes of a table.
@@ -120,6 +117,15 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let key = match origin {
         Origin::File { part: origin::Part::Member(key), .. } => Some(key.as_str()),
         _ => None,
+    };
+    // The inputs are sound, so the frames of a sequence become one, at the end of which they go.
+    let object = match has_more_frames(cx, origin)? {
+        true => {
+            drop(object);
+            sequence::merge_in_place(cx, path, args.lock)?;
+            open_target(cx, origin)?
+        }
+        false => object,
     };
     let grown = match object {
         Object::Table(rows) if !rows.is_column() => work.append_to_table(&rows)?,
@@ -146,6 +152,27 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     };
     drop(work);
     report(cx, &origin.name(), appended, grown, is_table)
+}
+
+/// The frame, file, data set or table to append to.
+fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
+    let object = ObjectReader::open(origin, cx.dparams())?
+        .next()?
+        .ok_or(Error::NotBlosc { start: vec![] })?;
+    if let Object::Frame(schunk) = &object {
+        formats::store::refuse_objects(schunk, &origin.name())?;
+    }
+    Ok(object)
+}
+
+/// Is it a file of several frames?
+fn has_more_frames(cx: &Context, origin: &Origin) -> Result<bool> {
+    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(false) };
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    Ok(objects.find()?.is_some() && objects.find()?.is_some())
 }
 
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
@@ -260,14 +287,9 @@ impl Work<'_> {
     /// Without a codec or filter that loses data: the chunk that the new items go on in is
     /// compressed anew, and what is in it would lose more each time.
     fn keep_what_is_there(&self, writer: &mut SChunkWriter) {
-        let (cparams, registries) = (writer.cparams().clone(), Registries::default());
-        let codec = registries.codecs.get(cparams.codec);
-        let is_lossy = codec.is_some_and(|codec| codec.is_lossy());
-        if !is_lossy && !cparams.filters.is_lossy(&registries.filters) {
+        if !sequence::append_without_loss(writer) {
             return;
         }
-        let cparams = if is_lossy { cparams.codec(CodecId::ZSTD).codec_meta(0) } else { cparams };
-        writer.set_cparams(cparams.filters(Pipeline::SHUFFLE));
         self.cx.console.note(&format!(
             "{}: appended without loss, so that what is there does not lose more",
             path_text(self.path)
@@ -358,13 +380,13 @@ fn open_input(
     }
     if *part != origin::Part::Whole || origin::is_ours(path) {
         let mut objects = ObjectReader::open(&origin, cx.dparams()).map_err(at)?;
-        let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+        let mut object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         Guard::new(args.limits).admit(&object)?;
         if let Object::Frame(schunk) = &object {
             formats::store::refuse_objects(schunk, &name)?;
         }
         if objects.next()?.is_some() {
-            return Err(message::SEQUENCE.error());
+            object = sequence::merged(cx, &origin)?;
         }
         let source = Source::Object(object);
         let is_array = source.rows().is_some() || source.layout()?.is_some();

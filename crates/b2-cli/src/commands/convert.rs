@@ -363,7 +363,7 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source
         object = Object::Table(Box::new(rows.select(&args.columns)?));
     }
     if objects.next()?.is_some() {
-        return Err(message::SEQUENCE.error());
+        return super::sequence::merged(cx, origin).map(Source::Object);
     }
     if objects.trailing() > 0 {
         let text = format!("{} bytes after the last frame are no frame", objects.trailing());

@@ -144,7 +144,7 @@ fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -
 
 /// What was copied.
 #[derive(Clone, Copy, Debug, Default)]
-struct Copied {
+pub(super) struct Copied {
     objects: u64,
     nbytes: u64,
 }
@@ -219,8 +219,12 @@ fn warn_of_rest(cx: &Context, origin: &Origin, objects: &ObjectReader) {
     }
 }
 
-/// The bytes of an object that is one piece of a file.
-fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Copied> {
+/// Copies the bytes of an object that is one piece of a file.
+///
+/// # Errors
+///
+/// When it is none, or cannot be read or written.
+pub(super) fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Copied> {
     let is_one_piece = match object {
         Object::Frame(schunk) => {
             found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)

@@ -1,15 +1,18 @@
 //! `b2 repack`: the same frame without the bytes that nothing refers to, in its place.
 //!
 //! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
-//! files go that its index does not name. A crash leaves the old one or the new one.
+//! files go that its index does not name. Of a sequence of frames one frame is made. A crash leaves the old one or the new one.
+
+use std::{fs, path::Path};
 
 use b2frame::SChunkWriter;
 use serde::Serialize;
 
+use super::sequence;
 use crate::{
     args::RepackArgs,
     context::Context,
-    error::{Error, Result, message},
+    error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
         object::{Object, frame_bytes},
@@ -42,14 +45,31 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
     // What is no file of its own could only be overwritten in place.
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
-    if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
+    let is_sequence = objects.next()?.is_some();
+    if !is_whole || !is_sequence && objects.trailing() > 0 {
         return Err(message::REPACKS_ONE_FRAME.error());
+    }
+    if is_sequence {
+        drop(schunk);
+        return merge(args, cx, origin, path);
     }
     let file_bytes = frame_bytes(&schunk);
     // An open frame would hold the lock.
     drop(schunk);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;
     let freed = writer.compact()?;
+    report(cx, origin, file_bytes, freed)
+}
+
+/// One frame takes the place of several.
+fn merge(args: &RepackArgs, cx: &Context, origin: &Origin, path: &Path) -> Result<()> {
+    let len = || Ok(fs::metadata(path).map_err(Error::io(Doing::Open))?.len());
+    let before = len()?;
+    sequence::merge_in_place(cx, path, args.lock)?;
+    report(cx, origin, before, before.saturating_sub(len()?))
+}
+
+fn report(cx: &Context, origin: &Origin, file_bytes: u64, freed: u64) -> Result<()> {
     let (name, units) = (origin.name(), cx.console.units());
     if cx.console.json() {
         let (schema, path) = ("b2.repack/1", name.as_str());

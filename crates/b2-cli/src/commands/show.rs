@@ -71,8 +71,10 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         true => Guard::new(args.limits),
         false => Guard::for_looking(args.limits),
     };
-    while let Some(object) = objects.next()? {
+    let mut following = objects.next()?;
+    while let Some(object) = following {
         guard.admit(&object)?;
+        following = objects.next()?;
         if let Object::Bcolz(set) = &object {
             match &set.set {
                 DataSet::CTable(_) => return table::run(args, cx, &origin.name(), set),
@@ -96,7 +98,16 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         no_table(args)?;
         let part = match Array::from_object(object, cx)? {
             Ok(array) => array_part(args, cx, &array)?,
-            Err(object) => items_part(args, cx, &object)?,
+            Err(object) => {
+                let mut parts = vec![object];
+                // The frames of a sequence are one content, as far as their items are alike.
+                while let Some(next) = following.take_if(|next| goes_on(&parts, next)) {
+                    guard.admit(&next)?;
+                    parts.push(next);
+                    following = objects.next()?;
+                }
+                items_part(args, cx, &parts)?
+            }
         };
         print(args, cx, origin, &part)?;
     }
@@ -159,12 +170,14 @@ fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
 }
 
 /// A part of data without a shape: items one after the other.
-fn items_part(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
-    let typesize = usize::try_from(object.typesize()).unwrap_or(usize::MAX);
+fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part> {
+    let typesize = objects.first().map_or(1, Object::typesize);
+    let typesize = usize::try_from(typesize).unwrap_or(usize::MAX);
     let raw = raw(typesize)?;
     let dtype = dtype(args, &raw, 0)?;
     let itemsize = dtype.itemsize().max(1) as u64;
-    let nitems = decoded::nbytes(object)? / itemsize;
+    let sizes = objects.iter().map(decoded::nbytes).collect::<Result<Vec<_>>>()?;
+    let nitems = sizes.iter().fold(0u64, |sum, nbytes| sum.saturating_add(*nbytes)) / itemsize;
     let (first, last) = match (&args.slice, args.lines) {
         (Some(slice), _) => (range(&slice.0, nitems)?, None),
         (None, Some(lines)) => (0..nitems.min(lines), None),
@@ -178,12 +191,32 @@ fn items_part(args: &ShowArgs, cx: &Context, object: &Object) -> Result<Part> {
     bytes.clear();
     for range in ranges() {
         let range = range.start * itemsize..range.end * itemsize;
-        decoded::part(object, range, &cx.read_options(), &mut |piece| {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        })?;
+        let mut at = 0u64;
+        for (object, nbytes) in objects.iter().zip(&sizes) {
+            let inside = |position: u64| position.saturating_sub(at).min(*nbytes);
+            let here = inside(range.start)..inside(range.end);
+            at = at.saturating_add(*nbytes);
+            if here.is_empty() {
+                continue;
+            }
+            decoded::part(object, here, &cx.read_options(), &mut |piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })?;
+        }
     }
     Ok(Part { dtype, shape, elided, bytes })
+}
+
+/// Is the next object of an input more of the same: a frame without a shape, of items as large?
+fn goes_on(parts: &[Object], next: &Object) -> bool {
+    let Object::Frame(schunk) = next else { return false };
+    let is_plain =
+        matches!(schunk.nd_meta(), Ok(None)) && formats::store::special_content(schunk).is_none();
+    is_plain
+        && parts
+            .iter()
+            .all(|part| matches!(part, Object::Frame(_)) && part.typesize() == next.typesize())
 }
 
 /// Everything is shown when it is little, and to programs.

@@ -161,7 +161,7 @@ messages! {
         "only frames are repacked in place",
         "`b2 convert` makes a new file without dead bytes";
     REPACKS_ONE_FRAME: Usage,
-        "a part of a file, or more than one frame, which is not repacked in place",
+        "a part of a file, which is not repacked in place",
         "use `b2 convert FILE#N` to make a new file of one frame";
 
     EXTRACT_WHICH: Usage,
@@ -216,8 +216,11 @@ messages! {
         "is there already and holds data of the same kind: another input?",
         "use -f -o NAME to overwrite it, or --format to convert several inputs";
     SEQUENCE: Usage,
-        "a sequence of frames, of which only one can be converted",
-        "name one as FILE#N, or use `b2 cat FILE | b2 c -o OUT` for all";
+        "a sequence of frames that are no one content: arrays, objects or items of several sizes",
+        "name one as FILE#N, or use `b2 split FILE` for all";
+    REST_OF_SEQUENCE: Data,
+        "a sequence of frames after which something else follows",
+        "`b2 split FILE` takes its frames out";
     DIRECTORY_TO_STDOUT: Usage,
         "the output is a directory, which standard output cannot take",
         "use -o to name a directory";

@@ -44,16 +44,37 @@ fn only_whole_frames_are_repacked() {
     dir.write("a", walk(100)).b2("c -q -t 4 a").ok();
     let frame = dir.read("a.b2frame");
     dir.write("both", [&frame[..], &frame[..]].concat());
-    snapshot!(dir.b2("repack both a.b2frame@0"), @"
+    snapshot!(dir.b2("repack a.b2frame@0"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: both: a part of a file, or more than one frame, which is not repacked in place
-    hint: use `b2 convert FILE#N` to make a new file of one frame
-    b2: a.b2frame@0: a part of a file, or more than one frame, which is not repacked in place
+    b2: a.b2frame@0: a part of a file, which is not repacked in place
     hint: use `b2 convert FILE#N` to make a new file of one frame
     ");
     dir.b2("c -q --format blp a").ok();
     assert_eq!(dir.b2("repack a.blp").code, Some(2));
     assert!(dir.read("both") == [&frame[..], &frame[..]].concat());
+}
+
+#[test]
+fn a_sequence_becomes_one_frame() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).b2("c -q -t 4 a").ok();
+    let frame = dir.read("a.b2frame");
+    let both = walk(100).repeat(2);
+    dir.write("both", [&frame[..], &frame[..]].concat());
+    dir.write("junk", [&frame[..], &frame[..], b"junk"].concat());
+    snapshot!(dir.b2("show --dtype i4 --slice=-2: both"));
+    assert_eq!(dir.b2("show --csv --dtype i4 --slice=98:102 both").ok().text().lines().count(), 4);
+    dir.b2("convert -q both one.blp").ok();
+    assert!(dir.b2("cat one.blp").ok().stdout == both);
+    dir.b2("append -q a.b2frame both").ok();
+    assert!(dir.b2("cat a.b2frame").ok().stdout == walk(100).repeat(3));
+    dir.b2("append -q both a").ok();
+    assert!(dir.b2("cat both#0").ok().stdout == walk(100).repeat(3));
+    dir.write("both", [&frame[..], &frame[..]].concat());
+    dir.b2("repack both").ok();
+    assert!(dir.b2("cat both#0").ok().stdout == both);
+    assert_eq!(dir.b2("repack junk").code, Some(1));
+    assert_eq!(dir.read("junk").len(), 2 * frame.len() + 4);
 }

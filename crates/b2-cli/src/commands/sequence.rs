@@ -1,0 +1,133 @@
+//! A sequence of frames as one content: one frame is made of it, since other programs read only the
+//! first, and only one frame can be changed in its place.
+
+use std::{
+    fs::{self, File},
+    path::Path,
+    sync::Arc,
+};
+
+use b2frame::{SChunk, SChunkWriter};
+use blosc_chunk::{CodecId, Pipeline, Registries};
+use blosc_io::{FileStore, Lock, lock::LockTimeout};
+
+use super::frames;
+use crate::{
+    args::shared::LockArgs,
+    context::Context,
+    error::{Doing, Error, Result, message},
+    formats,
+    inputs::{
+        object::Object,
+        object_reader::ObjectReader,
+        origin::{Origin, Part},
+    },
+    output::{
+        byte_sink::Sink,
+        staged::{Nest, StageOptions},
+    },
+    render::{escape::harmless, size::count},
+};
+
+/// Makes one frame of a file that holds several, in its place. The chunks of the first stay as they
+/// are, the content of the others is compressed as the first one is.
+///
+/// # Errors
+///
+/// When the frames are no one content, something else is in the file, or it cannot be written; the
+/// file is as it was then.
+pub(super) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Result<()> {
+    let origin = Origin::File { path: path.to_owned(), part: Part::Whole };
+    let turn = Lock::exclusive(path, &cx.lock_wait(lock));
+    let _turn = turn.map_err(|error| match LockTimeout::find(&error) {
+        Some(timeout) => Error::Locked(timeout.clone()),
+        None => Error::io_at(Doing::Open, path)(error),
+    })?;
+    let metadata = fs::metadata(path).map_err(Error::io_at(Doing::Open, path))?;
+    let nest = Nest::create(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
+    let nframes = merge(cx, &origin, nest.path())?;
+    if nframes < 2 {
+        // Another program has done it meanwhile.
+        return Ok(());
+    }
+    nest.commit_with_mode(Some(&metadata))?;
+    let name = origin.name();
+    cx.console.note(&format!("{}: {} frames are one now", harmless(&name), count(nframes)));
+    Ok(())
+}
+
+/// One frame of all the frames of an input.
+///
+/// # Errors
+///
+/// When they are no one content, or cannot be read or written.
+pub(super) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
+    let station = Nest::for_stream(&cx.unfinished)?;
+    merge(cx, origin, station.path())?;
+    // The open file stays when its name goes with the station.
+    let file = File::open(station.path()).map_err(Error::io(Doing::Spool))?;
+    let store = Arc::new(FileStore::from_file(file));
+    let object = ObjectReader::from_store(store, cx.dparams()).next()?;
+    object.ok_or(Error::NotBlosc { start: vec![] })
+}
+
+/// Writes one frame of all the frames of an input to `path`; says how many they were.
+///
+/// # Errors
+///
+/// When they are no one content, or cannot be read or written.
+fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<u64> {
+    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let first = objects.open_found(&found)?;
+    let typesize = part_of_content(&first)?.typesize();
+    let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
+    let mut sink = Sink::file(file, path);
+    frames::copy(&found, &first, &mut sink)?;
+    sink.finish()?;
+    drop(first);
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, LockArgs::default()))?;
+    writer.lock()?;
+    append_without_loss(&mut writer);
+    let mut nframes = 1;
+    while let Some(object) = objects.next()? {
+        let schunk = part_of_content(&object)?;
+        if schunk.typesize() != typesize {
+            return Err(message::SEQUENCE.error());
+        }
+        writer.append_data(schunk, &cx.read_options())?;
+        nframes += 1;
+    }
+    if objects.trailing() > 0 {
+        return Err(message::REST_OF_SEQUENCE.error());
+    }
+    writer.compact()?;
+    Ok(nframes)
+}
+
+/// The frame that is a part of one content: neither an array nor objects.
+fn part_of_content(object: &Object) -> Result<&SChunk> {
+    match object {
+        Object::Frame(schunk)
+            if schunk.nd_meta()?.is_none() && formats::store::special_content(schunk).is_none() =>
+        {
+            Ok(schunk)
+        }
+        _ => Err(message::SEQUENCE.error()),
+    }
+}
+
+/// Chooses a codec and filters without loss where those of the frame lose data: the chunk that new
+/// items go on in is compressed anew, and what is in it would lose more each time. Says whether it
+/// had to.
+pub(super) fn append_without_loss(writer: &mut SChunkWriter) -> bool {
+    let (cparams, registries) = (writer.cparams().clone(), Registries::default());
+    let codec = registries.codecs.get(cparams.codec);
+    let is_lossy = codec.is_some_and(|codec| codec.is_lossy());
+    if !is_lossy && !cparams.filters.is_lossy(&registries.filters) {
+        return false;
+    }
+    let cparams = if is_lossy { cparams.codec(CodecId::ZSTD).codec_meta(0) } else { cparams };
+    writer.set_cparams(cparams.filters(Pipeline::SHUFFLE));
+    true
+}

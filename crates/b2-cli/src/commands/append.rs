@@ -172,7 +172,7 @@ fn has_more_frames(cx: &Context, origin: &Origin) -> Result<bool> {
         return Ok(false);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    Ok(objects.find()?.is_some() && objects.find()?.is_some())
+    Ok(objects.next()?.is_some() && objects.next()?.is_some())
 }
 
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {

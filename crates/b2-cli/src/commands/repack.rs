@@ -1,7 +1,8 @@
 //! `b2 repack`: the same frame without the bytes that nothing refers to, in its place.
 //!
 //! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
-//! files go that its index does not name. Of a sequence of frames one frame is made. A crash leaves the old one or the new one.
+//! files go that its index does not name. A crash leaves the old one or the new one. Of a sequence
+//! of frames one frame is made.
 
 use std::{fs, path::Path};
 
@@ -63,7 +64,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
 
 /// One frame takes the place of several.
 fn merge(args: &RepackArgs, cx: &Context, origin: &Origin, path: &Path) -> Result<()> {
-    let len = || Ok(fs::metadata(path).map_err(Error::io(Doing::Open))?.len());
+    let len = || fs::metadata(path).map(|found| found.len()).map_err(Error::io(Doing::Open));
     let before = len()?;
     sequence::merge_in_place(cx, path, args.lock)?;
     report(cx, origin, before, before.saturating_sub(len()?))

@@ -102,10 +102,11 @@ impl Context {
     pub(crate) fn run_into_targets(
         &self,
         inputs: Vec<Found>,
+        roots: Vec<&Path>,
         output: &OutputArgs,
         mut work: impl FnMut(&Origin, &mut Targets<'_>) -> Result<()>,
     ) -> Code {
-        match Targets::new(output, inputs.len()) {
+        match Targets::new(output, inputs.len(), roots) {
             Ok(mut targets) => self.run_on_inputs(inputs, |origin| work(origin, &mut targets)),
             Err(error) => self.refuse(&error),
         }

@@ -74,6 +74,20 @@ pub(super) const CONTAINERS: &[Container] = &[
         steps: &["convert -qf base.csv T.bcolz"],
     },
     Container {
+        name: "b2z",
+        file: "T.b2z",
+        is_table: true,
+        is_for_python: false,
+        steps: &["convert -qf base.csv T.b2z"],
+    },
+    Container {
+        name: "b2d",
+        file: "T.b2d",
+        is_table: true,
+        is_for_python: false,
+        steps: &["convert -qf base.csv T.b2d"],
+    },
+    Container {
         name: "frame-python",
         file: "T.b2frame",
         is_table: false,

@@ -1,6 +1,6 @@
 //! Options that several commands have in common.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -23,6 +23,14 @@ pub(crate) struct InputArgs {
     /// Names in LIST end with a NUL instead of a line break
     #[arg(long, requires = "files_from", help_heading = "Input")]
     pub(crate) null: bool,
+}
+
+impl InputArgs {
+    /// The folders that are walked.
+    pub(crate) fn roots(&self) -> Vec<&Path> {
+        let folders = self.files.iter().map(PathBuf::as_path);
+        folders.filter(|path| self.recursive && path.is_dir()).collect()
+    }
 }
 
 /// Where output goes.

@@ -12,7 +12,7 @@ use crate::{
         values::{self, Axis},
     },
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     exit::Code,
     formats::store,
     inputs::{
@@ -21,7 +21,7 @@ use crate::{
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
-    output::byte_sink::Sink,
+    output::{byte_sink::Sink, read_back::Digest},
     render::progress::Progress,
 };
 
@@ -35,35 +35,106 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(slice) = &args.slice {
         return write_slice(args, cx, origin, &slice.0);
     }
+    // Other formats keep what their readers have opened, or take a lock.
+    let is_sparse = origin.path().is_some_and(origin::is_sparse_frame);
+    let mut out = Output::new(Sink::stdout_for_text(args.force), is_sparse);
+    for _ in 0..MAX_RESTARTS {
+        match write_objects(args, cx, origin, &mut out) {
+            Err(error) if is_changed_meanwhile(&error) && is_sparse => out.restart(),
+            done => return done.and_then(|()| out.finish()),
+        }
+    }
+    write_objects(args, cx, origin, &mut out).and_then(|()| out.finish())
+}
+
+/// How often the state of a sparse frame that changes all the time is sought.
+const MAX_RESTARTS: usize = 100;
+
+/// Whether a sparse frame was changed twice since it was opened, so that a chunk of the state that
+/// is read is not there any more.
+fn is_changed_meanwhile(error: &Error) -> bool {
+    matches!(error, Error::Frame(b2frame::Error::Outdated { .. }))
+}
+
+/// Standard output, to which the same content can be written again: what is there already is
+/// compared instead.
+struct Output {
+    sink: Sink,
+    /// Whether the content may have to be written again.
+    is_hashed: bool,
+    /// What was written.
+    digest: Digest,
+    written: u64,
+    /// What comes again, and how many bytes of it are still to come.
+    again: Digest,
+    left: u64,
+}
+
+impl Output {
+    fn new(sink: Sink, is_hashed: bool) -> Self {
+        let (digest, again) = (Digest::default(), Digest::default());
+        Self { sink, is_hashed, digest, written: 0, again, left: 0 }
+    }
+
+    /// The content comes from its start again.
+    fn restart(&mut self) {
+        self.again = Digest::default();
+        self.left = self.written;
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let (known, new) =
+            bytes.split_at(usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len()));
+        if !known.is_empty() {
+            self.again.update(known);
+            self.left -= known.len() as u64;
+            if self.left == 0 && self.again != self.digest {
+                return Err(message::CHANGED_WHILE_READ.error());
+            }
+        }
+        if self.is_hashed {
+            self.digest.update(new);
+            self.written += new.len() as u64;
+        }
+        self.sink.write(new)
+    }
+
+    fn finish(self) -> Result<()> {
+        match self.left {
+            0 => self.sink.finish(),
+            _ => Err(message::CHANGED_WHILE_READ.error()),
+        }
+    }
+}
+
+fn write_objects(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Result<()> {
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
-    let mut out = Sink::stdout_for_text(args.force);
-    let first = next(args, cx, &mut objects, &mut out)?;
+    let first = next(args, cx, &mut objects, out)?;
     let mut selection = Selection::new(args, first.as_ref());
     let mut guard = Guard::new(args.limits);
     if let Some(Object::Frame(schunk)) = &first {
         let name = origin.name();
         store::refuse_recipe(schunk, &name)?;
     }
-    let done = if selection.span.counts_from_the_end() {
+    if selection.span.counts_from_the_end() {
         // The end must be known before the first byte can be chosen.
         let mut all: Vec<Object> = first.into_iter().collect();
         while let Some(object) = objects.next()? {
             all.push(object);
         }
         selection.settle(&all)?;
-        all.iter().try_for_each(|object| selection.write(object, &mut guard, cx, &mut out))
+        all.iter().try_for_each(|object| selection.write(object, &mut guard, cx, out))
     } else {
         let mut next = first;
         let progress = Progress::new(&cx.console, &origin.name(), objects.input_len());
         while let Some(object) = next.filter(|_| !selection.is_done()) {
-            selection.write(&object, &mut guard, cx, &mut out)?;
+            selection.write(&object, &mut guard, cx, out)?;
             progress.add(object.stored());
-            next = self::next(args, cx, &mut objects, &mut out)?;
+            next = self::next(args, cx, &mut objects, out)?;
         }
         Ok(())
-    };
-    done.and_then(|()| out.finish())
+    }
 }
 
 /// Writes a part of each array of an input, in C order and bounded memory.
@@ -113,7 +184,7 @@ fn next(
     args: &CatArgs,
     cx: &Context,
     objects: &mut ObjectReader,
-    out: &mut Sink,
+    out: &mut Output,
 ) -> Result<Option<Object>> {
     let found = objects.next();
     let is_damaged = found.as_ref().is_err_and(|error| error.code() == Code::Data);
@@ -171,7 +242,7 @@ impl Selection {
         object: &Object,
         guard: &mut Guard,
         cx: &Context,
-        out: &mut Sink,
+        out: &mut Output,
     ) -> Result<()> {
         let typesize = object.typesize();
         if self.counts_items && typesize != self.unit {
@@ -187,5 +258,46 @@ impl Selection {
             false => guard.admit_bytes(range.end - range.start, object.stored())?,
         }
         decoded::part(object, range, &cx.read_options(), &mut |bytes| out.write(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs::File, path::Path};
+
+    fn output(dir: &Path) -> Output {
+        let path = dir.join("out");
+        Output::new(Sink::file(File::create(&path).unwrap(), &path), true)
+    }
+
+    #[test]
+    fn content_that_comes_again_is_written_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut out = output(dir.path());
+        out.write(b"abc").unwrap();
+        out.write(b"de").unwrap();
+        out.restart();
+        out.write(b"a").unwrap();
+        // And breaks off once more.
+        out.restart();
+        out.write(b"abcd").unwrap();
+        out.write(b"efg").unwrap();
+        out.finish().unwrap();
+        assert_eq!(std::fs::read(dir.path().join("out")).unwrap(), b"abcdefg");
+    }
+
+    #[test]
+    fn other_content_or_less_of_it_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut out = output(dir.path());
+        out.write(b"abc").unwrap();
+        out.restart();
+        out.write(b"abd").unwrap_err();
+        let mut out = output(dir.path());
+        out.write(b"abc").unwrap();
+        out.restart();
+        out.write(b"ab").unwrap();
+        out.finish().unwrap_err();
     }
 }

@@ -98,9 +98,11 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
         Ok(metadata) if place.is_some() => cx.run_on_inputs(inputs, |origin| {
             compress_input(args, cx, origin, &metadata, Dest::Store(place.as_ref()))
         }),
-        Ok(metadata) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
-            compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
-        }),
+        Ok(metadata) => {
+            cx.run_into_targets(inputs, args.inputs.roots(), &args.output, |origin, targets| {
+                compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
+            })
+        }
         Err(error) => cx.refuse(&error),
     }
 }

@@ -105,18 +105,18 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         && format.is_store()
     {
         let origin = Origin::File { path: folder.to_owned(), part: origin::Part::Whole };
-        return cx.run_into_targets(vec![Ok(origin)], &output, |origin, targets| {
+        return cx.run_into_targets(vec![Ok(origin)], vec![], &output, |origin, targets| {
             convert_folder(args, &output, cx, origin, format, targets)
         });
     }
-    let inputs = origin::find(&inputs, &origin::is_ours);
+    let found = origin::find(&inputs, &origin::is_ours);
     match StorePlace::of_output(&output) {
         Ok(None) => {}
-        Ok(Some(_)) if inputs.len() > 1 => {
-            return cx.refuse(&Error::OneForMany { inputs: inputs.len() });
+        Ok(Some(_)) if found.len() > 1 => {
+            return cx.refuse(&Error::OneForMany { inputs: found.len() });
         }
         Ok(Some(place)) => {
-            return cx.run_on_inputs(inputs, |origin| {
+            return cx.run_on_inputs(found, |origin| {
                 convert_into_store(args, &output, cx, origin, &place)
             });
         }
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     }
     let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
     match ready {
-        Ok(format) => cx.run_into_targets(inputs, &output, |origin, targets| {
+        Ok(format) => cx.run_into_targets(found, inputs.roots(), &output, |origin, targets| {
             convert_input(args, &output, cx, origin, format, targets)
         }),
         Err(error) => cx.refuse(&error),

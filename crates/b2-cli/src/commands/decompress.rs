@@ -49,7 +49,7 @@ struct DecompressReport<'a> {
 /// Restores each input.
 pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::has_suffix);
-    cx.run_into_targets(inputs, &args.output, |origin, targets| {
+    cx.run_into_targets(inputs, args.inputs.roots(), &args.output, |origin, targets| {
         decompress_input(args, cx, origin, targets)
     })
 }

@@ -55,7 +55,7 @@ struct CopyReport<'a> {
 pub(crate) fn extract(args: &ExtractArgs, cx: &Context) -> Code {
     let output = args.output.outputs();
     let inputs = vec![Ok(Origin::from_word(&args.file))];
-    cx.run_into_targets(inputs, &output, |origin, targets| {
+    cx.run_into_targets(inputs, vec![], &output, |origin, targets| {
         let target = targets.next(origin, Naming::Replace(""))?;
         let done = write(cx, &output, &target, |sink| match args.chunk {
             Some(nchunk) => copy_chunk(cx, origin, nchunk, sink),
@@ -71,11 +71,11 @@ pub(crate) fn join(args: &JoinArgs, cx: &Context) -> Code {
     let origins: Vec<_> = args.files.iter().map(|file| Origin::from_word(file)).collect();
     let joined = || {
         let first = origins.first().ok_or(message::NO_NAMES.error())?;
-        let mut targets = Targets::new(&output, 1)?;
+        let mut targets = Targets::new(&output, 1, vec![])?;
         let mut target = targets.next(first, Naming::Replace(""))?;
         for origin in origins.iter().skip(1) {
             // None of the inputs may be the output.
-            target = Targets::new(&output, 1)?.next(origin, Naming::Replace(""))?;
+            target = Targets::new(&output, 1, vec![])?.next(origin, Naming::Replace(""))?;
         }
         let done = write(cx, &output, &target, |sink| {
             let mut all = Copied::default();

@@ -106,10 +106,15 @@ pub(crate) fn run(args: &PlotArgs, cx: &Context) -> Code {
         PictureFormat::Png => ".png",
         PictureFormat::Svg => ".svg",
     };
-    cx.run_into_targets(inputs, &args.outputs(), |origin, targets: &mut Targets<'_>| {
-        let target = targets.next(origin, Naming::Replace(suffix))?;
-        save(args, cx, origin, format, &target)
-    })
+    cx.run_into_targets(
+        inputs,
+        args.inputs.roots(),
+        &args.outputs(),
+        |origin, targets: &mut Targets<'_>| {
+            let target = targets.next(origin, Naming::Replace(suffix))?;
+            save(args, cx, origin, format, &target)
+        },
+    )
 }
 
 /// The format of the file, and whether it can have the wanted size.

@@ -73,11 +73,16 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
             recompress(&options, cx, origin, &Target::File(path.to_owned()))
         });
     }
-    cx.run_into_targets(inputs, &output, |origin, targets: &mut Targets<'_>| {
-        let suffix = convert_format(cx, origin)?.suffix();
-        let target = targets.next(origin, Naming::Replace(suffix))?;
-        recompress(&options, cx, origin, &target)
-    })
+    cx.run_into_targets(
+        inputs,
+        args.inputs.roots(),
+        &output,
+        |origin, targets: &mut Targets<'_>| {
+            let suffix = convert_format(cx, origin)?.suffix();
+            let target = targets.next(origin, Naming::Replace(suffix))?;
+            recompress(&options, cx, origin, &target)
+        },
+    )
 }
 
 /// Recompresses a value of a store, which is locked meanwhile.

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
             *found = Ok(Origin::File { path, part: Part::Whole });
         }
     }
-    cx.run_into_targets(inputs, &args.outputs(), |origin, targets| {
+    cx.run_into_targets(inputs, args.inputs.roots(), &args.outputs(), |origin, targets| {
         rescue_input(args, cx, origin, targets)
     })
 }

@@ -102,6 +102,9 @@ messages! {
     REMOVES_THE_STORE: Usage,
         "--rm would remove the whole store of which this is a value",
         "b2 meta and b2 convert do not take values out of stores";
+    CHANGED_WHILE_READ: Data,
+        "another program changed what was written already",
+        "read it again";
     FOLDER_IS_KEPT: Usage,
         "--rm removes no folder of files";
     NO_ATTRIBUTE: Usage,

@@ -79,6 +79,8 @@ pub(crate) enum Naming {
 #[derive(Debug)]
 pub(crate) struct Targets<'a> {
     args: &'a OutputArgs,
+    /// The folders that are walked, whose tree `--output-dir` mirrors.
+    roots: Vec<&'a Path>,
     taken: BTreeSet<PathBuf>,
 }
 
@@ -88,7 +90,7 @@ impl<'a> Targets<'a> {
     /// # Errors
     ///
     /// When they are many, and there is one file for them.
-    pub(crate) fn new(args: &'a OutputArgs, ninputs: usize) -> Result<Self> {
+    pub(crate) fn new(args: &'a OutputArgs, ninputs: usize, roots: Vec<&'a Path>) -> Result<Self> {
         let one = args
             .output
             .as_deref()
@@ -96,7 +98,7 @@ impl<'a> Targets<'a> {
         if one && ninputs > 1 {
             return Err(Error::OneForMany { inputs: ninputs });
         }
-        Ok(Self { args, taken: BTreeSet::new() })
+        Ok(Self { args, roots, taken: BTreeSet::new() })
     }
 
     /// The target for the output of `origin`, named after it.
@@ -123,7 +125,8 @@ impl<'a> Targets<'a> {
             return Ok(None);
         }
         if let Some(directory) = &self.args.output_dir {
-            fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
+            let directory = directory.join(self.folder_below_root(origin));
+            fs::create_dir_all(&directory).map_err(Error::io_at(Doing::Create, &directory))?;
             return Ok(Some(directory.join(self.name(origin, naming)?)));
         }
         match (&self.args.output, origin) {
@@ -136,6 +139,17 @@ impl<'a> Targets<'a> {
                 Ok(Some(path.with_file_name(self.name(origin, naming)?)))
             }
         }
+    }
+
+    /// The folder of an input below the folder that was walked.
+    fn folder_below_root<'p>(&self, origin: &'p Origin) -> &'p Path {
+        let folder = origin.path().and_then(Path::parent);
+        let below = |root: &&Path| folder.and_then(|folder| folder.strip_prefix(root).ok());
+        self.roots
+            .iter()
+            .filter_map(below)
+            .min_by_key(|path| path.as_os_str().len())
+            .unwrap_or(Path::new(""))
     }
 
     /// The output's name without directories.
@@ -246,7 +260,7 @@ mod tests {
     }
 
     fn target(args: &OutputArgs, naming: Naming, origin: &Origin) -> Result<Target> {
-        Targets::new(args, 1)?.next(origin, naming)
+        Targets::new(args, 1, vec![])?.next(origin, naming)
     }
 
     #[test]
@@ -309,7 +323,7 @@ mod tests {
     fn one_file_does_not_take_many_inputs() {
         let args =
             OutputArgs { output: Some("no-such-directory/out".into()), ..OutputArgs::default() };
-        let refused = Targets::new(&args, 2);
+        let refused = Targets::new(&args, 2, vec![]);
         assert!(matches!(refused, Err(Error::OneForMany { inputs: 2 })));
     }
 
@@ -317,7 +331,7 @@ mod tests {
     fn two_inputs_do_not_share_an_output() {
         let dir = tempfile::tempdir().unwrap();
         let args = OutputArgs { output_dir: Some(dir.path().join("new")), ..OutputArgs::default() };
-        let mut targets = Targets::new(&args, 2).unwrap();
+        let mut targets = Targets::new(&args, 2, vec![]).unwrap();
         assert_eq!(
             targets.next(&file("a/x"), Naming::Add(SUFFIX)).unwrap(),
             Target::File(dir.path().join("new/x.b2frame"))

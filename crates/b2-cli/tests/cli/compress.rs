@@ -273,3 +273,25 @@ fn json_reports_sizes_and_names() {
         (&"b2.decompress/1".into(), &4000.into())
     );
 }
+
+#[test]
+fn a_tree_is_mirrored_below_the_output_folder() {
+    let dir = Dir::new();
+    for folder in ["one/sub/deep", "two"] {
+        std::fs::create_dir_all(dir.path(folder)).unwrap();
+    }
+    for file in ["one/a", "one/sub/a", "one/sub/deep/b", "two/c", "d"] {
+        dir.write(file, file);
+    }
+    dir.b2("compress -q -r one two d --output-dir out").ok();
+    for file in ["a", "sub/a", "sub/deep/b", "c", "d"] {
+        assert!(dir.path(format!("out/{file}.b2frame")).is_file(), "{file}");
+    }
+    dir.b2("decompress -q -r out --output-dir back").ok();
+    assert_eq!(dir.read("back/sub/a"), b"one/sub/a");
+    // One file of two folders that are walked: nothing is written over.
+    dir.write("two/a", "two/a");
+    let run = dir.b2("compress -q -r one two --output-dir again");
+    assert_ne!(run.code, Some(0));
+    assert_eq!(dir.b2("cat again/a.b2frame").ok().text(), "one/a");
+}

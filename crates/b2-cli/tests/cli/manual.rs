@@ -1,4 +1,4 @@
-//! The sessions of `docs/cli.md`, run and compared line by line.
+//! The sessions of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
 //!
 //! A block marked `console` holds commands behind `$ ` and what they print. All run one after the
 //! other in one directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed
@@ -16,6 +16,21 @@ use crate::session::Dir;
 
 #[test]
 fn sessions_of_the_manual_give_the_printed_output() {
+    check("cli.md");
+}
+
+#[test]
+fn the_tour_gives_the_printed_output() {
+    check("guide.md");
+}
+
+#[test]
+fn the_recipes_give_the_printed_output() {
+    check("recipes.md");
+}
+
+/// Runs the sessions of a document in a directory of its own.
+fn check(document: &str) {
     let dir = Dir::new();
     for (file, name) in [
         ("samples/temperature.f32", "temperature.f32"),
@@ -27,7 +42,7 @@ fn sessions_of_the_manual_give_the_printed_output() {
     std::fs::copy(path("stores/tree-with-table.b2z"), dir.path("survey.b2z")).unwrap();
     super::bcolz::copy(&path("bcolz/ct_torn_append"), &dir.path("trades"));
     dir.write("README.png", b"\x89PNG\r\n\x1a\n");
-    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(document);
     let text = std::fs::read_to_string(&manual).unwrap();
     let now = replayed(&text, &dir);
     if std::env::var_os("B2_UPDATE_MANUAL").is_some() {
@@ -35,7 +50,7 @@ fn sessions_of_the_manual_give_the_printed_output() {
         return;
     }
     for (now, noted) in now.lines().zip(text.lines()) {
-        assert_eq!(now, noted, "run with B2_UPDATE_MANUAL=1 to bring docs/cli.md up to date");
+        assert_eq!(now, noted, "run with B2_UPDATE_MANUAL=1 to bring docs/{document} up to date");
     }
     assert_eq!(now.lines().count(), text.lines().count());
 }

@@ -330,7 +330,7 @@ impl Error {
             Self::NotRegular { .. } => "use -f if this is meant",
             Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
-            Self::Twice { .. } => "use --output-dir or --suffix to tell the outputs apart",
+            Self::Twice { .. } => "two inputs have one name: give each a run and an -o of its own",
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
             Self::Blp(bloscpack::Error::Param(

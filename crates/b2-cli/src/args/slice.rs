@@ -4,13 +4,28 @@ use core::str::FromStr;
 
 use b2frame::nd::Pick;
 
-/// The selection along the first dimensions.
+/// The selection along the first dimensions, and after `...` along the last ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Slice(pub(crate) Vec<Pick>);
+pub(crate) struct Slice {
+    first: Vec<Pick>,
+    last: Vec<Pick>,
+}
+
+impl Slice {
+    /// The selection in an array of `ndim` dimensions.
+    pub(crate) fn in_dims(&self, ndim: usize) -> Vec<Pick> {
+        let between = match self.last.len() {
+            0 => 0,
+            last => ndim.saturating_sub(self.first.len() + last),
+        };
+        let whole = core::iter::repeat_n(&Pick::ALL, between);
+        self.first.iter().chain(whole).chain(&self.last).cloned().collect()
+    }
+}
 
 /// Why a text is not a part of an array.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a part of an array like 0,:,5 or 10:20,::-1")]
+#[error("{text:?} is not a part of an array like 0,:,5 or 10:20,::-1 or ...,0")]
 pub(crate) struct SliceError {
     text: String,
 }
@@ -19,8 +34,26 @@ impl FromStr for Slice {
     type Err = SliceError;
 
     fn from_str(text: &str) -> Result<Self, SliceError> {
-        let picks = text.split(',').map(|part| pick(part.trim())).collect::<Option<Vec<_>>>();
-        picks.map(Self).ok_or_else(|| SliceError { text: text.to_owned() })
+        Self::parse(text).ok_or_else(|| SliceError { text: text.to_owned() })
+    }
+}
+
+impl Slice {
+    fn parse(text: &str) -> Option<Self> {
+        let mut sides = [vec![], vec![]];
+        let mut side = 0;
+        // As in Python, one comma may follow the last part.
+        let text = text.trim();
+        let text = text.strip_suffix(',').unwrap_or(text);
+        for part in text.split(',').map(str::trim) {
+            match (part, side) {
+                ("...", 0) => side = 1,
+                ("...", _) => return None,
+                _ => sides[side].push(pick(part)?),
+            }
+        }
+        let [first, last] = sides;
+        Some(Self { first, last })
     }
 }
 
@@ -45,11 +78,18 @@ mod tests {
 
     #[test]
     fn parts_are_those_of_numpy() {
-        let slice = |text: &str| text.parse::<Slice>().map(|slice| slice.0);
+        let slice = |text: &str| text.parse::<Slice>().map(|slice| slice.in_dims(3));
         assert_eq!(slice("0,:,-5"), Ok(vec![Pick::Index(0), Pick::ALL, Pick::Index(-5)]));
         assert_eq!(slice("10:20, ::-1"), Ok(vec![Pick::slice(10, 20, 1), Pick::ALL.step(-1)]));
         assert_eq!(slice("-3:"), Ok(vec![Pick::slice(-3, None, 1)]));
-        for text in ["", "a", "1:2:0", "1:2:3:4", "1,", "..."] {
+        assert_eq!(slice("1,"), Ok(vec![Pick::Index(1)]));
+        assert_eq!(slice("...,1"), Ok(vec![Pick::ALL, Pick::ALL, Pick::Index(1)]));
+        assert_eq!(slice("0,...,1"), Ok(vec![Pick::Index(0), Pick::ALL, Pick::Index(1)]));
+        assert_eq!(slice("0,1,...,2"), Ok([0, 1, 2].map(Pick::Index).to_vec()));
+        assert_eq!(slice("0,..."), Ok(vec![Pick::Index(0)]));
+        assert_eq!(slice("..."), Ok(vec![]));
+        for text in ["", ",", "a", "1:2:0", "1:2:3:4", "1,,", "...,...", "1,....", "None", "[0,1]"]
+        {
             assert_eq!(slice(text), Err(SliceError { text: text.into() }));
         }
     }

@@ -55,6 +55,12 @@ use crate::{
 /// Bytes of data in a chunk of a frame whose chunks have any size.
 const CHUNK_NBYTES: usize = 1 << 20;
 
+/// Chunks of a frame of which the waste is counted.
+const MAX_CHUNKS_LOOKED_AT: u64 = 4096;
+
+/// Dead bytes that are not worth a word.
+const LITTLE_WASTE: u64 = 64 << 10;
+
 /// The result.
 #[derive(Debug, Serialize)]
 struct AppendReport<'a> {
@@ -151,7 +157,34 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         Object::Chunk(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
     };
     drop(work);
-    report(cx, &origin.name(), appended, grown, is_table)
+    report(cx, &origin.name(), appended, grown, is_table)?;
+    tell_waste(cx, origin)
+}
+
+/// Says when a frame has more dead bytes than others: each append replaces the chunk that was not
+/// full, the index and the trailer. Frames of many chunks, which waste little, are not looked at.
+fn tell_waste(cx: &Context, origin: &Origin) -> Result<()> {
+    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(()) };
+    if !path.is_file() || formats::store::is_one(path) {
+        return Ok(());
+    }
+    let object = ObjectReader::open(origin, cx.dparams())?.next()?;
+    let Some(Object::Frame(schunk)) = object else { return Ok(()) };
+    if schunk.nchunks() > MAX_CHUNKS_LOOKED_AT {
+        return Ok(());
+    }
+    let dead = schunk.usage()?.dead_bytes;
+    let live = schunk.frame_len().saturating_sub(dead);
+    if dead > live.max(LITTLE_WASTE) {
+        let units = cx.console.units();
+        cx.console.note(&format!(
+            "{}: {} of {} are dead: `b2 repack` frees them",
+            path_text(path),
+            units.size(dead),
+            units.size(schunk.frame_len())
+        ));
+    }
+    Ok(())
 }
 
 /// The frame, file, data set or table to append to.
@@ -376,7 +409,7 @@ fn open_input(
     if fs::canonicalize(path)
         .is_ok_and(|path| fs::canonicalize(target).is_ok_and(|target| path == target))
     {
-        return Err(Error::Same { path: path.clone() });
+        return Err(message::APPENDS_ITSELF.error());
     }
     if *part != origin::Part::Whole || origin::is_ours(path) {
         let mut objects = ObjectReader::open(&origin, cx.dparams()).map_err(at)?;

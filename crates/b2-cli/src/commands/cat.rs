@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
 
 fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(slice) = &args.slice {
-        return write_slice(args, cx, origin, &slice.0);
+        return write_slice(args, cx, origin, slice);
     }
     // Other formats keep what their readers have opened, or take a lock.
     let is_sparse = origin.path().is_some_and(origin::is_sparse_frame);
@@ -138,14 +138,14 @@ fn write_objects(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output
 }
 
 /// Writes a part of each array of an input, in C order and bounded memory.
-fn write_slice(args: &CatArgs, cx: &Context, origin: &Origin, picks: &[Pick]) -> Result<()> {
+fn write_slice(args: &CatArgs, cx: &Context, origin: &Origin, slice: &Slice) -> Result<()> {
     let sources = content::open_to_look(cx, origin)?;
     let mut out = Sink::stdout_for_text(args.force);
     let mut guard = Guard::new(args.limits);
     for source in sources {
         let stored = source.stored();
         let grid = Grid::new(cx, origin, None, vec![source])?;
-        let axes = values::axes(picks, grid.shape())?;
+        let axes = values::axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
         let itemsize = grid.dtype().itemsize() as u64;
         let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         guard.admit_bytes(nitems.saturating_mul(itemsize), stored)?;

@@ -217,7 +217,7 @@ impl Drawn {
         let Some((_, first)) = series.columns.first() else {
             return Err(message::PLOT_NO_VALUES.error());
         };
-        let picks = args.slice.as_ref().map(|slice| slice.0.clone());
+        let picks = args.slice.as_ref().map(|slice| slice.in_dims(first.shape().len()));
         let picks = picks.unwrap_or_else(|| default_picks(args.kind, first.shape().len()));
         let axes = axes(&picks, first.shape())?;
         let shape: Vec<u64> =

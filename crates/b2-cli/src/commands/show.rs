@@ -139,7 +139,7 @@ fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<
 fn array_part(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
     let (dtype, shape) = (dtype(args, array.dtype(), array.itemsize())?, array.shape());
     let selection = match (&args.slice, args.lines) {
-        (Some(slice), _) => slice.0.clone().into(),
+        (Some(slice), _) => slice.in_dims(shape.len()).into(),
         (None, Some(lines)) if !shape.is_empty() => Selection::from(vec![Pick::from(0..lines)]),
         (None, Some(_)) => Selection::ALL,
         (None, None) if wants_all(args, cx, array.nitems()) => Selection::ALL,
@@ -179,7 +179,7 @@ fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part>
     let sizes = objects.iter().map(decoded::nbytes).collect::<Result<Vec<_>>>()?;
     let nitems = sizes.iter().fold(0u64, |sum, nbytes| sum.saturating_add(*nbytes)) / itemsize;
     let (first, last) = match (&args.slice, args.lines) {
-        (Some(slice), _) => (range(&slice.0, nitems)?, None),
+        (Some(slice), _) => (range(&slice.in_dims(1), nitems)?, None),
         (None, Some(lines)) => (0..nitems.min(lines), None),
         (None, None) if wants_all(args, cx, nitems) => (0..nitems, None),
         (None, None) => (0..EDGE, Some(nitems - EDGE..nitems)),

@@ -221,6 +221,12 @@ messages! {
     SEQUENCE: Usage,
         "a sequence of frames that are no one content: arrays, objects or items of several sizes",
         "name one as FILE#N, or use `b2 split FILE` for all";
+    REMOVES_NO_FOLDER: Usage,
+        "a directory, which --rm does not remove",
+        "leave out --rm, and remove the directory when the output is there";
+    APPENDS_ITSELF: Usage,
+        "is the file to append to",
+        "append a copy, as in `cp FILE COPY && b2 append FILE COPY`";
     REST_OF_SEQUENCE: Data,
         "a sequence of frames after which something else follows",
         "`b2 split FILE` takes its frames out";

@@ -143,6 +143,9 @@ pub(crate) fn check_kind(path: &Path, output: &OutputArgs) -> Result<()> {
         Some(FileKind::Link) if named && !output.rm => Ok(()),
         Some(FileKind::Pipe) if named => Ok(()),
         Some(FileKind::Directory) if origin::is_object(path) && !output.rm => Ok(()),
+        Some(FileKind::Directory) if origin::is_object(path) => {
+            Err(message::REMOVES_NO_FOLDER.error())
+        }
         Some(kind @ FileKind::Directory) => Err(Error::NotRegular { path: path.to_owned(), kind }),
         Some(kind) if !output.force => Err(Error::NotRegular { path: path.to_owned(), kind }),
         _ => Ok(()),

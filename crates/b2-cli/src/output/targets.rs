@@ -125,8 +125,8 @@ impl<'a> Targets<'a> {
             return Ok(None);
         }
         if let Some(directory) = &self.args.output_dir {
-            let directory = directory.join(self.folder_below_root(origin));
-            fs::create_dir_all(&directory).map_err(Error::io_at(Doing::Create, &directory))?;
+            fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
+            let directory = self.mirrored(directory, origin)?;
             return Ok(Some(directory.join(self.name(origin, naming)?)));
         }
         match (&self.args.output, origin) {
@@ -139,6 +139,31 @@ impl<'a> Targets<'a> {
                 Ok(Some(path.with_file_name(self.name(origin, naming)?)))
             }
         }
+    }
+
+    /// The folder below `directory` that has the place of the input's. Folders that are made get
+    /// the mode of those whose place they have.
+    fn mirrored(&self, directory: &Path, origin: &Origin) -> Result<PathBuf> {
+        let below = self.folder_below_root(origin);
+        let mut place = directory.to_owned();
+        let parent = origin.path().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut sources: Vec<_> = parent.ancestors().take(below.iter().count()).collect();
+        for name in below {
+            place.push(name);
+            match fs::create_dir(&place) {
+                Ok(()) => {
+                    let mode = |source: &Path| {
+                        fs::set_permissions(&place, fs::metadata(source)?.permissions())
+                    };
+                    let copied = sources.last().map_or(Ok(()), |source| mode(source));
+                    copied.map_err(Error::io_at(Doing::Create, &place))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::io_at(Doing::Create, &place)(error)),
+            }
+            sources.pop();
+        }
+        Ok(place)
     }
 
     /// The folder of an input below the folder that was walked.

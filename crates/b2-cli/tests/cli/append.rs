@@ -301,3 +301,19 @@ fn rows_that_do_not_fit_leave_bcolz_unchanged() {
     assert_eq!(dir.b2("append --axis 1 t.bcolz rows.csv").code, Some(2));
     assert_eq!(dir.b2("show --csv t.bcolz").ok().stdout, before);
 }
+
+#[test]
+fn appends_that_waste_more_than_they_store_say_so() {
+    let dir = Dir::new();
+    dir.write("a", walk(10_000)).b2("c -q -t 4 a").ok();
+    let quiet = dir.b2("append a.b2frame a").ok();
+    assert!(!quiet.stderr.contains("dead"), "{}", quiet.stderr);
+    let mut told = String::new();
+    for _ in 0..8 {
+        told = dir.b2("append a.b2frame a").ok().stderr;
+    }
+    assert!(told.ends_with("are dead: `b2 repack` frees them\n"), "{told}");
+    dir.b2("repack -q a.b2frame").ok();
+    let itself = dir.b2("append a.b2frame a.b2frame");
+    assert!(itself.stderr.contains("is the file to append to"), "{}", itself.stderr);
+}

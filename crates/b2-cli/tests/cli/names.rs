@@ -203,3 +203,42 @@ fn positions_after_the_end_are_told() {
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("there is nothing at this byte: the file has "), "{}", run.stderr);
 }
+
+#[test]
+fn folders_are_mirrored_below_the_output_directory() {
+    let dir = Dir::new();
+    for name in ["tree/a/x", "tree/b/deep/x", "tree/x"] {
+        std::fs::create_dir_all(dir.path(name).parent().unwrap()).unwrap();
+        dir.write(name, walk(10));
+    }
+    dir.b2("c -q -t 4 -r tree --output-dir out").ok();
+    for name in ["a/x", "b/deep/x", "x"] {
+        assert!(dir.path("out").join(format!("{name}.b2frame")).is_file(), "{name}");
+    }
+    dir.b2("d -q -r out --output-dir back").ok();
+    assert!(dir.read("back/b/deep/x") == walk(10));
+    dir.b2("convert -q --format blp -r out --output-dir blps").ok();
+    assert!(dir.path("blps/a/x.blp").is_file());
+    // Files that are named have no folder to keep.
+    snapshot!(dir.b2("c -q -t 4 tree/x tree/a/x --output-dir flat"), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: flat/x.b2frame: has been written by this run already
+    hint: two inputs have one name: give each a run and an -o of its own
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn mirrored_folders_keep_their_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new();
+    std::fs::create_dir_all(dir.path("tree/private")).unwrap();
+    dir.write("tree/private/x", walk(10));
+    let private = PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(dir.path("tree/private"), private).unwrap();
+    dir.b2("c -q -t 4 -r tree --output-dir out").ok();
+    let mode = std::fs::metadata(dir.path("out/private")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}

@@ -82,5 +82,9 @@ fn a_sequence_becomes_one_frame() {
     dir.b2("repack both").ok();
     assert!(dir.b2("cat both#0").ok().stdout == both);
     assert_eq!(dir.b2("repack junk").code, Some(1));
+    dir.b2("c -q --dtype i4 a -o a.b2nd").ok();
+    let array = dir.read("a.b2nd");
+    dir.write("arrays", [&array[..], &array[..]].concat());
+    assert_eq!(dir.b2("convert arrays x.blp").code, Some(2));
     assert_eq!(dir.read("junk").len(), 2 * frame.len() + 4);
 }

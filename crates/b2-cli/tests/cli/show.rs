@@ -139,3 +139,19 @@ fn items_that_cannot_be_shown_are_errors() {
     assert_eq!(dir.b2("show -M 8M --csv w.i32.b2nd").code, Some(5));
     dir.b2("show -M 8M w.i32.b2nd").ok();
 }
+
+#[test]
+fn slices_may_leave_out_dimensions_in_the_middle() {
+    let dir = Dir::new();
+    dir.write("x", walk(24)).b2("c -q --dtype i4 --shape 2,3,4 x -o x.b2nd").ok();
+    let shown =
+        |slice: &str| dir.b2(&format!("show x.b2nd --slice={slice}")).ok().text().to_owned();
+    assert_eq!(shown("...,1"), shown(":,:,1"));
+    assert_eq!(shown("0,...,1"), shown("0,:,1"));
+    assert_eq!(shown("1,"), shown("1"));
+    assert_eq!(
+        dir.b2("cat --slice=...,1 x.b2nd").ok().stdout,
+        dir.b2("cat --slice=:,:,1 x.b2nd").ok().stdout
+    );
+    assert_eq!(dir.b2("show x.b2nd --slice=0,0,...,0,0").code, Some(2));
+}

@@ -31,7 +31,7 @@ pub(super) fn part(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<Opt
     let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
     let nitems = grid.shape().iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
     let picks = match (&args.slice, args.lines) {
-        (Some(slice), _) => slice.0.clone(),
+        (Some(slice), _) => slice.in_dims(grid.shape().len()),
         (None, Some(lines)) if !grid.shape().is_empty() => vec![Pick::from(0..lines)],
         (None, None) if !wants_all(args, cx, nitems) => return edges(cx, &grid, dtype).map(Some),
         _ => vec![],

@@ -14,7 +14,7 @@ use crate::{
 /// Shows elements of an object array, one in a line.
 pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, array: &CArray) -> Result<()> {
     let rows = match &args.slice {
-        Some(slice) => range(&slice.0, array.len())?,
+        Some(slice) => range(&slice.in_dims(1), array.len())?,
         None => 0..array.len().min(args.lines.unwrap_or(u64::MAX)),
     };
     let wanted = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX);

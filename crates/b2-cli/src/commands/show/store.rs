@@ -51,7 +51,7 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
     let specs: Vec<&ColumnSpec> = columns.iter().map(Column::spec).collect();
     let nrows = rows.nrows();
     let range = match &args.slice {
-        Some(slice) => range(&slice.0, nrows)?,
+        Some(slice) => range(&slice.in_dims(1), nrows)?,
         None => 0..nrows,
     };
     if let Some(text) = &args.filter {
@@ -216,7 +216,7 @@ pub(super) fn objects(
     };
     super::no_table(args)?;
     let rows = match &args.slice {
-        Some(slice) => range(&slice.0, nitems)?,
+        Some(slice) => range(&slice.in_dims(1), nitems)?,
         None => 0..nitems.min(args.lines.unwrap_or(u64::MAX)),
     };
     let read = |rows: &Range<u64>| -> Result<Vec<Value>> {

@@ -65,7 +65,7 @@ impl<'a> Columns<'a> {
             dtypes.push(array.row_dtype()?);
         }
         let rows = match &args.slice {
-            Some(slice) => range(&slice.0, table.len())?,
+            Some(slice) => range(&slice.in_dims(1), table.len())?,
             None => 0..table.len(),
         };
         Ok(Self { table, names, dtypes, rows })

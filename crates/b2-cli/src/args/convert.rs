@@ -22,6 +22,12 @@ pub(crate) struct ConvertArgs {
     /// Format of the output [default: by its name]
     #[arg(long, value_name = "FMT", help_heading = "Output")]
     pub(crate) format: Option<ConvertedFormat>,
+    /// What the input is, where neither its content nor its name says: csv
+    #[arg(long, value_name = "FMT", help_heading = "Input")]
+    pub(crate) from: Option<TextFormat>,
+    /// The character between the values of a line of CSV; `tab` for a tab
+    #[arg(long, value_name = "C", value_parser = parse_delimiter, default_value = ",", requires = "from", help_heading = "Input")]
+    pub(crate) delimiter: u8,
     /// Type of the items, as NumPy writes it, of an input that does not say; raw data are read
     /// with it only
     #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
@@ -51,6 +57,21 @@ pub(crate) struct ConvertArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
+}
+
+/// Formats of text, which are known by their names alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TextFormat {
+    Csv,
+}
+
+/// One character of one byte, which quotes and line breaks are not.
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err(format!("{text:?} is not one character, or `tab`")),
+    }
 }
 
 /// How data is compressed anew; without any of these, chunks are moved wherever the output can hold

@@ -59,7 +59,7 @@ const CHUNK_NBYTES: usize = 1 << 20;
 const MAX_CHUNKS_LOOKED_AT: u64 = 4096;
 
 /// Dead bytes that are not worth a word.
-const LITTLE_WASTE: u64 = 64 << 10;
+const LITTLE_WASTE: u64 = 16 << 10;
 
 /// The result.
 #[derive(Debug, Serialize)]
@@ -426,7 +426,7 @@ fn open_input(
         return Ok(Input { name, source, is_array });
     }
     if let Some(row) = row.filter(|_| path_is_csv) {
-        let items = values(path, Some(&row.dtype(path)?))?;
+        let items = values(path, csv_table::COMMA, Some(&row.dtype(path)?))?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }
     let opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;

@@ -2,10 +2,8 @@
 
 use core::ops::Range;
 
-use b2frame::nd::Pick;
-
 use crate::{
-    args::{CatArgs, item_range::Span},
+    args::{CatArgs, item_range::Span, slice::Slice},
     commands::content::{
         self,
         grid::Grid,

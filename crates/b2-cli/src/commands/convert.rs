@@ -40,7 +40,10 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    args::{ConvertArgs, InputArgs, OutputArgs, convert::ConvertedFormat},
+    args::{
+        ConvertArgs, InputArgs, OutputArgs,
+        convert::{ConvertedFormat, TextFormat},
+    },
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -389,8 +392,9 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
     if path.is_dir() || origin::is_ours(path) {
         return Ok(None);
     }
-    if csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv) {
-        return values(path, args.dtype.as_ref()).map(Some);
+    let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
+    if is_csv || args.from == Some(TextFormat::Csv) {
+        return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
@@ -410,8 +414,8 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
 }
 
 /// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
-pub(super) fn values(path: &Path, given: Option<&Dtype>) -> Result<Items> {
-    let Values { dtype, rows, file } = csv_table::read(path, given)?;
+pub(super) fn values(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<Items> {
+    let Values { dtype, rows, file } = csv_table::read(path, delimiter, given)?;
     let store = FileStore::from_file(file);
     let file_len = store.len().map_err(Error::io(Doing::Spool))?;
     let itemsize = dtype.itemsize() as u64;

@@ -15,6 +15,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::csv_table,
     inputs::{
         object::Object,
         object_reader::ObjectReader,
@@ -49,6 +50,8 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     }
     let output = args.outputs();
     let options = ConvertArgs {
+        from: None,
+        delimiter: csv_table::COMMA,
         inputs: InputArgs::default(),
         format: None,
         dtype: None,

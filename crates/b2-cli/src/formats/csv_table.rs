@@ -55,6 +55,9 @@ pub(crate) enum CsvError {
     Dtype(#[from] blosc_dtype::Error),
 }
 
+/// What stands between the values of a line, unless something else is said.
+pub(crate) const COMMA: u8 = b',';
+
 /// Is this called like comma-separated values?
 pub(crate) fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
@@ -62,7 +65,7 @@ pub(crate) fn is_csv(path: &Path) -> bool {
 
 /// Are all of these names in the first line of this file?
 pub(crate) fn has_names<'a>(path: &Path, fields: impl IntoIterator<Item = &'a str>) -> bool {
-    let names = Lines::open(path).and_then(|mut lines| lines.names()).unwrap_or_default();
+    let names = Lines::open(path, COMMA).and_then(|mut lines| lines.names()).unwrap_or_default();
     !names.is_empty() && fields.into_iter().all(|field| names.iter().any(|name| name == field))
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn has_names<'a>(path: &Path, fields: impl IntoIterator<Item = &'a st
 ///
 /// When a line makes no sense, or the file cannot be read.
 pub(crate) fn widths(path: &Path) -> Result<BTreeMap<String, usize>> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(path, COMMA)?;
     let names = lines.names()?;
     let mut widths = vec![0; names.len()];
     while let Some(record) = lines.next()? {
@@ -89,8 +92,8 @@ pub(crate) fn widths(path: &Path) -> Result<BTreeMap<String, usize>> {
 /// # Errors
 ///
 /// When a line or a value makes no sense, or the file cannot be read.
-pub(crate) fn read(path: &Path, given: Option<&Dtype>) -> Result<Values> {
-    let mut lines = Lines::open(path)?;
+pub(crate) fn read(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<Values> {
+    let mut lines = Lines::open(path, delimiter)?;
     let names = lines.names()?;
     let dtype = match given {
         Some(dtype) => dtype.clone(),
@@ -98,7 +101,7 @@ pub(crate) fn read(path: &Path, given: Option<&Dtype>) -> Result<Values> {
     };
     let columns = columns(&dtype, &names)?;
     let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(path, delimiter)?;
     lines.names()?;
     let mut out = BufWriter::with_capacity(1 << 20, &mut file);
     let (mut rows, mut item) = (0, vec![0; dtype.itemsize()]);
@@ -161,11 +164,12 @@ struct Lines {
 }
 
 impl Lines {
-    fn open(path: &Path) -> Result<Self> {
+    fn open(path: &Path, delimiter: u8) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(Doing::Open))?;
         let left = Rc::new(Cell::new(MAX_LINE));
         let bounded = Bounded { file, left: Rc::clone(&left) };
-        let reader = ReaderBuilder::new().has_headers(false).from_reader(bounded);
+        let reader =
+            ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(bounded);
         let empty = ByteRecord::from(vec![""]);
         Ok(Self { reader, left, record: ByteRecord::new(), nempty: 0, empty })
     }
@@ -238,7 +242,8 @@ mod tests {
     fn values(text: &str, given: Option<&str>) -> Result<(String, Vec<u8>)> {
         let mut source = tempfile::NamedTempFile::new().unwrap();
         source.write_all(text.as_bytes()).unwrap();
-        let mut values = read(source.path(), given.map(|dtype| dtype.parse().unwrap()).as_ref())?;
+        let mut values =
+            read(source.path(), COMMA, given.map(|dtype| dtype.parse().unwrap()).as_ref())?;
         let mut bytes = Vec::new();
         values.file.rewind().unwrap();
         values.file.read_to_end(&mut bytes).unwrap();
@@ -274,7 +279,7 @@ mod tests {
         assert_eq!(values("a,b\ninf,-nan\n", None).unwrap().0, "[('a', '<f8'), ('b', '<f8')]");
         let mut source = tempfile::NamedTempFile::new().unwrap();
         source.write_all(b"a,b\xff\n1,2\n").unwrap();
-        let error = read(source.path(), None).err().unwrap();
+        let error = read(source.path(), COMMA, None).err().unwrap();
         assert_eq!(error.to_string(), "the name of column 1 (from 0) is no UTF-8");
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     args::OutputArgs,
-    error::{Doing, Error, FileKind, Result, irregular},
+    error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::{
         origin::{self, Origin, Part},
         typesize::SAMPLE,

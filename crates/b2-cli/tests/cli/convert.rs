@@ -439,3 +439,19 @@ fn rm_removes_the_input_of_a_complete_output() {
     dir.b2("convert -q --rm x.sframe x.b2frame").ok();
     assert_eq!(dir.names(), ["x.b2frame", "x.i32"]);
 }
+
+#[test]
+fn text_comes_from_pipes_under_any_name_and_with_any_delimiter() {
+    let dir = Dir::new();
+    dir.write("x.txt", "n;s\n1;a,b\n2;c\n");
+    dir.b2("convert -q --from csv --delimiter ; x.txt x.bcolz").ok();
+    assert_eq!(dir.b2("show --csv x.bcolz").ok().text(), "n,s\n1,\"a,b\"\n2,c\n");
+    dir.b2_with("convert -q --from csv - -o piped.bcolz", b"n,s\n7,x\n").ok();
+    assert_eq!(dir.b2("show --csv piped.bcolz").ok().text(), "n,s\n7,x\n");
+    dir.write("tab.csv", "n\ts\n1\ta\n");
+    dir.b2("convert -q --from csv --delimiter tab tab.csv tab.bcolz").ok();
+    assert_eq!(dir.b2("show --csv tab.bcolz").ok().text(), "n,s\n1,a\n");
+    for wrong in ["--from csv --delimiter ab", "--delimiter ;", "--from csv --delimiter \""] {
+        assert_eq!(dir.b2(&format!("convert {wrong} x.txt y.bcolz")).code, Some(2), "{wrong}");
+    }
+}

@@ -64,7 +64,9 @@ impl Work<'_> {
             Items::new(store, file_len, header).map(Source::Items)
         };
         match self.format {
-            ConvertedFormat::Csv => values(path, None).map(Source::Items),
+            ConvertedFormat::Csv => {
+                values(path, crate::formats::csv_table::COMMA, None).map(Source::Items)
+            }
             ConvertedFormat::Parquet => {
                 let station = Nest::for_stream(&self.cx.unfinished)?;
                 parquet::read(path, station.path())?;

@@ -153,7 +153,7 @@ impl<'a> Targets<'a> {
             match fs::create_dir(&place) {
                 Ok(()) => {
                     let mode = |source: &Path| {
-                        fs::set_permissions(&place, fs::metadata(source)?.permissions())
+                        fs::set_permissions(&place, writable(fs::metadata(source)?.permissions()))
                     };
                     let copied = sources.last().map_or(Ok(()), |source| mode(source));
                     copied.map_err(Error::io_at(Doing::Create, &place))?;
@@ -206,6 +206,17 @@ impl<'a> Targets<'a> {
             }
         }
     }
+}
+
+/// The same for others, and everything for the owner, who writes there.
+fn writable(permissions: fs::Permissions) -> fs::Permissions {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        PermissionsExt::from_mode(permissions.mode() | 0o700)
+    }
+    #[cfg(not(unix))]
+    permissions
 }
 
 /// Is this called `.npy`?

@@ -21,6 +21,7 @@ pub(crate) mod slice;
 pub(crate) mod stats;
 pub(crate) mod sum;
 pub(crate) mod tune;
+pub(crate) mod view;
 
 use std::ffi::OsString;
 
@@ -105,6 +106,9 @@ pub(crate) enum Command {
     /// Draw numbers as lines, heat maps and histograms, to PNG, SVG or the terminal
     #[command(after_long_help = plot::EXAMPLES)]
     Plot(Box<PlotArgs>),
+    /// Browse in the terminal: members, values, metadata, chunks, plots
+    #[command(after_long_help = view::EXAMPLES)]
+    View(view::ViewArgs),
     /// Hash the content, which is the same whatever the format
     #[command(after_long_help = sum::EXAMPLES)]
     Sum(SumArgs),

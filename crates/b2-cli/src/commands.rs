@@ -32,3 +32,4 @@ pub(crate) mod sum;
 mod trial;
 pub(crate) mod tune;
 pub(crate) mod verify;
+pub(crate) mod view;

@@ -100,6 +100,11 @@ impl Console {
         }
     }
 
+    /// The same without a word.
+    pub(crate) fn silent(&self) -> Self {
+        Self { quiet: 2, verbose: 0, progress: ProgressWhen::Never, ..self.clone() }
+    }
+
     /// Hands a line about progress to a program.
     pub(crate) fn progress_line(object: &impl Serialize) {
         let _unheard = io::stderr().lock().write_all((json_text(object) + "\n").as_bytes());

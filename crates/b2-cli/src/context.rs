@@ -98,6 +98,19 @@ impl Context {
         code
     }
 
+    /// The same without a word on the terminal, which something else is drawn on.
+    pub(crate) fn silent(&self) -> Self {
+        let Self { unfinished, threads, memory, simd, .. } = self;
+        let (threads, memory, simd) = (*threads, *memory, *simd);
+        Self {
+            console: self.console.silent(),
+            unfinished: unfinished.clone(),
+            threads,
+            memory,
+            simd,
+        }
+    }
+
     /// [`run_on_inputs`](Self::run_on_inputs) for commands that write one output for each input.
     pub(crate) fn run_into_targets(
         &self,

@@ -96,91 +96,41 @@ fn dispatch(program: &str, cli: Cli) -> Code {
     let Some(command) = cli.command else {
         return run_without_command(program, cli.version, cli.verbose);
     };
+    macro_rules! run {
+        ($args:ident => $command:path) => {
+            run_command(program, &$args.general, |cx| $command(&$args, cx))
+        };
+    }
     match command {
-        Command::Compress(args) => {
-            run_command(program, &args.general, |cx| commands::compress::run(&args, cx))
-        }
-        Command::Decompress(args) => {
-            run_command(program, &args.general, |cx| commands::decompress::run(&args, cx))
-        }
-        Command::Cat(args) => {
-            run_command(program, &args.general, |cx| commands::cat::run(&args, cx))
-        }
-        Command::Info(args) => {
-            run_command(program, &args.general, |cx| commands::info::run(&args, cx))
-        }
-        Command::List(args) => {
-            run_command(program, &args.general, |cx| commands::list::run(&args, cx))
-        }
-        Command::Verify(args) => {
-            run_command(program, &args.general, |cx| commands::verify::run(&args, cx))
-        }
-        Command::Diff(args) => {
-            run_command(program, &args.general, |cx| commands::diff::run(&args, cx))
-        }
-        Command::Stats(args) => {
-            run_command(program, &args.general, |cx| commands::stats::run(&args, cx))
-        }
-        Command::Plot(args) => {
-            run_command(program, &args.general, |cx| commands::plot::run(&args, cx))
-        }
-        Command::Recompress(args) => {
-            run_command(program, &args.general, |cx| commands::recompress::run(&args, cx))
-        }
-        Command::Tune(args) => {
-            run_command(program, &args.general, |cx| commands::tune::run(&args, cx))
-        }
-        Command::Bench(args) => {
-            run_command(program, &args.general, |cx| commands::bench::run(&args, cx))
-        }
-        Command::Extract(args) => {
-            run_command(program, &args.general, |cx| commands::frames::extract(&args, cx))
-        }
-        Command::Split(args) => {
-            run_command(program, &args.general, |cx| commands::frames::split(&args, cx))
-        }
-        Command::Join(args) => {
-            run_command(program, &args.general, |cx| commands::frames::join(&args, cx))
-        }
-        Command::Scan(args) => {
-            run_command(program, &args.general, |cx| commands::scan::run(&args, cx))
-        }
-        Command::Sum(args) => {
-            run_command(program, &args.general, |cx| commands::sum::run(&args, cx))
-        }
-        Command::Rescue(args) => {
-            run_command(program, &args.general, |cx| commands::rescue::run(&args, cx))
-        }
-        Command::Compat(args) => {
-            run_command(program, &args.general, |cx| commands::compat::run(&args, cx))
-        }
-        Command::Seal(args) => {
-            run_command(program, &args.general, |cx| commands::seal::run(&args, cx))
-        }
-        Command::Repack(args) => {
-            run_command(program, &args.general, |cx| commands::repack::run(&args, cx))
-        }
-        Command::Pack(args) => {
-            run_command(program, &args.general, |cx| commands::pack::pack(&args, cx))
-        }
-        Command::Unpack(args) => {
-            run_command(program, &args.general, |cx| commands::pack::unpack(&args, cx))
-        }
-        Command::Show(args) => {
-            run_command(program, &args.general, |cx| commands::show::run(&args, cx))
-        }
-        Command::Convert(args) => {
-            run_command(program, &args.general, |cx| commands::convert::run(&args, cx))
-        }
-        Command::Append(args) => {
-            run_command(program, &args.general, |cx| commands::append::run(&args, cx))
-        }
-        Command::Meta(args) => {
-            run_command(program, &args.general, |cx| commands::meta::run(&args, cx))
-        }
-        Command::Dump(args) => {
-            run_command(program, &args.general, |cx| commands::dump::run(&args, cx))
-        }
+        Command::Compress(args) => run!(args => commands::compress::run),
+        Command::Decompress(args) => run!(args => commands::decompress::run),
+        Command::Cat(args) => run!(args => commands::cat::run),
+        Command::Info(args) => run!(args => commands::info::run),
+        Command::List(args) => run!(args => commands::list::run),
+        Command::Verify(args) => run!(args => commands::verify::run),
+        Command::Diff(args) => run!(args => commands::diff::run),
+        Command::Stats(args) => run!(args => commands::stats::run),
+        Command::Plot(args) => run!(args => commands::plot::run),
+        Command::View(args) => run!(args => commands::view::run),
+        Command::Recompress(args) => run!(args => commands::recompress::run),
+        Command::Tune(args) => run!(args => commands::tune::run),
+        Command::Bench(args) => run!(args => commands::bench::run),
+        Command::Extract(args) => run!(args => commands::frames::extract),
+        Command::Split(args) => run!(args => commands::frames::split),
+        Command::Join(args) => run!(args => commands::frames::join),
+        Command::Scan(args) => run!(args => commands::scan::run),
+        Command::Sum(args) => run!(args => commands::sum::run),
+        Command::Rescue(args) => run!(args => commands::rescue::run),
+        Command::Compat(args) => run!(args => commands::compat::run),
+        Command::Seal(args) => run!(args => commands::seal::run),
+        Command::Repack(args) => run!(args => commands::repack::run),
+        Command::Pack(args) => run!(args => commands::pack::pack),
+        Command::Unpack(args) => run!(args => commands::pack::unpack),
+        Command::Show(args) => run!(args => commands::show::run),
+        Command::Convert(args) => run!(args => commands::convert::run),
+        Command::Append(args) => run!(args => commands::append::run),
+        Command::Meta(args) => run!(args => commands::meta::run),
+        Command::Dump(args) => run!(args => commands::dump::run),
         Command::Formats(args) => run_printer(program, &args.general, commands::formats::run),
         Command::Completions(args) => run_printer(program, &GeneralArgs::default(), |console| {
             commands::completions::run(&args, console)

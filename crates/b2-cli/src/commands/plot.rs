@@ -2,6 +2,7 @@
 //! keeps no more of it than a picture can show.
 
 mod labels;
+pub(super) mod screen;
 
 use core::ops::Range;
 use std::{path::Path, rc::Rc};

@@ -102,6 +102,11 @@ messages! {
     REMOVES_THE_STORE: Usage,
         "--rm would remove the whole store of which this is a value",
         "b2 meta and b2 convert do not take values out of stores";
+    NEEDS_TERMINAL: Usage,
+        "view needs a terminal for input and output",
+        "`b2 show`, `b2 info` and `b2 list --tree` print the same";
+    HEADING: Usage,
+        "this is {}";
     CHANGED_WHILE_READ: Data,
         "another program changed what was written already",
         "read it again";

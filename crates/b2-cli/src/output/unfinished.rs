@@ -19,6 +19,9 @@ use std::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfinished(Arc<Mutex<BTreeSet<PathBuf>>>);
 
+/// What else is to be done before a signal ends the program.
+static AT_EXIT: Mutex<Option<fn()>> = Mutex::new(None);
+
 /// The list that the thread of the signals knows.
 static OF_PROCESS: Mutex<Option<Unfinished>> = Mutex::new(None);
 
@@ -58,6 +61,12 @@ impl Unfinished {
         settled
     }
 
+    /// Has `run` called before a signal ends the program.
+    #[allow(clippy::unused_self, reason = "the thread of this list calls it")]
+    pub(crate) fn at_exit(&self, run: fn()) {
+        *AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+    }
+
     /// Starts the thread that waits for signals.
     #[cfg(unix)]
     fn watch(&self) -> io::Result<()> {
@@ -94,6 +103,10 @@ impl Unfinished {
     fn stop(&self, code: i32) -> ! {
         let paths = self.lock();
         remove_all(&paths);
+        let at_exit = *AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = at_exit {
+            run();
+        }
         std::process::exit(code)
     }
 

@@ -36,7 +36,10 @@ pub(in crate::commands) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
 }
 
 /// The fields of a structured item as values of their own.
-pub(super) fn cells<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
+pub(in crate::commands) fn cells<'a>(
+    dtype: &'a Dtype,
+    bytes: &'a [u8],
+) -> impl Iterator<Item = String> + 'a {
     dtype.fields().iter().map(|field| cell(field.dtype(), part(field, bytes)))
 }
 

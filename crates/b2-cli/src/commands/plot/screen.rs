@@ -1,0 +1,53 @@
+//! Pictures for the screens of other commands.
+
+use b2frame::nd::Pick;
+
+use super::Drawn;
+use crate::{
+    args::{GeneralArgs, InputArgs, LimitArgs, PlotArgs, slice::Slice},
+    context::Context,
+    error::Result,
+    inputs::origin::Origin,
+    plot::draw::Picture,
+};
+
+/// A picture of a part of an input, for a screen.
+///
+/// # Errors
+///
+/// When there are no numbers to draw, or they cannot be read.
+pub(in crate::commands) fn picture(
+    cx: &Context,
+    origin: &Origin,
+    general: &GeneralArgs,
+    picks: Vec<Pick>,
+    columns: Vec<String>,
+) -> Result<Picture> {
+    let args = PlotArgs {
+        inputs: InputArgs::default(),
+        dtype: None,
+        slice: Some(Slice(picks)),
+        columns,
+        kind: None,
+        bins: 50,
+        output: None,
+        format: None,
+        size: None,
+        title: None,
+        force: false,
+        no_sync: true,
+        limits: LimitArgs::default(),
+        general: general.clone(),
+    };
+    Ok(Drawn::new(&args, cx, origin, SCREEN_ROOM)?.picture)
+}
+
+/// Dots of a screen that is wide (columns, rows).
+const SCREEN_ROOM: (usize, usize) = (400, 120);
+
+/// The last two dimensions at `fixed` positions of the others.
+pub(in crate::commands) fn picks_of_plane(fixed: &[u64], ndim: usize) -> Vec<Pick> {
+    let index = |at: &u64| Pick::from(i64::try_from(*at).unwrap_or(i64::MAX));
+    let all = ndim.saturating_sub(fixed.len());
+    fixed.iter().map(index).chain((0..all).map(|_| Pick::from(..))).collect()
+}

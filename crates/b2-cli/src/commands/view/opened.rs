@@ -1,0 +1,263 @@
+//! What an input consists of, and one of its members, of which the items on the screen are read.
+
+use std::sync::Arc;
+
+use b2frame::SChunk;
+use b2store::ChildKind;
+use bcolz_store::DataSet;
+use blosc_dtype::Dtype;
+
+use crate::{
+    commands::{
+        content::{self, grid::Grid},
+        convert::source::Source,
+        show::item,
+    },
+    context::Context,
+    error::{Error, Result},
+    formats::{bcolz::Bcolz, store},
+    inputs::{
+        object::Object,
+        object_reader::ObjectReader,
+        origin::{Origin, Part},
+    },
+    render::{escape::harmless, size},
+};
+
+/// One thing that can be looked at.
+pub(super) struct Member {
+    /// Its name in the list.
+    pub(super) label: String,
+    /// Steps to the right in the list.
+    pub(super) depth: usize,
+    place: Place,
+}
+
+enum Place {
+    /// All of an input.
+    Input(Origin),
+    /// A column of a table of a store: the key of the table, and the name.
+    Column { table: Origin, key: String, name: String },
+    /// A column of a table of bcolz.
+    BcolzColumn { table: Origin, name: String },
+    /// A group or a table, of which the members are looked at.
+    Heading(&'static str),
+}
+
+/// The members of an input.
+///
+/// # Errors
+///
+/// What cannot be opened.
+pub(super) fn members(cx: &Context, origin: &Origin) -> Result<Vec<Member>> {
+    if let Some(table) = store::table(origin, cx.dparams())? {
+        let mut members = vec![];
+        add_columns(&mut members, origin, &table, 0);
+        return Ok(members);
+    }
+    if let Some(path) = store::whole(origin) {
+        let store = store::open(path, cx.dparams())?;
+        let mut members = vec![];
+        for child in store.tree() {
+            let depth = child.key.matches('/').count().saturating_sub(1);
+            let label = child.key.rsplit('/').next().unwrap_or(&child.key).to_owned();
+            let part = Part::Member(child.key.clone());
+            let place = match child.kind {
+                ChildKind::Group => Place::Heading("a group"),
+                ChildKind::Table => Place::Heading("a table: its columns are below"),
+                _ => Place::Input(Origin::File { path: path.to_owned(), part }),
+            };
+            members.push(Member { label, depth, place });
+            if child.kind == ChildKind::Table {
+                add_columns(&mut members, origin, &store.table(&child.key)?, depth + 1);
+            }
+        }
+        return Ok(members);
+    }
+    if let Origin::File { path, part: Part::Whole } = origin
+        && crate::formats::bcolz::is_data_set(path)
+        && let DataSet::CTable(table) = Bcolz::open(path, cx.dparams())?.set
+    {
+        let columns = table.columns().iter().map(|column| Member {
+            label: column.name.clone(),
+            depth: 0,
+            place: Place::BcolzColumn { table: origin.clone(), name: column.name.clone() },
+        });
+        return Ok(columns.collect());
+    }
+    let (label, place) = (origin.name(), Place::Input(origin.clone()));
+    Ok(vec![Member { label, depth: 0, place }])
+}
+
+fn add_columns(members: &mut Vec<Member>, origin: &Origin, table: &b2store::Table, depth: usize) {
+    members.extend(table.schema().columns.iter().map(|column| Member {
+        label: column.name.clone(),
+        depth,
+        place: Place::Column {
+            table: origin.clone(),
+            key: table.key().to_owned(),
+            name: column.name.clone(),
+        },
+    }));
+}
+
+/// A member that is open.
+pub(super) struct Opened {
+    grid: Grid,
+    /// What it is, line by line.
+    pub(super) about: Vec<(String, String)>,
+    /// The frame that it is, for its chunks.
+    pub(super) schunk: Option<Arc<SChunk>>,
+    /// The input and the columns that a plot is made of.
+    pub(super) plotted: (Origin, Vec<String>),
+}
+
+/// Items on the screen, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cells {
+    /// The names of the columns.
+    pub(super) names: Vec<String>,
+    /// Row by row.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Opened {
+    /// Opens a member.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be opened, or has no items of a fixed width.
+    pub(super) fn new(cx: &Context, member: &Member) -> Result<Self> {
+        match &member.place {
+            Place::Heading(what) => Err(crate::error::message::HEADING.about(what)),
+            Place::Input(origin) => {
+                let sources = content::open_to_look(cx, origin)?;
+                let (about, schunk) = (about(&sources)?, frame_of(&sources));
+                let grid = Grid::new(cx, origin, None, sources)?;
+                Ok(Self::of_grid(grid, about, schunk, (origin.clone(), vec![])))
+            }
+            Place::BcolzColumn { table, name } => {
+                let object = ObjectReader::open(table, cx.dparams())?.next()?;
+                let Some(Object::Bcolz(set)) = object else {
+                    return Err(Error::NotBlosc { start: vec![] });
+                };
+                let grid = Grid::from_ctable(cx, &set, name)?;
+                let about = vec![("column".to_owned(), "of a table of bcolz".to_owned())];
+                Ok(Self::of_grid(grid, about, None, (table.clone(), vec![name.clone()])))
+            }
+            Place::Column { table, key, name } => {
+                let Some(path) = table.path() else {
+                    return Err(Error::NotBlosc { start: vec![] });
+                };
+                let opened = store::open(path, cx.dparams())?.table(key)?;
+                let grid = Grid::from_table(cx, &opened, name)?;
+                let about = vec![("column".to_owned(), format!("of the table {key}"))];
+                let part = Part::Member(key.clone());
+                let table = match key.as_str() {
+                    "/" => table.clone(),
+                    _ => Origin::File { path: path.to_owned(), part },
+                };
+                Ok(Self::of_grid(grid, about, None, (table, vec![name.clone()])))
+            }
+        }
+    }
+
+    fn of_grid(
+        grid: Grid,
+        mut about: Vec<(String, String)>,
+        schunk: Option<Arc<SChunk>>,
+        plotted: (Origin, Vec<String>),
+    ) -> Self {
+        let lens: Vec<String> = grid.shape().iter().map(|len| size::count(*len)).collect();
+        about.insert(0, ("type".to_owned(), grid.dtype().to_string()));
+        about.insert(0, ("shape".to_owned(), lens.join(" x ")));
+        Self { grid, about, schunk, plotted }
+    }
+
+    /// Items per dimension.
+    pub(super) fn shape(&self) -> &[u64] {
+        self.grid.shape()
+    }
+
+    /// The items of at most `nrows` rows and `ncolumns` columns from `at` on, in the last two
+    /// dimensions; `fixed` are the positions in those before. Items with fields have a column each.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(super) fn cells(
+        &self,
+        fixed: &[u64],
+        at: (u64, u64),
+        nrows: u64,
+        ncolumns: u64,
+    ) -> Result<Cells> {
+        let (shape, dtype) = (self.shape(), self.grid.dtype());
+        let range = |start: u64, len: u64, n: u64| start.min(len)..start.saturating_add(n).min(len);
+        let mut bounds: Vec<_> = fixed.iter().map(|at| *at..at.saturating_add(1)).collect();
+        let mut columns = 0..1;
+        match shape {
+            [] => {}
+            [len] => bounds.push(range(at.0, *len, nrows)),
+            [.., down, across] => {
+                columns = range(at.1, *across, ncolumns);
+                bounds.push(range(at.0, *down, nrows));
+                bounds.push(columns.clone());
+            }
+        }
+        let mut bytes = vec![];
+        let valid = self.grid.read(&bounds, &mut bytes)?;
+        let itemsize = dtype.itemsize().max(1);
+        let text = |(n, item): (usize, &[u8])| match valid.as_ref().and_then(|valid| valid.get(n)) {
+            Some(false) => vec![String::new()],
+            _ => texts(dtype, item),
+        };
+        let items: Vec<Vec<String>> = bytes.chunks_exact(itemsize).enumerate().map(text).collect();
+        let per_row = usize::try_from(columns.end - columns.start).unwrap_or(1).max(1);
+        let names = match (dtype.fields(), shape.len()) {
+            ([], 2..) => columns.map(|column| column.to_string()).collect(),
+            ([], _) => vec![String::new()],
+            (fields, _) => fields.iter().map(|field| harmless(field.name())).collect(),
+        };
+        let rows = items.chunks(per_row).map(<[Vec<String>]>::concat).collect();
+        Ok(Cells { names, rows })
+    }
+}
+
+/// An item as text, or its fields.
+fn texts(dtype: &Dtype, item: &[u8]) -> Vec<String> {
+    match dtype.fields() {
+        [] => vec![harmless(&item::cell(dtype, item))],
+        _ => item::cells(dtype, item).map(|text| harmless(&text)).collect(),
+    }
+}
+
+fn frame_of(sources: &[Source]) -> Option<Arc<SChunk>> {
+    match sources {
+        [Source::Object(Object::Frame(schunk))] => Some(Arc::clone(schunk)),
+        _ => None,
+    }
+}
+
+/// What an input is: format, sizes, how it is compressed, metadata.
+fn about(sources: &[Source]) -> Result<Vec<(String, String)>> {
+    let mut lines = vec![];
+    let mut add = |name: &str, text: String| lines.push((name.to_owned(), text));
+    for source in sources {
+        let units = size::Units::default();
+        let (nbytes, stored) = (source.nbytes()?, source.stored());
+        add("format", source.name().to_owned());
+        let ratio = size::ratio(nbytes, stored);
+        add("size", format!("{} -> {}  {ratio}x", units.size(nbytes), units.size(stored)));
+        if let Source::Object(Object::Frame(schunk)) = source {
+            add("chunks", size::count(schunk.nchunks()));
+            let cparams = schunk.cparams();
+            let level = cparams.clevel.get();
+            add("pipeline", format!("{} -> {} level {level}", cparams.filters, cparams.codec));
+        }
+        for (name, value) in source.metadata()?.values() {
+            add(&harmless(&name), harmless(&value.to_string()));
+        }
+    }
+    Ok(lines)
+}

@@ -23,6 +23,12 @@ impl Slice {
     }
 }
 
+impl From<Vec<Pick>> for Slice {
+    fn from(first: Vec<Pick>) -> Self {
+        Self { first, last: vec![] }
+    }
+}
+
 /// Why a text is not a part of an array.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a part of an array like 0,:,5 or 10:20,::-1 or ...,0")]

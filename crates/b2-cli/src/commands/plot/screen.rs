@@ -26,7 +26,7 @@ pub(in crate::commands) fn picture(
     let args = PlotArgs {
         inputs: InputArgs::default(),
         dtype: None,
-        slice: Some(Slice(picks)),
+        slice: Some(Slice::from(picks)),
         columns,
         kind: None,
         bins: 50,

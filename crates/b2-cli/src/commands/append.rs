@@ -280,8 +280,9 @@ impl Work<'_> {
             &self.cx.edit_options(self.path, offset, self.args.lock),
         )?;
         writer.lock()?;
+        self.cx.unfinished.grow(self.path);
         self.append_content(&mut writer)?;
-        writer.commit()?;
+        self.cx.unfinished.settle(self.path, || writer.commit())?;
         Ok(Grown { nbytes: writer.nbytes(), shape: None })
     }
 
@@ -302,17 +303,20 @@ impl Work<'_> {
                 &mut |bytes| {
                     self.progress.add(bytes.len() as u64);
                     if !is_variable {
-                        return Ok(writer.append(bytes)?);
+                        return Ok(self.cx.unfinished.hold(|| writer.append(bytes))?);
                     }
                     // There each piece would be a chunk, however small.
                     piece.extend_from_slice(bytes);
                     let whole = piece.len() / CHUNK_NBYTES * CHUNK_NBYTES;
-                    piece.chunks_exact(CHUNK_NBYTES).try_for_each(|chunk| writer.append(chunk))?;
+                    self.cx.unfinished.hold(|| {
+                        let mut chunks = piece.chunks_exact(CHUNK_NBYTES);
+                        chunks.try_for_each(|chunk| writer.append(chunk))
+                    })?;
                     piece.drain(..whole);
                     Ok(())
                 },
             )?;
-            writer.append(&piece)?;
+            self.cx.unfinished.hold(|| writer.append(&piece))?;
         }
         Ok(())
     }

@@ -9,15 +9,22 @@
 //! and is not listed, or is listed under a name that it no longer has.
 
 use std::{
-    collections::BTreeSet,
-    io,
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Temporary files and folders that must not outlive the program.
+/// Temporary files and folders that must not outlive the program, and frames that are growing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unfinished(Arc<Mutex<BTreeSet<PathBuf>>>);
+pub(crate) struct Unfinished(Arc<Mutex<Listed>>);
+
+#[derive(Debug, Default)]
+struct Listed {
+    paths: BTreeSet<PathBuf>,
+    /// Frames that get chunks after their end, and their length without them (bytes).
+    growing: BTreeMap<PathBuf, u64>,
+}
 
 /// What else is to be done before a signal ends the program.
 static AT_EXIT: Mutex<Option<fn()>> = Mutex::new(None);
@@ -47,18 +54,35 @@ impl Unfinished {
         create: impl FnOnce() -> io::Result<T>,
         path: impl Fn(&T) -> &Path,
     ) -> io::Result<T> {
-        let mut paths = self.lock();
+        let mut listed = self.lock();
         let made = create()?;
-        paths.insert(path(&made).to_owned());
+        listed.paths.insert(path(&made).to_owned());
         Ok(made)
     }
 
     /// Runs `settle`, after which `path` is gone or belongs to the user.
     pub(crate) fn settle<T>(&self, path: &Path, settle: impl FnOnce() -> T) -> T {
-        let mut paths = self.lock();
+        let mut listed = self.lock();
         let settled = settle();
-        paths.remove(path);
+        listed.paths.remove(path);
+        listed.growing.remove(path);
         settled
+    }
+
+    /// Lists a frame that the caller has locked, and that gets chunks after its end. They are cut
+    /// off unless the frame is settled by a commit.
+    pub(crate) fn grow(&self, path: &Path) {
+        if let Ok(metadata) = path.metadata()
+            && metadata.is_file()
+        {
+            self.lock().growing.insert(path.to_owned(), metadata.len());
+        }
+    }
+
+    /// Runs `write` to its end: a signal waits for it, and nothing is written after a signal.
+    pub(crate) fn hold<T>(&self, write: impl FnOnce() -> T) -> T {
+        let _listed = self.lock();
+        write()
     }
 
     /// Has `run` called before a signal ends the program.
@@ -101,8 +125,11 @@ impl Unfinished {
     /// this.
     #[cfg(unix)]
     fn stop(&self, code: i32) -> ! {
-        let paths = self.lock();
-        remove_all(&paths);
+        let listed = self.lock();
+        remove_all(&listed.paths);
+        for (path, len) in &listed.growing {
+            let _cut = cut_off(path, *len);
+        }
         let at_exit = *AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(run) = at_exit {
             run();
@@ -110,7 +137,7 @@ impl Unfinished {
         std::process::exit(code)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+    fn lock(&self) -> MutexGuard<'_, Listed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,6 +148,17 @@ impl Unfinished {
 fn ignored_signals(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Cuts a frame that has grown back to `len` bytes, if they are still all of it.
+#[cfg(unix)]
+fn cut_off(path: &Path, len: u64) -> io::Result<()> {
+    let mut file = std::fs::File::options().read(true).write(true).open(path)?;
+    let mut head = vec![];
+    io::Read::take(&mut file, 256).read_to_end(&mut head)?;
+    let is_all =
+        b2frame::header::FrameHeader::parse(&head).is_ok_and(|header| header.frame_len() <= len);
+    if is_all && file.metadata()?.len() > len { file.set_len(len) } else { Ok(()) }
 }
 
 /// Removes every file and folder; one that is gone already is as good.
@@ -143,9 +181,9 @@ mod tests {
         let unfinished = Unfinished::default();
         let path = PathBuf::from("some/file");
         unfinished.create(|| Ok(path.clone()), |made| made.as_path()).unwrap();
-        assert!(unfinished.lock().contains(&path));
+        assert!(unfinished.lock().paths.contains(&path));
         unfinished.settle(&path, || ());
-        assert!(unfinished.lock().is_empty());
+        assert!(unfinished.lock().paths.is_empty());
     }
 
     #[test]
@@ -154,7 +192,7 @@ mod tests {
         let refused = unfinished
             .create(|| Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into()), PathBuf::as_path);
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-        assert!(unfinished.lock().is_empty());
+        assert!(unfinished.lock().paths.is_empty());
     }
 
     #[cfg(unix)]
@@ -174,5 +212,25 @@ mod tests {
         std::fs::write(dir.path().join("folder/b"), b"half").unwrap();
         remove_all(&paths);
         assert!(!dir.path().join("a").exists() && !dir.path().join("folder").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_frame_is_cut_back_unless_it_has_grown_for_good() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.b2frame");
+        let frame = b2frame::to_cframe(&[7; 1000], &b2frame::FrameParams::default()).unwrap();
+        std::fs::write(&path, [&frame[..], &[1; 500]].concat()).unwrap();
+        let len = frame.len() as u64;
+        cut_off(&path, len).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), frame);
+        // A commit has come first: the header says that there is more.
+        cut_off(&path, len - 1).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), frame);
+        let unfinished = Unfinished::default();
+        unfinished.grow(&path);
+        assert_eq!(unfinished.lock().growing.get(&path), Some(&len));
+        unfinished.settle(&path, || ());
+        assert!(unfinished.lock().growing.is_empty());
     }
 }

@@ -7,6 +7,9 @@ use std::{
     time::Instant,
 };
 
+#[cfg(target_os = "linux")]
+use blosc_testdata::data::Kind;
+
 use crate::session::{Dir, walk};
 
 /// Runs that are killed, each a little later than the one before.
@@ -107,4 +110,36 @@ fn a_long_header_is_replaced_as_a_whole() {
         dir.b2("verify -q T.b2frame").ok();
         assert_eq!(dir.b2("cat T.b2frame").ok().stdout, walk(2000));
     });
+}
+
+/// An append that a signal ends leaves the frame as long as it was, or has made it longer for good.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_append_that_is_interrupted_takes_its_chunks_back() {
+    let dir = Dir::new();
+    dir.write("small", walk(100)).write("big", Kind::Noise.bytes(8 << 20));
+    dir.b2("c -q -t4 small -o a.b2frame").ok();
+    dir.b2("c -q --dtype <i4 --shape 100 small -o a.b2nd").ok();
+    let mut ncut = 0;
+    for name in ["a.b2frame", "a.b2nd"] {
+        let before = dir.read(name);
+        let start = Instant::now();
+        dir.b2(&format!("append -q {name} big")).ok();
+        let (whole, after) = (start.elapsed(), dir.read(name).len());
+        for number in 0..NKILLS / 2 {
+            dir.write(name, &before);
+            let mut child = dir.command(&format!("append -q {name} big")).spawn().unwrap();
+            std::thread::sleep(whole * number / (NKILLS / 2));
+            let signal = if number % 2 == 0 { "-TERM" } else { "-HUP" };
+            let mut kill = Command::new("kill");
+            kill.args([signal, &child.id().to_string()]).stderr(Stdio::null());
+            kill.status().unwrap();
+            child.wait().unwrap();
+            let found = dir.read(name);
+            assert!(found == before || found.len() == after, "{name}: {} bytes", found.len());
+            ncut += usize::from(found == before);
+            dir.b2(&format!("verify {name}")).ok();
+        }
+    }
+    assert!(ncut > 2, "{ncut}");
 }

@@ -21,8 +21,9 @@ impl Work<'_> {
         )?;
         let mut writer = NdWriter::from_writer(writer)?.budget(self.cx.read_options());
         writer.lock()?;
+        self.cx.unfinished.grow(self.path);
         let grown = self.append_to_array(&mut writer)?;
-        writer.commit()?;
+        self.cx.unfinished.settle(self.path, || writer.commit())?;
         Ok(grown)
     }
 
@@ -68,7 +69,7 @@ impl Work<'_> {
                 band.extend_from_slice(now);
                 bytes = later;
                 if band.len() == wanted {
-                    writer.append_bytes(0, &band)?;
+                    self.cx.unfinished.hold(|| writer.append_bytes(0, &band))?;
                     band.clear();
                     wanted = len(rows);
                 }
@@ -76,7 +77,7 @@ impl Work<'_> {
             Ok(())
         })?;
         if !band.is_empty() {
-            writer.append_bytes(0, &band)?;
+            self.cx.unfinished.hold(|| writer.append_bytes(0, &band))?;
         }
         Ok(())
     }
@@ -105,7 +106,8 @@ impl Work<'_> {
                 let by = if dim == axis { start } else { 0 };
                 Pick::from(range.start + by..range.end + by)
             });
-            writer.write_bytes(selection.collect::<Vec<_>>(), &part)?;
+            let selection: Vec<_> = selection.collect();
+            self.cx.unfinished.hold(|| writer.write_bytes(selection, &part))?;
             self.progress.add(part.len() as u64);
         }
         Ok(())

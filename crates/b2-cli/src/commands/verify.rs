@@ -137,6 +137,12 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
                 findings.look_for_chunks(cx, origin, objects.position());
                 break;
             }
+            // What is called a Bloscpack file and does not begin like one has lost its magic.
+            Err(error @ Error::NotBlosc { .. }) if is_called_blp(origin) => {
+                findings.unopened(nframe, &error);
+                origin.path().into_iter().for_each(|path| findings.point_to_rescue(path));
+                break;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -147,6 +153,11 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
             .push(format!("{} bytes after the last frame are no frame", objects.trailing()));
     }
     findings.print(cx)
+}
+
+fn is_called_blp(origin: &Origin) -> bool {
+    let suffix = origin.path().and_then(Path::extension);
+    suffix.is_some_and(|suffix| suffix == "blp")
 }
 
 /// Verifies every value of a store, or of the table with the key `root` in it, and the checksums of

@@ -169,3 +169,21 @@ fn a_store_that_was_cut_or_lost_its_embedded_frame_is_rescued() {
     ");
     assert_eq!(dir.b2("show saved.b2d::/a").ok().text(), "[0 1 2 3 4]\n");
 }
+
+#[test]
+fn a_bloscpack_file_without_its_magic_is_damaged_and_can_be_rescued() {
+    let dir = Dir::new();
+    dir.write("data", walk(1000));
+    dir.b2("c -q -t4 --format blp data -o a.blp").ok();
+    let mut bytes = dir.read("a.blp");
+    bytes[..4].fill(0);
+    dir.write("a.blp", bytes);
+    let run = dir.b2("verify a.blp");
+    assert!(run.code != Some(0) && run.stderr.contains("b2 rescue a.blp"), "{}", run.stderr);
+    // Under another name it is something else.
+    dir.b2("rescue -q a.blp -o b.blp");
+    assert_eq!(dir.b2("cat b.blp").ok().stdout, walk(1000));
+    std::fs::rename(dir.path("a.blp"), dir.path("a.bin")).unwrap();
+    let run = dir.b2("verify a.bin");
+    assert!(run.code != Some(0) && !run.stderr.contains("rescue"), "{}", run.stderr);
+}

@@ -195,8 +195,17 @@ fn run_printer(
 }
 
 fn print_version(console: &Console) -> Result<()> {
-    let more = if console.verbose() > 0 { commands::formats::summary() } else { String::new() };
-    console.print(&format!("b2 {}\n{more}", env!("CARGO_PKG_VERSION")))
+    let more = match console.verbose() {
+        0 => String::new(),
+        _ => {
+            let parquet = if cfg!(feature = "parquet") { "parquet" } else { "none" };
+            format!("{}features {parquet}\n", commands::formats::summary())
+        }
+    };
+    // Set by those who build a release.
+    let commit = option_env!("B2_COMMIT").map(|commit| format!(" ({commit})"));
+    let version = env!("CARGO_PKG_VERSION");
+    console.print(&format!("b2 {version}{}\n{more}", commit.unwrap_or_default()))
 }
 
 #[cfg(all(test, target_os = "linux"))]

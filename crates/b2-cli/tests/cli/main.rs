@@ -13,6 +13,7 @@ mod convert;
 mod damage;
 mod diff;
 mod dump;
+mod formats_of_others;
 mod frames;
 mod from_store;
 mod general;

@@ -251,11 +251,22 @@ impl SChunkWriter {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
-        let path = path.as_ref();
+        Self::open_as(path.as_ref(), options, Ok)
+    }
+
+    /// Opens a frame in a file as what `take` makes of it, again if either fails because the frame
+    /// is being written.
+    pub(crate) fn open_as<T>(
+        path: &Path,
+        options: &EditOptions,
+        take: impl Fn(Self) -> Result<T>,
+    ) -> Result<T> {
         let lock = options.open.locking.shared(path, &options.lock)?;
-        let mut writer = open_settled(path, || Self::open_unlocked(path, options))?;
-        writer.generation = lock.as_ref().map_or(0, FrameLock::generation);
-        Ok(writer)
+        open_settled(path, || {
+            let mut writer = Self::open_unlocked(path, options)?;
+            writer.generation = lock.as_ref().map_or(0, FrameLock::generation);
+            take(writer)
+        })
     }
 
     fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {

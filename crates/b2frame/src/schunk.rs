@@ -97,14 +97,25 @@ impl SChunk {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
+        Self::open_as(path.as_ref(), options, Ok)
+    }
+
+    /// Opens a frame in a file as what `take` makes of it, again if either fails because the frame
+    /// is being written.
+    pub(crate) fn open_as<T>(
+        path: &Path,
+        options: &OpenOptions,
+        take: impl Fn(Self) -> Result<T>,
+    ) -> Result<T> {
         let _lock = options.locking.shared(path, &LockWait::default())?;
-        let mut schunk = open_settled(path, || match Folder::find(path) {
-            Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone()),
-            None => Self::from_store_with(open_file(path)?, options),
-        })?;
-        schunk.set_path(path);
-        Ok(schunk)
+        open_settled(path, || {
+            let mut schunk = match Folder::find(path) {
+                Some(folder) => Self::in_folder(folder.open_index()?, folder, options.clone())?,
+                None => Self::from_store_with(open_file(path)?, options)?,
+            };
+            schunk.set_path(path);
+            take(schunk)
+        })
     }
 
     /// Opens the frame that a store begins with.
@@ -406,6 +417,9 @@ pub(crate) fn for_its_readers(cparams: CParams) -> CParams {
 /// Size of dictionaries that C-Blosc2 aims at (bytes); the header only says whether there are any.
 const MAX_DICT: usize = 32 << 10;
 
+/// Reads of a header whose length others change between any two of them.
+const MAX_HEADER_READS: usize = 10;
+
 /// Opens a file for reading.
 pub(crate) fn open_file(path: &Path) -> Result<Arc<dyn ReadAt>> {
     match FileStore::open(path) {
@@ -450,10 +464,10 @@ fn read_parts(
     is_folder: bool,
     options: &OpenOptions,
 ) -> Result<Parts> {
-    let header = parse_header(source, head, available)?;
-    check_type(&header, is_folder)?;
-    check_limit(Limited::Metadata, header.header_len().into(), options.max_metadata)?;
-    let meta = read_meta(source, &header)?;
+    let (header, meta) = read_header(source, head, available, |header| {
+        check_type(header, is_folder)?;
+        check_limit(Limited::Metadata, header.header_len().into(), options.max_metadata)
+    })?;
     let (trailer_len, vlmeta, mark) = read_trailer(source, &header, options.max_metadata)?;
     Ok(Parts { header, meta, vlmeta, trailer_len, mark })
 }
@@ -484,6 +498,31 @@ fn check_type(header: &FrameHeader, is_folder: bool) -> Result<()> {
     }
 }
 
+/// The header and its metalayers as one commit left them. A writer replaces both in one write, and
+/// that may come after the read of `head`: what counts is the read of the whole.
+fn read_header(
+    source: &Source,
+    head: &[u8],
+    available: u64,
+    check: impl Fn(&FrameHeader) -> Result<()>,
+) -> Result<(FrameHeader, Metalayers)> {
+    let mut header = parse_header(source, head, available)?;
+    for _ in 0..MAX_HEADER_READS {
+        check(&header)?;
+        let len = header.header_len();
+        let bytes = source.read_vec(0, usize::try_from(len).unwrap_or(usize::MAX))?;
+        let now = bytes.get(..FIXED_LEN).unwrap_or_default();
+        if now != head {
+            header = parse_header(source, now, source.available()?)?;
+        }
+        if header.header_len() == len {
+            let meta = Metalayers::parse(bytes, Section::HEADER);
+            return Ok((header, meta.map_err(|error| error.moved(source.base()))?));
+        }
+    }
+    Err(Error::ChangedByOther)
+}
+
 /// The fixed part of the header, checked against the length of the file.
 fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHeader> {
     if head.is_empty() {
@@ -491,7 +530,8 @@ fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHea
     }
     let header = FrameHeader::parse(head).map_err(|error| error.moved(source.base()))?;
     let frame_len = header.frame_len();
-    if frame_len > available {
+    // It may have grown since `available` was looked up.
+    if frame_len > available && frame_len > source.available()? {
         let what = Corrupt::FrameTruncated { frame_len, available };
         return Err(Error::Corrupt { at: source.position(0x10), what });
     }

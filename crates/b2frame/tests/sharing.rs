@@ -1,5 +1,6 @@
 //! Frames that several handles use at once: readers that follow, writers that take turns.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use b2frame::{
     to_cframe,
 };
 use blosc_chunk::CParams;
-use blosc_io::{LockWait, MemStore};
+use blosc_io::{LockWait, MemStore, ReadAt};
 
 /// Neither locks beside the frame, nor the safety that costs time.
 fn plain() -> EditOptions {
@@ -177,6 +178,66 @@ fn arrays_that_several_append_to_have_all_rows() {
     for thread in 0..4 {
         assert_eq!(items.iter().filter(|item| **item == thread).count(), 60);
     }
+}
+
+/// A store that holds another state after some calls, as a file to which another process commits.
+#[derive(Debug)]
+struct Changing {
+    states: [Vec<u8>; 2],
+    calls: AtomicUsize,
+    change: usize,
+}
+
+impl Changing {
+    fn now(&self) -> &[u8] {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        &self.states[usize::from(calls >= self.change)]
+    }
+}
+
+impl ReadAt for Changing {
+    fn len(&self) -> std::io::Result<u64> {
+        Ok(self.now().len() as u64)
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        let rest = &self.now()[usize::try_from(at).unwrap()..];
+        let len = rest.len().min(buf.len());
+        buf[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+}
+
+#[test]
+fn a_commit_between_two_reads_of_an_opening_leaves_no_mixture() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.b2nd");
+    let params = NdParams::new(&[0, 3], "<i4".parse().unwrap()).chunkshape(&[4, 3]);
+    drop(NdWriter::create(&path, &params).unwrap().finish().unwrap());
+    let mut seen = [0, 0];
+    for rows in [0, 4, 6] {
+        let before = std::fs::read(&path).unwrap();
+        let mut writer = NdWriter::open_with(&path, &plain()).unwrap();
+        writer.append(0, &[7_i32; 6]).unwrap();
+        writer.commit().unwrap();
+        let after = std::fs::read(&path).unwrap();
+        for change in 0..20 {
+            let states = [before.clone(), after.clone()];
+            let store = Changing { states, calls: AtomicUsize::new(0), change };
+            let schunk = SChunk::from_store(Arc::new(store)).unwrap();
+            let array = NdArray::from_schunk(schunk).unwrap();
+            let is_new = array.shape()[0] != rows;
+            let nitems = 3 * if is_new { rows + 2 } else { rows };
+            let items = array.read::<i32>().unwrap();
+            assert_eq!((items.len() as u64, items.iter().all(|item| *item == 7)), (nitems, true));
+            seen[usize::from(is_new)] += 1;
+        }
+        if rows == 0 {
+            writer.append(0, &[7_i32; 6]).unwrap();
+            writer.commit().unwrap();
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen > 3), "{seen:?}");
 }
 
 #[cfg(unix)]

@@ -47,7 +47,7 @@ impl NdArray {
     /// # Errors
     /// As [`SChunk::open`], and [`from_schunk`](Self::from_schunk).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_schunk(SChunk::open(path)?)
+        Self::open_with(path, &OpenOptions::default())
     }
 
     /// Opens an array in a file, at a position or with limits of the caller.
@@ -55,7 +55,7 @@ impl NdArray {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_schunk(SChunk::open_with(path, options)?)
+        SChunk::open_as(path.as_ref(), options, Self::from_schunk)
     }
 
     /// Takes a buffer that is a frame with an array, and nothing else.

@@ -106,7 +106,7 @@ impl NdWriter {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
-        Self::from_writer(SChunkWriter::open_with(path, options)?)
+        SChunkWriter::open_as(path.as_ref(), options, Self::from_writer)
     }
 
     /// Opens the array in a store.

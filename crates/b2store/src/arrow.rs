@@ -13,11 +13,19 @@
 //! Nulls are nulls however the table marks them, and rows that were deleted are left out. The
 //! metadata of fields of fixed width keep the dtype.
 
+// The modules take these names from here: `arrow_59` has the same with others.
+use ::{arrow_array, arrow_buffer, arrow_schema};
+use arrow_schema::Metadata;
+use blosc_dtype::arrow as items;
+
 mod batches;
+mod columns;
 mod objects;
 mod scan;
 mod types;
 
 pub use batches::RecordBatches;
-pub use blosc_dtype::arrow::DTYPE_KEY;
+pub use columns::ColumnArrays;
+pub use items::DTYPE_KEY;
 pub use scan::Scan;
+pub use types::has_counterpart;

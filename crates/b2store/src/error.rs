@@ -82,9 +82,9 @@ pub enum Error {
         unit: &'static str,
     },
     /// Values do not go together in a record batch, or are too many for one.
-    #[cfg(feature = "arrow")]
+    #[cfg(any(feature = "arrow", feature = "arrow-59"))]
     #[error("record batch")]
-    Arrow(#[from] arrow_schema::ArrowError),
+    Arrow(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// A condition that is none.
     #[error("condition: {0}")]
     Expr(#[from] ExprError),
@@ -406,7 +406,7 @@ impl Error {
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,
             Self::Recipe { .. } | Self::Param(_) | Self::Expr(_) => Blame::Usage,
-            #[cfg(feature = "arrow")]
+            #[cfg(any(feature = "arrow", feature = "arrow-59"))]
             Self::Arrow(_) => Blame::Usage,
         }
     }
@@ -435,14 +435,20 @@ impl Corrupt {
     }
 }
 
-#[cfg(feature = "arrow")]
-impl From<blosc_dtype::arrow::ArrayError> for Error {
-    fn from(error: blosc_dtype::arrow::ArrayError) -> Self {
-        use arrow_schema::ArrowError;
-        use blosc_dtype::arrow::ArrayError;
-        match error {
-            ArrayError::Arrow(error) => error.into(),
-            other => ArrowError::ExternalError(Box::new(other)).into(),
+/// What Arrow says, in any of its versions.
+#[cfg(any(feature = "arrow", feature = "arrow-59"))]
+macro_rules! from_arrow {
+    ($feature:literal: $($error:ty),*) => {$(
+        #[cfg(feature = $feature)]
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::Arrow(Box::new(error))
+            }
         }
-    }
+    )*};
 }
+
+#[cfg(any(feature = "arrow", feature = "arrow-59"))]
+from_arrow!("arrow": arrow_schema::ArrowError, blosc_dtype::arrow::ArrayError);
+#[cfg(any(feature = "arrow", feature = "arrow-59"))]
+from_arrow!("arrow-59": arrow_schema_59::ArrowError, blosc_dtype::arrow_59::ArrayError);

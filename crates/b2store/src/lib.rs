@@ -24,6 +24,8 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "arrow-59")]
+pub mod arrow_59;
 mod batches;
 mod content;
 mod embed;

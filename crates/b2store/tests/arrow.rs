@@ -267,3 +267,31 @@ proptest! {
         }
     }
 }
+
+/// One source makes the arrays of both versions.
+#[cfg(feature = "arrow-59")]
+#[test]
+fn arrays_of_arrow_59_are_those_of_the_newest() {
+    let mut seen = 0;
+    for (name, _) in TABLES {
+        let table = open(name);
+        let len = table.len().unwrap();
+        for spec in &table.schema().columns {
+            if !b2store::arrow_59::has_counterpart(&spec.kind) {
+                continue;
+            }
+            let column = || table.column(&spec.name).unwrap();
+            let new = b2store::arrow::ColumnArrays::new(column()).unwrap();
+            let old = b2store::arrow_59::ColumnArrays::new(column()).unwrap();
+            let types = [format!("{}", new.field()), format!("{}", old.field())];
+            assert_eq!(types[0], types[1], "{name}: {}", spec.name);
+            let [new, old] = [
+                format!("{:?}", new.read(0..len).unwrap()),
+                format!("{:?}", old.read(0..len).unwrap()),
+            ];
+            assert_eq!(new, old, "{name}: {}", spec.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}

@@ -45,6 +45,8 @@ extern crate std;
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "arrow-59")]
+pub mod arrow_59;
 pub mod calendar;
 mod dtype;
 mod element;

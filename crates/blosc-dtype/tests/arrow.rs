@@ -80,16 +80,16 @@ fn dates_without_a_value_are_null() {
     let seconds = made("<M8[m]", &[], &bytes, None);
     let found: Vec<_> = seconds.as_primitive::<TimestampSecondType>().iter().collect();
     assert_eq!(found, [Some(180), None, Some(300)]);
-    let error = array(&dtype("<M8[D]"), &[], &i64::MAX.to_le_bytes(), None).unwrap_err();
+    let error = array(&dtype("<M8[D]"), &[], i64::MAX.to_le_bytes(), None).unwrap_err();
     assert!(matches!(error, ArrayError::Value { item: 0, .. }), "{error}");
 }
 
 #[test]
 fn what_arrow_lacks_is_named() {
     assert_eq!(item_type(&dtype("|O")), None);
-    let error = array(&dtype("|O"), &[], &[], None).unwrap_err();
+    let error = array(&dtype("|O"), &[], Vec::<u8>::new(), None).unwrap_err();
     assert!(error.to_string().ends_with("has no counterpart"), "{error}");
-    assert!(array(&dtype("|u1"), &[0], &[], None).is_err());
+    assert!(array(&dtype("|u1"), &[0], Vec::<u8>::new(), None).is_err());
     let empty: ArrayRef = Arc::new(arrow_array::StringArray::from(Vec::<&str>::new()));
     assert_eq!(&made("<U1", &[], &[], None), &empty);
 }

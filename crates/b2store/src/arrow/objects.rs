@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::{
+use super::arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{
+use super::arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, ListArray, PrimitiveArray, StringArray, StructArray,
 };
-use arrow_buffer::{Buffer, NullBuffer};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
-use blosc_dtype::arrow::offsets;
+use super::arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use super::arrow_schema::{ArrowError, DataType, TimeUnit};
+use super::items::offsets;
 
 use crate::error::{Corrupt, Error, Result};
 use crate::value::Value;
@@ -168,7 +168,7 @@ fn float(value: &Value) -> Option<f64> {
 }
 
 /// Offsets of values of these lengths.
-fn offsets_of(lens: Vec<Option<usize>>) -> Result<arrow_buffer::OffsetBuffer<i32>> {
+fn offsets_of(lens: Vec<Option<usize>>) -> Result<OffsetBuffer<i32>> {
     let mut end = 0_usize;
     let ends = lens.into_iter().map(|len| {
         end = end.saturating_add(len.unwrap_or_default());

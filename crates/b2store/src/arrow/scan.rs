@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use super::{RecordBatches, types};
-use crate::error::{Param, Result};
-use crate::table::{ColumnKind, Table};
+use crate::error::Result;
+use crate::table::Table;
 
 /// Rows and columns of a table; made by [`Table::scan`].
 ///
@@ -52,12 +52,13 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// [`Param::NoColumn`], [`Param::Computed`], [`Param::NoCounterpart`].
+    /// [`NoColumn`](crate::error::Param::NoColumn), [`Computed`](crate::error::Param::Computed) and
+    /// [`NoCounterpart`](crate::error::Param::NoCounterpart).
     pub fn columns(self, names: &[&str]) -> Result<Self> {
         for name in names {
             let spec = self.table.spec(name)?;
             if !types::has_counterpart(&spec.kind) {
-                return Err(no_counterpart(name, &spec.kind));
+                return Err(types::no_counterpart(name, &spec.kind));
             }
         }
         Ok(Self { names: names.iter().map(|name| (*name).to_owned()).collect(), ..self })
@@ -88,19 +89,9 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// As [`Table::column`]; [`Param::NoCounterpart`] for a column that Arrow has no type for.
+    /// As [`Table::column`]; [`NoCounterpart`](crate::error::Param::NoCounterpart) for a column
+    /// that Arrow has no type for.
     pub fn record_batches(self) -> Result<RecordBatches> {
         RecordBatches::new(self)
     }
-}
-
-/// Arrow has no type for a column.
-pub(super) fn no_counterpart(column: &str, kind: &ColumnKind) -> crate::Error {
-    let found = match kind {
-        ColumnKind::Object => "object".to_owned(),
-        ColumnKind::Remote => "a reference".to_owned(),
-        ColumnKind::Unknown(kind) => kind.clone(),
-        other => format!("{other:?}"),
-    };
-    Param::NoCounterpart { column: column.to_owned(), found }.into()
 }

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Fields, Metadata, TimeUnit};
-use blosc_dtype::arrow::{DTYPE_KEY, list_item, row_type};
+use super::Metadata;
+use super::arrow_schema::{DataType, Field, Fields, TimeUnit};
+use super::items::{DTYPE_KEY, list_item, row_type};
 use blosc_dtype::json::Json;
 use blosc_dtype::{Dtype, Kind};
 
-use super::scan::no_counterpart;
-use crate::error::Result;
+use crate::error::{Param, Result};
 use crate::table::{Column, ColumnKind, Nulls};
 
 /// Whether Arrow has a type for columns of a kind.
-pub(super) const fn has_counterpart(kind: &ColumnKind) -> bool {
+#[must_use]
+pub const fn has_counterpart(kind: &ColumnKind) -> bool {
     !matches!(kind, ColumnKind::Object | ColumnKind::Remote | ColumnKind::Unknown(_))
 }
 
@@ -108,4 +109,15 @@ fn type_of_spec(spec: &Json, depth: usize) -> Option<DataType> {
         }
         _ => return None,
     })
+}
+
+/// Arrow has no type for a column.
+pub(super) fn no_counterpart(column: &str, kind: &ColumnKind) -> crate::Error {
+    let found = match kind {
+        ColumnKind::Object => "object".to_owned(),
+        ColumnKind::Remote => "a reference".to_owned(),
+        ColumnKind::Unknown(kind) => kind.clone(),
+        other => format!("{other:?}"),
+    };
+    Param::NoCounterpart { column: column.to_owned(), found }.into()
 }

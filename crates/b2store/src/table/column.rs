@@ -89,13 +89,13 @@ impl Column {
     }
 
     /// Key of its main frame.
-    #[cfg(feature = "arrow")]
+    #[cfg(any(feature = "arrow", feature = "arrow-59"))]
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
 
     /// The shape of a row of a column of fixed width.
-    #[cfg(feature = "arrow")]
+    #[cfg(any(feature = "arrow", feature = "arrow-59"))]
     pub(crate) fn item_shape(&self) -> &[u64] {
         match &self.data {
             Data::Fixed(array) => array.shape().get(1..).unwrap_or_default(),

@@ -85,12 +85,12 @@ impl RecordBatches<'_> {
         self.schema.clone()
     }
 
-    fn record_batch(&self, batch: &Batch) -> Result<RecordBatch> {
+    fn record_batch(&self, batch: Batch) -> Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
-        for column in &batch.columns {
+        for column in batch.columns {
             let shape =
                 self.batches.table().column(&column.name)?.shape().get(1..).unwrap_or_default();
-            let array = blosc_dtype::arrow::array(&column.dtype, shape, &column.items, None);
+            let array = blosc_dtype::arrow::array(&column.dtype, shape, column.items, None);
             arrays.push(array.map_err(|error| array_error(&column.name, error))?);
         }
         for array in &self.objects {
@@ -132,7 +132,7 @@ impl Iterator for RecordBatches<'_> {
     /// The next batch; after an error there is none.
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.batches.next()?;
-        let made = batch.and_then(|batch| self.record_batch(&batch));
+        let made = batch.and_then(|batch| self.record_batch(batch));
         if made.is_err() {
             self.batches.stop();
         }

@@ -4,18 +4,18 @@ use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use arrow_array::types::{
+use super::arrow_array::types::{
     ArrowPrimitiveType, Date32Type, DurationMicrosecondType, DurationMillisecondType,
     DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
     Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{
+use super::arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray,
     StringArray,
 };
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use super::arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use super::arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::times::{NAT, Times};
 use super::{item_type, list_item};
@@ -47,7 +47,8 @@ pub enum ArrayError {
 type Result<T> = core::result::Result<T, ArrayError>;
 
 /// Rows, each of which is an array of this shape (C order), or a single item without one. `nulls`
-/// says which rows have a value.
+/// says which rows have a value. Numbers in native byte order that are passed as a vector are taken
+/// over as they are.
 ///
 /// # Errors
 ///
@@ -55,13 +56,13 @@ type Result<T> = core::result::Result<T, ArrayError>;
 pub fn array(
     dtype: &Dtype,
     shape: &[u64],
-    bytes: &[u8],
+    items: impl Into<Buffer>,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
     if shape.is_empty() {
-        return plain(dtype, bytes, nulls);
+        return plain(dtype, items.into(), nulls);
     }
-    let mut array = plain(dtype, bytes, None)?;
+    let mut array = plain(dtype, items.into(), None)?;
     let is_nullable = Times::from_dtype(dtype).is_some();
     for (axis, len) in shape.iter().enumerate().rev() {
         let item = list_item(array.data_type().clone(), is_nullable);
@@ -77,7 +78,8 @@ fn no_counterpart(dtype: &Dtype) -> ArrayError {
     ArrayError::NoCounterpart { dtype: dtype.to_string() }
 }
 
-fn plain(dtype: &Dtype, bytes: &[u8], nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+fn plain(dtype: &Dtype, items: Buffer, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    let bytes = items.as_slice();
     if let Some(times) = Times::from_dtype(dtype) {
         return self::times(&times, dtype, bytes, nulls);
     }
@@ -90,17 +92,17 @@ fn plain(dtype: &Dtype, bytes: &[u8], nulls: Option<NullBuffer>) -> Result<Array
             check_len(bytes.len(), nulls.as_ref())?;
             Ok(Arc::new(BooleanArray::new(values, nulls)))
         }
-        Some(DataType::Int8) => numbers::<Int8Type>(dtype, bytes, nulls),
-        Some(DataType::Int16) => numbers::<Int16Type>(dtype, bytes, nulls),
-        Some(DataType::Int32) => numbers::<Int32Type>(dtype, bytes, nulls),
-        Some(DataType::Int64) => numbers::<Int64Type>(dtype, bytes, nulls),
-        Some(DataType::UInt8) => numbers::<UInt8Type>(dtype, bytes, nulls),
-        Some(DataType::UInt16) => numbers::<UInt16Type>(dtype, bytes, nulls),
-        Some(DataType::UInt32) => numbers::<UInt32Type>(dtype, bytes, nulls),
-        Some(DataType::UInt64) => numbers::<UInt64Type>(dtype, bytes, nulls),
-        Some(DataType::Float32) => numbers::<Float32Type>(dtype, bytes, nulls),
-        Some(DataType::Float64) => numbers::<Float64Type>(dtype, bytes, nulls),
-        Some(DataType::Float16) => numbers::<Float16Type>(dtype, bytes, nulls),
+        Some(DataType::Int8) => numbers::<Int8Type>(dtype, items, nulls),
+        Some(DataType::Int16) => numbers::<Int16Type>(dtype, items, nulls),
+        Some(DataType::Int32) => numbers::<Int32Type>(dtype, items, nulls),
+        Some(DataType::Int64) => numbers::<Int64Type>(dtype, items, nulls),
+        Some(DataType::UInt8) => numbers::<UInt8Type>(dtype, items, nulls),
+        Some(DataType::UInt16) => numbers::<UInt16Type>(dtype, items, nulls),
+        Some(DataType::UInt32) => numbers::<UInt32Type>(dtype, items, nulls),
+        Some(DataType::UInt64) => numbers::<UInt64Type>(dtype, items, nulls),
+        Some(DataType::Float32) => numbers::<Float32Type>(dtype, items, nulls),
+        Some(DataType::Float64) => numbers::<Float64Type>(dtype, items, nulls),
+        Some(DataType::Float16) => numbers::<Float16Type>(dtype, items, nulls),
         Some(DataType::Binary) if size > 0 => {
             let (offsets, values) = joined(bytes, size, |item, values: &mut Vec<u8>| {
                 values.extend_from_slice(items::trimmed(item));
@@ -115,7 +117,7 @@ fn plain(dtype: &Dtype, bytes: &[u8], nulls: Option<NullBuffer>) -> Result<Array
             Ok(Arc::new(StringArray::try_new(offsets, values, nulls)?))
         }
         Some(DataType::FixedSizeBinary(size)) => {
-            Ok(Arc::new(FixedSizeBinaryArray::try_new(size, Buffer::from(bytes), nulls)?))
+            Ok(Arc::new(FixedSizeBinaryArray::try_new(size, items, nulls)?))
         }
         _ => Err(no_counterpart(dtype)),
     }
@@ -160,18 +162,20 @@ fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()> {
 
 fn numbers<T: ArrowPrimitiveType>(
     dtype: &Dtype,
-    bytes: &[u8],
+    items: Buffer,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
     let size = size_of::<T::Native>();
     let is_native = items::is_big(dtype) == cfg!(target_endian = "big");
-    let nitems = bytes.len().checked_div(size).unwrap_or_default();
-    // Copied to where numbers of every size may stand.
-    let buffer = if is_native || size == 1 {
-        Buffer::from(bytes)
-    } else {
-        let turned = bytes.chunks_exact(size).flat_map(|item| item.iter().rev().copied());
+    let nitems = items.len().checked_div(size).unwrap_or_default();
+    let buffer = if !is_native && size > 1 {
+        let turned = items.chunks_exact(size).flat_map(|item| item.iter().rev().copied());
         Buffer::from(turned.collect::<Vec<u8>>().as_slice())
+    } else if items.as_ptr().cast::<T::Native>().is_aligned() {
+        items
+    } else {
+        // Copied to where numbers of every size may stand.
+        Buffer::from(items.as_slice())
     };
     let values = ScalarBuffer::<T::Native>::new(buffer, 0, nitems);
     Ok(Arc::new(PrimitiveArray::<T>::try_new(values, nulls)?))

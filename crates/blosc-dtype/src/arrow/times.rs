@@ -4,8 +4,8 @@
     expect(clippy::arithmetic_side_effects, reason = "units of time in 128 bits")
 )]
 
+use super::arrow_schema::{DataType, TimeUnit};
 use crate::{Dtype, Kind};
-use arrow_schema::{DataType, TimeUnit};
 
 use crate::calendar::{day_of_month, month_of_day};
 

@@ -88,6 +88,17 @@ impl Column {
         Some(nitems.saturating_mul(array.typesize() as u64))
     }
 
+    /// Rows of a chunk of its main array, counting deleted ones; none for objects.
+    #[must_use]
+    pub fn chunk_rows(&self) -> Option<u64> {
+        let array = match &self.data {
+            Data::Fixed(array) | Data::Dictionary { codes: array, .. } => array,
+            Data::Utf8 { offsets, .. } => offsets,
+            Data::Batches(_) | Data::Lists(_) => return None,
+        };
+        array.chunkshape().first().map(|rows| u64::from(*rows).max(1))
+    }
+
     /// Key of its main frame.
     #[cfg(any(feature = "arrow", feature = "arrow-59"))]
     pub(crate) fn key(&self) -> &str {

@@ -1,0 +1,122 @@
+//! Columns of equal length that are stored in chunks: what every format looks like to a scan.
+
+mod array;
+mod bcolz;
+mod store;
+mod text;
+
+use core::fmt;
+use core::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use b2frame::NdArray;
+use b2store::Store;
+use blosc_container::Budget;
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::SchemaRef;
+
+use crate::error::{Error, Result};
+use crate::options::TableOptions;
+
+/// Decoded records of the last rows, whose fields are several columns.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    rows: Range<u64>,
+    records: Vec<u8>,
+}
+
+/// Columns of equal length.
+pub(crate) trait Columns: fmt::Debug + Send + Sync {
+    /// Number of rows.
+    fn nrows(&self) -> u64;
+
+    /// Names and types.
+    fn schema(&self) -> &SchemaRef;
+
+    /// Rows of the longest chunk: between multiples of it no chunk of any column is decoded twice.
+    fn chunk_nrows(&self) -> u64;
+
+    /// Bytes of a row of a column, decoded. Where rows differ, a guess.
+    fn row_nbytes(&self, column: usize) -> u64;
+
+    /// Some rows of a column.
+    fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef>;
+}
+
+/// Opens a table: a directory of bcolz, a store whose root is a table, a value in a store
+/// (`FILE::/KEY`), or an array.
+pub(crate) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+    let (path, key) = match location.split_once("::") {
+        Some((path, key)) => (Path::new(path), Some(key)),
+        None => (Path::new(location), None),
+    };
+    let io = |source| Error::Io { location: location.to_owned(), source };
+    let metadata = path.metadata().map_err(io)?;
+    if b2store::is_store(path) {
+        return open_in_store(location, path, key.unwrap_or("/"), options);
+    }
+    if key.is_some() {
+        return Err(Error::NotATable { location: location.to_owned() });
+    }
+    if metadata.is_dir() && (path.join("__rootdirs__").exists() || path.join("meta").is_dir()) {
+        return Ok(Arc::new(bcolz::Table::open(location, options)?));
+    }
+    let array = NdArray::open(path).map_err(|source| opening(location, "an array", source))?;
+    Ok(Arc::new(array::Table::new(location, &stem(path), array, options)?))
+}
+
+/// Whether a directory is a table itself, and not a folder of tables.
+pub(crate) fn is_table(path: &Path) -> bool {
+    b2store::is_store(path)
+        || ["__rootdirs__", "meta", "chunks.b2frame"].iter().any(|name| path.join(name).exists())
+}
+
+fn open_in_store(
+    location: &str,
+    path: &Path,
+    key: &str,
+    options: &TableOptions,
+) -> Result<Arc<dyn Columns>> {
+    let budget = Budget::default().threads(b2store_threads());
+    let opened = Store::open_with(path, &b2store::OpenOptions::default().budget(budget));
+    let store = opened.map_err(|source| opening(location, "a store", source))?;
+    match store.table(key) {
+        Ok(table) => Ok(Arc::new(store::Table::new(location, &table)?)),
+        Err(no_table) => {
+            let frame = store.frame(key).ok().and_then(|frame| NdArray::from_schunk(frame).ok());
+            let array = frame.ok_or_else(|| opening(location, "a table or an array", no_table))?;
+            let name = key.rsplit('/').find(|part| !part.is_empty()).unwrap_or("value");
+            Ok(Arc::new(array::Table::new(location, name, array, options)?))
+        }
+    }
+}
+
+/// Streams of the engine run at once already.
+const fn b2store_threads() -> blosc_chunk::Threads {
+    blosc_chunk::Threads::One
+}
+
+/// The name of the file without its extension: the column of an array without fields.
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "value".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn opening(
+    location: &str,
+    what: &str,
+    source: impl core::error::Error + Send + Sync + 'static,
+) -> Error {
+    let what = format!("cannot be opened as {what}");
+    Error::Read { location: location.to_owned(), what, source: Box::new(source) }
+}
+
+fn reading(
+    location: &str,
+    column: &str,
+    rows: &Range<u64>,
+    source: impl core::error::Error + Send + Sync + 'static,
+) -> Error {
+    let what = format!("column {column}, rows {} to {}", rows.start, rows.end);
+    Error::Read { location: location.to_owned(), what, source: Box::new(source) }
+}

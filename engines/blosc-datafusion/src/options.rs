@@ -1,0 +1,43 @@
+//! How tables are opened.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+
+/// How a table is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableOptions {
+    /// Whether byte strings of NumPy (`S`) are text. What is no UTF-8 is then an error. Default:
+    /// they are.
+    pub bytes_as_text: bool,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self { bytes_as_text: true }
+    }
+}
+
+impl TableOptions {
+    /// With byte strings as text, or as bytes.
+    #[must_use]
+    pub const fn bytes_as_text(self, bytes_as_text: bool) -> Self {
+        Self { bytes_as_text }
+    }
+
+    /// Out of the `OPTIONS` of `CREATE EXTERNAL TABLE`, whose names have the prefix `format.`.
+    pub(crate) fn parse(options: &HashMap<String, String>) -> Result<Self> {
+        let mut parsed = Self::default();
+        for (name, value) in options {
+            match (name.trim_start_matches("format."), value.parse()) {
+                ("bytes_as_text", Ok(is_text)) => parsed.bytes_as_text = is_text,
+                (name, _) => {
+                    let (name, value) = (name.to_owned(), value.clone());
+                    return Err(Error::NoOption { name, value });
+                }
+            }
+        }
+        Ok(parsed)
+    }
+}

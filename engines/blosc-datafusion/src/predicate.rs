@@ -1,0 +1,133 @@
+//! Conditions, evaluated on the columns that they name, part by part.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array as _, AsArray as _, BooleanArray, UInt32Array};
+use datafusion::arrow::compute::{filter, prep_null_mask_filter};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
+};
+use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
+use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
+
+use crate::columns::Columns;
+
+/// A condition that has to hold, and the columns that it names (ascending).
+pub(crate) struct Part {
+    pub(crate) columns: Vec<usize>,
+    expr: Arc<dyn PhysicalExpr>,
+}
+
+/// The rows of a unit that are left.
+pub(crate) enum Left {
+    All,
+    /// Their numbers within the unit.
+    Some(UInt32Array),
+}
+
+/// The parts of a condition, those first that have the fewest bytes to decode: once no row is left,
+/// nothing else is decoded. Their order stays where evaluating one may fail on rows that another
+/// excludes.
+pub(crate) fn parts(predicate: &Arc<dyn PhysicalExpr>, table: &dyn Columns) -> Vec<Part> {
+    let parts = split_conjunction(predicate).into_iter().map(|expr| {
+        let mut columns: Vec<usize> = collect_columns(expr).iter().map(Column::index).collect();
+        columns.sort_unstable();
+        Part { columns, expr: Arc::clone(expr) }
+    });
+    let mut parts: Vec<Part> = parts.collect();
+    if parts.iter().all(|part| cannot_fail(&part.expr)) {
+        let nbytes = |column: &usize| table.row_nbytes(*column);
+        parts.sort_by_key(|part| part.columns.iter().map(nbytes).fold(0, u64::saturating_add));
+    }
+    parts
+}
+
+/// Whether an expression has a value for whatever is in its columns.
+fn cannot_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let is_plain = match expr.downcast_ref::<BinaryExpr>() {
+        Some(binary) => matches!(
+            binary.op(),
+            Operator::Eq
+                | Operator::NotEq
+                | Operator::Lt
+                | Operator::LtEq
+                | Operator::Gt
+                | Operator::GtEq
+                | Operator::And
+                | Operator::Or
+                | Operator::IsDistinctFrom
+                | Operator::IsNotDistinctFrom
+        ),
+        None => {
+            expr.downcast_ref::<Column>().is_some()
+                || expr.downcast_ref::<Literal>().is_some()
+                || expr.downcast_ref::<InListExpr>().is_some()
+                || expr.downcast_ref::<IsNullExpr>().is_some()
+                || expr.downcast_ref::<IsNotNullExpr>().is_some()
+                || expr.downcast_ref::<LikeExpr>().is_some()
+                || expr.downcast_ref::<NotExpr>().is_some()
+        }
+    };
+    is_plain && expr.children().into_iter().all(cannot_fail)
+}
+
+impl Part {
+    /// Those of the rows in `batch` for which the condition is true; `batch` has the columns that
+    /// it names. None are left: no value.
+    pub(crate) fn evaluate(&self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
+        let nrows = batch.num_rows();
+        let expr = reassign_expr_columns(Arc::clone(&self.expr), &batch.schema())?;
+        let truth = expr.evaluate(batch)?.into_array(nrows)?;
+        let truth = truth
+            .as_boolean_opt()
+            .ok_or_else(|| DataFusionError::Internal(format!("{} is no condition", self.expr)))?;
+        let truth = match truth.null_count() {
+            0 => truth.clone(),
+            _ => prep_null_mask_filter(truth),
+        };
+        Ok((truth.true_count() > 0).then_some(truth))
+    }
+}
+
+impl Left {
+    /// The rows for which `truth` holds as well; it has a value for each row that was left.
+    pub(crate) fn and(self, truth: &BooleanArray) -> Result<Self> {
+        if truth.true_count() == truth.len() {
+            return Ok(self);
+        }
+        let rows = match self {
+            Self::All => {
+                let end = u32::try_from(truth.len()).map_err(|_| {
+                    DataFusionError::Internal("more than 2^32 rows at once".to_owned())
+                })?;
+                UInt32Array::from_iter_values(0..end)
+            }
+            Self::Some(rows) => rows,
+        };
+        Ok(Self::Some(filter(&rows, truth)?.as_primitive().clone()))
+    }
+
+    /// How many of `nrows` are left.
+    pub(crate) fn count(&self, nrows: usize) -> usize {
+        match self {
+            Self::All => nrows,
+            Self::Some(rows) => rows.len(),
+        }
+    }
+}
+
+/// Columns of a schema as a batch, which has `nrows` rows even without columns.
+pub(crate) fn batch(
+    schema: &Schema,
+    columns: &[usize],
+    arrays: Vec<datafusion::arrow::array::ArrayRef>,
+    nrows: usize,
+) -> Result<RecordBatch> {
+    let schema: SchemaRef = Arc::new(schema.project(columns)?);
+    let options = RecordBatchOptions::new().with_row_count(Some(nrows));
+    Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+}

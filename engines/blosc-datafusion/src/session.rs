@@ -1,0 +1,66 @@
+//! Sessions in which the formats have names, and files are tables.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{
+    DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory,
+};
+use datafusion::error::Result;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::CreateExternalTable;
+use datafusion::prelude::SessionContext;
+
+use crate::options::TableOptions;
+use crate::table::BloscTable;
+
+/// What follows `STORED AS`. All of them open whatever is there.
+pub const FORMATS: [&str; 5] = ["BLOSC", "BCOLZ", "B2Z", "B2D", "B2ND"];
+
+/// A session that knows `CREATE EXTERNAL TABLE t STORED AS BCOLZ LOCATION '...'` (see [`FORMATS`])
+/// and tables by the names of their files: `SELECT * FROM 'trades.bcolz'`.
+#[must_use]
+pub fn session() -> SessionContext {
+    session_with(SessionStateBuilder::new().with_default_features())
+}
+
+/// As [`session`], with what else the caller needs.
+#[must_use]
+pub fn session_with(mut builder: SessionStateBuilder) -> SessionContext {
+    for format in FORMATS {
+        builder = builder.with_table_factory(format.to_owned(), Arc::new(BloscTableFactory));
+    }
+    let session = SessionContext::new_with_state(builder.build());
+    let inner = Arc::clone(session.state_ref().read().catalog_list());
+    let files = DynamicFileCatalog::new(inner, Arc::new(BloscTableFactory));
+    session.register_catalog_list(Arc::new(files));
+    session
+}
+
+/// Makes tables out of `CREATE EXTERNAL TABLE`, and out of the names of files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BloscTableFactory;
+
+#[async_trait]
+impl TableProviderFactory for BloscTableFactory {
+    async fn create(
+        &self,
+        _: &dyn Session,
+        command: &CreateExternalTable,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let options = TableOptions::parse(&command.options)?;
+        Ok(BloscTable::open_all(&command.locations, &options)?.into_provider())
+    }
+}
+
+#[async_trait]
+impl UrlTableFactory for BloscTableFactory {
+    async fn try_new(&self, url: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let path = url.split_once("::").map_or(url, |(path, _)| path);
+        if !Path::new(path).exists() {
+            return Ok(None);
+        }
+        Ok(Some(BloscTable::open(url)?.into_provider()))
+    }
+}

@@ -1,0 +1,310 @@
+//! A scan: pieces of tables, unit by unit.
+
+use core::fmt;
+use core::ops::Range;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::config::ConfigOptions;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{PhysicalExpr, conjunction};
+use datafusion::physical_plan::DisplayFormatType;
+use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion_datasource::file::FileSource;
+use datafusion_datasource::file_scan_config::FileScanConfig;
+use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
+use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
+use datafusion_datasource::{PartitionedFile, TableSchema};
+use futures::{StreamExt as _, stream};
+use object_store::ObjectStore;
+
+use crate::columns::{Columns, Scratch};
+use crate::predicate::{self, Left};
+
+/// A table and the name by which it was opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) location: String,
+    pub(crate) columns: Arc<dyn Columns>,
+}
+
+/// Most bytes of a unit, decoded, unless a chunk is longer by itself.
+const MAX_UNIT_NBYTES: u64 = 32 << 20;
+
+/// Rows that are read at once: those between multiples of the longest chunk, so that no chunk is
+/// decoded twice, as far as memory allows.
+pub(crate) fn unit_nrows(columns: &dyn Columns) -> u64 {
+    let most = (MAX_UNIT_NBYTES / row_nbytes(columns)).max(1);
+    columns.chunk_nrows().max(1).min(most)
+}
+
+/// Bytes of a row of all columns.
+pub(crate) fn row_nbytes(columns: &dyn Columns) -> u64 {
+    let all = 0..columns.schema().fields().len();
+    all.fold(0_u64, |sum, column| sum.saturating_add(columns.row_nbytes(column))).max(1)
+}
+
+/// What a plan knows of a scan.
+#[derive(Clone)]
+pub(crate) struct Source {
+    tables: Arc<[Opened]>,
+    table_schema: TableSchema,
+    projection: SplitProjection,
+    predicate: Option<Arc<dyn PhysicalExpr>>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl Source {
+    pub(crate) fn new(
+        tables: Arc<[Opened]>,
+        schema: SchemaRef,
+        predicate: Option<Arc<dyn PhysicalExpr>>,
+    ) -> Self {
+        let table_schema = TableSchema::from(schema);
+        let projection = SplitProjection::unprojected(&table_schema);
+        let metrics = ExecutionPlanMetricsSet::new();
+        Self { tables, table_schema, projection, predicate, metrics }
+    }
+}
+
+impl FileSource for Source {
+    fn create_file_opener(
+        &self,
+        _: Arc<dyn ObjectStore>,
+        _: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        let schema = self.table_schema.file_schema();
+        let count = |name: &'static str| MetricBuilder::new(&self.metrics).counter(name, partition);
+        let inner = Arc::new(Opener(Arc::new(Scan {
+            tables: Arc::clone(&self.tables),
+            schema: Arc::clone(schema),
+            columns: self.projection.file_indices.clone(),
+            predicate: self.predicate.clone(),
+            columns_decoded: count("columns_decoded"),
+            units_skipped: count("units_skipped"),
+        })));
+        ProjectionOpener::try_new(self.projection.clone(), inner, schema)
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        &self.table_schema
+    }
+
+    fn with_batch_size(&self, _: usize) -> Arc<dyn FileSource> {
+        // Units go out as they are; the plan splits them.
+        Arc::new(self.clone())
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.predicate.clone()
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        Some(&self.projection.source)
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        &self.metrics
+    }
+
+    fn file_type(&self) -> &str {
+        "blosc"
+    }
+
+    fn fmt_extra(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.predicate {
+            Some(predicate) => write!(f, ", predicate={predicate}"),
+            None => Ok(()),
+        }
+    }
+
+    /// Pieces end where units do, so the engine does not cut them.
+    fn supports_repartitioning(&self) -> bool {
+        false
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let count = filters.len();
+        let answer = vec![PushedDown::Yes; count];
+        let answer = FilterPushdownPropagation::with_parent_pushdown_result(answer);
+        // Without filters nothing changes: a condition that is always true would make the number of
+        // rows inexact.
+        if count == 0 {
+            return Ok(answer);
+        }
+        let all = self.predicate.iter().cloned().chain(filters);
+        let new = Self { predicate: Some(conjunction(all)), ..self.clone() };
+        Ok(answer.with_updated_node(Arc::new(new)))
+    }
+
+    fn try_pushdown_projection(
+        &self,
+        projection: &ProjectionExprs,
+    ) -> Result<Option<Arc<dyn FileSource>>> {
+        let merged = self.projection.source.try_merge(projection)?;
+        let projection = SplitProjection::new(self.table_schema.file_schema(), &merged);
+        Ok(Some(Arc::new(Self { projection, ..self.clone() })))
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let projected = self.projection.source.iter().map(|projected| &projected.expr);
+        let mut answer = TreeNodeRecursion::Continue;
+        for expr in self.predicate.iter().chain(projected) {
+            answer = f(expr)?;
+            if answer == TreeNodeRecursion::Stop {
+                break;
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// Opens pieces.
+struct Opener(Arc<Scan>);
+
+struct Scan {
+    tables: Arc<[Opened]>,
+    schema: SchemaRef,
+    /// Those that the projection needs.
+    columns: Vec<usize>,
+    predicate: Option<Arc<dyn PhysicalExpr>>,
+    columns_decoded: Count,
+    units_skipped: Count,
+}
+
+impl FileOpener for Opener {
+    fn open(&self, piece: PartitionedFile) -> Result<FileOpenFuture> {
+        let scan = Arc::clone(&self.0);
+        let (table, rows) = scan.find(&piece)?;
+        Ok(Box::pin(async move { Ok(stream::iter(Units::new(scan, table, rows)).boxed()) }))
+    }
+}
+
+impl Scan {
+    /// The table and the rows of a piece.
+    fn find(&self, piece: &PartitionedFile) -> Result<(Arc<dyn Columns>, Range<u64>)> {
+        let location = piece.object_meta.location.as_ref();
+        let number = location.split('/').next().and_then(|number| number.parse::<usize>().ok());
+        let table = number.and_then(|number| self.tables.get(number)).ok_or_else(|| {
+            DataFusionError::Internal(format!("{location}: no table of this scan"))
+        })?;
+        let columns = Arc::clone(&table.columns);
+        let (size, nrows) = (row_nbytes(&*columns), columns.nrows());
+        let row = |position: i64| (u64::try_from(position).unwrap_or_default() / size).min(nrows);
+        let rows = match &piece.range {
+            Some(range) => row(range.start)..row(range.end),
+            None => 0..nrows,
+        };
+        Ok((columns, rows))
+    }
+}
+
+/// The units of a piece as batches; those without rows are left out.
+struct Units {
+    scan: Arc<Scan>,
+    table: Arc<dyn Columns>,
+    rows: Range<u64>,
+    unit: u64,
+    parts: Vec<predicate::Part>,
+    scratch: Scratch,
+}
+
+impl Units {
+    fn new(scan: Arc<Scan>, table: Arc<dyn Columns>, rows: Range<u64>) -> Self {
+        let unit = unit_nrows(&*table);
+        Self { scan, table, rows, unit, parts: Vec::new(), scratch: Scratch::default() }
+    }
+
+    /// The condition as it is now: that of a query with a limit becomes narrower as it runs.
+    fn note_predicate(&mut self) {
+        let parts = self.scan.predicate.iter();
+        self.parts = parts.flat_map(|p| predicate::parts(p, &*self.table)).collect();
+    }
+
+    /// The rows of a unit; none if no row is left.
+    fn read(&mut self, rows: &Range<u64>) -> Result<Option<RecordBatch>> {
+        self.note_predicate();
+        let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        let mut have: HashMap<usize, ArrayRef> = HashMap::new();
+        let mut left = Left::All;
+        for part in core::mem::take(&mut self.parts) {
+            let arrays = self.columns(&part.columns, rows, &left, &mut have)?;
+            let count = left.count(nrows);
+            let batch = predicate::batch(&self.scan.schema, &part.columns, arrays, count)?;
+            let Some(truth) = part.evaluate(&batch)? else { return Ok(None) };
+            if truth.true_count() < count {
+                for array in have.values_mut() {
+                    *array = datafusion::arrow::compute::filter(array, &truth)?;
+                }
+            }
+            left = left.and(&truth)?;
+        }
+        let wanted = self.scan.columns.clone();
+        let arrays = self.columns(&wanted, rows, &left, &mut have)?;
+        predicate::batch(&self.scan.schema, &wanted, arrays, left.count(nrows)).map(Some)
+    }
+
+    /// The rows that are left of some columns. Each is decoded once.
+    fn columns(
+        &mut self,
+        columns: &[usize],
+        rows: &Range<u64>,
+        left: &Left,
+        have: &mut HashMap<usize, ArrayRef>,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut arrays = Vec::with_capacity(columns.len());
+        for column in columns {
+            if let Some(array) = have.get(column) {
+                arrays.push(Arc::clone(array));
+                continue;
+            }
+            let array = self.table.read(*column, rows, &mut self.scratch)?;
+            self.scan.columns_decoded.add(1);
+            let array = match left {
+                Left::All => array,
+                Left::Some(rows) => take(&array, rows, None)?,
+            };
+            have.insert(*column, Arc::clone(&array));
+            arrays.push(array);
+        }
+        Ok(arrays)
+    }
+}
+
+impl Iterator for Units {
+    type Item = Result<RecordBatch>;
+
+    /// The next batch; after an error there is none.
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.rows.is_empty() {
+            let start = self.rows.start;
+            let end = (start / self.unit).saturating_add(1).saturating_mul(self.unit);
+            let rows = start..end.min(self.rows.end);
+            self.rows.start = rows.end;
+            match self.read(&rows) {
+                Ok(Some(batch)) => return Some(Ok(batch)),
+                Ok(None) => self.scan.units_skipped.add(1),
+                Err(error) => {
+                    self.rows.start = self.rows.end;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}

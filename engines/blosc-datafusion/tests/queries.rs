@@ -1,0 +1,335 @@
+//! Queries over tables of every format give what they give over plain arrays in memory.
+
+#[path = "data/rows.rs"]
+mod data;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_datafusion::datafusion::arrow::util::pretty::pretty_format_batches;
+use blosc_datafusion::datafusion::catalog::MemTable;
+use blosc_datafusion::datafusion::common::DataFusionError;
+use blosc_datafusion::datafusion::execution::SessionStateBuilder;
+use blosc_datafusion::datafusion::physical_plan::{ExecutionPlan, collect, displayable};
+use blosc_datafusion::datafusion::prelude::{SessionConfig, SessionContext};
+use blosc_datafusion::{BloscTable, Error, TableOptions, session, session_with};
+use data::{Rows, write_bcolz, write_records, write_store};
+
+/// The rows of a query, as text.
+async fn rows(session: &SessionContext, query: &str) -> String {
+    let batches = session.sql(query).await.unwrap().collect().await;
+    pretty_format_batches(&batches.unwrap_or_else(|error| panic!("{query}: {error}")))
+        .unwrap()
+        .to_string()
+}
+
+/// A session with a number of threads.
+fn threaded(nthreads: usize) -> SessionContext {
+    let config = SessionConfig::new().with_target_partitions(nthreads);
+    session_with(SessionStateBuilder::new().with_config(config).with_default_features())
+}
+
+fn register(session: &SessionContext, name: &str, path: &Path) {
+    let table = BloscTable::open(path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    session.register_table(name, table.into_provider()).unwrap();
+}
+
+/// Conditions over the columns that all formats have.
+const CONDITIONS: &[&str] = &[
+    "true",
+    "false",
+    "id >= 100",
+    "id < 10 OR id > 2990",
+    "x > 0.5",
+    "x = 'NaN'",
+    "x <> x",
+    "x = 0.0",
+    "x < -0.0",
+    "NOT (x < 0.5)",
+    "isnan(x)",
+    "v > 9000",
+    "v > 9000 AND x > 0 AND id > 1500",
+    "v BETWEEN -5 AND 5",
+    "v % 7 = 3",
+    "v <> 0 AND 1000 / v > 100",
+    "flag",
+    "NOT flag AND x IS NOT NULL",
+    "at IS NULL",
+    "at > '2001-01-01'",
+    "at IS NOT NULL AND id % 2 = 0",
+    "name = ''",
+    "name = 'n7'",
+    "name LIKE '%1'",
+    "name IN ('n1', 'n2', 'long name of 33')",
+    "length(name) > 3",
+    "CASE WHEN v = 0 THEN false ELSE 10 / v > 1 END",
+    "id IN (SELECT max(id) FROM plain)",
+    "id > (SELECT avg(id) FROM plain)",
+    "id = 17 OR name = 'n3'",
+    "abs(v) < 20",
+    "id = -1",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_give_what_they_give_over_plain_arrays() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = Rows::new(0..3000);
+    let session = threaded(3);
+    let plain = MemTable::try_new(all.schema(), vec![vec![all.batch()]]).unwrap();
+    session.register_table("plain", Arc::new(plain)).unwrap();
+    write_bcolz(&dir.path().join("t.bcolz"), &all, 128);
+    write_store(&dir.path().join("t.b2z"), &all);
+    write_store(&dir.path().join("t.b2d"), &all);
+    write_records(&dir.path().join("t.b2nd"), &all, 256);
+    let folder = dir.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    for (n, part) in [0..1000, 1000..1001, 1001..3000].into_iter().enumerate() {
+        write_bcolz(&folder.join(format!("{n}.bcolz")), &Rows::new(part), 64);
+    }
+    let names = ["t.bcolz", "t.b2z", "t.b2d", "t.b2nd", "folder"];
+    for (n, name) in names.iter().enumerate() {
+        register(&session, &format!("t{n}"), &dir.path().join(name));
+    }
+    let mut seen = 0;
+    for condition in CONDITIONS {
+        for query in [
+            format!("SELECT id, x, v, flag, at, name FROM t WHERE {condition} ORDER BY id"),
+            format!(
+                "SELECT count(*), sum(v) AS v, min(name) AS n, max(at) AS a FROM t WHERE {condition}"
+            ),
+            format!(
+                "SELECT name, count(x) AS n FROM t WHERE {condition} GROUP BY name ORDER BY name"
+            ),
+            format!("SELECT x + v AS s FROM t WHERE {condition} ORDER BY id DESC LIMIT 5"),
+        ] {
+            let expected = rows(&session, &query.replace("FROM t ", "FROM plain ")).await;
+            for (n, name) in names.iter().enumerate() {
+                let found = rows(&session, &query.replace("FROM t ", &format!("FROM t{n} "))).await;
+                assert_eq!(found, expected, "{name}: {query}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, CONDITIONS.len() * 4 * names.len());
+    // A join, whose narrower side filters the other while the query runs.
+    let join =
+        "SELECT a.id, b.name FROM t0 a JOIN t1 b ON a.id = b.id WHERE b.v > 9900 ORDER BY a.id";
+    let expected = rows(&session, &join.replace("t0", "plain").replace("t1", "plain")).await;
+    assert_eq!(rows(&session, join).await, expected);
+}
+
+async fn plan(session: &SessionContext, query: &str) -> Arc<dyn ExecutionPlan> {
+    session.sql(query).await.unwrap().create_physical_plan().await.unwrap()
+}
+
+/// The sum of a count over all parts of the scan.
+fn metric(plan: &Arc<dyn ExecutionPlan>, name: &str) -> usize {
+    let own = plan.metrics().and_then(|metrics| metrics.sum_by_name(name));
+    let children = plan.children().into_iter().map(|child| metric(child, name));
+    own.map_or(0, |value| value.as_usize()) + children.sum::<usize>()
+}
+
+#[tokio::test]
+async fn scans_decode_what_a_query_needs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.bcolz");
+    // 6 columns in 4 units.
+    write_bcolz(&path, &Rows::new(0..1000), 256);
+    let session = threaded(1);
+    register(&session, "t", &path);
+    for (query, decoded, skipped) in [
+        ("SELECT id FROM t", 4, 0),
+        ("SELECT * FROM t WHERE id > 900", 4 + 5, 3),
+        ("SELECT count(*) FROM t WHERE v > 1000000", 4, 4),
+        // The cheapest column first: a truth value.
+        ("SELECT id FROM t WHERE name = 'no such' AND flag", 4 + 4, 4),
+        ("SELECT * FROM t LIMIT 5", 6, 0),
+        ("SELECT count(*) FROM t", 0, 0),
+    ] {
+        let plan = plan(&session, query).await;
+        let text = displayable(plan.as_ref()).indent(false).to_string();
+        assert!(!text.contains("FilterExec"), "{text}");
+        collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        assert_eq!(metric(&plan, "columns_decoded"), decoded, "{query}");
+        assert_eq!(metric(&plan, "units_skipped"), skipped, "{query}");
+    }
+    let narrowed = plan(&session, "SELECT id, x FROM t ORDER BY id LIMIT 3").await;
+    collect(Arc::clone(&narrowed), session.task_ctx()).await.unwrap();
+    assert!(metric(&narrowed, "columns_decoded") <= 8);
+}
+
+/// The error of ours that a query ended with.
+async fn failure(session: &SessionContext, query: &str) -> Error {
+    let error = session.sql(query).await.unwrap().collect().await.unwrap_err();
+    let text = error.to_string();
+    match error {
+        DataFusionError::External(error) => *error.downcast::<Error>().unwrap(),
+        DataFusionError::Context(_, error) | DataFusionError::Diagnostic(_, error) => {
+            match *error {
+                DataFusionError::External(error) => *error.downcast::<Error>().unwrap(),
+                _ => panic!("{text}"),
+            }
+        }
+        _ => panic!("{text}"),
+    }
+}
+
+#[tokio::test]
+async fn damaged_chunks_end_a_query_with_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    for damage in ["missing", "cut", "changed"] {
+        let path = dir.path().join(format!("{damage}.bcolz"));
+        write_bcolz(&path, &Rows::new(0..1000), 256);
+        let chunk = path.join("v/data/__1.blp");
+        let mut bytes = fs::read(&chunk).unwrap();
+        match damage {
+            "missing" => fs::remove_file(&chunk).unwrap(),
+            "cut" => fs::write(&chunk, &bytes[..bytes.len() / 2]).unwrap(),
+            _ => {
+                // The length of the data, in the header of the chunk.
+                bytes[20] ^= 1;
+                fs::write(&chunk, &bytes).unwrap();
+            }
+        }
+        let session = session();
+        register(&session, "t", &path);
+        let error = failure(&session, "SELECT sum(v) FROM t").await;
+        let Error::Read { location, what, .. } = &error else { panic!("{error}") };
+        assert!(location.ends_with(&format!("{damage}.bcolz")), "{location}");
+        assert_eq!(what, "column v, rows 256 to 512", "{damage}");
+        // The other columns are as they were.
+        rows(&session, "SELECT sum(x) FROM t").await;
+    }
+}
+
+#[tokio::test]
+async fn tables_have_names_in_queries() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().display();
+    write_bcolz(&dir.path().join("t.bcolz"), &Rows::new(0..10), 4);
+    write_store(&dir.path().join("t.b2z"), &Rows::new(0..20));
+    let session = session();
+    for (format, name, count) in [("BCOLZ", "t.bcolz", 10), ("B2Z", "t.b2z", 20)] {
+        let create =
+            format!("CREATE EXTERNAL TABLE {format} STORED AS {format} LOCATION '{root}/{name}'");
+        session.sql(&create).await.unwrap().collect().await.unwrap();
+        for table in [format.to_owned(), format!("'{root}/{name}'")] {
+            let found = rows(&session, &format!("SELECT count(id) AS n FROM {table}")).await;
+            assert!(found.contains(&format!("| {count} ")), "{found}");
+        }
+    }
+    let create = format!(
+        "CREATE EXTERNAL TABLE b STORED AS BCOLZ LOCATION '{root}/t.bcolz' OPTIONS (nonsense '1')"
+    );
+    let error = session.sql(&create).await.unwrap_err().to_string();
+    assert!(error.contains("nonsense"), "{error}");
+    assert!(session.sql(&format!("SELECT * FROM '{root}/none.bcolz'")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_folder_needs_tables_of_the_same_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    write_bcolz(&dir.path().join("a"), &Rows::new(0..10), 4);
+    write_records(&dir.path().join("b.b2nd"), &Rows::new(0..10), 4);
+    // Those of another format may do.
+    assert_eq!(BloscTable::open(dir.path()).unwrap().nrows(), 20);
+    fs::remove_file(dir.path().join("b.b2nd")).unwrap();
+    write_grid(&dir.path().join("grid.b2nd"));
+    let error = BloscTable::open(dir.path()).unwrap_err();
+    assert!(matches!(&error, Error::Schema { .. }), "{error}");
+    fs::remove_file(dir.path().join("grid.b2nd")).unwrap();
+    fs::write(dir.path().join("notes.txt"), "no table").unwrap();
+    let error = BloscTable::open(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("notes.txt"), "{error}");
+    fs::remove_file(dir.path().join("notes.txt")).unwrap();
+    assert_eq!(BloscTable::open(dir.path()).unwrap().nrows(), 10);
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(BloscTable::open(empty.path()), Err(Error::NotATable { .. })));
+    assert!(matches!(BloscTable::open(empty.path().join("no")), Err(Error::Io { .. })));
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_are_named_or_stay_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, dtype, item) in [("short", "S3", *b"\xff\xfe\0"), ("plain", "S3", *b"ab\0")] {
+        let path = dir.path().join(name);
+        let options = bcolz_store::CreateOptions::new(dtype.parse().unwrap());
+        let mut writer = bcolz_store::CTableWriter::create(&path, &[("s", options)]).unwrap();
+        writer.append(&[&[*b"ok\0", item].concat()]).unwrap();
+        writer.finish().unwrap();
+    }
+    let session = session();
+    register(&session, "short", &dir.path().join("short"));
+    let error = failure(&session, "SELECT s FROM short").await;
+    assert!(matches!(error, Error::NoText { row: 1, .. }), "{error}");
+    let options = TableOptions::default().bytes_as_text(false);
+    let location = dir.path().join("short").display().to_string();
+    let table = BloscTable::open_with(&location, &options).unwrap();
+    session.register_table("bytes", table.into_provider()).unwrap();
+    let found = rows(&session, "SELECT s FROM bytes").await;
+    assert!(found.contains("fffe") && found.contains("6f6b"), "{found}");
+}
+
+/// 100 rows of 3 numbers, which count on.
+fn write_grid(path: &Path) {
+    let params = b2frame::NdParams::new(&[100, 3], "<i4".parse().unwrap()).chunkshape(&[32, 3]);
+    let mut writer = b2frame::NdWriter::create(path, &params).unwrap();
+    let items: Vec<i32> = (0..300).collect();
+    writer.write_slice(b2frame::nd::Selection::default(), &items).unwrap();
+    writer.finish().unwrap();
+}
+
+#[tokio::test]
+async fn arrays_without_fields_have_one_column() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("grid.b2nd");
+    write_grid(&path);
+    let session = session();
+    let query = format!("SELECT grid FROM '{}' LIMIT 2", path.display());
+    let found = rows(&session, &query).await;
+    assert!(found.contains("[0, 1, 2]") && found.contains("[3, 4, 5]"), "{found}");
+}
+
+/// The program over a table, as a user calls it.
+fn b2_sql(args: &[&str]) -> (bool, String, String) {
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_b2-sql"));
+    let out = program.args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (out.status.success(), text(out.stdout), text(out.stderr))
+}
+
+#[test]
+fn the_program_writes_rows_in_each_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.bcolz");
+    write_bcolz(&path, &Rows::new(0..100), 32);
+    let query = format!("SELECT id, name FROM '{}' WHERE id < 3 ORDER BY id", path.display());
+    let csv = "id,name\n0,\n1,long name of 1\n2,n2\n";
+    let json = "{\"id\":0,\"name\":\"\"}\n{\"id\":1,\"name\":\"long name of 1\"}\n\
+        {\"id\":2,\"name\":\"n2\"}\n";
+    assert_eq!(b2_sql(&["-f", "csv", &query]), (true, csv.to_owned(), String::new()));
+    assert_eq!(b2_sql(&["-f", "json", &query]).1, json);
+    let (_, table, _) = b2_sql(&["--threads", "1", &query]);
+    assert_eq!(table.lines().count(), 7, "{table}");
+    let none = query.replace("id < 3", "id < 0");
+    assert_eq!(b2_sql(&["-f", "csv", &none]).1, "id,name\n");
+
+    let file = dir.path().join("rows.csv").display().to_string();
+    assert!(b2_sql(&["-f", "csv", "-o", &file, &query]).0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), csv);
+    let (is_done, _, message) = b2_sql(&["-f", "csv", "-o", &file, &query]);
+    assert!(!is_done && message.contains("rows.csv"), "{message}");
+
+    let two = format!(
+        "CREATE EXTERNAL TABLE t STORED AS BCOLZ LOCATION '{}'; \
+        SELECT max(id) AS m, ';' AS s FROM t",
+        path.display()
+    );
+    assert_eq!(b2_sql(&["-f", "csv", &two]).1, "m,s\n99,;\n");
+    let (is_done, out, message) = b2_sql(&["SELECT * FROM 'nowhere.bcolz'"]);
+    assert!(!is_done && out.is_empty() && message.contains("nowhere.bcolz"), "{message}");
+    fs::write(path.join("id/data/__0.blp"), b"").unwrap();
+    let (is_done, _, message) = b2_sql(&[&query]);
+    assert!(!is_done && message.contains("column id, rows 0 to 32"), "{message}");
+}

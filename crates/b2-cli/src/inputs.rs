@@ -4,5 +4,6 @@ pub(crate) mod decoded;
 pub(crate) mod object;
 pub(crate) mod object_reader;
 pub(crate) mod origin;
+pub(crate) mod piped;
 pub(crate) mod raw_data;
 pub(crate) mod typesize;

@@ -85,8 +85,9 @@ struct CompressReport<'a> {
 
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
-    let inputs =
-        origin::find(&args.inputs, &|path| !origin::has_suffix(path) && !origin::is_object(path));
+    let inputs = origin::find_bytes(&args.inputs, &|path| {
+        !origin::has_suffix(path) && !origin::is_object(path)
+    });
     let place = match StorePlace::of_output(&args.output) {
         Ok(Some(_)) if inputs.len() > 1 => {
             return cx.refuse(&Error::OneForMany { inputs: inputs.len() });

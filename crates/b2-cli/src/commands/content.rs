@@ -40,6 +40,15 @@ pub(super) fn is_wanted(path: &Path) -> bool {
 /// The inputs, with the frames of a store instead of the store. What holds no data there is warned
 /// of and left out.
 pub(super) fn expand_stores(inputs: Vec<Found>, cx: &Context) -> Vec<Found> {
+    expand(inputs, cx, false)
+}
+
+/// As [`expand_stores`], but a table is one input, and its columns are none.
+pub(super) fn expand_stores_to_tables(inputs: Vec<Found>, cx: &Context) -> Vec<Found> {
+    expand(inputs, cx, true)
+}
+
+fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
     let mut expanded = vec![];
     for input in inputs {
         let Some(path) = input.as_ref().ok().and_then(store::whole) else {
@@ -53,7 +62,20 @@ pub(super) fn expand_stores(inputs: Vec<Found>, cx: &Context) -> Vec<Found> {
                 continue;
             }
         };
-        for key in store.keys() {
+        let tables: Vec<&str> = store.tables().filter(|_| keeps_tables).collect();
+        for table in &tables {
+            let part = if *table == "/" { Part::Whole } else { Part::Member((*table).to_owned()) };
+            expanded.push(Ok(Origin::File { path: path.to_owned(), part }));
+        }
+        let is_left_out = |key: &str| {
+            // The attributes of a group are no values of it.
+            if keeps_tables && key.ends_with("/__vlmeta__") {
+                return true;
+            }
+            let below = |table: &&str| key.strip_prefix(table.trim_end_matches('/'));
+            tables.iter().filter_map(below).any(|rest| rest.starts_with('/'))
+        };
+        for key in store.keys().filter(|key| !is_left_out(key)) {
             let part = Part::Member(key.to_owned());
             let origin = Origin::File { path: path.to_owned(), part };
             match store::member(path, key, cx.dparams()) {

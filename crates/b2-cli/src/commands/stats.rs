@@ -1,6 +1,7 @@
 //! `b2 stats`: least, largest, mean, NaN, zeros and the distribution, per column of a table.
 
 mod column;
+mod table;
 
 use serde::Serialize;
 
@@ -14,6 +15,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
+    formats::store,
     inputs::origin::{self, Origin},
     render::{
         escape::harmless,
@@ -43,10 +45,14 @@ struct StatsReport<'a> {
 /// Looks at each input.
 pub(crate) fn run(args: &StatsArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &content::is_wanted);
-    cx.run_on_inputs(content::expand_stores(inputs, cx), |origin| describe(args, cx, origin))
+    let inputs = content::expand_stores_to_tables(inputs, cx);
+    cx.run_on_inputs(inputs, |origin| describe(args, cx, origin))
 }
 
 fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    if let Some(rows) = store::rows(origin, cx.dparams())? {
+        return table::describe(args, cx, origin, &rows);
+    }
     let sources = content::open(cx, origin, args.limits)?;
     let format = sources.first().map_or("empty", Source::name);
     let layout = content::layout(&sources)?;
@@ -80,19 +86,25 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
         pass(&mut |items| columns.iter_mut().for_each(|column| column.count(items)))?;
     }
     drop(progress);
-    let report = StatsReport {
-        schema: "b2.stats/1",
-        path: &name,
-        format,
-        dtype: dtype.to_string(),
-        shape: layout.map(|layout| layout.shape).filter(|_| args.dtype.is_none()),
-        nbytes,
-        items: nbytes / (dtype.itemsize() as u64).max(1),
-        columns: columns.iter().map(Column::report).collect(),
-    };
+    print(
+        cx,
+        &StatsReport {
+            schema: "b2.stats/1",
+            path: &name,
+            format,
+            dtype: dtype.to_string(),
+            shape: layout.map(|layout| layout.shape).filter(|_| args.dtype.is_none()),
+            nbytes,
+            items: nbytes / (dtype.itemsize() as u64).max(1),
+            columns: columns.iter().map(Column::report).collect(),
+        },
+    )
+}
+
+fn print(cx: &Context, report: &StatsReport<'_>) -> Result<()> {
     match cx.console.json() {
-        true => cx.console.document(&report),
-        false => cx.console.print(&text(&report)),
+        true => cx.console.document(report),
+        false => cx.console.print(&text(report)),
     }
 }
 
@@ -108,25 +120,32 @@ fn text(report: &StatsReport<'_>) -> String {
     let dtype = if is_table { String::new() } else { format!(" of {}", report.dtype) };
     let mut text =
         format!("{}: {} items{dtype}{shape}\n", harmless(report.path), count(report.items));
+    let has_nulls = report.columns.iter().any(|column| column.nulls.is_some());
     let mut aligns = vec![Align::Left; 2];
-    aligns.resize(9, Align::Right);
+    aligns.resize(if has_nulls { 10 } else { 9 }, Align::Right);
     let mut table = Table::new(&aligns);
-    table.row(["  column", "type", "min", "max", "mean", "std", "nan", "inf", "zeros"]);
+    let heads = ["  column", "type", "min", "max", "mean", "std", "nan", "inf", "zeros", "nulls"];
+    table.row(heads.into_iter().take(aligns.len()));
     for column in &report.columns {
         let float = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), short);
         let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         let name = column.name.as_deref().unwrap_or("-");
-        table.row([
-            format!("  {}", harmless(name)),
-            column.dtype.clone(),
-            harmless(&shown(&column.min_text)),
-            harmless(&shown(&column.max_text)),
-            float(column.mean),
-            float(column.std),
-            count(column.nan),
-            count(column.inf),
-            count(column.zeros),
-        ]);
+        table.row(
+            [
+                format!("  {}", harmless(name)),
+                column.dtype.clone(),
+                harmless(&shown(&column.min_text)),
+                harmless(&shown(&column.max_text)),
+                float(column.mean),
+                float(column.std),
+                count(column.nan),
+                count(column.inf),
+                count(column.zeros),
+                column.nulls.map_or_else(|| "-".to_owned(), count),
+            ]
+            .into_iter()
+            .take(aligns.len()),
+        );
     }
     text += &table.to_string();
     for column in &report.columns {

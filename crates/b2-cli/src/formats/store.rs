@@ -32,7 +32,7 @@ use crate::{
 const EMBED_FILE: &str = "embed.b2e";
 
 /// How archives begin, with members and without.
-const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+pub(crate) const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// Whether a path is to be opened as a store: a directory that has the file of one, an archive, or
 /// what is called like an archive or an embed store.

@@ -15,6 +15,7 @@ use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
     formats::{bcolz, chunk, csv_table, store},
+    inputs::piped,
     output::{leftover, targets::SUFFIXES},
     render::escape::{harmless, path_text},
 };
@@ -60,12 +61,15 @@ impl Origin {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
-            Self::File { path, part } => match part {
-                Part::Whole => path_text(path),
-                Part::Offset(at) => format!("{}@{at}", path_text(path)),
-                Part::Nth(n) => format!("{}#{n}", path_text(path)),
-                Part::Member(key) => format!("{}::{}", path_text(path), harmless(key)),
-            },
+            Self::File { path, part } => {
+                let path = if piped::is_copy(path) { "stdin".to_owned() } else { path_text(path) };
+                match part {
+                    Part::Whole => path,
+                    Part::Offset(at) => format!("{path}@{at}"),
+                    Part::Nth(n) => format!("{path}#{n}"),
+                    Part::Member(key) => format!("{path}::{}", harmless(key)),
+                }
+            }
         }
     }
 
@@ -181,8 +185,22 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
     }
 }
 
-/// Finds the inputs; `wanted` decides which files of a directory are taken.
+/// Finds the inputs; `wanted` decides which files of a directory are taken. A store that comes by
+/// standard input is an input as a file is.
 pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
+    find_words(args, wanted, &piped::store_in)
+}
+
+/// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
+pub(crate) fn find_bytes(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
+    find_words(args, wanted, &|_| Ok(None))
+}
+
+fn find_words(
+    args: &InputArgs,
+    wanted: &dyn Fn(&Path) -> bool,
+    piped: &dyn Fn(&Path) -> Result<Option<Origin>>,
+) -> Vec<Found> {
     let mut words = args.files.clone();
     let mut found = Vec::new();
     if let Some(list) = &args.files_from {
@@ -194,7 +212,14 @@ pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Foun
         words.push("-".into());
     }
     for word in &words {
-        let origin = Origin::from_word(word);
+        let origin = match piped(word) {
+            Ok(Some(origin)) => origin,
+            Ok(None) => Origin::from_word(word),
+            Err(error) => {
+                found.push(Err((path_text(word), error)));
+                continue;
+            }
+        };
         match origin.path() {
             Some(path) if is_object(path) => found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),

@@ -1,6 +1,7 @@
 //! `b2 stats`: what values are like, in every format.
 
 use crate::session::{Dir, snapshot, walk};
+use crate::stores::samples;
 
 /// An array with every kind of value.
 fn mixed() -> Dir {
@@ -127,4 +128,46 @@ fn wrong_use_is_told() {
     b2: odd: the content has 5 bytes, which is no multiple of 4: an item or a row would be cut
     ");
     assert_eq!(dir.b2("stats --histogram=0 v.f32").code, Some(2));
+}
+
+#[test]
+fn columns_of_a_table_and_its_nulls() {
+    let dir = samples(&["table-basic.b2z", "table-nulls-mask.b2d", "tree-with-table.b2z"]);
+    snapshot!(dir.b2("stats --columns id,t,a,u table-basic.b2z"), @"
+    exit 0
+    --- stdout
+    table-basic.b2z: 5 items
+      column  type                         min                      max  mean       std  nan  inf  zeros  nulls
+      id      <i8                            0                        5   2.8  1.720465    0    0      1      0
+      t       <M8[ms]  2020-01-01T00:00:00.000  2020-01-06T00:00:00.000     -         -    0    0      0      0
+      a       <f4                          0.0                      5.0   2.8  1.720465    0    0      4      0
+      u       utf8                           -                        -     -         -    0    0      0      0
+    --- stderr
+    ");
+    snapshot!(dir.b2("stats --json --columns u,i table-nulls-mask.b2d"), @r#"
+    exit 0
+    --- stdout
+    {"schema":"b2.stats/1","path":"table-nulls-mask.b2d","format":"ctable","dtype":"table","nbytes":3146111,"items":3,"columns":[{"name":"u","dtype":"utf8","nulls":1,"nan":0,"inf":0,"zeros":0},{"name":"i","dtype":"|i1","min":-128,"max":127,"mean":-0.5,"std":127.5,"nulls":1,"nan":0,"inf":0,"zeros":0}]}
+    --- stderr
+    "#);
+    snapshot!(dir.b2("stats --columns k,i --histogram=2 table-nulls-mask.b2d"), @"
+    exit 0
+    --- stdout
+    table-nulls-mask.b2d: 3 items
+      column  type   min  max  mean       std  nan  inf  zeros  nulls
+      k       <i4      1    3     2  0.816497    0    0      0      0
+      i       |i1   -128  127  -0.5     127.5    0    0      0      1
+      k
+      1  1  ####################
+      2  2  ########################################
+      i
+      -128  1  ########################################
+      -0.5  1  ########################################
+    --- stderr
+    ");
+    let run = dir.b2("stats tree-with-table.b2z").ok();
+    let inputs = ["tree-with-table.b2z::/g/tab: 5 items", "tree-with-table.b2z::/arr: 3 items"];
+    assert!(inputs.iter().all(|input| run.text().contains(input)), "{}", run.text());
+    assert!(!run.text().contains("_cols"), "{}", run.text());
+    assert_ne!(dir.b2("stats --columns nope table-basic.b2z").code, Some(0));
 }

@@ -286,3 +286,27 @@ fn rows_of_a_table_are_chosen_by_a_condition() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("the expression gives floats, not truth values"), "{}", run.stderr);
 }
+
+/// Members are read at any position, so what comes through a pipe is kept first.
+#[test]
+fn a_store_by_standard_input_is_one() {
+    let dir = samples(&["table-basic.b2z", "tree-with-table.b2z"]);
+    let table = dir.read("table-basic.b2z");
+    let from_file = |line: &str, name: &str| {
+        let run = dir.b2(&line.replace(" -", &format!(" {name}"))).ok();
+        run.text().replace(name, "stdin")
+    };
+    for line in ["info -", "list -", "show -", "verify -", "stats -"] {
+        let piped = dir.b2_with(line, &table).ok();
+        assert_eq!(piped.text(), from_file(line, "table-basic.b2z"), "{line}");
+    }
+    let tree = dir.read("tree-with-table.b2z");
+    let piped = dir.b2_with("show -- -::/arr", &tree).ok();
+    assert_eq!(piped.text(), dir.b2("show tree-with-table.b2z::/arr").ok().text());
+    dir.b2_with("convert - -o piped.csv --columns id,f", &table).ok();
+    dir.b2("convert table-basic.b2z -o file.csv --columns id,f").ok();
+    assert_eq!(dir.read("piped.csv"), dir.read("file.csv"));
+    // To be compressed, it is bytes.
+    let frame = dir.b2_with("c -q -", &table).ok().stdout;
+    assert_eq!(dir.b2_with("d -q -", &frame).ok().stdout, table);
+}

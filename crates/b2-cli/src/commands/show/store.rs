@@ -282,7 +282,7 @@ fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
 }
 
 /// The type as which the items of a column are shown: times as dates.
-fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
+pub(in crate::commands) fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
     match &spec.kind {
         ColumnKind::Timestamp { unit, .. } => {
             format!("<M8[{unit}]").parse().map_or(Cow::Borrowed(dtype), Cow::Owned)

@@ -36,12 +36,36 @@ pub(super) struct ColumnReport {
     /// Of the finite values, divided by their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) std: Option<f64>,
+    /// Rows without a value, of a table that has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) nulls: Option<u64>,
     pub(super) nan: u64,
     pub(super) inf: u64,
     /// Items of which all bytes are zero, and numbers that are.
     pub(super) zeros: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) histogram: Option<Histogram>,
+}
+
+impl ColumnReport {
+    /// That of a column without numbers.
+    pub(super) fn of_kind(name: &str, kind: &str) -> Self {
+        Self {
+            name: Some(name.to_owned()),
+            dtype: kind.to_owned(),
+            min: None,
+            max: None,
+            min_text: None,
+            max_text: None,
+            mean: None,
+            std: None,
+            nulls: None,
+            nan: 0,
+            inf: 0,
+            zeros: 0,
+            histogram: None,
+        }
+    }
 }
 
 /// One column under observation.
@@ -206,11 +230,18 @@ impl Column {
             max_text: text(&self.max),
             mean: has_mean.then_some(self.moments.mean),
             std: has_mean.then(|| variance.sqrt()),
+            nulls: None,
             nan: self.nan,
             inf: self.inf,
             zeros: self.zeros,
             histogram: self.histogram.clone(),
         }
+    }
+
+    /// A column of a table whose rows are read column by column.
+    pub(super) fn of_table(name: &str, dtype: Dtype) -> Self {
+        let size = dtype.itemsize().max(1);
+        Self::new(Some(name.to_owned()), dtype, 0, size)
     }
 }
 

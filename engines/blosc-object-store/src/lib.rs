@@ -1,0 +1,42 @@
+//! Frames, arrays, stores and tables in object stores (S3, Google, Azure), on web servers, or
+//! wherever [`object_store`] reaches, read in parts as files are.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use b2frame::SChunk;
+//! use blosc_object_store::{Cache, Remote};
+//! use object_store::{ObjectStoreExt as _, memory::InMemory, path::Path};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn core::error::Error>> {
+//! let store = Arc::new(InMemory::new());
+//! let frame = b2frame::to_cframe(&[7; 1_000_000], &b2frame::FrameParams::default())?;
+//! store.put(&Path::from("data.b2frame"), frame.into()).await?;
+//!
+//! let cache = Cache::new(64 << 20)?;
+//! let remote = Remote::open(store, &Path::from("data.b2frame"), &cache)?;
+//! let schunk = SChunk::from_store(Arc::new(remote))?;
+//! assert_eq!(schunk.nbytes(), 1_000_000);
+//! assert_eq!(cache.counts().rounds, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What is read once is kept within a budget that all objects of a [`Cache`] share; several threads
+//! that need the same bytes wait for one request. An object that is replaced while it is read is an
+//! error: every request names the version that was opened.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod address;
+mod cache;
+mod driver;
+mod remote;
+mod tree;
+
+pub use address::Address;
+pub use cache::{Cache, Counts};
+pub use object_store;
+pub use remote::Remote;
+pub use tree::RemoteTree;

@@ -2,6 +2,8 @@
 
 mod array;
 mod bcolz;
+#[cfg(feature = "remote")]
+mod remote;
 mod store;
 mod text;
 
@@ -12,6 +14,7 @@ use std::sync::Arc;
 
 use b2frame::NdArray;
 use b2store::Store;
+use blosc_chunk::Threads;
 use blosc_container::Budget;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -47,6 +50,10 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
 /// Opens a table: a directory of bcolz, a store whose root is a table, a value in a store
 /// (`FILE::/KEY`), or an array.
 pub(crate) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+    #[cfg(feature = "remote")]
+    if is_address(location) {
+        return remote::open(location, options);
+    }
     let (path, key) = match location.split_once("::") {
         Some((path, key)) => (Path::new(path), Some(key)),
         None => (Path::new(location), None),
@@ -78,9 +85,18 @@ fn open_in_store(
     key: &str,
     options: &TableOptions,
 ) -> Result<Arc<dyn Columns>> {
-    let budget = Budget::default().threads(b2store_threads());
-    let opened = Store::open_with(path, &b2store::OpenOptions::default().budget(budget));
-    let store = opened.map_err(|source| opening(location, "a store", source))?;
+    let store = Store::open_with(path, &store_options());
+    let store = store.map_err(|source| opening(location, "a store", source))?;
+    open_key(location, &store, key, options)
+}
+
+/// The table or the array with a key of a store.
+fn open_key(
+    location: &str,
+    store: &Store,
+    key: &str,
+    options: &TableOptions,
+) -> Result<Arc<dyn Columns>> {
     match store.table(key) {
         Ok(table) => Ok(Arc::new(store::Table::new(location, &table)?)),
         Err(no_table) => {
@@ -93,8 +109,17 @@ fn open_in_store(
 }
 
 /// Streams of the engine run at once already.
-const fn b2store_threads() -> blosc_chunk::Threads {
-    blosc_chunk::Threads::One
+fn budget() -> Budget {
+    Budget::default().threads(Threads::One)
+}
+
+fn store_options() -> b2store::OpenOptions {
+    b2store::OpenOptions::default().budget(budget())
+}
+
+/// Whether a name is an address, not a path.
+pub(crate) fn is_address(location: &str) -> bool {
+    location.split_once("://").is_some_and(|(scheme, _)| scheme != "file")
 }
 
 /// The name of the file without its extension: the column of an array without fields.

@@ -12,6 +12,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
 
+use crate::columns;
 use crate::options::TableOptions;
 use crate::table::BloscTable;
 
@@ -58,7 +59,8 @@ impl TableProviderFactory for BloscTableFactory {
 impl UrlTableFactory for BloscTableFactory {
     async fn try_new(&self, url: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let path = url.split_once("::").map_or(url, |(path, _)| path);
-        if !Path::new(path).exists() {
+        let is_address = cfg!(feature = "remote") && columns::is_address(url);
+        if !is_address && !Path::new(path).exists() {
             return Ok(None);
         }
         Ok(Some(BloscTable::open(url)?.into_provider()))

@@ -131,6 +131,9 @@ fn piece(
 
 /// The tables in a place: it is one, or a folder of them.
 fn members(location: &str) -> Result<Vec<String>, Error> {
+    if columns::is_address(location) {
+        return Ok(vec![location.to_owned()]);
+    }
     let path = Path::new(location.strip_prefix("file://").unwrap_or(location));
     let text = |path: &Path| path.to_string_lossy().into_owned();
     if !path.is_dir() || columns::is_table(path) {

@@ -2,6 +2,9 @@
 
 #[path = "data/rows.rs"]
 mod data;
+#[cfg(feature = "http")]
+#[path = "data/server.rs"]
+mod server;
 
 use std::fs;
 use std::path::Path;
@@ -332,4 +335,34 @@ fn the_program_writes_rows_in_each_format() {
     fs::write(path.join("id/data/__0.blp"), b"").unwrap();
     let (is_done, _, message) = b2_sql(&[&query]);
     assert!(!is_done && message.contains("column id, rows 0 to 32"), "{message}");
+}
+
+#[cfg(feature = "http")]
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_over_addresses_are_those_over_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = Rows::new(0..2000);
+    write_store(&dir.path().join("t.b2z"), &all);
+    write_records(&dir.path().join("t.b2nd"), &all, 256);
+    // The same rows in a folder, which a web server cannot list.
+    write_bcolz(&dir.path().join("t.bcolz"), &all, 128);
+    let names = ["t.b2z", "t.b2nd"];
+    let files = names.map(|name| (name.to_owned(), fs::read(dir.path().join(name)).unwrap()));
+    let address = server::start(files.into_iter().collect());
+    let session = session();
+    for name in names {
+        for condition in ["true", "v > 9000", "name LIKE '%1' AND x > 0", "at IS NULL"] {
+            let query = |table: &str| {
+                format!("SELECT id, x, name FROM '{table}' WHERE {condition} ORDER BY id")
+            };
+            let local = dir.path().join(name).display().to_string();
+            let remote = format!("{address}/{name}");
+            let [found, expected] =
+                [rows(&session, &query(&remote)).await, rows(&session, &query(&local)).await];
+            assert_eq!(found, expected, "{name}: {condition}");
+        }
+    }
+    let error = BloscTable::open(format!("{address}/t.bcolz")).unwrap_err();
+    assert!(error.to_string().contains("t.bcolz"), "{error}");
+    assert!(session.sql(&format!("SELECT * FROM '{address}/no.b2z'")).await.is_err());
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use b2frame::NdArray;
 use b2frame::nd::{Pick, Selection};
-use blosc_container::Budget;
 use blosc_dtype::Dtype;
 use blosc_dtype::arrow_59::Times;
 use datafusion::arrow::array::ArrayRef;
@@ -44,7 +43,7 @@ impl Table {
         array: NdArray,
         options: &TableOptions,
     ) -> Result<Self> {
-        let array = array.budget(Budget::default().threads(super::b2store_threads()));
+        let array = array.budget(super::budget());
         let no_counterpart =
             |what: String| Error::NoCounterpart { location: location.into(), what };
         let Some(shape) = array.shape().get(1..) else {

@@ -4,8 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use bcolz_store::{CArray, CTable, Column, DataSet, OpenOptions};
-use blosc_container::Budget;
-use blosc_io::tree::DirTree;
+use blosc_io::tree::{DirTree, Tree};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 
@@ -25,10 +24,17 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn open(location: &str, options: &TableOptions) -> Result<Self> {
-        let budget = Budget::default().threads(super::b2store_threads());
+        Self::open_in(location, Arc::new(DirTree::new(location)), options)
+    }
+
+    pub(super) fn open_in(
+        location: &str,
+        tree: Arc<dyn Tree>,
+        options: &TableOptions,
+    ) -> Result<Self> {
         // Rows are read by chunk, once.
-        let open = OpenOptions::default().budget(budget).cache(0);
-        let opened = bcolz_store::open_in(Arc::new(DirTree::new(location)), "", &open);
+        let open = OpenOptions::default().budget(super::budget()).cache(0);
+        let opened = bcolz_store::open_in(tree, "", &open);
         let table = match opened.map_err(|source| opening(location, "a table of bcolz", source))? {
             DataSet::CTable(table) => table,
             DataSet::CArray(array) => CTable::of_array("value", &array),

@@ -60,15 +60,20 @@ fn text_views(bytes: &[u8], size: usize) -> Result<ArrayRef, Refused> {
         let text = text.collect::<Result<Vec<&str>, Refused>>()?;
         return Ok(Arc::new(StringViewArray::from_iter_values(text)));
     }
-    let views = values.map(|item| {
-        // As the format of views has it: the length, then the bytes.
-        let mut view = [0; 16];
-        let (len, text) = view.split_at_mut(4);
-        len.copy_from_slice(&u32::try_from(item.len()).unwrap_or_default().to_le_bytes());
-        text.iter_mut().zip(item).for_each(|(to, from)| *to = *from);
-        u128::from_le_bytes(view)
-    });
-    let views: Vec<u128> = views.collect();
+    let views = match size {
+        1 => inline_views::<1>(bytes),
+        2 => inline_views::<2>(bytes),
+        3 => inline_views::<3>(bytes),
+        4 => inline_views::<4>(bytes),
+        5 => inline_views::<5>(bytes),
+        6 => inline_views::<6>(bytes),
+        7 => inline_views::<7>(bytes),
+        8 => inline_views::<8>(bytes),
+        9 => inline_views::<9>(bytes),
+        10 => inline_views::<10>(bytes),
+        11 => inline_views::<11>(bytes),
+        _ => inline_views::<MAX_INLINE>(bytes),
+    };
     match StringViewArray::try_new(views.into(), vec![], None) {
         Ok(array) => Ok(Arc::new(array)),
         Err(_) => {
@@ -76,5 +81,50 @@ fn text_views(bytes: &[u8], size: usize) -> Result<ArrayRef, Refused> {
             let nitem = values.position(|item| core::str::from_utf8(item).is_err());
             Err(Refused::NoText(nitem.unwrap_or_default()))
         }
+    }
+}
+
+/// Items of `SIZE` bytes as views: the length in 4 bytes, and the text after it. Zeros at the end
+/// of an item are the highest bits of the number, and no part of the text.
+fn inline_views<const SIZE: usize>(bytes: &[u8]) -> Vec<u128> {
+    let view = |item: &[u8; SIZE]| {
+        let mut text = [0; 16];
+        text.iter_mut().zip(item).for_each(|(to, from)| *to = *from);
+        let text = u128::from_le_bytes(text);
+        let len = (u128::BITS - text.leading_zeros()).div_ceil(8);
+        (text << 32) | u128::from(len)
+    };
+    bytes.as_chunks::<SIZE>().0.iter().map(view).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::array::{Array as _, AsArray as _};
+
+    use super::*;
+
+    #[test]
+    fn views_are_the_items_without_the_zeros_at_their_end() {
+        for size in 1..=20 {
+            let items: Vec<Vec<u8>> = (0..=size)
+                .map(|len| {
+                    // A zero within, where there is room.
+                    let text = b"ab\0defghijklmnopqrst".iter().copied();
+                    let mut item: Vec<u8> = text.take(len).collect();
+                    item.resize(size, 0);
+                    item
+                })
+                .collect();
+            let dtype = format!("|S{size}").parse().unwrap();
+            let made = rows_of(&dtype, &[], true, items.concat());
+            let Ok(array) = made else { panic!("{size}") };
+            let array = array.as_string_view();
+            assert_eq!(array.len(), items.len());
+            for (found, item) in array.iter().zip(&items) {
+                assert_eq!(found.map(str::as_bytes), Some(items::trimmed(item)), "{size}");
+            }
+        }
+        let bad = rows_of(&"|S2".parse().unwrap(), &[], true, b"ab\xff\xfe".to_vec());
+        assert!(matches!(bad, Err(Refused::NoText(1))));
     }
 }

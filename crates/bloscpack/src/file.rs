@@ -117,7 +117,10 @@ impl<S: ReadAt> BlpFile<S> {
         let mut store = Before::unread(store);
         let (stamp, (len, read)) = stale::read_unchanged(&mut store, |store| {
             let len = store.len().map_err(|source| Error::io(0, source))?;
-            Ok((len, read_preamble(store, len, &options)))
+            match read_preamble(store, len, &options) {
+                Err(error @ Error::Io { .. }) => Err(error),
+                read => Ok((len, read)),
+            }
         })?;
         let mut file = match read {
             Ok(preamble) => Self { store, preamble, options, len, stamp, index: OnceLock::new() },

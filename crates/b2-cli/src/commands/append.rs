@@ -125,7 +125,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         _ => None,
     };
     // The inputs are sound, so the frames of a sequence become one, at the end of which they go.
-    let object = match has_more_frames(cx, origin)? {
+    let object = match has_more_frames(cx, origin, &object)? {
         true => {
             drop(object);
             sequence::merge_in_place(cx, path, args.lock)?;
@@ -198,8 +198,12 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
     Ok(object)
 }
 
-/// Is it a file of several frames?
-fn has_more_frames(cx: &Context, origin: &Origin) -> Result<bool> {
+/// Is it a file of several frames, the first of which is `first`? Files of other formats are one
+/// object, and nothing is sought after them: another program may be writing there.
+fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool> {
+    if !matches!(first, Object::Frame(_)) {
+        return Ok(false);
+    }
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(false) };
     if !path.is_file() {
         return Ok(false);

@@ -2,7 +2,7 @@
 //! last chunk again, and nothing else of what was there.
 
 use core::time::Duration;
-use std::thread;
+use std::{io, thread};
 
 use blosc_chunk::{Encoder, max_compressed_len};
 use blosc_io::{ReadAt, Stamp};
@@ -25,12 +25,22 @@ pub(super) fn read_unchanged<S: ReadAt, T>(
         // A file that is cut in between is read again, too.
         let found = store.refresh().map_err(|source| Error::io(0, source));
         let result = found.and_then(|()| read(store));
-        if left == 0 || store.stamp() == stamp {
+        // Times of changes are some milliseconds apart: a file that grew and was cut between two
+        // looks may have the stamp that it had.
+        let may_be_cut = left >= MAX_TRIES.saturating_sub(TRIES_AT_END) && ends_early(&result);
+        if left == 0 || store.stamp() == stamp && !may_be_cut {
             return result.map(|result| (stamp, result));
         }
         thread::sleep(PAUSE);
     }
     Err(Error::ChangedByOther { at: 0 })
+}
+
+/// Whether the store ended before its own length. What is wrong with a file that stays as it is
+/// has other errors.
+fn ends_early<T>(result: &Result<T>) -> bool {
+    let Err(Error::Io { source, .. }) = result else { return false };
+    source.kind() == io::ErrorKind::UnexpectedEof
 }
 
 impl<S: ReadAt> BlpFile<S> {
@@ -75,5 +85,57 @@ impl<S: ReadAt> BlpFile<S> {
 /// How many times a file that changes is read again.
 const MAX_TRIES: u32 = 1000;
 
+/// How many of these for a file that ends early while its stamp stays.
+const TRIES_AT_END: u32 = 20;
+
 /// How long a change is waited for before the next try.
 const PAUSE: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests {
+    use blosc_io::MemStore;
+    use core::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::WriteOptions;
+
+    /// A file that is cut and grows again between two looks at its stamp, some times.
+    struct Flickering {
+        file: MemStore,
+        left: AtomicU32,
+    }
+
+    impl ReadAt for Flickering {
+        fn len(&self) -> io::Result<u64> {
+            self.file.len()
+        }
+
+        fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+            let take = |left: u32| left.checked_sub(1);
+            match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+                Ok(_) => Ok(0),
+                Err(_) => self.file.read_at(at, buf),
+            }
+        }
+
+        fn stamp(&self) -> Option<Stamp> {
+            self.len().ok().map(|len| Stamp::new(len, None))
+        }
+    }
+
+    #[test]
+    fn a_file_that_ends_early_under_the_same_stamp_is_read_again() {
+        let bytes = crate::pack(b"some data", WriteOptions::default()).unwrap();
+        for (failures, is_read) in [(0, true), (1, true), (15, true), (u32::MAX, false)] {
+            let file = MemStore::new(bytes.clone());
+            let store = Flickering { file, left: AtomicU32::new(failures) };
+            match BlpFile::new(store) {
+                Ok(file) => {
+                    assert_eq!(file.chunk(0).unwrap(), b"some data");
+                    assert!(is_read, "{failures}");
+                }
+                Err(error) => assert!(!is_read, "{failures}: {error}"),
+            }
+        }
+    }
+}

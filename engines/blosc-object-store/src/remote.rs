@@ -36,6 +36,8 @@ struct Object {
     store: Arc<dyn ObjectStore>,
     path: Path,
     e_tag: Option<String>,
+    /// When it was changed last (seconds): what tells versions apart where there is no tag.
+    modified: Option<i64>,
 }
 
 /// A part that was fetched, and what the store said of the whole.
@@ -53,7 +55,7 @@ impl Remote {
     ///
     /// `NotFound`; what the store says; that the object was replaced meanwhile.
     pub fn open(store: Arc<dyn ObjectStore>, path: &Path, cache: &Arc<Cache>) -> io::Result<Self> {
-        let object = Object { store, path: path.clone(), e_tag: None };
+        let object = Object { store, path: path.clone(), e_tag: None, modified: None };
         let asked = object.clone();
         let (head, tail, meta) = cache.driver.wait(async move {
             let (head, tail) = futures::join!(
@@ -93,7 +95,12 @@ impl Remote {
     pub fn with_meta(store: Arc<dyn ObjectStore>, meta: ObjectMeta, cache: &Arc<Cache>) -> Self {
         Self {
             cache: Arc::clone(cache),
-            object: Object { store, path: meta.location, e_tag: meta.e_tag },
+            object: Object {
+                store,
+                path: meta.location,
+                e_tag: meta.e_tag,
+                modified: Some(meta.last_modified.timestamp()),
+            },
             id: cache.new_object(),
             len: meta.size,
             tail: (meta.size, Bytes::new()),
@@ -215,7 +222,8 @@ impl Object {
     async fn fetch(&self, range: GetRange) -> io::Result<Fetched> {
         let options = GetOptions {
             range: Some(range),
-            if_match: self.e_tag.clone(),
+            // Weak tags match nothing there (RFC 9110, 13.1.1); the answer is compared below.
+            if_match: self.e_tag.clone().filter(|tag| !tag.starts_with("W/")),
             ..GetOptions::default()
         };
         let got = self.store.get_opts(&self.path, options).await.map_err(|e| self.error(e))?;
@@ -227,7 +235,10 @@ impl Object {
     /// Some bytes of an object that had `len` bytes when it was opened.
     async fn fetch_exactly(&self, range: Range<u64>, len: u64) -> io::Result<Bytes> {
         let Fetched { at, bytes, meta } = self.fetch(GetRange::Bounded(range.clone())).await?;
-        let is_same = self.e_tag.is_none() || meta.e_tag.is_none() || meta.e_tag == self.e_tag;
+        let is_same = match (&self.e_tag, &meta.e_tag) {
+            (Some(opened), Some(found)) => opened == found,
+            _ => self.modified.is_none_or(|opened| meta.last_modified.timestamp() == opened),
+        };
         if meta.size != len || !is_same {
             return Err(replaced(&self.path));
         }

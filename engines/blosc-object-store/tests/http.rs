@@ -32,6 +32,10 @@ enum Fault {
     Busy,
     /// It knows no ranges from the end.
     NoSuffix,
+    /// Its tags are weak, which no `If-Match` matches.
+    WeakTag,
+    /// It has no tags, and another content from the third request on, which is younger.
+    ReplacedWithoutTag,
 }
 
 struct Server {
@@ -83,7 +87,8 @@ fn serve(mut stream: TcpStream, content: &Mutex<Vec<u8>>, fault: Fault, count: &
         }
         let number = count.fetch_add(1, Ordering::Relaxed) + 1;
         let mut content = content.lock().unwrap();
-        let is_replaced = matches!(fault, Fault::Replaced | Fault::ReplacedSilently) && number > 2;
+        let replaces = [Fault::Replaced, Fault::ReplacedSilently, Fault::ReplacedWithoutTag];
+        let is_replaced = replaces.contains(&fault) && number > 2;
         if is_replaced {
             content.iter_mut().for_each(|byte| *byte = 0);
         }
@@ -91,11 +96,18 @@ fn serve(mut stream: TcpStream, content: &Mutex<Vec<u8>>, fault: Fault, count: &
             thread::sleep(Duration::from_millis(30));
         }
         let (status, part, more) = answer(&head, &content, fault, number, is_replaced);
-        let tag = if is_replaced { "\"2\"" } else { "\"1\"" };
+        let tag = match (fault, is_replaced) {
+            (Fault::ReplacedWithoutTag, _) => "",
+            (Fault::WeakTag, _) => "ETag: W/\"1\"\r\n",
+            (_, true) => "ETag: \"2\"\r\n",
+            (_, false) => "ETag: \"1\"\r\n",
+        };
+        let day = if is_replaced { 25 } else { 24 };
+        let weekday = if is_replaced { "Wed" } else { "Tue" };
         let len = part.len();
         let mut sent = format!(
-            "HTTP/1.1 {status}\r\nContent-Length: {len}\r\nETag: {tag}\r\n\
-            Last-Modified: Tue, 24 Nov 2026 00:00:00 GMT\r\n{more}\r\n"
+            "HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{tag}\
+            Last-Modified: {weekday}, {day} Nov 2026 00:00:00 GMT\r\n{more}\r\n"
         )
         .into_bytes();
         let is_cut = fault == Fault::Cut && len > 100;
@@ -127,7 +139,8 @@ fn answer(
     if head.split(' ').nth(1) != Some("/data.b2frame") {
         return ("404 Not Found", vec![], String::new());
     }
-    if fault == Fault::Replaced && is_replaced && header("If-Match").is_some() {
+    let is_refused = fault == Fault::WeakTag || is_replaced && fault == Fault::Replaced;
+    if is_refused && header("If-Match").is_some() {
         return ("412 Precondition Failed", vec![], String::new());
     }
     let len = content.len();
@@ -169,7 +182,7 @@ fn open(server: &Server, cache: &Arc<Cache>) -> std::io::Result<Remote> {
 #[test]
 fn a_frame_is_read_in_parts() {
     let (data, frame) = frame();
-    for fault in [Fault::None, Fault::Slow, Fault::Busy, Fault::NoSuffix] {
+    for fault in [Fault::None, Fault::Slow, Fault::Busy, Fault::NoSuffix, Fault::WeakTag] {
         let server = Server::start(frame.clone(), fault);
         let cache = Cache::new(64 << 20).unwrap();
         let schunk = SChunk::from_store(Arc::new(open(&server, &cache).unwrap())).unwrap();
@@ -207,7 +220,7 @@ fn servers_that_fail_give_errors_and_no_wrong_bytes() {
         let error = open(&server, &cache).unwrap_err();
         assert!(!error.to_string().is_empty(), "{fault:?}");
     }
-    for fault in [Fault::Replaced, Fault::ReplacedSilently] {
+    for fault in [Fault::Replaced, Fault::ReplacedSilently, Fault::ReplacedWithoutTag] {
         let server = Server::start(frame.clone(), fault);
         let cache = Cache::new(64 << 20).unwrap();
         let remote = open(&server, &cache).unwrap();

@@ -16,6 +16,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Type};
 
 /// Implements `b2frame::Element` for a struct with named fields that are elements themselves.
@@ -43,6 +44,12 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         return wrong("a type of items has no parameters");
     }
     let columns = fields.named.iter().map(Column::new).collect::<Result<Vec<_>>>()?;
+    for (n, column) in columns.iter().enumerate() {
+        if columns.iter().take(n).any(|earlier| earlier.name == column.name) {
+            let twice = format!("two fields have the name {:?}", column.name);
+            return Err(Error::new_spanned(column.field, twice));
+        }
+    }
     Ok(implementation(&input.ident, &columns))
 }
 
@@ -59,7 +66,8 @@ impl<'a> Column<'a> {
         let Some(ident) = &field.ident else {
             return Err(Error::new_spanned(field, "a field without a name"));
         };
-        let mut name = ident.to_string();
+        // `r#type` is a way to write `type`, which is the name.
+        let mut name = ident.unraw().to_string();
         for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("element"))
         {
             attribute.parse_nested_meta(|meta| {
@@ -120,8 +128,21 @@ mod tests {
         let input = quote! { struct Point { r#type: u8, #[element(rename = "x y")] both: f64 } };
         let code = expanded(input).unwrap();
         assert!(code.contains("impl :: b2frame :: Element for Point"), "{code}");
-        assert!(code.contains("\"r#type\" , < u8 as"), "{code}");
+        assert!(code.contains("\"type\" , < u8 as"), "{code}");
+        assert!(code.contains("Self { r#type :"), "{code}");
         assert!(code.contains("\"x y\" , < f64 as"), "{code}");
+    }
+
+    #[test]
+    fn fields_keep_their_order_in_every_function() {
+        let code = expanded(quote! { struct Pair { last: u16, first: i64 } }).unwrap();
+        for (before, after) in [
+            ("(\"last\" , < u16", "(\"first\" , < i64"),
+            ("last : :: b2frame", "first : :: b2frame"),
+            ("& self . last", "& self . first"),
+        ] {
+            assert!(code.find(before).unwrap() < code.find(after).unwrap(), "{code}");
+        }
     }
 
     #[test]
@@ -135,6 +156,8 @@ mod tests {
             (quote! { struct A<T> { b: T } }, "no parameters"),
             (quote! { struct A { #[element(skip)] b: u8 } }, "known is"),
             (quote! { struct A { #[element(rename = 3)] b: u8 } }, "string literal"),
+            (quote! { struct A { b: u8, #[element(rename = "b")] c: u8 } }, "the name \"b\""),
+            (quote! { struct A { #[element(rename = "type")] b: u8, r#type: u8 } }, "\"type\""),
         ];
         for (input, expected) in cases {
             let error = expanded(input).unwrap_err().to_string();

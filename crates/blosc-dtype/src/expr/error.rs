@@ -31,7 +31,7 @@ pub enum ExprError {
         name: String,
     },
     /// A function with too few or too many values.
-    #[error("at byte {at}: {function} takes {needed} values, not {found}")]
+    #[error("at byte {at}: {function} takes {needed} value{}, not {found}", plural(*needed))]
     Arguments {
         /// Where the function stands.
         at: usize,
@@ -96,4 +96,8 @@ pub enum ExprError {
         /// What is needed.
         expected: &'static str,
     },
+}
+
+const fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }

@@ -389,7 +389,7 @@ mod tests {
             ("a = 1", "at byte 2: expected an operator or the end"),
             ("'abc", "at byte 1: expected the end of the string"),
             ("eval(a)", "at byte 0: no function \"eval\""),
-            ("1 + exp(a, b)", "at byte 4: exp takes 1 values, not 2"),
+            ("1 + exp(a, b)", "at byte 4: exp takes 1 value, not 2"),
             ("hypot()", "at byte 0: hypot takes 2 values, not 0"),
             ("abs(a b)", "at byte 6: expected a comma or a closing bracket"),
             ("abs(a", "at byte 5: expected a comma or a closing bracket"),

@@ -119,6 +119,14 @@ pub(crate) const fn may_copy_slowly() -> bool {
     false
 }
 
+/// Whether a register of 64 bytes is stored as two halves, one a cycle, so that registers of 32
+/// bytes lose nothing. Of the processors with VBMI, Zen 4 alone has AVX512-BF16 without AVX-VNNI.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn stores_by_halves() -> bool {
+    has_features!(is_x86_feature_detected: "avx512vbmi", "avx512bf16")
+        && !has_features!(is_x86_feature_detected: "avxvnni")
+}
+
 #[cfg(target_arch = "x86_64")]
 fn detected(level: Level) -> bool {
     match level {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bits;
+pub(super) mod direct;
 mod scan;
 mod shuffle;
 pub(super) mod streaming;
@@ -16,15 +17,40 @@ use super::streaming::Parts;
 use crate::shuffle::whole_items;
 
 pub(super) use scan::{running_sum, running_xor};
-pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle_planes};
+pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle};
+
+/// Blocks of this length and the planes of them fit a first-level cache, or nearly (bytes).
+pub(super) const FIRST_LEVEL_NBYTES: usize = 48 << 10;
 
 /// Undoes [`shuffle`].
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let nitems = dest.len() / typesize;
+    match typesize {
+        2 if dest.len() < FIRST_LEVEL_NBYTES => {
+            let (a, b) = src.split_at(nitems);
+            return direct::unshuffle_planes(&[a, b], dest);
+        }
+        4 if dest.len() < FIRST_LEVEL_NBYTES => {
+            let planes: [&[u8]; 4] = core::array::from_fn(|j| &src[j * nitems..][..nitems]);
+            return direct::unshuffle_planes(&planes, dest);
+        }
+        _ => {}
+    }
     if wide::has(typesize, whole_items(src.len(), typesize)) {
         wide::unshuffle(typesize, src, dest);
     } else {
         shuffle::unshuffle(typesize, src, dest);
+    }
+}
+
+/// As [`unshuffle`], from planes wherever they are.
+#[target_feature(enable = "avx2")]
+pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
+    if direct::has(planes.len()) && dest.len() < FIRST_LEVEL_NBYTES {
+        direct::unshuffle_planes(planes, dest);
+    } else {
+        shuffle::unshuffle_planes(planes, dest);
     }
 }
 

@@ -5,6 +5,10 @@
 //! ratios hold where times do not. With `--runs 5`, that many processes measure one after another,
 //! and the median of each setting counts. With `--control`, the reference is measured against
 //! itself, which shows what of a ratio is the machine's doing.
+//!
+//! `--machine NAME` writes what was found, and on what machine, to
+//! `docs/performance/machines/NAME.md`. `--only GROUP,GROUP` measures some groups; with `--keep`,
+//! the rows of the others are those of the run before.
 
 use std::{path::PathBuf, process::Command};
 
@@ -18,7 +22,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let python = venv::python(args.option("--python")?)?;
     let only: Option<String> = args.option("--only")?;
     let runs: usize = args.option("--runs")?.unwrap_or(1);
-    let is_control = args.flag("--control");
+    let machine: Option<String> = args.option("--machine")?;
+    let (is_control, is_kept) = (args.flag("--control"), args.flag("--keep"));
     let is_quick = match args.word().as_deref() {
         None | Some("quick") => true,
         Some("full") => false,
@@ -45,6 +50,12 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     bench.arg("--runs").arg(runs.to_string());
     if is_control {
         bench.arg("--control");
+    }
+    if is_kept {
+        bench.arg("--keep");
+    }
+    if let Some(machine) = machine {
+        bench.args(["--machine", &machine]);
     }
     if let Some(only) = only {
         bench.args(["--only", &only]);

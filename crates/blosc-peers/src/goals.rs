@@ -71,6 +71,30 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     text
 }
 
+/// The settings that are under the floor of a goal, slowest first.
+pub(crate) fn below_floor(rows: &[Row]) -> String {
+    let mut below = Vec::new();
+    for goal in goals() {
+        let all = rows.iter().filter(|row| (goal.worst_of)(&row.subject));
+        below.extend(all.filter(|row| row.ratio() < goal.floor).map(|row| (goal.floor, row)));
+    }
+    below.sort_by(|(_, a), (_, b)| a.ratio().total_cmp(&b.ratio()));
+    let mut text =
+        "| group | what | setting | case | threads | times as fast | floor | ours GB/s | \
+                    theirs GB/s |\n|---|---|---|---|--:|--:|--:|--:|--:|\n"
+            .to_owned();
+    for (floor, row) in below {
+        let Subject { group, what, setting, case, threads, .. } = &row.subject;
+        let (ours, theirs) = (row.speed(row.times.ours), row.speed(row.times.theirs));
+        let _ = writeln!(
+            text,
+            "| {group} | {what} | {setting} | {case} | {threads} | **{:.2}** | {floor} | {ours:.2} | {theirs:.2} |",
+            row.ratio()
+        );
+    }
+    text
+}
+
 /// What compressed data may be of the reference's size at most, in each setting.
 const MOST_SIZE: f64 = 1.005;
 
@@ -382,6 +406,20 @@ mod tests {
         let end = "Of 2 goals measured, 1 reach the required mean, 0 the stretch goal; 0 keep their floor. ";
         assert!(markdown(&rows(0.25)).contains(end));
         assert!(!markdown(&[]).contains(what));
+    }
+
+    #[test]
+    fn settings_under_a_floor_are_listed_slowest_first() {
+        let rows = [
+            row("items", "cold", "lz4 none", "zeros", 0.5),
+            row("items", "cold", "lz4 none", "random", 2.0),
+            row("items", "same block", "lz4 none", "zeros", 0.25),
+        ];
+        let text = below_floor(&rows);
+        let lines: Vec<_> = text.lines().skip(2).collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].contains("| same block | lz4 none | zeros | 1 | **0.25** | 1 |"));
+        assert!(lines[1].contains("| cold | lz4 none | zeros | 1 | **0.50** | 1 |"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod clock;
 mod failure;
 mod goals;
 mod groups;
+mod machine;
 mod plot;
 mod runs;
 mod sets;
@@ -60,7 +61,12 @@ struct Options {
     root: PathBuf,
     out: PathBuf,
     quick: bool,
+    /// The groups that are measured, separated by commas; all of them where it is not given.
     only: Option<String>,
+    /// Whether rows of groups that are not measured are taken from the last `rows.csv`.
+    is_kept: bool,
+    /// The page of `docs/performance/machines` that the result is written to.
+    machine: Option<String>,
     /// Processes, of which the median counts.
     runs: usize,
     /// The reference against itself.
@@ -85,6 +91,8 @@ fn options() -> Result<Options> {
         out: PathBuf::from("target/bench-peers"),
         quick: false,
         only: None,
+        is_kept: false,
+        machine: None,
         runs: 1,
         is_control: false,
     };
@@ -97,6 +105,8 @@ fn options() -> Result<Options> {
             "--root" => options.root = value()?.into(),
             "--out" => options.out = value()?.into(),
             "--only" => options.only = Some(value()?),
+            "--keep" => options.is_kept = true,
+            "--machine" => options.machine = Some(machine::checked_name(value()?)?),
             "--runs" => options.runs = value()?.parse()?,
             "--control" => options.is_control = true,
             "--quick" => options.quick = true,
@@ -109,19 +119,42 @@ fn options() -> Result<Options> {
 
 fn run(options: &Options) -> Result<()> {
     std::fs::create_dir_all(&options.out)?;
-    let rows = if options.runs > 1 {
-        // The last of an option counts.
-        let args: Vec<String> =
-            std::env::args().skip(1).chain(["--runs".into(), "1".into()]).collect();
-        runs::medians(options.runs, &args, &options.out)?
+    let file = options.out.join("rows.csv");
+    let mut rows = if options.runs > 1 {
+        runs::medians(options.runs, &options.args_of_one_run(), &options.out)?
     } else {
         measure(options)?
     };
+    if options.is_kept {
+        rows = table::with_kept(rows, table::from_csv(&std::fs::read_to_string(&file)?)?);
+    }
     let (table, goals) = (table::markdown(&rows), goals::markdown(&rows));
     println!("{} settings, runs: {}.\n\n{table}\n{goals}", rows.len(), options.runs);
-    std::fs::write(options.out.join("rows.csv"), table::csv(&rows))?;
+    if let Some(name) = &options.machine {
+        machine::write_page(name, &options.root, &options.library, options.runs, &rows)?;
+    }
+    std::fs::write(file, table::csv(&rows))?;
     std::fs::write(options.out.join("goals.md"), goals)?;
     Ok(std::fs::write(options.out.join("table.md"), table)?)
+}
+
+impl Options {
+    /// What a process that measures once is started with. The last of an option counts.
+    fn args_of_one_run(&self) -> Vec<String> {
+        let is_of_all_runs = |word: &String| word == "--keep";
+        let mut args: Vec<String> =
+            std::env::args().skip(1).filter(|word| !is_of_all_runs(word)).collect();
+        if let Some(at) = args.iter().position(|word| word == "--machine") {
+            args.drain(at..args.len().min(at + 2));
+        }
+        args.extend(["--runs".into(), "1".into()]);
+        args
+    }
+
+    /// Whether a group is to be measured.
+    fn is_chosen(&self, group: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.split(',').any(|name| name == group))
+    }
 }
 
 fn measure(options: &Options) -> Result<Vec<table::Row>> {
@@ -143,10 +176,7 @@ fn measure(options: &Options) -> Result<Vec<table::Row>> {
         root: options.root.clone(),
         rows: Vec::new(),
     };
-    let chosen: Vec<&Group> = GROUPS
-        .iter()
-        .filter(|(name, _)| options.only.as_ref().is_none_or(|only| only == name))
-        .collect();
+    let chosen: Vec<&Group> = GROUPS.iter().filter(|(name, _)| options.is_chosen(name)).collect();
     if chosen.is_empty() {
         return fail("no such group");
     }

@@ -47,7 +47,7 @@ impl Row {
 
     /// Billions of bytes in a second, with a call for each block of them.
     #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
-    fn speed(&self, seconds: f64) -> f64 {
+    pub(crate) fn speed(&self, seconds: f64) -> f64 {
         self.subject.nbytes as f64 / seconds / 1e9
     }
 }
@@ -86,6 +86,14 @@ fn quoted(name: &str) -> Cow<'_, str> {
 pub(crate) fn from_csv(text: &str) -> Result<Vec<Row>> {
     let row = |line| from_line(line).map_or_else(|| fail(format!("not a row: {line}")), Ok);
     text.lines().skip(1).map(row).collect()
+}
+
+/// The rows that were measured, and those of other groups from an earlier run.
+pub(crate) fn with_kept(mut rows: Vec<Row>, kept: Vec<Row>) -> Vec<Row> {
+    let is_measured = |group| rows.iter().any(|row| row.subject.group == group);
+    let kept: Vec<Row> = kept.into_iter().filter(|row| !is_measured(row.subject.group)).collect();
+    rows.extend(kept);
+    rows
 }
 
 fn from_line(line: &str) -> Option<Row> {
@@ -167,6 +175,25 @@ pub(crate) fn mean(all: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_that_were_measured_again_are_not_kept() {
+        let row = |group, ours| Row {
+            subject: Subject {
+                group,
+                what: "compress",
+                setting: "lz4".into(),
+                case: "a".into(),
+                threads: 1,
+                nbytes: 1,
+                size: 1.0,
+            },
+            times: Times { ours, theirs: 1.0 },
+        };
+        let rows = with_kept(vec![row("chunks", 2.0)], vec![row("chunks", 4.0), row("small", 8.0)]);
+        let found: Vec<_> = rows.iter().map(|row| (row.subject.group, row.times.ours)).collect();
+        assert_eq!(found, [("chunks", 2.0), ("small", 8.0)]);
+    }
 
     #[test]
     fn a_line_is_the_mean_of_its_cases_and_names_the_slowest() {

@@ -1,6 +1,6 @@
 """What a user of the Python packages writes to compress a file, for `cargo xtask bench-programs`.
 
-Usage: programs.py blosc2-compress|blosc2-decompress|blpk ARGUMENTS...
+Usage: programs.py blosc2-compress|blosc2-decompress|hdf5-compress|hdf5-decompress|blpk ARGUMENTS...
 """
 
 import collections
@@ -32,6 +32,29 @@ def decompress(source, target):
             out.write(schunk.decompress_chunk(nchunk))
 
 
+def hdf5_compress(source, target, codec, level, typesize):
+    """A data set in chunks of 1 MiB, by the filter of hdf5plugin."""
+    import h5py
+    import hdf5plugin
+    import numpy as np
+
+    data = np.memmap(source, mode="r").view(f"<i{typesize}")
+    options = hdf5plugin.Blosc2(cname=codec, clevel=int(level), filters=hdf5plugin.Blosc2.SHUFFLE)
+    with h5py.File(target, "w") as file:
+        file.create_dataset("data", data=data, chunks=((1 << 20) // int(typesize),), **options)
+
+
+def hdf5_decompress(source, target):
+    import h5py
+    import hdf5plugin  # noqa: F401: registers the filter
+
+    with h5py.File(source) as file, open(target, "wb") as out:
+        data = file["data"]
+        step = 64 * data.chunks[0]
+        for start in range(0, len(data), step):
+            out.write(data[start : start + step])
+
+
 def blpk(arguments):
     # Gone from collections since Python 3.10; Bloscpack 0.16.0 takes it from there.
     collections.MutableMapping = collections.abc.MutableMapping
@@ -47,5 +70,9 @@ if __name__ == "__main__":
         compress(*arguments)
     elif name == "blosc2-decompress":
         decompress(*arguments)
+    elif name == "hdf5-compress":
+        hdf5_compress(*arguments)
+    elif name == "hdf5-decompress":
+        hdf5_decompress(*arguments)
     else:
         blpk(arguments)

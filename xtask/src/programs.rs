@@ -7,7 +7,10 @@
 //!
 //! - `bloscpack`: the benchmark of Bloscpack's README, `numpy.linspace(0, 100, 200_000_000)` as raw
 //!   float64.
-//! - `frames`: a random walk of int32, as sensors deliver it.
+//! - `frames`: a random walk of int32, as sensors deliver it. C-Blosc2 takes part as a C program
+//!   over the library of the wheel (`xtask/c/blosc2_frame.c`, if there is a C compiler), as the
+//!   start of Python takes longer than a small file; HDF5 if `h5py` and `hdf5plugin` are installed
+//!   in the environment of the oracles.
 //!
 //! Needs Linux, which says how much time children took.
 
@@ -43,7 +46,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     workspace::run(cargo.args(["build", "--quiet", "--release", "--package", "b2-cli"]))?;
     fs::create_dir_all(&folder).at(folder.display())?;
     let folder = fs::canonicalize(&folder).at(folder.display())?;
-    let bench = Bench { folder: folder.join("bench-programs"), python };
+    let c_program = c_program(&python, &folder)?;
+    let bench = Bench { folder: folder.join("bench-programs"), python, c_program };
     fs::create_dir_all(&bench.folder)?;
     let result = bench.all(&subject, mib.map_or(subject.nbytes, |mib| mib << 20), rounds);
     fs::remove_dir_all(&bench.folder).at(bench.folder.display())?;
@@ -157,6 +161,18 @@ const FRAMES: Subject = Subject {
             "$py blosc2-decompress packed back",
         ),
         program(
+            "C-Blosc2, a C program, lz4 5",
+            "$c_blosc2",
+            "$c_blosc2 compress data packed lz4 5 4",
+            "$c_blosc2 decompress packed back",
+        ),
+        program(
+            "HDF5, Blosc2 lz4 5",
+            "hdf5plugin",
+            "$py hdf5-compress data packed lz4 5 4",
+            "$py hdf5-decompress packed back",
+        ),
+        program(
             "**b2** -C lz4",
             "sh",
             "b2 c -qft4 --no-sync -C lz4 -5 -o packed data",
@@ -169,6 +185,12 @@ const FRAMES: Subject = Subject {
             "$py blosc2-decompress packed back",
         ),
         program(
+            "C-Blosc2, a C program, zstd 1",
+            "$c_blosc2",
+            "$c_blosc2 compress data packed zstd 1 4",
+            "$c_blosc2 decompress packed back",
+        ),
+        program(
             "**b2** -1",
             "sh",
             "b2 c -qft4 --no-sync -1 -o packed data",
@@ -179,6 +201,18 @@ const FRAMES: Subject = Subject {
             "python",
             "$py blosc2-compress data packed zstd 5 4",
             "$py blosc2-decompress packed back",
+        ),
+        program(
+            "C-Blosc2, a C program, zstd 5",
+            "$c_blosc2",
+            "$c_blosc2 compress data packed zstd 5 4",
+            "$c_blosc2 decompress packed back",
+        ),
+        program(
+            "HDF5, Blosc2 zstd 5",
+            "hdf5plugin",
+            "$py hdf5-compress data packed zstd 5 4",
+            "$py hdf5-decompress packed back",
         ),
         program(
             "**b2**",
@@ -208,10 +242,29 @@ fn walk(sink: &mut dyn Write, nbytes: u64) -> Result<()> {
     Ok(())
 }
 
+/// Builds the C program over the library of python-blosc2; `None` if there is no C compiler.
+fn c_program(python: &Path, folder: &Path) -> Result<Option<PathBuf>> {
+    const PRINT: &str = "import blosc2, os; print(os.path.dirname(blosc2.__file__))";
+    let package = workspace::output(Command::new(python).args(["-c", PRINT]))?;
+    let package = PathBuf::from(String::from_utf8_lossy(&package).trim());
+    if Command::new("cc").arg("--version").output().is_err() {
+        return Ok(None);
+    }
+    let (program, lib) = (folder.join("blosc2_frame"), package.join("lib"));
+    let mut cc = Command::new("cc");
+    cc.arg("-O2").arg(workspace::root().join("xtask/c/blosc2_frame.c"));
+    cc.arg("-I").arg(package.join("include")).arg("-L").arg(&lib).arg("-lblosc2");
+    cc.arg(format!("-Wl,-rpath,{}", lib.display())).arg("-o").arg(&program);
+    workspace::run(&mut cc)?;
+    Ok(Some(program))
+}
+
 /// Where it happens.
 struct Bench {
     folder: PathBuf,
     python: PathBuf,
+    /// C-Blosc2 as a program.
+    c_program: Option<PathBuf>,
 }
 
 /// Seconds of one run.
@@ -256,7 +309,12 @@ impl Bench {
     }
 
     fn is_there(&self, program: &Program) -> bool {
-        let asked = self.shell(&format!("command -v {} > /dev/null", program.needs)).status();
+        let asked = match program.needs {
+            "hdf5plugin" => {
+                Command::new(&self.python).args(["-c", "import h5py, hdf5plugin"]).status()
+            }
+            needs => self.shell(&format!("command -v {needs} > /dev/null")).status(),
+        };
         let is_there = program.needs == "python" || asked.is_ok_and(|status| status.success());
         if !is_there {
             eprintln!("{}: not installed, left out", program.needs);
@@ -295,6 +353,9 @@ impl Bench {
         shell.args(["-c", line]).current_dir(&self.folder).env("py", python);
         if let Ok(path) = path {
             shell.env("PATH", path);
+        }
+        if let Some(program) = &self.c_program {
+            shell.env("c_blosc2", program);
         }
         shell
     }

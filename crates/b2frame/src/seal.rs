@@ -198,6 +198,13 @@ impl BodySum {
         self.stored.insert(number, (chunk_term(number, chunk), chunk.len() as u64));
     }
 
+    /// Notes the bytes of a chunk that was written over the one of this entry.
+    pub(crate) fn replace(&mut self, number: u64, chunk: &[u8]) {
+        self.remove(number);
+        self.note_stored(number, chunk);
+        self.add(number);
+    }
+
     /// Adds an entry of the index whose chunk was noted.
     pub(crate) fn add(&mut self, number: u64) {
         if let Some((term, nbytes)) = self.stored.get(&number).copied() {

@@ -13,6 +13,7 @@ use crate::error::{Error, Param, Result};
 use crate::header::{ChunkSize, FrameHeader, MAX_CHUNK};
 use crate::offsets::{MAX_NCHUNKS, Offset, Section};
 use crate::schunk::{ChunkBytes, Location, SChunk};
+use crate::seal::BodySum;
 
 /// A chunk that is in storage, or stands for itself in the index, and has no place yet.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,29 @@ impl<'a> Storage<'a> {
             Some(files) => Ok(files.create(chunk)?.into()),
             None => Ok(self.file.append(chunk)?.saturating_sub(self.header_len)),
         }
+    }
+
+    /// As [`store_chunk`](Self::store_chunk), for a chunk that takes the place of one at `old`:
+    /// over that one if no reader has seen it. Returns the number for the index.
+    fn store_instead(
+        &mut self,
+        old: Offset,
+        chunk: &[u8],
+        seal: &mut Option<BodySum>,
+    ) -> Result<u64> {
+        if self.files.is_none()
+            && let Offset::Stored(number) = old
+            && self.file.overwrite_fresh(number.saturating_add(self.header_len), chunk)?
+        {
+            seal.iter_mut().for_each(|seal| seal.replace(number, chunk));
+            return Ok(number);
+        }
+        let number = match self.files {
+            Some(_) => self.store_chunk(chunk)?,
+            None => self.file.append_fresh(chunk)?.saturating_sub(self.header_len),
+        };
+        seal.iter_mut().for_each(|seal| seal.note_stored(number, chunk));
+        Ok(number)
     }
 }
 
@@ -348,8 +372,8 @@ impl SChunkWriter {
         self.begin()?;
         let (mut stored, mut cbytes) = (vec![], 0_usize);
         let mut storage = Storage::new(&mut self.file, &mut self.files, &self.schunk);
-        let seal = &mut self.seal;
-        let made = make(&self.schunk, &mut |nchunk, chunk| {
+        let (seal, schunk) = (&mut self.seal, &self.schunk);
+        let made = make(schunk, &mut |nchunk, chunk| {
             let Some(chunk) = chunk else {
                 stored.push((nchunk, Err(SpecialKind::Zeros)));
                 return Ok(());
@@ -361,8 +385,7 @@ impl SChunkWriter {
                 stored.push((nchunk, Err(kind)));
                 return Ok(());
             }
-            let offset = storage.store_chunk(chunk)?;
-            seal.iter_mut().for_each(|seal| seal.note_stored(offset, chunk));
+            let offset = storage.store_instead(schunk.offset_of(nchunk)?, chunk, seal)?;
             stored.push((nchunk, Ok(Ready { offset, nbytes })));
             cbytes = cbytes.saturating_add(chunk.len());
             Ok(())

@@ -7,6 +7,7 @@
 //!      never touched before all of the new bytes are synced
 //! ```
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub(super) struct FrameFile {
     pub(super) is_new: bool,
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
+    /// Chunks that were written since the last commit in the place of others, which no reader has
+    /// seen: position and room for each (bytes). Another chunk may take their place.
+    fresh: HashMap<u64, u64>,
     durability: Durability,
     /// Which file it is, if it is one.
     pub(super) id: Option<FileId>,
@@ -54,6 +58,7 @@ impl FrameFile {
             committed: None,
             is_new: true,
             end: header_len,
+            fresh: HashMap::new(),
             durability,
             id: None,
             known: None,
@@ -76,6 +81,7 @@ impl FrameFile {
             committed: Some(frame_len),
             is_new: false,
             end: frame_len,
+            fresh: HashMap::new(),
             durability,
             id: None,
             known: None,
@@ -144,6 +150,23 @@ impl FrameFile {
         Ok(at)
     }
 
+    /// As [`append`](Self::append), for a chunk that may be replaced before the next commit.
+    pub(super) fn append_fresh(&mut self, chunk: &[u8]) -> Result<u64> {
+        let at = self.append(chunk)?;
+        self.fresh.insert(at, chunk.len() as u64);
+        Ok(at)
+    }
+
+    /// Writes a chunk over the one at `at`, if no reader has seen that one and it has the room;
+    /// returns whether it did. So a part that is written again and again takes no more room each
+    /// time, nor memory that the system must clear first.
+    pub(super) fn overwrite_fresh(&mut self, at: u64, chunk: &[u8]) -> Result<bool> {
+        match self.fresh.get(&at) {
+            Some(room) if chunk.len() as u64 <= *room => self.write(at, chunk).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
     /// Writes at a position of the frame, after what was appended: now, or before anything else is
     /// written.
     pub(super) fn write_behind(&self, at: u64, bytes: &[u8]) -> Result<()> {
@@ -168,6 +191,7 @@ impl FrameFile {
     /// Makes the store end where the frame does.
     pub(super) fn cut(&mut self, frame_len: u64) -> Result<()> {
         let len = self.base.saturating_add(frame_len);
+        self.fresh.clear();
         self.store.set_len(len).map_err(|source| self.write_error(source))?;
         (self.end, self.known_len) = (frame_len, len);
         Ok(())
@@ -176,6 +200,7 @@ impl FrameFile {
     /// Notes that readers may see a frame of `frame_len` bytes from now on, or still the old one: a
     /// write that failed may have been done. Nothing of either is overwritten or cut off.
     pub(super) fn protect(&mut self, frame_len: u64) {
+        self.fresh.clear();
         self.committed =
             self.committed.map(|committed| committed.max(frame_len)).or(Some(frame_len));
         self.end = self.end.max(frame_len);
@@ -183,6 +208,7 @@ impl FrameFile {
 
     /// Notes that readers see a frame of `frame_len` bytes now.
     pub(super) fn commit(&mut self, frame_len: u64) {
+        self.fresh.clear();
         self.committed = Some(frame_len);
         self.is_new = false;
         self.end = frame_len;

@@ -345,6 +345,40 @@ fn unusual_shapes() {
     assert_eq!(again(many).read::<u16>().unwrap().iter().position(|item| *item == 9), Some(65535));
 }
 
+/// The chunks of a part that is written again take the place of those that no reader has seen.
+#[test]
+fn a_part_that_is_written_again_takes_no_more_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let items = |seed| noise(64 * 64, 2, seed);
+    let part = |seed| noise(40 * 40, 2, seed);
+    let len_after = |name: &str, times: u64| {
+        let path = folder.path().join(name);
+        let mut writer =
+            NdWriter::create(&path, &u16s(&[64, 64], &[32, 32]).blockshape(&[16, 32])).unwrap();
+        writer.write_bytes(.., &items(1)).unwrap();
+        writer.commit().unwrap();
+        let before = std::fs::read(&path).unwrap();
+        for seed in 0..times {
+            writer.write_bytes((10..50, 10..50), &part(seed)).unwrap();
+            // Readers have the committed state, byte by byte.
+            let array = NdArray::open(&path).unwrap();
+            assert_eq!(array.to_bytes(..).unwrap(), items(1));
+            assert!(std::fs::read(&path).unwrap().starts_with(&before));
+        }
+        writer.commit().unwrap();
+        let array = NdArray::open(&path).unwrap();
+        assert_eq!(array.to_bytes((10..50, 10..50)).unwrap(), part(times - 1));
+        assert_eq!(array.to_bytes((0..10, ..)).unwrap(), items(1)[..10 * 64 * 2]);
+        // What was committed is not overwritten.
+        writer.write_bytes((10..50, 10..50), &part(100)).unwrap();
+        let array = NdArray::open(&path).unwrap();
+        assert_eq!(array.to_bytes((10..50, 10..50)).unwrap(), part(times - 1));
+        drop(writer);
+        std::fs::metadata(&path).unwrap().len()
+    };
+    assert_eq!(len_after("once", 1), len_after("often", 20));
+}
+
 #[test]
 fn a_part_that_becomes_zero_is_a_run() {
     let mut writer = NdWriter::in_memory(&u16s(&[6], &[3])).unwrap();

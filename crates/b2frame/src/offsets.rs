@@ -33,6 +33,9 @@ const MIN_PAGE_NBYTES: usize = 16 << 10;
 /// Blocks larger than this are not worth pages.
 const MAX_PAGE_NBYTES: usize = 1 << 20;
 
+/// Runs that are looked at for the next stored chunk.
+const MAX_RUNS_SKIPPED: usize = 64;
+
 /// Where a chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offset {
@@ -206,6 +209,32 @@ impl Index {
             Ok(Offset::Stored(next)) => next.checked_sub(offset),
             _ => None,
         }
+    }
+
+    /// Bytes from a stored chunk to the next one that the index has, or to the end of the section;
+    /// pages of the index are decoded as that takes. `None` if chunks were moved.
+    pub(crate) fn room(
+        &self,
+        source: &Source,
+        nchunk: u64,
+        offset: u64,
+        d: &DParams,
+    ) -> Option<u64> {
+        let Section::Bytes(end) = self.section else { return None };
+        let later = nchunk.saturating_add(1)..self.nchunks;
+        let mut next = end;
+        for (n, later) in later.enumerate() {
+            match self.get(source, later, d).ok()? {
+                Offset::Stored(later) => {
+                    next = later;
+                    break;
+                }
+                // Where runs are many, the header of the chunk is read sooner.
+                Offset::Special(_) if n >= MAX_RUNS_SKIPPED => return None,
+                Offset::Special(_) => {}
+            }
+        }
+        next.checked_sub(offset).filter(|room| *room >= MIN_CHUNK_NBYTES)
     }
 
     /// Whether all offsets are in memory, to be changed.

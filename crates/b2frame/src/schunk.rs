@@ -10,6 +10,7 @@ mod gather;
 mod locate;
 mod ordered;
 mod parallel;
+mod prefetch;
 mod read;
 mod reader;
 mod refresh;
@@ -50,6 +51,7 @@ pub use verify::{BadChunk, Note, VerifyReport};
 
 pub(crate) use fetch::{ChunkPart, Fetched, located};
 pub(crate) use locate::Location;
+pub(crate) use prefetch::ChunkRanges;
 pub(crate) use read::Buffers;
 pub(crate) use refresh::open_settled;
 pub(crate) use state::FrameState;
@@ -434,6 +436,9 @@ fn open_frame(source: Source, folder: Option<Folder>, options: OpenOptions) -> R
     let (head, len) = source.read_head::<FIXED_LEN>(0, available)?;
     let head = head.get(..len).unwrap_or_default();
     let layout = FrameLayout::recognize(head, available)?;
+    if source.prefetch_limit() > 0 {
+        prefetch::announce_metadata(&source, head);
+    }
     let parts = if layout == FrameLayout::Current {
         read_parts(&source, head, available, folder.is_some(), &options)?
     } else {

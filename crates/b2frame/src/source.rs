@@ -3,6 +3,7 @@
 //! Positions inside of a frame count from its first byte; errors name positions of the store.
 
 use core::fmt;
+use core::ops::Range;
 use std::sync::Arc;
 
 use blosc_chunk::ChunkHeader;
@@ -94,6 +95,16 @@ impl Source {
     ) -> Result<&'a [u8]> {
         let bytes = self.chunk_reader(at, header, buffer, 0).into_bytes();
         bytes.map_err(|error| located(0, self.position(at), error))
+    }
+
+    /// Bytes that may be announced at once: see [`ReadAt::prefetch_limit`].
+    pub(crate) fn prefetch_limit(&self) -> u64 {
+        self.store.prefetch_limit()
+    }
+
+    /// Announces reads of these positions of the store.
+    pub(crate) fn prefetch(&self, positions: &[Range<u64>]) {
+        self.store.prefetch(positions);
     }
 
     /// Whether reading is copying.

@@ -252,6 +252,24 @@ impl<'a> ChunkReader<'a> {
         Ok(Fetched { store, at, header, content })
     }
 
+    /// The bytes of the store that [`fetch`](Self::fetch) reads for these ranges of the data, after
+    /// those that tell where blocks are. They ascend, as `ranges` do.
+    ///
+    /// # Errors
+    ///
+    /// As [`fetch`](Self::fetch).
+    pub fn needs(mut self, ranges: &[Range<usize>]) -> Result<Vec<Range<u64>>> {
+        if !self.is_partly_read() {
+            return Ok(vec![]);
+        }
+        let needed = match self.plan_parts(ranges)? {
+            Some((_, plans)) => merged_ranges(&plans),
+            None => from_ref(&(0..self.header.cbytes())).to_vec(),
+        };
+        let position = |offset: usize| self.at.saturating_add(offset as u64);
+        Ok(needed.iter().map(|range| position(range.start)..position(range.end)).collect())
+    }
+
     /// Whether bytes of the chunk are neither in memory nor in the buffer.
     fn is_partly_read(&self) -> bool {
         self.head_len < self.header.cbytes() && self.store.in_memory().is_none()

@@ -11,7 +11,8 @@
 //!   Windowed<S>                            a part of them
 //! ```
 //!
-//! A container of several files has a [`Tree`] of them: see the module [`tree`].
+//! A container of several files has a [`Tree`] of them: see the module [`tree`]. Callers that must
+//! not wait for I/O fetch what readers need themselves: see the module [`steps`].
 //!
 //! | store | use it for |
 //! |---|---|
@@ -54,6 +55,7 @@ mod mem;
 #[allow(unsafe_code)]
 mod mmap;
 mod seek;
+pub mod steps;
 mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

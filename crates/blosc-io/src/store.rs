@@ -49,14 +49,29 @@ pub trait ReadAt: Send + core::marker::Sync {
 
     /// Reads several ranges, each in full, in the order given.
     ///
-    /// The caller answers for the sizes: each range is allocated. StoreHint with a cost per request
+    /// The caller answers for the sizes: each range is allocated. Stores with a cost per request
     /// override this.
     ///
     /// # Errors
     /// As [`read_exact_at`](Self::read_exact_at); [`io::ErrorKind::InvalidInput`] for a range that
     /// runs backwards.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
-        ranges.iter().map(|r| read_range(self, r)).collect()
+        // Some stores ask elsewhere for their length: once is enough.
+        let len = if ranges.is_empty() { 0 } else { self.len()? };
+        ranges.iter().map(|range| read_range(self, range, len)).collect()
+    }
+
+    /// Bytes that one [`prefetch`](Self::prefetch) may name. 0, as with most stores, where
+    /// announcing reads gains nothing: readers then plan nothing.
+    fn prefetch_limit(&self) -> u64 {
+        0
+    }
+
+    /// Begins to fetch what will be read soon, all at once, and does not wait for it. Reads that
+    /// come before the bytes do wait; a failure is told by them. What lies after the end is
+    /// ignored.
+    fn prefetch(&self, ranges: &[Range<u64>]) {
+        let _ = ranges;
     }
 
     /// The whole content where it lies in memory, to be read without a copy; `None` for all other
@@ -149,6 +164,14 @@ macro_rules! forward_read_at {
                 (**self).read_ranges(ranges)
             }
 
+            fn prefetch_limit(&self) -> u64 {
+                (**self).prefetch_limit()
+            }
+
+            fn prefetch(&self, ranges: &[Range<u64>]) {
+                (**self).prefetch(ranges);
+            }
+
             fn in_memory(&self) -> Option<&[u8]> {
                 (**self).in_memory()
             }
@@ -184,10 +207,14 @@ macro_rules! forward_write_at {
 forward_write_at!(&mut S, Box<S>);
 
 /// One range of [`ReadAt::read_ranges`].
-fn read_range<S: ReadAt + ?Sized>(store: &S, range: &Range<u64>) -> io::Result<Vec<u8>> {
+fn read_range<S: ReadAt + ?Sized>(
+    store: &S,
+    range: &Range<u64>,
+    store_len: u64,
+) -> io::Result<Vec<u8>> {
     let len = range.end.checked_sub(range.start).ok_or(io::ErrorKind::InvalidInput)?;
     let len = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
-    if len as u64 > store.len()? {
+    if len as u64 > store_len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let mut bytes = vec![0; len];

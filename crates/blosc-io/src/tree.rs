@@ -13,10 +13,12 @@
 
 mod dir;
 mod exchange;
+mod listing;
 mod memory;
 mod replacement;
 
 use core::fmt::Debug;
+use core::ops::Range;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -25,6 +27,7 @@ use crate::{Lock, LockWait, ReadAt};
 
 pub use dir::DirTree;
 pub use exchange::exchange;
+pub use listing::Listing;
 pub use memory::MemTree;
 pub use replacement::{Replacement, sync_names};
 
@@ -67,6 +70,26 @@ pub trait Tree: Debug + Send + Sync {
     ///
     /// `NotFound` or `NotADirectory` where there is no directory.
     fn list(&self, path: &str) -> io::Result<Vec<Entry>>;
+
+    /// Bytes that one [`prefetch`](Self::prefetch) may name; 0 where announcing reads gains nothing:
+    /// see [`ReadAt::prefetch_limit`].
+    fn prefetch_limit(&self) -> u64 {
+        0
+    }
+
+    /// Begins to fetch parts of files that will be read soon, all at once, and does not wait for
+    /// them: see [`ReadAt::prefetch`]. Files that are not there, and what lies after the end of a
+    /// file, are ignored.
+    fn prefetch(&self, parts: &[(String, Range<u64>)]) {
+        if self.prefetch_limit() == 0 {
+            return;
+        }
+        for (path, range) in parts {
+            if let Ok(file) = self.open(path) {
+                file.prefetch(core::slice::from_ref(range));
+            }
+        }
+    }
 
     /// Replaces a file, or creates it. Its directory exists.
     ///

@@ -1,5 +1,6 @@
 //! A part of a store that looks like a whole one.
 
+use core::ops::Range;
 use std::io;
 
 use crate::{ReadAt, Stamp};
@@ -42,6 +43,13 @@ impl<S: ReadAt> Windowed<S> {
     }
 }
 
+impl<S> Windowed<S> {
+    /// A range of the window in the other store. No overflow: `start + len` was checked.
+    fn moved(&self, range: &Range<u64>) -> Range<u64> {
+        self.start.saturating_add(range.start)..self.start.saturating_add(range.end)
+    }
+}
+
 impl<S: ReadAt> ReadAt for Windowed<S> {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len)
@@ -55,6 +63,30 @@ impl<S: ReadAt> ReadAt for Windowed<S> {
         }
         // No overflow: start + len was checked, and at < len.
         self.inner.read_at(self.start.saturating_add(at), &mut buf[..n])
+    }
+
+    /// The ranges of the other store, which may have them by one request.
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+        let moved = |range: &Range<u64>| {
+            if range.start > range.end {
+                return Err(io::Error::from(io::ErrorKind::InvalidInput));
+            }
+            match range.end <= self.len {
+                true => Ok(self.moved(range)),
+                false => Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        };
+        self.inner.read_ranges(&ranges.iter().map(moved).collect::<io::Result<Vec<_>>>()?)
+    }
+
+    fn prefetch_limit(&self) -> u64 {
+        self.inner.prefetch_limit()
+    }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) {
+        let inside = |range: &Range<u64>| range.start..range.end.min(self.len);
+        let inside = ranges.iter().map(inside).filter(|range| range.start < range.end);
+        self.inner.prefetch(&inside.map(|range| self.moved(&range)).collect::<Vec<_>>());
     }
 
     fn stamp(&self) -> Option<Stamp> {

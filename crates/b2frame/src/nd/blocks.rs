@@ -18,7 +18,7 @@ use super::geometry::{as_len, ravel, strides};
 use super::rows::{Reach, Rows, read_rows};
 use super::thread_slices::thread_slices;
 use crate::error::{Limited, Result};
-use crate::schunk::{Buffers, Fetched, SChunk, Scratch, check_limit};
+use crate::schunk::{Buffers, ChunkRanges, Fetched, SChunk, Scratch, check_limit};
 
 /// One more thread is started for each multiple of this size (bytes of items).
 const PER_THREAD: u64 = 256 << 10;
@@ -39,7 +39,8 @@ impl BlockReader<'_> {
         let whole = dest.len();
         // Each thread has a block, and as much again for it as stored.
         let threads = budget.nworkers_for(self.geometry.block_nbytes().saturating_mul(2));
-        if threads == 1 {
+        // Far storage is told of all that is wanted at once, which slices would divide.
+        if threads == 1 || self.schunk.prefetch_limit() > 0 {
             return self.read_slice(axes, budget.at_most(threads), dest, whole);
         }
         let Some(slices) = thread_slices(self.geometry, axes, threads as u64, dest) else {
@@ -111,12 +112,75 @@ impl BlockReader<'_> {
         budget.share(4).min(nbytes.div_ceil(2 * wanted).max(PER_THREAD))
     }
 
-    /// Decodes blocks and shows them to `sink`, in order, with what came with them.
+    /// Decodes blocks and shows them to `sink`, in order, with what came with them. Far storage is
+    /// told of them before, of as many as it can hold at a time.
     pub(super) fn read_blocks<T: Send>(
         &self,
         budget: Budget,
         mut wanted: impl Iterator<Item = Wanted<T>>,
         mut sink: impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let limit = self.schunk.prefetch_limit();
+        if limit == 0 {
+            return self.read_batch(budget, &mut wanted, &mut sink);
+        }
+        let mut wanted = wanted.peekable();
+        while wanted.peek().is_some() {
+            let batch = self.announce(&mut wanted, limit);
+            self.read_batch(budget, &mut batch.into_iter(), &mut sink)?;
+        }
+        Ok(())
+    }
+
+    /// Announces to the storage what the first of `wanted` read, up to `limit` bytes of it.
+    fn announce<T>(
+        &self,
+        wanted: &mut core::iter::Peekable<impl Iterator<Item = Wanted<T>>>,
+        limit: u64,
+    ) -> Vec<Wanted<T>> {
+        let (mut batch, mut parts, mut nbytes) = (vec![], vec![], 0_u64);
+        while let Some(next) = wanted.peek() {
+            let (part, weight) = self.part_to_announce(next);
+            nbytes = nbytes.saturating_add(weight);
+            if !batch.is_empty() && nbytes > limit {
+                break;
+            }
+            parts.push(part);
+            batch.extend(wanted.next());
+        }
+        self.schunk.prefetch(&parts, Some(self.geometry.block_nbytes()));
+        batch
+    }
+
+    /// The parts of chunks that the first of `wanted` read, of up to `limit` bytes.
+    pub(super) fn first_parts<T>(
+        &self,
+        wanted: &mut impl Iterator<Item = Wanted<T>>,
+        limit: u64,
+    ) -> Vec<ChunkRanges> {
+        let mut nbytes = 0_u64;
+        let parts = wanted.map(|wanted| self.part_to_announce(&wanted));
+        let within = parts.take_while(|(_, weight)| {
+            nbytes = nbytes.saturating_add(*weight);
+            nbytes <= limit
+        });
+        within.map(|(part, _)| part).collect()
+    }
+
+    /// What reading blocks needs of their chunk, and how many bytes it is at most.
+    fn part_to_announce<T>(&self, wanted: &Wanted<T>) -> (ChunkRanges, u64) {
+        let block_nbytes = self.geometry.block_nbytes();
+        let ranges = wanted.ranges(as_len(block_nbytes));
+        let part = ChunkRanges { nchunk: wanted.nchunk, ranges };
+        let weight = self.schunk.stored_nbytes_at_most(&part, Some(block_nbytes));
+        (part, weight)
+    }
+
+    fn read_batch<T: Send>(
+        &self,
+        budget: Budget,
+        wanted: &mut dyn Iterator<Item = Wanted<T>>,
+        mut sink: &mut impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
     ) -> Result<()> {
         let block_nbytes = self.geometry.block_nbytes();
         let mut next = || {

@@ -11,7 +11,7 @@ use super::axis::Axis;
 use super::geometry::as_len;
 use super::{Geometry, MAX_NDIM};
 use crate::error::{Limited, Result};
-use crate::schunk::{Buffers, Scratch, check_limit};
+use crate::schunk::{Buffers, ChunkRanges, Scratch, check_limit};
 
 /// Blocks larger than this (bytes) are not kept.
 const MAX_KEPT_NBYTES: u64 = 4 << 20;
@@ -69,6 +69,10 @@ impl NdArray {
         let nbytes = self.geometry.block_nbytes();
         let start = as_len(place.nblock.saturating_mul(nbytes));
         let block = start..start.saturating_add(as_len(nbytes));
+        if self.schunk.prefetch_limit() > 0 {
+            let ranges = vec![block.clone()];
+            self.schunk.prefetch(&[ChunkRanges { nchunk: place.nchunk, ranges }], Some(nbytes));
+        }
         let location = self.schunk.locate(place.nchunk)?;
         let Buffers { bytes, chunk, .. } = scratch.parts();
         let blocks = core::slice::from_ref(&block);

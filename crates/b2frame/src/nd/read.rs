@@ -6,12 +6,12 @@ use blosc_io::zeroed;
 
 use super::array::NdArray;
 use super::axis::{Axis, Steps};
-use super::blocks::{Block, BlockReader, Wanted, blocks_at_a_time};
+use super::blocks::{Block, BlockReader, BoxBlocks, Wanted, blocks_at_a_time};
 use super::geometry::{as_len, unravel};
 use super::item::Place;
 use super::{NdParam, Selection};
 use crate::error::{Limited, Param, Result};
-use crate::schunk::check_limit;
+use crate::schunk::{ChunkRanges, check_limit};
 
 impl NdArray {
     /// Fills `dest` with a part of the array in C order; it has as many bytes as the part.
@@ -96,6 +96,33 @@ impl NdArray {
             }
             Ok(())
         })
+    }
+
+    /// Announces to far storage what tells where the blocks of a part are; nothing is waited for.
+    /// Reading a part does this by itself. Those who read parts of several arrays announce all of
+    /// them first, so that they come together: the heads of each, and then the blocks of each.
+    pub fn prefetch_heads(&self, selection: impl Into<Selection>) {
+        let parts = self.parts_to_announce(selection.into());
+        self.schunk.announce_heads(&parts, Some(self.geometry.block_nbytes()));
+    }
+
+    /// Announces the blocks of a part; waits for its heads.
+    pub fn prefetch_blocks(&self, selection: impl Into<Selection>) {
+        let parts = self.parts_to_announce(selection.into());
+        let longer = self.schunk.announce_heads(&parts, Some(self.geometry.block_nbytes()));
+        self.schunk.announce_blocks(&longer);
+    }
+
+    /// What reading a part needs, as much of it as far storage takes at a time.
+    fn parts_to_announce(&self, selection: Selection) -> Vec<ChunkRanges> {
+        let limit = self.schunk.prefetch_limit();
+        let Ok(steps) = selection.resolve(self.shape()) else { return vec![] };
+        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
+        if limit == 0 || self.nbytes_of(&axes) == 0 {
+            return vec![];
+        }
+        let axes = self.stored_axes(&axes);
+        self.reader().first_parts(&mut BoxBlocks::new(&self.geometry, &axes, u64::MAX), limit)
     }
 
     /// Bytes of the items that these axes select, if the memory limit allows them.

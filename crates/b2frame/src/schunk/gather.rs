@@ -39,7 +39,24 @@ impl SChunk {
             );
         }
         let wanted = self.sorted(items)?;
-        let (mut wanted, mut scratch, mut bytes) = (wanted.as_slice(), self.scratch(), vec![]);
+        let limit = self.prefetch_limit();
+        if limit == 0 {
+            return self.gather_now(&wanted, None, dest);
+        }
+        for wanted in wanted.chunks(self.items_within(limit)) {
+            // What is announced is what is read: the headers of chunks are not known yet.
+            let near = self.state.header.blocksize().map_or(NEAR as u64, |size| size.get().into());
+            self.prefetch_items(wanted.iter().map(|(at, _)| *at), near)?;
+            self.gather_now(wanted, Some(near), dest)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes items, which ascend, to their places. Those that are `near` each other, or in blocks
+    /// that follow each other, are decoded together.
+    fn gather_now(&self, wanted: &[Wanted], near: Option<u64>, dest: &mut [u8]) -> Result<()> {
+        let typesize = self.typesize();
+        let (mut wanted, mut scratch, mut bytes) = (wanted, self.scratch(), vec![]);
         while let Some((first, _)) = wanted.first() {
             let (nchunk, from) = self.chunk_at(*first)?;
             let location = self.locate(nchunk)?;
@@ -53,9 +70,8 @@ impl SChunk {
                 wanted = wanted.get(1..).unwrap_or_default();
                 continue;
             }
-            for together in
-                here.chunk_by(|(one, _), (next, _)| next.saturating_sub(*one) <= near(&location))
-            {
+            let near = near.unwrap_or_else(|| near_in(&location));
+            for together in here.chunk_by(|(one, _), (next, _)| next.saturating_sub(*one) <= near) {
                 let range = range_of(together, chunk, typesize);
                 bytes.resize(range.len(), 0);
                 let part = ChunkPart { nchunk, location: &location, range: range.clone() };
@@ -99,7 +115,7 @@ impl SChunk {
 }
 
 /// Items so close to each other share a block, or lie in two that follow each other (bytes).
-fn near(location: &Location) -> u64 {
+fn near_in(location: &Location) -> u64 {
     let blocksize = match location {
         Location::Stored { header, .. } if !header.is_vl() => header.blocksize(),
         _ => NEAR,

@@ -1,6 +1,8 @@
 //! From the number of a chunk to its bytes: offset, header, and whether the size is right for the
 //! place.
 
+use core::ops::Range;
+
 use blosc_chunk::{ChunkHeader, CodecId, Kind, Pipeline, SpecialKind};
 use blosc_container::buffer::resized;
 use blosc_container::chunk_reader::MAX_SHORT_NBYTES;
@@ -199,6 +201,34 @@ impl SChunk {
         self.state.index.get(&self.state.source, nchunk, &self.options.dparams)
     }
 
+    /// The bytes of the file from a chunk to the next one, which the index tells without reading
+    /// the chunk. `None` for a run that only the index knows of, for a chunk in a file of its own,
+    /// and where the next chunk lies before this one.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, to_cframe};
+    ///
+    /// let data: Vec<u8> = (0..50_000_u32).flat_map(u32::to_le_bytes).collect();
+    /// let schunk =
+    ///     SChunk::from_cframe(to_cframe(&data, &FrameParams::default().chunksize(100_000))?)?;
+    /// let extent = schunk.chunk_extent(1).unwrap_or_default();
+    /// assert_eq!(Some(extent.start), schunk.chunk_info(1)?.offset);
+    /// assert_eq!(extent.end - extent.start, schunk.chunk_info(1)?.cbytes);
+    /// # Ok::<(), b2frame::Error>(())
+    /// ```
+    #[must_use]
+    pub fn chunk_extent(&self, nchunk: u64) -> Option<Range<u64>> {
+        let state = &self.state;
+        if nchunk >= self.nchunks() || state.folder.is_some() {
+            return None;
+        }
+        let Ok(Offset::Stored(offset)) = self.offset_of(nchunk) else { return None };
+        let room = state.index.room(&state.source, nchunk, offset, &self.options.dparams)?;
+        let at = u64::from(state.header.header_len()).saturating_add(offset);
+        let start = state.source.position(at);
+        Some(start..start.saturating_add(room))
+    }
+
     /// Where the index says that a chunk starts in the file (bytes).
     pub(crate) fn stored_at(&self, nchunk: u64) -> Option<u64> {
         match self.offset_of(nchunk) {
@@ -338,6 +368,7 @@ impl SChunk {
     fn read_starts(&self) -> Result<Result<Vec<u64>, Corrupt>> {
         let needed = self.nchunks().saturating_mul(size_of::<u64>() as u64);
         check_limit(Limited::Index, needed, self.options.max_index)?;
+        self.prefetch_headers();
         let mut sizes = Vec::new();
         let (mut known, mut specials) = (0_u64, vec![]);
         for nchunk in 0..self.nchunks() {

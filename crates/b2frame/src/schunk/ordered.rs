@@ -98,6 +98,8 @@ pub(crate) struct Parts<'a> {
     pub budget: Budget,
     /// Into how many parts a chunk is cut for the threads' sake.
     split: usize,
+    /// The first chunk that was not announced to the storage.
+    announced: u64,
     /// The chunk at work: its number, place, the parts' size, and what is left of it.
     current: Option<(u64, Location, usize, Range<usize>)>,
 }
@@ -110,7 +112,7 @@ impl<'a> Parts<'a> {
         let is_few = nworkers > 1 && count < wanted;
         let split = if is_few { wanted.saturating_mul(2).div_ceil(count.max(1)) } else { 1 };
         let split = usize::try_from(split).unwrap_or(1);
-        Self { schunk, nchunks, budget, split, current: None }
+        Self { schunk, announced: nchunks.start, nchunks, budget, split, current: None }
     }
 
     /// The next part; an error concerns one chunk, and calling again goes on with the chunk after
@@ -121,6 +123,9 @@ impl<'a> Parts<'a> {
                 return Ok(Some(part));
             }
             let Some(nchunk) = self.nchunks.next() else { return Ok(None) };
+            if nchunk >= self.announced {
+                self.announced = self.schunk.prefetch_chunks(nchunk..self.nchunks.end);
+            }
             let location = self.schunk.locate(nchunk)?;
             let part = self.part_nbytes(&location)?;
             let all = 0..location.nbytes();

@@ -159,6 +159,20 @@ impl SChunk {
         if end > len {
             return Err(Param::Range { start, end, len }.into());
         }
+        let limit = self.prefetch_limit();
+        if limit > 0 {
+            return self.read_announced(start, dest, limit, scratch);
+        }
+        self.read_bytes_now(start, dest, scratch)
+    }
+
+    /// Reads a range that was compared with the data, chunk by chunk.
+    pub(super) fn read_bytes_now(
+        &self,
+        start: u64,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let (mut at, mut dest) = (start, dest);
         while !dest.is_empty() {
             let (nchunk, from) = self.chunk_at(at)?;

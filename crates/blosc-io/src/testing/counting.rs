@@ -2,6 +2,7 @@
 //! should.
 
 use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,12 +13,13 @@ use crate::{ReadAt, Stamp, Sync, WriteAt};
 pub struct CountingStore<S> {
     inner: S,
     reads: Mutex<Vec<Range<u64>>>,
+    trips: AtomicUsize,
 }
 
 impl<S> CountingStore<S> {
     /// Counts the reads of `inner`.
     pub fn new(inner: S) -> Self {
-        Self { inner, reads: Mutex::default() }
+        Self { inner, reads: Mutex::default(), trips: AtomicUsize::new(0) }
     }
 
     /// The ranges read so far, in the order of the calls. Reads that gave nothing are left out.
@@ -30,6 +32,11 @@ impl<S> CountingStore<S> {
         self.log().len()
     }
 
+    /// The number of calls that read: the ranges of one call travel together.
+    pub fn trips(&self) -> usize {
+        self.trips.load(Ordering::Relaxed)
+    }
+
     /// The bytes read so far, those read twice counted twice.
     pub fn bytes(&self) -> u64 {
         self.log().iter().map(|r| r.end.saturating_sub(r.start)).sum()
@@ -38,6 +45,7 @@ impl<S> CountingStore<S> {
     /// Forgets the reads so far.
     pub fn reset(&self) {
         self.log().clear();
+        self.trips.store(0, Ordering::Relaxed);
     }
 
     /// The store that was counted.
@@ -59,8 +67,17 @@ impl<S: ReadAt> ReadAt for CountingStore<S> {
         let n = self.inner.read_at(at, buf)?;
         if n > 0 {
             self.log().push(at..at.saturating_add(n as u64));
+            self.trips.fetch_add(1, Ordering::Relaxed);
         }
         Ok(n)
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+        let read = self.inner.read_ranges(ranges)?;
+        let found = ranges.iter().filter(|range| range.start < range.end);
+        self.log().extend(found.cloned());
+        self.trips.fetch_add(1, Ordering::Relaxed);
+        Ok(read)
     }
 
     fn stamp(&self) -> Option<Stamp> {
@@ -94,7 +111,7 @@ mod tests {
         store.read_ranges(&[2..5, 9..10]).unwrap();
         assert_eq!(store.read_at(10, &mut [0; 4]).unwrap(), 0);
         assert_eq!(store.reads(), [0..4, 2..5, 9..10]);
-        assert_eq!((store.requests(), store.bytes()), (3, 8));
+        assert_eq!((store.requests(), store.bytes(), store.trips()), (3, 8, 2));
         store.reset();
         assert_eq!((store.requests(), store.bytes()), (0, 0));
         assert_eq!(store.into_inner().into_bytes().len(), 10);

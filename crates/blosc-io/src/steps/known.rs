@@ -1,0 +1,101 @@
+//! The bytes of a file that are known so far.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+
+/// Pieces of a file by their positions, which do not overlap.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pieces: BTreeMap<u64, Box<[u8]>>,
+    nbytes: u64,
+}
+
+impl Known {
+    /// Bytes of all pieces.
+    pub(super) fn nbytes(&self) -> u64 {
+        self.nbytes
+    }
+
+    /// Adds what is new of some bytes.
+    pub(super) fn insert(&mut self, at: u64, bytes: &[u8]) {
+        for gap in self.gaps(at..at.saturating_add(bytes.len() as u64)) {
+            let offset = |position: u64| usize::try_from(position.saturating_sub(at));
+            let (Ok(start), Ok(end)) = (offset(gap.start), offset(gap.end)) else { continue };
+            if let Some(piece) = bytes.get(start..end) {
+                self.nbytes = self.nbytes.saturating_add(piece.len() as u64);
+                self.pieces.insert(gap.start, piece.into());
+            }
+        }
+    }
+
+    /// Copies the bytes from position `at` on to `dest`; false if some are not known.
+    pub(super) fn copy(&self, at: u64, dest: &mut [u8]) -> bool {
+        let (mut at, mut rest) = (at, dest);
+        while !rest.is_empty() {
+            let Some((start, piece)) = self.pieces.range(..=at).next_back() else { return false };
+            let from = usize::try_from(at.saturating_sub(*start)).unwrap_or(usize::MAX);
+            let Some(found) = piece.get(from..).filter(|found| !found.is_empty()) else {
+                return false;
+            };
+            let (now, later) = rest.split_at_mut(found.len().min(rest.len()));
+            now.copy_from_slice(found.get(..now.len()).unwrap_or_default());
+            at = at.saturating_add(now.len() as u64);
+            rest = later;
+        }
+        true
+    }
+
+    /// The parts of a range that are not known.
+    pub(super) fn gaps(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        let mut gaps = Vec::new();
+        let mut at = range.start;
+        let before = self.pieces.range(..range.start).next_back();
+        for (start, piece) in before.into_iter().chain(self.pieces.range(range.clone())) {
+            if *start > at {
+                gaps.push(at..*start);
+            }
+            at = at.max(start.saturating_add(piece.len() as u64));
+        }
+        if at < range.end {
+            gaps.push(at..range.end);
+        }
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_in_any_order_become_the_whole() {
+        let content: Vec<u8> = (0..200).collect();
+        for seed in 1..50_usize {
+            let mut known = Known::default();
+            let mut have = [false; 200];
+            for n in 0..12 {
+                let start = n * seed * 37 % 190;
+                let end = start + 1 + n * seed * 13 % (199 - start);
+                known.insert(start as u64, &content[start..end]);
+                have[start..end].fill(true);
+                let missing: Vec<u64> =
+                    known.gaps(0..200).into_iter().flat_map(|gap| gap.start..gap.end).collect();
+                let expected = (0..200).filter(|at| !have[*at as usize]).collect::<Vec<u64>>();
+                assert_eq!(missing, expected);
+                let mut dest = vec![0; end - start];
+                assert!(known.copy(start as u64, &mut dest));
+                assert_eq!(dest, content[start..end]);
+            }
+            assert_eq!(known.nbytes(), have.iter().filter(|have| **have).count() as u64);
+        }
+    }
+
+    #[test]
+    fn an_empty_range_has_no_gap() {
+        let mut known = Known::default();
+        assert_eq!(known.gaps(5..5), []);
+        known.insert(3, b"");
+        assert_eq!(known.nbytes(), 0);
+        assert!(!known.copy(3, &mut [0]));
+    }
+}

@@ -1,6 +1,7 @@
 //! Where the frames of a store lie: files of a directory, or members of an archive.
 
 use core::fmt;
+use core::ops::Range;
 use std::io;
 use std::sync::Arc;
 
@@ -34,6 +35,25 @@ impl Files {
     pub(crate) fn of_zip(store: Arc<dyn ReadAt>, max_members: u64) -> Result<Self> {
         let members = zip::members(&store, max_members)?;
         Ok(Self::Zip { store, members: members.into() })
+    }
+
+    /// Announces to far storage where the frames of a directory begin and end: what opening them
+    /// reads. Those of an archive were announced with its headers.
+    pub(crate) fn prefetch_ends(&self, max_files: u64) {
+        let Self::Tree(tree) = self else { return };
+        let (limit, mut nbytes) = (tree.prefetch_limit(), 0_u64);
+        if limit == 0 {
+            return;
+        }
+        let paths = self.paths(max_files).unwrap_or_default();
+        let file = |path: String| Some((ends_of(0..tree.len_of(&path).ok()?), path));
+        let files = paths.into_iter().filter_map(file);
+        let parts = files.flat_map(|(ends, path)| ends.map(|end| (path.clone(), end)));
+        let within = parts.take_while(|(_, part)| {
+            nbytes = nbytes.saturating_add(part.end.saturating_sub(part.start));
+            nbytes <= limit
+        });
+        tree.prefetch(&within.collect::<Vec<_>>());
     }
 
     /// The paths of all files, sorted. Links are no files here.
@@ -117,6 +137,29 @@ impl Files {
     pub(crate) fn members(&self) -> &[Member] {
         if let Self::Zip { members, .. } = self { members } else { &[] }
     }
+}
+
+/// Bytes of the start and of the end of a frame that opening it reads, mostly.
+const END_NBYTES: u64 = 4 << 10;
+
+/// The start and the end of a frame.
+pub(crate) fn ends_of(frame: Range<u64>) -> [Range<u64>; 2] {
+    let start = frame.start..frame.end.min(frame.start.saturating_add(END_NBYTES));
+    let end = frame.end.saturating_sub(END_NBYTES).max(start.end)..frame.end;
+    [start, end]
+}
+
+/// Announces the first of some ranges, as many as far storage takes at a time.
+pub(crate) fn prefetch_within(store: &dyn ReadAt, ranges: impl Iterator<Item = Range<u64>>) {
+    let (limit, mut nbytes) = (store.prefetch_limit(), 0_u64);
+    if limit == 0 {
+        return;
+    }
+    let within = ranges.take_while(|range| {
+        nbytes = nbytes.saturating_add(range.end.saturating_sub(range.start));
+        nbytes <= limit
+    });
+    store.prefetch(&within.collect::<Vec<_>>());
 }
 
 fn find<'a>(members: &'a [Member], path: &str) -> Option<&'a Member> {

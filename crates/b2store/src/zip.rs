@@ -12,6 +12,7 @@ use blosc_io::ReadAt;
 use rawzip::{MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord};
 
 use crate::error::{Error, Result};
+use crate::files::{ends_of, prefetch_within};
 use crate::key::{self, KeyFault};
 use crate::write::crc32_of;
 
@@ -99,6 +100,7 @@ pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<M
         let (name, unit) = ("the archive".to_owned(), "members");
         return Err(Error::Limit { name, needed: stated, limit: max_members, unit });
     }
+    announce_members(&archive, &**store, &mut buffer);
     let mut members = Vec::new();
     let mut found: u64 = 0;
     let mut local = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
@@ -126,6 +128,27 @@ pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<M
     }
     Ok(members)
 }
+
+/// Announces to far storage the local headers of all members, and with them where the frames begin
+/// and end. What is wrong with the directory is told when it is read.
+fn announce_members(archive: &ZipArchive<At<'_>>, store: &dyn ReadAt, buffer: &mut [u8]) {
+    if store.prefetch_limit() == 0 {
+        return;
+    }
+    let mut ranges = Vec::new();
+    let mut entries = archive.entries(buffer);
+    while let Ok(Some(header)) = entries.next_entry() {
+        let start = header.local_header_offset();
+        let name_len = header.file_path().as_bytes().len() as u64;
+        let nbytes = header.compressed_size_hint();
+        let len = nbytes.saturating_add(name_len).saturating_add(MAX_LOCAL_NBYTES);
+        ranges.extend(ends_of(start..start.saturating_add(len)));
+    }
+    prefetch_within(store, ranges.into_iter());
+}
+
+/// Bytes of a local header without its name, at most: some writers align the data.
+const MAX_LOCAL_NBYTES: u64 = 128;
 
 /// One member, whose local header agrees with the directory; `None` for a directory.
 fn member(

@@ -69,6 +69,7 @@ impl CArray {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
+        crate::prefetch::announce_metadata(&*tree, path);
         if crate::names::is_table(&*tree, path)? {
             return Err(Param::Kind { found: "ctable", asked: "carray" }.into());
         }

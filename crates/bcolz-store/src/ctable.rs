@@ -61,6 +61,7 @@ impl CTable {
     /// As [`open`](Self::open); a column that cannot be opened only where
     /// [`broken_columns`](OpenOptions::broken_columns) says so.
     pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
+        crate::prefetch::announce_metadata(&*tree, path);
         let names_path = names_path(path);
         let json = meta::read_object(&*tree, &names_path)?;
         let mut table = Self {

@@ -89,6 +89,7 @@ mod params;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod pickle;
+mod prefetch;
 mod quantize;
 pub mod query;
 pub mod repair;

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::names;
 use crate::params::OpenOptions;
+use crate::prefetch;
 use crate::sums::{Sums, sums_path};
 use crate::tree::{DirTree, Tree};
 
@@ -39,6 +40,7 @@ pub fn open(rootdir: impl AsRef<Path>) -> Result<DataSet> {
 ///
 /// As [`CArray::open_in`] and [`CTable::open_in`].
 pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<DataSet> {
+    prefetch::announce_metadata(&*tree, path);
     if names::is_table(&*tree, path)? {
         return CTable::open_in(tree, path, options).map(DataSet::CTable);
     }

@@ -9,7 +9,7 @@ use blosc_container::parallel::for_each;
 
 use super::{ColumnArrays, Scan};
 use crate::error::{Error, Result};
-use crate::table::Table;
+use crate::table::{Column, Table};
 
 /// Record batches; made by [`Scan::record_batches`].
 #[derive(Debug)]
@@ -59,6 +59,7 @@ impl RecordBatches {
 
     fn record_batch(&self, rows: &Range<u64>) -> Result<RecordBatch> {
         let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        Column::prefetch(self.columns.iter().map(ColumnArrays::column), rows);
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; self.columns.len()];
         let jobs = arrays.iter_mut().zip(&self.columns);
         let nworkers = self.table.store().nworkers();

@@ -153,6 +153,7 @@ impl Store {
     }
 
     fn from_files(files: Files, options: &OpenOptions) -> Result<Self> {
+        files.prefetch_ends(options.max_files);
         if !files.has(EMBED_PATH) {
             return Err(Error::NotAStore { why: "it has no embed.b2e" });
         }

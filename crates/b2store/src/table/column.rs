@@ -8,7 +8,7 @@ use b2frame::NdArray;
 use blosc_dtype::json::Json;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
-use super::live::{Span, read_rows};
+use super::live::{Span, read_rows, selection};
 use super::schema::{ColumnKind, ColumnSpec, Nulls};
 use super::{ColumnValues, Table, Values};
 use crate::batches::{BatchArray, ListArray};
@@ -138,6 +138,16 @@ impl Column {
         }
     }
 
+    /// The arrays of which reading rows reads the same rows.
+    fn row_arrays(&self) -> impl Iterator<Item = &NdArray> {
+        let data = match &self.data {
+            Data::Fixed(array) | Data::Dictionary { codes: array, .. } => Some(array),
+            Data::Utf8 { offsets, .. } => Some(offsets),
+            Data::Batches(_) | Data::Lists(_) => None,
+        };
+        data.into_iter().chain(&self.mask)
+    }
+
     /// The values of some logical rows; nothing else is decoded but the chunks that they lie in.
     ///
     /// # Errors
@@ -176,6 +186,25 @@ impl Column {
                 Values::Dictionary { codes: Vec::new(), words: words.decode()? }
             }
         })
+    }
+
+    /// Announces to far storage the rows of columns that will be read, so that those of all columns
+    /// come together; texts of any length follow their positions.
+    pub fn prefetch<'c>(columns: impl IntoIterator<Item = &'c Self>, rows: &Range<u64>) {
+        let columns: Vec<&Self> = columns.into_iter().collect();
+        let Some(first) = columns.first() else { return };
+        let is_far =
+            |column: &&Self| column.row_arrays().any(|array| array.schunk().prefetch_limit() > 0);
+        if !columns.iter().any(is_far) {
+            return;
+        }
+        let Ok(spans) = first.table.spans(rows) else { return };
+        let parts = || {
+            let arrays = columns.iter().flat_map(|column| column.row_arrays());
+            arrays.flat_map(|array| spans.iter().map(move |span| (array, &span.rows)))
+        };
+        parts().for_each(|(array, rows)| array.prefetch_heads(selection(rows)));
+        parts().for_each(|(array, rows)| array.prefetch_blocks(selection(rows)));
     }
 
     /// Every row of a span has a value.

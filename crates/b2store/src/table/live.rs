@@ -77,6 +77,7 @@ impl Live {
         if let Some(counts) = self.counts.get() {
             return Ok(counts);
         }
+        self.flags.prefetch_blocks(Selection::ALL);
         let nchunks = self.capacity().div_ceil(self.chunk_rows());
         let step = nchunks.div_ceil(MAX_COUNTS).max(1);
         let (mut before, mut count) = (vec![0], 0_u64);
@@ -252,9 +253,13 @@ fn trimmed(rows: Range<u64>, flags: Vec<bool>, wanted: Range<usize>) -> Span {
 
 /// Items of the first dimension of an array, with all of the others.
 pub(crate) fn read_rows(array: &NdArray, rows: Range<u64>) -> Result<Vec<u8>, b2frame::Error> {
+    array.to_bytes(selection(&rows))
+}
+
+/// Items of the first dimension, with all of the others.
+pub(crate) fn selection(rows: &Range<u64>) -> Selection {
     let bound = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
-    let pick = Pick::slice(bound(rows.start), bound(rows.end), 1);
-    array.to_bytes(Selection::from([pick]))
+    Selection::from([Pick::slice(bound(rows.start), bound(rows.end), 1)])
 }
 
 #[cfg(test)]

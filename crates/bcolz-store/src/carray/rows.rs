@@ -92,6 +92,15 @@ impl CArray {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|place| rows[*place]);
         let chunk_of = |place: &usize| rows[*place] / self.layout.chunklen;
+        if self.prefetch_limit() > 0 {
+            let chunks = order.chunk_by(|a, b| chunk_of(a) == chunk_of(b));
+            let part = |places: &[usize]| {
+                let (first, last) = (places.first()?, places.last()?);
+                let end = self.at_in_chunk(rows[*last]) + rowsize;
+                Some((chunk_of(first), self.at_in_chunk(rows[*first])..end))
+            };
+            self.prefetch_parts(&self.first_parts(chunks.filter_map(part)));
+        }
         let mut worker = self.check_out_worker();
         let mut data = Vec::new();
         let mut found = Vec::new();
@@ -126,9 +135,14 @@ impl CArray {
         }
         let destination = Destination::for_nbytes(dest.len());
         let (mut row, mut rest) = (rows.start, dest);
+        let mut announced = if self.prefetch_limit() > 0 { row } else { rows.end };
         while row < rows.end {
             let mut parts = Vec::new();
-            while row < rows.end && parts.len() < BATCH_NCHUNKS {
+            if row >= announced {
+                announced = self.announce(row..rows.end);
+            }
+            let end = if announced > row { announced.min(rows.end) } else { rows.end };
+            while row < end && parts.len() < BATCH_NCHUNKS {
                 let (part, behind, end) = self.cut(row..rows.end, rest);
                 parts.push(part);
                 (row, rest) = (end, behind);
@@ -150,6 +164,29 @@ impl CArray {
             )?;
         }
         Ok(())
+    }
+
+    /// Announces the first of these rows, as many as far storage takes at a time; returns the row
+    /// after them.
+    fn announce(&self, rows: Range<u64>) -> u64 {
+        let parts = self.first_parts(self.parts_of(rows.clone()));
+        self.prefetch_parts(&parts);
+        let last = parts.last().map_or(rows.start / self.layout.chunklen, |(nchunk, _)| *nchunk);
+        last.saturating_add(1).saturating_mul(self.layout.chunklen).min(rows.end)
+    }
+
+    /// The chunks of some rows, and the bytes of their data that the rows are.
+    pub(crate) fn parts_of(&self, rows: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
+        let chunklen = self.layout.chunklen.max(1);
+        let nchunks = rows.start / chunklen..rows.end.div_ceil(chunklen);
+        let nchunks = if rows.is_empty() { 0..0 } else { nchunks };
+        nchunks.map(move |nchunk| {
+            let first = nchunk.saturating_mul(chunklen);
+            let start = rows.start.max(first) - first;
+            let end = rows.end.min(first.saturating_add(chunklen)) - first;
+            let byte = |row| usize::try_from(self.layout.nbytes_of(row)).unwrap_or(usize::MAX);
+            (nchunk, byte(start)..byte(end))
+        })
     }
 
     /// Reads rows in this thread, to the start of a buffer that only grows.

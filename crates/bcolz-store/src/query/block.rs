@@ -82,6 +82,9 @@ impl Scan<'_> {
                 jobs.push((*at..end, None));
                 *at = end;
             }
+            if let (Some((first, _)), Some((last, _))) = (jobs.first(), jobs.last()) {
+                self.prefetch(first.start..last.end);
+            }
             let make = || pool.check_out(Buffers::default);
             let nworkers = threads.count().min(jobs.len());
             let Ok(()) = for_each(nworkers, jobs.iter_mut(), make, |buffers, (rows, out)| {
@@ -93,6 +96,13 @@ impl Scan<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Announces to far storage what every block reads of these rows.
+    fn prefetch(&self, rows: Range<u64>) {
+        let places = self.filter.as_ref().map_or(&self.wanted, |filter| &filter.columns);
+        let names = places.iter().map(|place| self.table.columns[*place].name.as_str());
+        self.table.prefetch(names, rows);
     }
 
     /// Rows of a block: the longest chunk of the columns that are read of each, within bounds.

@@ -180,7 +180,8 @@ impl FetchedFile {
     /// the work failed: its error may come from elsewhere.
     fn take_missing(&self, has_failed: bool) -> Option<Vec<Fetch>> {
         let mut state = self.lock();
-        if !state.is_blocked && !(has_failed && !state.missing.is_empty()) {
+        let lacks_bytes = state.is_blocked || has_failed && !state.missing.is_empty();
+        if !lacks_bytes {
             return None;
         }
         let missing = core::mem::take(&mut state.missing);

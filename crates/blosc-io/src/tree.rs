@@ -71,8 +71,8 @@ pub trait Tree: Debug + Send + Sync {
     /// `NotFound` or `NotADirectory` where there is no directory.
     fn list(&self, path: &str) -> io::Result<Vec<Entry>>;
 
-    /// Bytes that one [`prefetch`](Self::prefetch) may name; 0 where announcing reads gains nothing:
-    /// see [`ReadAt::prefetch_limit`].
+    /// Bytes that one [`prefetch`](Self::prefetch) may name; 0 where announcing reads gains
+    /// nothing: see [`ReadAt::prefetch_limit`].
     fn prefetch_limit(&self) -> u64 {
         0
     }

@@ -74,8 +74,8 @@ impl SChunk {
         }
     }
 
-    /// Announces what reading these ranges of chunks needs. `blocksize` is that of the chunks, if it
-    /// is known better than by the frame (bytes).
+    /// Announces what reading these ranges of chunks needs. `blocksize` is that of the chunks, if
+    /// it is known better than by the frame (bytes).
     pub(crate) fn prefetch(&self, parts: &[ChunkRanges], blocksize: Option<u64>) {
         let longer = self.announce_heads(parts, blocksize);
         self.announce_blocks(&longer);

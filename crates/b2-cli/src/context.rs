@@ -1,7 +1,7 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
 use core::{num::NonZeroUsize, time::Duration};
-use std::{path::Path, thread};
+use std::{io, path::Path, sync::Arc, thread};
 
 use b2frame::{
     Budget, CompressOptions, EditOptions, OpenOptions,
@@ -15,16 +15,18 @@ use blosc_io::{
 };
 
 use crate::{
-    args::{GeneralArgs, OutputArgs, shared::LockArgs},
+    args::{GeneralArgs, InputArgs, OutputArgs, shared::LockArgs},
     console::Console,
-    error::{Error, Result},
+    error::{Doing, Error, Result},
     exit::Code,
     inputs::{
         object_reader,
-        origin::{Found, Origin},
+        origin::{self, Found, OpenedInput, Origin},
     },
     memory,
+    opener::{Opened, Opener},
     output::{targets::Targets, unfinished::Unfinished},
+    render::escape::harmless,
 };
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).
@@ -50,6 +52,8 @@ pub(crate) struct Context {
     threads: NonZeroUsize,
     memory: u64,
     simd: Simd,
+    /// What opens inputs that are no files.
+    openers: Arc<[Box<dyn Opener>]>,
 }
 
 impl Context {
@@ -62,7 +66,42 @@ impl Context {
             threads: NonZeroUsize::new(general.threads).unwrap_or_else(cores),
             memory: memory::budget(general.max_memory.map(|size| size.0)),
             simd: general.simd.unwrap_or_default(),
+            openers: Arc::from([]),
         }
+    }
+
+    /// With openers of inputs that are no files.
+    pub(crate) fn openers(self, openers: Arc<[Box<dyn Opener>]>) -> Self {
+        Self { openers, ..self }
+    }
+
+    /// Finds the inputs, also those that are no files; `wanted` decides which files of a directory
+    /// are taken.
+    pub(crate) fn find(&self, args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
+        origin::find_opened(args, wanted, &self.openers)
+    }
+
+    /// The arrays of a group instead of it.
+    pub(crate) fn expand_groups(&self, inputs: Vec<Found>) -> Vec<Found> {
+        let mut expanded = vec![];
+        for input in inputs {
+            let Ok(Origin::Opened(OpenedInput { opened: Opened::Group(group), .. })) = &input
+            else {
+                expanded.push(input);
+                continue;
+            };
+            for name in &group.members {
+                expanded.push(match origin::open_by(&self.openers, Path::new(name)) {
+                    Ok(Some(array)) => Ok(array),
+                    Ok(None) => {
+                        let missing = io::ErrorKind::NotFound.into();
+                        Err((harmless(name), Error::io(Doing::Open)(missing)))
+                    }
+                    Err(error) => Err((harmless(name), error)),
+                });
+            }
+        }
+        expanded
     }
 
     /// Says what stops the whole command.
@@ -100,7 +139,7 @@ impl Context {
 
     /// The same without a word on the terminal, which something else is drawn on.
     pub(crate) fn silent(&self) -> Self {
-        let Self { unfinished, threads, memory, simd, .. } = self;
+        let Self { unfinished, threads, memory, simd, openers, .. } = self;
         let (threads, memory, simd) = (*threads, *memory, *simd);
         Self {
             console: self.console.silent(),
@@ -108,6 +147,7 @@ impl Context {
             threads,
             memory,
             simd,
+            openers: Arc::clone(openers),
         }
     }
 

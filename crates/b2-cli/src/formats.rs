@@ -5,6 +5,7 @@ pub(crate) mod blp;
 pub(crate) mod chunk;
 pub(crate) mod csv_table;
 pub(crate) mod msgpack_json;
+pub(crate) mod opened_array;
 pub(crate) mod parquet;
 pub(crate) mod store;
 pub(crate) mod stored_array;

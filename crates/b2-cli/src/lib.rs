@@ -31,6 +31,7 @@ mod exit;
 mod formats;
 mod inputs;
 mod memory;
+pub mod opener;
 mod output;
 mod plot;
 mod render;
@@ -40,6 +41,7 @@ use std::{
     ffi::OsString,
     io::{self, Write},
     path::Path,
+    sync::Arc,
 };
 
 use args::{Cli, Command, GeneralArgs};
@@ -62,6 +64,14 @@ pub use exit::Code;
 /// assert_eq!(code, b2_cli::Code::System);
 /// ```
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
+    run_with(argv, vec![])
+}
+
+/// As [`run`], with inputs that `openers` open.
+pub fn run_with(
+    argv: impl IntoIterator<Item = OsString>,
+    openers: Vec<Box<dyn opener::Opener>>,
+) -> Code {
     let argv: Vec<OsString> = argv.into_iter().collect();
     if let Some(argv) = blpk::argv(&argv) {
         return run_blpk(argv.iter().cloned());
@@ -73,7 +83,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
         .map_or("b2".into(), |name| name.to_string_lossy());
     let program = program.into_owned();
     match args::parse(argv) {
-        Ok(cli) => dispatch(&program, cli),
+        Ok(cli) => dispatch(&program, cli, &openers.into()),
         Err(error) => {
             print_usage_error(&error);
             if error.use_stderr() { Code::Usage } else { Code::Success }
@@ -92,13 +102,13 @@ fn print_usage_error(error: &clap::Error) {
     };
 }
 
-fn dispatch(program: &str, cli: Cli) -> Code {
+fn dispatch(program: &str, cli: Cli, openers: &Arc<[Box<dyn opener::Opener>]>) -> Code {
     let Some(command) = cli.command else {
         return run_without_command(program, cli.version, cli.verbose);
     };
     macro_rules! run {
         ($args:ident => $command:path) => {
-            run_command(program, &$args.general, |cx| $command(&$args, cx))
+            run_command(program, &$args.general, openers, |cx| $command(&$args, cx))
         };
     }
     match command {
@@ -159,6 +169,7 @@ fn run_without_command(program: &str, version: bool, verbose: bool) -> Code {
 fn run_command(
     program: &str,
     general: &GeneralArgs,
+    openers: &Arc<[Box<dyn opener::Opener>]>,
     command: impl FnOnce(&Context) -> Code,
 ) -> Code {
     if general.version {
@@ -173,7 +184,7 @@ fn run_command(
             return error.code();
         }
     };
-    command(&Context::new(console, general, unfinished))
+    command(&Context::new(console, general, unfinished).openers(Arc::clone(openers)))
 }
 
 /// Runs a command that only prints.

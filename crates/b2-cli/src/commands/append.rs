@@ -154,7 +154,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         }
         Object::Blp(blp) => work.blp(*blp)?,
         Object::Bcolz(set) => work.bcolz(*set)?,
-        Object::Chunk(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
+        Object::Chunk(_) | Object::Opened(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
     };
     drop(work);
     report(cx, &origin.name(), appended, grown, is_table)?;

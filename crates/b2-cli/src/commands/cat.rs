@@ -25,7 +25,7 @@ use crate::{
 
 /// Writes the inputs one after the other.
 pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::has_suffix);
+    let inputs = cx.find(&args.inputs, &origin::has_suffix);
     cx.run_on_inputs(inputs, |origin| write_input(args, cx, origin))
 }
 

@@ -90,6 +90,7 @@ fn report_input(cx: &Context, origin: &Origin) -> Result<()> {
             (if is_table { "table of bcolz" } else { "array of bcolz" }, of_bcolz())
         }
         Object::Table(rows) => ("table of a store", of_store(rows.table().store())?),
+        Object::Opened(_) => return Err(Error::NotBlosc { start: vec![] }),
     };
     print(cx, origin, name, readers)
 }

@@ -58,7 +58,7 @@ use crate::{
         decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
-        origin::{self, Origin},
+        origin::{self, Found, Origin},
         raw_data,
     },
     output::{
@@ -104,15 +104,14 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(named) => named,
         Err(error) => return cx.refuse(&error),
     };
-    if let (Some(folder), Ok(format)) = (folder_of(&inputs), format(args, &output))
+    let found = cx.find(&inputs, &origin::is_ours);
+    if let (Some(several), Ok(format)) = (values_of(&inputs, &found), format(args, &output))
         && format.is_store()
     {
-        let origin = Origin::File { path: folder.to_owned(), part: origin::Part::Whole };
-        return cx.run_into_targets(vec![Ok(origin)], vec![], &output, |origin, targets| {
-            convert_folder(args, &output, cx, origin, format, targets)
+        return cx.run_into_targets(vec![Ok(several)], vec![], &output, |several, targets| {
+            convert_values(args, &output, cx, several, format, targets)
         });
     }
-    let found = origin::find(&inputs, &origin::is_ours);
     match StorePlace::of_output(&output) {
         Ok(None) => {}
         Ok(Some(_)) if found.len() > 1 => {
@@ -134,13 +133,18 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     }
 }
 
-/// The folder of files that is the only input.
-fn folder_of(inputs: &InputArgs) -> Option<&Path> {
+/// The folder of files, or the group of arrays, that is the only input.
+fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
     let [folder] = &inputs.files[..] else { return None };
-    (folder.is_dir() && !origin::is_object(folder) && !inputs.recursive).then_some(folder)
+    match found {
+        [Ok(group)] if group.is_group() => Some(group.clone()),
+        [Ok(Origin::Opened(_))] => None,
+        _ if !folder.is_dir() || origin::is_object(folder) || inputs.recursive => None,
+        _ => Some(Origin::File { path: folder.to_owned(), part: origin::Part::Whole }),
+    }
 }
 
-fn convert_folder(
+fn convert_values(
     args: &ConvertArgs,
     output: &OutputArgs,
     cx: &Context,
@@ -152,13 +156,15 @@ fn convert_folder(
     if output.rm {
         return Err(message::FOLDER_IS_KEPT.error());
     }
-    match (origin.path(), targets.next(origin, Naming::Replace(format.suffix()))?) {
-        (Some(folder), Target::File(to)) => {
-            let report = store::from_folder(args, output, cx, folder, format, &to)?;
-            report.print(cx, &origin.name(), &to)
-        }
-        _ => Err(message::DIRECTORY_TO_STDOUT.error()),
-    }
+    let Target::File(to) = targets.next(origin, Naming::Replace(format.suffix()))? else {
+        return Err(message::DIRECTORY_TO_STDOUT.error());
+    };
+    let values = match origin.path() {
+        Some(folder) => store::keyed_files(folder)?,
+        None => store::keyed_arrays(cx, origin)?,
+    };
+    let report = store::from_values(args, output, cx, values, format, &to)?;
+    report.print(cx, &origin.name(), &to)
 }
 
 /// Inputs and output. As `cp` has it, the last of several names is the output, unless that or its
@@ -172,7 +178,7 @@ fn named(args: &ConvertArgs) -> Result<(InputArgs, OutputArgs)> {
     let refused =
         |path: &Path, error| Err(Error::Input { file: path_text(path), error: Box::new(error) });
     let is_there = |word: &Path| match Origin::from_word(word) {
-        Origin::Stdin => true,
+        Origin::Stdin | Origin::Opened(_) => true,
         Origin::File { path, .. } => path.symlink_metadata().is_ok(),
     };
     match inputs.files.pop() {

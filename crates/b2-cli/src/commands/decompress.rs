@@ -157,7 +157,7 @@ fn is_array(object: &Object) -> bool {
     match object {
         Object::Frame(schunk) => matches!(schunk.nd_meta(), Ok(Some(_))),
         Object::Blp(blp) => matches!(blp.file.array_info(), Ok(Some(_))),
-        Object::Bcolz(_) | Object::Table(_) => true,
+        Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => true,
         Object::Chunk(_) => false,
     }
 }
@@ -202,7 +202,7 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
         Object::Blp(blp) => return blp.npy_header(),
         Object::Bcolz(set) => return set.npy_header(),
         Object::Table(rows) => return rows.npy_header(),
-        Object::Chunk(_) => return Err(message::NOT_AN_ARRAY.error()),
+        Object::Chunk(_) | Object::Opened(_) => return Err(message::NOT_AN_ARRAY.error()),
     };
     let meta = schunk.nd_meta()?.ok_or(message::NOT_AN_ARRAY.error())?;
     let typesize = schunk.header().typesize().get();
@@ -293,7 +293,11 @@ impl Work<'_> {
                 Object::Blp(blp) if self.loses_metadata(&blp) => {
                     return lose("the metadata".to_owned());
                 }
-                Object::Chunk(_) | Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) => {}
+                Object::Chunk(_)
+                | Object::Blp(_)
+                | Object::Bcolz(_)
+                | Object::Table(_)
+                | Object::Opened(_) => {}
             }
         }
         Ok(None)

@@ -69,7 +69,7 @@ fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
             Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
             Object::Blp(blp) => blp::file(&mut printer, &found, blp, &wanted)?,
             Object::Bcolz(_) => return Err(message::BCOLZ_IS_A_DIRECTORY.error()),
-            Object::Table(_) => return Err(message::NOT_ONE_PIECE.error()),
+            Object::Table(_) | Object::Opened(_) => return Err(message::NOT_ONE_PIECE.error()),
         }
     }
     printer.finish()

@@ -230,7 +230,7 @@ pub(super) fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Co
             found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)
         }
         Object::Chunk(chunk) => !chunk.header().is_lazy(),
-        Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) => false,
+        Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => false,
     };
     if !is_one_piece {
         return Err(message::NOT_ONE_PIECE.error());
@@ -261,7 +261,9 @@ fn copy_chunk(cx: &Context, origin: &Origin, nchunk: u64, sink: &mut Sink) -> Re
         Object::Frame(schunk) => schunk.nchunks(),
         Object::Blp(blp) => blp.file.nchunks()?,
         Object::Chunk(_) => 1,
-        Object::Bcolz(_) | Object::Table(_) => return Err(message::NOT_ONE_PIECE.error()),
+        Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => {
+            return Err(message::NOT_ONE_PIECE.error());
+        }
     };
     if nchunk >= nchunks {
         return Err(message::NO_SUCH_CHUNK.about(format!("{nchunk}, there are {nchunks}")));

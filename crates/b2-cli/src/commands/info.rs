@@ -4,6 +4,7 @@ mod bcolz;
 mod blp;
 mod chunk;
 mod npy;
+mod opened;
 mod store;
 
 use core::fmt::Write;
@@ -22,8 +23,9 @@ use crate::{
         decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
-        origin::{self, Origin},
+        origin::{self, Found, OpenedInput, Origin},
     },
+    opener::Opened,
     render::{
         escape::harmless,
         size::{self, Units},
@@ -33,12 +35,24 @@ use crate::{
 
 /// Describes each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    // A group comes before its arrays.
+    let with_members = |input: Found| match &input {
+        Ok(group) if group.is_group() => {
+            let group = group.clone();
+            core::iter::once(Ok(group)).chain(cx.expand_groups(vec![input])).collect()
+        }
+        _ => vec![input],
+    };
+    let inputs = cx.find(&args.inputs, &origin::is_ours);
+    let inputs = inputs.into_iter().flat_map(with_members).collect();
     cx.run_on_inputs(inputs, |origin| describe_input(args, cx, origin))
 }
 
 fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
+    if let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin {
+        return opened::group(cx, name, group);
+    }
     if let Some(path) = crate::formats::store::whole(origin) {
         return store::run(cx, &origin.name(), path);
     }
@@ -67,6 +81,7 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
             Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),
             Object::Bcolz(set) => return bcolz::run(cx, &origin.name(), &set),
             Object::Table(rows) => return store::describe_column(cx, &origin.name(), &rows),
+            Object::Opened(array) => return opened::run(cx, &origin.name(), &*array),
         }
     }
     frames(cx, &origin.name(), &found, content, objects.trailing())

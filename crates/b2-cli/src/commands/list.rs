@@ -13,7 +13,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Code,
-    formats::store,
+    formats::{opened_array, store},
     inputs::{
         object::{Object, is_sparse},
         object_reader::ObjectReader,
@@ -32,7 +32,9 @@ struct ListRow {
     path: String,
     format: &'static str,
     nchunks: u64,
-    file_bytes: u64,
+    /// Not there where the reader of another format does not tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_bytes: Option<u64>,
     nbytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cratio: Option<f64>,
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
         return tree::run(&inputs, cx);
     }
     let mut rows = Vec::new();
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = cx.expand_groups(cx.find(&args.inputs, &origin::is_ours));
     let code = cx.run_on_inputs(inputs, |origin| {
         let row = row(cx, origin)?;
         if cx.console.json() {
@@ -83,7 +85,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         path: origin.name(),
         format: "b2frame",
         nchunks: 0,
-        file_bytes: 0,
+        file_bytes: Some(0),
         nbytes: 0,
         cratio: None,
         frames: None,
@@ -91,7 +93,10 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     };
     while let Some(object) = objects.next()? {
         row.nbytes += object.nbytes();
-        row.file_bytes += object.stored();
+        row.file_bytes = match &object {
+            Object::Opened(array) => array.stored_nbytes(),
+            object => row.file_bytes.map(|nbytes| nbytes + object.stored()),
+        };
         match object {
             Object::Frame(schunk) => {
                 row.format = frame_format(&schunk, row.format)?;
@@ -107,6 +112,10 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
                 row.nchunks += set.nchunks();
             }
             Object::Table(rows) => row.format = rows.format(),
+            Object::Opened(array) => {
+                row.format = array.format();
+                row.nchunks += opened_array::nchunks(&*array);
+            }
             Object::Blp(blp) => {
                 row.format = "blp";
                 row.nchunks += blp.file.nchunks()?;
@@ -114,7 +123,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
             }
         }
     }
-    row.cratio = size::cratio(row.nbytes, row.file_bytes);
+    row.cratio = row.file_bytes.and_then(|file_bytes| size::cratio(row.nbytes, file_bytes));
     Ok(row)
 }
 
@@ -130,7 +139,7 @@ fn store_row(cx: &Context, path: &Path, name: String) -> Result<ListRow> {
         path: name,
         format: store::format(path),
         nchunks: sum(|member| member.nchunks),
-        file_bytes,
+        file_bytes: Some(file_bytes),
         nbytes,
         cratio: size::cratio(nbytes, file_bytes),
         frames: None,
@@ -147,9 +156,9 @@ fn text(rows: &[ListRow], console: &Console) -> String {
         table.row([
             row.format.to_owned(),
             row.nchunks.to_string(),
-            units.size(row.file_bytes).to_string(),
+            row.file_bytes.map_or("-".to_owned(), |nbytes| units.size(nbytes).to_string()),
             units.size(row.nbytes).to_string(),
-            size::ratio(row.nbytes, row.file_bytes),
+            row.file_bytes.map_or("-".to_owned(), |nbytes| size::ratio(row.nbytes, nbytes)),
             row.checksum.unwrap_or("none").to_owned(),
             console.name(&row.path).into_owned(),
         ]);
@@ -182,7 +191,7 @@ fn total(rows: &[ListRow]) -> Option<(u64, u64, u64)> {
     let add = |sum: (u64, u64, u64), row: &ListRow| {
         Some((
             sum.0.checked_add(row.nchunks)?,
-            sum.1.checked_add(row.file_bytes)?,
+            sum.1.checked_add(row.file_bytes?)?,
             sum.2.checked_add(row.nbytes)?,
         ))
     };

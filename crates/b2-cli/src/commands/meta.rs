@@ -222,6 +222,6 @@ fn change_object(
         }
         Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock)),
         Object::Table(_) => Err(message::COLUMN_HAS_NO_METADATA.error()),
-        Object::Chunk(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
+        Object::Chunk(_) | Object::Opened(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
     }
 }

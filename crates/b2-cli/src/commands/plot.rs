@@ -29,11 +29,7 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{
-        decoded::Guard,
-        object::Object,
-        origin::{self, Origin},
-    },
+    inputs::{decoded::Guard, object::Object, origin::Origin},
     output::targets::{Naming, Target, Targets},
     plot::{
         axis::AxisRange,
@@ -95,7 +91,7 @@ const MAX_TEXT_SIDE: usize = 1000;
 
 /// Draws each input.
 pub(crate) fn run(args: &PlotArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &content::is_wanted);
+    let inputs = cx.find(&args.inputs, &content::is_wanted);
     let Some(output) = &args.output else {
         return cx.run_on_inputs(inputs, |origin| show(args, cx, origin));
     };

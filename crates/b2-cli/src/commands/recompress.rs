@@ -153,7 +153,9 @@ fn format(source: &Source) -> Result<ConvertedFormat> {
         Source::Object(Object::Table(rows)) => {
             return Err(message::A_TABLE.about(rows.table().key()));
         }
-        Source::Items(_) => return Err(Error::NotBlosc { start: vec![] }),
+        Source::Object(Object::Opened(_)) | Source::Items(_) => {
+            return Err(Error::NotBlosc { start: vec![] });
+        }
     })
 }
 

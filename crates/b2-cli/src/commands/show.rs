@@ -47,7 +47,7 @@ struct ShowReport<'a> {
 
 /// Shows each input.
 pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = cx.find(&args.inputs, &origin::is_ours);
     cx.run_on_inputs(inputs, |origin| show_input(args, cx, origin))
 }
 

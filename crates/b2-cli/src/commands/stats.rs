@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     formats::store,
-    inputs::origin::{self, Origin},
+    inputs::origin::Origin,
     render::{
         escape::harmless,
         progress::Progress,
@@ -44,7 +44,7 @@ struct StatsReport<'a> {
 
 /// Looks at each input.
 pub(crate) fn run(args: &StatsArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &content::is_wanted);
+    let inputs = cx.find(&args.inputs, &content::is_wanted);
     let inputs = content::expand_stores_to_tables(inputs, cx);
     cx.run_on_inputs(inputs, |origin| describe(args, cx, origin))
 }

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
         let lists = origin::find(&args.inputs, &|_| false);
         return cx.run_on_inputs(lists, |list| check_list(args, cx, list));
     }
-    let inputs = content::expand_stores(origin::find(&args.inputs, &content::is_wanted), cx);
+    let inputs = content::expand_stores(cx.find(&args.inputs, &content::is_wanted), cx);
     cx.run_on_inputs(inputs, |origin| {
         let (name, sum) = (origin.name(), sum(cx, origin, args.algorithm, args.limits)?);
         if cx.console.json() {

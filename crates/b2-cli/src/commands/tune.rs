@@ -183,7 +183,7 @@ fn command(origin: &Origin, sample: &Sample, setting: &Setting) -> String {
     }
     let file = match origin {
         Origin::Stdin => "FILE".to_owned(),
-        Origin::File { .. } => quoted(&origin.name()),
+        Origin::File { .. } | Origin::Opened(_) => quoted(&origin.name()),
     };
     match sample.sources.first() {
         Some(Source::Items(items)) if items.format == "npy" => {

@@ -26,7 +26,7 @@ use crate::{
         store,
     },
     inputs::{
-        decoded::Guard,
+        decoded::{self, Guard},
         object::{Object, frame_bytes},
         object_reader::ObjectReader,
         origin::{self, Origin},
@@ -125,6 +125,9 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
                     // Values that cannot be read are errors.
                     Object::Table(rows) => {
                         rows.for_each_batch(0..rows.nrows(), &mut |_| Ok(()))?;
+                    }
+                    Object::Opened(_) => {
+                        decoded::all(&object, &cx.read_options(), &mut |_| Ok(()))?;
                     }
                 }
                 nframe += 1;

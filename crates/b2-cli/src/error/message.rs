@@ -90,6 +90,11 @@ messages! {
     A_GROUP: Usage,
         "{} is a group of values",
         "`b2 list --tree` shows the keys";
+    GROUP_OF_ARRAYS: Usage,
+        "is a group of arrays, of which one has to be named, as in {}",
+        "`b2 list` lists them";
+    DIRECTORY_OF_NOTHING: Foreign,
+        "no data set of a format that is read there";
     A_TABLE: Usage,
         "{} is a table",
         "`b2 show` shows tables, `b2 convert` makes other files of them";

@@ -10,7 +10,10 @@ use b2frame::{Budget, NdArray, SChunk, header::ChunkSize};
 use crate::{
     args::LimitArgs,
     error::{Error, Result},
-    formats::stored_array::{RowMajor, count, selection},
+    formats::{
+        opened_array,
+        stored_array::{RowMajor, count, selection},
+    },
     inputs::object::Object,
     render::size::ByteSize,
 };
@@ -30,7 +33,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 pub(crate) fn nbytes(object: &Object) -> Result<u64> {
     match object {
         Object::Frame(schunk) => frame_nbytes(schunk),
-        Object::Chunk(_) | Object::Blp(_) => Ok(object.nbytes()),
+        Object::Chunk(_) | Object::Blp(_) | Object::Opened(_) => Ok(object.nbytes()),
         Object::Bcolz(set) => set.content_nbytes(),
         Object::Table(rows) => rows.content_nbytes(),
     }
@@ -48,6 +51,7 @@ pub(crate) fn all(object: &Object, options: &Budget, sink: Sink<'_>) -> Result<(
         Object::Blp(blp) => blp.part(0..blp.nbytes(), options, sink),
         Object::Bcolz(set) => set.part(0..set.content_nbytes()?, options, sink),
         Object::Table(rows) => rows.part(0..rows.content_nbytes()?, sink),
+        Object::Opened(array) => opened_array::part(&**array, 0..object.nbytes(), options, sink),
     }
 }
 
@@ -68,6 +72,7 @@ pub(crate) fn part(
         Object::Blp(blp) => blp.part(range, options, sink),
         Object::Bcolz(set) => set.part(range, options, sink),
         Object::Table(rows) => rows.part(range, sink),
+        Object::Opened(array) => opened_array::part(&**array, range, options, sink),
     }
 }
 
@@ -171,7 +176,7 @@ fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> Result<(Range<u64>, u64)> {
 }
 
 /// The part of `bytes`, which start at `at`, that lies in `range`.
-fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
+pub(crate) fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
     let inside =
         |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
     &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]

@@ -8,7 +8,8 @@ use blosc_dtype::{Dtype, npy::NpyError};
 
 use crate::{
     error::Result,
-    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, store::rows::TableRows},
+    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, opened_array, store::rows::TableRows},
+    opener::OpenedArray,
 };
 
 /// One thing with content.
@@ -21,6 +22,8 @@ pub(crate) enum Object {
     Bcolz(Box<Bcolz>),
     /// A table of a store, or a column of one.
     Table(Box<TableRows>),
+    /// An array of another format.
+    Opened(Arc<dyn OpenedArray>),
 }
 
 impl Object {
@@ -32,6 +35,7 @@ impl Object {
             Self::Blp(blp) => blp.nbytes(),
             Self::Bcolz(set) => set.nbytes(),
             Self::Table(rows) => rows.sizes().0,
+            Self::Opened(array) => opened_array::nbytes(&**array),
         }
     }
 
@@ -43,6 +47,7 @@ impl Object {
             Self::Blp(blp) => blp.file.file_len(),
             Self::Bcolz(set) => set.stored(),
             Self::Table(rows) => rows.sizes().1,
+            Self::Opened(array) => opened_array::stored(&**array),
         }
     }
 
@@ -54,6 +59,7 @@ impl Object {
             Self::Blp(blp) => blp.typesize(),
             Self::Bcolz(set) => set.typesize(),
             Self::Table(rows) => rows.dtype().map_or(1, |dtype| dtype.itemsize().max(1) as u64),
+            Self::Opened(array) => array.dtype().itemsize().max(1) as u64,
         }
     }
 }

@@ -40,9 +40,10 @@ use crate::{
     },
     inputs::{
         object::Object,
-        origin::{self, Origin, Part},
+        origin::{self, OpenedInput, Origin, Part},
         raw_data,
     },
+    opener::Opened,
 };
 
 /// Bytes of a piped frame that stay in memory.
@@ -115,7 +116,11 @@ impl ObjectReader {
     ///
     /// When it cannot be opened, or has no frame of the requested number.
     pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
-        let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        let (path, part) = match origin {
+            Origin::Stdin => return Ok(Self::stdin(dparams)),
+            Origin::File { path, part } => (path, part),
+            Origin::Opened(input) => return Self::opened(input, dparams),
+        };
         if let Some(rows) = store::rows(origin, dparams.clone())? {
             let table = Object::Table(Box::new(rows));
             let objects = Self::new(Source::Member(Some(Box::new(table))), 0, dparams);
@@ -152,6 +157,23 @@ impl ObjectReader {
             }
             Part::Offset(at) => Ok(Self { at: *at, wanted: Some(1), named: true, ..objects }),
             Part::Nth(nth) => objects.nth(*nth),
+        }
+    }
+
+    /// The objects of what an opener has opened.
+    fn opened(input: &OpenedInput, dparams: DParams) -> Result<Self> {
+        match &input.opened {
+            Opened::File(store) => Ok(Self::from_store(Arc::clone(store), dparams)),
+            Opened::Array(array) => {
+                let array = Object::Opened(Arc::clone(array));
+                let objects = Self::new(Source::Member(Some(Box::new(array))), 0, dparams);
+                Ok(Self { wanted: Some(1), ..objects })
+            }
+            Opened::Group(group) => {
+                let example = group.members.first().cloned().unwrap_or_default();
+                Err(message::GROUP_OF_ARRAYS.about(example))
+            }
+            Opened::Tree(_) => Err(message::DIRECTORY_OF_NOTHING.error()),
         }
     }
 

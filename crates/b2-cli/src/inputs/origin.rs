@@ -16,6 +16,7 @@ use crate::{
     error::{Doing, Error, FileKind, Result, irregular},
     formats::{bcolz, chunk, csv_table, store},
     inputs::piped,
+    opener::{Opened, Opener},
     output::{leftover, targets::SUFFIXES},
     render::escape::{harmless, path_text},
 };
@@ -32,7 +33,26 @@ pub(crate) enum Origin {
         /// Which frames of it.
         part: Part,
     },
+    /// What an [`Opener`] has opened.
+    Opened(OpenedInput),
 }
+
+/// An input that an [`Opener`] has opened.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenedInput {
+    /// As on the command line.
+    pub(crate) name: String,
+    /// What it leads to.
+    pub(crate) opened: Opened,
+}
+
+impl PartialEq for OpenedInput {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for OpenedInput {}
 
 /// Which frames of a file, or which value of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,10 +69,10 @@ pub(crate) enum Part {
 }
 
 impl Origin {
-    /// The path, unless it is standard input.
+    /// The path; `None` for what is no file.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Stdin => None,
+            Self::Stdin | Self::Opened(_) => None,
             Self::File { path, .. } => Some(path),
         }
     }
@@ -61,6 +81,7 @@ impl Origin {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
+            Self::Opened(OpenedInput { name, .. }) => harmless(name),
             Self::File { path, part } => {
                 let path = if piped::is_copy(path) { "stdin".to_owned() } else { path_text(path) };
                 match part {
@@ -71,6 +92,11 @@ impl Origin {
                 }
             }
         }
+    }
+
+    /// Whether it is a group of arrays of another format.
+    pub(crate) fn is_group(&self) -> bool {
+        matches!(self, Self::Opened(OpenedInput { opened: Opened::Group(_), .. }))
     }
 
     /// The input that `word` means.
@@ -189,6 +215,29 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
 /// standard input is an input as a file is.
 pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
     find_words(args, wanted, &piped::store_in)
+}
+
+/// Finds the inputs as [`find`] does, but each name goes to the openers first.
+pub(crate) fn find_opened(
+    args: &InputArgs,
+    wanted: &dyn Fn(&Path) -> bool,
+    openers: &[Box<dyn Opener>],
+) -> Vec<Found> {
+    find_words(args, wanted, &|word| match open_by(openers, word)? {
+        Some(origin) => Ok(Some(origin)),
+        None => piped::store_in(word),
+    })
+}
+
+/// The input that one of the openers opens.
+pub(crate) fn open_by(openers: &[Box<dyn Opener>], word: &Path) -> Result<Option<Origin>> {
+    for opener in openers {
+        if let Some(opened) = opener.open(word).map_err(Error::io(Doing::Open))? {
+            let name = word.to_string_lossy().into_owned();
+            return Ok(Some(Origin::Opened(OpenedInput { name, opened })));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
@@ -338,7 +387,7 @@ mod tests {
     fn suffix_of_a_name_selects_a_part() {
         let part = |word: &str| match Origin::from_word(Path::new(word)) {
             Origin::File { path, part } => (path.to_str().unwrap().to_owned(), part),
-            Origin::Stdin => panic!("a file"),
+            _ => panic!("a file"),
         };
         assert_eq!(part("no@7"), ("no".into(), Part::Offset(7)));
         assert_eq!(part("no#2"), ("no".into(), Part::Nth(2)));

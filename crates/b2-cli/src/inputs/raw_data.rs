@@ -128,7 +128,7 @@ pub(crate) fn copy_of_stream(origin: &Origin) -> Result<Option<tempfile::TempPat
         Origin::File { path, part: Part::Whole } if is_stream(path) => {
             spool(&mut File::open(path).map_err(Error::io(Doing::Open))?)
         }
-        Origin::File { .. } => Ok(None),
+        Origin::File { .. } | Origin::Opened(_) => Ok(None),
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
-    inputs::origin::{self, Origin},
+    inputs::origin::{self, OpenedInput, Origin},
 };
 
 /// The suffix of contiguous frames.
@@ -135,6 +135,8 @@ impl<'a> Targets<'a> {
             }
             (Some(output), _) => Ok(Some(output.clone())),
             (None, Origin::Stdin) => Ok(None),
+            // Nothing is written where it lies.
+            (None, Origin::Opened(_)) => Ok(Some(self.name(origin, naming)?.into())),
             (None, Origin::File { path, .. }) => {
                 Ok(Some(path.with_file_name(self.name(origin, naming)?)))
             }
@@ -183,6 +185,7 @@ impl<'a> Targets<'a> {
             Origin::File { part: origin::Part::Member(key), .. } => {
                 OsStr::new(key.rsplit('/').next().unwrap_or(key))
             }
+            Origin::Opened(OpenedInput { name, .. }) => last_name(name),
             _ => origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin")),
         };
         match naming {
@@ -225,6 +228,13 @@ pub(crate) fn is_npy(path: &Path) -> bool {
 }
 
 /// `name` without its suffix.
+/// The last part of the name of something that is no file: `cube` of `x.h5::/a/cube`.
+pub(crate) fn last_name(name: &str) -> &OsStr {
+    let name = name.trim_end_matches(['/', ':']);
+    let last = name.rsplit('/').next().unwrap_or(name);
+    OsStr::new(last.split(['?', '#']).next().unwrap_or(last))
+}
+
 fn strip(name: &OsStr, suffix: Option<&str>) -> Result<OsString> {
     let suffixes = match suffix {
         Some(suffix) => vec![suffix],

@@ -182,6 +182,9 @@ impl Grid {
                     array.chunkshape().iter().map(|len| u64::from(*len).max(1)).collect()
                 }
                 Array::Blp { info, .. } if info.order() == Order::F => self.columns_first(),
+                Array::Opened(array) if !array.chunkshape().is_empty() => {
+                    array.chunkshape().to_vec()
+                }
                 _ => vec![1; self.shape.len()],
             },
             GridKind::Stored(stored) if stored.fortran_order => self.columns_first(),

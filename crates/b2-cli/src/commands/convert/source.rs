@@ -135,6 +135,7 @@ impl Source {
             Self::Object(Object::Blp(_)) => "blp",
             Self::Object(Object::Bcolz(set)) => set.format(),
             Self::Object(Object::Table(rows)) => rows.format(),
+            Self::Object(Object::Opened(array)) => array.format(),
             Self::Items(items) => items.format,
         }
     }
@@ -171,6 +172,7 @@ impl Source {
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
             Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs_json()?)),
             Self::Object(Object::Table(rows)) => Ok(Metadata::of_attrs(rows.attributes()?)),
+            Self::Object(Object::Opened(array)) => Ok(Metadata::of_attrs(array.attributes())),
             _ => Ok(Metadata::default()),
         }
     }
@@ -200,6 +202,11 @@ impl Source {
             Self::Object(Object::Table(rows)) => {
                 Some(Layout { dtype: rows.dtype()?, shape: rows.shape()?, fortran_order: false })
             }
+            Self::Object(Object::Opened(array)) => Some(Layout {
+                dtype: array.dtype().clone(),
+                shape: array.shape().to_vec(),
+                fortran_order: false,
+            }),
             Self::Object(Object::Chunk(_)) => None,
             Self::Items(items) => Some(Layout {
                 dtype: items.dtype.clone(),
@@ -224,7 +231,8 @@ impl Source {
                 u32::try_from(chunk.header().nbytes()).ok().filter(|nbytes| *nbytes > 0)
             }
             Self::Object(Object::Blp(blp)) => blp.even_chunks()?,
-            Self::Object(Object::Bcolz(_) | Object::Table(_)) | Self::Items(_) => None,
+            Self::Object(Object::Bcolz(_) | Object::Table(_) | Object::Opened(_))
+            | Self::Items(_) => None,
         };
         Ok(size.and_then(|size| usize::try_from(size).ok()))
     }
@@ -241,7 +249,8 @@ impl Source {
             Self::Object(Object::Blp(blp)) => {
                 Some(Packed::Bytes(blp.file.packed_chunk(nchunk)?.into_bytes()))
             }
-            Self::Object(Object::Bcolz(_) | Object::Table(_)) | Self::Items(_) => None,
+            Self::Object(Object::Bcolz(_) | Object::Table(_) | Object::Opened(_))
+            | Self::Items(_) => None,
         })
     }
 

@@ -81,13 +81,13 @@ pub(super) fn copy(
     Ok(Some(StoreReport { schema: "b2.convert/1", path, output, nvalues }))
 }
 
-/// Makes a store of a folder: a value or a table for each file in it, whose key is the path of the
-/// file without the suffix of its format. Files of no format become arrays of bytes.
-pub(super) fn from_folder(
+/// Makes a store of inputs with keys: a value or a table for each. Files of no format become arrays
+/// of bytes.
+pub(super) fn from_values(
     args: &ConvertArgs,
     output: &OutputArgs,
     cx: &Context,
-    folder: &Path,
+    values: BTreeMap<String, Origin>,
     format: ConvertedFormat,
     to: &Path,
 ) -> Result<StoreReport> {
@@ -97,7 +97,7 @@ pub(super) fn from_folder(
     let mut writer = StoreWriter::create_with(nest.path(), &options)?;
     // They hold the values until the store is written.
     let mut stations = vec![];
-    for (key, origin) in keyed_files(folder)? {
+    for (key, origin) in values {
         let named = |error: Error| match error.path() {
             Some(_) => error,
             None => Error::Input { file: origin.name(), error: Box::new(error) },
@@ -119,8 +119,20 @@ pub(super) fn from_folder(
     Ok(StoreReport { schema: "b2.convert/1", path, output, nvalues })
 }
 
-/// The files of a folder, and the keys that they get.
-fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
+/// The arrays of a group, and the keys that they get: their paths in the group.
+pub(super) fn keyed_arrays(cx: &Context, group: &Origin) -> Result<BTreeMap<String, Origin>> {
+    let mut keyed = BTreeMap::new();
+    for found in cx.expand_groups(vec![Ok(group.clone())]) {
+        let array = found.map_err(|(_, error)| error)?;
+        let name = array.name();
+        let key = name.rsplit_once("::").map_or(name.as_str(), |(_, key)| key);
+        keyed.insert(format!("/{}", key.trim_start_matches('/')), array);
+    }
+    Ok(keyed)
+}
+
+/// The files of a folder, and the keys that they get: their paths without the suffixes of formats.
+pub(super) fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
     let mut keyed = BTreeMap::new();
     for found in origin::files_in(folder) {
         let origin = found.map_err(|(_, error)| error)?;

@@ -25,9 +25,9 @@ use crate::{
     formats::store::rows::{TableRows, nulls_of_copy},
     inputs::{
         object::Object,
-        origin::{Origin, Part},
+        origin::{OpenedInput, Origin, Part},
     },
-    output::staged::Nest,
+    output::{staged::Nest, targets},
 };
 
 /// The key of a table that is a whole store.
@@ -154,6 +154,10 @@ impl Work<'_> {
     fn value_key(&self) -> String {
         if let Origin::File { part: Part::Member(key), .. } = self.origin {
             return format!("/{}", key.rsplit('/').next().unwrap_or(key));
+        }
+        if let Origin::Opened(OpenedInput { name, .. }) = self.origin {
+            let last = targets::last_name(name).to_string_lossy();
+            return format!("/{}", last.split('.').next().unwrap_or(&last));
         }
         let stem = self.origin.path().and_then(Path::file_stem);
         let name = stem.map_or_else(|| "data".into(), |name| name.to_string_lossy());

@@ -113,6 +113,9 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
         Some(Object::Chunk(chunk)) => {
             node(format!("chunk, {}", units.size(chunk.header().nbytes() as u64)), vec![])
         }
+        Some(Object::Opened(array)) => {
+            node(format!("array, {} of {}", dims(array.shape()), array.dtype()), vec![])
+        }
         None => node("nothing".to_owned(), vec![]),
     })
 }

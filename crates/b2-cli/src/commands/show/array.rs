@@ -1,18 +1,27 @@
 //! Arrays of all kinds: in a frame, in a Bloscpack file whose metadata say so, and in a directory
-//! of bcolz.
+//! of bcolz, or opened by another program's opener.
+
+use std::sync::Arc;
 
 use b2frame::{NdArray, nd::Selection};
 use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
 use bloscpack::numpy::ArrayInfo;
 
-use crate::{context::Context, error::Result, formats::blp::Blp, inputs::object::Object};
+use crate::{
+    context::Context,
+    error::Result,
+    formats::{blp::Blp, opened_array},
+    inputs::object::Object,
+    opener::OpenedArray,
+};
 
 /// An array, of which parts are read.
 pub(in crate::commands) enum Array {
     Frame(Box<NdArray>),
     Blp { blp: Box<Blp>, info: ArrayInfo },
     Bcolz(Box<CArray>),
+    Opened(Arc<dyn OpenedArray>),
 }
 
 impl Array {
@@ -37,6 +46,7 @@ impl Array {
                 DataSet::CArray(array) => Ok(Self::Bcolz(Box::new(array))),
                 DataSet::CTable(_) => Err(Object::Bcolz(set)),
             },
+            Object::Opened(array) => Ok(Self::Opened(array)),
             object => Err(object),
         })
     }
@@ -47,6 +57,7 @@ impl Array {
             Self::Frame(array) => array.dtype(),
             Self::Blp { info, .. } => info.dtype(),
             Self::Bcolz(array) => array.dtype(),
+            Self::Opened(array) => array.dtype(),
         }
     }
 
@@ -56,6 +67,7 @@ impl Array {
             Self::Frame(array) => array.typesize(),
             Self::Blp { info, .. } => info.dtype().itemsize(),
             Self::Bcolz(array) => array.dtype().itemsize(),
+            Self::Opened(array) => array.dtype().itemsize(),
         }
     }
 
@@ -65,6 +77,7 @@ impl Array {
             Self::Frame(array) => array.shape(),
             Self::Blp { info, .. } => info.shape(),
             Self::Bcolz(array) => array.shape(),
+            Self::Opened(array) => array.shape(),
         }
     }
 
@@ -82,8 +95,8 @@ impl Array {
         match self {
             Self::Frame(array) => Ok(array.read_bytes(selection, dest)?),
             // Nothing has to be listed that may be long.
-            Self::Blp { .. } | Self::Bcolz(_) if dest.is_empty() => Ok(()),
-            Self::Blp { .. } | Self::Bcolz(_) => {
+            _ if dest.is_empty() => Ok(()),
+            Self::Blp { .. } | Self::Bcolz(_) | Self::Opened(_) => {
                 let positions = selection.positions(self.shape()).map_err(b2frame::Error::from)?;
                 self.read_at(
                     &positions.into_iter().map(Iterator::collect).collect::<Vec<_>>(),
@@ -108,6 +121,7 @@ impl Array {
             Self::Frame(array) => Ok(array.read_oindex_bytes(&lists, dest)?),
             Self::Blp { blp, info } => Ok(blp.file.read_oindex_bytes(info, &lists, dest)?),
             Self::Bcolz(array) => of_rows(array, &lists, dest),
+            Self::Opened(array) => opened_array::read_at(&**array, &lists, dest),
         }
     }
 }

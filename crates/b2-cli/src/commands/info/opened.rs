@@ -1,0 +1,117 @@
+//! `b2 info` on arrays of other formats.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Lines, dims, print_report, sizes};
+use crate::{
+    console::Console,
+    context::Context,
+    error::Result,
+    formats::opened_array,
+    opener::{OpenedArray, OpenedGroup},
+    render::size,
+};
+
+/// An array of another format.
+#[derive(Serialize)]
+struct OpenedReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    format: &'static str,
+    dtype: String,
+    shape: &'a [u64],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    chunkshape: &'a [u64],
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pipeline: String,
+    nbytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cbytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cratio: Option<f64>,
+    attrs: Map<String, Value>,
+}
+
+/// Describes an array.
+pub(super) fn run(cx: &Context, name: &str, array: &dyn OpenedArray) -> Result<()> {
+    let (nbytes, cbytes) = (opened_array::nbytes(array), array.stored_nbytes());
+    let report = OpenedReport {
+        schema: "b2.info/1",
+        path: name,
+        format: array.format(),
+        dtype: array.dtype().to_string(),
+        shape: array.shape(),
+        chunkshape: array.chunkshape(),
+        pipeline: array.pipeline(),
+        nbytes,
+        cbytes,
+        cratio: cbytes.and_then(|cbytes| size::cratio(nbytes, cbytes)),
+        attrs: array.attributes(),
+    };
+    print_report(cx, &report, |console| text(&report, console), &[], || Ok(()))
+}
+
+fn text(report: &OpenedReport<'_>, console: &Console) -> String {
+    let mut lines = Lines::new(console, report.path, &format!("{} array", title(report.format)));
+    lines.add("shape", &format!("{}     {}", dims(report.shape), report.dtype));
+    if !report.chunkshape.is_empty() {
+        lines.add("chunks", &dims(report.chunkshape));
+    }
+    let units = console.units();
+    let size = report.cbytes.map(|cbytes| sizes(report.nbytes, cbytes, units));
+    lines.add("size", &size.unwrap_or_else(|| units.size(report.nbytes).to_string()));
+    if !report.pipeline.is_empty() {
+        lines.add("pipeline", &report.pipeline);
+    }
+    lines.names("attrs", report.attrs.keys());
+    if console.verbose() > 0 {
+        report.attrs.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
+    }
+    lines.text
+}
+
+/// A group of arrays.
+#[derive(Serialize)]
+struct GroupReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    format: &'static str,
+    arrays: &'a [String],
+    attrs: &'a Map<String, Value>,
+}
+
+/// Describes a group, without its arrays.
+pub(super) fn group(cx: &Context, name: &str, group: &OpenedGroup) -> Result<()> {
+    let report = GroupReport {
+        schema: "b2.info/1",
+        path: name,
+        format: group.format,
+        arrays: &group.members,
+        attrs: &group.attributes,
+    };
+    let text = |console: &Console| {
+        let narrays = size::count(group.members.len() as u64);
+        let what = format!("{} group, arrays: {narrays}", title(group.format));
+        let mut lines = Lines::new(console, name, &what);
+        lines.names("attrs", group.attributes.keys());
+        if console.verbose() > 0 {
+            group.attributes.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
+        }
+        lines.text
+    };
+    print_report(cx, &report, text, &[], || Ok(()))
+}
+
+/// A format as its own documents write it.
+fn title(format: &str) -> String {
+    match format {
+        "hdf5" => "HDF5".to_owned(),
+        _ => {
+            let mut letters = format.chars();
+            let first: Vec<char> =
+                letters.next().into_iter().flat_map(char::to_uppercase).collect();
+            first.into_iter().chain(letters).collect()
+        }
+    }
+}

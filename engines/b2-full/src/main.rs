@@ -1,0 +1,8 @@
+//! The program `b2-full`: `b2`, and arrays of Zarr and HDF5.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    b2_cli::run_with(std::env::args_os(), b2_full::openers()).into()
+}

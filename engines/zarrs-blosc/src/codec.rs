@@ -68,7 +68,7 @@ impl BloscCodec {
     }
 
     /// The parameters of chunks, which C-Blosc 1.21 reads as any reader of Zarr does.
-    fn cparams(&self) -> CParams {
+    pub(crate) fn cparams(&self) -> CParams {
         let Config { cname, clevel, shuffle, typesize, blocksize, .. } = self.config;
         let codec = match cname {
             CodecName::BloscLz => CodecId::BLOSCLZ,

@@ -12,6 +12,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+#[cfg(feature = "blosc2")]
+mod blosc2;
 mod codec;
 mod config;
 mod partial;
@@ -25,6 +27,8 @@ use zarrs_codec::{
 use zarrs_metadata::{v2::MetadataV2, v3::MetadataV3};
 use zarrs_plugin::PluginCreateError;
 
+#[cfg(feature = "blosc2")]
+pub use blosc2::Blosc2Codec;
 pub use codec::BloscCodec;
 pub use config::{CodecName, Config, ConfigError, Shuffle};
 

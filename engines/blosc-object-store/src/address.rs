@@ -21,22 +21,47 @@ pub struct Address {
 }
 
 impl Address {
+    /// Whether a text is an address of a kind that is known, and not the name of a file.
+    #[must_use]
+    pub fn is_address(text: &str) -> bool {
+        const SCHEMES: [&str; 9] =
+            ["http", "https", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+        text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+    }
+
     /// What an address leads to, with the variables of the environment that each cloud's own
-    /// programs read (`AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`
-    /// and so on). Without any, `AWS_SKIP_SIGNATURE=true` and its like make anonymous requests.
+    /// programs read (`AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_KEY`
+    /// and so on). Where none of them has credentials, requests are anonymous; the roles of
+    /// machines in a cloud are used with `AWS_SKIP_SIGNATURE=false` and its like.
     ///
     /// # Errors
     ///
     /// `InvalidInput` for what is no address, or of a kind whose feature is off.
     pub fn parse(text: &str) -> io::Result<Self> {
+        Self::parse_with(text, std::env::vars())
+    }
+
+    /// The same with other options than the environment.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn parse_with(
+        text: &str,
+        options: impl IntoIterator<Item = (String, String)>,
+    ) -> io::Result<Self> {
         let invalid = |error: &dyn core::fmt::Display| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("{text}: {error}"))
         };
         let url = Url::parse(text).map_err(|error| invalid(&error))?;
-        let is_plain = url.scheme() == "http";
-        let plain = is_plain.then(|| ("allow_http".to_owned(), "true".to_owned()));
+        let options: Vec<(String, String)> = options
+            .into_iter()
+            .map(|(key, value)| (key.to_ascii_lowercase(), value))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        let more = implied(&url, &options);
         let (store, path) =
-            parse_url_opts(&url, std::env::vars().chain(plain)).map_err(|error| invalid(&error))?;
+            parse_url_opts(&url, options.into_iter().chain(more)).map_err(|e| invalid(&e))?;
         Ok(Self { store: store.into(), path })
     }
 
@@ -56,5 +81,86 @@ impl Address {
     /// As [`RemoteTree::open`].
     pub fn open_tree(&self, cache: &Arc<Cache>) -> io::Result<RemoteTree> {
         RemoteTree::open(Arc::clone(&self.store), &self.path, cache)
+    }
+}
+
+/// Options by which credentials are found, and the one that leaves them out, for each cloud.
+const CREDENTIALS: [(&[&str], &str); 3] = [
+    (
+        &[
+            "aws_access_key_id",
+            "aws_web_identity_token_file",
+            "aws_container_credentials_relative_uri",
+            "aws_container_credentials_full_uri",
+        ],
+        "aws_skip_signature",
+    ),
+    (
+        &[
+            "google_service_account",
+            "google_service_account_path",
+            "google_service_account_key",
+            "google_application_credentials",
+            "service_account",
+        ],
+        "google_skip_signature",
+    ),
+    (
+        &[
+            "azure_storage_account_key",
+            "azure_storage_access_key",
+            "azure_storage_sas_key",
+            "azure_storage_sas_token",
+            "azure_storage_token",
+            "azure_storage_client_id",
+            "azure_client_id",
+            "azure_federated_token_file",
+            "azure_use_azure_cli",
+            "azure_msi_endpoint",
+            "identity_endpoint",
+        ],
+        "azure_skip_signature",
+    ),
+];
+
+/// What follows from an address and from what is not among the options: plain HTTP where the
+/// address or that of the service says so, and anonymous requests where there are no credentials.
+fn implied(url: &Url, options: &[(String, String)]) -> Vec<(String, String)> {
+    let has = |name: &str| options.iter().any(|(key, _)| key == name);
+    let is_endpoint = |key: &str| key.ends_with("endpoint") || key.ends_with("endpoint_url");
+    let is_plain = url.scheme() == "http"
+        || options.iter().any(|(key, value)| is_endpoint(key) && value.starts_with("http://"));
+    let anonymous = CREDENTIALS.iter().filter(|(credentials, skip)| {
+        !has(skip) && !credentials.iter().any(|credential| has(credential))
+    });
+    let switches = anonymous.map(|(_, skip)| *skip).chain(is_plain.then_some("allow_http"));
+    switches.map(|switch| (switch.to_owned(), "true".to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn implied_by(url: &str, options: &[(&str, &str)]) -> Vec<String> {
+        let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        let implied = implied(&Url::parse(url).unwrap(), &options.collect::<Vec<_>>());
+        implied.into_iter().map(|(key, _)| key).collect()
+    }
+
+    #[test]
+    fn without_credentials_requests_are_anonymous() {
+        let all = ["aws_skip_signature", "google_skip_signature", "azure_skip_signature"];
+        assert_eq!(implied_by("s3://b/x", &[]), all);
+        assert_eq!(implied_by("s3://b/x", &[("aws_access_key_id", "k")]), all[1..]);
+        let role = [("aws_skip_signature", "false"), ("azure_storage_sas_key", "k")];
+        assert_eq!(implied_by("s3://b/x", &role), ["google_skip_signature"]);
+    }
+
+    #[test]
+    fn plain_http_is_used_where_an_address_says_so() {
+        let last = |url: &str, options: &[(&str, &str)]| implied_by(url, options).pop().unwrap();
+        assert_eq!(last("http://h/x", &[]), "allow_http");
+        assert_ne!(last("https://h/x", &[]), "allow_http");
+        assert_eq!(last("s3://b/x", &[("aws_endpoint_url", "http://h")]), "allow_http");
     }
 }

@@ -1,25 +1,45 @@
 //! Pages of objects that were fetched, kept within a budget.
 
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::driver::Driver;
+use crate::object::Object;
+use crate::pages::{Key, Pages};
+use crate::session::Session;
 
-/// Bytes of a page: what is fetched at least.
-pub(crate) const PAGE: u64 = 64 << 10;
+/// Bytes of a page: what is kept and dropped as one.
+pub(crate) const PAGE: u64 = 4 << 10;
+/// Bytes between two pages that are fetched with them: a further request would take longer.
+const MERGE_GAP: u64 = 16 << 10;
+/// Most bytes of a request, and most requests at once.
+const MAX_REQUEST: u64 = 8 << 20;
+const MAX_REQUESTS: usize = 32;
+/// The least budget (bytes).
+const MIN_BUDGET: u64 = 1 << 20;
 
-/// What several objects share: the budget of bytes that are kept, and the thread in which requests
-/// run.
+/// What several objects share: the budget of bytes in memory, and the thread in which requests run.
+///
+/// The budget holds for all that was fetched and is kept, and for requests under way, which count
+/// twice what they fetch: as an answer and as pages. The first 80 KiB of an object that is being
+/// opened count when they have come.
 #[derive(Debug)]
 pub struct Cache {
     pub(crate) driver: Driver,
     pages: Mutex<Pages>,
-    arrived: Condvar,
+    /// A page came, or a reader is done with one.
+    changed: Condvar,
+    changed_async: Notify,
+    permits: Arc<Semaphore>,
     requests: AtomicU64,
+    failed: AtomicU64,
     rounds: AtomicU64,
     nbytes: AtomicU64,
 }
@@ -28,47 +48,23 @@ pub struct Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Requests.
+    /// Requests, those that failed among them. What the client of a store repeats by itself is one
+    /// request.
     pub requests: u64,
-    /// How often a caller waited for requests, which ran at once.
+    /// Requests that failed.
+    pub failed: u64,
+    /// How often requests were begun while none was under way: what a reader waited for, one after
+    /// the other.
     pub rounds: u64,
     /// Bytes that came.
     pub nbytes: u64,
 }
 
-/// A page of an object.
-pub(crate) type Key = (u64, u64);
-
-#[derive(Debug, Default)]
-struct Pages {
-    found: HashMap<Key, Page>,
-    /// Pages by the time of their last use.
-    used: BTreeMap<u64, Key>,
-    clock: u64,
-    nbytes: u64,
-    max_nbytes: u64,
-    nobjects: u64,
-}
-
-#[derive(Debug)]
-enum Page {
-    /// Somebody waits for it already.
-    OnItsWay,
-    Kept(Bytes, u64),
-}
-
-/// What a caller who needs pages is told.
-pub(crate) enum Claim {
-    Kept(Bytes),
-    /// Another caller fetches it.
-    Elsewhere,
-    /// The caller has to fetch it now, and to [deliver](Cache::deliver) it or to
-    /// [give it up](Cache::give_up).
-    Yours,
-}
+/// The error of the requests for some pages, if one failed.
+pub(crate) type Failure = Arc<Mutex<Option<io::Error>>>;
 
 impl Cache {
-    /// A cache of that many bytes. The page that was used last stays even if it is larger.
+    /// A cache of that many bytes, at least 1 MiB.
     ///
     /// # Errors
     ///
@@ -76,9 +72,12 @@ impl Cache {
     pub fn new(max_nbytes: u64) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             driver: Driver::new()?,
-            pages: Mutex::new(Pages { max_nbytes, ..Pages::default() }),
-            arrived: Condvar::new(),
+            pages: Mutex::new(Pages::new(max_nbytes.max(MIN_BUDGET))),
+            changed: Condvar::new(),
+            changed_async: Notify::new(),
+            permits: Arc::new(Semaphore::new(MAX_REQUESTS)),
             requests: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
             rounds: AtomicU64::new(0),
             nbytes: AtomicU64::new(0),
         }))
@@ -89,6 +88,7 @@ impl Cache {
     pub fn counts(&self) -> Counts {
         Counts {
             requests: self.requests.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
             rounds: self.rounds.load(Ordering::Relaxed),
             nbytes: self.nbytes.load(Ordering::Relaxed),
         }
@@ -97,60 +97,236 @@ impl Cache {
     /// Bytes that are kept now.
     #[must_use]
     pub fn kept_nbytes(&self) -> u64 {
-        self.lock().nbytes
+        self.lock().kept_nbytes()
     }
 
-    /// Notes a round of requests.
-    pub(crate) fn count_round(&self, requests: u64, nbytes: u64) {
-        self.rounds.fetch_add(1, Ordering::Relaxed);
-        self.requests.fetch_add(requests, Ordering::Relaxed);
-        self.nbytes.fetch_add(nbytes, Ordering::Relaxed);
+    /// The most bytes that were kept and under way at any time: never more than the budget.
+    #[must_use]
+    pub fn peak_nbytes(&self) -> u64 {
+        self.lock().peak_nbytes()
+    }
+
+    /// Bytes that may be announced at once: half of the budget while they are under way.
+    pub(crate) fn prefetch_limit(&self) -> u64 {
+        self.lock().max_nbytes() / 4
     }
 
     /// A number for a version of an object.
     pub(crate) fn new_object(&self) -> u64 {
-        let mut pages = self.lock();
-        pages.nobjects = pages.nobjects.saturating_add(1);
-        pages.nobjects
+        self.lock().new_object()
     }
 
-    pub(crate) fn claim(&self, key: Key) -> Claim {
-        let mut pages = self.lock();
-        match pages.found.get(&key) {
-            Some(Page::OnItsWay) => Claim::Elsewhere,
-            Some(Page::Kept(bytes, _)) => {
-                let bytes = bytes.clone();
-                pages.keep(key, bytes.clone());
-                Claim::Kept(bytes)
-            }
-            None => {
-                pages.found.insert(key, Page::OnItsWay);
-                Claim::Yours
-            }
+    /// Notes requests that begin.
+    pub(crate) fn count_requests(&self, count: u64) {
+        self.requests.fetch_add(count, Ordering::Relaxed);
+        if self.lock().begin_requests(count) {
+            self.rounds.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn deliver(&self, key: Key, bytes: Bytes) {
-        self.lock().keep(key, bytes);
-        self.arrived.notify_all();
+    /// Notes how a request ended.
+    pub(crate) fn count_end<T>(&self, got: &io::Result<T>, nbytes: impl Fn(&T) -> usize) {
+        match got {
+            Ok(got) => self.nbytes.fetch_add(nbytes(got) as u64, Ordering::Relaxed),
+            Err(_) => self.failed.fetch_add(1, Ordering::Relaxed),
+        };
+        self.lock().end_request();
     }
 
-    /// Lets others try what could not be fetched.
-    pub(crate) fn give_up(&self, key: Key) {
+    /// Keeps the pages that lie as a whole in some bytes of an object, which begin at `at`.
+    pub(crate) fn keep(&self, object: &Object, at: u64, bytes: &Bytes) {
         let mut pages = self.lock();
-        if matches!(pages.found.get(&key), Some(Page::OnItsWay)) {
-            pages.found.remove(&key);
+        for (number, page) in pages_in(object, at, bytes) {
+            pages.insert((object.id, number), &page);
+        }
+    }
+
+    /// Shows pages to `show`; those that are not kept are fetched and waited for. The numbers
+    /// ascend, each once.
+    pub(crate) fn read(
+        self: &Arc<Self>,
+        object: &Object,
+        numbers: &[u64],
+        mut show: impl FnMut(u64, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(session) = Session::current() {
+            return self.read_now(object, numbers, &session, show);
+        }
+        // Of each batch there is room for all pages at once.
+        let batch = usize::try_from(self.prefetch_limit() / 2 / PAGE).unwrap_or(1).max(1);
+        for numbers in numbers.chunks(batch) {
+            let mut left = numbers.to_vec();
+            while !left.is_empty() {
+                let failure = self.claim(object, &left);
+                let is_under_way = |pages: &mut Pages| {
+                    left.iter().any(|number| pages.is_under_way((object.id, *number)))
+                };
+                let waited = self.changed.wait_while(self.lock(), is_under_way);
+                let mut pages = waited.unwrap_or_else(PoisonError::into_inner);
+                let mut shown = Ok(());
+                left.retain(|number| {
+                    let key = (object.id, *number);
+                    let Some(page) = pages.kept(key) else { return true };
+                    if shown.is_ok() {
+                        shown = show(*number, &page);
+                    }
+                    pages.unpin(key);
+                    false
+                });
+                drop(pages);
+                self.notify();
+                shown?;
+                // What another reader failed to fetch is tried again.
+                let failed = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let (false, Some(error)) = (left.is_empty(), failed) {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same within a session, whose reads do not wait.
+    fn read_now(
+        self: &Arc<Self>,
+        object: &Object,
+        numbers: &[u64],
+        session: &Session,
+        mut show: impl FnMut(u64, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(error) = session.take_failure() {
+            return Err(error);
+        }
+        let mut missing = Vec::new();
+        {
+            let mut pages = self.lock();
+            for number in numbers {
+                match pages.kept((object.id, *number)) {
+                    Some(page) => show(*number, &page)?,
+                    None => missing.push(*number),
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.begin(object, &missing, session.failure());
+        session.lacks(self, missing.iter().map(|number| (object.id, *number)));
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    /// Whether all of these pages are kept or under way.
+    pub(crate) fn has_all(&self, object: &Object, numbers: &[u64]) -> bool {
+        let pages = self.lock();
+        numbers.iter().all(|number| pages.has((object.id, *number)))
+    }
+
+    /// Begins to fetch pages that are neither kept nor under way, as many as there is room for.
+    pub(crate) fn prefetch(self: &Arc<Self>, object: &Object, numbers: &[u64]) {
+        self.begin(object, numbers, Failure::default());
+        if let Some(session) = Session::current() {
+            let pages = self.lock();
+            let keys = numbers.iter().map(|number| (object.id, *number));
+            session.announces(self, keys.filter(|key| pages.is_under_way(*key)));
+        }
+    }
+
+    /// The same; a failure is told.
+    fn begin(self: &Arc<Self>, object: &Object, numbers: &[u64], failure: Failure) {
+        let mut pages = self.lock();
+        let limit = pages.max_nbytes() / 4;
+        let mut runs = runs_of(object, numbers, limit, |number| pages.has((object.id, number)));
+        let mut nbytes = 0_u64;
+        runs.retain(|run| {
+            nbytes = nbytes.saturating_add(run.end.saturating_sub(run.start));
+            nbytes <= limit
+        });
+        if !pages.make_room(cost(&runs)) {
+            return;
+        }
+        mark(&mut pages, object, &runs);
+        drop(pages);
+        self.start(object, runs, failure);
+    }
+
+    /// Marks pages as needed, so that they stay, and begins to fetch those that are missing, once
+    /// there is room for all of them.
+    fn claim(self: &Arc<Self>, object: &Object, numbers: &[u64]) -> Failure {
+        let failure = Failure::default();
+        let mut pages = self.lock();
+        loop {
+            numbers.iter().for_each(|number| pages.touch((object.id, *number)));
+            let limit = pages.max_nbytes() / 4;
+            let runs = runs_of(object, numbers, limit, |number| pages.has((object.id, number)));
+            if !pages.make_room(cost(&runs)) {
+                pages = self.changed.wait(pages).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            mark(&mut pages, object, &runs);
+            // Making room may have taken a page of these.
+            if numbers.iter().all(|number| pages.has((object.id, *number))) {
+                numbers.iter().for_each(|number| pages.pin((object.id, *number)));
+                drop(pages);
+                self.start(object, runs, Arc::clone(&failure));
+                return failure;
+            }
+            unmark(&mut pages, object, &runs);
+        }
+    }
+
+    /// Begins requests for which there is room.
+    fn start(self: &Arc<Self>, object: &Object, runs: Vec<Range<u64>>, failure: Failure) {
+        if runs.is_empty() {
+            return;
+        }
+        self.count_requests(runs.len() as u64);
+        let (cache, object) = (Arc::clone(self), object.clone());
+        self.driver.spawn(async move {
+            let fetches = runs.into_iter().map(|run| cache.fetch(&object, run, &failure));
+            let mut fetches: FuturesUnordered<_> = fetches.collect();
+            while fetches.next().await.is_some() {}
+        });
+    }
+
+    /// Fetches pages that are under way.
+    async fn fetch(&self, object: &Object, run: Range<u64>, failure: &Failure) {
+        let permit = self.permits.acquire().await;
+        let got = object.fetch_exactly(run.clone()).await;
+        drop(permit);
+        self.count_end(&got, Bytes::len);
+        let mut pages = self.lock();
+        pages.release(cost(core::slice::from_ref(&run)));
+        match got {
+            Ok(bytes) => {
+                for (number, page) in pages_in(object, run.start, &bytes) {
+                    pages.insert((object.id, number), &page);
+                }
+            }
+            Err(error) => {
+                numbers_of(&run).for_each(|number| pages.give_up((object.id, number)));
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
         }
         drop(pages);
-        self.arrived.notify_all();
+        self.notify();
     }
 
-    /// Returns when a page is no longer on its way.
-    pub(crate) fn wait_for(&self, key: Key) {
-        let is_on_its_way =
-            |pages: &mut Pages| matches!(pages.found.get(&key), Some(Page::OnItsWay));
-        let waited = self.arrived.wait_while(self.lock(), is_on_its_way);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    /// Returns when a page is not under way.
+    pub(crate) async fn wait_for(&self, key: Key) {
+        loop {
+            let changed = self.changed_async.notified();
+            futures::pin_mut!(changed);
+            changed.as_mut().enable();
+            if !self.lock().is_under_way(key) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn notify(&self) {
+        self.changed.notify_all();
+        self.changed_async.notify_waiters();
     }
 
     fn lock(&self) -> MutexGuard<'_, Pages> {
@@ -158,22 +334,69 @@ impl Cache {
     }
 }
 
-impl Pages {
-    /// Keeps a page as the one used last, and drops those that were not used for longest.
-    fn keep(&mut self, key: Key, bytes: Bytes) {
-        self.clock = self.clock.saturating_add(1);
-        self.nbytes = self.nbytes.saturating_add(bytes.len() as u64);
-        let page = Page::Kept(bytes, self.clock);
-        if let Some(Page::Kept(old, clock)) = self.found.insert(key, page) {
-            self.used.remove(&clock);
-            self.nbytes = self.nbytes.saturating_sub(old.len() as u64);
+/// Notes that pages are under way, and the room that they take.
+fn mark(pages: &mut Pages, object: &Object, runs: &[Range<u64>]) {
+    let numbers = runs.iter().flat_map(numbers_of);
+    numbers.for_each(|number| pages.begin((object.id, number)));
+    pages.reserve(cost(runs));
+}
+
+/// Takes that back.
+fn unmark(pages: &mut Pages, object: &Object, runs: &[Range<u64>]) {
+    let numbers = runs.iter().flat_map(numbers_of);
+    numbers.for_each(|number| pages.give_up((object.id, number)));
+    pages.release(cost(runs));
+}
+
+/// Memory that requests take while they are under way.
+fn cost(runs: &[Range<u64>]) -> u64 {
+    runs.iter().map(|run| run.end.saturating_sub(run.start)).sum::<u64>().saturating_mul(2)
+}
+
+/// What to fetch for pages that are not there: neighbours by one request, of at most `limit` bytes.
+fn runs_of(
+    object: &Object,
+    numbers: &[u64],
+    limit: u64,
+    is_there: impl Fn(u64) -> bool,
+) -> Vec<Range<u64>> {
+    let max = MAX_REQUEST.min(limit / 2 / PAGE * PAGE).max(PAGE);
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for number in numbers.iter().filter(|number| !is_there(**number)) {
+        let start = number.saturating_mul(PAGE);
+        let page = start..start.saturating_add(PAGE).min(object.len);
+        if page.is_empty() {
+            continue;
         }
-        self.used.insert(self.clock, key);
-        while self.nbytes > self.max_nbytes && self.used.len() > 1 {
-            let Some((_, oldest)) = self.used.pop_first() else { return };
-            if let Some(Page::Kept(bytes, _)) = self.found.remove(&oldest) {
-                self.nbytes = self.nbytes.saturating_sub(bytes.len() as u64);
-            }
+        let merged = runs.last_mut().filter(|run| {
+            let gap = run.end..page.start;
+            page.start.saturating_sub(run.end) <= MERGE_GAP
+                && page.end.saturating_sub(run.start) <= max
+                && numbers_of(&gap).all(|between| !is_there(between))
+        });
+        match merged {
+            Some(run) => run.end = page.end,
+            None => runs.push(page),
         }
     }
+    runs
+}
+
+/// The numbers of the pages of a run.
+fn numbers_of(run: &Range<u64>) -> Range<u64> {
+    run.start / PAGE..run.end.div_ceil(PAGE)
+}
+
+/// The whole pages in some bytes of an object, copied, so that each gives its memory back alone.
+fn pages_in(object: &Object, at: u64, bytes: &Bytes) -> impl Iterator<Item = (u64, Bytes)> + use<> {
+    let (bytes, len) = (bytes.clone(), object.len);
+    let end = at.saturating_add(bytes.len() as u64);
+    let numbers = at.div_ceil(PAGE)..end.div_ceil(PAGE);
+    numbers.filter_map(move |number| {
+        let start = number.saturating_mul(PAGE);
+        let page_end = start.saturating_add(PAGE).min(len);
+        let offset = |position: u64| usize::try_from(position.checked_sub(at)?).ok();
+        let page = bytes.get(offset(start)?..offset(page_end)?)?;
+        Some((number, Bytes::copy_from_slice(page)))
+    })
 }

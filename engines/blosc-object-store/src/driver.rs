@@ -30,6 +30,13 @@ impl Driver {
         });
         receiver.recv().unwrap_or_else(|_| Err(io::Error::other("a request was given up")))
     }
+
+    /// Runs `work` by the way.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.0 {
+            runtime.spawn(work);
+        }
+    }
 }
 
 impl Drop for Driver {

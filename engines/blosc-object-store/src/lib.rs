@@ -32,11 +32,15 @@
 mod address;
 mod cache;
 mod driver;
+mod object;
+mod pages;
 mod remote;
+mod session;
 mod tree;
 
 pub use address::Address;
 pub use cache::{Cache, Counts};
 pub use object_store;
 pub use remote::Remote;
+pub use session::{prefetch_async, read_async};
 pub use tree::RemoteTree;

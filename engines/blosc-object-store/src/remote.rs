@@ -6,88 +6,94 @@ use std::io;
 use std::sync::Arc;
 
 use blosc_io::{ReadAt, Stamp};
-use bytes::Bytes;
-use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _};
+use object_store::{GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _};
 
-use crate::cache::{Cache, Claim, PAGE};
+use crate::cache::{Cache, PAGE};
+use crate::object::{Fetched, Object, replaced};
 
-/// Most bytes of a request, and most requests at once.
-const MAX_REQUEST: u64 = 8 << 20;
-const MAX_REQUESTS: usize = 10;
+/// Bytes of the start and of the end of an object that opening it fetches: header, trailer and
+/// index of most frames.
+const HEAD: u64 = 16 << 10;
+const TAIL: u64 = 64 << 10;
+/// Bytes that a read which was not announced fetches at least, from a multiple of them on.
+const READ_AHEAD: u64 = 64 << 10;
 
 /// An object, of which parts are read. Cloning shares it.
 #[derive(Clone)]
 pub struct Remote {
     cache: Arc<Cache>,
     object: Object,
-    /// Its number in the cache.
-    id: u64,
-    len: u64,
-    /// Its last bytes and where they begin, if they came when it was opened.
-    tail: (u64, Bytes),
     modified: std::time::SystemTime,
-}
-
-/// A version of an object.
-#[derive(Clone)]
-struct Object {
-    store: Arc<dyn ObjectStore>,
-    path: Path,
-    e_tag: Option<String>,
-    /// When it was changed last (seconds): what tells versions apart where there is no tag.
-    modified: Option<i64>,
-}
-
-/// A part that was fetched, and what the store said of the whole.
-struct Fetched {
-    at: u64,
-    bytes: Bytes,
-    meta: ObjectMeta,
 }
 
 impl Remote {
     /// Opens an object: its first and its last bytes are fetched at once, which is all that
-    /// opening a frame of ordinary size needs.
+    /// opening a frame of ordinary size needs. Where a server knows no ranges that count from the
+    /// end, the last bytes come with a second request.
     ///
     /// # Errors
     ///
     /// `NotFound`; what the store says; that the object was replaced meanwhile.
     pub fn open(store: Arc<dyn ObjectStore>, path: &Path, cache: &Arc<Cache>) -> io::Result<Self> {
-        let object = Object { store, path: path.clone(), e_tag: None, modified: None };
-        let asked = object.clone();
-        let (head, tail, meta) = cache.driver.wait(async move {
-            let (head, tail) = futures::join!(
-                asked.fetch(GetRange::Bounded(0..PAGE)),
-                asked.fetch(GetRange::Suffix(PAGE))
-            );
-            match (head, tail) {
-                (Ok(head), tail) => {
-                    let meta = head.meta.clone();
-                    // Some stores know no ranges that count from the end.
-                    Ok((Some(head), tail.ok(), meta))
-                }
+        let (work, path) = (Arc::clone(cache), path.clone());
+        cache.driver.wait(async move { Self::open_async(store, &path, &work).await })
+    }
+
+    /// The same in an async runtime of the caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn open_async(
+        store: Arc<dyn ObjectStore>,
+        path: &Path,
+        cache: &Arc<Cache>,
+    ) -> io::Result<Self> {
+        let (e_tag, modified) = (None, None);
+        let asked = Object { store, path: path.clone(), e_tag, modified, len: 0, id: 0 };
+        cache.count_requests(2);
+        let fetch = async |range| {
+            let got = asked.fetch(range).await;
+            cache.count_end(&got, |part| part.bytes.len());
+            got
+        };
+        let (head, tail) =
+            futures::join!(fetch(GetRange::Bounded(0..HEAD)), fetch(GetRange::Suffix(TAIL)));
+        let head = match head {
+            Ok(head) => head,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+            Err(error) => {
                 // No byte can be asked of an empty object.
-                (Err(error), _) => match asked.store.head(&asked.path).await {
-                    Ok(meta) if meta.size == 0 => Ok((None, None, meta)),
+                cache.count_requests(1);
+                let found = asked.store.head(&asked.path).await.map_err(|e| asked.error(e));
+                cache.count_end(&found, |_| 0);
+                return match found {
+                    Ok(meta) if meta.size == 0 => Ok(Self::with_meta(asked.store, meta, cache)),
                     _ => Err(error),
-                },
+                };
             }
-        })?;
-        let parts = || head.iter().chain(&tail);
-        let nbytes = parts().map(|part| part.bytes.len() as u64).fold(0, u64::saturating_add);
-        cache.count_round(2, nbytes);
-        if parts().any(|part| part.meta.e_tag != meta.e_tag || part.meta.size != meta.size) {
-            return Err(replaced(path));
+        };
+        let opened = Self::with_meta(asked.store, head.meta.clone(), cache);
+        let keep = |part: &Fetched| opened.cache.keep(&opened.object, part.at, &part.bytes);
+        match &tail {
+            Ok(tail) if !opened.object.is_version(&tail.meta) => return Err(replaced(path)),
+            Ok(tail) => keep(tail),
+            // Some servers know no such ranges, and others failed: the next request tells.
+            Err(_) => {
+                let len = opened.object.len;
+                let range = len.saturating_sub(TAIL).max(HEAD.min(len))..len;
+                if !range.is_empty() {
+                    let at = range.start;
+                    cache.count_requests(1);
+                    let got = opened.object.fetch_exactly(range).await;
+                    cache.count_end(&got, bytes::Bytes::len);
+                    opened.cache.keep(&opened.object, at, &got?);
+                }
+            }
         }
-        let remote = Self::with_meta(object.store, meta, cache);
-        if let Some(head) = head {
-            let key = (remote.id, 0);
-            cache.deliver(key, head.bytes);
-        }
-        let tail = tail.map_or((remote.len, Bytes::new()), |tail| (tail.at, tail.bytes));
-        Ok(Self { tail, ..remote })
+        keep(&head);
+        Ok(opened)
     }
 
     /// An object of which a listing told; nothing is asked of the store yet.
@@ -100,10 +106,9 @@ impl Remote {
                 path: meta.location,
                 e_tag: meta.e_tag,
                 modified: Some(meta.last_modified.timestamp()),
+                len: meta.size,
+                id: cache.new_object(),
             },
-            id: cache.new_object(),
-            len: meta.size,
-            tail: (meta.size, Bytes::new()),
             modified: meta.last_modified.into(),
         }
     }
@@ -114,213 +119,120 @@ impl Remote {
         &self.object.path
     }
 
-    /// The bytes of a page.
-    fn page(&self, number: u64) -> Range<u64> {
-        let start = number.saturating_mul(PAGE);
-        start..start.saturating_add(PAGE).min(self.len)
-    }
-
-    /// The numbers of the pages of some bytes that did not come with the opening.
+    /// The numbers of the pages of some bytes.
     fn pages(&self, range: &Range<u64>) -> Range<u64> {
-        if range.start >= range.end || range.start >= self.tail.0 {
+        let end = range.end.min(self.object.len);
+        if range.start >= end {
             return 0..0;
         }
-        range.start / PAGE..range.end.div_ceil(PAGE)
+        range.start / PAGE..end.div_ceil(PAGE)
     }
 
-    /// Pages, fetched in one round as far as they are not kept or on their way; ascending numbers,
-    /// each once.
-    fn load(&self, numbers: &[u64]) -> io::Result<Vec<Bytes>> {
-        let mut loaded: Vec<Option<Bytes>> = vec![None; numbers.len()];
-        loop {
-            let (mut mine, mut others) = (Vec::new(), Vec::new());
-            for (slot, number) in loaded.iter_mut().zip(numbers).filter(|(slot, _)| slot.is_none())
-            {
-                match self.cache.claim((self.id, *number)) {
-                    Claim::Kept(bytes) => *slot = Some(bytes),
-                    Claim::Elsewhere => others.push(*number),
-                    Claim::Yours => mine.push(*number),
-                }
-            }
-            let fetched = self.fetch(&mine);
-            for (nth, number) in mine.iter().enumerate() {
-                match &fetched {
-                    Ok(pages) => {
-                        let page = pages.get(nth).cloned().unwrap_or_default();
-                        if let Ok(at) = numbers.binary_search(number) {
-                            loaded[at] = Some(page.clone());
-                        }
-                        self.cache.deliver((self.id, *number), page);
-                    }
-                    Err(_) => self.cache.give_up((self.id, *number)),
-                }
-            }
-            fetched?;
-            others.iter().for_each(|number| self.cache.wait_for((self.id, *number)));
-            if others.is_empty() {
-                return Ok(loaded.into_iter().flatten().collect());
-            }
-        }
-    }
-
-    /// Pages that nobody has, neighbours by one request.
-    fn fetch(&self, numbers: &[u64]) -> io::Result<Vec<Bytes>> {
-        let mut runs: Vec<Range<u64>> = Vec::new();
-        for number in numbers {
-            let page = self.page(*number);
-            match runs.last_mut() {
-                Some(run) if run.end == page.start && page.end - run.start <= MAX_REQUEST => {
-                    run.end = page.end;
-                }
-                _ => runs.push(page),
-            }
-        }
-        if runs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (object, len, asked) = (self.object.clone(), self.len, runs.clone());
-        let parts: Vec<Bytes> = self.cache.driver.wait(async move {
-            let parts = asked.into_iter().map(|run| object.fetch_exactly(run, len));
-            stream::iter(parts).buffered(MAX_REQUESTS).try_collect().await
-        })?;
-        let nbytes = parts.iter().map(|part| part.len() as u64).fold(0, u64::saturating_add);
-        self.cache.count_round(runs.len() as u64, nbytes);
-        let pages = runs.iter().zip(&parts).flat_map(|(run, part)| {
-            let page = PAGE.min(run.end - run.start).max(1);
-            // Copies, so that a page which is dropped gives its memory back.
-            part.chunks(usize::try_from(page).unwrap_or(usize::MAX)).map(Bytes::copy_from_slice)
-        });
-        Ok(pages.collect())
-    }
-
-    /// Copies bytes out of the tail and of loaded pages.
-    fn copy(&self, at: u64, buf: &mut [u8], numbers: &[u64], pages: &[Bytes]) -> io::Result<()> {
-        let lacks = || io::Error::from(io::ErrorKind::UnexpectedEof);
-        let (start, tail) = &self.tail;
-        if at >= *start {
-            let from = usize::try_from(at - start).map_err(|_| lacks())?;
-            let found = tail.get(from..from + buf.len()).ok_or_else(lacks)?;
-            buf.copy_from_slice(found);
-            return Ok(());
-        }
-        let (mut at, mut rest) = (at, buf);
-        while !rest.is_empty() {
-            let nth = numbers.binary_search(&(at / PAGE)).map_err(|_| lacks())?;
-            let page = pages.get(nth).ok_or_else(lacks)?;
-            let from = usize::try_from(at % PAGE).map_err(|_| lacks())?;
-            let found = page.get(from..).filter(|found| !found.is_empty()).ok_or_else(lacks)?;
-            let len = found.len().min(rest.len());
-            let (to, after) = rest.split_at_mut(len);
-            to.copy_from_slice(&found[..len]);
-            (at, rest) = (at + len as u64, after);
-        }
-        Ok(())
+    /// Ascending numbers of the pages of some ranges, each once.
+    fn pages_of(&self, ranges: &[Range<u64>]) -> Vec<u64> {
+        let mut numbers: Vec<u64> = ranges.iter().flat_map(|range| self.pages(range)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
 }
 
-impl Object {
-    async fn fetch(&self, range: GetRange) -> io::Result<Fetched> {
-        let options = GetOptions {
-            range: Some(range),
-            // Weak tags match nothing there (RFC 9110, 13.1.1); the answer is compared below.
-            if_match: self.e_tag.clone().filter(|tag| !tag.starts_with("W/")),
-            ..GetOptions::default()
-        };
-        let got = self.store.get_opts(&self.path, options).await.map_err(|e| self.error(e))?;
-        let (meta, at) = (got.meta.clone(), got.range.start);
-        let bytes = got.bytes().await.map_err(|e| self.error(e))?;
-        Ok(Fetched { at, bytes, meta })
+/// Copies what a page has of some bytes, which begin at `at`.
+fn copy(number: u64, page: &[u8], at: u64, dest: &mut [u8]) {
+    let page_start = number.saturating_mul(PAGE);
+    let start = at.max(page_start);
+    let end = at.saturating_add(dest.len() as u64);
+    let end = end.min(page_start.saturating_add(page.len() as u64));
+    let offset = |from: u64| {
+        let position = |position: u64| usize::try_from(position.checked_sub(from)?).ok();
+        Some(position(start)?..position(end)?)
+    };
+    let found = offset(page_start).and_then(|range| page.get(range));
+    let dest = offset(at).and_then(|range| dest.get_mut(range));
+    if let (Some(found), Some(dest)) = (found, dest) {
+        dest.copy_from_slice(found);
     }
-
-    /// Some bytes of an object that had `len` bytes when it was opened.
-    async fn fetch_exactly(&self, range: Range<u64>, len: u64) -> io::Result<Bytes> {
-        let Fetched { at, bytes, meta } = self.fetch(GetRange::Bounded(range.clone())).await?;
-        let is_same = match (&self.e_tag, &meta.e_tag) {
-            (Some(opened), Some(found)) => opened == found,
-            _ => self.modified.is_none_or(|opened| meta.last_modified.timestamp() == opened),
-        };
-        if meta.size != len || !is_same {
-            return Err(replaced(&self.path));
-        }
-        if at != range.start || bytes.len() as u64 != range.end - range.start {
-            let text = format!("{}: {} of bytes {range:?} came", self.path, bytes.len());
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
-        }
-        Ok(bytes)
-    }
-
-    fn error(&self, error: object_store::Error) -> io::Error {
-        use object_store::Error;
-        let kind = match &error {
-            Error::NotFound { .. } => io::ErrorKind::NotFound,
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                io::ErrorKind::PermissionDenied
-            }
-            Error::Precondition { .. } | Error::NotModified { .. } => return replaced(&self.path),
-            _ => io::ErrorKind::Other,
-        };
-        io::Error::new(kind, error)
-    }
-}
-
-fn replaced(path: &Path) -> io::Error {
-    io::Error::other(format!("{path}: the object was replaced while it was read"))
 }
 
 impl ReadAt for Remote {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.len)
+        Ok(self.object.len)
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let len = self.len.saturating_sub(at).min(buf.len() as u64);
+        let len = self.object.len.saturating_sub(at).min(buf.len() as u64);
         let len = usize::try_from(len).unwrap_or(buf.len());
         let buf = &mut buf[..len];
-        let numbers: Vec<u64> = self.pages(&(at..at + len as u64)).collect();
-        let pages = self.load(&numbers)?;
-        self.copy(at, buf, &numbers, &pages)?;
+        let end = at.saturating_add(len as u64);
+        let numbers: Vec<u64> = self.pages(&(at..end)).collect();
+        if !self.cache.has_all(&self.object, &numbers) {
+            // Nobody announced this: what follows is read next, likely.
+            let start = at / READ_AHEAD * READ_AHEAD;
+            let ahead = start..end.div_ceil(READ_AHEAD).saturating_mul(READ_AHEAD);
+            self.cache.prefetch(&self.object, &self.pages_of(&[ahead]));
+        }
+        self.cache.read(&self.object, &numbers, |number, page| {
+            copy(number, page, at, buf);
+            Ok(())
+        })?;
         Ok(len)
     }
 
-    /// All pages of all ranges in one round.
+    /// All pages of all ranges in one round, as far as there is room for them.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         if ranges.iter().any(|range| range.start > range.end) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        if ranges.iter().any(|range| range.end > self.len && range.start < range.end) {
+        if ranges.iter().any(|range| range.end > self.object.len && range.start < range.end) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut numbers: Vec<u64> = ranges.iter().flat_map(|range| self.pages(range)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let pages = self.load(&numbers)?;
         let mut read = Vec::with_capacity(ranges.len());
         for range in ranges {
             let len = usize::try_from(range.end - range.start);
+            let len = len.map_err(|_| io::ErrorKind::OutOfMemory)?;
             let mut bytes = Vec::new();
-            bytes.try_reserve_exact(len.map_err(|_| io::ErrorKind::OutOfMemory)?)?;
-            bytes.resize(len.unwrap_or_default(), 0);
-            if !bytes.is_empty() {
-                self.copy(range.start, &mut bytes, &numbers, &pages)?;
-            }
+            bytes.try_reserve_exact(len)?;
+            bytes.resize(len, 0);
             read.push(bytes);
         }
+        // Which ranges a page has bytes of: sorted by their starts, and how far back they reach.
+        let mut order: Vec<usize> = (0..ranges.len()).collect();
+        order.sort_unstable_by_key(|n| ranges[*n].start);
+        let longest = ranges.iter().map(|range| range.end - range.start).max().unwrap_or(0);
+        self.cache.read(&self.object, &self.pages_of(ranges), |number, page| {
+            let start = number.saturating_mul(PAGE);
+            let end = start.saturating_add(page.len() as u64);
+            let first =
+                order.partition_point(|n| ranges[*n].start.saturating_add(longest) <= start);
+            for n in order[first..].iter().take_while(|n| ranges[**n].start < end) {
+                copy(number, page, ranges[*n].start, &mut read[*n]);
+            }
+            Ok(())
+        })?;
         Ok(read)
+    }
+
+    fn prefetch_limit(&self) -> u64 {
+        self.cache.prefetch_limit()
+    }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) {
+        self.cache.prefetch(&self.object, &self.pages_of(ranges));
     }
 
     /// The version cannot change: another one is an error.
     fn stamp(&self) -> Option<Stamp> {
-        Some(Stamp::new(self.len, Some(self.modified)))
+        Some(Stamp::new(self.object.len, Some(self.modified)))
     }
 }
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { object, len, .. } = self;
+        let Self { object, .. } = self;
         f.debug_struct("Remote")
             .field("path", &object.path)
             .field("e_tag", &object.e_tag)
-            .field("len", len)
+            .field("len", &object.len)
             .finish_non_exhaustive()
     }
 }

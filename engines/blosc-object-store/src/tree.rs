@@ -1,12 +1,12 @@
 //! Objects below a common path as a tree of files: directories of bcolz, sparse frames, `.b2d`.
 
 use core::fmt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use blosc_io::ReadAt;
-use blosc_io::tree::{Entry, Tree};
+use blosc_io::tree::{Entry, Listing, Tree};
 use futures::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
@@ -21,8 +21,7 @@ pub struct RemoteTree {
     cache: Arc<Cache>,
     /// Objects by their paths below the root.
     files: BTreeMap<String, Remote>,
-    /// The directories: what lies between the root and objects.
-    dirs: BTreeSet<String>,
+    listing: Listing,
 }
 
 impl RemoteTree {
@@ -33,18 +32,21 @@ impl RemoteTree {
     /// `NotFound` if there are none; what the store says.
     pub fn open(store: Arc<dyn ObjectStore>, root: &Path, cache: &Arc<Cache>) -> io::Result<Self> {
         let (listed, prefix) = (Arc::clone(&store), root.clone());
-        let found: Vec<ObjectMeta> = cache.driver.wait(async move {
+        cache.count_requests(1);
+        let found: io::Result<Vec<ObjectMeta>> = cache.driver.wait(async move {
             listed.list(Some(&prefix)).try_collect().await.map_err(io::Error::other)
-        })?;
-        // A thousand names in each answer, at most.
-        cache.count_round((found.len() as u64).div_ceil(1000).max(1), 0);
-        let (mut files, mut dirs) = (BTreeMap::new(), BTreeSet::from([String::new()]));
+        });
+        cache.count_end(&found, |_| 0);
+        let found = found?;
+        // A thousand names in each answer, at most; one asks for the next.
+        for _ in 1..found.len().div_ceil(1000) {
+            cache.count_requests(1);
+            cache.count_end(&Ok(()), |()| 0);
+        }
+        let mut files = BTreeMap::new();
         for meta in found {
             let Some(parts) = meta.location.prefix_match(root) else { continue };
             let names: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
-            for depth in 1..names.len() {
-                dirs.insert(names[..depth].join("/"));
-            }
             if !names.is_empty() {
                 files.insert(names.join("/"), Remote::with_meta(Arc::clone(&store), meta, cache));
             }
@@ -53,7 +55,8 @@ impl RemoteTree {
             let text = format!("{root}: no objects below it");
             return Err(io::Error::new(io::ErrorKind::NotFound, text));
         }
-        Ok(Self { store, root: root.clone(), cache: Arc::clone(cache), files, dirs })
+        let listing = files.keys().cloned().collect();
+        Ok(Self { store, root: root.clone(), cache: Arc::clone(cache), files, listing })
     }
 
     /// The store that it is in.
@@ -68,15 +71,13 @@ impl RemoteTree {
         &self.cache
     }
 
+    /// The error with the path in the store.
+    fn below_root(&self, error: io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}/{error}", self.root))
+    }
+
     fn find(&self, path: &str) -> io::Result<&Remote> {
-        let lacks = || {
-            let kind = match self.dirs.contains(path) {
-                true => io::ErrorKind::InvalidInput,
-                false => io::ErrorKind::NotFound,
-            };
-            io::Error::new(kind, format!("{}/{path}", self.root))
-        };
-        self.files.get(path).ok_or_else(lacks)
+        self.files.get(path).ok_or_else(|| self.below_root(self.listing.no_file(path)))
     }
 }
 
@@ -90,24 +91,11 @@ impl Tree for RemoteTree {
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
-        if !self.dirs.contains(path) {
-            let kind = match self.files.contains_key(path) {
-                true => io::ErrorKind::NotADirectory,
-                false => io::ErrorKind::NotFound,
-            };
-            return Err(io::Error::new(kind, format!("{}/{path}", self.root)));
-        }
-        let name = |below: &str| {
-            let rest = match path {
-                "" => Some(below),
-                path => below.strip_prefix(path)?.strip_prefix('/'),
-            };
-            rest.filter(|rest| !rest.is_empty() && !rest.contains('/')).map(str::to_owned)
-        };
-        let dirs = self.dirs.iter().filter_map(|dir| name(dir));
-        let dirs = dirs.map(|name| Entry { name, is_dir: true });
-        let files = self.files.keys().filter_map(|file| name(file));
-        Ok(dirs.chain(files.map(|name| Entry { name, is_dir: false })).collect())
+        self.listing.entries(path).map_err(|error| self.below_root(error))
+    }
+
+    fn prefetch_limit(&self) -> u64 {
+        self.cache.prefetch_limit()
     }
 }
 

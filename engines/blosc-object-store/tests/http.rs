@@ -1,166 +1,43 @@
-//! A web server in the process, well-behaved and not.
+//! Frames, arrays, stores and tables on a web server in the process, well-behaved and not.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+#[path = "support/server.rs"]
+mod server;
+
+use core::sync::atomic::Ordering;
 use core::time::Duration;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
 
-use b2frame::{FrameParams, SChunk, to_cframe};
+use b2frame::{FrameParams, NdArray, NdParams, NdWriter, SChunk, SChunkWriter, to_cframe};
+use b2store::{ColumnKind, ColumnValues, NewColumn, Store, StoreWriter};
+use bcolz_store::{CTable, CTableWriter, CreateOptions};
 use blosc_io::ReadAt as _;
-use blosc_object_store::{Address, Cache, Remote};
+use blosc_object_store::{Address, Cache, Remote, RemoteTree};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use server::{Fault, Files, Server, files_in};
 
-/// What a server does wrong.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    None,
-    /// It gives everything whatever is asked.
-    NoRanges,
-    /// It closes the connection in the middle of every answer.
-    Cut,
-    /// It waits before each answer.
-    Slow,
-    /// The content is another one from the third request on.
-    Replaced,
-    /// The same, and it takes no notice of `If-Match`.
-    ReplacedSilently,
-    /// The first requests fail.
-    Busy,
-    /// It knows no ranges from the end.
-    NoSuffix,
-    /// Its tags are weak, which no `If-Match` matches.
-    WeakTag,
-    /// It has no tags, and another content from the third request on, which is younger.
-    ReplacedWithoutTag,
-}
-
-struct Server {
-    address: String,
-    requests: Arc<AtomicU64>,
-}
-
-impl Server {
-    fn start(content: Vec<u8>, fault: Fault) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let requests = Arc::new(AtomicU64::new(0));
-        let (content, count) = (Arc::new(Mutex::new(content)), Arc::clone(&requests));
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (content, count) = (Arc::clone(&content), Arc::clone(&count));
-                thread::spawn(move || serve(stream.unwrap(), &content, fault, &count));
-            }
-        });
-        Self { address, requests }
-    }
-
-    /// A store that gives up soon.
-    fn store(&self) -> Arc<dyn ObjectStore> {
-        let retry = RetryConfig {
-            backoff: BackoffConfig {
-                init_backoff: Duration::from_millis(1),
-                max_backoff: Duration::from_millis(5),
-                base: 2.0,
-            },
-            max_retries: 3,
-            retry_timeout: Duration::from_secs(5),
-        };
-        let client = ClientOptions::new().with_allow_http(true);
-        let builder = HttpBuilder::new().with_url(&self.address).with_retry(retry);
-        Arc::new(builder.with_client_options(client).build().unwrap())
-    }
-}
-
-/// Answers the requests of a connection.
-fn serve(mut stream: TcpStream, content: &Mutex<Vec<u8>>, fault: Fault, count: &AtomicU64) {
-    let mut lines = BufReader::new(stream.try_clone().unwrap());
-    loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if lines.read_line(&mut head).unwrap_or(0) == 0 {
-                return;
-            }
-        }
-        let number = count.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut content = content.lock().unwrap();
-        let replaces = [Fault::Replaced, Fault::ReplacedSilently, Fault::ReplacedWithoutTag];
-        let is_replaced = replaces.contains(&fault) && number > 2;
-        if is_replaced {
-            content.iter_mut().for_each(|byte| *byte = 0);
-        }
-        if fault == Fault::Slow {
-            thread::sleep(Duration::from_millis(30));
-        }
-        let (status, part, more) = answer(&head, &content, fault, number, is_replaced);
-        let tag = match (fault, is_replaced) {
-            (Fault::ReplacedWithoutTag, _) => "",
-            (Fault::WeakTag, _) => "ETag: W/\"1\"\r\n",
-            (_, true) => "ETag: \"2\"\r\n",
-            (_, false) => "ETag: \"1\"\r\n",
-        };
-        let day = if is_replaced { 25 } else { 24 };
-        let weekday = if is_replaced { "Wed" } else { "Tue" };
-        let len = part.len();
-        let mut sent = format!(
-            "HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{tag}\
-            Last-Modified: {weekday}, {day} Nov 2026 00:00:00 GMT\r\n{more}\r\n"
-        )
-        .into_bytes();
-        let is_cut = fault == Fault::Cut && len > 100;
-        if !head.starts_with("HEAD") {
-            sent.extend_from_slice(&part[..if is_cut { len / 2 } else { len }]);
-        }
-        drop(content);
-        if stream.write_all(&sent).is_err() || is_cut {
-            return;
-        }
-    }
-}
-
-/// Status, content and further headers of an answer.
-fn answer(
-    head: &str,
-    content: &[u8],
-    fault: Fault,
-    number: u64,
-    is_replaced: bool,
-) -> (&'static str, Vec<u8>, String) {
-    let header = |name: &str| {
-        let mut found = head.lines().filter_map(|line| line.split_once(": "));
-        found.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+/// A store that gives up soon.
+fn store(server: &Server) -> Arc<dyn ObjectStore> {
+    let retry = RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(1),
+            max_backoff: Duration::from_millis(5),
+            base: 2.0,
+        },
+        max_retries: 3,
+        retry_timeout: Duration::from_secs(5),
     };
-    if fault == Fault::Busy && number <= 2 {
-        return ("503 Service Unavailable", vec![], String::new());
-    }
-    if head.split(' ').nth(1) != Some("/data.b2frame") {
-        return ("404 Not Found", vec![], String::new());
-    }
-    let is_refused = fault == Fault::WeakTag || is_replaced && fault == Fault::Replaced;
-    if is_refused && header("If-Match").is_some() {
-        return ("412 Precondition Failed", vec![], String::new());
-    }
-    let len = content.len();
-    let range = header("Range").and_then(|range| range.strip_prefix("bytes="));
-    let Some((start, end)) = range.and_then(|range| range.split_once('-')) else {
-        return ("200 OK", content.to_vec(), String::new());
-    };
-    if fault == Fault::NoRanges {
-        return ("200 OK", content.to_vec(), String::new());
-    }
-    let (start, end) = match (start.parse::<usize>(), end.parse::<usize>()) {
-        (Err(_), Ok(_)) if fault == Fault::NoSuffix => {
-            return ("416 Range Not Satisfiable", vec![], String::new());
-        }
-        (Err(_), Ok(last)) => (len.saturating_sub(last), len),
-        (Ok(start), Ok(end)) => (start, (end + 1).min(len)),
-        _ => (0, len),
-    };
-    let more = format!("Content-Range: bytes {start}-{}/{len}\r\n", end - 1);
-    ("206 Partial Content", content[start..end].to_vec(), more)
+    let client = ClientOptions::new().with_allow_http(true);
+    let builder = HttpBuilder::new().with_url(&server.address).with_retry(retry);
+    Arc::new(builder.with_client_options(client).build().unwrap())
+}
+
+/// A server of one frame.
+fn serve(frame: Vec<u8>, fault: Fault) -> Server {
+    Server::start(Files::from([("data.b2frame".to_owned(), frame)]), fault)
 }
 
 /// A frame of 10 chunks of noise.
@@ -175,20 +52,82 @@ fn frame() -> (Vec<u8>, Vec<u8>) {
     (data, frame)
 }
 
+/// Everything of a kind over HTTP equals the same on disk.
+#[test]
+fn all_kinds_are_read_as_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let (data, frame) = frame();
+    std::fs::write(at("x.b2frame"), frame).unwrap();
+    let params = NdParams::new(&[100, 1000], "<i4".parse().unwrap()).chunkshape(&[10, 1000]);
+    let mut writer = NdWriter::create(at("x.b2nd"), &params).unwrap();
+    writer.write_bytes(.., &data[..400_000]).unwrap();
+    let array = writer.finish().unwrap();
+    let params = FrameParams::default().chunksize(100_000);
+    let mut sparse = SChunkWriter::create_sparse(at("x.sframe"), &params).unwrap();
+    sparse.append(&data).unwrap();
+    sparse.finish().unwrap();
+    let new = CreateOptions::new("<i8".parse().unwrap()).chunklen(Some(10_000));
+    let mut table = CTableWriter::create(at("x.bcolz"), &[("a", new)]).unwrap();
+    table.append(&[&data[..800_000]]).unwrap();
+    table.finish().unwrap();
+    let values = ColumnValues::fixed("<i8".parse().unwrap(), data[..800_000].to_vec());
+    for name in ["x.b2z", "x.b2d"] {
+        let mut store = StoreWriter::create(at(name)).unwrap();
+        let column = NewColumn::new("a", ColumnKind::Fixed("i8"));
+        store.insert_table("/t", &[column], core::slice::from_ref(&values)).unwrap();
+        store.commit().unwrap();
+    }
+
+    let server = Server::start(files_in(dir.path()), Fault::None);
+    let cache = Cache::new(64 << 20).unwrap();
+    let address = |name: &str| Address::parse(&format!("{}/{name}", server.address)).unwrap();
+    let object = |name: &str| Arc::new(address(name).open(&cache).unwrap());
+    let tree = |name: &str| -> Arc<RemoteTree> {
+        assert_eq!(address(name).open(&cache).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+        Arc::new(address(name).open_tree(&cache).unwrap())
+    };
+    let bytes = |schunk: &SChunk| {
+        let mut bytes = vec![0; 1_000_000];
+        schunk.read_bytes(0, &mut bytes).map(|()| bytes)
+    };
+    let frame = SChunk::from_store(object("x.b2frame")).unwrap();
+    assert!(bytes(&frame).unwrap() == data);
+    let far = NdArray::from_schunk(SChunk::from_store(object("x.b2nd")).unwrap()).unwrap();
+    assert_eq!(far.to_bytes((.., 7)).unwrap(), array.to_bytes((.., 7)).unwrap());
+    let options = b2frame::OpenOptions::default();
+    let sparse = SChunk::from_tree(tree("x.sframe"), &options).unwrap();
+    assert!(bytes(&sparse).unwrap() == data);
+    let options = bcolz_store::OpenOptions::default();
+    let table = CTable::open_in(tree("x.bcolz"), "", &options).unwrap();
+    assert!(table.column("a").unwrap().read(0..100_000).unwrap() == data[..800_000]);
+    let options = b2store::OpenOptions::default();
+    let archive = Store::from_store(object("x.b2z"), &options).unwrap();
+    let directory = Store::from_tree(tree("x.b2d"), &options).unwrap();
+    for store in [archive, directory] {
+        let column = store.table("/t").unwrap().column("a").unwrap();
+        assert_eq!(column.read(0..100_000).unwrap(), values);
+    }
+    assert_eq!(cache.counts().requests, server.requests.load(Ordering::Relaxed));
+}
+
 fn open(server: &Server, cache: &Arc<Cache>) -> std::io::Result<Remote> {
-    Remote::open(server.store(), &Path::from("data.b2frame"), cache)
+    Remote::open(store(server), &Path::from("data.b2frame"), cache)
 }
 
 #[test]
 fn a_frame_is_read_in_parts() {
     let (data, frame) = frame();
-    for fault in [Fault::None, Fault::Slow, Fault::Busy, Fault::NoSuffix, Fault::WeakTag] {
-        let server = Server::start(frame.clone(), fault);
+    let faults = [Fault::None, Fault::Slow, Fault::Busy, Fault::WeakTag];
+    for fault in faults.into_iter().chain([Fault::NoSuffix, Fault::TailFails]) {
+        let server = serve(frame.clone(), fault);
         let cache = Cache::new(64 << 20).unwrap();
         let schunk = SChunk::from_store(Arc::new(open(&server, &cache).unwrap())).unwrap();
         let opened = cache.counts();
-        // Without the last bytes, the index takes rounds of its own.
-        assert_eq!(opened.rounds, if fault == Fault::NoSuffix { 2 } else { 1 }, "{fault:?}");
+        // Without ranges from the end, the last bytes are fetched by their positions.
+        let lacks_tail = [Fault::NoSuffix, Fault::TailFails].contains(&fault);
+        assert_eq!(opened.rounds, if lacks_tail { 2 } else { 1 }, "{fault:?}");
+        assert_eq!(opened.failed, u64::from(lacks_tail), "{fault:?}");
         assert_eq!(schunk.decode_chunk(4).unwrap(), data[400_000..500_000], "{fault:?}");
         assert!(cache.counts().nbytes < frame.len() as u64 / 2, "{:?}", cache.counts());
         assert!(server.requests.load(Ordering::Relaxed) < 12, "{fault:?}");
@@ -198,7 +137,7 @@ fn a_frame_is_read_in_parts() {
 #[test]
 fn an_address_leads_to_a_frame() {
     let (data, frame) = frame();
-    let server = Server::start(frame, Fault::None);
+    let server = serve(frame, Fault::None);
     let cache = Cache::new(64 << 20).unwrap();
     let address = Address::parse(&format!("{}/data.b2frame", server.address)).unwrap();
     let schunk = SChunk::from_store(Arc::new(address.open(&cache).unwrap())).unwrap();
@@ -215,18 +154,26 @@ fn an_address_leads_to_a_frame() {
 fn servers_that_fail_give_errors_and_no_wrong_bytes() {
     let (_, frame) = frame();
     for fault in [Fault::NoRanges, Fault::Cut] {
-        let server = Server::start(frame.clone(), fault);
+        let server = serve(frame.clone(), fault);
         let cache = Cache::new(64 << 20).unwrap();
         let error = open(&server, &cache).unwrap_err();
         assert!(!error.to_string().is_empty(), "{fault:?}");
     }
     for fault in [Fault::Replaced, Fault::ReplacedSilently, Fault::ReplacedWithoutTag] {
-        let server = Server::start(frame.clone(), fault);
+        let server = serve(frame.clone(), fault);
         let cache = Cache::new(64 << 20).unwrap();
         let remote = open(&server, &cache).unwrap();
         let error = remote.read_exact_at(500_000, &mut [0; 100]).unwrap_err();
         assert!(error.to_string().contains("replaced"), "{fault:?}: {error}");
     }
+    // What fails after the opening is an error of reading, and is counted.
+    let server = serve(frame.clone(), Fault::FailsLater);
+    let cache = Cache::new(64 << 20).unwrap();
+    let remote = open(&server, &cache).unwrap();
+    assert!(remote.read_exact_at(500_000, &mut [0; 100]).is_err());
+    assert!(remote.read_ranges(&[500_000..500_010]).is_err());
+    let counts = cache.counts();
+    assert!(counts.failed >= 2 && counts.requests >= 4, "{counts:?}");
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let server = Server { address: format!("http://{nobody}"), requests: Arc::default() };
     let mut answer = String::new();

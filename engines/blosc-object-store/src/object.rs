@@ -1,0 +1,84 @@
+//! A version of an object, of which parts are fetched.
+
+use core::ops::Range;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+
+/// A version of an object.
+#[derive(Clone)]
+pub(crate) struct Object {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) path: Path,
+    pub(crate) e_tag: Option<String>,
+    /// When it was changed last (seconds): what tells versions apart where there is no tag.
+    pub(crate) modified: Option<i64>,
+    /// Its length (bytes).
+    pub(crate) len: u64,
+    /// Its number in the cache.
+    pub(crate) id: u64,
+}
+
+/// A part that was fetched, and what the store said of the whole.
+pub(crate) struct Fetched {
+    pub(crate) at: u64,
+    pub(crate) bytes: Bytes,
+    pub(crate) meta: ObjectMeta,
+}
+
+impl Object {
+    pub(crate) async fn fetch(&self, range: GetRange) -> io::Result<Fetched> {
+        let options = GetOptions {
+            range: Some(range),
+            // Weak tags match nothing there (RFC 9110, 13.1.1); the answer is compared below.
+            if_match: self.e_tag.clone().filter(|tag| !tag.starts_with("W/")),
+            ..GetOptions::default()
+        };
+        let got = self.store.get_opts(&self.path, options).await.map_err(|e| self.error(e))?;
+        let (meta, at) = (got.meta.clone(), got.range.start);
+        let bytes = got.bytes().await.map_err(|e| self.error(e))?;
+        Ok(Fetched { at, bytes, meta })
+    }
+
+    /// Some bytes of the version that was opened.
+    pub(crate) async fn fetch_exactly(&self, range: Range<u64>) -> io::Result<Bytes> {
+        let Fetched { at, bytes, meta } = self.fetch(GetRange::Bounded(range.clone())).await?;
+        if !self.is_version(&meta) {
+            return Err(replaced(&self.path));
+        }
+        if at != range.start || bytes.len() as u64 != range.end.saturating_sub(range.start) {
+            let text = format!("{}: {} of bytes {range:?} came", self.path, bytes.len());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+        }
+        Ok(bytes)
+    }
+
+    /// Whether an answer is of the version that was opened.
+    pub(crate) fn is_version(&self, meta: &ObjectMeta) -> bool {
+        let is_same = match (&self.e_tag, &meta.e_tag) {
+            (Some(opened), Some(found)) => opened == found,
+            _ => self.modified.is_none_or(|opened| meta.last_modified.timestamp() == opened),
+        };
+        meta.size == self.len && is_same
+    }
+
+    pub(crate) fn error(&self, error: object_store::Error) -> io::Error {
+        use object_store::Error;
+        let kind = match &error {
+            Error::NotFound { .. } => io::ErrorKind::NotFound,
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                io::ErrorKind::PermissionDenied
+            }
+            Error::Precondition { .. } | Error::NotModified { .. } => return replaced(&self.path),
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+pub(crate) fn replaced(path: &Path) -> io::Error {
+    io::Error::other(format!("{path}: the object was replaced while it was read"))
+}

@@ -157,7 +157,7 @@ fn dtype_of(metadata: &Value) -> io::Result<Dtype> {
             }
         }
         _ => match name.strip_prefix('r').and_then(|bits| bits.parse::<u32>().ok()) {
-            Some(bits) if bits % 8 == 0 => format!("|V{}", bits / 8),
+            Some(bits) if bits.is_multiple_of(8) => format!("|V{}", bits / 8),
             _ => return Err(unsupported(data_type)),
         },
     };

@@ -2,6 +2,8 @@
 
 mod array;
 mod bcolz;
+pub(crate) mod constants;
+mod plain;
 #[cfg(feature = "remote")]
 mod remote;
 mod store;
@@ -50,6 +52,14 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
 /// Opens a table: a directory of bcolz, a store whose root is a table, a value in a store
 /// (`FILE::/KEY`), or an array.
 pub(crate) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+    let columns = open_as_stored(location, options)?;
+    match options.views {
+        true => Ok(columns),
+        false => Ok(Arc::new(plain::Plain::new(location, columns))),
+    }
+}
+
+fn open_as_stored(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
     #[cfg(feature = "remote")]
     if is_address(location) {
         return remote::open(location, options);

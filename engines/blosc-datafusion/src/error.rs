@@ -40,6 +40,18 @@ pub enum Error {
         /// What the first table has.
         expected: String,
     },
+    /// A table that is not the one that the plan was made for.
+    #[error("{location}: the table was changed since the query was planned")]
+    Changed {
+        /// The name by which it was opened.
+        location: String,
+    },
+    /// A part of a plan that another process sent, and that is none.
+    #[error("plan of a scan: {what}")]
+    Plan {
+        /// What is wrong with it.
+        what: String,
+    },
     /// Rows that cannot be read, or a table that cannot be opened.
     #[error("{location}: {what}")]
     Read {
@@ -63,7 +75,7 @@ pub enum Error {
         row: u64,
     },
     /// An option of `CREATE EXTERNAL TABLE` that is none.
-    #[error("option {name}={value}: known are bytes_as_text=true and bytes_as_text=false")]
+    #[error("option {name}={value}: known are bytes_as_text and views, which are true or false")]
     NoOption {
         /// Its name.
         name: String,

@@ -28,6 +28,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[cfg(feature = "ballista")]
+mod ballista;
 mod columns;
 mod error;
 mod options;
@@ -35,9 +37,13 @@ mod predicate;
 mod session;
 mod source;
 mod table;
+mod tables;
+mod zones;
 
+#[cfg(feature = "ballista")]
+pub use ballista::{BloscLogicalCodec, BloscPhysicalCodec, cluster_config, cluster_session};
 pub use datafusion;
 pub use error::Error;
 pub use options::TableOptions;
-pub use session::{BloscTableFactory, FORMATS, session, session_with};
+pub use session::{BloscTableFactory, FORMATS, session, session_with, session_with_options};
 pub use table::BloscTable;

@@ -28,20 +28,32 @@ pub fn session() -> SessionContext {
 
 /// As [`session`], with what else the caller needs.
 #[must_use]
-pub fn session_with(mut builder: SessionStateBuilder) -> SessionContext {
+pub fn session_with(builder: SessionStateBuilder) -> SessionContext {
+    session_with_options(builder, TableOptions::default())
+}
+
+/// As [`session_with`]; tables are opened with these options, unless `OPTIONS` say otherwise.
+#[must_use]
+pub fn session_with_options(
+    mut builder: SessionStateBuilder,
+    options: TableOptions,
+) -> SessionContext {
+    let factory = Arc::new(BloscTableFactory { options });
     for format in FORMATS {
-        builder = builder.with_table_factory(format.to_owned(), Arc::new(BloscTableFactory));
+        builder = builder.with_table_factory(format.to_owned(), Arc::clone(&factory) as _);
     }
     let session = SessionContext::new_with_state(builder.build());
     let inner = Arc::clone(session.state_ref().read().catalog_list());
-    let files = DynamicFileCatalog::new(inner, Arc::new(BloscTableFactory));
-    session.register_catalog_list(Arc::new(files));
+    session.register_catalog_list(Arc::new(DynamicFileCatalog::new(inner, factory)));
     session
 }
 
 /// Makes tables out of `CREATE EXTERNAL TABLE`, and out of the names of files.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BloscTableFactory;
+pub struct BloscTableFactory {
+    /// How they are opened, unless `OPTIONS` say otherwise.
+    pub options: TableOptions,
+}
 
 #[async_trait]
 impl TableProviderFactory for BloscTableFactory {
@@ -50,7 +62,7 @@ impl TableProviderFactory for BloscTableFactory {
         _: &dyn Session,
         command: &CreateExternalTable,
     ) -> Result<Arc<dyn TableProvider>> {
-        let options = TableOptions::parse(&command.options)?;
+        let options = self.options.parse(&command.options)?;
         Ok(BloscTable::open_all(&command.locations, &options)?.into_provider())
     }
 }
@@ -63,6 +75,6 @@ impl UrlTableFactory for BloscTableFactory {
         if !is_address && !Path::new(path).exists() {
             return Ok(None);
         }
-        Ok(Some(BloscTable::open(url)?.into_provider()))
+        Ok(Some(BloscTable::open_with(url, &self.options)?.into_provider()))
     }
 }

@@ -14,6 +14,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
@@ -26,14 +27,10 @@ use futures::{StreamExt as _, stream};
 use object_store::ObjectStore;
 
 use crate::columns::{Columns, Scratch};
+use crate::error::Error;
 use crate::predicate::{self, Left};
-
-/// A table and the name by which it was opened.
-#[derive(Clone, Debug)]
-pub(crate) struct Opened {
-    pub(crate) location: String,
-    pub(crate) columns: Arc<dyn Columns>,
-}
+use crate::tables::Tables;
+use crate::zones::{Pruning, Zones};
 
 /// Most bytes of a unit, decoded, unless a chunk is longer by itself.
 const MAX_UNIT_NBYTES: u64 = 32 << 20;
@@ -54,7 +51,9 @@ pub(crate) fn row_nbytes(columns: &dyn Columns) -> u64 {
 /// What a plan knows of a scan.
 #[derive(Clone)]
 pub(crate) struct Source {
-    tables: Arc<[Opened]>,
+    pub(crate) tables: Tables,
+    /// Whether minima and maxima are kept of what a condition reads.
+    learns: bool,
     table_schema: TableSchema,
     projection: SplitProjection,
     predicate: Option<Arc<dyn PhysicalExpr>>,
@@ -62,15 +61,32 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(
-        tables: Arc<[Opened]>,
-        schema: SchemaRef,
-        predicate: Option<Arc<dyn PhysicalExpr>>,
-    ) -> Self {
-        let table_schema = TableSchema::from(schema);
+    pub(crate) fn new(tables: Tables, predicate: Option<Arc<dyn PhysicalExpr>>) -> Self {
+        let table_schema = TableSchema::from(Arc::clone(&tables.schema));
         let projection = SplitProjection::unprojected(&table_schema);
         let metrics = ExecutionPlanMetricsSet::new();
-        Self { tables, table_schema, projection, predicate, metrics }
+        Self { tables, learns: false, table_schema, projection, predicate, metrics }
+    }
+
+    /// With minima and maxima kept for later scans of the same tables.
+    pub(crate) fn learning(self, learns: bool) -> Self {
+        Self { learns, ..self }
+    }
+}
+
+#[cfg(feature = "ballista")]
+impl Source {
+    pub(crate) fn predicate(&self) -> Option<&Arc<dyn PhysicalExpr>> {
+        self.predicate.as_ref()
+    }
+}
+
+impl Source {
+    /// The condition as far as minima and maxima may exclude it. One that changes while the query
+    /// runs is not looked at.
+    fn pruning(&self) -> Option<Pruning> {
+        let fixed = self.predicate.as_ref().filter(|predicate| snapshot_generation(predicate) == 0);
+        Pruning::new(fixed?, self.table_schema.file_schema())
     }
 }
 
@@ -84,10 +100,12 @@ impl FileSource for Source {
         let schema = self.table_schema.file_schema();
         let count = |name: &'static str| MetricBuilder::new(&self.metrics).counter(name, partition);
         let inner = Arc::new(Opener(Arc::new(Scan {
-            tables: Arc::clone(&self.tables),
+            tables: self.tables.clone(),
             schema: Arc::clone(schema),
             columns: self.projection.file_indices.clone(),
             predicate: self.predicate.clone(),
+            pruning: self.pruning(),
+            learns: self.learns,
             columns_decoded: count("columns_decoded"),
             units_skipped: count("units_skipped"),
         })));
@@ -178,11 +196,13 @@ impl FileSource for Source {
 struct Opener(Arc<Scan>);
 
 struct Scan {
-    tables: Arc<[Opened]>,
+    tables: Tables,
     schema: SchemaRef,
     /// Those that the projection needs.
     columns: Vec<usize>,
     predicate: Option<Arc<dyn PhysicalExpr>>,
+    pruning: Option<Pruning>,
+    learns: bool,
     columns_decoded: Count,
     units_skipped: Count,
 }
@@ -190,27 +210,34 @@ struct Scan {
 impl FileOpener for Opener {
     fn open(&self, piece: PartitionedFile) -> Result<FileOpenFuture> {
         let scan = Arc::clone(&self.0);
-        let (table, rows) = scan.find(&piece)?;
-        Ok(Box::pin(async move { Ok(stream::iter(Units::new(scan, table, rows)).boxed()) }))
+        Ok(Box::pin(async move {
+            let (table, zones, rows) = scan.find(&piece)?;
+            Ok(stream::iter(Units::new(scan, table, zones, rows)).boxed())
+        }))
     }
 }
 
 impl Scan {
-    /// The table and the rows of a piece.
-    fn find(&self, piece: &PartitionedFile) -> Result<(Arc<dyn Columns>, Range<u64>)> {
+    /// The table, what is known of it, and the rows of a piece.
+    fn find(&self, piece: &PartitionedFile) -> Result<(Arc<dyn Columns>, Arc<Zones>, Range<u64>)> {
         let location = piece.object_meta.location.as_ref();
         let number = location.split('/').next().and_then(|number| number.parse::<usize>().ok());
-        let table = number.and_then(|number| self.tables.get(number)).ok_or_else(|| {
+        let number = number.ok_or_else(|| {
             DataFusionError::Internal(format!("{location}: no table of this scan"))
         })?;
-        let columns = Arc::clone(&table.columns);
+        let columns = self.tables.columns(number)?;
         let (size, nrows) = (row_nbytes(&*columns), columns.nrows());
+        // Rows that are gone would be lost without a word.
+        if nrows.saturating_mul(size) != piece.object_meta.size {
+            let location = self.tables.locations().nth(number).unwrap_or_default().to_owned();
+            return Err(Error::Changed { location }.into());
+        }
         let row = |position: i64| (u64::try_from(position).unwrap_or_default() / size).min(nrows);
         let rows = match &piece.range {
             Some(range) => row(range.start)..row(range.end),
             None => 0..nrows,
         };
-        Ok((columns, rows))
+        Ok((columns, self.tables.zones(number), rows))
     }
 }
 
@@ -218,6 +245,7 @@ impl Scan {
 struct Units {
     scan: Arc<Scan>,
     table: Arc<dyn Columns>,
+    zones: Arc<Zones>,
     rows: Range<u64>,
     unit: u64,
     parts: Vec<predicate::Part>,
@@ -225,9 +253,9 @@ struct Units {
 }
 
 impl Units {
-    fn new(scan: Arc<Scan>, table: Arc<dyn Columns>, rows: Range<u64>) -> Self {
+    fn new(scan: Arc<Scan>, table: Arc<dyn Columns>, zones: Arc<Zones>, rows: Range<u64>) -> Self {
         let unit = unit_nrows(&*table);
-        Self { scan, table, rows, unit, parts: Vec::new(), scratch: Scratch::default() }
+        Self { scan, table, zones, rows, unit, parts: Vec::new(), scratch: Scratch::default() }
     }
 
     /// The condition as it is now: that of a query with a limit becomes narrower as it runs.
@@ -238,12 +266,25 @@ impl Units {
 
     /// The rows of a unit; none if no row is left.
     fn read(&mut self, rows: &Range<u64>) -> Result<Option<RecordBatch>> {
+        let is_unit = rows.start.is_multiple_of(self.unit)
+            && rows.end == rows.start.saturating_add(self.unit).min(self.table.nrows());
+        if let Some(pruning) = self.scan.pruning.as_ref().filter(|_| is_unit)
+            && !pruning.may_hold(&self.zones, rows.start, rows.end.saturating_sub(rows.start))?
+        {
+            return Ok(None);
+        }
         self.note_predicate();
         let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
         let mut have: HashMap<usize, ArrayRef> = HashMap::new();
         let mut left = Left::All;
         for part in core::mem::take(&mut self.parts) {
             let arrays = self.columns(&part.columns, rows, &left, &mut have)?;
+            let learns = self.scan.learns && self.scan.pruning.is_some();
+            if learns && is_unit && matches!(left, Left::All) {
+                for (column, array) in part.columns.iter().zip(&arrays) {
+                    self.zones.learn(rows.start, *column, array)?;
+                }
+            }
             let count = left.count(nrows);
             let batch = predicate::batch(&self.scan.schema, &part.columns, arrays, count)?;
             let Some(truth) = part.evaluate(&batch)? else { return Ok(None) };

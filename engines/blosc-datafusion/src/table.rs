@@ -18,16 +18,17 @@ use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
 use datafusion_datasource::source::DataSourceExec;
 
+use crate::columns::constants::{self, Pairs};
 use crate::columns::{self, Columns};
 use crate::error::Error;
 use crate::options::TableOptions;
-use crate::source::{Opened, Source, row_nbytes, unit_nrows};
+use crate::source::{Source, row_nbytes, unit_nrows};
+use crate::tables::Tables;
 
 /// A table, or several of the same columns, one after the other.
 #[derive(Clone, Debug)]
 pub struct BloscTable {
-    tables: Arc<[Opened]>,
-    schema: SchemaRef,
+    pub(crate) tables: Tables,
 }
 
 /// Pieces for each thread of the engine, so that those that are ready first take from the others.
@@ -59,22 +60,15 @@ impl BloscTable {
     ///
     /// As [`open`](Self::open).
     pub fn open_all(locations: &[String], options: &TableOptions) -> Result<Self, Error> {
-        let mut tables: Vec<Opened> = Vec::new();
+        let mut found = Vec::new();
         for location in locations {
-            for location in members(location)? {
-                let columns = columns::open(&location, options)?;
-                if let Some(first) = tables.first() {
-                    check_schema(&location, &*columns, first)?;
-                }
-                tables.push(Opened { location, columns });
-            }
+            found.extend(members(location)?);
         }
-        let Some(first) = tables.first() else {
+        if found.is_empty() {
             let location = locations.first().cloned().unwrap_or_default();
             return Err(Error::NotATable { location });
-        };
-        let schema = Arc::clone(first.columns.schema());
-        Ok(Self { tables: tables.into(), schema })
+        }
+        Ok(Self { tables: Tables::open(found, *options)? })
     }
 
     /// As DataFusion takes it.
@@ -86,18 +80,20 @@ impl BloscTable {
     /// Number of rows.
     #[must_use]
     pub fn nrows(&self) -> u64 {
-        self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.columns.nrows()))
+        // All were opened with it.
+        let tables = self.tables.all().unwrap_or_default();
+        tables.iter().fold(0, |sum, (_, columns)| sum.saturating_add(columns.nrows()))
     }
 
     /// Runs of rows, as many groups as there are threads: each has about as many decoded bytes.
-    fn groups(&self, nthreads: usize) -> Vec<FileGroup> {
+    fn groups(tables: &[(&str, Arc<dyn Columns>)], nthreads: usize) -> Vec<FileGroup> {
         let nthreads = (nthreads as u64).max(1);
         let nbytes = |columns: &dyn Columns| row_nbytes(columns).saturating_mul(columns.nrows());
         let total =
-            self.tables.iter().fold(0_u64, |sum, t| sum.saturating_add(nbytes(&*t.columns)));
+            tables.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(nbytes(&**table)));
         let share = total.div_ceil(nthreads.saturating_mul(PIECES)).max(1);
         let mut pieces = Vec::new();
-        for (ntable, Opened { location, columns }) in self.tables.iter().enumerate() {
+        for (ntable, (location, columns)) in tables.iter().enumerate() {
             let (unit, size) = (unit_nrows(&**columns), row_nbytes(&**columns));
             let room = (share / unit.saturating_mul(size).max(1)).max(1).saturating_mul(unit);
             let (mut at, nrows) = (0, columns.nrows());
@@ -129,45 +125,45 @@ fn piece(
     file
 }
 
-/// The tables in a place: it is one, or a folder of them.
-fn members(location: &str) -> Result<Vec<String>, Error> {
+/// The tables in a place, with the keys and values of their paths below it: it is one table, or a
+/// folder of tables and of folders called `key=value`.
+fn members(location: &str) -> Result<Vec<(String, Pairs)>, Error> {
     if columns::is_address(location) {
-        return Ok(vec![location.to_owned()]);
+        return Ok(vec![(location.to_owned(), vec![])]);
     }
     let path = Path::new(location.strip_prefix("file://").unwrap_or(location));
-    let text = |path: &Path| path.to_string_lossy().into_owned();
     if !path.is_dir() || columns::is_table(path) {
-        return Ok(vec![text(path)]);
+        return Ok(vec![(path.to_string_lossy().into_owned(), vec![])]);
     }
-    let io = |source| Error::Io { location: location.to_owned(), source };
     let mut found = Vec::new();
-    for entry in path.read_dir().map_err(io)? {
-        let path = entry.map_err(io)?.path();
-        let is_hidden =
-            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if !is_hidden {
-            found.push(text(&path));
-        }
-    }
+    collect_members(path, &[], &mut found)?;
     found.sort_unstable();
     Ok(found)
 }
 
-/// Tables that are read as one have columns of the same names and types.
-fn check_schema(location: &str, columns: &dyn Columns, first: &Opened) -> Result<(), Error> {
-    let [found, expected] = [columns, &*first.columns].map(|columns| {
-        let fields = columns.schema().fields().iter();
-        fields.map(|field| format!("{} {}", field.name(), field.data_type())).collect::<Vec<_>>()
-    });
-    if found == expected {
-        return Ok(());
+fn collect_members(
+    folder: &Path,
+    pairs: &[(String, String)],
+    found: &mut Vec<(String, Pairs)>,
+) -> Result<(), Error> {
+    let location = || folder.to_string_lossy().into_owned();
+    let io = |source| Error::Io { location: location(), source };
+    for entry in folder.read_dir().map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let is_folder = path.is_dir() && !columns::is_table(&path);
+        match constants::pair(&name).filter(|_| is_folder) {
+            Some(pair) => {
+                let pairs = [pairs, &[pair]].concat();
+                collect_members(&path, &pairs, found)?;
+            }
+            None => found.push((path.to_string_lossy().into_owned(), pairs.to_vec())),
+        }
     }
-    let differing = found.iter().zip(&expected).find(|(found, expected)| found != expected);
-    let (what, expected) = match differing {
-        Some((found, expected)) => (format!("column {found}"), format!("column {expected}")),
-        None => (format!("{} columns", found.len()), format!("{} columns", expected.len())),
-    };
-    Err(Error::Schema { location: location.to_owned(), what, expected })
+    Ok(())
 }
 
 /// Whether a scan can evaluate a filter: nothing that changes from row to row by itself, nor what
@@ -192,7 +188,7 @@ fn is_pushed(filter: &Expr) -> bool {
 #[async_trait]
 impl TableProvider for BloscTable {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        Arc::clone(&self.tables.schema)
     }
 
     fn table_type(&self) -> TableType {
@@ -217,20 +213,29 @@ impl TableProvider for BloscTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        let tables = self.tables.all()?;
         let schema = DFSchema::try_from(self.schema())?;
         let exprs = filters.iter().map(|f| state.create_physical_expr(f.clone(), &schema));
         let exprs = exprs.collect::<Result<Vec<_>>>()?;
         let predicate = (!exprs.is_empty()).then(|| conjunction(exprs));
-        let nrows = usize::try_from(self.nrows()).unwrap_or(usize::MAX);
-        let mut statistics = Statistics::new_unknown(&self.schema);
+        let nrows = tables.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(table.nrows()));
+        let nrows = usize::try_from(nrows).unwrap_or(usize::MAX);
+        let mut statistics = Statistics::new_unknown(&self.tables.schema);
+        for (column, field) in statistics.column_statistics.iter_mut().zip(self.schema().fields()) {
+            if !field.is_nullable() {
+                column.null_count = Precision::Exact(0);
+            }
+        }
         statistics.num_rows = match predicate {
             None => Precision::Exact(nrows),
             Some(_) => Precision::Inexact(nrows),
         };
-        let source = Source::new(Arc::clone(&self.tables), self.schema(), predicate);
+        // A table that is read once gains nothing by it.
+        let is_read_again = self.tables.count_scan() > 0;
+        let source = Source::new(self.tables.clone(), predicate).learning(is_read_again);
         let url = ObjectStoreUrl::local_filesystem();
         let config = FileScanConfigBuilder::new(url, Arc::new(source))
-            .with_file_groups(self.groups(state.config().target_partitions()))
+            .with_file_groups(Self::groups(&tables, state.config().target_partitions()))
             .with_statistics(statistics)
             .with_projection_indices(projection.cloned())?
             .with_limit(limit)

@@ -1,5 +1,8 @@
 //! Queries over tables of every format give what they give over plain arrays in memory.
 
+#[cfg(feature = "cluster")]
+#[path = "queries/cluster.rs"]
+mod cluster;
 #[path = "data/rows.rs"]
 mod data;
 #[cfg(feature = "http")]
@@ -157,6 +160,18 @@ async fn scans_decode_what_a_query_needs() {
         assert_eq!(metric(&plan, "columns_decoded"), decoded, "{query}");
         assert_eq!(metric(&plan, "units_skipped"), skipped, "{query}");
     }
+    // What the condition read is known by now: where no row can be left, nothing is read.
+    for (query, decoded, skipped) in [
+        ("SELECT * FROM t WHERE id > 900", 1 + 5, 3),
+        ("SELECT v FROM t WHERE id BETWEEN 300 AND 310", 2, 3),
+        ("SELECT count(*) FROM t WHERE v > 1000000", 0, 4),
+        ("SELECT count(*) FROM t WHERE id = -5", 0, 4),
+    ] {
+        let plan = plan(&session, query).await;
+        collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        assert_eq!(metric(&plan, "columns_decoded"), decoded, "{query}");
+        assert_eq!(metric(&plan, "units_skipped"), skipped, "{query}");
+    }
     let narrowed = plan(&session, "SELECT id, x FROM t ORDER BY id LIMIT 3").await;
     collect(Arc::clone(&narrowed), session.task_ctx()).await.unwrap();
     assert!(metric(&narrowed, "columns_decoded") <= 8);
@@ -228,6 +243,41 @@ async fn tables_have_names_in_queries() {
     let error = session.sql(&create).await.unwrap_err().to_string();
     assert!(error.contains("nonsense"), "{error}");
     assert!(session.sql(&format!("SELECT * FROM '{root}/none.bcolz'")).await.is_err());
+}
+
+#[tokio::test]
+async fn folders_called_key_and_value_are_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    for (year, site, rows) in [(2024, "a", 0..100), (2024, "b", 100..150), (2025, "a", 150..400)] {
+        let folder = dir.path().join(format!("year={year}/site={site}"));
+        fs::create_dir_all(&folder).unwrap();
+        write_bcolz(&folder.join("t.bcolz"), &Rows::new(rows), 64);
+    }
+    let session = threaded(2);
+    register(&session, "t", dir.path());
+    let counted = rows(
+        &session,
+        "SELECT year, site, count(*) AS n, sum(id) AS s FROM t \
+         GROUP BY year, site ORDER BY year, site",
+    )
+    .await;
+    for line in ["| 2024 | a    | 100 | 4950  |", "| 2024 | b    | 50  | 6225  |"] {
+        assert!(counted.contains(line), "{counted}");
+    }
+    // Tables of another year are not read.
+    let query = "SELECT sum(id + 1) FROM t WHERE year = 2024 AND site <> 'a'";
+    let plan = plan(&session, query).await;
+    let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+    assert!(pretty_format_batches(&found).unwrap().to_string().contains("| 6275 "));
+    assert!(metric(&plan, "columns_decoded") < 12, "{}", metric(&plan, "columns_decoded"));
+    // All have the same keys.
+    fs::create_dir(dir.path().join("month=1")).unwrap();
+    write_bcolz(&dir.path().join("month=1/t.bcolz"), &Rows::new(0..10), 64);
+    let error = BloscTable::open(dir.path()).unwrap_err();
+    assert!(
+        matches!(&error, Error::Schema { .. }) && error.to_string().contains("year"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -308,7 +358,7 @@ fn the_program_writes_rows_in_each_format() {
     let path = dir.path().join("t.bcolz");
     write_bcolz(&path, &Rows::new(0..100), 32);
     let query = format!("SELECT id, name FROM '{}' WHERE id < 3 ORDER BY id", path.display());
-    let csv = "id,name\n0,\n1,long name of 1\n2,n2\n";
+    let csv = "id,name\n0,\"\"\n1,long name of 1\n2,n2\n";
     let json = "{\"id\":0,\"name\":\"\"}\n{\"id\":1,\"name\":\"long name of 1\"}\n\
         {\"id\":2,\"name\":\"n2\"}\n";
     assert_eq!(b2_sql(&["-f", "csv", &query]), (true, csv.to_owned(), String::new()));
@@ -323,6 +373,19 @@ fn the_program_writes_rows_in_each_format() {
     assert_eq!(fs::read_to_string(&file).unwrap(), csv);
     let (is_done, _, message) = b2_sql(&["-f", "csv", "-o", &file, &query]);
     assert!(!is_done && message.contains("rows.csv"), "{message}");
+
+    // A null, and no text.
+    let null = format!("SELECT id, nullif(name, 'n2') FROM '{}' WHERE id = 2", path.display());
+    assert!(b2_sql(&["-f", "csv", &null]).1.ends_with("\n2,\n"));
+
+    #[cfg(feature = "parquet")]
+    {
+        let file = dir.path().join("rows.parquet").display().to_string();
+        assert!(b2_sql(&["-f", "parquet", "-o", &file, &query]).0);
+        let create = format!("CREATE EXTERNAL TABLE p STORED AS PARQUET LOCATION '{file}'");
+        let back = format!("{create}; SELECT * FROM p ORDER BY id");
+        assert_eq!(b2_sql(&["-f", "csv", &back]), (true, csv.to_owned(), String::new()));
+    }
 
     let two = format!(
         "CREATE EXTERNAL TABLE t STORED AS BCOLZ LOCATION '{}'; \

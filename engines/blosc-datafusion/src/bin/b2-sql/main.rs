@@ -1,21 +1,20 @@
 //! SQL over tables of bcolz, of Blosc2 stores and arrays: `b2-sql 'SELECT * FROM "trades.bcolz"'`.
 
+mod output;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Parser, ValueEnum};
-use datafusion::arrow::csv::WriterBuilder;
-use datafusion::arrow::json::LineDelimitedWriter;
-use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::SessionConfig;
 use futures::StreamExt as _;
+
+use output::RowWriter;
 
 /// Runs SQL over tables of bcolz, tables of Blosc2 stores and arrays, which are named in the query
 /// by their paths: 'trades.bcolz', 'survey.b2z::/obs', 'points.b2nd', or a folder of such.
@@ -48,10 +47,12 @@ Examples:
 enum Format {
     /// Columns with lines around them; takes all rows into memory.
     Table,
-    /// Comma-separated values with a header.
+    /// Comma-separated values with a header; a null is nothing, an empty text "".
     Csv,
     /// One object of JSON for each row and line.
     Json,
+    /// A Parquet file, compressed by Zstandard.
+    Parquet,
 }
 
 fn main() -> ExitCode {
@@ -116,34 +117,14 @@ async fn run(args: &Args) -> Result<()> {
     }
     let frame = session.sql(last).await?;
     let mut rows = frame.execute_stream().await?;
-    let mut out = output(args)?;
-    let mut held: Vec<RecordBatch> = Vec::new();
-    let mut has_header = true;
+    let mut writer = RowWriter::new(args.format, output(args)?, &rows.schema())?;
     while let Some(batch) = rows.next().await {
-        let batch = batch?;
-        match args.format {
-            Format::Table => held.push(batch),
-            Format::Csv => {
-                let mut writer = WriterBuilder::new().with_header(has_header).build(&mut out);
-                writer.write(&batch)?;
-                has_header = false;
-            }
-            Format::Json => LineDelimitedWriter::new(&mut out).write(&batch)?,
-        }
+        writer.write(batch?)?;
     }
-    if matches!(args.format, Format::Table) {
-        if held.is_empty() {
-            held.push(RecordBatch::new_empty(Arc::clone(&rows.schema())));
-        }
-        writeln!(out, "{}", pretty_format_batches(&held)?)?;
-    } else if has_header && matches!(args.format, Format::Csv) {
-        let empty = RecordBatch::new_empty(rows.schema());
-        WriterBuilder::new().with_header(true).build(&mut out).write(&empty)?;
-    }
-    Ok(out.flush()?)
+    writer.finish()
 }
 
-fn output(args: &Args) -> io::Result<Box<dyn Write>> {
+fn output(args: &Args) -> io::Result<Box<dyn Write + Send>> {
     Ok(match &args.output {
         Some(path) => {
             let named = |error: io::Error| {

@@ -1,0 +1,127 @@
+//! Queries in a cluster of a scheduler and two executors give what they give in one process.
+
+use core::time::Duration;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_executor::new_standalone_executor_from_state;
+use ballista_scheduler::standalone::new_standalone_scheduler_from_state;
+use blosc_datafusion::{cluster_config, cluster_session};
+
+use super::*;
+
+/// Starts a cluster in this process.
+async fn cluster() -> SessionContext {
+    let config = || cluster_config().with_target_partitions(4);
+    let state = SessionStateBuilder::new().with_default_features().with_config(config()).build();
+    let address = new_standalone_scheduler_from_state(&state).await.unwrap();
+    let url = format!("http://localhost:{}", address.port());
+    for _ in 0..2 {
+        let scheduler = SchedulerGrpcClient::connect(url.clone()).await.unwrap();
+        new_standalone_executor_from_state(scheduler, 2, &state).await.unwrap();
+    }
+    cluster_session(&url, config()).unwrap()
+}
+
+const QUERIES: &[&str] = &[
+    "SELECT count(*) FROM t",
+    // Not out of statistics: each row has to come once.
+    "SELECT count(*), count(at), sum(id), min(x), max(v) FROM t WHERE id >= 0",
+    "SELECT name, count(*), avg(v) FROM t WHERE v > 2000 GROUP BY name ORDER BY name",
+    "SELECT id, name, x FROM t WHERE name = 'n7' AND id % 3 = 0 ORDER BY id LIMIT 5",
+    "SELECT * FROM t ORDER BY v DESC, id LIMIT 3",
+    "SELECT count(*) FROM (SELECT id FROM t LIMIT 17)",
+    "SELECT a.name, count(*) FROM t a JOIN t b ON a.id = b.id + 1 GROUP BY a.name ORDER BY a.name",
+    "SELECT id FROM t WHERE id > (SELECT avg(id) FROM t) AND x > 0.9 ORDER BY id",
+];
+
+/// 20 tables with 150 rows each.
+fn write_tables(folder: &Path) {
+    for table in 0..20_u64 {
+        let rows = Rows::new(table * 150..(table + 1) * 150);
+        write_bcolz(&folder.join(format!("part-{table:02}.bcolz")), &rows, 64);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_gives_the_rows_that_one_process_gives() {
+    let dir = tempfile::tempdir().unwrap();
+    write_tables(dir.path());
+    let (local, cluster) = (threaded(4), cluster().await);
+    for query in QUERIES {
+        let query = query.replace(" t", &format!(" '{}'", dir.path().display()));
+        assert_eq!(rows(&cluster, &query).await, rows(&local, &query).await, "{query}");
+    }
+    let create =
+        format!("CREATE EXTERNAL TABLE t STORED AS BCOLZ LOCATION '{}'", dir.path().display());
+    cluster.sql(&create).await.unwrap();
+    let counted = rows(&cluster, "SELECT count(id) FROM t").await;
+    assert!(counted.contains("| 3000 "), "{counted}");
+    // What is damaged ends the query here as well.
+    fs::remove_file(dir.path().join("part-07.bcolz/v/data/__0.blp")).unwrap();
+    let failed = cluster.sql("SELECT sum(v) FROM t").await.unwrap().collect().await.unwrap_err();
+    let text = failed.to_string();
+    assert!(text.contains("part-07.bcolz") && text.contains("column v, rows 0 to"), "{text}");
+}
+
+/// Ends a process with the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ended = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+fn example(args: &[&str]) -> Command {
+    let tests = std::env::current_exe().unwrap();
+    let built = tests.parent().and_then(Path::parent).unwrap();
+    let mut command = Command::new(built.join("examples/cluster"));
+    command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Two ports in a row that are free.
+fn free_ports() -> u16 {
+    (20_000..60_000)
+        .step_by(7)
+        .find(|port| {
+            let bound = [*port, *port + 1].map(|port| TcpListener::bind(("0.0.0.0", port)));
+            bound.iter().all(Result::is_ok)
+        })
+        .unwrap()
+}
+
+#[test]
+fn processes_of_the_example_are_a_cluster() {
+    let dir = tempfile::tempdir().unwrap();
+    write_tables(dir.path());
+    let scheduler = format!("127.0.0.1:{}", free_ports());
+    let _scheduler = Process(example(&["scheduler", &scheduler]).spawn().unwrap());
+    let started = Instant::now();
+    while std::net::TcpStream::connect(&scheduler).is_err() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the scheduler does not answer");
+        std::thread::yield_now();
+    }
+    let mut executors = vec![];
+    for _ in 0..2 {
+        let port = free_ports();
+        let executor = example(&["executor", &scheduler, &port.to_string()]).spawn().unwrap();
+        executors.push(Process(executor));
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(started.elapsed() < Duration::from_secs(90), "an executor does not answer");
+            std::thread::yield_now();
+        }
+    }
+    let query = format!("SELECT count(id), sum(id) FROM '{}'", dir.path().display());
+    let output = example(&["query", &scheduler, &query])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("3000") && text.contains("4498500"), "{text}{output:?}");
+}

@@ -385,60 +385,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    #[inline]
     fn read(
-        &self,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-        postfilter: Option<&dyn Postfilter>,
-    ) -> Result<()> {
-        // Apart, as single items of these have no time for the registers that the rest needs.
-        match self.layout.kind {
-            Kind::Memcpyed if postfilter.is_none() => self.read_stored(range, dest, scratch),
-            Kind::Special(SpecialKind::Zeros) if postfilter.is_none() => {
-                self.read_zeros(range, dest, scratch)
-            }
-            _ => self.read_any(range, dest, scratch, postfilter),
-        }
-    }
-
-    /// [`read`](Self::read) of a chunk that is stored as it is.
-    #[inline(never)]
-    fn read_stored(
-        &self,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let dest = self.dest_for(&range, dest)?;
-        let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
-        // The header was parsed only because the body is exactly as long as the data.
-        let body = self.body().get(range).unwrap_or_default();
-        decode::write_parts(dest, scratch, |range, part| {
-            destination.stores().copy(simd, body.get(range).unwrap_or_default(), part);
-            Ok(())
-        })
-    }
-
-    /// [`read`](Self::read) of a chunk of zeros.
-    #[inline(never)]
-    fn read_zeros(
-        &self,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let dest = self.dest_for(&range, dest)?;
-        let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
-        decode::write_parts(dest, scratch, |_, part| {
-            destination.stores().fill(simd, 0, part);
-            Ok(())
-        })
-    }
-
-    #[inline(never)]
-    fn read_any(
         &self,
         range: Range<usize>,
         dest: &mut [u8],
@@ -450,9 +397,19 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let start = range.start;
+        let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+        let stores = destination.stores();
         match self.layout.kind {
+            Kind::Special(SpecialKind::Zeros) => fill_zeros(dest, scratch)?,
             Kind::Special(kind) => self.fill_special(kind, start, dest, scratch)?,
-            Kind::Memcpyed => self.read_stored(range, dest, scratch)?,
+            // The header was parsed only because the body is exactly as long as the data.
+            Kind::Memcpyed => {
+                let body = self.body().get(range).unwrap_or_default();
+                decode::write_parts(dest, scratch, |range, part| {
+                    stores.copy(simd, body.get(range).unwrap_or_default(), part);
+                    Ok(())
+                })?;
+            }
             _ if Extents::are_needed(&self.layout) => {
                 return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter);
             }
@@ -463,4 +420,15 @@ impl<'a> Chunk<'a> {
         }
         Ok(())
     }
+}
+
+/// Writes the data of a chunk of zeros. Apart from other runs, as single items have no time for the
+/// registers that those need.
+#[inline(never)]
+fn fill_zeros(dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+    let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+    decode::write_parts(dest, scratch, |_, part| {
+        destination.stores().fill(simd, 0, part);
+        Ok(())
+    })
 }

@@ -63,7 +63,7 @@ pub(super) struct Outcome {
 pub(super) struct OutcomeReport {
     codec: String,
     clevel: u8,
-    filters: String,
+    filters: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocksize: Option<usize>,
     cbytes: u64,
@@ -101,7 +101,7 @@ impl Outcome {
         OutcomeReport {
             codec: self.setting.codec.to_string(),
             clevel: self.setting.clevel.get(),
-            filters: self.setting.filters.to_string(),
+            filters: self.setting.filters.active().map(|slot| slot.id.to_string()).collect(),
             blocksize: self.setting.blocksize,
             cbytes: self.cbytes,
             cratio: self.cratio(),

@@ -1,6 +1,9 @@
 //! One input, as `b2 info` describes it: the keys of schema `b2.info/1`.
 
-use b2frame::{SChunk, header::FrameHeader};
+use b2frame::{
+    SChunk,
+    header::{FrameHeader, FrameLayout},
+};
 use blosc_chunk::{CodecId, Dict, SplitMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -54,7 +57,7 @@ pub(crate) struct InfoReport<'a> {
     #[serde(skip)]
     pub(crate) parts: Parts,
     /// The kind of the checksums that the first frame has.
-    #[serde(skip)]
+    #[serde(rename = "checksum")]
     pub(crate) checksums: &'static str,
     /// The first release of C-Blosc2 that opens it.
     #[serde(skip)]
@@ -258,6 +261,7 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
 /// The name of the format of a frame.
 fn frame_name(schunk: &SChunk, is_array: bool) -> &'static str {
     match (is_sparse(schunk), is_array) {
+        _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
         (true, _) => "sframe",
         (false, true) => "b2nd",
         (false, false) => "b2frame",

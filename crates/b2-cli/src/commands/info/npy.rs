@@ -23,7 +23,7 @@ struct NpyReport<'a> {
     shape: &'a [u64],
     order: &'static str,
     nbytes: u64,
-    file_nbytes: u64,
+    file_bytes: u64,
 }
 
 /// Describes an input that is a `.npy` file: text to print, or nothing after a JSON document.
@@ -38,7 +38,7 @@ pub(super) fn describe(cx: &Context, origin: &Origin) -> Result<Option<String>> 
     }
     let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let header = NpyHeader::parse(&head(&file)?)?;
-    let file_nbytes = fs::metadata(path).map_err(Error::io(Doing::Open))?.len();
+    let file_bytes = fs::metadata(path).map_err(Error::io(Doing::Open))?.len();
     let nitems = header.shape.iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
     let nbytes = nitems.saturating_mul(header.dtype.itemsize() as u64);
     let order = if header.fortran_order { "F" } else { "C" };
@@ -52,13 +52,13 @@ pub(super) fn describe(cx: &Context, origin: &Origin) -> Result<Option<String>> 
             shape: &header.shape,
             order,
             nbytes,
-            file_nbytes,
+            file_bytes,
         })?;
         return Ok(Some(String::new()));
     }
     let shape: Vec<String> = header.shape.iter().map(|len| size::count(*len)).collect();
     let shape = if shape.is_empty() { "one item".to_owned() } else { shape.join(" x ") };
-    let missing = (header.len as u64).saturating_add(nbytes).saturating_sub(file_nbytes);
+    let missing = (header.len as u64).saturating_add(nbytes).saturating_sub(file_bytes);
     let cut = match missing {
         0 => String::new(),
         _ => format!("  cut         {} are missing\n", cx.console.units().size(missing)),

@@ -48,9 +48,10 @@ pub(crate) use self::{
 
 /// Compress, inspect, verify and restore files of the Blosc family.
 ///
-/// Reads and writes Blosc2 frames and arrays (.b2frame, .b2nd), Bloscpack files (.blp), arrays and
-/// tables of bcolz, and bare chunks of Blosc 1 and Blosc2. Formats are recognised by content, never
-/// by name; inputs are kept; no FILE or `-` means standard input and output.
+/// Reads and writes Blosc2 frames and arrays (.b2frame, .b2nd), stores and tables (.b2z, .b2d),
+/// Bloscpack files (.blp), arrays and tables of bcolz, bare chunks of Blosc 1 and Blosc2, NumPy's
+/// .npy and CSV. Formats are recognised by content, never by name; inputs are kept; no FILE or `-`
+/// means standard input and output.
 #[derive(Debug, Parser)]
 #[command(
     name = "b2",
@@ -58,7 +59,7 @@ pub(crate) use self::{
     disable_help_subcommand = false,
     max_term_width = 110,
     override_usage = "b2 COMMAND [OPTIONS] [FILE]...\n       b2 -z|-d|-t|-l [OPTIONS] [FILE]...   compress, decompress, verify, list\n       b2 FILE...                           same as `b2 info FILE...`",
-    after_help = "`b2 COMMAND --help` shows the options of a command with examples.",
+    after_help = "`b2 COMMAND -h` shows the options of a command with examples, `b2 --help` exit codes.",
     after_long_help = TOP_EXAMPLES
 )]
 pub(crate) struct Cli {
@@ -77,99 +78,100 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compress files or a pipe into Blosc2 frames
-    #[command(visible_alias = "c", after_long_help = compress::EXAMPLES)]
+    #[command(visible_alias = "c", after_help = compress::EXAMPLES)]
     Compress(Box<CompressArgs>),
     /// Restore what was compressed
-    #[command(visible_aliases = ["d", "x"], after_long_help = DECOMPRESS_EXAMPLES)]
+    #[command(visible_aliases = ["d", "x"], after_help = DECOMPRESS_EXAMPLES)]
     Decompress(DecompressArgs),
     /// Write decompressed bytes to standard output
-    #[command(after_long_help = CAT_EXAMPLES)]
+    #[command(after_help = CAT_EXAMPLES)]
     Cat(CatArgs),
     /// Show items as values
-    #[command(visible_alias = "head", after_long_help = SHOW_EXAMPLES)]
+    #[command(visible_alias = "head", after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
     /// Show what a file is
-    #[command(visible_alias = "i", after_long_help = INFO_EXAMPLES)]
+    #[command(visible_alias = "i", after_help = INFO_EXAMPLES)]
     Info(LookArgs),
     /// Show one line per file
-    #[command(visible_aliases = ["l", "ls"], after_long_help = LIST_EXAMPLES)]
+    #[command(visible_aliases = ["l", "ls"], after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Decode everything, check everything, write nothing
-    #[command(visible_aliases = ["t", "test"], after_long_help = VERIFY_EXAMPLES)]
+    #[command(visible_aliases = ["t", "test"], after_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
     /// Compare the content of two files, whatever their formats
-    #[command(after_long_help = diff::EXAMPLES)]
+    #[command(after_help = diff::EXAMPLES)]
     Diff(DiffArgs),
     /// Show least, largest and mean values, NaN, zeros and a histogram
-    #[command(after_long_help = stats::EXAMPLES)]
+    #[command(after_help = stats::EXAMPLES)]
     Stats(StatsArgs),
     /// Draw numbers as lines, heat maps and histograms, to PNG, SVG or the terminal
-    #[command(after_long_help = plot::EXAMPLES)]
+    #[command(after_help = plot::EXAMPLES)]
     Plot(Box<PlotArgs>),
     /// Browse in the terminal: members, values, metadata, chunks, plots
-    #[command(after_long_help = view::EXAMPLES)]
+    #[command(after_help = view::EXAMPLES)]
     View(view::ViewArgs),
     /// Hash the content, which is the same whatever the format
-    #[command(after_long_help = sum::EXAMPLES)]
+    #[command(after_help = sum::EXAMPLES)]
     Sum(SumArgs),
     /// Turn any format that is read into any that is written
-    #[command(override_usage = convert::USAGE, after_long_help = convert::EXAMPLES)]
+    #[command(override_usage = convert::USAGE, after_help = convert::EXAMPLES)]
     Convert(Box<ConvertArgs>),
     /// Compress an object another way and keep everything else of it, in place
-    #[command(after_long_help = recompress::EXAMPLES)]
+    #[command(after_help = recompress::EXAMPLES)]
     Recompress(Box<RecompressArgs>),
     /// Find good settings for a file, show the evidence, print the command
-    #[command(after_long_help = tune::EXAMPLES)]
+    #[command(after_help = tune::EXAMPLES)]
     Tune(TuneArgs),
     /// Measure ratio and speed of codecs, filters and levels on a file
-    #[command(visible_alias = "b", after_long_help = tune::BENCH_EXAMPLES)]
+    #[command(visible_alias = "b", after_help = tune::BENCH_EXAMPLES)]
     Bench(BenchArgs),
     /// Find frames and chunks inside any file
-    #[command(after_long_help = scan::EXAMPLES)]
+    #[command(after_help = scan::EXAMPLES)]
     Scan(ScanArgs),
     /// Copy a frame or a chunk to a file of its own, as it is
-    #[command(after_long_help = frames::EXTRACT_EXAMPLES)]
+    #[command(after_help = frames::EXTRACT_EXAMPLES)]
     Extract(ExtractArgs),
     /// Make a file of each frame of a sequence
-    #[command(after_long_help = frames::SPLIT_EXAMPLES)]
+    #[command(after_help = frames::SPLIT_EXAMPLES)]
     Split(SplitArgs),
     /// Make one file of frames
-    #[command(after_long_help = frames::JOIN_EXAMPLES)]
+    #[command(after_help = frames::JOIN_EXAMPLES)]
     Join(JoinArgs),
     /// Save what can be saved of a damaged object into a new one
-    #[command(after_long_help = RESCUE_EXAMPLES)]
+    #[command(after_help = RESCUE_EXAMPLES)]
     Rescue(RescueArgs),
     /// Tell which programs can open an object, and what stops the others
-    #[command(after_long_help = COMPAT_EXAMPLES)]
+    #[command(after_help = COMPAT_EXAMPLES)]
     Compat(CompatArgs),
     /// Give frames of other programs a checksum, or remove it
-    #[command(after_long_help = SEAL_EXAMPLES)]
+    #[command(after_help = SEAL_EXAMPLES)]
     Seal(SealArgs),
     /// Remove the bytes of frames that nothing refers to
-    #[command(visible_alias = "compact", after_long_help = REPACK_EXAMPLES)]
+    #[command(visible_alias = "compact", after_help = REPACK_EXAMPLES)]
     Repack(RepackArgs),
     /// Make one file of a store that is a directory
-    #[command(after_long_help = PACK_EXAMPLES)]
+    #[command(after_help = PACK_EXAMPLES)]
     Pack(PackArgs),
     /// Make a directory of a store that is one file
-    #[command(after_long_help = UNPACK_EXAMPLES)]
+    #[command(after_help = UNPACK_EXAMPLES)]
     Unpack(PackArgs),
     /// Add data at the end of a frame, an array, a Bloscpack file or a table
-    #[command(visible_alias = "a", after_long_help = append::EXAMPLES)]
+    #[command(visible_alias = "a", after_help = append::EXAMPLES)]
     Append(AppendArgs),
     /// Show and change metadata
-    #[command(after_long_help = meta::EXAMPLES)]
+    #[command(after_help = meta::EXAMPLES)]
     Meta(MetaArgs),
     /// Show the bytes of a file with what they mean
-    #[command(visible_alias = "hexdump", after_long_help = DUMP_EXAMPLES)]
+    #[command(visible_alias = "hexdump", after_help = DUMP_EXAMPLES)]
     Dump(DumpArgs),
     /// Show the formats, codecs and filters of this build
+    #[command(after_help = FORMATS_EXAMPLES)]
     Formats(FormatsArgs),
     /// Print a completion script for a shell
-    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
     /// Print a manual page
-    #[command(after_long_help = MAN_EXAMPLES)]
+    #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
 }
 
@@ -510,14 +512,31 @@ pub(crate) struct FormatsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// The shell
-    pub(crate) shell: clap_complete::Shell,
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// The shells that can be taught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Nushell,
+    Powershell,
+    Zsh,
 }
 
 /// Options of `man`.
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// The command whose page is wanted, or blpk; without it the page of b2 itself
+    /// The command whose page is wanted, blpk, b2-formats.5 or b2-recipes.7; without it the page of
+    /// b2 itself
+    #[arg(value_name = "PAGE")]
     pub(crate) command: Option<String>,
+    /// Write all pages to the folders man1, man5 and man7 in DIR
+    #[arg(long, value_name = "DIR", conflicts_with = "command", help_heading = "Output")]
+    pub(crate) output_dir: Option<PathBuf>,
 }
 
 /// Reads the command line.
@@ -530,7 +549,7 @@ pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, cla
     let argv: Vec<OsString> = argv.into_iter().collect();
     let shapes = manners::Shapes::from_grammar(&grammar);
     let is_implied = manners::has_no_command(&argv, &shapes);
-    let argv = manners::canonical(argv, &shapes);
+    let argv = manners::with_action(manners::canonical(argv, &shapes));
     if let Some(word) = manners::two_digits(&argv) {
         let text = format!("{word}: levels are 0 to 9, as in -9 or -l 9");
         return Err(grammar.error(clap::error::ErrorKind::ValueValidation, text));
@@ -605,6 +624,24 @@ pub(crate) fn grammar() -> clap::Command {
         "Files to convert; without -o, -c and --output-dir the last of several is the output";
     all.mut_subcommand("compress", |c| c.mut_arg("files", |a| a.help(files)))
         .mut_subcommand("convert", |c| c.mut_arg("files", |a| a.help(outputs)))
+        .mut_subcommands(with_short_help)
+}
+
+/// `-h` is for what is particular to a command, with its examples; `--help` has all options.
+fn with_short_help(command: clap::Command) -> clap::Command {
+    let Some(examples) = command.get_after_help().map(ToString::to_string) else { return command };
+    let is_general = |arg: &clap::Arg| arg.get_help_heading() == Some("General");
+    let has_general = command.get_arguments().any(is_general);
+    let name = command.get_name().to_owned();
+    let short = match has_general {
+        true => format!("{examples}\n\n`b2 {name} --help` shows general options too."),
+        false => examples.clone(),
+    };
+    let hide = |arg: clap::Arg| {
+        let is_hidden = is_general(&arg);
+        if is_hidden { arg.hide_short_help(true) } else { arg }
+    };
+    command.mut_args(hide).after_help(short).after_long_help(examples)
 }
 
 const TOP_EXAMPLES: &str = "\
@@ -699,15 +736,27 @@ const UNPACK_EXAMPLES: &str = "\
 Examples:
   b2 unpack run.b2z                 run.b2d, with a file for every value";
 
+const FORMATS_EXAMPLES: &str = "\
+Examples:
+  b2 formats
+  b2 formats --json | jq -r '.codecs[] | select(.available) | .name'";
+
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   b2 completions bash > ~/.local/share/bash-completion/completions/b2
-  b2 completions fish > ~/.config/fish/completions/b2.fish";
+  b2 completions zsh > ~/.zfunc/_b2 where fpath has ~/.zfunc
+  b2 completions fish > ~/.config/fish/completions/b2.fish
+  b2 completions nushell > b2.nu    and in config.nu: use b2.nu *";
 
 const MAN_EXAMPLES: &str = "\
 Examples:
   b2 man | man -l -
-  b2 man compress > b2-compress.1";
+  b2 man compress > b2-compress.1
+  b2 man b2-recipes.7 | man -l -
+  b2 man --output-dir ~/.local/share/man
+
+`man b2` and `man b2-compress` find the pages there, since ~/.local/share/man is searched where
+~/.local/bin is in PATH; for all users it is /usr/local/share/man.";
 
 #[cfg(test)]
 mod tests {

@@ -73,6 +73,9 @@ pub fn run_with(
     openers: Vec<Box<dyn opener::Opener>>,
 ) -> Code {
     let argv: Vec<OsString> = argv.into_iter().collect();
+    if let Some(code) = commands::completions::complete(&argv) {
+        return code;
+    }
     if let Some(argv) = blpk::argv(&argv) {
         return run_blpk(argv.iter().cloned());
     }

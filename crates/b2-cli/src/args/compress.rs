@@ -314,7 +314,7 @@ pub(crate) fn parse_target(text: &str) -> Result<Target, ValueError> {
     target.ok_or_else(|| ValueError::Target { name: text.to_owned() })
 }
 
-fn target_names() -> Vec<String> {
+pub(crate) fn target_names() -> Vec<String> {
     TARGETS.iter().map(ToString::to_string).collect()
 }
 

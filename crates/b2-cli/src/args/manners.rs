@@ -33,6 +33,20 @@ pub(super) fn two_digits(argv: &[OsString]) -> Option<&str> {
     words.into_iter().find(is_number)
 }
 
+/// `b2 meta FILE` is `b2 meta get FILE`.
+pub(super) fn with_action(mut argv: Vec<OsString>) -> Vec<OsString> {
+    let is_meta = argv.get(1).is_some_and(|word| word == "meta");
+    let operands: Vec<usize> = (2..argv.len())
+        .filter(|at| !argv[*at].as_encoded_bytes().starts_with(b"-") || argv[*at] == "-")
+        .collect();
+    if let (true, [only]) = (is_meta, &operands[..])
+        && std::path::Path::new(&argv[*only]).symlink_metadata().is_ok()
+    {
+        argv.insert(2, "get".into());
+    }
+    argv
+}
+
 /// Which words are commands, and which options take a value.
 #[derive(Debug)]
 pub(crate) struct Shapes {

@@ -144,13 +144,13 @@ pub(crate) enum When {
 /// When progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressWhen {
-    /// On a terminal.
+    /// A line while the work goes on, if standard error is a terminal.
     #[default]
     Auto,
-    /// Always.
+    /// The same, whatever standard error is.
     Always,
-    /// Never.
+    /// No line.
     Never,
-    /// A program.
+    /// One JSON object a line, for other programs.
     Json,
 }

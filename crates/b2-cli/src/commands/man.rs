@@ -1,22 +1,89 @@
-//! `b2 man`: manual pages in roff, one for the program and one per command.
+//! `b2 man`: manual pages in roff, one for the program and one per command, and two pages made of
+//! the documents.
 
-use std::io;
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use clap_mangen::Man;
 
 use crate::{
     args::{ManArgs, grammar},
     console::Console,
     error::{Doing, Error, Result, message},
+    render::{escape::path_text, size},
 };
 
-/// Prints the page of one command, or of the program.
+/// Pages that are made of `docs/*.md` by `cargo xtask docs`, with their names and sections.
+const MADE_OF_DOCS: [(&str, &str, &str); 2] = [
+    ("b2-formats", "5", include_str!("../../man/b2-formats.5")),
+    ("b2-recipes", "7", include_str!("../../man/b2-recipes.7")),
+];
+
+/// When the program was made; set by those who build a release.
+const DATE: &str = match option_env!("B2_DATE") {
+    Some(date) => date,
+    None => "unreleased",
+};
+
+const SOURCE: &str = concat!("b2 ", env!("CARGO_PKG_VERSION"));
+
+/// Prints one page, or writes all of them to folders.
 pub(crate) fn run(args: &ManArgs, console: &Console) -> Result<()> {
-    console.print(&page(args.command.as_deref())?)
+    match &args.output_dir {
+        Some(folder) => write_all(folder, console),
+        None => console.print(&page(args.command.as_deref())?),
+    }
 }
 
-fn page(command: Option<&str>) -> Result<String> {
+/// Writes all pages, each to the folder of its section.
+fn write_all(folder: &Path, console: &Console) -> Result<()> {
+    let pages = all_pages()?;
+    for (name, section, text) in &pages {
+        let folder = folder.join(format!("man{section}"));
+        let path = folder.join(format!("{name}.{section}"));
+        let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, text));
+        written.map_err(Error::io_at(Doing::Write, &path))?;
+    }
+    let (count, folder) = (size::count(pages.len() as u64), path_text(folder));
+    console.note(&format!(
+        "{count} pages in {folder}; `man -M {folder} b2` shows the first\n\
+         `man b2` finds them in ~/.local/share/man or /usr/local/share/man"
+    ));
+    Ok(())
+}
+
+/// Name, section and text of every page.
+pub(crate) fn all_pages() -> Result<Vec<(String, String, String)>> {
+    let mut pages = vec![("b2".to_owned(), "1".to_owned(), page(None)?)];
+    for command in grammar().get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name();
+        pages.push((format!("b2-{name}"), "1".to_owned(), page(Some(name))?));
+    }
+    pages.push(("blpk".to_owned(), "1".to_owned(), page(Some("blpk"))?));
+    let made = MADE_OF_DOCS.iter().map(|(name, section, _)| (*name, *section));
+    for (name, section) in made {
+        pages.push((name.to_owned(), section.to_owned(), page(Some(name))?));
+    }
+    Ok(pages)
+}
+
+/// The page of a command, of `blpk`, of the program, or one that was made of a document.
+fn page(name: Option<&str>) -> Result<String> {
+    let is_called = |page: &str, section: &str| {
+        name.is_some_and(|name| name == page || name == format!("{page}.{section}"))
+    };
+    if let Some((page, section, text)) =
+        MADE_OF_DOCS.iter().find(|(page, section, _)| is_called(page, section))
+    {
+        let title = page.to_uppercase();
+        return Ok(format!(".TH {title} {section} \"{DATE}\" \"{SOURCE}\" \"b2\"\n{text}"));
+    }
     let mut grammar = grammar().version(env!("CARGO_PKG_VERSION"));
     grammar.build();
-    let subject = match command {
+    let subject = match name {
         None => grammar,
         Some("blpk") => crate::blpk::grammar(),
         Some(name) => {
@@ -24,8 +91,97 @@ fn page(command: Option<&str>) -> Result<String> {
         }
     };
     let mut roff = Vec::new();
-    clap_mangen::Man::new(subject).render(&mut roff).map_err(Error::io(Doing::Stdout))?;
+    render(subject, &mut roff).map_err(Error::io(Doing::Stdout))?;
     String::from_utf8(roff).map_err(|error| {
         Error::io(Doing::Stdout)(io::Error::new(io::ErrorKind::InvalidData, error))
     })
+}
+
+/// The sections of a page. What follows the options in the help keeps its lines.
+fn render(subject: clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let after = subject.get_after_long_help().or(subject.get_after_help());
+    let after = after.map(ToString::to_string).unwrap_or_default();
+    let is_program = subject.get_subcommands().next().is_some();
+    let man = Man::new(subject).date(DATE).source(SOURCE).manual("b2");
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    if is_program {
+        man.render_subcommands_section(out)?;
+    }
+    for (title, lines) in sections(&after) {
+        writeln!(out, ".SH {}", title.to_uppercase())?;
+        out.write_all(b".nf\n")?;
+        for line in lines {
+            writeln!(out, "{}", verbatim(line))?;
+        }
+        out.write_all(b".fi\n")?;
+    }
+    let others = if is_program { "" } else { ".BR b2 (1),\n" };
+    write!(out, ".SH \"SEE ALSO\"\n{others}.BR b2\\-formats (5),\n.BR b2\\-recipes (7)\n")
+}
+
+/// The parts of a text, each after a line that ends with a colon and is not indented. Other text is
+/// a part called notes.
+fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut parts: Vec<(&str, Vec<&str>)> = vec![];
+    let mut is_new = true;
+    for line in text.lines() {
+        let title = line.strip_suffix(':').filter(|_| !line.starts_with(' '));
+        match (title, parts.last_mut()) {
+            (Some(title), _) => parts.push((title, vec![])),
+            (None, Some((title, lines)))
+                if !is_new || line.starts_with(' ') || *title == "Notes" =>
+            {
+                lines.push(line);
+            }
+            (None, _) if line.is_empty() => {}
+            (None, _) => parts.push(("Notes", vec![line])),
+        }
+        is_new = line.is_empty();
+    }
+    for (_, lines) in &mut parts {
+        while lines.last().is_some_and(|line| line.is_empty()) {
+            lines.pop();
+        }
+    }
+    parts
+}
+
+/// A line as roff shows it unchanged.
+fn verbatim(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    let line = line.replace('`', "\\(ga").replace('^', "\\(ha").replace('~', "\\(ti");
+    if line.starts_with('.') { format!("\\&{line}") } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_keep_their_lines() {
+        let page = page(Some("man")).unwrap();
+        let examples = page.split(".SH EXAMPLES\n.nf\n").nth(1).unwrap();
+        let examples = examples.split(".fi\n").next().unwrap();
+        assert!(examples.starts_with("  b2 man | man \\-l \\-\n"), "{examples}");
+        assert!(!page.contains(".SH EXTRA"));
+        assert!(page.contains(".SH NOTES\n"), "{page}");
+    }
+
+    #[test]
+    fn every_page_has_a_footer_and_its_section() {
+        for (name, section, text) in all_pages().unwrap() {
+            let title = text.lines().find(|line| line.starts_with(".TH ")).unwrap();
+            assert!(title.contains(SOURCE), "{name}: {title}");
+            assert!(title.contains(&format!(" {section} ")), "{name}: {title}");
+        }
+    }
+
+    #[test]
+    fn lines_of_the_help_are_no_requests() {
+        assert_eq!(verbatim(".b2frame 'x' -1 \\n"), "\\&.b2frame \\(aqx\\(aq \\-1 \\en");
+    }
 }

@@ -18,6 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_chunk::DParams;
 use serde_json::Value;
 
 use crate::{
@@ -50,7 +51,7 @@ enum Owner {
 }
 
 fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let (owner, document) = match store::document(cx, origin)? {
+    let (owner, document) = match store::document(cx.dparams(), origin)? {
         Some(document) => (Owner::Group, document),
         None => {
             let mut objects = ObjectReader::open(origin, cx.dparams())?;
@@ -80,6 +81,20 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
             )
         }
     }
+}
+
+/// The names of all metadata of an input, for completions.
+///
+/// # Errors
+///
+/// When it cannot be opened, or can have none.
+pub(super) fn names(origin: &Origin, dparams: DParams) -> Result<Vec<String>> {
+    if let Some(document) = store::document(dparams.clone(), origin)? {
+        return Ok(document.names());
+    }
+    let object = ObjectReader::open(origin, dparams)?.next()?;
+    let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
+    Ok(Document::from_object(&object)?.names())
 }
 
 fn kind(args: &MetaArgs) -> Option<Kind> {

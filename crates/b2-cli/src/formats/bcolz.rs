@@ -159,6 +159,16 @@ impl Bcolz {
         one.into_iter().chain(columns.iter().map(|column| &column.array))
     }
 
+    /// The names of the columns of a table.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        match &self.set {
+            DataSet::CArray(_) => vec![],
+            DataSet::CTable(table) => {
+                table.columns().iter().map(|column| column.name.clone()).collect()
+            }
+        }
+    }
+
     /// Bytes of the content.
     ///
     /// # Errors

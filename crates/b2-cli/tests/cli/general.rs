@@ -1,6 +1,6 @@
 //! What all commands share: manners of calling, help, versions, messages.
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk};
 
 #[test]
 fn without_anything_the_help_is_a_usage_error() {
@@ -30,14 +30,24 @@ fn help_goes_to_standard_output() {
 }
 
 #[test]
-fn long_help_has_examples_and_short_help_has_none() {
-    for command in ["compress", "decompress", "cat", "info", "list", "verify"] {
-        let dir = Dir::new();
-        assert!(
-            dir.b2(&format!("{command} --help")).ok().text().contains("Examples:\n"),
-            "{command}"
-        );
-        assert!(!dir.b2(&format!("{command} -h")).ok().text().contains("Examples:"), "{command}");
+fn examples_are_in_both_helps_and_general_options_in_the_long_one() {
+    let dir = Dir::new();
+    let list = dir.b2("--help").ok();
+    let names = list.text().lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let names: Vec<String> = names
+        .take_while(|line| !line.is_empty())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .filter(|name| name != "help")
+        .collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        let (short, long) = (dir.b2(&format!("{name} -h")).ok(), dir.b2(&format!("{name} --help")));
+        assert!(short.text().contains("Examples:\n"), "{name}");
+        assert!(long.text().contains("Examples:\n"), "{name}");
+        assert!(!short.text().contains("General:"), "{name}: {}", short.text());
+        let has_general = !["completions", "man"].contains(&name.as_str());
+        assert_eq!(long.text().contains("General:"), has_general, "{name}");
     }
 }
 
@@ -155,11 +165,51 @@ fn completions_and_pages_are_printed() {
     let dir = Dir::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = dir.b2(&format!("completions {shell}")).ok();
-        assert!(script.text().contains("decompress"), "{shell}");
+        assert!(script.text().contains("B2_COMPLETE"), "{shell}");
     }
+    let script = dir.b2("completions nushell").ok();
+    assert!(script.text().contains("export extern \"b2 decompress\""), "{}", script.text());
+    assert!(script.text().contains("\"zstd\""));
     assert!(dir.b2("man").ok().text().contains(".TH b2 1"));
     assert!(dir.b2("man compress").ok().text().contains("chunk\\-size"));
+    assert!(dir.b2("man b2-recipes.7").ok().text().contains(".TH B2-RECIPES 7"));
     assert_eq!(dir.b2("man nothing").code, Some(2));
+    dir.b2("man --output-dir pages").ok();
+    for page in ["man1/b2.1", "man1/b2-convert.1", "man1/blpk.1", "man5/b2-formats.5"] {
+        assert!(dir.path("pages").join(page).is_file(), "{page}");
+    }
+}
+
+/// What the program answers to the script of a shell.
+fn completed(dir: &Dir, words: &[&str]) -> Vec<String> {
+    let mut command = dir.command("--");
+    command.args(words).env("B2_COMPLETE", "bash").env("_CLAP_IFS", "\n");
+    command.env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+    let run = Run::of(command.output().unwrap()).ok();
+    run.text().lines().filter(|line| !line.starts_with('-')).map(str::to_owned).collect()
+}
+
+#[test]
+fn completions_know_names_and_what_is_in_files() {
+    let dir = crate::samples::make();
+    dir.b2("meta set x.b2nd unit=K source=here").ok();
+    let cases: [(&[&str], &[&str]); 12] = [
+        (&["b2", "recom"], &["recompress"]),
+        (&["b2", "compress", "-C", "lz"], &["lz4", "lz4hc"]),
+        (&["b2", "compress", "--filter", "bits"], &["bitshuffle"]),
+        (&["b2", "convert", "--target", "blosc2-"], &["blosc2-2.0", "blosc2-3.0"]),
+        (&["b2", "convert", "--checksum", "sha2"], &["sha224", "sha256"]),
+        (&["b2", "convert", "--format", "b2n"], &["b2nd"]),
+        (&["b2", "man", "b2-"], &["b2-formats.5", "b2-recipes.7"]),
+        (&["b2", "meta", "get", "x.b2nd", ""], &["unit", "source"]),
+        (&["b2", "show", "t.bcolz", "--columns", "p"], &["price"]),
+        (&["b2", "show", "t.b2z", "--columns", "id,n"], &["id,name"]),
+        (&["b2", "show", "tree.b2z::/a"], &["tree.b2z::/arr"]),
+        (&["b2", "show", "t.bcolz::/n"], &["t.bcolz::/name"]),
+    ];
+    for (words, expected) in cases {
+        assert_eq!(completed(&dir, words), expected, "{words:?}");
+    }
 }
 
 #[test]

@@ -290,3 +290,13 @@ fn formats_without_metadata_are_named() {
     dir.b2("convert -q old.b2frame new.b2frame").ok();
     dir.b2("meta set new.b2frame a=1").ok();
 }
+
+#[test]
+fn a_file_alone_is_shown() {
+    let dir = Dir::new();
+    dir.write("x.i32", crate::session::walk(100));
+    dir.b2("c -q --vlmeta unit=K x.i32 -o x.b2frame").ok();
+    assert_eq!(dir.b2("meta x.b2frame").ok().text(), dir.b2("meta get x.b2frame").ok().text());
+    assert_eq!(dir.b2("meta get").code, Some(2));
+    assert_eq!(dir.b2("meta nothing").code, Some(2));
+}

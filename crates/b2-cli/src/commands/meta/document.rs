@@ -61,6 +61,13 @@ pub(super) struct MetaReport<'a> {
 }
 
 impl Document {
+    /// The names of all metadata.
+    pub(super) fn names(&self) -> Vec<String> {
+        let other = self.metadata.as_ref().and_then(Value::as_object);
+        let maps = [self.metalayers.as_ref(), self.vlmetalayers.as_ref(), other];
+        maps.into_iter().flatten().flat_map(|map| map.keys().cloned()).collect()
+    }
+
     /// The metadata of an object.
     ///
     /// # Errors

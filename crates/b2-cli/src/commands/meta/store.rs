@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use b2store::{StoreWriter, Value, ValueLimits, WriteOptions};
+use blosc_chunk::DParams;
 use serde_json::{Map, Value as Json};
 
 use super::{
@@ -19,13 +20,13 @@ use crate::{
 
 /// The attributes of the group or the table that an input is; a whole store is its root. `None` for
 /// values, whose metadata are those of a frame, and for what is in no store.
-pub(super) fn document(cx: &Context, origin: &Origin) -> Result<Option<Document>> {
+pub(super) fn document(dparams: DParams, origin: &Origin) -> Result<Option<Document>> {
     let (path, key) = match origin {
         Origin::File { path, part: Part::Whole } if store::is_one(path) => (path, "/"),
         Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
         _ => return Ok(None),
     };
-    let store = store::open(path, cx.dparams())?;
+    let store = store::open(path, dparams)?;
     let found = if store.tables().any(|table| table == key) {
         store.table(key)?.attributes()?
     } else if key == "/" || store.groups().contains(key) {

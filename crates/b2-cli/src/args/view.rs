@@ -12,8 +12,40 @@ pub(crate) struct ViewArgs {
     /// The file, the directory, or the value of a store to look at
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Write the screen as it is after --keys to a PNG file, and end
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) picture: Option<PathBuf>,
+    /// Keys to press for --picture: letters, up, down, left, right, pgup, pgdn, home, end, tab,
+    /// enter
+    #[arg(
+        long,
+        value_name = "KEY,KEY",
+        value_delimiter = ',',
+        requires = "picture",
+        help_heading = "Output"
+    )]
+    pub(crate) keys: Vec<String>,
+    /// Columns and rows of the screen of --picture
+    #[arg(long, value_name = "CxR", value_parser = parse_screen, default_value = "100x28", requires = "picture", help_heading = "Output")]
+    pub(crate) size: Screen,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,
+}
+
+/// Columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Screen(pub(crate) (u16, u16));
+
+/// `100x28`.
+fn parse_screen(text: &str) -> Result<Screen, String> {
+    let sides = text.split_once('x').and_then(|(columns, rows)| {
+        Some((columns.parse::<u16>().ok()?, rows.parse::<u16>().ok()?))
+    });
+    let is_screen =
+        |(columns, rows): &(u16, u16)| (20..=400).contains(columns) && (5..=200).contains(rows);
+    let wrong =
+        || format!("{text:?} is no screen like 100x28, of 20 to 400 columns and 5 to 200 rows");
+    sides.filter(is_screen).map(Screen).ok_or_else(wrong)
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -22,6 +54,7 @@ Examples:
   b2 view run.b2z                   the values and tables of a store
   b2 view run.b2z::/climate/field   one of them
   b2 view trades.bcolz              the columns of a table
+  b2 view --picture chunks.png --keys c field.b2nd
 
 Keys: arrows, PgUp, PgDn, Home, End move; Tab goes to the list and back; [ and ]
 step through the dimension that { and } choose; v values, i what it is, c chunks,

@@ -8,6 +8,7 @@
 
 mod draw;
 mod opened;
+mod picture;
 mod state;
 
 use std::io::{self, IsTerminal as _};
@@ -40,6 +41,11 @@ pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
 }
 
 fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    if let Some(path) = &args.picture {
+        let silent = cx.silent();
+        let mut state = State::new(args, &silent, origin)?;
+        return picture::write(&mut state, &args.keys, args.size.0, path);
+    }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(message::NEEDS_TERMINAL.error());
     }

@@ -63,7 +63,11 @@ fn head_text(state: &State<'_>) -> String {
     if let Ok(opened) = &state.opened {
         let lens: Vec<String> = opened.shape().iter().map(|len| size::count(*len)).collect();
         let dtype = opened.about.iter().find(|(name, _)| name == "type");
-        text += &format!("   {} of {}", lens.join(" x "), dtype.map_or("", |(_, text)| text));
+        text += &match (dtype, &lens[..]) {
+            (Some((_, dtype)), _) => format!("   {} of {dtype}", lens.join(" x ")),
+            (None, [rows, columns]) => format!("   {rows} rows, {columns} columns"),
+            (None, _) => String::new(),
+        };
     }
     text
 }
@@ -211,7 +215,12 @@ fn draw_values(
 /// Draws the chunks from `first` on, a block each whose colour is its ratio; says how many columns
 /// and rows there are.
 fn draw_chunks(schunk: &SChunk, first: u64, frame: &mut Frame<'_>, area: Rect) -> (u64, u64) {
-    let (columns, rows) = (u64::from(area.width / 2), u64::from(area.height.saturating_sub(1)));
+    let rows = u64::from(area.height.saturating_sub(1));
+    // Chunks of an array lie as in its grid, as far as that is narrow enough.
+    let grid = schunk.nd_meta().ok().flatten().map(|meta| meta.grid());
+    let across = grid.filter(|grid| grid.len() > 1).and_then(|grid| grid.last().copied());
+    let columns = u64::from(area.width / 2);
+    let columns = across.filter(|across| (1..columns).contains(across)).unwrap_or(columns);
     let mut chunk = first;
     for row in 0..rows {
         for column in 0..columns {
@@ -286,7 +295,8 @@ mod tests {
         let general = GeneralArgs::default();
         let console = crate::console::Console::new("b2", &general);
         let cx = Context::new(console, &general, Unfinished::default()).silent();
-        let args = ViewArgs { file: path(name), general };
+        let size = crate::args::view::Screen((100, 24));
+        let args = ViewArgs { file: path(name), picture: None, keys: vec![], size, general };
         let mut state = State::new(&args, &cx, &Origin::from_word(&args.file)).unwrap();
         let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
         let mut shown = vec![];

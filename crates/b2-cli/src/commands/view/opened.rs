@@ -14,7 +14,7 @@ use crate::{
         show::item,
     },
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     formats::{bcolz::Bcolz, store},
     inputs::{
         object::Object,
@@ -36,6 +36,8 @@ pub(super) struct Member {
 enum Place {
     /// All of an input.
     Input(Origin),
+    /// The rows of a table: of the store with this key, or of bcolz.
+    Rows { table: Origin, key: Option<String> },
     /// A column of a table of a store: the key of the table, and the name.
     Column { table: Origin, key: String, name: String },
     /// A column of a table of bcolz.
@@ -51,7 +53,7 @@ enum Place {
 /// What cannot be opened.
 pub(super) fn members(cx: &Context, origin: &Origin) -> Result<Vec<Member>> {
     if let Some(table) = store::table(origin, cx.dparams())? {
-        let mut members = vec![];
+        let mut members = vec![rows(origin, Some(table.key()))];
         add_columns(&mut members, origin, &table, 0);
         return Ok(members);
     }
@@ -64,7 +66,9 @@ pub(super) fn members(cx: &Context, origin: &Origin) -> Result<Vec<Member>> {
             let part = Part::Member(child.key.clone());
             let place = match child.kind {
                 ChildKind::Group => Place::Heading("a group"),
-                ChildKind::Table => Place::Heading("a table: its columns are below"),
+                ChildKind::Table => {
+                    Place::Rows { table: origin.clone(), key: Some(child.key.clone()) }
+                }
                 _ => Place::Input(Origin::File { path: path.to_owned(), part }),
             };
             members.push(Member { label, depth, place });
@@ -83,10 +87,16 @@ pub(super) fn members(cx: &Context, origin: &Origin) -> Result<Vec<Member>> {
             depth: 0,
             place: Place::BcolzColumn { table: origin.clone(), name: column.name.clone() },
         });
-        return Ok(columns.collect());
+        return Ok(core::iter::once(rows(origin, None)).chain(columns).collect());
     }
     let (label, place) = (origin.name(), Place::Input(origin.clone()));
     Ok(vec![Member { label, depth: 0, place }])
+}
+
+/// The rows of a table, which stand before its columns.
+fn rows(table: &Origin, key: Option<&str>) -> Member {
+    let (table, key) = (table.clone(), key.map(str::to_owned));
+    Member { label: "rows".to_owned(), depth: 0, place: Place::Rows { table, key } }
 }
 
 fn add_columns(members: &mut Vec<Member>, origin: &Origin, table: &b2store::Table, depth: usize) {
@@ -103,7 +113,11 @@ fn add_columns(members: &mut Vec<Member>, origin: &Origin, table: &b2store::Tabl
 
 /// A member that is open.
 pub(super) struct Opened {
-    grid: Grid,
+    /// The items; none of a table, which has columns.
+    grid: Option<Grid>,
+    columns: Vec<(String, Grid)>,
+    /// Items per dimension; of a table rows and columns.
+    shape: Vec<u64>,
     /// What it is, line by line.
     pub(super) about: Vec<(String, String)>,
     /// The frame that it is, for its chunks.
@@ -129,13 +143,14 @@ impl Opened {
     /// What cannot be opened, or has no items of a fixed width.
     pub(super) fn new(cx: &Context, member: &Member) -> Result<Self> {
         match &member.place {
-            Place::Heading(what) => Err(crate::error::message::HEADING.about(what)),
+            Place::Heading(what) => Err(message::HEADING.about(what)),
             Place::Input(origin) => {
                 let sources = content::open_to_look(cx, origin)?;
                 let (about, schunk) = (about(&sources)?, frame_of(&sources));
                 let grid = Grid::new(cx, origin, None, sources)?;
                 Ok(Self::of_grid(grid, about, schunk, (origin.clone(), vec![])))
             }
+            Place::Rows { table, key } => Self::of_rows(cx, table, key.as_deref()),
             Place::BcolzColumn { table, name } => {
                 let object = ObjectReader::open(table, cx.dparams())?.next()?;
                 let Some(Object::Bcolz(set)) = object else {
@@ -171,12 +186,85 @@ impl Opened {
         let lens: Vec<String> = grid.shape().iter().map(|len| size::count(*len)).collect();
         about.insert(0, ("type".to_owned(), grid.dtype().to_string()));
         about.insert(0, ("shape".to_owned(), lens.join(" x ")));
-        Self { grid, about, schunk, plotted }
+        let shape = grid.shape().to_vec();
+        Self { grid: Some(grid), columns: vec![], shape, about, schunk, plotted }
+    }
+
+    /// The columns of a table side by side. Those without a fixed width are named, not shown.
+    fn of_rows(cx: &Context, table: &Origin, key: Option<&str>) -> Result<Self> {
+        let (mut columns, mut left_out) = (vec![], vec![]);
+        let mut add = |name: &str, grid: Result<Grid>| match grid {
+            Ok(grid) => columns.push((name.to_owned(), grid)),
+            Err(_) => left_out.push(harmless(name)),
+        };
+        match (key, table.path()) {
+            (Some(key), Some(path)) => {
+                let opened = store::open(path, cx.dparams())?.table(key)?;
+                for column in &opened.schema().columns {
+                    add(&column.name, Grid::from_table(cx, &opened, &column.name));
+                }
+            }
+            _ => {
+                let object = ObjectReader::open(table, cx.dparams())?.next()?;
+                let Some(Object::Bcolz(set)) = object else {
+                    return Err(Error::NotBlosc { start: vec![] });
+                };
+                for name in set.column_names() {
+                    add(&name, Grid::from_ctable(cx, &set, &name));
+                }
+            }
+        }
+        let Some((_, first)) = columns.first() else {
+            return Err(message::HEADING.about("a table without columns of a fixed width"));
+        };
+        let nrows = first.shape().first().copied().unwrap_or(0);
+        let shape = vec![nrows, columns.len() as u64];
+        let mut about = vec![("rows".to_owned(), size::count(nrows))];
+        let dtype = |(name, grid): &(String, Grid)| (harmless(name), grid.dtype().to_string());
+        about.extend(columns.iter().map(dtype));
+        about.extend(left_out.into_iter().map(|name| (name, "not of a fixed width".to_owned())));
+        let part = key.filter(|key| *key != "/").map(|key| Part::Member(key.to_owned()));
+        let plotted = match (part, table.path()) {
+            (Some(part), Some(path)) => Origin::File { path: path.to_owned(), part },
+            _ => table.clone(),
+        };
+        let plotted = (plotted, vec![]);
+        Ok(Self { grid: None, columns, shape, about, schunk: None, plotted })
     }
 
     /// Items per dimension.
     pub(super) fn shape(&self) -> &[u64] {
-        self.grid.shape()
+        &self.shape
+    }
+
+    /// The rows of a table from `at` on, with as many columns as are wanted.
+    fn row_cells(&self, at: (u64, u64), nrows: u64, ncolumns: u64) -> Result<Cells> {
+        let mut cells = Cells::default();
+        let skipped = usize::try_from(at.1).unwrap_or(usize::MAX);
+        let wanted = usize::try_from(ncolumns).unwrap_or(usize::MAX);
+        for (name, grid) in self.columns.iter().skip(skipped).take(wanted) {
+            let len = grid.shape().first().copied().unwrap_or(0);
+            let mut bounds = vec![at.0.min(len)..at.0.saturating_add(nrows).min(len)];
+            bounds.extend(grid.shape().iter().skip(1).map(|len| 0..*len));
+            let mut bytes = vec![];
+            let valid = grid.read(&bounds, &mut bytes)?;
+            let each = grid.shape().iter().skip(1).product::<u64>().max(1);
+            let itemsize = grid.dtype().itemsize().max(1);
+            let row_nbytes = itemsize.saturating_mul(usize::try_from(each).unwrap_or(usize::MAX));
+            cells.names.push(harmless(name));
+            for (n, row) in bytes.chunks_exact(row_nbytes.max(1)).enumerate() {
+                let is_null = valid.as_ref().and_then(|valid| valid.get(n)) == Some(&false);
+                let items =
+                    row.chunks_exact(itemsize).map(|item| texts(grid.dtype(), item).join(" "));
+                let text =
+                    if is_null { String::new() } else { items.collect::<Vec<_>>().join(" ") };
+                if cells.rows.len() <= n {
+                    cells.rows.push(vec![]);
+                }
+                cells.rows[n].push(text);
+            }
+        }
+        Ok(cells)
     }
 
     /// The items of at most `nrows` rows and `ncolumns` columns from `at` on, in the last two
@@ -192,7 +280,8 @@ impl Opened {
         nrows: u64,
         ncolumns: u64,
     ) -> Result<Cells> {
-        let (shape, dtype) = (self.shape(), self.grid.dtype());
+        let Some(grid) = &self.grid else { return self.row_cells(at, nrows, ncolumns) };
+        let (shape, dtype) = (self.shape(), grid.dtype());
         let range = |start: u64, len: u64, n: u64| start.min(len)..start.saturating_add(n).min(len);
         let mut bounds: Vec<_> = fixed.iter().map(|at| *at..at.saturating_add(1)).collect();
         let mut columns = 0..1;
@@ -206,7 +295,7 @@ impl Opened {
             }
         }
         let mut bytes = vec![];
-        let valid = self.grid.read(&bounds, &mut bytes)?;
+        let valid = grid.read(&bounds, &mut bytes)?;
         let itemsize = dtype.itemsize().max(1);
         let text = |(n, item): (usize, &[u8])| match valid.as_ref().and_then(|valid| valid.get(n)) {
             Some(false) => vec![String::new()],

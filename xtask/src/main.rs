@@ -14,6 +14,8 @@ mod containers;
 mod contend;
 mod crash;
 mod damage;
+mod dist;
+mod docs;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -70,6 +72,16 @@ const TASKS: &[Task] = &[
         name: "damage",
         run: damage::run,
         help: "damage sealed and unsealed containers, verify and rescue them [--seconds N] [--seed N] [--only CONTAINER] [--case N]",
+    },
+    Task {
+        name: "dist",
+        run: dist::run,
+        help: "build the release archive: programs, manual, completions, schemas [--target TRIPLE] [--features LIST]",
+    },
+    Task {
+        name: "docs",
+        run: docs::run,
+        help: "make manual pages of docs/*.md and the pictures in docs/images [--only pages] [--program B2]",
     },
     Task {
         name: "fixtures",

@@ -1,0 +1,181 @@
+//! `cargo xtask dist`: the archive that a release offers.
+//!
+//! It holds both programs, manual pages, completions, the JSON schemas, descriptions of the formats
+//! for `file` and for desktops, the README and the licences, in the folders in which they are
+//! installed: unpacked over `/usr/local` or `~/.local` everything is where it is looked for.
+//!
+//! The programs are linked statically with musl where rustup has that target, so that they run on
+//! any Linux; else they need the glibc of this machine, and the name of the archive says so.
+//! Parquet is in them as long as `b2` stays small.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    args::Args,
+    failure::{Context, Result, fail},
+    workspace,
+};
+
+/// Bytes that `b2` may have with everything in it.
+const MAX_PROGRAM_NBYTES: u64 = 20_000_000;
+
+const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// Where completions are looked for, with the name of the shell.
+const COMPLETIONS: [(&str, &str); 4] = [
+    ("bash", "share/bash-completion/completions/b2"),
+    ("zsh", "share/zsh/site-functions/_b2"),
+    ("fish", "share/fish/vendor_completions.d/b2.fish"),
+    ("nushell", "share/nushell/vendor/autoload/b2.nu"),
+];
+
+/// What is copied from the sources.
+const COPIES: [(&str, &str); 7] = [
+    ("share/schema", "share/b2/schema"),
+    ("share/magic/blosc", "share/b2/magic/blosc"),
+    ("share/mime/blosc.xml", "share/mime/packages/blosc.xml"),
+    ("README.md", "share/doc/b2/README.md"),
+    ("CHANGELOG.md", "share/doc/b2/CHANGELOG.md"),
+    ("LICENSE-APACHE", "share/doc/b2/LICENSE-APACHE"),
+    ("LICENSE-MIT", "share/doc/b2/LICENSE-MIT"),
+];
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let target: Option<String> = args.option("--target")?;
+    let features: Option<String> = args.option("--features")?;
+    args.finish()?;
+    let (host, installed) = (host()?, installed_targets());
+    let target = match target {
+        Some(target) => target,
+        None if host.ends_with("linux-gnu") && installed.iter().any(|it| it == STATIC_TARGET) => {
+            STATIC_TARGET.to_owned()
+        }
+        None => host,
+    };
+    if target.contains("-gnu") {
+        println!("linked with the glibc of this machine: {STATIC_TARGET} is not installed");
+    }
+    let date = text(Command::new("git").args(["log", "-1", "--format=%cs"]))?;
+    let commit = text(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
+    let built = match &features {
+        Some(features) => build(&target, features, &commit, &date)?,
+        None => build_with_parquet_if_small(&target, &commit, &date)?,
+    };
+    let name = format!("b2-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let folder = workspace::target().join("dist").join(&name);
+    let _absent = fs::remove_dir_all(&folder);
+    fill(&folder, &built)?;
+    let archive = pack(&folder, &name, &date)?;
+    report(&folder, &archive)
+}
+
+/// Builds with Parquet, and again without if that made `b2` too large.
+fn build_with_parquet_if_small(target: &str, commit: &str, date: &str) -> Result<PathBuf> {
+    let built = build(target, "parquet", commit, date)?;
+    let nbytes = fs::metadata(built.join("b2"))?.len();
+    if nbytes <= MAX_PROGRAM_NBYTES {
+        println!("b2 with parquet: {nbytes} bytes");
+        return Ok(built);
+    }
+    println!("b2 with parquet: {nbytes} bytes, more than {MAX_PROGRAM_NBYTES}: left out");
+    build(target, "", commit, date)
+}
+
+/// Builds both programs without symbols, and returns the folder that they are in.
+fn build(target: &str, features: &str, commit: &str, date: &str) -> Result<PathBuf> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["build", "--release", "--package", "b2-cli", "--bins", "--target", target]);
+    if !features.is_empty() {
+        cargo.args(["--features", features]);
+    }
+    cargo.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+    cargo.env("B2_COMMIT", commit).env("B2_DATE", date);
+    workspace::run(&mut cargo)?;
+    Ok(workspace::target().join(target).join("release"))
+}
+
+/// Puts everything where it is installed.
+fn fill(folder: &Path, built: &Path) -> Result<()> {
+    let bin = folder.join("bin");
+    fs::create_dir_all(&bin).at(bin.display())?;
+    for program in ["b2", "blpk"] {
+        fs::copy(built.join(program), bin.join(program)).at(program)?;
+    }
+    let b2 = bin.join("b2");
+    workspace::output(
+        Command::new(&b2).args(["man", "--output-dir"]).arg(folder.join("share/man")),
+    )?;
+    for (shell, path) in COMPLETIONS {
+        let script = workspace::output(Command::new(&b2).args(["completions", shell]))?;
+        write(&folder.join(path), &script)?;
+    }
+    let root = workspace::root();
+    for (from, to) in COPIES {
+        let from = root.join(from);
+        let files = if from.is_dir() { workspace::files(&from)? } else { vec![from.clone()] };
+        for file in files {
+            let below = file.strip_prefix(&from).ok().filter(|below| !below.as_os_str().is_empty());
+            let to = folder.join(to);
+            let to = below.map_or(to.clone(), |below| to.join(below));
+            write(&to, &fs::read(&file).at(file.display())?)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).at(path.display())?;
+    fs::write(path, bytes).at(path.display())
+}
+
+/// The archive, which is the same for the same files.
+fn pack(folder: &Path, name: &str, date: &str) -> Result<PathBuf> {
+    let archive = folder.with_file_name(format!("{name}.tar.gz"));
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);
+    tar.arg(format!("--mtime={date} 00:00Z")).args(["--use-compress-program", "gzip -9n", "-cf"]);
+    tar.arg(&archive).arg("-C").arg(folder.parent().unwrap_or(folder)).arg(name);
+    workspace::run(&mut tar)?;
+    Ok(archive)
+}
+
+/// What is in it, and its size.
+fn report(folder: &Path, archive: &Path) -> Result<()> {
+    let mut by_folder = std::collections::BTreeMap::<String, (usize, u64)>::new();
+    for file in workspace::files(folder)? {
+        let below = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
+        let nbytes = fs::metadata(&file)?.len();
+        let key = match below.starts_with("bin/") {
+            true => below,
+            false => below.split('/').take(2).collect::<Vec<_>>().join("/"),
+        };
+        let entry = by_folder.entry(key).or_default();
+        *entry = (entry.0 + 1, entry.1 + nbytes);
+    }
+    for (name, (nfiles, nbytes)) in by_folder {
+        println!("  {name:26} {nfiles:3} files {nbytes:>10} bytes");
+    }
+    println!("{}   {} bytes", workspace::relative(archive), fs::metadata(archive)?.len());
+    Ok(())
+}
+
+fn host() -> Result<String> {
+    let said = text(Command::new("rustc").arg("-vV"))?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map_or_else(|| fail("rustc -vV names no host"), |host| Ok(host.to_owned()))
+}
+
+/// The targets of rustup; none without rustup.
+fn installed_targets() -> Vec<String> {
+    let said = text(Command::new("rustup").args(["target", "list", "--installed"]));
+    said.map(|said| said.lines().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+fn text(command: &mut Command) -> Result<String> {
+    let said = workspace::output(command.current_dir(workspace::root()))?;
+    Ok(String::from_utf8_lossy(&said).trim().to_owned())
+}

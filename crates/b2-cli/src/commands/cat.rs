@@ -33,6 +33,9 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(slice) = &args.slice {
         return write_slice(args, cx, origin, slice);
     }
+    if origin::is_npy(origin) {
+        return write_npy(args, cx, origin);
+    }
     // Other formats keep what their readers have opened, or take a lock.
     let is_sparse = origin.path().is_some_and(origin::is_sparse_frame);
     let mut out = Output::new(Sink::stdout_for_text(args.force), is_sparse);
@@ -148,6 +151,27 @@ fn write_slice(args: &CatArgs, cx: &Context, origin: &Origin, slice: &Slice) -> 
         let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         guard.admit_bytes(nitems.saturating_mul(itemsize), stored)?;
         write_bands(&grid, &axes, cx.memory() / 4, &mut out)?;
+    }
+    out.finish()
+}
+
+/// Writes the items of a file of NumPy, in C order, or a range of them.
+fn write_npy(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let mut out = Sink::stdout_for_text(args.force);
+    for source in content::open_to_look(cx, origin)? {
+        let unit = if args.items.is_some() { source.typesize() as u64 } else { 1 };
+        let span = args.items.or(args.bytes).unwrap_or(Span::ALL);
+        let wanted = span.within(source.nbytes()? / unit);
+        let (start, end) = (wanted.start.saturating_mul(unit), wanted.end.saturating_mul(unit));
+        let mut at = 0u64;
+        source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
+            let inside = |end: u64| {
+                usize::try_from(end.saturating_sub(at)).map_or(bytes.len(), |n| n.min(bytes.len()))
+            };
+            let range = inside(start)..inside(end);
+            at = at.saturating_add(bytes.len() as u64);
+            out.write(bytes.get(range).unwrap_or_default())
+        })?;
     }
     out.finish()
 }

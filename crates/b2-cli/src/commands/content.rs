@@ -25,6 +25,7 @@ use crate::{
         object::Object,
         object_reader::ObjectReader,
         origin::{self, ContentKind, Found, Origin, Part},
+        raw_data::is_stream,
         typesize::dtype_of_name,
     },
 };
@@ -251,7 +252,8 @@ impl WholeItems {
 /// The items of a file that is not compressed.
 fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() || origin::is_ours(path) {
+    // What comes once has no length, and is read by who recognises it.
+    if path.is_dir() || is_stream(path) || origin::is_ours(path) {
         return Ok(None);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;

@@ -1,7 +1,7 @@
 //! `b2 diff`: do two objects hold the same, whatever their formats?
 
 use core::fmt::Write as _;
-use std::io::Read;
+use std::{io::Read, path::Path};
 
 use b2frame::Budget;
 use blosc_dtype::Dtype;
@@ -13,6 +13,7 @@ use super::{
     convert::{
         pull::pull,
         source::{Layout, Source},
+        values,
     },
     show::item,
 };
@@ -21,7 +22,12 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result},
     exit::Code,
-    inputs::{decoded::Sink, object::Object, origin::Origin},
+    formats::csv_table,
+    inputs::{
+        decoded::Sink,
+        object::Object,
+        origin::{Origin, Part},
+    },
     render::{escape::harmless, size::count},
 };
 
@@ -87,8 +93,7 @@ pub(crate) fn run(args: &DiffArgs, cx: &Context) -> Code {
 }
 
 fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Result<bool> {
-    let a = Side::open(cx, first, args)?;
-    let b = Side::open(cx, second, args)?;
+    let (a, b) = open_both(args, cx, first, second)?;
     let [a_shape, b_shape] = [&a, &b].map(|side| side.layout.as_ref().map(|it| it.shape.clone()));
     let types = types(&a, &b)?;
     let dtype = types.differ.then(|| [&types.a, &types.b].map(ToString::to_string));
@@ -114,6 +119,31 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
     Ok(equal)
 }
 
+/// Opens both. Text is read with the types of the other, so that its values are compared.
+fn open_both(
+    args: &DiffArgs,
+    cx: &Context,
+    first: &Origin,
+    second: &Origin,
+) -> Result<(Side, Side)> {
+    let text = |origin: &Origin| match origin {
+        Origin::File { path, part: Part::Whole } if csv_table::is_csv(path) => Some(path.clone()),
+        _ => None,
+    };
+    Ok(match (text(first), text(second)) {
+        (Some(path), None) => {
+            let b = Side::open(cx, second, args)?;
+            (Side::of_text(first, &path, b.dtype())?, b)
+        }
+        (None, Some(path)) => {
+            let a = Side::open(cx, first, args)?;
+            let b = Side::of_text(second, &path, a.dtype())?;
+            (a, b)
+        }
+        _ => (Side::open(cx, first, args)?, Side::open(cx, second, args)?),
+    })
+}
+
 /// One of the two.
 struct Side {
     name: String,
@@ -133,6 +163,25 @@ impl Side {
             Ok((sources, layout)) => Ok(Self { name, sources, layout }),
             Err(error) => Err(Error::Input { file: name, error: Box::new(error) }),
         }
+    }
+
+    /// Comma-separated values, of a type if one is given.
+    fn of_text(origin: &Origin, path: &Path, given: Option<&Dtype>) -> Result<Self> {
+        let name = origin.name();
+        let given = given.filter(|dtype| !dtype.fields().is_empty());
+        let read = || {
+            let source = Source::Items(values(path, b',', given)?);
+            let layout = source.layout()?;
+            Ok((vec![source], layout))
+        };
+        match read() {
+            Ok((sources, layout)) => Ok(Self { name, sources, layout }),
+            Err(error) => Err(Error::Input { file: name, error: Box::new(error) }),
+        }
+    }
+
+    fn dtype(&self) -> Option<&Dtype> {
+        self.layout.as_ref().map(|layout| &layout.dtype)
     }
 
     /// Hands the content to `sink`, arrays in C order.

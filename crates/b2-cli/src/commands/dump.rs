@@ -19,7 +19,6 @@ use crate::{
     context::Context,
     error::{Error, Result, chain, message},
     exit::Code,
-    formats::store,
     inputs::{
         decoded::Guard,
         object::Object,
@@ -37,15 +36,7 @@ pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
 
 fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
     // A digest that does not fit is shown as such.
-    let mut objects = match origin {
-        // The bytes of a value are a frame of their own.
-        Origin::File { path, part: origin::Part::Member(key) } => {
-            let frame = store::open(path, cx.dparams())?.frame_bytes(key)?;
-            ObjectReader::from_store(frame, cx.dparams())
-        }
-        _ => ObjectReader::open(origin, cx.dparams())?,
-    }
-    .digests(Digests::Ignore);
+    let mut objects = ObjectReader::open_bytes(origin, cx.dparams())?.digests(Digests::Ignore);
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
     let mut guard = Guard::for_looking(args.limits);
@@ -69,7 +60,8 @@ fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
             Object::Chunk(chunk) => chunk::bare(&mut printer, chunk)?,
             Object::Blp(blp) => blp::file(&mut printer, &found, blp, &wanted)?,
             Object::Bcolz(_) => return Err(message::BCOLZ_IS_A_DIRECTORY.error()),
-            Object::Table(_) | Object::Opened(_) => return Err(message::NOT_ONE_PIECE.error()),
+            Object::Table(_) => return Err(message::TABLE_IS_FRAMES.error()),
+            Object::Opened(_) => return Err(message::NOT_ONE_PIECE.error()),
         }
     }
     printer.finish()

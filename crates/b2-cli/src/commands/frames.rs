@@ -125,14 +125,14 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
 /// `log.b2frame` has the frames `log.0000.b2frame`, `log.0001.b2frame` and so on.
 fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -> PathBuf {
     let path = origin.path().unwrap_or(Path::new("stdin"));
-    let is_array = match object {
+    let suffix = match object {
         Object::Frame(schunk) => {
             let metas = schunk.meta();
-            metas.iter().any(|known| known.name == NdMeta::NAME.as_bytes())
+            let is_array = metas.iter().any(|known| known.name == NdMeta::NAME.as_bytes());
+            if is_array { "b2nd" } else { "b2frame" }
         }
-        _ => false,
+        _ => "chunk",
     };
-    let suffix = if is_array { "b2nd" } else { "b2frame" };
     let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{nframe:04}.{suffix}"));
     match &args.output_dir {
@@ -187,7 +187,7 @@ pub(super) fn write<T>(
 
 /// The object that an input begins with, as it is.
 fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open_bytes(origin, cx.dparams())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let object = objects.open_found(&found)?;
     let is_named = !matches!(origin, Origin::File { part: Part::Whole, .. } | Origin::Stdin);

@@ -4,11 +4,12 @@ mod tree;
 
 use std::path::Path;
 
-use b2frame::SChunk;
+use b2frame::{SChunk, header::FrameLayout};
 use serde::Serialize;
 
 use crate::{
     args::{InputArgs, ListArgs},
+    commands::content,
     console::Console,
     context::Context,
     error::Result,
@@ -79,6 +80,9 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     if let Some(path) = store::whole(origin) {
         return store_row(cx, path, origin.name());
     }
+    if origin::is_npy(origin) {
+        return npy_row(cx, origin);
+    }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut row = ListRow {
         schema: "b2.list/1",
@@ -101,6 +105,9 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
             Object::Frame(schunk) => {
                 row.format = frame_format(&schunk, row.format)?;
                 row.frames = Some(row.frames.unwrap_or(0) + 1);
+                let is_sealed =
+                    schunk.is_sealed() && (row.frames == Some(1) || row.checksum.is_some());
+                row.checksum = is_sealed.then_some("xxh3");
                 row.nchunks += schunk.nchunks();
             }
             Object::Chunk(_) => {
@@ -125,6 +132,25 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     }
     row.cratio = row.file_bytes.and_then(|file_bytes| size::cratio(row.nbytes, file_bytes));
     Ok(row)
+}
+
+/// The row of a file of NumPy, which has no chunks.
+fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
+    let (mut nbytes, mut file_bytes) = (0, 0);
+    for source in content::open_to_look(cx, origin)? {
+        (nbytes, file_bytes) = (source.nbytes()?, source.stored());
+    }
+    Ok(ListRow {
+        schema: "b2.list/1",
+        path: origin.name(),
+        format: "npy",
+        nchunks: 0,
+        file_bytes,
+        nbytes,
+        cratio: size::cratio(nbytes, file_bytes),
+        frames: None,
+        checksum: None,
+    })
 }
 
 /// The row of a store.
@@ -180,6 +206,7 @@ fn text(rows: &[ListRow], console: &Console) -> String {
 /// What a frame is called in the table; an array counts more than how it is stored.
 fn frame_format(schunk: &SChunk, known: &'static str) -> Result<&'static str> {
     Ok(match schunk.nd_meta()? {
+        _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
         Some(_) => "b2nd",
         None if is_sparse(schunk) => "sframe",
         None => known,

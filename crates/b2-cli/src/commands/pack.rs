@@ -4,16 +4,16 @@
 
 use std::path::{Path, PathBuf};
 
-use b2store::{Store, StoreForm, StoreWriter, WriteOptions};
+use b2store::{Store, StoreForm, StoreKind, StoreWriter, WriteOptions};
 use serde::Serialize;
 
 use crate::{
     args::PackArgs,
     context::Context,
-    error::{Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::origin::{Origin, Part},
+    inputs::origin::{ContentKind, Origin, Part, content_kind},
     render::{
         escape::{harmless, path_text},
         size,
@@ -45,8 +45,13 @@ fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
 }
 
 fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
-    let from = store::open(&args.store, cx.dparams())?;
-    let suffix = if form == StoreForm::Zip { "b2z" } else { "b2d" };
+    let from = open(args, cx)?;
+    let (suffix, name) =
+        if form == StoreForm::Zip { ("b2z", "one file") } else { ("b2d", "a directory") };
+    let is_form = args.store.is_dir() == (form == StoreForm::Dir);
+    if is_form && args.output.is_none() && from.kind() != StoreKind::Embed {
+        return Err(message::PACKED_ALREADY.about(name));
+    }
     let output = args.output.clone().unwrap_or_else(|| beside(&args.store, suffix));
     let exists = output.symlink_metadata().is_ok();
     // A directory is not replaced: there is no call that does it in one step everywhere.
@@ -65,6 +70,19 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
     let text = format!("{} -> {}", harmless(&path), harmless(&target));
     cx.console.note(&format!("{text}: {} {values}", size::count(nvalues)));
     Ok(())
+}
+
+/// The store; what is none says so, and not what a damaged one lacks.
+fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
+    if !store::is_one(&args.store) && content_kind(&args.store) != Some(ContentKind::Frame) {
+        // What is not there, or cannot be read, is no other format.
+        args.store.metadata().map_err(Error::io(Doing::Open))?;
+        return Err(message::NO_STORE.error());
+    }
+    match store::open(&args.store, cx.dparams()) {
+        Err(error) if error.code() == Code::Foreign => Err(message::NO_STORE.error()),
+        opened => opened,
+    }
 }
 
 fn written(from: &Store, to: &Path, options: &WriteOptions) -> Result<Store> {

@@ -21,10 +21,13 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::chunk::{BareChunk, stored_len},
+    formats::{
+        chunk::{BareChunk, stored_len},
+        store,
+    },
     inputs::{
         object::{frame_bytes, is_sparse, item_type},
-        origin::{self, Origin},
+        origin::{self, Origin, Part},
     },
     render::escape::harmless,
 };
@@ -96,6 +99,10 @@ fn scan_input(args: &ScanArgs, cx: &Context, origin: &Origin) -> Result<()> {
 
 /// The file; standard input is kept in a temporary one.
 fn open(origin: &Origin) -> Result<Arc<dyn ReadAt>> {
+    if let Origin::File { path, part: Part::Member(key) } = origin {
+        let opened = store::open(path, blosc_chunk::DParams::default())?;
+        return Ok(opened.frame_bytes(key)?);
+    }
     if let Some(path) = origin.path() {
         return Ok(Arc::new(FileStore::open(path).map_err(Error::io(Doing::Open))?));
     }

@@ -16,7 +16,8 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::origin::{self, Origin},
+    formats::store,
+    inputs::origin::{self, Found, Origin},
     render::escape::harmless,
 };
 
@@ -80,7 +81,8 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
         let lists = origin::find(&args.inputs, &|_| false);
         return cx.run_on_inputs(lists, |list| check_list(args, cx, list));
     }
-    let inputs = content::expand_stores(cx.find(&args.inputs, &content::is_wanted), cx);
+    let found = cx.find(&args.inputs, &content::is_wanted).into_iter();
+    let inputs = found.flat_map(|input| tables_or_frames(input, cx)).collect();
     cx.run_on_inputs(inputs, |origin| {
         let (name, sum) = (origin.name(), sum(cx, origin, args.algorithm, args.limits)?);
         if cx.console.json() {
@@ -88,6 +90,23 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
         }
         cx.console.print(&format!("{}  {}\n", sum.digits, harmless(&name)))
     })
+}
+
+/// The tables and values of a store, so that a table has the same sum in all formats. Where
+/// its rows are none of NumPy's, its frames have one each.
+fn tables_or_frames(input: Found, cx: &Context) -> Vec<Found> {
+    let store = input.as_ref().ok().filter(|origin| store::whole(origin).is_some()).cloned();
+    let tables = content::expand_stores_to_tables(vec![input], cx);
+    let has_rows = |origin: &Origin| match store::rows(origin, cx.dparams()) {
+        Ok(Some(rows)) => rows.dtype().is_ok(),
+        _ => true,
+    };
+    match store {
+        Some(store) if !tables.iter().flatten().all(has_rows) => {
+            content::expand_stores(vec![Ok(store)], cx)
+        }
+        _ => tables,
+    }
 }
 
 fn report<'a>(

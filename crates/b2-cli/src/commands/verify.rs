@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::{
     args::VerifyArgs,
+    commands::content,
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
@@ -30,6 +31,7 @@ use crate::{
         object::{Object, frame_bytes},
         object_reader::ObjectReader,
         origin::{self, Origin},
+        raw_data::is_stream,
     },
     render::{
         error_position::ErrorPosition,
@@ -103,6 +105,9 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
     if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.path()) {
         return verify_store(args, cx, origin, path, table.key());
     }
+    if origin::is_npy(origin) {
+        return verify_npy(cx, origin);
+    }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin.name());
     let mut guard = Guard::for_reading(args.limits);
@@ -154,6 +159,21 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
         findings
             .warnings
             .push(format!("{} bytes after the last frame are no frame", objects.trailing()));
+    }
+    findings.print(cx)
+}
+
+/// A file of NumPy: its header, and whether all items are there.
+fn verify_npy(cx: &Context, origin: &Origin) -> Result<()> {
+    let mut findings = Findings::new(origin.name());
+    match content::open_to_look(cx, origin) {
+        Ok(sources) => {
+            for source in sources {
+                findings.nbytes += source.nbytes()?;
+            }
+        }
+        Err(error) if error.code() == Code::Data => findings.unopened(0, &error),
+        Err(error) => return Err(error),
     }
     findings.print(cx)
 }
@@ -419,7 +439,8 @@ impl Findings {
 
     /// Counts the chunks of a frame that does not open, and says how they are saved.
     fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
-        let Some(path) = origin.path() else { return };
+        // What comes once is gone.
+        let Some(path) = origin.path().filter(|path| !is_stream(path)) else { return };
         let rescue = RescueOptions::default();
         let Ok(found) = super::rescue::frame::salvage(cx, path, at, &rescue) else { return };
         let lost = found.count(ChunkState::Lost);

@@ -81,6 +81,17 @@ messages! {
         "`b2 show` shows what is plain data";
     BCOLZ_IS_A_DIRECTORY: Usage,
         "a data set of bcolz is many files, none of which was named";
+    TABLE_IS_FRAMES: Usage,
+        "a table of a store is many frames, none of which was named",
+        "`b2 list --tree` shows the columns; STORE::/_cols/NAME is a frame where there is one";
+    PACKED_ALREADY: Usage,
+        "is {} already",
+        "use -o to make a copy";
+    NO_STORE: Foreign,
+        "no store of Blosc2: neither an archive nor a directory nor a frame of that kind";
+    COMPRESSES_FILES: Usage,
+        "a part of a file: compress takes files as they are",
+        "`b2 convert` compresses a part another way, `b2 extract` copies it";
     A_STORE: Usage,
         "is a store of several values",
         "name one of them as STORE::/key; `b2 list --tree` shows the keys";
@@ -107,6 +118,9 @@ messages! {
     REMOVES_THE_STORE: Usage,
         "--rm would remove the whole store of which this is a value",
         "b2 meta and b2 convert do not take values out of stores";
+    NO_KEY: Usage,
+        "{:?} is no key",
+        "letters, up, down, left, right, pgup, pgdn, home, end, tab and enter are";
     NEEDS_TERMINAL: Usage,
         "view needs a terminal for input and output",
         "`b2 show`, `b2 info` and `b2 list --tree` print the same";

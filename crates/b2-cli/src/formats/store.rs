@@ -102,6 +102,21 @@ pub(crate) fn table(origin: &Origin, dparams: DParams) -> Result<Option<Table>> 
     Ok(if is_table { Some(store.table(key)?) } else { None })
 }
 
+/// The key of the value of a store that has one value and no table; metadata of groups are none.
+///
+/// # Errors
+///
+/// A store that cannot be opened.
+pub(crate) fn only_value(path: &Path, dparams: DParams) -> Result<Option<String>> {
+    let store = open(path, dparams)?;
+    if store.tables().next().is_some() {
+        return Ok(None);
+    }
+    let mut values = store.keys().filter(|key| !key.ends_with("/__vlmeta__"));
+    let first = values.next().map(str::to_owned);
+    Ok(first.filter(|_| values.next().is_none()))
+}
+
 /// Bytes of the frames of a table, decoded and stored.
 ///
 /// # Errors

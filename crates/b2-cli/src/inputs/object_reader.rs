@@ -132,7 +132,10 @@ impl ObjectReader {
             return Ok(Self { wanted: Some(1), ..objects });
         }
         if *part == Part::Whole && store::is_one(path) {
-            return Err(message::A_STORE.error());
+            let key = store::only_value(path, dparams.clone())?;
+            let key = key.ok_or(message::A_STORE.error())?;
+            let part = Part::Member(key);
+            return Self::open(&Origin::File { path: path.clone(), part }, dparams);
         }
         if bcolz::is_data_set(path) {
             let objects = Self::new(Source::Folder, 0, dparams);
@@ -180,6 +183,27 @@ impl ObjectReader {
     /// With checksums looked at or not.
     pub(crate) fn digests(self, digests: Digests) -> Self {
         Self { digests, ..self }
+    }
+
+    /// The objects of an input for copying their bytes: those of a value in a store are a frame of
+    /// their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) fn open_bytes(origin: &Origin, dparams: DParams) -> Result<Self> {
+        let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        let key = match part {
+            Part::Member(key) => Some(key.clone()),
+            Part::Whole if store::is_one(path) => store::only_value(path, dparams.clone())?,
+            _ => None,
+        };
+        let Some(key) = key else { return Self::open(origin, dparams) };
+        let opened = store::open(path, dparams.clone())?;
+        if !opened.contains(&key) {
+            return Self::open(origin, dparams);
+        }
+        Ok(Self::from_store(opened.frame_bytes(&key)?, dparams))
     }
 
     /// The objects in a store.

@@ -211,6 +211,14 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
     }
 }
 
+/// Is this a file of NumPy, whose items are not compressed?
+pub(crate) fn is_npy(origin: &Origin) -> bool {
+    match origin {
+        Origin::File { path, part: Part::Whole } => content_kind(path) == Some(ContentKind::Npy),
+        _ => false,
+    }
+}
+
 /// Finds the inputs; `wanted` decides which files of a directory are taken. A store that comes by
 /// standard input is an input as a file is.
 pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {

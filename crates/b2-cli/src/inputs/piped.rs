@@ -17,8 +17,11 @@ use crate::{
 /// The copy of standard input, and the name by which the system lets it be opened.
 static COPY: OnceLock<(File, PathBuf)> = OnceLock::new();
 
+/// How `.npy` files begin.
+const NPY_MAGIC: &[u8; 4] = b"\x93NUM";
+
 /// The store, or the value in one, that `word` means: `-` or `-::/key`, if standard input is a
-/// store. What else it may be is left there.
+/// store. An array of NumPy is kept in the same way. What else it may be is left there.
 ///
 /// # Errors
 ///
@@ -34,7 +37,10 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
     if let Some((_, path)) = COPY.get() {
         return Ok(Some(Origin::File { path: path.clone(), part }));
     }
-    let begins = |head: &[u8]| store::ZIP_MAGICS.iter().any(|magic| head.starts_with(*magic));
+    let begins = |head: &[u8]| {
+        let mut magics = store::ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
+        magics.any(|magic| head.starts_with(magic))
+    };
     let found = match redirected()? {
         Some((file, Some(head))) => begins(&head).then(|| (file, "/dev/fd/0".into())),
         Some((_, None)) => None,

@@ -52,6 +52,9 @@ impl Data {
         let Origin::File { path, part } = origin else {
             return Self::start(Reader::Stdin(io::stdin()), None);
         };
+        if *part != Part::Whole && path.symlink_metadata().is_ok() {
+            return Err(message::COMPRESSES_FILES.error());
+        }
         if *part != Part::Whole {
             return Err(Error::io(Doing::Open)(io::ErrorKind::NotFound.into()));
         }

@@ -128,3 +128,22 @@ fn columns_of_tables_are_compared_by_value() {
     dir.b2("diff --atol 0.25 a.bcolz b.bcolz").ok();
     dir.b2("diff a.bcolz/n b.bcolz::/n").ok();
 }
+
+#[test]
+fn text_is_compared_by_its_values() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,price,name\n1,2.5,a\n2,-0.5,bc\n");
+    dir.write("other.csv", "id,price,name\n1,2.5,a\n2,-0.75,bc\n");
+    for table in ["t.b2z", "t.bcolz"] {
+        dir.b2(&format!("convert -q t.csv {table}")).ok();
+        for line in [format!("diff t.csv {table}"), format!("diff {table} t.csv")] {
+            assert_eq!(dir.b2(&line).ok().text(), "equal: 2 items\n", "{line}");
+        }
+        assert_eq!(dir.b2(&format!("diff other.csv {table}")).code, Some(1));
+    }
+    let sum = |name: &str| {
+        let text = dir.b2(&format!("sum {name}")).ok().text().to_owned();
+        text.split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(sum("t.b2z"), sum("t.bcolz"));
+}

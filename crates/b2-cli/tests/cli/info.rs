@@ -60,7 +60,7 @@ fn a_frame_as_json() {
     snapshot!(samples(&["tiny.b2frame"]).b2("info --json tiny.b2frame"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"tiny.b2frame","format":"b2frame","format_version":2,"nbytes":148,"cbytes":111,"cratio":1.3333333333333333,"file_bytes":369,"dead_bytes":0,"nchunks":3,"chunksize":64,"blocksize":64,"typesize":4,"codec":"lz4","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"forward","dict":false,"special":{"zeros":1,"nan":0,"value":0,"uninit":0},"metalayers":{"kind":"demo"},"vlmetalayers":{"note":"hi"}}
+    {"schema":"b2.info/1","path":"tiny.b2frame","format":"b2frame","format_version":2,"nbytes":148,"cbytes":111,"cratio":1.3333333333333333,"file_bytes":369,"dead_bytes":0,"nchunks":3,"chunksize":64,"blocksize":64,"typesize":4,"codec":"lz4","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"forward","dict":false,"special":{"zeros":1,"nan":0,"value":0,"uninit":0},"metalayers":{"kind":"demo"},"vlmetalayers":{"note":"hi"},"checksum":"none"}
     --- stderr
     "#);
     snapshot!(samples(&["tiny.b2frame"]).b2("info --json -vv tiny.b2frame"), @r#"
@@ -92,7 +92,7 @@ fn an_array() {
     snapshot!(samples(&["nd-struct.b2nd"]).b2("info --json nd-struct.b2nd"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"nd-struct.b2nd","format":"b2nd","format_version":2,"nbytes":30,"cbytes":62,"cratio":0.4838709677419355,"file_bytes":321,"dead_bytes":0,"nchunks":1,"chunksize":30,"blocksize":30,"typesize":15,"codec":"zstd","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"auto","dict":false,"special":{"zeros":0,"nan":0,"value":0,"uninit":0},"shape":[2],"chunkshape":[2],"blockshape":[2],"dtype":"[('a', '<i4'), ('b', '<f8'), ('c', 'S3')]","metalayers":{"b2nd":[0,1,[2],[2],[2],0,"[('a', '<i4'), ('b', '<f8'), ('c', 'S3')]"]}}
+    {"schema":"b2.info/1","path":"nd-struct.b2nd","format":"b2nd","format_version":2,"nbytes":30,"cbytes":62,"cratio":0.4838709677419355,"file_bytes":321,"dead_bytes":0,"nchunks":1,"chunksize":30,"blocksize":30,"typesize":15,"codec":"zstd","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"auto","dict":false,"special":{"zeros":0,"nan":0,"value":0,"uninit":0},"shape":[2],"chunkshape":[2],"blockshape":[2],"dtype":"[('a', '<i4'), ('b', '<f8'), ('c', 'S3')]","metalayers":{"b2nd":[0,1,[2],[2],[2],0,"[('a', '<i4'), ('b', '<f8'), ('c', 'S3')]"]},"checksum":"none"}
     --- stderr
     "#);
 }

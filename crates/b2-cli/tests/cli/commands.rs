@@ -1,0 +1,158 @@
+//! Every command on every format: the exit code, and the first line of what is said. A change of
+//! behaviour somewhere shows here, wanted or not.
+
+use core::fmt::Write as _;
+
+use crate::{
+    samples::{self, OBJECTS, copy_to, file_of},
+    session::{Dir, Run},
+};
+
+/// What one run comes to, in a line.
+fn line(run: &Run) -> String {
+    let code = run.code.map_or("signal".to_owned(), |code| code.to_string());
+    let stdout = String::from_utf8_lossy(&run.stdout);
+    let is_text = !stdout.contains(|c: char| c.is_control() && c != '\n' && c != '\t')
+        && !stdout.contains('\u{fffd}');
+    let said = match (run.code, run.stderr.lines().next(), stdout.lines().next()) {
+        (Some(0), _, Some(first)) if is_text => first.to_owned(),
+        (Some(0), None, Some(_)) => format!("({} bytes)", run.stdout.len()),
+        (_, Some(first), _) => first.to_owned(),
+        (_, None, Some(first)) => first.to_owned(),
+        (_, None, None) => String::new(),
+    };
+    let said: String = said.chars().take(110).collect();
+    format!("{code} {}", said.trim_end())
+}
+
+/// A table of command x object; `{}` in a command is the object. What changes files gets copies.
+fn table(commands: &[&str]) -> String {
+    let samples = samples::make();
+    let mut text = String::new();
+    for command in commands {
+        writeln!(text, "b2 {}", command.replace("{}", "OBJECT")).unwrap();
+        for object in OBJECTS {
+            let dir = Dir::new();
+            for name in [file_of(object), "x.f32", "t.csv"] {
+                let (from, to) = (samples.path(name), dir.path(name));
+                if !to.exists() {
+                    copy_to(&from, &to);
+                }
+            }
+            let run = dir.b2(&command.replace("{}", object));
+            writeln!(text, "  {object:17} {}", line(&run)).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn looking() {
+    insta::assert_snapshot!(table(&[
+        "{}",
+        "list {}",
+        "list --tree {}",
+        "verify {}",
+        "compat {}",
+        "dump {}",
+        "scan {}",
+        "meta get {}",
+        "view {}",
+    ]));
+}
+
+#[test]
+fn reading() {
+    insta::assert_snapshot!(table(&[
+        "cat {}",
+        "show -n 2 {}",
+        "show --csv -n 1 {}",
+        "stats {}",
+        "plot {} -o x.svg",
+        "sum {}",
+        "diff {} {}",
+        "decompress -o OUT {}",
+        "decompress -c {}",
+    ]));
+}
+
+#[test]
+fn writing() {
+    insta::assert_snapshot!(table(&[
+        "compress -o OUT {}",
+        "convert --format raw -o OUT {}",
+        "convert {} OUT.b2nd",
+        "rescue -o OUT {}",
+        "split --output-dir OUT {}",
+        "extract -o OUT {}",
+        "extract --chunk 0 -o OUT {}",
+        "join -o OUT {}",
+        "pack -o OUT.b2z {}",
+        "unpack -o OUT.b2d {}",
+    ]));
+}
+
+#[test]
+fn changing() {
+    insta::assert_snapshot!(table(&[
+        "recompress -C lz4 {}",
+        "repack {}",
+        "seal {}",
+        "append {} x.f32",
+        "append {} t.csv",
+        "meta set {} k=1",
+        "meta del {} k",
+    ]));
+}
+
+/// Times differ from run to run, so that only the first line and the code are compared: it says
+/// what was measured.
+#[test]
+fn measuring() {
+    insta::assert_snapshot!(table(&["bench -C lz4 -l 1 {}"]));
+}
+
+/// Commands that read one input get the same from a pipe, a named pipe and redirected input.
+#[test]
+#[cfg(unix)]
+fn pipes_give_what_files_give() {
+    let dir = samples::make();
+    for object in ["x.b2frame", "x.b2nd", "x.blp", "x.chunk", "sequence.b2frame"] {
+        let bytes = dir.read(object);
+        for command in ["info", "verify", "cat", "show", "stats", "sum", "compat", "dump"] {
+            let expected = dir.b2(&format!("{command} {object}")).ok();
+            let piped = dir.b2_with(&format!("{command} -"), &bytes);
+            let file = std::fs::File::open(dir.path(object)).unwrap();
+            let redirected =
+                Run::of(dir.command(&format!("{command} -")).stdin(file).output().unwrap());
+            let fifo = through_a_fifo(&dir, command, &bytes);
+            let text =
+                |run: &Run, name: &str| String::from_utf8_lossy(&run.stdout).replace(name, "NAME");
+            for (run, name) in [(piped, "stdin"), (redirected, "stdin"), (fifo, "fifo")] {
+                assert!(text(&run, name) == text(&expected, object), "{command} {object} {name}");
+            }
+        }
+    }
+}
+
+/// A run that reads a named pipe.
+#[cfg(unix)]
+fn through_a_fifo(dir: &Dir, command: &str, bytes: &[u8]) -> Run {
+    let path = dir.path("fifo");
+    let _absent = std::fs::remove_file(&path);
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let bytes = bytes.to_vec();
+    let (written, to) = (path.clone(), path);
+    let writer = std::thread::spawn(move || {
+        // A reader that is gone before it has read everything ends this.
+        let _ = std::fs::write(&written, &bytes);
+    });
+    let run = dir.b2(&format!("{command} fifo"));
+    // One that was never opened by the program would wait for a reader for ever.
+    if !writer.is_finished() {
+        drop(std::fs::OpenOptions::new().read(true).write(true).open(&to));
+    }
+    writer.join().unwrap();
+    run
+}

@@ -192,7 +192,7 @@ impl ObjectReader {
     ///
     /// As [`open`](Self::open).
     pub(crate) fn open_bytes(origin: &Origin, dparams: DParams) -> Result<Self> {
-        let Origin::File { path, part } = origin else { return Ok(Self::stdin(dparams)) };
+        let Origin::File { path, part } = origin else { return Self::open(origin, dparams) };
         let key = match part {
             Part::Member(key) => Some(key.clone()),
             Part::Whole if store::is_one(path) => store::only_value(path, dparams.clone())?,

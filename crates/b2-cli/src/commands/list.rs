@@ -145,7 +145,7 @@ fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         path: origin.name(),
         format: "npy",
         nchunks: 0,
-        file_bytes,
+        file_bytes: Some(file_bytes),
         nbytes,
         cratio: size::cratio(nbytes, file_bytes),
         frames: None,

@@ -35,7 +35,7 @@ impl Files {
     }
 
     /// All files below `root`.
-    fn from_tree(tree: &MemTree, root: &str) -> Result<Self> {
+    pub(crate) fn from_tree(tree: &dyn Tree, root: &str) -> Result<Self> {
         let (mut found, mut dirs) = (vec![], vec![String::new()]);
         while let Some(dir) = dirs.pop() {
             for entry in tree.list(&join(root, &dir))? {
@@ -63,7 +63,7 @@ impl Files {
         MemStore::new(self.bytes().to_vec())
     }
 
-    fn tree(&self) -> Result<Arc<MemTree>> {
+    pub(crate) fn tree(&self) -> Result<Arc<MemTree>> {
         let tree = MemTree::new();
         for (path, bytes) in &self.0 {
             let mut dirs: Vec<&str> = vec![];

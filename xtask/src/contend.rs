@@ -9,7 +9,6 @@
 //! own, with the locking of C-Blosc2 on.
 
 mod container;
-mod python;
 mod trial;
 
 use core::ops::AddAssign;
@@ -22,11 +21,15 @@ use std::{
 use crate::{
     args::Args,
     failure::{Context, Result, fail},
-    interop, venv, workspace,
+    interop,
+    script::Script,
+    venv, workspace,
 };
 use container::{CONTAINERS, Container};
-use python::Writer;
 use trial::{Kind, Trial};
+
+/// With this in their environment, C-Blosc2 and `b2` lock `.b2lock` before each change.
+const LOCKING: (&str, &str) = ("BLOSC_LOCKING", "1");
 
 /// Programs of a group that change the file.
 const GROUP_LEN: usize = 8;
@@ -85,8 +88,8 @@ fn run_all(plan: &Plan, folder: &Path) -> Result<Counts> {
 fn run_kind(plan: &Plan, folder: &Path, container: &Container, kind: Kind) -> Result<Counts> {
     let (start, mut counts) = (Instant::now(), Counts::default());
     let ntrials = if kind.is_group() { plan.groups } else { plan.pairs };
-    let writers: Vec<Writer> =
-        (0..kind.npython()).map(|_| Writer::start(&plan.python)).collect::<Result<_>>()?;
+    let start_writer = |_| Script::start(&plan.python, "contend.py", LOCKING);
+    let writers: Vec<Script> = (0..kind.npython()).map(start_writer).collect::<Result<_>>()?;
     for number in 0..ntrials {
         let trial = Trial {
             b2: &plan.b2,
@@ -121,7 +124,7 @@ fn keep(folder: &Path, container: &Container, kind: Kind) -> Result<()> {
     Ok(fs::rename(folder.join(container.file), kept)?)
 }
 
-/// What went wrong.
+/// What went wrong, of how much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     /// Changes of programs that succeeded and are not there, or are there twice.
@@ -130,11 +133,13 @@ struct Counts {
     damaged: u64,
     failed_writers: u64,
     failed_readers: u64,
+    /// Programs that read meanwhile; these did not go wrong.
+    nreaders: u64,
 }
 
 impl Counts {
     fn is_clean(&self) -> bool {
-        *self == Self::default()
+        *self == Self { nreaders: self.nreaders, ..Self::default() }
     }
 }
 
@@ -144,16 +149,17 @@ impl AddAssign for Counts {
         self.damaged += other.damaged;
         self.failed_writers += other.failed_writers;
         self.failed_readers += other.failed_readers;
+        self.nreaders += other.nreaders;
     }
 }
 
 impl core::fmt::Display for Counts {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { lost, damaged, failed_writers, failed_readers } = self;
+        let Self { lost, damaged, failed_writers, failed_readers, nreaders } = self;
         write!(
             f,
             "{lost} lost updates, {damaged} damaged, {failed_writers} failed writers, \
-             {failed_readers} failed readers"
+             {failed_readers} of {nreaders} readers failed"
         )
     }
 }

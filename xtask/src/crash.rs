@@ -10,12 +10,16 @@
 //!
 //! The first two are gone through once; draws follow until `--seconds` are over. A reader has to
 //! find the old or the new content, and the next writer has to go on from what was found.
+//! `--originals N` has the killed states, and N draws of each operation, read by the program that
+//! the format comes from as well, where the format allows it.
 
 mod arrays;
 mod bcolz;
 mod bloscpack;
 mod disk;
 mod frames;
+mod originals;
+mod stores;
 
 use core::time::Duration;
 use std::time::Instant;
@@ -27,6 +31,7 @@ use crate::{
     failure::{Context, Result, fail},
 };
 use disk::{Disk, FileDisk, TreeDisk};
+use originals::Originals;
 
 /// What a reader finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +70,13 @@ trait Crash {
     fn check_all(&self, tally: &mut Tally);
     /// A loss of power.
     fn check_drawn(&self, draw: &mut XorShift32, tally: &mut Tally);
+    /// Every prefix and some losses of power, read by another program.
+    fn check_by(
+        &self,
+        originals: &mut Originals,
+        draws: &mut dyn Iterator<Item = XorShift32>,
+        tally: &mut Tally,
+    ) -> Result<()>;
 }
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
@@ -72,6 +84,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let seed: u64 = args.option("--seed")?.unwrap_or(1);
     let only: Option<String> = args.option("--only")?;
     let round: Option<u64> = args.option("--round")?;
+    let originals: Option<u64> = args.option("--originals")?;
+    let python = args.option("--python")?;
     args.finish()?;
     let end = Instant::now() + Duration::from_secs(seconds);
     let mut subjects = subjects()?;
@@ -82,6 +96,14 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         }
     }
     let mut tallies: Vec<Tally> = subjects.iter().map(|_| Tally::default()).collect();
+    if let Some(nrounds) = originals {
+        let mut originals = Originals::start(python)?;
+        for (n, (subject, tally)) in (0_u64..).zip(subjects.iter().zip(&mut tallies)) {
+            let mut draws = (0..nrounds).map(|round| draw(seed, round, n));
+            subject.check_by(&mut originals, &mut draws, tally)?;
+        }
+        return report(&subjects, &tallies, seed);
+    }
     for (subject, tally) in subjects.iter().zip(&mut tallies) {
         subject.check_all(tally);
     }
@@ -115,6 +137,7 @@ fn subjects() -> Result<Vec<Box<dyn Crash>>> {
         subjects.push(Box::new(Subject::<FileDisk>::record(operation)?));
     }
     let trees = frames::of_trees().into_iter().chain(arrays::of_trees()).chain(bcolz::all());
+    let trees = trees.chain(stores::all());
     for operation in trees {
         subjects.push(Box::new(Subject::<TreeDisk>::record(operation)?));
     }
@@ -280,13 +303,52 @@ impl<D: Disk> Crash for Subject<D> {
     }
 
     fn check_drawn(&self, draw: &mut XorShift32, tally: &mut Tally) {
+        self.check(&self.drawn(draw), draw.below(8) == 0, tally);
+    }
+
+    fn check_by(
+        &self,
+        originals: &mut Originals,
+        draws: &mut dyn Iterator<Item = XorShift32>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        if !originals::can_read(self.operation.container, self.operation.name) {
+            return Ok(());
+        }
+        let mut disk = self.before.clone();
+        let mut states = vec![];
+        for (n, call) in self.calls.iter().enumerate() {
+            states.push((format!("killed before call {n}"), disk.clone()));
+            disk.apply(call);
+        }
+        states.push(("killed at the end".to_owned(), disk));
+        let drawn =
+            draws.zip(0..).map(|(mut draw, n)| (format!("draw {n}"), self.drawn(&mut draw)));
+        states.extend(drawn);
+        let (old, new) = (originals::digest(&self.old.data), originals::digest(&self.new.data));
+        for (place, disk) in states {
+            tally.place = place;
+            match originals.read(self.operation.container, |path| disk.write(path))? {
+                Ok(found) if found == old => tally.nold += 1,
+                Ok(found) if found == new => tally.nnew += 1,
+                Ok(_) => tally.count_bad("other data"),
+                Err(said) => tally.count_bad(said.trim_end()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<D: Disk> Subject<D> {
+    /// What a loss of power leaves.
+    fn drawn(&self, draw: &mut XorShift32) -> D {
         let stop = usize::try_from(draw.below(self.calls.len() as u64 + 1)).unwrap_or(0);
         let calls = self.calls.get(..stop).unwrap_or_default();
         let mut disk = self.before.clone();
         for (n, call) in calls.iter().enumerate() {
             disk.apply_or_lose(call, calls.get(n + 1..).unwrap_or_default(), draw);
         }
-        self.check(&disk, draw.below(8) == 0, tally);
+        disk
     }
 }
 
@@ -323,8 +385,18 @@ mod tests {
         let subjects = subjects().unwrap();
         let count =
             |container| subjects.iter().filter(|subject| subject.container() == container).count();
-        for container in ["frame", "sparse-frame", "b2nd", "sparse-b2nd", "blp", "carray", "ctable"]
-        {
+        for container in [
+            "frame",
+            "sparse-frame",
+            "b2nd",
+            "sparse-b2nd",
+            "blp",
+            "carray",
+            "ctable",
+            "b2z",
+            "b2d",
+            "b2e",
+        ] {
             assert!(count(container) >= 3, "{container}: {}", count(container));
         }
     }

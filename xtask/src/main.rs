@@ -26,6 +26,7 @@ mod memory;
 mod mutate;
 mod programs;
 mod same_bytes;
+mod script;
 mod venv;
 mod workspace;
 
@@ -66,7 +67,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "crash",
         run: crash::run,
-        help: "interrupt every change in every way [--seconds N] [--seed N] [--only CONTAINER] [--round N]",
+        help: "interrupt every change in every way [--seconds N] [--seed N] [--only CONTAINER] [--round N] [--originals N]",
     },
     Task {
         name: "damage",
@@ -111,7 +112,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "mutate",
         run: mutate::run,
-        help: "damage chunks and containers and read them in every way [--cases N] [--files N] [--seed N] [--case N | --file N]",
+        help: "damage chunks and containers and read them in every way [--cases N] [--files N] [--seed N] [--case N | --file N]; with --commands, by all commands of b2 [--files N] [--jobs N] [--case N]",
     },
     Task {
         name: "same-bytes",

@@ -25,7 +25,7 @@ pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
     let mut array = CArrayWriter::create_in(tree.clone(), "", &options)?;
     array.append(&data(NROWS * ROW_NBYTES, 5))?;
     array.finish()?;
-    let files = Files::from_tree(&tree, "")?;
+    let files = Files::from_tree(&*tree, "")?;
     let chunks = chunks_of(&open_array(&files)?, &files, "")?;
     let array = Sample {
         container: "carray",
@@ -50,7 +50,7 @@ pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
     let mut table = CTableWriter::create_in(tree.clone(), "", &columns)?;
     table.append(&[&data(NROWS * ROW_NBYTES, 6), &data(NROWS * ROW_NBYTES, 7)])?;
     table.finish()?;
-    let files = Files::from_tree(&tree, "")?;
+    let files = Files::from_tree(&*tree, "")?;
     let table = open_table(&files)?;
     let mut chunks = vec![];
     for column in table.columns() {

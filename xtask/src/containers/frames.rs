@@ -58,7 +58,7 @@ pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
             read: |files| read_array(&NdArray::from_schunk(open_file(files)?)?),
             rescue: Some(rescue_file),
         },
-        sparse(Files::from_tree(&tree, "")?, is_sealed)?,
+        sparse(Files::from_tree(&*tree, "")?, is_sealed)?,
     ])
 }
 

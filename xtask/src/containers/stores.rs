@@ -39,7 +39,7 @@ fn sample(name: &'static str, is_sealed: bool) -> Result<Sample> {
         add_table(&mut writer)?;
     }
     writer.commit()?;
-    let files = Files::from_tree(&tree, if name.ends_with('d') { name } else { "" })?;
+    let files = Files::from_tree(&*tree, if name.ends_with('d') { name } else { "" })?;
     let mut covered = vec![];
     for frame in [&array, &frame].into_iter().filter(|_| is_sealed) {
         for (nfile, (_, bytes)) in files.0.iter().enumerate() {

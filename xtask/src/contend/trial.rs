@@ -10,11 +10,13 @@ use std::{
 use blosc_testdata::data::XorShift32;
 
 use super::{
-    Counts, GROUP_LEN,
+    Counts, GROUP_LEN, LOCKING,
     container::{Container, RECORD_NBYTES},
-    python::{LOCKING, Writer},
 };
-use crate::failure::{Context, Result};
+use crate::{
+    failure::{Context, Result},
+    script::Script,
+};
 
 /// Longer than any trial takes, however busy the machine is (s).
 const LOCK_TIMEOUT: &str = "600";
@@ -92,7 +94,7 @@ impl fmt::Display for Kind {
 
 pub(super) struct Trial<'a> {
     pub(super) b2: &'a Path,
-    pub(super) writers: &'a [Writer],
+    pub(super) writers: &'a [Script],
     pub(super) folder: &'a Path,
     pub(super) container: &'a Container,
     pub(super) kind: Kind,
@@ -172,7 +174,8 @@ impl Trial<'_> {
             && let Some(writer) = self.writers.get(mark - 1).cloned()
         {
             let (target, input) = (target.to_owned(), self.container.input(self.folder, mark));
-            return Ok(thread::spawn(move || Done::Python(writer.append(&target, &input))));
+            let append = move || writer.ask(target.display(), input.display()).map(drop);
+            return Ok(thread::spawn(move || Done::Python(append())));
         }
         let child = self.start(role, target)?;
         Ok(thread::spawn(|| Done::Program(child.wait_with_output())))
@@ -206,8 +209,12 @@ impl Trial<'_> {
             Role::Append(_) | Role::PythonAppend(_) | Role::Meta => {
                 counts.failed_writers += u64::from(!is_ok)
             }
-            Role::Verify => counts.failed_readers += u64::from(!is_ok),
+            Role::Verify => {
+                counts.nreaders += 1;
+                counts.failed_readers += u64::from(!is_ok);
+            }
             Role::Cat => {
+                counts.nreaders += 1;
                 let is_a_state = self.marks(&output.stdout).is_some();
                 counts.failed_readers += u64::from(!is_ok || !is_a_state);
             }

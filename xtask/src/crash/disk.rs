@@ -1,16 +1,19 @@
 //! What a crash leaves of a file or a directory.
 
 use core::fmt::Debug;
-use std::{io, sync::Arc};
+use std::{fs, io, path::Path, sync::Arc};
 
 use blosc_io::{
     MemStore, WriteAt,
     testing::{Change, FailingStore, FailingTree, Plan, RecordingStore, RecordingTree, Step},
-    tree::{MemTree, Tree},
+    tree::{MemTree, Tree, parent},
 };
 use blosc_testdata::data::XorShift32;
 
-use crate::failure::{Result, fail};
+use crate::{
+    containers::Files,
+    failure::{Result, fail},
+};
 
 /// What a disk writes as a whole, and what a page of memory holds (bytes).
 const PIECES: [usize; 2] = [512, 4096];
@@ -40,6 +43,9 @@ pub(super) trait Disk: Clone + 'static {
 
     /// What is left of a call after a loss of power that follows `later` calls.
     fn apply_or_lose(&mut self, call: &Self::Call, later: &[Self::Call], draw: &mut XorShift32);
+
+    /// Makes a file or a directory of it.
+    fn write(&self, path: &Path) -> Result<()>;
 }
 
 /// What a change leaves that was to fail.
@@ -64,7 +70,7 @@ impl FileDisk {
         &self.0
     }
 
-    fn write(&mut self, at: usize, bytes: &[u8]) {
+    fn overwrite(&mut self, at: usize, bytes: &[u8]) {
         let end = at.saturating_add(bytes.len());
         if self.0.len() < end {
             self.0.resize(end, 0);
@@ -104,7 +110,7 @@ impl Disk for FileDisk {
 
     fn apply(&mut self, call: &Change) {
         match call {
-            Change::Write { at, bytes } => self.write(position(*at), bytes),
+            Change::Write { at, bytes } => self.overwrite(position(*at), bytes),
             Change::SetLen(len) => self.0.resize(position(*len), 0),
             Change::Sync => {}
         }
@@ -115,7 +121,7 @@ impl Disk for FileDisk {
         let at = position(*at);
         let cuts = pieces(at, bytes.len(), PIECES[0]).into_iter().skip(1).map(|(start, _)| {
             let mut cut = self.clone();
-            cut.write(at, &bytes[..start]);
+            cut.overwrite(at, &bytes[..start]);
             cut
         });
         cuts.collect()
@@ -130,12 +136,16 @@ impl Disk for FileDisk {
                 let len = PIECES[usize::from(draw.below(2) == 1)];
                 for (start, end) in pieces(at, bytes.len(), len) {
                     if draw.below(2) == 0 {
-                        self.write(at + start, &bytes[start..end]);
+                        self.overwrite(at + start, &bytes[start..end]);
                     }
                 }
             }
             _ => {}
         }
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        Ok(fs::write(path, &self.0)?)
     }
 }
 
@@ -153,9 +163,19 @@ impl TreeDisk {
         Arc::new(self.0.clone())
     }
 
-    /// Does to the names what can be done: what it needs may be lost.
+    /// Does to the names what can be done: what it needs may be lost. A tree in memory does not miss
+    /// directories; a medium does.
     fn apply_where_possible(&self, step: &Step) {
-        drop(step.apply(&self.0));
+        let is_possible = match step {
+            Step::Write(path, _)
+            | Step::CreateNew(path, _)
+            | Step::CreateDir(path)
+            | Step::Rename(_, path) => self.0.list(parent(path)).is_ok(),
+            Step::Remove(_) | Step::Sync(_) | Step::SyncNames(_) => true,
+        };
+        if is_possible {
+            drop(step.apply(&self.0));
+        }
     }
 }
 
@@ -235,6 +255,18 @@ impl Disk for TreeDisk {
             }
             Step::Sync(_) | Step::SyncNames(_) => {}
         }
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        fs::create_dir(path)?;
+        for (name, bytes) in Files::from_tree(&self.0, "")?.0 {
+            let file = path.join(name);
+            if let Some(parent) = file.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(file, bytes)?;
+        }
+        Ok(())
     }
 }
 

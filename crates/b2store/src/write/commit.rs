@@ -1,6 +1,6 @@
 //! From a store as it will be to the steps that make it so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use b2frame::{FrameParams, SChunkWriter};
@@ -27,8 +27,8 @@ const TICK_LAYER: &str = "dstore_tick";
 
 impl StoreWriter {
     /// Writes the store. A crash leaves an archive, an embed store or a new directory as it was or
-    /// as it will be. In a directory that is changed every value is as it was or as it will be, and
-    /// tables can be read at every step.
+    /// as it will be. In a directory that is changed every value, every new group or table and every
+    /// one that goes is as it was or as it will be, and tables can be read at every step.
     ///
     /// # Errors
     ///
@@ -111,31 +111,71 @@ impl StoreWriter {
     /// manifests without indexes, values, which rows are alive, manifests, the embedded values,
     /// and what goes.
     fn steps(&self, embed: Option<Arc<dyn ReadAt>>) -> Result<Vec<Step>> {
-        let mut steps = Vec::new();
-        let write = |path: &String, NewFile(source): &NewFile| {
-            Step::Write(path.clone(), Arc::clone(source))
+        let old = match &self.base {
+            Some(base) => base.files().paths(base.options().max_files)?,
+            None => Vec::new(),
         };
-        steps.extend(self.first.iter().map(|(path, file)| write(path, file)));
+        let mut steps = Vec::new();
+        steps.extend(self.first.iter().map(|(path, file)| write_step(path, file)));
+        if !steps.is_empty() {
+            steps.push(Step::Sync);
+        }
         let renamed = self.renamed.iter().filter(|(_, to)| self.files.contains_key(to));
         steps.extend(renamed.map(|(from, to)| Step::Rename(from.clone(), to.clone())));
         let new = self.files.iter().filter_map(|(path, file)| Some((path, file.as_ref()?)));
-        let mut new: Vec<(&String, &NewFile)> = new.collect();
+        let (in_new_dirs, mut new): (Vec<_>, Vec<_>) =
+            new.partition(|(path, _)| self.new_dir(path, &old).is_some());
+        let mut dirs: BTreeMap<&str, Vec<(String, Arc<dyn ReadAt>)>> = BTreeMap::new();
+        for (path, NewFile(source)) in in_new_dirs {
+            let Some(dir) = self.new_dir(path, &old) else { continue };
+            let below = path.get(dir.len().saturating_add(1)..).unwrap_or_default();
+            dirs.entry(dir).or_default().push((below.to_owned(), Arc::clone(source)));
+        }
+        steps.extend(dirs.into_iter().map(|(dir, files)| Step::WriteDir(dir.to_owned(), files)));
         new.sort_by_key(|(path, _)| rank(path));
-        steps.extend(new.into_iter().map(|(path, file)| write(path, file)));
+        let mut last = None;
+        for (path, file) in new {
+            // What makes other files visible comes after them on the medium, too.
+            if last.is_some_and(|last| last < rank(path)) {
+                steps.push(Step::Sync);
+            }
+            last = Some(rank(path));
+            steps.push(write_step(path, file));
+        }
         steps.extend(embed.map(|frame| Step::Write(EMBED_PATH.to_owned(), frame)));
-        let Some(base) = &self.base else { return Ok(steps) };
         let is_renamed = |path: &String| {
             self.renamed.iter().any(|(from, to)| from == path && self.files.contains_key(to))
         };
-        let old = base.files().paths(base.options().max_files)?.into_iter();
-        let mut gone: Vec<String> = old
-            .filter(|path| path != EMBED_PATH && !self.files.contains_key(path))
-            .filter(|path| !is_renamed(path))
-            .collect();
+        let is_gone = |path: &String| {
+            path != EMBED_PATH && !self.files.contains_key(path) && !is_renamed(path)
+        };
+        let mut gone: Vec<&String> = old.iter().filter(|path| is_gone(path)).collect();
+        if !gone.is_empty() && !steps.is_empty() {
+            steps.push(Step::Sync);
+        }
         // A table without its manifest is none any more.
         gone.sort_by_key(|path| core::cmp::Reverse(rank(path)));
-        steps.extend(gone.into_iter().map(Step::Remove));
+        let mut removed: BTreeSet<&str> = BTreeSet::new();
+        for path in gone {
+            let is_kept = |other: &&String| self.files.contains_key(*other) || is_renamed(other);
+            let has_kept = |dir: &str| {
+                self.files.keys().any(|other| is_below(other, dir))
+                    || old.iter().filter(is_kept).any(|other| is_below(other, dir))
+            };
+            match ancestors(path).find(|dir| !has_kept(dir)) {
+                Some(dir) if removed.insert(dir) => steps.push(Step::RemoveDir(dir.to_owned())),
+                Some(_) => {}
+                None => steps.push(Step::Remove(path.clone())),
+            }
+        }
         Ok(steps)
+    }
+
+    /// The topmost directory of a path in which no file of the base is.
+    fn new_dir<'a>(&self, path: &'a str, old: &[String]) -> Option<&'a str> {
+        // What gets another name in it would need the directory before.
+        let is_target = |dir: &str| self.renamed.iter().any(|(_, to)| is_below(to, dir));
+        ancestors(path).find(|dir| !old.iter().any(|other| is_below(other, dir)) && !is_target(dir))
     }
 
     /// The frame with the marker and the embedded values, if it is another one than before.
@@ -301,6 +341,19 @@ fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn write_step(path: &str, NewFile(source): &NewFile) -> Step {
+    Step::Write(path.to_owned(), Arc::clone(source))
+}
+
+/// The directories of a path, from the topmost one.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(|(end, _)| path.get(..end))
+}
+
+fn is_below(path: &str, dir: &str) -> bool {
+    path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What makes a table visible is written last.

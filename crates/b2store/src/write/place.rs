@@ -5,7 +5,8 @@
 //!   a file         create NAME.PID.tmp, sync, rename to NAME, sync the names
 //!   new directory  create NAME.PID.tmp with all files, sync, rename to NAME, sync the names
 //!   change in it   create NAME.PID.tmp with the new files, sync; rename one after the other to
-//!                  its place; remove what goes
+//!                  its place; remove what goes. A new directory, or one that goes, is renamed as
+//!                  a whole
 //! ```
 //!
 //! New files lie beside a directory store and not in it, because python-blosc2 takes every frame
@@ -20,6 +21,9 @@ use std::sync::Arc;
 use blosc_io::tree::{DirTree, Entry, Replacement, join, parent};
 use blosc_io::{Durability, ReadAt, Tree};
 
+/// Names beside a store that are tried.
+const MAX_STAGES: usize = 1000;
+
 /// A file or directory of a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -31,10 +35,16 @@ pub(crate) struct Place {
 pub(crate) enum Step {
     /// A new file, which may take the place of one.
     Write(String, Arc<dyn ReadAt>),
+    /// A new directory with files, whose paths start at it. There is none of its name.
+    WriteDir(String, Vec<(String, Arc<dyn ReadAt>)>),
     /// Another name for a file.
     Rename(String, String),
     /// A file that goes.
     Remove(String),
+    /// A directory that goes with all that is in it.
+    RemoveDir(String),
+    /// A loss of power loses nothing of what comes before, if it leaves anything of what follows.
+    Sync,
 }
 
 impl Place {
@@ -68,14 +78,25 @@ impl Place {
         Arc::new(Below { tree: Arc::clone(&self.tree), root: self.name.clone() })
     }
 
-    /// A name beside the store that two processes do not share.
-    fn stage(&self) -> String {
-        format!("{}.{}.tmp", self.name, std::process::id())
+    /// A name beside the store that is free, and that two processes do not share. A process that
+    /// died may have had the number of this one.
+    fn stage(&self) -> io::Result<String> {
+        let entries = self.tree.list(parent(&self.name))?;
+        let pid = std::process::id();
+        let names = (0_u32..).map(|n| match n {
+            0 => format!("{}.{pid}.tmp", self.name),
+            n => format!("{}.{n}.{pid}.tmp", self.name),
+        });
+        let is_free = |name: &String| {
+            let name = name.rsplit('/').next();
+            entries.iter().all(|entry| Some(entry.name.as_str()) != name)
+        };
+        names.take(MAX_STAGES).find(is_free).ok_or_else(|| io::ErrorKind::AlreadyExists.into())
     }
 
     /// Puts a file in place, or replaces it.
     pub(crate) fn write_file(&self, source: &dyn ReadAt) -> io::Result<()> {
-        let stage = self.stage();
+        let stage = self.stage()?;
         self.cleaned(&stage, || {
             self.tree.copy_new(&stage, source)?;
             self.tree.copy_permissions(&self.name, &stage)?;
@@ -87,7 +108,7 @@ impl Place {
 
     /// Puts a new directory in place.
     pub(crate) fn write_dir(&self, files: &[(String, Arc<dyn ReadAt>)]) -> io::Result<()> {
-        let stage = self.stage();
+        let stage = self.stage()?;
         self.cleaned(&stage, || {
             self.tree.create_dir(&stage)?;
             let mut dirs = BTreeSet::new();
@@ -109,44 +130,95 @@ impl Place {
     /// Changes the directory, step after step. No file is ever half written; all new files are on
     /// the medium before the first of them takes its place.
     pub(crate) fn change_dir(&self, steps: &[Step]) -> io::Result<()> {
-        let stage = self.stage();
+        let stage = self.stage()?;
         self.cleaned(&stage, || {
-            let writes = steps.iter().filter_map(|step| match step {
-                Step::Write(_, source) => Some(source),
-                _ => None,
-            });
-            let mut staged = Vec::new();
             self.tree.create_dir(&stage)?;
-            for (number, source) in writes.enumerate() {
-                let path = join(&stage, &number.to_string());
-                self.tree.copy_new(&path, &**source)?;
-                staged.push(path);
+            self.stage_files(&stage, steps)?;
+            let (mut touched, mut dirs) = (BTreeSet::new(), BTreeSet::new());
+            for (number, step) in steps.iter().enumerate() {
+                let staged = join(&stage, &number.to_string());
+                self.apply(step, &staged, &mut touched, &mut dirs)?;
             }
-            self.tree.sync_all(&staged)?;
-            let (mut staged, mut touched) = (staged.into_iter(), BTreeSet::new());
-            let mut dirs = BTreeSet::new();
-            for step in steps {
-                let (path, from) = match step {
-                    Step::Write(path, _) => (path, staged.next()),
-                    Step::Rename(from, to) => (to, Some(join(&self.name, from))),
-                    Step::Remove(path) => (path, None),
-                };
-                let path = join(&self.name, path);
-                match from {
-                    Some(from) => {
-                        self.create_parents(&path, &self.name, &mut dirs)?;
-                        if matches!(step, Step::Write(..)) {
-                            self.tree.copy_permissions(&path, &from)?;
-                        }
-                        self.tree.rename(&from, &path)?;
-                    }
-                    None => self.tree.remove(&path)?,
-                }
-                touched.insert(parent(&path).to_owned());
-            }
-            touched.iter().try_for_each(|dir| self.tree.sync_names(dir))?;
+            self.sync_touched(&mut touched)?;
             self.tree.remove(&stage)
         })
+    }
+
+    /// Writes the new files of all steps to `stage`, where each has the number of its step.
+    fn stage_files(&self, stage: &str, steps: &[Step]) -> io::Result<()> {
+        let (mut staged, mut dirs) = (Vec::new(), BTreeSet::new());
+        for (number, step) in steps.iter().enumerate() {
+            let path = join(stage, &number.to_string());
+            match step {
+                Step::Write(_, source) => {
+                    self.tree.copy_new(&path, &**source)?;
+                    staged.push(path);
+                }
+                Step::WriteDir(_, files) => {
+                    self.tree.create_dir(&path)?;
+                    dirs.insert(path.clone());
+                    for (name, source) in files {
+                        let file = join(&path, name);
+                        self.create_parents(&file, &path, &mut dirs)?;
+                        self.tree.copy_new(&file, &**source)?;
+                        staged.push(file);
+                    }
+                }
+                Step::Rename(..) | Step::Remove(_) | Step::RemoveDir(_) | Step::Sync => {}
+            }
+        }
+        self.tree.sync_all(&staged)?;
+        dirs.iter().rev().try_for_each(|dir| self.tree.sync_names(dir))
+    }
+
+    fn apply(
+        &self,
+        step: &Step,
+        staged: &str,
+        touched: &mut BTreeSet<String>,
+        dirs: &mut BTreeSet<String>,
+    ) -> io::Result<()> {
+        let place = |path: &String| join(&self.name, path);
+        let path = match step {
+            Step::Write(path, _) => {
+                let path = place(path);
+                self.create_parents(&path, &self.name, dirs)?;
+                self.tree.copy_permissions(&path, staged)?;
+                self.tree.rename(staged, &path)?;
+                path
+            }
+            Step::WriteDir(path, _) => {
+                let path = place(path);
+                self.tree.rename(staged, &path)?;
+                path
+            }
+            Step::Rename(from, to) => {
+                let path = place(to);
+                self.create_parents(&path, &self.name, dirs)?;
+                self.tree.rename(&place(from), &path)?;
+                path
+            }
+            Step::Remove(path) => {
+                let path = place(path);
+                self.tree.remove(&path)?;
+                path
+            }
+            Step::RemoveDir(path) => {
+                let path = place(path);
+                self.tree.rename(&path, staged)?;
+                path
+            }
+            Step::Sync => return self.sync_touched(touched),
+        };
+        touched.insert(parent(&path).to_owned());
+        Ok(())
+    }
+
+    /// Syncs the names in directories that were changed.
+    fn sync_touched(&self, touched: &mut BTreeSet<String>) -> io::Result<()> {
+        touched.iter().try_for_each(|dir| self.tree.sync_names(dir))?;
+        touched.clear();
+        Ok(())
     }
 
     /// Creates the directories of a path below `root`, which exists.

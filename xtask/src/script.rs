@@ -1,4 +1,5 @@
-//! Processes of python-blosc2 that append to the same files.
+//! A process of one of our Python scripts that answers lines: starting Python takes far longer than
+//! what it is asked for.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,12 +13,9 @@ use crate::{
     venv,
 };
 
-/// With this in their environment, C-Blosc2 and `b2` lock `.b2lock` before each change.
-pub(super) const LOCKING: (&str, &str) = ("BLOSC_LOCKING", "1");
-
-/// One process, which makes one change at a time.
+/// One process, which answers one request at a time.
 #[derive(Clone)]
-pub(super) struct Writer {
+pub(crate) struct Script {
     pipes: Arc<Mutex<Pipes>>,
 }
 
@@ -27,10 +25,11 @@ struct Pipes {
     answers: BufReader<ChildStdout>,
 }
 
-impl Writer {
-    pub(super) fn start(python: &Path) -> Result<Self> {
-        let mut process = venv::script(python, "contend.py")
-            .env(LOCKING.0, LOCKING.1)
+impl Script {
+    /// Starts the script of a name with a variable in its environment.
+    pub(crate) fn start(python: &Path, name: &str, variable: (&str, &str)) -> Result<Self> {
+        let mut process = venv::script(python, name)
+            .env(variable.0, variable.1)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -42,14 +41,21 @@ impl Writer {
         Ok(Self { pipes: Arc::new(Mutex::new(pipes)) })
     }
 
-    /// Appends the bytes of the file `record` to the frame; what Python says where that fails.
-    pub(super) fn append(&self, frame: &Path, record: &Path) -> core::result::Result<(), String> {
+    /// What follows `ok` in the answer to a request of two words; any other answer is an error.
+    pub(crate) fn ask(
+        &self,
+        first: impl core::fmt::Display,
+        second: impl core::fmt::Display,
+    ) -> core::result::Result<String, String> {
         let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut answer = String::new();
-        writeln!(pipes.requests, "{}\t{}", frame.display(), record.display())
+        writeln!(pipes.requests, "{first}\t{second}")
             .and_then(|()| pipes.answers.read_line(&mut answer))
             .map_err(|error| error.to_string())?;
-        if answer == "ok\n" { Ok(()) } else { Err(answer) }
+        match answer.trim_end().strip_prefix("ok") {
+            Some(rest) => Ok(rest.trim_start().to_owned()),
+            None => Err(answer),
+        }
     }
 }
 

@@ -238,7 +238,7 @@ impl Drawn {
         let part = part_name(&picks, first.shape().len());
         let title = match &args.title {
             Some(title) => harmless(title),
-            None => format!("{name}{part}"),
+            None => format!("{}{part}", harmless(&name)),
         };
         let mut drawn = Self {
             name: format!("{name}{part}"),

@@ -68,6 +68,23 @@ fn messages_name_a_hostile_file_harmlessly() {
     assert_harmless(core::str::from_utf8(&output.stderr).unwrap());
 }
 
+/// Pictures show the name of their file.
+#[cfg(unix)]
+#[test]
+fn the_titles_of_plots_are_escaped() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).b2("c -q --dtype <i4 --shape 100 a -o a.b2nd").ok();
+    let name = format!("{EVIL}\r.b2nd");
+    std::fs::rename(dir.path("a.b2nd"), dir.path(&name)).unwrap();
+    let shown = dir.command("plot --size 60x10").arg(&name).output().unwrap();
+    assert!(shown.status.success());
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(text.contains("PWNED"), "{text}");
+    assert_harmless(&text);
+    assert!(dir.command("plot -o p.svg").arg(&name).status().unwrap().success());
+    assert_harmless(core::str::from_utf8(&dir.read("p.svg")).unwrap());
+}
+
 #[test]
 fn csv_in_a_pipe_keeps_its_bytes() {
     let dir = Dir::new();

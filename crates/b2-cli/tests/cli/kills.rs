@@ -143,3 +143,152 @@ fn an_append_that_is_interrupted_takes_its_chunks_back() {
     }
     assert!(ncut > 2, "{ncut}");
 }
+
+/// A command that changes files, and what shows the state of each of them: the bytes, or what a
+/// command prints.
+struct Changing {
+    command: &'static str,
+    shows: &'static [&'static str],
+}
+
+const CHANGING: &[Changing] = &[
+    Changing { command: "compress -qf x -o a.b2frame", shows: &["a.b2frame"] },
+    Changing { command: "compress -q --rm x -o new.b2frame", shows: &["x", "new.b2frame"] },
+    Changing { command: "decompress -qf b.b2frame -o x", shows: &["x"] },
+    Changing { command: "decompress -q --rm b.b2frame -o new", shows: &["b.b2frame", "new"] },
+    Changing { command: "convert -qf b.b2frame a.blp", shows: &["a.blp"] },
+    Changing { command: "convert -q --rm a.b2nd -o new.npy", shows: &["a.b2nd", "new.npy"] },
+    Changing { command: "convert -qf --dtype <i4 -C zstd a.b2frame a.b2nd", shows: &["a.b2nd"] },
+    Changing { command: "convert -qf more.csv -o t.bcolz", shows: &["show --csv t.bcolz"] },
+    Changing { command: "convert -qf more.csv -o t.b2z", shows: &["t.b2z"] },
+    Changing { command: "recompress -q -C zlib a.b2frame", shows: &["a.b2frame"] },
+    Changing { command: "recompress -q -C zlib t.bcolz", shows: &["show --csv t.bcolz"] },
+    Changing { command: "repack -q d.b2frame", shows: &["d.b2frame"] },
+    Changing { command: "repack -q d.sframe", shows: &["cat d.sframe", "meta export d.sframe"] },
+    Changing { command: "seal -q plain.b2frame", shows: &["plain.b2frame"] },
+    Changing { command: "seal -q --checksum none a.b2frame", shows: &["a.b2frame"] },
+    Changing { command: "rescue -qf cut.b2frame -o a.b2frame", shows: &["a.b2frame"] },
+    Changing { command: "rescue -qf cut.b2frame -o new.b2frame", shows: &["new.b2frame"] },
+    Changing { command: "append -q a.blp x", shows: &["cat a.blp"] },
+    Changing { command: "append -q d.sframe x", shows: &["cat d.sframe"] },
+    Changing { command: "append -q t.bcolz more.csv", shows: &["show --csv t.bcolz"] },
+    Changing { command: "append -q t.b2z more.csv", shows: &["t.b2z"] },
+    Changing { command: "append -q t.b2d more.csv", shows: &["show --csv t.b2d"] },
+    Changing { command: "meta set -q d.sframe a=2 n=3", shows: &["meta export d.sframe"] },
+    Changing { command: "meta set -q a.blp a=2", shows: &["meta export a.blp"] },
+    Changing { command: "meta set -q t.bcolz a=2", shows: &["meta export t.bcolz"] },
+    Changing { command: "meta del -q d.b2frame a", shows: &["meta export d.b2frame"] },
+    Changing { command: "meta import -q d.b2frame m.json", shows: &["meta export d.b2frame"] },
+    Changing { command: "meta export -f d.b2frame -o m.json", shows: &["m.json"] },
+    Changing { command: "pack -qf t.b2d -o t.b2z", shows: &["t.b2z"] },
+    Changing { command: "unpack -q t.b2z -o new.b2d", shows: &["show --csv new.b2d"] },
+    Changing { command: "join -qf a.b2frame b.b2frame -o d.b2frame", shows: &["d.b2frame"] },
+    Changing {
+        command: "split -qf s.b2frame --output-dir .",
+        shows: &["s.0000.b2frame", "s.0001.b2frame"],
+    },
+    Changing { command: "extract -qf s.b2frame#1 -o a.b2frame", shows: &["a.b2frame"] },
+    Changing { command: "plot -qf a.b2nd -o new.svg", shows: &["new.svg"] },
+];
+
+/// Commands that change how the content is stored, which the commands that show it do not tell.
+const SAME_CONTENT: [&str; 2] = ["repack -q d.sframe", "recompress -q -C zlib t.bcolz"];
+
+/// Runs of a command that are killed.
+const NKILLS_EACH: u32 = 5;
+
+/// Every command that changes files, killed: each file is there as it was or as it will be, none is
+/// lost with `--rm`, and the same command then does its work.
+#[cfg(unix)]
+#[test]
+fn every_command_leaves_files_as_they_were_or_will_be() {
+    let made = Dir::new();
+    make_files(&made);
+    let kill = |changing: &Changing| {
+        let dir = Dir::new();
+        copy_all(&made.path(""), &dir.path(""));
+        let old = states(&dir, changing);
+        let start = Instant::now();
+        // Rescue says that the data were damaged.
+        let code = Some(i32::from(changing.command.starts_with("rescue")));
+        let run = dir.b2(changing.command);
+        assert_eq!(run.code, code, "{}: {}", changing.command, run.stderr);
+        let (whole, new) = (start.elapsed(), states(&dir, changing));
+        let is_kept = SAME_CONTENT.contains(&changing.command);
+        assert_eq!(old == new, is_kept, "{}", changing.command);
+        for number in 0..NKILLS_EACH {
+            let dir = Dir::new();
+            copy_all(&made.path(""), &dir.path(""));
+            let mut child = dir.command(changing.command).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(whole * (2 * number + 1) / (2 * NKILLS_EACH));
+            // It may be done.
+            let _ = child.kill();
+            child.wait().unwrap();
+            let found = states(&dir, changing);
+            for ((found, old), new) in found.iter().zip(&old).zip(&new) {
+                assert!(found == old || found == new, "{}, kill {number}", changing.command);
+            }
+            let is_there = found.iter().any(Option::is_some) || old.iter().all(Option::is_none);
+            assert!(is_there, "{}, kill {number}: lost", changing.command);
+            if !changing.command.starts_with("append") && found == old {
+                let again = dir.b2(changing.command);
+                assert_eq!(again.code, code, "{}: {}", changing.command, again.stderr);
+                assert!(states(&dir, changing) == new, "{}, after kill {number}", changing.command);
+            }
+        }
+    };
+    CHANGING.iter().for_each(kill);
+}
+
+/// Files of all formats, small, with dead bytes where there can be some.
+fn make_files(dir: &Dir) {
+    dir.write("x", walk(1500)).write("y", walk(2500));
+    dir.write("t.csv", "id,name\n1,one\n2,two\n").write("more.csv", "id,name\n3,six\n");
+    dir.write("m.json", "{\"vlmetalayers\": {\"b\": 7}}");
+    for line in [
+        "c -q -t4 -z1K y -o a.b2frame",
+        "c -q -t4 -z1K y -o b.b2frame",
+        "c -q --dtype <i4 --shape 50,50 y -o a.b2nd",
+        "c -q -t4 -z1K --checksum none y -o plain.b2frame",
+        "c -q -t4 --format blp y -o a.blp",
+        "c -q -t4 -z1K y -o d.b2frame",
+        "meta set -q d.b2frame a=1",
+        "append -q d.b2frame x",
+        "convert -q d.b2frame d.sframe",
+        "append -q d.sframe x",
+        "meta set -q d.sframe a=1",
+        "append -q d.sframe x",
+        "join -q a.b2frame d.b2frame -o s.b2frame",
+        "convert -q t.csv -o t.bcolz",
+        "convert -q t.csv -o t.b2z",
+        "convert -q t.csv -o t.b2d",
+        "append -q t.b2d more.csv",
+    ] {
+        dir.b2(line).ok();
+    }
+    let frame = dir.read("b.b2frame");
+    dir.write("cut.b2frame", &frame[..frame.len() * 2 / 3]);
+}
+
+/// What there is of each file; `None` where there is nothing.
+fn states(dir: &Dir, changing: &Changing) -> Vec<Option<Vec<u8>>> {
+    let state = |show: &&str| match show.split(' ').next_back() {
+        Some(name) if !dir.path(name).exists() => None,
+        Some(name) if name == *show => Some(dir.read(name)),
+        _ => Some(dir.b2(show).ok().stdout),
+    };
+    changing.shows.iter().map(state).collect()
+}
+
+fn copy_all(from: &std::path::Path, to: &std::path::Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy_all(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -9,8 +9,14 @@ use bcolz_store::{CTable, CTableWriter, DataSet, OpenOptions, open_in, repair::r
 use libfuzzer_sys::fuzz_target;
 
 /// The files, in the order of the input, which `\xff\xff` cuts.
-const FILES: [&str; 5] =
-    ["c/meta/sizes", "c/meta/storage", "c/data/__0.blp", "c/data/__1.blp", "__rootdirs__"];
+const FILES: [&str; 6] = [
+    "c/meta/sizes",
+    "c/meta/storage",
+    "c/data/__0.blp",
+    "c/data/__1.blp",
+    "__rootdirs__",
+    "c/__attrs__",
+];
 
 fuzz_target!(|data: &[u8]| {
     let store = Arc::new(MemTree::new());
@@ -31,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(DataSet::CArray(array)) = open_in(store.clone(), "c", &options) {
         let _ = array.read(0..array.len().min(1 << 16));
         let _ = array.blocks(3).skip(1).limit(10).count();
-        let _ = array.dflt_row();
+        let _ = (array.dflt_row(), array.attrs());
         let _ = array.objects().map(|objects| objects.take(10).count());
         let _ = array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ());
     }

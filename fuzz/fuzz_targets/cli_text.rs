@@ -1,5 +1,5 @@
-//! Any text where `b2` takes text of strangers or users: CSV, JSON for metadata, slices, names of
-//! frames in a sequence (`FILE@N`), types.
+//! Any text where `b2` takes text of strangers or users: CSV, JSON for metadata, slices, frames in a
+//! sequence (`FILE@N`, `FILE#N`), keys of stores (`FILE::KEY`), types.
 #![no_main]
 
 use blosc_fuzz::program::{Folder, run, take_text};
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut data = data;
-    let kind = blosc_fuzz::take(&mut data) % 6;
+    let kind = blosc_fuzz::take(&mut data) % 9;
     let Some(text) = take_text(data) else { return };
     let folder = Folder::of_process();
     let array = folder.array();
@@ -26,7 +26,10 @@ fuzz_target!(|data: &[u8]| {
         2 => drop(run(&["meta", "set", &array, &format!("name={text}")])),
         3 => drop(run(&["show", &format!("--slice={text}"), &array])),
         4 => drop(run(&["cat", &format!("--items={text}"), &array])),
-        _ => drop(run(&["info", &format!("{array}@{text}")])),
+        5 => drop(run(&["info", &format!("{array}@{text}")])),
+        6 => drop(run(&["extract", "-f", &format!("{array}#{text}"), "-o", &folder.path("o")])),
+        7 => drop(run(&["show", &format!("{}::{text}", folder.store())])),
+        _ => drop(run(&["show", &format!("--dtype={text}"), &array])),
     }
     assert!(run(&["verify", &array]));
 });

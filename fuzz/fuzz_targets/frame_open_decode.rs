@@ -25,7 +25,9 @@ fuzz_target!(|data: &[u8]| {
     }
     let mut some = [0; 100];
     let _ = frame.read_bytes(frame.nbytes() / 2, &mut some);
+    let _ = frame.usage();
     if frame.nchunks() <= 20 && frame.nbytes() <= 4 * blosc_fuzz::MAX_NBYTES {
+        let _ = frame.seal_state();
         let _ = frame.verify(&VerifyOptions::default(), |_| {});
     }
     if let Ok(Some(array)) = Arc::new(frame).nd_array()

@@ -36,6 +36,7 @@ fuzz_target!(|data: &[u8]| {
     let outer = Arc::new(outer);
     if let Ok(mut writer) = StoreWriter::open_in(outer, "s.b2d", &WriteOptions::default()) {
         let _ = writer.remove("/bytes");
+        let _ = writer.delete_rows("/table", 0..1);
         let _ = writer.commit();
     }
 });

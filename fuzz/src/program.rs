@@ -45,6 +45,18 @@ impl Folder {
         });
         self.write("a.b2nd", &FRAME)
     }
+
+    /// A small store.
+    pub fn store(&self) -> String {
+        use b2frame::{FrameParams, to_cframe};
+        let path = self.path("s.b2z");
+        let options = b2store::WriteOptions::default().replace(true);
+        let mut store = b2store::StoreWriter::create_with(&path, &options).expect("our folder");
+        let frame = to_cframe(b"value", &FrameParams::default()).expect("in memory");
+        store.insert_cframe("/group/value", frame).expect("a new key");
+        store.commit().expect("our folder");
+        path
+    }
 }
 
 impl Drop for Folder {

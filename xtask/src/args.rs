@@ -47,6 +47,12 @@ impl Args {
         Some(self.words.remove(at))
     }
 
+    /// What nobody took, for another program.
+    #[cfg(not(feature = "commands"))]
+    pub(crate) fn into_words(self) -> Vec<String> {
+        self.words
+    }
+
     /// Refuses what nobody took.
     pub(crate) fn finish(self) -> Result<()> {
         match self.words.first() {

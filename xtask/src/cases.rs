@@ -63,6 +63,18 @@ impl Panics {
     }
 }
 
+impl Panics {
+    /// What the last panic said, of any thread, since somebody asked.
+    #[cfg_attr(
+        not(feature = "commands"),
+        expect(dead_code, reason = "only threads of `b2` need it")
+    )]
+    pub(crate) fn take(&self) -> Option<String> {
+        let said = self.0.lock().map(|mut said| core::mem::take(&mut *said)).unwrap_or_default();
+        (!said.is_empty()).then_some(said)
+    }
+}
+
 impl Drop for Panics {
     fn drop(&mut self) {
         // The one that was there before; the hook may not be taken while panicking.

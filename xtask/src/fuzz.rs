@@ -2,11 +2,14 @@
 //!
 //! Without a target all of them run, for `--seconds` in all; the build then has been checked too.
 //! Each starts from a corpus that is made anew from fixtures and samples, in `fuzz/corpus/seeds`,
-//! and from what earlier runs have kept. `chunk_peer` compares with libblosc2 where the oracles are
+//! from what stands in `fuzz/kept`, and from what earlier runs here have found. `--keep` makes
+//! `fuzz/kept` out of all of these: small inputs that reach what others reach. `--built` runs the
+//! programs that are there. `chunk_peer` compares with libblosc2 where the oracles are
 //! installed, or with that of `BLOSC2_LIBRARY`.
 //! An input that fails is kept in `fuzz/artifacts`; once the cause is mended, it moves to the tests
 //! of its crate.
 
+mod keep;
 mod seeds;
 
 use std::{
@@ -33,13 +36,19 @@ const ALLOCATION: u32 = 512;
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let seconds: u64 = args.option("--seconds")?.unwrap_or(60);
     let target = args.word();
+    let (is_built, is_kept) = (args.flag("--built"), args.flag("--keep"));
     args.finish()?;
     let tool = Tool::find()?;
-    workspace::run(tool.command("build").args(target.as_ref()))?;
+    if !is_built {
+        workspace::run(tool.command("build").args(target.as_ref()))?;
+    }
     let targets = match target {
         Some(target) => vec![target],
         None => tool.targets()?,
     };
+    if is_kept {
+        return targets.iter().try_for_each(|target| keep::keep(&tool, target));
+    }
     let jobs = thread::available_parallelism()?.get().min(targets.len());
     let each = (seconds * jobs as u64).div_ceil(targets.len() as u64);
     let queue = Mutex::new(targets.iter());
@@ -70,7 +79,9 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
         .arg(format!("-rss_limit_mb={MEMORY}"))
         .arg(format!("-malloc_limit_mb={ALLOCATION}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        .args(["-timeout=20", "-verbosity=0", "-print_final_stats=1"])
+        // `thread::scope` returns before its threads have freed what is local to them, which is no
+        // leak.
+        .args(["-timeout=20", "-detect_leaks=0", "-verbosity=0", "-print_final_stats=1"])
         .arg(&corpus)
         .args(seeds(target)?);
     if let (None, Some(library)) = (std::env::var_os("BLOSC2_LIBRARY"), peer_library()) {
@@ -101,7 +112,8 @@ fn seeds(target: &str) -> Result<Vec<PathBuf>> {
     let fixtures = folders.iter().map(blosc_testdata::fixture::path).filter(|path| path.is_dir());
     let made = folder().join("corpus/seeds").join(target);
     seeds::write(target, &made)?;
-    Ok(fixtures.chain([made]).collect())
+    let kept = Some(keep::folder_of(target)).filter(|kept| kept.is_dir());
+    Ok(fixtures.chain([made]).chain(kept).collect())
 }
 
 /// The libblosc2 of the oracles, if they are installed.

@@ -7,6 +7,8 @@
 //! failure is shown again by the command that is printed with it.
 
 mod check;
+#[cfg(feature = "commands")]
+mod commands;
 mod damage;
 mod files;
 mod pool;
@@ -14,6 +16,8 @@ mod pool;
 use core::{fmt::Write as _, ops::Range};
 use std::time::Instant;
 
+#[cfg(not(feature = "commands"))]
+use crate::workspace;
 use crate::{
     args::Args,
     cases::{Panics, draw},
@@ -25,6 +29,9 @@ use files::FileMutator;
 use pool::Pool;
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
+    if args.flag("--commands") {
+        return run_commands(args);
+    }
     let cases: u64 = args.option("--cases")?.unwrap_or(50_000);
     let seed: u64 = args.option("--seed")?.unwrap_or(1);
     let only: Option<u64> = args.option("--case")?;
@@ -40,6 +47,19 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
     println!("{:.1} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+#[cfg(feature = "commands")]
+fn run_commands(args: Args) -> Result<()> {
+    commands::run(args)
+}
+
+/// Builds the task with `b2` in it, and for speed, as users have it.
+#[cfg(not(feature = "commands"))]
+fn run_commands(args: Args) -> Result<()> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["run", "--quiet", "--release", "-p", "xtask", "--features", "commands", "--"]);
+    workspace::run(cargo.args(["mutate", "--commands"]).args(args.into_words()))
 }
 
 fn mutate_chunks(cases: Range<u64>, seed: u64, panics: &Panics) -> Result<()> {

@@ -1,5 +1,5 @@
 //! A process of one of our Python scripts that answers lines: starting Python takes far longer than
-//! what it is asked for.
+//! what it answers.
 
 use std::{
     io::{BufRead, BufReader, Write},

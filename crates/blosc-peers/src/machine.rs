@@ -1,7 +1,13 @@
 //! The page of a machine: what it is, how fast its memory is, and which goals are reached on it.
 
-use core::{fmt::Write as _, time::Duration};
-use std::{fs, path::Path, process::Command, thread, time::Instant};
+use core::fmt::Write as _;
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::{
     c_blosc2::CBlosc2,

@@ -6,7 +6,7 @@ use std::{fs, io, path::Path, sync::Arc};
 use blosc_io::{
     MemStore, WriteAt,
     testing::{Change, FailingStore, FailingTree, Plan, RecordingStore, RecordingTree, Step},
-    tree::{MemTree, Tree, parent},
+    tree::{MemTree, Tree, join, parent},
 };
 use blosc_testdata::data::XorShift32;
 
@@ -163,8 +163,8 @@ impl TreeDisk {
         Arc::new(self.0.clone())
     }
 
-    /// Does to the names what can be done: what it needs may be lost. A tree in memory does not miss
-    /// directories; a medium does.
+    /// Does to the names what can be done: what it needs may be lost. A tree in memory does not
+    /// miss directories; a medium does.
     fn apply_where_possible(&self, step: &Step) {
         let is_possible = match step {
             Step::Write(path, _)
@@ -258,13 +258,15 @@ impl Disk for TreeDisk {
     }
 
     fn write(&self, path: &Path) -> Result<()> {
-        fs::create_dir(path)?;
+        let mut dirs = vec![String::new()];
+        while let Some(dir) = dirs.pop() {
+            fs::create_dir(path.join(&dir))?;
+            let entries = self.0.list(&dir)?;
+            let below = entries.into_iter().filter(|entry| entry.is_dir);
+            dirs.extend(below.map(|entry| join(&dir, &entry.name)));
+        }
         for (name, bytes) in Files::from_tree(&self.0, "")?.0 {
-            let file = path.join(name);
-            if let Some(parent) = file.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            fs::write(file, bytes)?;
+            fs::write(path.join(name), bytes)?;
         }
         Ok(())
     }

@@ -40,6 +40,48 @@ const TEXTS: &[(u8, &str)] = &[
     (4, "-4:"),
     (5, "0"),
     (5, "132"),
+    (6, "0"),
+    (7, "/group/value"),
+    (7, "//group/../x:"),
+    (8, "[('a', '<f4', (2,)), ('b', 'S3')]"),
+    (8, "<U2"),
+];
+
+/// Conditions on the columns of a table of a store.
+const CONDITIONS: &[&str] = &[
+    "(i > 3) & ~(f < 2.5) | (w == 'low')",
+    "d >= '1970-01-05' and t != '7'",
+    "not (f == f) or i ** 2 // 3 % 4 == 1",
+    "sqrt(abs(f)) < i << 2",
+];
+
+/// Schemas of tables.
+const SCHEMAS: &[&str] = &[
+    r#"{"version": 1, "columns": [{"name": "id", "kind": "int64", "ge": 0},
+    {"name": "by", "kind": "bytes", "max_length": 4},
+    {"name": "t", "kind": "timestamp", "unit": "ms", "timezone": "UTC"},
+    {"name": "vs", "kind": "vlstring", "nullable": true, "serializer": "msgpack", "batch_rows": 8},
+    {"name": "d", "kind": "dictionary", "index_type": {"kind": "int32"},
+    "value_type": {"kind": "vlstring"}, "ordered": false, "null_code": -1},
+    {"name": "st", "kind": "struct", "fields": [{"name": "p", "kind": "int64"}]}], "n_rows": 5}"#,
+    r#"{"version": 3, "columns": [{"name": "i", "kind": "int8", "null_storage": "mask"},
+    {"name": "u", "kind": "utf8", "nullable": true, "null_storage": "mask"},
+    {"name": "a", "kind": "ndarray", "item_shape": [2], "dtype_str": "<i2"},
+    {"name": "li", "kind": "list", "item": {"kind": "int64"}, "storage": "batch"}]}"#,
+];
+
+/// Values of MessagePack with the extensions of python-blosc2, and one that nests.
+const VALUES: &[&[u8]] = &[
+    b"\x83\xa1a\x93\x01\xd3\xff\xff\xff\xff\xff\xff\xff\xff\xcb\x3f\xf8\0\0\0\0\0\0\xa1b\xc4\x02xy\x02\xc3",
+    b"\xd6\x2a\xa3abc",
+    b"\xc7\x05\x2b\x81\xa1a\xa1b",
+    b"\x91\x91\x91\x91\x91\xc0",
+];
+
+/// Headers of `.npy` files, without padding.
+const NPY: &[&[u8]] = &[
+    b"\x93NUMPY\x01\0\x3b\0{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n",
+    b"\x93NUMPY\x02\0\x44\0\0\0{'descr': [('a', '<i4'), ('b', '|S3', (2,))], 'fortran_order': True, 'shape': (), }\n",
 ];
 
 /// The names of files, by the targets that read several.
@@ -78,6 +120,18 @@ fn inputs(target: &str) -> Result<Vec<Vec<u8>>> {
     }
     if target == "cli_text" {
         return Ok(TEXTS.iter().map(|(kind, text)| [&[*kind], text.as_bytes()].concat()).collect());
+    }
+    let bytes = |all: &[&[u8]]| all.iter().map(|input| input.to_vec()).collect();
+    match target {
+        "store_query" => {
+            return Ok(CONDITIONS.iter().map(|text| text.as_bytes().to_vec()).collect());
+        }
+        "dtype_npy" => return Ok(bytes(NPY)),
+        "store_value" => {
+            let schemas = SCHEMAS.iter().map(|text| text.as_bytes());
+            return Ok(VALUES.iter().copied().chain(schemas).map(<[u8]>::to_vec).collect());
+        }
+        _ => {}
     }
     Ok(samples()?.iter().filter_map(|sample| input(target, sample)).collect())
 }
@@ -139,6 +193,9 @@ mod tests {
             "cli_text",
             "cli_file",
             "bloscpack_append",
+            "store_query",
+            "store_value",
+            "dtype_npy",
         ] {
             let inputs = inputs(target).unwrap();
             let nbytes: usize = inputs.iter().map(Vec::len).sum();

@@ -69,7 +69,8 @@ impl FileMutator {
         let nsample = below(draw, self.samples.len());
         let mut files = self.samples[nsample].files.clone();
         for _ in 0..=below(draw, 4) {
-            self.change(&mut files, draw);
+            let foreign = &self.samples[below(draw, self.samples.len())].files;
+            change(&mut files, &foreign.0[below(draw, foreign.0.len())].1, draw);
         }
         (nsample, files)
     }
@@ -102,50 +103,49 @@ impl FileMutator {
         self.counts[found] += 1;
         Ok(())
     }
+}
 
-    fn change(&self, files: &mut Files, draw: &mut XorShift32) {
-        let nfiles = files.0.len();
-        let (one, other) = (below(draw, nfiles), below(draw, nfiles));
-        if nfiles > 1 && below(draw, 30) == 0 {
-            match below(draw, 3) {
-                0 => drop(files.0.remove(one)),
-                1 => files.0[one].1 = files.0[other].1.clone(),
-                _ => files.0[one].1.clear(),
-            }
-            return;
+/// Changes the files as a stranger would; bytes of another file may come in.
+pub(super) fn change(files: &mut Files, foreign: &[u8], draw: &mut XorShift32) {
+    let nfiles = files.0.len();
+    let (one, other) = (below(draw, nfiles), below(draw, nfiles));
+    if nfiles > 1 && below(draw, 30) == 0 {
+        match below(draw, 3) {
+            0 => drop(files.0.remove(one)),
+            1 => files.0[one].1 = files.0[other].1.clone(),
+            _ => files.0[one].1.clear(),
         }
-        let foreign = &self.samples[below(draw, self.samples.len())].files;
-        let (_, foreign) = &foreign.0[below(draw, foreign.0.len())];
-        let bytes = &mut files.0[one].1;
-        if bytes.is_empty() {
-            return;
+        return;
+    }
+    let bytes = &mut files.0[one].1;
+    if bytes.is_empty() {
+        return;
+    }
+    // Headers and trailers are worth more than data.
+    let at = match below(draw, 4) {
+        0 => below(draw, bytes.len().min(128)),
+        1 => bytes.len() - 1 - below(draw, bytes.len().min(128)),
+        _ => below(draw, bytes.len()),
+    };
+    match below(draw, 12) {
+        0..3 => bytes[at] ^= 1 << below(draw, 8),
+        3 => bytes[at] = draw.next_hi().to_le_bytes()[0],
+        4..8 => set_number(bytes, at, draw),
+        8 => bytes.truncate(at),
+        9 => {
+            let from = below(draw, foreign.len().max(1)).min(foreign.len());
+            bytes.truncate(at);
+            bytes.extend_from_slice(&foreign[from..]);
         }
-        // Headers and trailers are worth more than data.
-        let at = match below(draw, 4) {
-            0 => below(draw, bytes.len().min(128)),
-            1 => bytes.len() - 1 - below(draw, bytes.len().min(128)),
-            _ => below(draw, bytes.len()),
-        };
-        match below(draw, 12) {
-            0..3 => bytes[at] ^= 1 << below(draw, 8),
-            3 => bytes[at] = draw.next_hi().to_le_bytes()[0],
-            4..8 => set_number(bytes, at, draw),
-            8 => bytes.truncate(at),
-            9 => {
-                let from = below(draw, foreign.len().max(1)).min(foreign.len());
-                bytes.truncate(at);
-                bytes.extend_from_slice(&foreign[from..]);
-            }
-            10 => {
-                let word = WORDS[below(draw, WORDS.len())];
-                let end = (at + below(draw, word.len() + 1)).min(bytes.len());
-                drop(bytes.splice(at..end, word.iter().copied()));
-            }
-            _ => {
-                let end = (at + below(draw, 40)).min(bytes.len());
-                let again = if below(draw, 2) == 0 { vec![] } else { bytes[at..end].repeat(2) };
-                drop(bytes.splice(at..end, again));
-            }
+        10 => {
+            let word = WORDS[below(draw, WORDS.len())];
+            let end = (at + below(draw, word.len() + 1)).min(bytes.len());
+            drop(bytes.splice(at..end, word.iter().copied()));
+        }
+        _ => {
+            let end = (at + below(draw, 40)).min(bytes.len());
+            let again = if below(draw, 2) == 0 { vec![] } else { bytes[at..end].repeat(2) };
+            drop(bytes.splice(at..end, again));
         }
     }
 }

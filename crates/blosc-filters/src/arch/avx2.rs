@@ -25,8 +25,17 @@ pub(super) const FIRST_LEVEL_NBYTES: usize = 48 << 10;
 /// Undoes [`shuffle`].
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if dest.len() < FIRST_LEVEL_NBYTES && direct::unshuffle(typesize, src, dest) {
-        return;
+    let nitems = dest.len() / typesize;
+    match typesize {
+        2 if dest.len() < FIRST_LEVEL_NBYTES => {
+            let (a, b) = src.split_at(nitems);
+            return direct::unshuffle_planes(&[a, b], dest);
+        }
+        4 if dest.len() < FIRST_LEVEL_NBYTES => {
+            let planes: [&[u8]; 4] = core::array::from_fn(|j| &src[j * nitems..][..nitems]);
+            return direct::unshuffle_planes(&planes, dest);
+        }
+        _ => {}
     }
     if wide::has(typesize, whole_items(src.len(), typesize)) {
         wide::unshuffle(typesize, src, dest);
@@ -38,7 +47,9 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// As [`unshuffle`], from planes wherever they are.
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
-    if dest.len() >= FIRST_LEVEL_NBYTES || !direct::unshuffle_planes(planes, dest) {
+    if direct::has(planes.len()) && dest.len() < FIRST_LEVEL_NBYTES {
+        direct::unshuffle_planes(planes, dest);
+    } else {
         shuffle::unshuffle_planes(planes, dest);
     }
 }

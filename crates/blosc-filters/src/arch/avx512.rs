@@ -35,7 +35,6 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     match typesize {
-        2 | 4 if stores_by_halves() => avx2::unshuffle(typesize, src, dest),
         2 | 4 | 8 if by_halves(&[src], src.len() / typesize, dest) => {
             avx2::unshuffle(typesize, src, dest)
         }
@@ -47,7 +46,6 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     match planes.len() {
-        2 | 4 if stores_by_halves() => avx2::unshuffle_planes(planes, dest),
         typesize @ (2 | 4 | 8) if by_halves(planes, dest.len() / typesize, dest) => {
             avx2::unshuffle_planes(planes, dest);
         }
@@ -59,13 +57,15 @@ pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
 /// one. Half a line at a time is as fast there, or faster.
 const SECOND_LEVEL_NBYTES: Range<usize> = avx2::FIRST_LEVEL_NBYTES..192 << 10;
 
-/// Whether to undo a shuffle by registers of half a line, where the lines come from the
-/// second-level cache: of blocks that just do not fit the nearest one, and where all planes,
-/// `stride` bytes each, and the items are on lines that share a set of it. (Measured on Zen 5 and
-/// Emerald Rapids.)
+/// Whether to undo a shuffle by registers of half a line: always where a whole line is stored as
+/// two of them; else where the lines come from the second-level cache, of blocks that just do not
+/// fit the nearest one, and where all planes, `stride` bytes each, and the items are on lines that
+/// share a set of it. (Measured on Zen 4, Zen 5 and Emerald Rapids.)
 fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
+    let is_short_item = avx2::direct::has(dest.len() / stride.max(1));
     SECOND_LEVEL_NBYTES.contains(&dest.len())
+        || is_short_item && stores_by_halves()
         || dest.len() >= SECOND_LEVEL_NBYTES.end
             && stride.is_multiple_of(4096)
             && on_line(dest)

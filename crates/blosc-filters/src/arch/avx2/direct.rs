@@ -19,45 +19,22 @@ use super::super::scalar;
 /// Bytes of a register.
 const WIDTH: usize = 32;
 
-/// Undoes a shuffle of items of 2 or 4 bytes; false, with nothing written, for others. The sizes
-/// are known to the compiler: divisions by a typesize took as long as a tenth of 16 KiB.
-#[target_feature(enable = "avx2")]
-#[inline]
-pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) -> bool {
-    match typesize {
-        2 => {
-            let (a, b) = src.split_at(dest.len() / 2);
-            unshuffle_planes(&[a, b], dest)
-        }
-        4 => {
-            let nitems = dest.len() / 4;
-            let (low, high) = src.split_at(2 * nitems);
-            let ((a, b), (c, d)) = (low.split_at(nitems), high.split_at(nitems));
-            unshuffle_planes(&[a, b, c, d], dest)
-        }
-        _ => false,
-    }
+/// Whether there is something here for such items.
+pub(in super::super) const fn has(typesize: usize) -> bool {
+    matches!(typesize, 2 | 4)
 }
 
-/// As [`unshuffle`], from planes wherever they are, each with a byte for every item of `dest`.
+/// Undoes a shuffle for what [`has`] says yes to. Each plane has a byte for every item of `dest`.
 #[target_feature(enable = "avx2")]
-#[inline]
-pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) -> bool {
-    let (done, nbytes) = match *planes {
-        [a, b] => {
-            unshuffle_2(a, b, dest);
-            (dest.len() / 2 / WIDTH * WIDTH, dest.len() / 2 / WIDTH * WIDTH * 2)
-        }
-        [a, b, c, d] => {
-            unshuffle_4([a, b, c, d], dest);
-            (dest.len() / 4 / WIDTH * WIDTH, dest.len() / 4 / WIDTH * WIDTH * 4)
-        }
-        _ => return false,
-    };
-    if nbytes < dest.len() {
-        scalar::unshuffle_from(planes, done, &mut dest[nbytes..]);
+pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
+    let typesize = planes.len();
+    match *planes {
+        [a, b] => unshuffle_2(a, b, dest),
+        [a, b, c, d] => unshuffle_4([a, b, c, d], dest),
+        _ => return scalar::unshuffle_planes(planes, dest),
     }
-    true
+    let done = dest.len() / typesize / WIDTH * WIDTH;
+    scalar::unshuffle_from(planes, done, &mut dest[done * typesize..]);
 }
 
 /// As many items as fill registers.

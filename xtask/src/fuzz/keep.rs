@@ -1,0 +1,68 @@
+//! The inputs that stand in the repository.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use super::{Tool, folder, seeds};
+use crate::{
+    failure::{Context, Result, fail},
+    workspace,
+};
+
+/// Inputs of a target that are kept: some of each size.
+const MAX_INPUTS: usize = 48;
+
+/// The longest of them, and all of a target together (bytes).
+const MAX_INPUT_NBYTES: usize = 2 << 10;
+const MAX_TARGET_NBYTES: usize = 24 << 10;
+
+/// Where the inputs of a target are kept.
+pub(super) fn folder_of(target: &str) -> PathBuf {
+    folder().join("kept").join(target)
+}
+
+/// Replaces the kept inputs of a target by the smallest that reach what all known inputs reach.
+pub(super) fn keep(tool: &Tool, target: &str) -> Result<()> {
+    let (kept, merged) = (folder_of(target), folder().join("corpus/merged").join(target));
+    if merged.is_dir() {
+        fs::remove_dir_all(&merged).at(merged.display())?;
+    }
+    fs::create_dir_all(&merged).at(merged.display())?;
+    let corpus = folder().join("corpus").join(target);
+    fs::create_dir_all(&corpus).at(corpus.display())?;
+    let mut program = Command::new(tool.binary(target));
+    program.args(["-merge=1", "-timeout=20", "-verbosity=0"]).arg(&merged).arg(corpus);
+    // The fixtures are there anyway.
+    let others = seeds(target)?;
+    program.args(others.iter().filter(|dir| dir.starts_with(folder())));
+    let output = program.stdin(Stdio::null()).output().at(workspace::describe(&program))?;
+    if !output.status.success() {
+        return fail(format!("{target}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let mut inputs = vec![];
+    for file in workspace::files(&merged)? {
+        inputs.push((fs::read(&file).at(file.display())?, file));
+    }
+    let all = inputs.len();
+    inputs.retain(|(bytes, _)| bytes.len() <= MAX_INPUT_NBYTES);
+    inputs.sort_by_key(|(bytes, _)| bytes.len());
+    let step = inputs.len().div_ceil(MAX_INPUTS).max(1);
+    if kept.is_dir() {
+        fs::remove_dir_all(&kept).at(kept.display())?;
+    }
+    fs::create_dir_all(&kept).at(kept.display())?;
+    let (mut nkept, mut nbytes) = (0, 0);
+    for (bytes, file) in inputs.into_iter().step_by(step) {
+        if nbytes + bytes.len() > MAX_TARGET_NBYTES {
+            break;
+        }
+        nbytes += bytes.len();
+        nkept += 1;
+        fs::copy(&file, kept.join(file.file_name().unwrap_or_default())).at(file.display())?;
+    }
+    println!("{target:<20} {nkept} of {all} inputs kept, {nbytes} bytes");
+    Ok(())
+}

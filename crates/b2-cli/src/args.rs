@@ -356,6 +356,9 @@ pub(crate) struct RescueArgs {
     /// item as 0x0000803f [default: zeros]
     #[arg(long, value_name = "WHAT", value_parser = parse_fill, help_heading = "Output")]
     pub(crate) fill: Option<Fill>,
+    /// Type of the items of an array of bcolz that has lost its meta/storage [default: raw bytes]
+    #[arg(long, value_name = "TYPE", value_parser = compress::parse_dtype, help_heading = "Output")]
+    pub(crate) dtype: Option<blosc_dtype::Dtype>,
     /// Leave lost chunks out: what follows them moves up
     #[arg(long, conflicts_with = "fill", help_heading = "Output")]
     pub(crate) cut: bool,

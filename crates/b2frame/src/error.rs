@@ -342,6 +342,9 @@ pub enum Corrupt {
     /// Bytes of a sealed frame that are not those that were written; where is not known.
     #[error("the bytes are not those that were sealed")]
     BodySum,
+    /// The sum of a sealed frame, all other bytes of which are those that were written.
+    #[error("the seal is damaged, and nothing else: the data are those that were sealed")]
+    Seal,
     /// A chunk of a sealed frame whose bytes are not those that were written.
     #[error("the bytes of chunk {nchunk} are not those that were sealed")]
     ChunkSum { nchunk: u64 },

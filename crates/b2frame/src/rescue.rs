@@ -4,12 +4,14 @@
 //!   header   -> sizes, parameters, metalayers    damaged: as the first chunk says
 //!   index    -> where every chunk is             damaged: the data section is walked
 //!   trailer  -> vlmetalayers                     damaged: there are none
+//!   seal     -> which bytes are others           damaged: it is said that it alone is
 //!   chunk    -> decoded                          damaged: a run of the fill value, or cut
 //! ```
 //!
 //! The damaged frame is read only. What comes out is a [`SChunk`] over its bytes with a new index;
 //! [`SChunk::save`] writes it as a sound frame, without compressing anything anew.
 
+mod decode;
 mod members;
 mod walk;
 
@@ -19,23 +21,23 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_chunk::{CParams, ChunkHeader, SpecialKind};
+use blosc_chunk::{CParams, ChunkHeader};
 use blosc_io::{MemStore, ReadAt, Tree};
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
 pub use members::members;
 
+use self::decode::decode_chunks;
 use self::walk::{Found, Likely, walk};
 use crate::edit::SChunkWriter;
-use crate::error::{Error, Limited, Param, Result};
-use crate::header::{FIXED_LEN, FrameHeader, FrameType, MIN_LEN};
+use crate::error::{Error, Limited, Result};
+use crate::header::{FIXED_LEN, FrameHeader, FrameLayout, FrameType, MIN_LEN};
 use crate::metalayers::{Metalayers, Section};
-use crate::nd::NdMeta;
-use crate::offsets::{self, Index, MAX_NCHUNKS, Offset};
+use crate::offsets::{self, Index, MAX_NCHUNKS};
 use crate::params::{Checksums, EditOptions, FrameParams, OpenOptions};
 use crate::probe::Kind;
 use crate::schunk::{FrameState, SChunk, check_limit, open_file, read_meta, read_trailer};
-use crate::seal::Mark;
+use crate::seal::{Mark, SealState};
 use crate::source::Source;
 use crate::sparse::{Folder, id_of};
 use crate::writer::Start;
@@ -50,8 +52,12 @@ pub struct Salvage {
     pub chunks: Vec<ChunkState>,
     /// What is damaged apart from chunks.
     pub damage: Vec<Damage>,
+    /// What the seal says, where everything is there that this needs.
+    pub seal: Option<SealState>,
     /// The item that fills lost chunks once the frame is saved.
     value: Option<Vec<u8>>,
+    /// Chunks of the saved frame in a form that C-Blosc2 has written and cannot read.
+    unreadable: Vec<u64>,
 }
 
 /// A part of a frame, other than a chunk, that could not be used.
@@ -66,6 +72,14 @@ pub enum Damage {
     Index,
     /// The trailer with the vlmetalayers.
     Trailer,
+    /// The seal, and nothing else: what it sealed is as it was.
+    Seal,
+    /// The index or the vlmetalayers: they can be read, and are not those that were sealed. The
+    /// chunks are.
+    Tail,
+    /// Everything can be read, and some of it is not what was sealed. What it is is not known, so
+    /// that all chunks are doubtful.
+    Body,
     /// Chunks of an array were cut, so that it has no shape any more.
     Shape,
     /// Bytes of the data section that are no chunk.
@@ -84,6 +98,15 @@ impl fmt::Display for Damage {
             Self::Metalayers => f.write_str("the metalayers are lost"),
             Self::Index => f.write_str("the index is lost: chunks were found one after the other"),
             Self::Trailer => f.write_str("the vlmetalayers are lost"),
+            Self::Seal => {
+                f.write_str("only the seal is damaged: the data are those that were sealed")
+            }
+            Self::Tail => f.write_str(
+                "the index or the vlmetalayers are not those that were sealed; the chunks are",
+            ),
+            Self::Body => {
+                f.write_str("the bytes are not those that were sealed; which are others is unknown")
+            }
             Self::Shape => f.write_str("chunks were cut, so that the array has no shape any more"),
             Self::Gap { at, nbytes } => write!(f, "at byte {at}: {nbytes} bytes are no chunk"),
         }
@@ -157,6 +180,45 @@ impl Salvage {
         self.damage.is_empty() && self.chunks.iter().all(|state| *state == ChunkState::Good)
     }
 
+    /// Chunks that [`save`](Self::save) compresses anew, by their numbers in the saved frame:
+    /// C-Blosc2 wrote them in a form that it cannot read back.
+    #[must_use]
+    pub fn rewritten(&self) -> &[u64] {
+        &self.unreadable
+    }
+
+    /// Takes over what the seal says: chunks that decode and are not what was sealed are doubtful.
+    fn compared(mut self, has_table: bool) -> Self {
+        let is_lost = self.chunks.contains(&ChunkState::Lost);
+        let doubtful = match &self.seal {
+            Some(SealState::SealDamaged) => {
+                self.damage.push(Damage::Seal);
+                return self;
+            }
+            // Which they are is known by the table, or because they do not decode.
+            Some(SealState::BodyDamaged { chunks }) if !chunks.is_empty() || is_lost => {
+                chunks.clone()
+            }
+            Some(SealState::BodyDamaged { .. }) if has_table => {
+                self.damage.push(Damage::Tail);
+                return self;
+            }
+            Some(SealState::BodyDamaged { .. }) => {
+                self.damage.push(Damage::Body);
+                (0..self.chunks.len() as u64).collect()
+            }
+            _ => return self,
+        };
+        for nchunk in doubtful {
+            let state = usize::try_from(nchunk).ok().and_then(|at| self.chunks.get_mut(at));
+            state
+                .into_iter()
+                .filter(|state| **state == ChunkState::Good)
+                .for_each(|state| *state = ChunkState::Doubtful);
+        }
+        self
+    }
+
     /// Number of chunks in this state.
     #[must_use]
     pub fn count(&self, state: ChunkState) -> u64 {
@@ -173,11 +235,11 @@ impl Salvage {
             FrameType::Sparse => self.schunk.save_sparse(path)?,
             FrameType::Contiguous => self.schunk.save(path)?,
         }
-        if self.value.is_none() {
+        if !self.needs_changes() {
             return Ok(());
         }
         let mut writer = SChunkWriter::open(path)?;
-        self.fill_lost(&mut writer)?;
+        self.change(&mut writer)?;
         writer.commit()
     }
 
@@ -187,18 +249,26 @@ impl Salvage {
     /// As [`SChunk::to_cframe`].
     pub fn to_cframe(&self) -> Result<Vec<u8>> {
         let frame = self.schunk.to_cframe()?;
-        if self.value.is_none() {
+        if !self.needs_changes() {
             return Ok(frame);
         }
         let store = Box::new(MemStore::new(frame));
         let mut writer = SChunkWriter::open_in(store, &EditOptions::default())?;
-        self.fill_lost(&mut writer)?;
+        self.change(&mut writer)?;
         writer.commit()?;
         writer.finish()?.to_cframe()
     }
 
-    /// Puts the fill value where chunks are lost.
-    fn fill_lost(&self, writer: &mut SChunkWriter) -> Result<()> {
+    /// Whether chunks of the saved frame have to be compressed.
+    fn needs_changes(&self) -> bool {
+        self.value.is_some() || !self.unreadable.is_empty()
+    }
+
+    /// Puts the fill value where chunks are lost, and compresses anew what only we can read.
+    fn change(&self, writer: &mut SChunkWriter) -> Result<()> {
+        for nchunk in &self.unreadable {
+            writer.update(*nchunk, &self.schunk.decode_chunk(*nchunk)?)?;
+        }
         let Some(value) = &self.value else { return Ok(()) };
         for (nchunk, state) in (0u64..).zip(&self.chunks) {
             if *state == ChunkState::Lost {
@@ -228,6 +298,21 @@ impl<'a> Wreck<'a> {
     }
 
     fn salvage(mut self, rescue: &RescueOptions) -> Result<Salvage> {
+        if let Some((schunk, entries)) = self.opened()? {
+            let seal = Some(schunk.seal_state()?);
+            let has_table = schunk.checksums() == Some(Checksums::Chunks);
+            let saved = match schunk.layout() {
+                FrameLayout::Current => {
+                    let FrameState { header, meta, vlmeta, .. } = schunk.into_state();
+                    let checksums = Checksums::default();
+                    let start = Start { header, meta, vlmeta, checksums };
+                    self.decoded(start, entries, rescue)?
+                }
+                // Its chunks are read in their own way.
+                _ => decode_chunks(schunk, entries, vec![], rescue)?,
+            };
+            return Ok(Salvage { seal, ..saved }.compared(has_table));
+        }
         let available = self.source.available()?;
         let (head, len) = self.source.read_head::<FIXED_LEN>(0, available)?;
         let header = FrameHeader::parse(head.get(..len).unwrap_or_default());
@@ -241,6 +326,24 @@ impl<'a> Wreck<'a> {
             None => self.without_header(available)?,
         };
         self.decoded(start, entries, rescue)
+    }
+
+    /// The frame, if everything but its chunks can be read, and the numbers of its index.
+    fn opened(&self) -> Result<Option<(SChunk, Vec<Entry>)>> {
+        let (source, options) = (self.source.clone(), self.options.clone());
+        let opened = match self.folder.clone() {
+            Some(folder) => SChunk::in_folder(source, folder, options),
+            None => SChunk::from_source(source, options),
+        };
+        let offsets = opened.and_then(|schunk| schunk.offsets().map(|offsets| (schunk, offsets)));
+        match offsets {
+            Ok((schunk, offsets)) => {
+                let entries = offsets.into_iter().map(|at| (Some(at), ChunkState::Good));
+                Ok(Some((schunk, entries.collect())))
+            }
+            Err(error) if is_damage(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Metadata and chunks of a frame whose header can be used.
@@ -381,24 +484,11 @@ impl<'a> Wreck<'a> {
         Ok((start, entries))
     }
 
-    /// Decodes every chunk, and puts a run where one does not decode.
+    /// Decodes every chunk of the frame with this metadata.
     fn decoded(self, start: Start, entries: Vec<Entry>, rescue: &RescueOptions) -> Result<Salvage> {
-        let Self { source, folder, options, mut damage } = self;
+        let Self { source, folder, options, damage } = self;
         let Start { mut header, meta, vlmeta, .. } = start;
-        let (run, mut value) = match &rescue.fill {
-            Fill::NaN => (SpecialKind::Nans, None),
-            Fill::Value(item) => (SpecialKind::Zeros, Some(item.clone())),
-            _ => (SpecialKind::Zeros, None),
-        };
-        let typesize = u64::from(header.typesize().get());
-        if let Some(item) = value.as_ref().filter(|item| item.len() as u64 != typesize) {
-            return Err(Param::BufferLen { len: item.len() as u64, expected: typesize }.into());
-        }
-        let run = Offset::of_special(run).unwrap_or_default();
-        let chunksize = header.chunksize().fixed();
-        let table = entries.iter().map(|(at, _)| at.unwrap_or(run)).collect();
         let mut index = Index::empty();
-        index.set_table(table);
         let section = source.available()?.saturating_sub(header.header_len().into());
         index.set_section(match folder {
             Some(_) => offsets::Section::Files,
@@ -409,55 +499,8 @@ impl<'a> Wreck<'a> {
         let mark = Mark::default();
         let state =
             FrameState { source, folder, header, trailer_len: 0, meta, vlmeta, mark, index };
-        let mut schunk = SChunk::from_state(state, options);
-        let mut chunks = vec![];
-        for (nchunk, (at, state)) in (0u64..).zip(&entries) {
-            let state = match schunk.decode_chunk(nchunk) {
-                Ok(_) => *state,
-                // NaN does not fit items of every size.
-                Err(_) if at.is_none() => ChunkState::Lost,
-                Err(error) if !is_damage(&error) => return Err(error),
-                Err(_) => ChunkState::Lost,
-            };
-            chunks.push(state);
-        }
-        let is_cut = rescue.fill == Fill::Cut || chunksize.is_none();
-        if is_cut && chunks.contains(&ChunkState::Lost) {
-            value = None;
-            cut(&mut schunk, &chunks, &mut damage)?;
-        } else {
-            let lost = |n: usize| chunks.get(n) == Some(&ChunkState::Lost);
-            schunk.state_mut().index.edit(|table| {
-                for (_, at) in table.iter_mut().enumerate().filter(|(n, _)| lost(*n)) {
-                    *at = run;
-                }
-            });
-        }
-        Ok(Salvage { schunk, chunks, damage, value })
+        decode_chunks(SChunk::from_state(state, options), entries, damage, rescue)
     }
-}
-
-/// Takes the lost chunks out, and the shape of an array with them.
-fn cut(schunk: &mut SChunk, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Result<()> {
-    let mut nbytes = 0u64;
-    for (nchunk, state) in (0u64..).zip(chunks) {
-        if *state != ChunkState::Lost {
-            nbytes = nbytes.saturating_add(schunk.chunk_nbytes(nchunk)? as u64);
-        }
-    }
-    let is_shape =
-        |name: &[u8]| [NdMeta::NAME, NdMeta::OLD_NAME].map(str::as_bytes).contains(&name);
-    let state = schunk.state_mut();
-    if state.meta.iter().any(|layer| is_shape(layer.name)) {
-        damage.push(Damage::Shape);
-        let others: Vec<_> = state.meta.iter().filter(|layer| !is_shape(layer.name)).collect();
-        let others = others.iter().map(|layer| (layer.name, layer.content));
-        state.meta = Metalayers::build(others, Section::HEADER)?;
-    }
-    state.header.set_nbytes(nbytes);
-    let mut states = chunks.iter();
-    state.index.edit(|table| table.retain(|_| states.next() != Some(&ChunkState::Lost)));
-    Ok(())
 }
 
 /// Metadata of a frame of chunks like this one.

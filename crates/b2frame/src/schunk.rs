@@ -172,6 +172,11 @@ impl SChunk {
         &self.state
     }
 
+    /// The parts of the frame, out of their reader.
+    pub(crate) fn into_state(self) -> FrameState {
+        self.state
+    }
+
     /// The parts of the frame, to be changed by its editor. What was computed from them is dropped.
     pub(crate) fn state_mut(&mut self) -> &mut FrameState {
         self.starts = OnceLock::new();

@@ -51,10 +51,17 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The body sum, if there is one.
+    /// The body sum, if there is one. With the layer beside it, another type is a damaged one:
+    /// programs that know of no seals write zeros.
     pub(crate) fn body(&self) -> Option<u128> {
         let sum = u128::from_be_bytes(self.fingerprint);
-        (self.kind == FINGERPRINT_TYPE && sum != 0).then_some(sum)
+        let is_ours = self.has_type() || self.layer.is_some();
+        (is_ours && sum != 0).then_some(sum)
+    }
+
+    /// Whether the type is that of a body sum.
+    pub(crate) fn has_type(&self) -> bool {
+        self.kind == FINGERPRINT_TYPE
     }
 
     /// What the vlmetalayer says, if it can be read.

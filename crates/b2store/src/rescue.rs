@@ -18,7 +18,7 @@ use std::sync::Arc;
 use b2frame::SChunk;
 use b2frame::rescue::{ChunkState, Damage as FrameDamage, RescueOptions, Salvage as FrameSalvage};
 use blosc_io::tree::DirTree;
-use blosc_io::{FileStore, MemStore, ReadAt};
+use blosc_io::{FileStore, MemStore, ReadAt, Tree};
 
 use crate::embed::{Embedded, EmbeddedFrame, embed_map};
 use crate::error::{Error, Result};
@@ -133,24 +133,72 @@ impl Salvage {
         options: &OpenOptions,
         rescue: &RescueOptions,
     ) -> Result<Self> {
-        let (path, mut damage) = (path.as_ref(), vec![]);
-        let files = if path.is_dir() {
-            Files::Tree(Arc::new(DirTree::new(path)))
-        } else {
-            let file = FileStore::open(path)
-                .map_err(|source| Error::io(path.display().to_string(), source))?;
-            let store: Arc<dyn ReadAt> = Arc::new(file);
-            match Files::of_zip(Arc::clone(&store), options.max_files) {
-                Ok(files) => files,
-                Err(Error::Zip(_)) => {
-                    damage.push(Damage::Directory);
-                    let members = zip::found_members(&*store, options.max_files)?;
-                    Files::Zip { store, members: members.into() }
-                }
-                Err(error) => return Err(error),
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Self::from_tree(Arc::new(DirTree::new(path)), options, rescue);
+        }
+        let file = FileStore::open(path);
+        let file = file.map_err(|source| Error::io(path.display().to_string(), source))?;
+        Self::from_store(Arc::new(file), options, rescue)
+    }
+
+    /// Reads what can be read of the archive in a store.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_store(
+        store: Arc<dyn ReadAt>,
+        options: &OpenOptions,
+        rescue: &RescueOptions,
+    ) -> Result<Self> {
+        let mut damage = vec![];
+        let files = match Files::of_zip(Arc::clone(&store), options.max_files) {
+            Ok(files) => files,
+            Err(Error::Zip(_)) => {
+                damage.push(Damage::Directory);
+                let members = zip::found_members(&*store, options.max_files)?;
+                Files::Zip { store, members: members.into() }
             }
+            Err(error) => return Err(error),
         };
         Self::of_files(&files, options, rescue, damage)
+    }
+
+    /// Reads what can be read of the store in a tree.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_tree(
+        tree: Arc<dyn Tree>,
+        options: &OpenOptions,
+        rescue: &RescueOptions,
+    ) -> Result<Self> {
+        Self::of_files(&Files::Tree(tree), options, rescue, vec![])
+    }
+
+    /// The frame of a saved value, or of a part of a table.
+    ///
+    /// # Errors
+    ///
+    /// As [`SChunk::from_store_with`].
+    pub fn schunk(
+        &self,
+        key: &str,
+        options: &b2frame::OpenOptions,
+    ) -> Option<b2frame::Result<SChunk>> {
+        let is_named = |path: &&String| key::key_of_file(path).as_deref() == Some(key);
+        let path = self.frames.keys().find(is_named);
+        let frame = path.and_then(|path| self.frames.get(path)).or_else(|| self.embedded.get(key));
+        frame.map(|Frame(source)| SChunk::from_store_with(Arc::clone(source), options))
+    }
+
+    /// Number of chunks of all values in this state.
+    #[must_use]
+    pub fn count(&self, state: ChunkState) -> u64 {
+        let chunks = self.values.iter().flat_map(|value| &value.chunks);
+        chunks.filter(|found| **found == state).count() as u64
     }
 
     fn of_files(
@@ -328,7 +376,8 @@ impl Reader<'_> {
             is_lost: false,
             is_changed: false,
         };
-        let frame = match saved.is_complete() && source.len().ok()? == saved.schunk.frame_len() {
+        let is_as_it_was = saved.is_complete() && saved.rewritten().is_empty();
+        let frame = match is_as_it_was && source.len().ok()? == saved.schunk.frame_len() {
             true => source,
             false => Arc::new(MemStore::new(saved.to_cframe().ok()?)),
         };

@@ -145,6 +145,11 @@ impl Cname {
         CNAMES.iter().find(|(cname, ..)| *cname == self).map_or("lz4", |(_, name, _)| name)
     }
 
+    /// The name of the codec of a chunk; a chunk does not tell LZ4HC from LZ4.
+    pub(crate) fn of_codec(codec: CodecId) -> Option<Self> {
+        CNAMES.iter().find(|(_, _, known)| *known == codec).map(|(cname, ..)| *cname)
+    }
+
     fn codec(self) -> CodecId {
         CNAMES
             .iter()

@@ -19,7 +19,7 @@ use crate::names::{self, names_path};
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
 
-pub use crate::rescue::rescue_in;
+pub use crate::rescue::{RescueOptions, rescue_in};
 pub use blosc_container::rescue::Fill;
 
 /// Something that was put in order.
@@ -70,6 +70,12 @@ pub enum Repair {
         /// Columns.
         count: usize,
     },
+    /// `meta/storage` was missing or made no sense; chunk length and compression are those of the
+    /// chunks.
+    Storage {
+        /// The type: that of the caller, or raw bytes.
+        dtype: String,
+    },
     /// A column of which nothing can be read was taken from the list.
     ColumnDropped {
         /// Its name.
@@ -91,6 +97,8 @@ pub enum Repair {
     Cut {
         /// Rows that were taken out.
         rows: u64,
+        /// Chunks of this array that cannot be read.
+        nchunks: u64,
     },
     /// What an interrupted change had begun was removed: it had not come to count.
     Removed {
@@ -106,6 +114,7 @@ impl Repair {
         matches!(
             self,
             Self::AttrsLost
+                | Self::Storage { .. }
                 | Self::ColumnDropped { .. }
                 | Self::Filled { .. }
                 | Self::Doubtful { .. }
@@ -366,7 +375,10 @@ impl fmt::Display for Action {
             Repair::Doubtful { nchunk } => {
                 write!(f, "{path}: kept chunk {nchunk}, which is not as it was written")
             }
-            Repair::Cut { rows } => write!(f, "{path}: took out {rows} rows"),
+            Repair::Storage { dtype } => {
+                write!(f, "{path}: the type is lost; items are {dtype}, as the chunks have them")
+            }
+            Repair::Cut { rows, .. } => write!(f, "{path}: took out {rows} rows"),
             Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),
         }
     }

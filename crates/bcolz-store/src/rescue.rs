@@ -8,9 +8,10 @@ use core::ops::Range;
 use std::io;
 use std::sync::Arc;
 
+use blosc_chunk::{ChunkHeader, FilterId};
 use blosc_container::report::VerifyOptions;
 use blosc_container::rescue::Fill;
-use blosc_dtype::Kind;
+use blosc_dtype::{Dtype, Kind};
 
 use crate::carray::CArray;
 use crate::carray_writer::CArrayWriter;
@@ -20,16 +21,34 @@ use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::files::{self, join};
 use crate::fill;
-use crate::layout::{chunk_number, chunk_path};
+use crate::layout::{MAX_CHUNK_BYTES, chunk_number, chunk_path};
 use crate::leftovers::{self, PENDING_SUFFIX, list_existing};
-use crate::meta::{self, Attrs};
+use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names;
-use crate::params::OpenOptions;
+use crate::params::{Cname, OpenOptions, Shuffle, StorageParams};
 use crate::repair::{Action, Repair, repair_array, repair_locked};
 use crate::sums::sums_path;
 use crate::tree::Tree;
 use crate::worker::Worker;
 use blosc_dtype::json::Json;
+
+blosc_chunk::setters! {
+/// How to rescue an array or a table.
+#[derive(Clone, Debug, Default)]
+pub struct RescueOptions {
+    /// What takes the place of data that are lost. Default: the fill value of the array.
+    pub fill: Fill,
+    /// The type of the items of an array that has lost its `meta/storage`. Default: raw bytes, as
+    /// many as the items of its chunks have.
+    pub dtype: Option<Dtype>,
+}
+}
+
+impl From<Fill> for RescueOptions {
+    fn from(fill: Fill) -> Self {
+        Self { fill, dtype: None }
+    }
+}
 
 /// Puts the array or table at `path` of a tree into a state in which all of it can be read, and
 /// says what had to go: attributes and lengths that make no sense, columns of which nothing can be
@@ -37,7 +56,8 @@ use blosc_dtype::json::Json;
 /// position, or cut. [`Fill::Zeros`] is the fill value of the array, which is zero unless its
 /// writer chose another one; an object is filled with `None`.
 ///
-/// Without `__rootdirs__`, directories that hold arrays are taken for the columns of a table.
+/// Without `__rootdirs__`, directories that hold arrays are taken for the columns of a table. An
+/// array without `meta/storage` gets one by its chunks; the type is for the caller to know.
 ///
 /// # Errors
 ///
@@ -47,12 +67,12 @@ pub fn rescue_in(
     tree: Arc<dyn Tree>,
     path: &str,
     options: &OpenOptions,
-    fill: &Fill,
+    rescue: &RescueOptions,
 ) -> Result<Vec<Action>> {
     let _lock = files::lock_exclusive(&*tree, path, &options.lock)?;
     let is_table = looks_like_table(&*tree, path)?;
-    let mut rescuer =
-        Rescuer { tree, options: options.clone(), fill: fill.clone(), actions: Vec::new() };
+    let RescueOptions { fill, dtype } = rescue.clone();
+    let mut rescuer = Rescuer { tree, options: options.clone(), fill, dtype, actions: Vec::new() };
     if is_table {
         rescuer.table(path)?;
     } else {
@@ -64,30 +84,41 @@ pub fn rescue_in(
 
 /// Whether there is a table at `path`, be it without its list of columns.
 fn looks_like_table(tree: &dyn Tree, path: &str) -> Result<bool> {
-    let is_array = |path: &str| {
-        Ok::<_, Error>(
-            files::has_file(tree, &meta::storage_path(path))?
-                || files::has_file(tree, &meta::sizes_path(path))?,
-        )
-    };
     if names::is_table(tree, path)? {
         return Ok(true);
     }
-    if is_array(path)? {
+    if looks_like_array(tree, path)? {
         return Ok(false);
     }
     for entry in list_existing(tree, path)?.into_iter().filter(|entry| entry.is_dir) {
-        if is_array(&join(path, &entry.name))? {
+        if looks_like_array(tree, &join(path, &entry.name))? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
+/// Whether there is an array at `path`, be it without its `meta/`.
+fn looks_like_array(tree: &dyn Tree, path: &str) -> Result<bool> {
+    Ok(files::has_file(tree, &meta::storage_path(path))?
+        || files::has_file(tree, &meta::sizes_path(path))?
+        || !chunk_numbers(tree, path)?.is_empty())
+}
+
+/// The numbers of the chunk files of an array, in order.
+fn chunk_numbers(tree: &dyn Tree, path: &str) -> Result<Vec<u64>> {
+    let entries = list_existing(tree, &join(path, "data"))?;
+    let mut numbers: Vec<u64> =
+        entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
 struct Rescuer {
     tree: Arc<dyn Tree>,
     options: OpenOptions,
     fill: Fill,
+    dtype: Option<Dtype>,
     actions: Vec<Action>,
 }
 
@@ -151,9 +182,8 @@ impl Rescuer {
         }
         let mut names = Vec::new();
         for entry in list_existing(&*self.tree, path)? {
-            let storage_path = meta::storage_path(&join(path, &entry.name));
             let is_column = entry.is_dir && !entry.name.ends_with(PENDING_SUFFIX);
-            if is_column && files::has_file(&*self.tree, &storage_path)? {
+            if is_column && looks_like_array(&*self.tree, &join(path, &entry.name))? {
                 names.push(entry.name);
             }
         }
@@ -165,10 +195,7 @@ impl Rescuer {
 
     /// Makes the metadata of an array readable; returns it and the chunks that are not.
     fn array(&mut self, path: &str) -> Result<(CArray, Vec<u64>)> {
-        let storage_path = meta::storage_path(path);
-        if !files::has_file(&*self.tree, &storage_path)? {
-            return Err(Error::corrupt(storage_path, Corrupt::Missing));
-        }
+        let storage = self.storage_by_chunks(path)?;
         self.attrs(path)?;
         for inner in ["meta", "data"] {
             let dir = join(path, inner);
@@ -178,6 +205,10 @@ impl Rescuer {
                 }
                 _ => {}
             }
+        }
+        if let Some(storage) = storage {
+            self.write(&meta::storage_path(path), &storage.to_text())?;
+            self.did(path, Repair::Storage { dtype: storage.dtype.to_string() });
         }
         let sizes_path = meta::sizes_path(path);
         let repaired = match repair_array(self.tree.clone(), path) {
@@ -209,6 +240,73 @@ impl Rescuer {
             self.tree.remove(&sums).map_err(|source| Error::io(sums, source))?;
         }
         Ok((array, lost))
+    }
+
+    /// What `meta/storage` should say, if it is missing or makes no sense: the chunks tell the chunk
+    /// length and how they are compressed, and of the type how large an item is.
+    fn storage_by_chunks(&self, path: &str) -> Result<Option<Storage>> {
+        let storage_path = meta::storage_path(path);
+        let read = meta::read_object(&*self.tree, &storage_path)
+            .and_then(|json| Storage::parse(&json, &storage_path));
+        match read {
+            Ok(_) => return Ok(None),
+            Err(Error::Corrupt { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let headers = self.chunk_headers(path)?;
+        let sizes = headers.iter().map(ChunkHeader::nbytes);
+        let missing = || Error::corrupt(&storage_path, Corrupt::Missing);
+        let nbytes = sizes.clone().max().ok_or_else(missing)?;
+        // Every item of an array of objects is a chunk of its own: what they are is not known.
+        if sizes.rev().skip(1).any(|other| other != nbytes) {
+            return Err(missing());
+        }
+        let Some(header) = headers.first() else { return Err(missing()) };
+        let raw = match header.typesize() {
+            1 => "|u1".to_owned(),
+            typesize => format!("|V{typesize}"),
+        };
+        let dtype = self.dtype.clone().or_else(|| Dtype::parse(&raw).ok()).ok_or_else(missing)?;
+        let row_shape = self.row_shape(path);
+        let items = row_shape.iter().fold(1u64, |items, dim| items.saturating_mul(*dim));
+        let rowsize = items.saturating_mul(dtype.itemsize() as u64);
+        let chunklen = (nbytes as u64).checked_div(rowsize).unwrap_or(0);
+        if chunklen.saturating_mul(rowsize) != nbytes as u64 {
+            return Err(Param::Fill { dtype: dtype.to_string() }.into());
+        }
+        let shuffle = match header.pipeline() {
+            filters if filters.contains(FilterId::BITSHUFFLE) => Shuffle::Bit,
+            filters if filters.contains(FilterId::SHUFFLE) => Shuffle::Byte,
+            _ => Shuffle::None,
+        };
+        let cname = Cname::of_codec(header.codec_id()).unwrap_or_default();
+        let cparams = StorageParams::default().cname(cname).shuffle(shuffle);
+        let like = CreateOptions::new(dtype).row_shape(row_shape).cparams(cparams);
+        let (_, storage, _) = like.chunklen(Some(chunklen)).to_metadata(path)?;
+        Ok(Some(storage))
+    }
+
+    /// The headers of the chunks that have one, in order.
+    fn chunk_headers(&self, path: &str) -> Result<Vec<ChunkHeader>> {
+        let mut headers = Vec::new();
+        for nchunk in chunk_numbers(&*self.tree, path)? {
+            let nbytes = (1, MAX_CHUNK_BYTES);
+            let expected = Expected { nchunk, nbytes, rowsize: 1, limit: u64::MAX };
+            match ChunkFile::open(&*self.tree, chunk_path(path, nchunk), expected) {
+                Ok(file) => headers.push(file.header),
+                Err(error @ Error::Io { .. }) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(headers)
+    }
+
+    /// The shape of a row, if the sizes can be read; otherwise a row is an item.
+    fn row_shape(&self, path: &str) -> Vec<u64> {
+        let sizes_path = meta::sizes_path(path);
+        let sizes = meta::read_object(&*self.tree, &sizes_path)
+            .and_then(|json| Sizes::parse(&json, &sizes_path));
+        sizes.map_or(Vec::new(), |sizes| sizes.shape.into_iter().skip(1).collect())
     }
 
     /// Attributes that cannot be read keep bcolz from opening anything.
@@ -317,7 +415,7 @@ impl Rescuer {
             let stale = chunk_path(path, nchunk);
             self.tree.remove(&stale).map_err(|source| Error::io(stale, source))?;
         }
-        self.did(path, Repair::Cut { rows });
+        self.did(path, Repair::Cut { rows, nchunks: lost.len() as u64 });
         Ok(())
     }
 
@@ -342,14 +440,14 @@ impl Rescuer {
         if lost.is_empty() {
             return Ok(());
         }
-        for (_, array, _) in columns {
-            self.keep_rows(array, &kept)?;
+        for (_, array, chunks) in columns {
+            self.keep_rows(array, &kept, chunks.len() as u64)?;
         }
         Ok(())
     }
 
-    /// Replaces a column by one of some of its rows.
-    fn keep_rows(&mut self, array: &CArray, kept: &[Range<u64>]) -> Result<()> {
+    /// Replaces a column, of which `nchunks` chunks are lost, by one of some of its rows.
+    fn keep_rows(&mut self, array: &CArray, kept: &[Range<u64>], nchunks: u64) -> Result<()> {
         let path = array.path();
         let nkept = kept.iter().map(|rows| rows.end.saturating_sub(rows.start)).sum::<u64>();
         let rows = array.len().saturating_sub(nkept);
@@ -372,15 +470,14 @@ impl Rescuer {
         writer.finish()?;
         remove(path)?;
         self.tree.rename(&new, path).map_err(|source| Error::io(new, source))?;
-        self.did(path, Repair::Cut { rows });
+        self.did(path, Repair::Cut { rows, nchunks });
         Ok(())
     }
 
     /// A length of which hardly a chunk is there is a lie, and would be filled forever.
     fn check_length(&mut self, array: &mut CArray) -> Result<()> {
-        let entries = list_existing(&*self.tree, &join(array.path(), "data"))?;
-        let numbers = entries.iter().filter_map(|entry| chunk_number(&entry.name));
-        let numbers: Vec<u64> = numbers.filter(|number| *number < array.nchunks()).collect();
+        let mut numbers = chunk_numbers(&*self.tree, array.path())?;
+        numbers.retain(|number| *number < array.nchunks());
         let limit = (numbers.len() as u64).saturating_mul(2).saturating_add(MAX_MISSING_CHUNKS);
         if array.nchunks() <= limit {
             return Ok(());

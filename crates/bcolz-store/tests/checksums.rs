@@ -107,7 +107,8 @@ fn a_bad_sum_says_what_was_written_and_what_is_there() {
     };
     assert_eq!((path.as_str(), found != stored), ("data/__1.blp", true));
     // It can be read, so rescuing keeps it, and says that it is doubtful.
-    let actions = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros).unwrap();
+    let actions =
+        rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     let texts: Vec<String> = actions.iter().map(ToString::to_string).collect();
     assert_eq!(texts, [".: kept chunk 1, which is not as it was written"]);
     assert!(actions[0].what.is_loss());

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
     CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, OpenOptions,
-    repair::{Action, Fill},
+    repair::{Action, Fill, Repair, RescueOptions},
 };
 use bcolz_store::{open_in, repair::rescue_in};
 use blosc_testdata::fixture;
 
 fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
-    let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros).unwrap();
+    let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     assert!(
         open_in(tree.clone(), "", &OpenOptions::default())
             .unwrap()
@@ -23,7 +23,10 @@ fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
             .unwrap()
             .is_ok()
     );
-    assert_eq!(rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros).unwrap(), []);
+    assert_eq!(
+        rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap(),
+        []
+    );
     found
 }
 
@@ -54,7 +57,8 @@ fn chunks_that_do_not_decode_get_the_fill_value() {
     {
         let tree = array(25);
         tree.write(&format!("a/data/__{wrong}.blp"), b"nonsense").unwrap();
-        let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
+        let found =
+            rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
         let rows_in = if wrong == 2 { 5 } else { 10 };
         assert_eq!(
             texts(&found),
@@ -79,7 +83,8 @@ fn a_length_that_makes_no_sense_is_counted_again() {
     ] {
         let tree = array(25);
         tree.write("a/meta/sizes", sizes.as_bytes()).unwrap();
-        let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
+        let found =
+            rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
         assert_eq!(texts(&found), ["a: counted 25 rows"], "{sizes}");
         assert_eq!(rows(&tree), (0..25).collect::<Vec<i8>>());
     }
@@ -91,7 +96,7 @@ fn a_length_without_chunks_is_not_filled_forever() {
     tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();
     tree.write("a/data/__3.blp", b"").unwrap();
-    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
+    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     let expected = [
         "a: 40 rows, not 1000000000000",
         "a: filled chunk 2, 5 rows, with the fill value",
@@ -105,7 +110,7 @@ fn a_length_without_chunks_is_not_filled_forever() {
     tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();
     tree.remove("a/data").unwrap();
-    assert!(rescue_in(tree, "a", &OpenOptions::default(), &Fill::Zeros).is_err());
+    assert!(rescue_in(tree, "a", &OpenOptions::default(), &Fill::Zeros.into()).is_err());
 }
 
 #[test]
@@ -113,7 +118,8 @@ fn an_array_without_its_data_is_not_everything() {
     for (fill, expected) in [(Fill::Zeros, vec![-1; 25]), (Fill::Cut, vec![])] {
         let tree = array(25);
         tree.remove("a/data").unwrap();
-        let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &fill).unwrap();
+        let found =
+            rescue_in(tree.clone(), "a", &OpenOptions::default(), &fill.clone().into()).unwrap();
         assert!(!found.is_empty() && found.iter().all(|action| action.what.is_loss()));
         assert_eq!(rows(&tree), expected);
     }
@@ -124,7 +130,7 @@ fn rows_that_are_lost_are_cut_on_request() {
     let tree = array(45);
     tree.write("a/data/__1.blp", b"nonsense").unwrap();
     tree.remove("a/data/__3.blp").unwrap();
-    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Cut).unwrap();
+    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Cut.into()).unwrap();
     assert_eq!(texts(&found), ["a: took out 20 rows"]);
     assert_eq!(rows(&tree), (0..10).chain(20..30).chain(40..45).collect::<Vec<i8>>());
     assert_eq!(tree.list("a/data").unwrap().len(), 3);
@@ -135,7 +141,7 @@ fn rows_stay_at_their_position_without_a_length_and_without_a_chunk() {
     let tree = array(45);
     tree.remove("a/meta/sizes").unwrap();
     tree.remove("a/data/__1.blp").unwrap();
-    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros).unwrap();
+    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     assert_eq!(
         texts(&found),
         ["a: counted 45 rows", "a: filled chunk 1, 10 rows, with the fill value"]
@@ -157,7 +163,7 @@ fn lost_rows_are_filled_with_what_was_requested() {
     };
     for dtype in ["<f4", ">f8", "<f2"] {
         let tree = create(dtype);
-        rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::NaN).unwrap();
+        rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::NaN.into()).unwrap();
         let array = CArray::open_in(tree, "", &OpenOptions::default()).unwrap();
         match dtype {
             "<f4" => assert!(array.read_as::<f32>(0..2).unwrap().iter().all(|x| x.is_nan())),
@@ -168,7 +174,7 @@ fn lost_rows_are_filled_with_what_was_requested() {
     }
     let tree = create("<i4");
     let fill = Fill::Value(vec![9, 8, 7, 6]);
-    rescue_in(tree.clone(), "", &OpenOptions::default(), &fill).unwrap();
+    rescue_in(tree.clone(), "", &OpenOptions::default(), &fill.clone().into()).unwrap();
     let array = CArray::open_in(tree, "", &OpenOptions::default()).unwrap();
     assert_eq!(array.read(0..2).unwrap(), [9, 8, 7, 6].repeat(6));
     for (dtype, fill) in [
@@ -177,7 +183,8 @@ fn lost_rows_are_filled_with_what_was_requested() {
         ("<i4", Fill::Value(vec![1; 5])),
         ("<i4", Fill::Value(vec![1; 100])),
     ] {
-        let error = rescue_in(create(dtype), "", &OpenOptions::default(), &fill).unwrap_err();
+        let error = rescue_in(create(dtype), "", &OpenOptions::default(), &fill.clone().into())
+            .unwrap_err();
         assert_eq!(error.to_string(), "a fill value that does not fit items of type int32");
     }
 }
@@ -198,11 +205,9 @@ fn table() -> Arc<MemTree> {
 #[test]
 fn a_table_gives_up_a_column_and_never_the_others() {
     type Damage = fn(&MemTree);
-    let damages: [(&str, Damage); 5] = [
+    let damages: [(&str, Damage); 3] = [
         ("data", |tree| tree.remove("b/data").unwrap()),
         ("directory", |tree| tree.remove("b").unwrap()),
-        ("storage", |tree| tree.remove("b/meta/storage").unwrap()),
-        ("meta", |tree| tree.remove("b/meta").unwrap()),
         ("data and length", |tree| {
             tree.remove("b/data").unwrap();
             tree.remove("b/meta/sizes").unwrap();
@@ -212,7 +217,8 @@ fn a_table_gives_up_a_column_and_never_the_others() {
         for fill in [Fill::Zeros, Fill::Cut] {
             let tree = table();
             damage(&tree);
-            let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &fill).unwrap();
+            let found =
+                rescue_in(tree.clone(), "", &OpenOptions::default(), &fill.clone().into()).unwrap();
             assert_eq!(texts(&found).pop().unwrap(), ".: gave up column \"b\"", "{name}");
             assert_eq!(found.iter().filter(|action| action.what.is_loss()).count(), 1, "{name}");
             let table = CTable::open_in(tree, "", &OpenOptions::default()).unwrap();
@@ -221,6 +227,79 @@ fn a_table_gives_up_a_column_and_never_the_others() {
             assert_eq!(table.read_records(0..50).unwrap(), expected, "{name}");
         }
     }
+}
+
+#[test]
+fn a_column_without_its_type_is_kept_as_raw_items_or_as_the_caller_says() {
+    let damages: [fn(&MemTree); 3] = [
+        |tree| tree.remove("b/meta/storage").unwrap(),
+        |tree| tree.write("b/meta/storage", b"{\"dtype\": 7}").unwrap(),
+        |tree| tree.remove("b/meta").unwrap(),
+    ];
+    for damage in damages {
+        for dtype in [None, Some("int8")] {
+            let tree = table();
+            damage(&tree);
+            let dtype = dtype.map(|dtype| Dtype::parse(dtype).unwrap());
+            let rescue = RescueOptions::default().dtype(dtype.clone());
+            let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &rescue).unwrap();
+            let lost: Vec<_> = found.iter().filter(|action| action.what.is_loss()).collect();
+            assert!(matches!(lost[..], [Action { what: Repair::Storage { .. }, .. }]), "{found:?}");
+            let table = CTable::open_in(tree, "", &OpenOptions::default()).unwrap();
+            assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b", "c"]);
+            let raw = dtype.unwrap_or(Dtype::parse("uint8").unwrap());
+            assert_eq!(table.column("b").unwrap().dtype(), &raw);
+            let expected: Vec<u8> = (0..50).flat_map(|row| [row, row * 2, row * 3]).collect();
+            assert_eq!(table.read_records(0..50).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn an_array_without_meta_is_rebuilt_by_its_chunks() {
+    let make = |dtype: &str, row_shape: Vec<u64>| {
+        let tree = Arc::new(MemTree::new());
+        let options = CreateOptions::new(Dtype::parse(dtype).unwrap());
+        let options = options.row_shape(row_shape).chunklen(Some(100));
+        let mut writer = CArrayWriter::create_in(tree.clone(), "", &options).unwrap();
+        writer
+            .append(&(0..250 * 12_u32).map(|n| (n / 7).to_le_bytes()[0]).collect::<Vec<_>>())
+            .unwrap();
+        writer.finish().unwrap();
+        tree
+    };
+    let data = |tree: &Arc<MemTree>| {
+        let array = CArray::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
+        let data = array.read(0..array.len()).unwrap();
+        (array.dtype().to_string(), array.shape().to_vec(), data)
+    };
+    for (dtype, row_shape, raw) in
+        [("<f4", vec![3], "|V4"), ("|S12", vec![], "|V12"), ("<u4", vec![3], "|V4")]
+    {
+        let (_, shape, expected) = data(&make(dtype, row_shape.clone()));
+        for lost in ["meta/storage", "meta"] {
+            // Without the sizes, rows are longer than items, and their shape is counted.
+            let tree = make(dtype, row_shape.clone());
+            tree.remove(lost).unwrap();
+            let options = OpenOptions::default();
+            rescue_in(tree.clone(), "", &options, &RescueOptions::default()).unwrap();
+            let (found, of_rows, rows) = data(&tree);
+            assert_eq!((found.as_str(), rows == expected), (raw, true), "{dtype} {lost}");
+            if lost == "meta/storage" {
+                assert_eq!(of_rows, shape);
+            }
+            let tree = make(dtype, row_shape.clone());
+            tree.remove(lost).unwrap();
+            let given = RescueOptions::default().dtype(Some(Dtype::parse(dtype).unwrap()));
+            rescue_in(tree.clone(), "", &options, &given).unwrap();
+            let (found, _, rows) = data(&tree);
+            assert_eq!((found.as_str(), rows == expected), (dtype, true), "{lost}");
+        }
+    }
+    let tree = make("<f4", vec![]);
+    tree.remove("meta").unwrap();
+    let wrong = RescueOptions::default().dtype(Some(Dtype::parse("|S7").unwrap()));
+    assert!(rescue_in(tree, "", &OpenOptions::default(), &wrong).is_err());
 }
 
 #[test]
@@ -239,7 +318,8 @@ fn a_chunk_of_a_column_is_filled_or_its_rows_are_cut_of_all_columns() {
     for fill in [Fill::Zeros, Fill::Cut] {
         let tree = table();
         tree.write("b/data/__2.blp", b"").unwrap();
-        let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &fill).unwrap();
+        let found =
+            rescue_in(tree.clone(), "", &OpenOptions::default(), &fill.clone().into()).unwrap();
         assert!(found.iter().all(|action| action.what.is_loss()));
         let table = CTable::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
         let lost = 14..21;
@@ -259,7 +339,7 @@ fn a_table_of_which_nothing_can_be_read_is_refused() {
     for column in ["a", "b", "c"] {
         tree.remove(&format!("{column}/data")).unwrap();
     }
-    assert!(rescue_in(tree, "", &OpenOptions::default(), &Fill::Zeros).is_err());
+    assert!(rescue_in(tree, "", &OpenOptions::default(), &Fill::Zeros.into()).is_err());
 }
 
 #[test]
@@ -276,15 +356,17 @@ fn columns_that_are_lost_leave_the_others() {
     let found = texts(&rescued(&tree));
     let expected = [
         ".: gave up attributes that make no sense",
-        ".: gave up column \"b\"",
+        "b: the type is lost; items are |u1, as the chunks have them",
         ".: gave up column \"../x\"",
         ".: gave up column \"a\"",
     ];
     assert_eq!(found, expected);
     let table = CTable::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
-    assert_eq!(table.names().collect::<Vec<_>>(), ["a", "c"]);
-    assert_eq!(table.read_records(0..3).unwrap(), [1, 7, 2, 8, 3, 9]);
+    assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(table.read_records(0..3).unwrap(), [1, 4, 7, 2, 5, 8, 3, 6, 9]);
     tree.write("__rootdirs__", b"").unwrap();
+    tree.remove("b/data").unwrap();
+    tree.remove("b/meta/storage").unwrap();
     assert_eq!(
         texts(&rescued(&tree)),
         [".: found 3 columns by their directories", ".: gave up column \"b\""]
@@ -303,7 +385,7 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
         }
         let tree = Arc::new(MemTree::new());
         tree::copy(&DirTree::new(&entry), &*tree, "");
-        let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros);
+        let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into());
         match open_in(tree.clone(), "", &OpenOptions::default()) {
             Ok(set) => {
                 let sound = set

@@ -13,7 +13,7 @@ use core::ops::Range;
 use std::io::{Seek, Write};
 
 use blosc_chunk::{CParams, DParams, Decoder, Target, compress};
-pub use blosc_container::rescue::Fill;
+pub use blosc_container::rescue::{ChunkState, Fill};
 use blosc_dtype::{ByteOrder, Kind};
 use blosc_io::ReadAt;
 
@@ -113,6 +113,35 @@ impl Rescue {
     #[must_use]
     pub fn lost_metadata(&self) -> bool {
         self.metadata.is_none() && self.header.is_some_and(|header| header.metadata)
+    }
+
+    /// What became of each chunk that the header announces; where it does not, or where numbers are
+    /// not known, of those that were found, and then as many lost ones as are missing. A chunk whose
+    /// number is not known is doubtful.
+    #[must_use]
+    pub fn states(&self) -> Vec<ChunkState> {
+        let announced = self.header.and_then(|header| header.nchunks).unwrap_or(0);
+        if let Some((chunks, nchunks)) = self.places() {
+            let count = usize::try_from(nchunks).unwrap_or(usize::MAX);
+            let mut states = vec![ChunkState::Lost; count];
+            for (number, _) in chunks {
+                let state = usize::try_from(number).ok().and_then(|at| states.get_mut(at));
+                state.into_iter().for_each(|state| *state = ChunkState::Good);
+            }
+            return states;
+        }
+        let found = self.chunks.iter().map(|chunk| match chunk.nchunk {
+            Some(_) => ChunkState::Good,
+            None => ChunkState::Doubtful,
+        });
+        let nlost = announced.min(MAX_NCHUNKS).saturating_sub(self.chunks.len() as u64);
+        found.chain((0..nlost).map(|_| ChunkState::Lost)).collect()
+    }
+
+    /// Number of chunks in this state.
+    #[must_use]
+    pub fn count(&self, state: ChunkState) -> u64 {
+        self.states().iter().filter(|found| **found == state).count() as u64
     }
 
     /// Whether the position of every chunk that was found is known, and the sizes of those that are

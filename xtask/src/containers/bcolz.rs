@@ -41,7 +41,7 @@ pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
         },
         rescue: Some(|files| {
             let tree = files.tree()?;
-            rescue_in(tree.clone(), "", &open_options(), &Fill::Zeros)?;
+            rescue_in(tree.clone(), "", &open_options(), &Fill::Zeros.into())?;
             rows_of(&CArray::open_in(tree, "", &open_options())?)
         }),
     };
@@ -128,7 +128,7 @@ fn verify(files: &Files) -> Result<()> {
 
 fn rescue_table(files: &Files) -> Result<Rescued> {
     let tree = files.tree()?;
-    rescue_in(tree.clone(), "", &open_options(), &Fill::Zeros)?;
+    rescue_in(tree.clone(), "", &open_options(), &Fill::Zeros.into())?;
     let table = CTable::open_in(tree, "", &open_options())?;
     let mut all = vec![];
     for name in COLUMNS {

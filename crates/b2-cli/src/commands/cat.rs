@@ -210,12 +210,13 @@ fn next(
 ) -> Result<Option<Object>> {
     let found = objects.next();
     let is_damaged = found.as_ref().is_err_and(|error| error.code() == Code::Data);
-    if is_damaged
-        && args.items.is_none()
-        && args.bytes.is_none()
-        && let Some((schunk, ngood)) = objects.before_damage(cx.memory() / 2)
-    {
-        decoded::first_chunks(&schunk, ngood, &cx.read_options(), &mut |bytes| out.write(bytes))?;
+    if is_damaged && args.items.is_none() && args.bytes.is_none() {
+        if let Some(bytes) = objects.chunk_before_damage(cx.memory() / 4) {
+            out.write(&bytes)?;
+        } else if let Some((schunk, ngood)) = objects.before_damage(cx.memory() / 2) {
+            let budget = cx.read_options();
+            decoded::first_chunks(&schunk, ngood, &budget, &mut |bytes| out.write(bytes))?;
+        }
     }
     found
 }

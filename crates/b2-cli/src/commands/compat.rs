@@ -3,7 +3,7 @@
 use b2frame::SChunk;
 use b2store::{ColumnKind, Store, StoreKind};
 use bcolz_store::DataSet;
-use blosc_chunk::{ChunkHeader, CodecId};
+use blosc_chunk::{ChunkHeader, CodecId, SplitMode};
 use serde::Serialize;
 
 use crate::{
@@ -58,6 +58,9 @@ const C_BLOSC: &str = "C-Blosc, python-blosc";
 const NUMCODECS: &str = "numcodecs, zarr";
 const BLOSCPACK: &str = "Bloscpack";
 const BCOLZ: &str = "bcolz";
+
+/// What those of python-blosc2 lack whose list of split modes is off by one.
+const NO_FORWARD: &str = ", but 0.6 to 2.0.0, which do not know split mode forward";
 
 /// Prints the readers of each input.
 pub(crate) fn run(args: &CompatArgs, cx: &Context) -> Code {
@@ -125,6 +128,11 @@ fn of_blosc2(text: &str) -> [Reader; 2] {
 
 fn of_frame(schunk: &SChunk) -> Vec<Reader> {
     let mut readers: Vec<Reader> = of_blosc2(&info::opens_with(schunk)).into();
+    if schunk.cparams().split == SplitMode::ForwardCompat {
+        let python =
+            readers.iter_mut().find(|reader| reader.program == PYTHON_BLOSC2 && reader.opens);
+        python.into_iter().for_each(|reader| reader.note.push_str(NO_FORWARD));
+    }
     let no_chunk = "a frame is no chunk; `b2 extract --chunk N` takes one out";
     readers.push(Reader::stopped(C_BLOSC, no_chunk));
     readers.push(Reader::stopped(NUMCODECS, no_chunk));

@@ -3,12 +3,14 @@
 
 mod bcolz;
 mod blp;
+pub(super) mod chunk;
 pub(super) mod frame;
 mod store;
 
 use core::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use b2frame::rescue::ChunkState;
 use serde::Serialize;
 
 use crate::{
@@ -38,33 +40,111 @@ struct RescueReport<'a> {
     /// The steps of the rescue.
     actions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    chunks: Option<Chunks>,
+    chunks: Option<Counts>,
+    /// The same of the blocks of bare chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Counts>,
+    /// Those that are not good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bad: Vec<Bad>,
+    /// What the seal of a frame says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seal: Option<&'static str>,
 }
 
-/// How many chunks of a frame were in which state.
-#[derive(Clone, Copy, Serialize)]
-struct Chunks {
+/// How many chunks or blocks were in which state.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Counts {
     good: u64,
     doubtful: u64,
     lost: u64,
 }
 
+impl Counts {
+    fn of(states: &[ChunkState]) -> Self {
+        let mut counts = Self::default();
+        states.iter().for_each(|state| counts.add(*state));
+        counts
+    }
+
+    fn add(&mut self, state: ChunkState) {
+        match state {
+            ChunkState::Good => self.good += 1,
+            ChunkState::Doubtful => self.doubtful += 1,
+            ChunkState::Lost => self.lost += 1,
+        }
+    }
+
+    fn add_all(&mut self, other: Self) {
+        self.good += other.good;
+        self.doubtful += other.doubtful;
+        self.lost += other.lost;
+    }
+}
+
+/// A chunk, or a block of a bare chunk, that is not good.
+#[derive(Clone, Default, Serialize)]
+struct Bad {
+    /// The frame of a file of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<u64>,
+    /// The value of a store, or the column of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<u64>,
+    state: &'static str,
+}
+
+impl Bad {
+    /// Those of the chunks that are not good.
+    fn chunks(states: &[ChunkState]) -> impl Iterator<Item = Self> {
+        numbered(states).map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
+    }
+
+    /// Those of the blocks of a bare chunk that are not good.
+    fn blocks(chunk: Option<u64>, states: &[ChunkState]) -> impl Iterator<Item = Self> {
+        numbered(states).map(move |(block, state)| Self {
+            chunk,
+            block: Some(block),
+            state,
+            ..Self::default()
+        })
+    }
+}
+
+/// The numbers and the names of states that are not good.
+fn numbered(states: &[ChunkState]) -> impl Iterator<Item = (u64, &'static str)> {
+    (0u64..).zip(states).filter_map(|(number, state)| match state {
+        ChunkState::Good => None,
+        ChunkState::Doubtful => Some((number, "doubtful")),
+        ChunkState::Lost => Some((number, "lost")),
+    })
+}
+
 /// The result of one format.
+#[derive(Default)]
 struct Saved {
     complete: bool,
     nbytes: u64,
     filled: u64,
     actions: Vec<String>,
-    chunks: Option<Chunks>,
+    chunks: Option<Counts>,
+    blocks: Option<Counts>,
+    bad: Vec<Bad>,
+    seal: Option<&'static str>,
 }
 
 /// Rescues each input.
 pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
     let mut inputs = origin::find(&args.inputs, &origin::is_ours);
-    // A store without its embed.b2e is a directory like any other.
+    // A store without its embed.b2e is a directory like any other, and so is an array of bcolz
+    // without its meta.
     for found in &mut inputs {
         let path = found.as_ref().err().map(|(name, _)| PathBuf::from(name));
-        if let Some(path) = path.filter(|path| store::was_one(path)) {
+        if let Some(path) = path.filter(|path| store::was_one(path) || bcolz::was_one(path)) {
             *found = Ok(Origin::File { path, part: Part::Whole });
         }
     }
@@ -89,12 +169,18 @@ fn rescue_input(
     };
     let _lock = cx.lock_shared(origin, args.lock)?;
     let options = StageOptions { force: args.force, sync: !args.no_sync };
+    let is_bcolz = offset.is_none() && bcolz::was_one(path);
+    if args.dtype.is_some() && !is_bcolz {
+        return Err(message::TYPE_OF_BCOLZ.error());
+    }
     let saved = if offset.is_none() && store::was_one(path) {
         store::run(args, cx, path, &target, options)?
-    } else if offset.is_none() && crate::formats::bcolz::is_data_set(path) {
+    } else if is_bcolz {
         bcolz::run(args, cx, path, &target, options)?
     } else if offset.is_none() && path.is_file() && blp::is_blp(path)? {
         blp::run(args, cx, path, &target, options)?
+    } else if path.is_file() && chunk::is_chunk(path, offset.unwrap_or(0))? {
+        chunk::run(args, cx, path, offset, &target, options)?
     } else {
         frame::run(args, cx, path, offset, &target, options)?
     };
@@ -103,7 +189,7 @@ fn rescue_input(
 
 fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<()> {
     let (console, name) = (&cx.console, origin.name());
-    let Saved { complete, nbytes, filled, actions, chunks } = saved;
+    let Saved { complete, nbytes, filled, actions, chunks, blocks, bad, seal } = saved;
     if console.json() {
         let output = path_text(target);
         let schema = "b2.rescue/1";
@@ -117,6 +203,9 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
             filled,
             actions,
             chunks,
+            blocks,
+            bad,
+            seal,
         })?;
     } else {
         let mut text = String::new();

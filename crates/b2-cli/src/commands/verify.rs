@@ -300,6 +300,13 @@ fn verify(schunk: &SChunk, cx: &Context, progress: &Progress) -> VerifyReport {
     })
 }
 
+/// How the sound parts of what stands at `at` are saved.
+fn rescue_hint(path: &Path, at: u64) -> String {
+    let name = harmless(&path_text(path));
+    let part = if at > 0 { format!("{name}@{at}") } else { name };
+    format!("`b2 rescue {part} -o NEW` saves what can be read")
+}
+
 impl Findings {
     fn new(path: String) -> Self {
         Self {
@@ -441,6 +448,10 @@ impl Findings {
     fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
         // What comes once is gone.
         let Some(path) = origin.path().filter(|path| !is_stream(path)) else { return };
+        if super::rescue::chunk::is_chunk(path, at).unwrap_or(false) {
+            self.hint = Some(rescue_hint(path, at));
+            return;
+        }
         let rescue = RescueOptions::default();
         let Ok(found) = super::rescue::frame::salvage(cx, path, at, &rescue) else { return };
         let lost = found.count(ChunkState::Lost);
@@ -449,14 +460,11 @@ impl Findings {
         if lost == found.chunks.len() as u64 {
             return;
         }
-        let name = harmless(&path_text(path));
-        let part = if at > 0 { format!("{name}@{at}") } else { name };
-        self.hint = Some(format!("`b2 rescue {part} -o NEW` saves what can be read"));
+        self.hint = Some(rescue_hint(path, at));
     }
 
     fn point_to_rescue(&mut self, path: &Path) {
-        let name = harmless(&path_text(path));
-        self.hint = Some(format!("`b2 rescue {name} -o NEW` saves what can be read"));
+        self.hint = Some(rescue_hint(path, 0));
     }
 
     fn unopened(&mut self, nframe: u64, error: &Error) {

@@ -173,6 +173,12 @@ messages! {
         "use --size 800x500";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
+    TYPE_OF_BCOLZ: Usage,
+        "--dtype is for arrays and tables of bcolz: other formats say what their items are";
+    NO_NAN: Usage,
+        "no item of {} bytes is not a number";
+    FILL_OF_ITEM: Usage,
+        "the fill needs the bytes of an item, which are {}";
     NOTHING_RESCUED: Data,
         "no sound chunk and no header were found";
     NOT_COMPRESSED: Usage,

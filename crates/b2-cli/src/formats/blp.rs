@@ -191,7 +191,9 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     if range.is_empty() {
         return Ok(());
     }
-    if range.end - range.start <= MAX_BLOCKWISE_NBYTES {
+    // Of all data, what stands before damage is wanted.
+    let is_all = range == (0..file.nbytes()?);
+    if range.end - range.start <= MAX_BLOCKWISE_NBYTES && !is_all {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
         let n = file.read_at(range.start, &mut bytes)?;
         return sink(&bytes[..n]);

@@ -48,6 +48,13 @@ pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
     header.header_len() as u64 + 8 * header.nblocks() as u64 + LAZY_TRAILER_LEN
 }
 
+/// The error of a chunk of which only `there` bytes are there.
+pub(crate) fn truncated(at: u64, header: &ChunkHeader, there: u64) -> Error {
+    let (cbytes, len) = (header.cbytes(), usize::try_from(there).unwrap_or(usize::MAX));
+    let what = Corrupt::Truncated { cbytes, len };
+    Error::Chunk { at, source: blosc_chunk::Error::Corrupt { at: 0xc, what } }
+}
+
 /// Bytes of a lazy chunk's number and position in its frame.
 pub(crate) const LAZY_TRAILER_LEN: u64 = 12;
 
@@ -64,10 +71,7 @@ impl BareChunk {
         let header =
             ChunkHeader::parse(&head).map_err(|source| Error::Chunk { at: offset, source })?;
         if there < stored_len(&header) {
-            let (cbytes, len) = (header.cbytes(), usize::try_from(there).unwrap_or(usize::MAX));
-            let what = Corrupt::Truncated { cbytes, len };
-            let source = blosc_chunk::Error::Corrupt { at: 0xc, what };
-            return Err(Error::Chunk { at: offset, source });
+            return Err(truncated(offset, &header, there));
         }
         Ok(Self { store, offset, header, dparams })
     }

@@ -27,6 +27,7 @@ use b2frame::{
     rescue::{ChunkState, RescueOptions, Salvage},
 };
 use blosc_chunk::{ChunkHeader, DParams, Limits};
+use blosc_container::rescue::ChunkSalvage;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt};
 use bloscpack::params::Digests;
 
@@ -44,6 +45,7 @@ use crate::{
         raw_data,
     },
     opener::Opened,
+    output::targets::CHUNK_SUFFIX,
 };
 
 /// Bytes of a piped frame that stay in memory.
@@ -280,6 +282,20 @@ impl ObjectReader {
         Some((Arc::new(saved.schunk), ngood))
     }
 
+    /// The data of the bare chunk that [`next`](Self::next) could not open, up to its first block
+    /// that cannot be read. Chunk and data have at most `max_nbytes` bytes each.
+    pub(crate) fn chunk_before_damage(&self, max_nbytes: u64) -> Option<Vec<u8>> {
+        let Source::Stored(store) = &self.source else { return None };
+        let len = store.len().ok()?.saturating_sub(self.at);
+        let len = usize::try_from(len).ok().filter(|_| len <= max_nbytes)?;
+        let mut bytes = vec![0; len];
+        store.read_exact_at(self.at, &mut bytes).ok()?;
+        chunk::header_of(&bytes)?;
+        let dparams = self.dparams.clone().limits(Limits::none().max_nbytes(max_nbytes));
+        let saved = ChunkSalvage::from_bytes(&bytes, &dparams, &RescueOptions::default()).ok()?;
+        Some(saved.data_before_damage().to_vec())
+    }
+
     /// Bytes after the last frame that are no frame; known once [`next`](Self::next) has found the
     /// end.
     pub(crate) fn trailing(&self) -> u64 {
@@ -409,6 +425,11 @@ impl ObjectReader {
 
     /// Not quite a chunk: perhaps a damaged one, perhaps something else.
     fn perhaps_chunk(&self, start: Vec<u8>, header: &ChunkHeader, left: u64) -> Error {
+        let path = self.path.as_deref().map(|path| path.as_os_str().as_encoded_bytes());
+        let is_called = path.is_some_and(|path| path.ends_with(CHUNK_SUFFIX.as_bytes()));
+        if is_called && left < chunk::stored_len(header) {
+            return chunk::truncated(self.at, header, left);
+        }
         let found = match &self.source {
             Source::Stored(_) | Source::Folder | Source::Member(_) => Some(left),
             Source::Piped(_) => Some(left).filter(|left| *left < chunk::stored_len(header)),

@@ -80,6 +80,28 @@ fn cat_gives_what_stands_before_the_damage() {
 }
 
 #[test]
+fn cat_gives_what_stands_before_the_damage_in_every_format() {
+    let dir = Dir::new();
+    let data = walk(50_000);
+    dir.write("a", &data);
+    dir.b2("c -q -t4 -z 16K --format blp a -o a.blp").ok();
+    dir.b2("c -q -t4 -z 16K a -o a.b2frame").ok();
+    dir.b2("convert -q a.b2frame a.sframe").ok();
+    dir.b2("convert -q --dtype i4 --chunks 4096 a a.bcolz").ok();
+    let blp = dir.read("a.blp");
+    dir.write("cut.blp", &blp[..blp.len() - 30]);
+    std::fs::remove_file(dir.path("a.sframe/00000004.chunk")).unwrap();
+    dir.write("a.bcolz/data/__4.blp", b"nothing");
+    for (name, nbytes) in [("cut.blp", 12 << 14), ("a.sframe", 4 << 14), ("a.bcolz", 4 << 14)] {
+        let run = dir.b2(&format!("cat {name}"));
+        assert_eq!(run.code, Some(1), "{name}: {}", run.stderr);
+        let len = run.stdout.len();
+        assert!(len >= nbytes && len < data.len(), "{name}: {len}");
+        assert!(data.starts_with(&run.stdout), "{name}");
+    }
+}
+
+#[test]
 fn frames_without_header_and_sparse_frames_are_saved() {
     let dir = Dir::new();
     let (data, _) = cut(&dir);
@@ -186,4 +208,178 @@ fn a_bloscpack_file_without_its_magic_is_damaged_and_can_be_rescued() {
     std::fs::rename(dir.path("a.blp"), dir.path("a.bin")).unwrap();
     let run = dir.b2("verify a.bin");
     assert!(run.code != Some(0) && !run.stderr.contains("rescue"), "{}", run.stderr);
+}
+
+/// A bare chunk of ten blocks, whose bytes from the sixth block on are cut off.
+fn cut_chunk(dir: &Dir) -> Vec<u8> {
+    let data = walk(10_000);
+    dir.write("a", &data).b2("c -q -t4 --format chunk --block-size 4000 a -o a.chunk").ok();
+    let info: Value =
+        serde_json::from_slice(&dir.b2("info -vv --json a.chunk").ok().stdout).unwrap();
+    let sixth = usize::try_from(info["blocks"][5]["offset"].as_u64().unwrap()).unwrap();
+    let chunk = dir.read("a.chunk");
+    dir.write("cut.chunk", &chunk[..sixth + 20]);
+    data
+}
+
+#[test]
+fn the_blocks_of_a_cut_bare_chunk_are_saved() {
+    let dir = Dir::new();
+    let data = cut_chunk(&dir);
+    let run = dir.b2("rescue cut.chunk -o saved.chunk");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let text = run.text();
+    assert!(text.contains("filled: blocks 5 to 9\n"), "{text}");
+    assert!(text.contains("50.00 % of 39.1 KiB are data"), "{text}");
+    let found = dir.b2("cat saved.chunk").ok().stdout;
+    assert_eq!(found, [&data[..20_000], &[0; 20_000]].concat());
+    dir.b2("verify saved.chunk").ok();
+    let run = dir.b2("rescue -f --cut --json cut.chunk -o saved.chunk");
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(report["blocks"], serde_json::json!({"good": 5, "doubtful": 0, "lost": 5}));
+    assert_eq!(report["chunks"], serde_json::json!({"good": 0, "doubtful": 1, "lost": 0}));
+    assert_eq!(report["bad"][0], serde_json::json!({"block": 5, "state": "lost"}));
+    assert_eq!(dir.b2("cat saved.chunk").ok().stdout, data[..20_000]);
+    dir.b2("rescue -f --fill 0x01000000 cut.chunk -o saved.chunk");
+    assert_eq!(dir.b2("cat --items 9999: saved.chunk").ok().stdout, [1, 0, 0, 0]);
+    assert_eq!(dir.b2("rescue -f --fill 0x01 cut.chunk -o saved.chunk").code, Some(2));
+    // What verify and cat say and give.
+    let run = dir.b2("verify cut.chunk");
+    assert!(run.code == Some(1) && run.stderr.contains("b2 rescue cut.chunk"), "{}", run.stderr);
+    let run = dir.b2("cat cut.chunk");
+    assert!(run.code == Some(1) && run.stdout == data[..20_000], "{}", run.stderr);
+    let run = dir.b2("rescue a.chunk -o whole.chunk").ok();
+    assert_eq!(run.text(), "whole.chunk: everything (39.1 KiB)\n");
+}
+
+#[test]
+fn bare_chunks_that_follow_each_other_are_saved_one_by_one() {
+    let dir = Dir::new();
+    let data = cut_chunk(&dir);
+    let (chunk, cut) = (dir.read("a.chunk"), dir.read("cut.chunk"));
+    dir.write("three", [&chunk[..], &cut, &chunk].concat());
+    let run = dir.b2("rescue three -o saved");
+    let text = run.text();
+    let at = chunk.len();
+    let line = format!("chunk 1 at byte {at}: filled: blocks 5 to 9\n");
+    assert!(run.code == Some(1) && text.contains(&line), "{text}{}", run.stderr);
+    assert!(!text.contains("chunk 0"), "{text}");
+    let run = dir.b2(&format!("rescue three@{at} -o one.chunk"));
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let filled = [&data[..20_000], &[0; 20_000]].concat();
+    assert_eq!(dir.b2("cat one.chunk").ok().stdout, filled);
+    let info: Value = serde_json::from_slice(&dir.b2("info --json saved@0").ok().stdout).unwrap();
+    let second = info["cbytes"].as_u64().unwrap();
+    assert_eq!(dir.b2("cat saved@0").ok().stdout, data);
+    assert_eq!(dir.b2(&format!("cat saved@{second}")).ok().stdout, filled);
+}
+
+#[test]
+fn a_damaged_seal_is_told_from_damaged_data() {
+    let dir = Dir::new();
+    let data = walk(5_000);
+    dir.write("a", &data);
+    let report = |name: &str| -> (Option<i32>, Value) {
+        let run = dir.b2(&format!("rescue --json -f {name} -o saved.b2frame"));
+        (run.code, serde_json::from_slice(&run.stdout).unwrap())
+    };
+    for checksum in ["body", "chunks"] {
+        dir.b2(&format!("c -q -f -t4 -z4K --checksum {checksum} a -o a.b2frame")).ok();
+        let sound = dir.read("a.b2frame");
+        let flip = |at: usize| {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 4;
+            dir.write("bad.b2frame", bytes);
+        };
+        assert_eq!(report("a.b2frame").1["seal"], "intact");
+        // One of the last 16 bytes, or their type.
+        for at in [1, 9, 17] {
+            flip(sound.len() - at);
+            let run = dir.b2("verify bad.b2frame");
+            assert!(run.stderr.contains("the seal is damaged, and nothing else"), "{}", run.stderr);
+            let (code, report) = report("bad.b2frame");
+            assert_eq!((code, &report["seal"]), (Some(1), &"seal damaged".into()), "{report}");
+            assert_eq!(report["chunks"]["good"], 5, "{report}");
+            assert_eq!(dir.b2("cat saved.b2frame").ok().stdout, data);
+            dir.b2("verify saved.b2frame").ok();
+        }
+    }
+    // A byte of a chunk that is stored as it is: with a sum for each chunk it is named.
+    let noise: Vec<u8> = {
+        let mut random = blosc_testdata::data::XorShift32::new(7);
+        (0..20_000).map(|_| random.next_u32().to_le_bytes()[0]).collect()
+    };
+    dir.write("n", noise);
+    for (checksum, ndoubtful) in [("body", 5), ("chunks", 1)] {
+        dir.b2(&format!("c -q -f -z4K --checksum {checksum} n -o n.b2frame")).ok();
+        let mut bytes = dir.read("n.b2frame");
+        bytes[10_000] ^= 4;
+        dir.write("n.b2frame", bytes);
+        let (code, report) = report("n.b2frame");
+        assert_eq!((code, &report["seal"]), (Some(1), &"body damaged".into()), "{report}");
+        assert_eq!(report["chunks"]["doubtful"], ndoubtful, "{report}");
+        assert_eq!(report["chunks"]["lost"], 0, "{report}");
+    }
+}
+
+#[test]
+fn an_array_of_bcolz_without_meta_is_saved_as_raw_items_or_as_the_user_says() {
+    let dir = Dir::new();
+    dir.write("a", walk(5_000));
+    dir.b2("convert -q --dtype f4 a a.bcolz").ok();
+    std::fs::remove_dir_all(dir.path("a.bcolz/meta")).unwrap();
+    std::fs::remove_file(dir.path("a.bcolz/__attrs__")).unwrap();
+    let run = dir.b2("rescue a.bcolz -o raw.bcolz");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.text().contains("the type is lost; items are |V4"), "{}", run.text());
+    assert_eq!(dir.b2("cat raw.bcolz").ok().stdout, walk(5_000));
+    dir.b2("rescue --dtype f4 a.bcolz -o typed.bcolz");
+    let run = dir.b2("info typed.bcolz").ok();
+    let info = run.text();
+    assert!(info.contains("5000") && info.contains("float32"), "{info}");
+    assert_eq!(dir.b2("cat typed.bcolz").ok().stdout, walk(5_000));
+    assert_eq!(dir.b2("rescue --dtype f4 a -o no").code, Some(2));
+}
+
+#[test]
+fn what_is_rescued_stays_as_it_is() {
+    let dir = Dir::new();
+    dir.write("a", walk(20_000));
+    for (name, options) in [
+        ("a.b2frame", "c -q -t4 -z 16K"),
+        ("a.b2nd", "c -q --dtype i4 --shape 200,100 --chunks 20,100"),
+        ("a.blp", "c -q -t4 -z 16K --format blp"),
+        ("a.chunk", "c -q -t4 --format chunk --block-size 4K"),
+    ] {
+        dir.b2(&format!("{options} a -o {name}")).ok();
+        let bytes = dir.read(name);
+        dir.write(name, &bytes[..bytes.len() - 300]);
+    }
+    dir.b2("c -q -t4 -z 16K a -o b.b2frame").ok();
+    dir.b2("convert -q b.b2frame a.sframe").ok();
+    dir.b2("convert -q --dtype i4 --chunks 4096 a a.bcolz").ok();
+    dir.write("a.sframe/00000001.chunk", b"nothing");
+    dir.write("a.bcolz/data/__2.blp", b"nothing");
+    let files = ["a.b2frame", "a.b2nd", "a.blp", "a.chunk"];
+    let folders = ["a.sframe", "a.bcolz"];
+    for name in files.into_iter().chain(folders) {
+        let before = all_files(&dir.path(name));
+        for options in ["", "--cut", "--fill 0x01000000"] {
+            let run = dir.b2(&format!("rescue -f {options} {name} -o saved-{name}"));
+            assert_eq!(run.code, Some(1), "{name} {options}: {}", run.stderr);
+            dir.b2(&format!("verify saved-{name}")).ok();
+        }
+        assert!(before == all_files(&dir.path(name)), "{name}");
+    }
+}
+
+/// The files at or below a path, with what is in them.
+fn all_files(path: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    if path.is_file() {
+        return vec![(path.to_owned(), std::fs::read(path).unwrap())];
+    }
+    let mut entries: Vec<_> =
+        std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries.iter().flat_map(|entry| all_files(entry)).collect()
 }

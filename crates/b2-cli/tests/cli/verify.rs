@@ -164,3 +164,25 @@ fn chunks_that_known_defects_may_have_spoiled_are_warnings() {
     b2: w.i32.b2frame: warning: chunk 0: three or more filters, with which C-Blosc2 2.10.0 to 3.3.5 spoiled data
     "#);
 }
+
+#[test]
+fn every_suspicious_form_has_a_warning() {
+    let dir = Dir::new();
+    dir.write("odd", walk(1001)[..4003].to_vec());
+    for (options, warning) in [
+        ("--filter shuffle,bytedelta_legacy", "bytedelta as filter 34"),
+        ("--filter shuffle,bytedelta", "bytedelta with bytes after the last item"),
+        ("--filter delta", "delta with bytes after the last item"),
+        ("--filter shuffle,delta", "delta after another filter"),
+        ("--filter bitshuffle,shuffle,delta", "three or more filters"),
+        ("--lossy --filter trunc:9,delta", "a lossy filter before delta"),
+        ("--lossy --filter trunc:9", "trunc_prec with bytes after the last item"),
+    ] {
+        let run = dir.b2(&format!("c -q -f -t4 -C lz4 --format chunk {options} odd -o odd.chunk"));
+        assert_eq!(run.code, Some(0), "{options}: {}", run.stderr);
+        let run = dir.b2("verify odd.chunk").ok();
+        assert!(run.stderr.contains(warning), "{options}: {}", run.stderr);
+    }
+    dir.b2("c -q -f -t4 -C lz4 --format chunk odd -o odd.chunk").ok();
+    assert_eq!(dir.b2("verify odd.chunk").ok().stderr, "");
+}

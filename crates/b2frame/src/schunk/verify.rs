@@ -112,6 +112,11 @@ impl SChunk {
                 }
                 return;
             }
+            Ok(SealState::SealDamaged) => {
+                let at = self.frame_len().saturating_sub(16);
+                let at = self.state.source.position(at);
+                return report.other.push(Error::Corrupt { at, what: Corrupt::Seal });
+            }
             Ok(SealState::HeaderChanged) => Note::HeaderChanged,
             Ok(SealState::BrokenByOtherWriter) => Note::SealBroken,
             Ok(_) => return,

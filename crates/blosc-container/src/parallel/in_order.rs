@@ -35,7 +35,8 @@ pub struct Job<J> {
 ///
 /// # Errors
 ///
-/// The first one of `next` or `done`; results that were not passed on by then are dropped.
+/// That of `next`, after all results of the jobs before it were passed on, or the first one of
+/// `done`; later results are dropped.
 pub fn in_order<J, R, S, E>(
     budget: Budget,
     next: impl FnMut() -> Result<Option<Job<J>>, E>,
@@ -152,18 +153,22 @@ impl<J, R> Pipeline<J, R> {
         mut help: impl FnMut() -> Option<Numbered<thread::Result<R>>>,
         mut done: impl FnMut(R) -> Result<(), E>,
     ) -> Result<(), E> {
-        while let Some(Job { job, weight }) = next()? {
+        let end = loop {
+            let Job { job, weight } = match next() {
+                Ok(Some(job)) => job,
+                end => break end.map(drop),
+            };
             while self.is_full(weight) {
                 self.pass_on(&mut help, &mut done)?;
             }
             if !self.begin(job, weight) {
-                break;
+                break Ok(());
             }
-        }
+        };
         while self.passed_on < self.begun {
             self.pass_on(&mut help, &mut done)?;
         }
-        Ok(())
+        end
     }
 
     /// Whether another job would be too much.
@@ -293,6 +298,23 @@ mod tests {
             let done = |job: u64| if job == 7 { Err("seven".to_owned()) } else { Ok(()) };
             let result = in_order(budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
             assert_eq!(result, Err("seven".to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_error_instead_of_a_job_comes_after_the_results_before_it() {
+        for threads in [1, 2, 8] {
+            let (mut left, mut found) = (5, vec![]);
+            let next = || {
+                left -= 1;
+                if left == 0 { Err("damaged") } else { Ok(Some(Job { job: left, weight: 1 })) }
+            };
+            let done = |job: u64| {
+                found.push(job);
+                Ok(())
+            };
+            let result = in_order(budget(threads, 100), next, || (), |(), job| job, done);
+            assert_eq!((result, found), (Err("damaged"), vec![4, 3, 2, 1]), "{threads}");
         }
     }
 

@@ -8,10 +8,14 @@ use std::{
     sync::Arc,
 };
 
-use bcolz_store::{Budget, CArray, DataSet, OpenOptions, repair::Repair, tree::DirTree};
+use bcolz_store::{
+    Budget, CArray, DataSet, OpenOptions,
+    repair::{Action, Repair, RescueOptions},
+    tree::DirTree,
+};
 use blosc_chunk::Limits;
 
-use super::{Saved, unreadable};
+use super::{Bad, Counts, Saved, unreadable};
 use crate::{
     args::RescueArgs,
     context::Context,
@@ -19,6 +23,23 @@ use crate::{
     inputs::decoded::Guard,
     output::staged::{Nest, StageOptions},
 };
+
+/// Whether a directory is, or was, an array or a table: its chunks may be all that is left.
+pub(super) fn was_one(path: &Path) -> bool {
+    let has_chunks = |path: &Path| {
+        fs::read_dir(path.join("data")).is_ok_and(|entries| {
+            entries.flatten().any(|entry| {
+                let name = entry.file_name();
+                let digits = name.to_str().and_then(|name| name.strip_prefix("__"));
+                let digits = digits.and_then(|name| name.strip_suffix(".blp")).unwrap_or_default();
+                digits.parse::<u64>().is_ok()
+            })
+        })
+    };
+    let columns = || fs::read_dir(path).into_iter().flatten().flatten();
+    crate::formats::bcolz::is_data_set(path)
+        || path.is_dir() && (has_chunks(path) || columns().any(|entry| has_chunks(&entry.path())))
+}
 
 /// Rescues the sound chunks of `root` as `target`.
 pub(super) fn run(
@@ -35,7 +56,8 @@ pub(super) fn run(
         .dparams(cx.dparams().limits(limits))
         .budget(Budget::default().max_memory(cx.memory() / 2));
     let store = Arc::new(DirTree::new(nest.path()));
-    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &args.fill())?;
+    let rescue = RescueOptions::default().fill(args.fill()).dtype(args.dtype.clone());
+    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &rescue)?;
     let set = bcolz_store::open_in(store, "", &read)?;
     let filled = actions.iter().fold(0u64, |sum, action| match action.what {
         Repair::Filled { rows, .. } => {
@@ -53,9 +75,45 @@ pub(super) fn run(
         complete: !actions.iter().any(|action| action.what.is_loss()),
         nbytes,
         filled,
+        chunks: Some(counts(&set, &actions)),
+        bad: actions.iter().filter_map(bad).collect(),
         actions: actions.iter().map(ToString::to_string).collect(),
-        chunks: None,
+        ..Saved::default()
     })
+}
+
+/// The chunks of an array, or of all columns.
+fn counts(set: &DataSet, actions: &[Action]) -> Counts {
+    let nchunks = match set {
+        DataSet::CArray(array) => array.nchunks(),
+        DataSet::CTable(table) => {
+            let columns = table.names().filter_map(|name| table.column(name).ok());
+            columns.map(CArray::nchunks).sum()
+        }
+    };
+    let mut counts = Counts::default();
+    for action in actions {
+        match action.what {
+            Repair::Filled { .. } => counts.lost += 1,
+            Repair::Doubtful { .. } => counts.doubtful += 1,
+            Repair::Cut { nchunks, .. } => counts.lost += nchunks,
+            _ => {}
+        }
+    }
+    let was_cut = actions.iter().any(|action| matches!(action.what, Repair::Cut { .. }));
+    let kept = if was_cut { nchunks } else { nchunks.saturating_sub(counts.lost) };
+    Counts { good: kept.saturating_sub(counts.doubtful), ..counts }
+}
+
+/// The chunk that an action is about, if it is not good.
+fn bad(action: &Action) -> Option<Bad> {
+    let (nchunk, state) = match action.what {
+        Repair::Filled { nchunk, .. } => (nchunk, "lost"),
+        Repair::Doubtful { nchunk } => (nchunk, "doubtful"),
+        _ => return None,
+    };
+    let path = Some(action.path.clone()).filter(|path| !path.is_empty());
+    Some(Bad { path, chunk: Some(nchunk), state, ..Bad::default() })
 }
 
 /// Bytes of a row of the array at `path` of the data set.

@@ -11,7 +11,7 @@ use b2frame::{probe, probe::Kind};
 use blosc_chunk::Limits;
 use blosc_io::FileStore;
 
-use super::{Saved, unreadable};
+use super::{Bad, Counts, Saved, unreadable};
 use crate::{
     args::RescueArgs,
     context::Context,
@@ -91,5 +91,7 @@ pub(super) fn run(
         actions.push("the shape and type of the array are left out: rows are missing".to_owned());
     }
     let nbytes = nbytes.saturating_add(filled);
-    Ok(Saved { complete: found.is_complete(), nbytes, filled, actions, chunks: None })
+    let (complete, states) = (found.is_complete(), found.states());
+    let (chunks, bad) = (Some(Counts::of(&states)), Bad::chunks(&states).collect());
+    Ok(Saved { complete, nbytes, filled, actions, chunks, bad, ..Saved::default() })
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use b2frame::{
-    OpenOptions, SChunk,
+    OpenOptions,
     probe::Kind,
     rescue::{self, ChunkState, RescueOptions, Salvage},
     seal::SealState,
@@ -17,7 +17,7 @@ use b2frame::{
 use blosc_chunk::Limits;
 use blosc_io::{FileStore, ReadAt, Windowed};
 
-use super::{Chunks, Saved, unreadable};
+use super::{Bad, Counts, Saved, unreadable};
 use crate::{
     args::RescueArgs,
     context::Context,
@@ -52,7 +52,7 @@ pub(super) fn run(
     let nest = Nest::create(target, options, &cx.unfinished)?;
     saved.save(nest.path())?;
     nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
-    Ok(summary(args, &saved, unlike_seal(cx, path, offset)))
+    Ok(summary(args, &saved))
 }
 
 /// Rescues frames that follow each other as a file of frames that follow each other.
@@ -70,8 +70,8 @@ fn several(
     let mut output = File::create(nest.path()).map_err(written)?;
     let member_path = nest.path().with_extension("member");
     let mut guard = Guard::new(args.limits);
-    let mut all = Saved { complete: true, nbytes: 0, filled: 0, actions: vec![], chunks: None };
-    let mut counts = Chunks { good: 0, doubtful: 0, lost: 0 };
+    let mut all = Saved { complete: true, ..Saved::default() };
+    let mut counts = Counts::default();
     let mut nframes = 0;
     for (number, member) in members.iter().enumerate() {
         let len = member.end.saturating_sub(member.start);
@@ -93,16 +93,14 @@ fn several(
         let copied = File::open(&member_path).and_then(|mut file| io::copy(&mut file, &mut output));
         copied.map_err(Error::io_at(Doing::Write, target))?;
         fs::remove_file(&member_path).map_err(Error::io_at(Doing::Write, target))?;
-        let one = summary(args, &saved, unlike_seal(cx, path, member.start));
+        let one = summary(args, &saved);
         all.complete &= one.complete;
         all.nbytes = all.nbytes.saturating_add(one.nbytes);
         all.filled = all.filled.saturating_add(one.filled);
         all.actions.extend(one.actions.iter().map(|action| format!("{place}: {action}")));
-        if let Some(chunks) = one.chunks {
-            counts.good += chunks.good;
-            counts.doubtful += chunks.doubtful;
-            counts.lost += chunks.lost;
-        }
+        one.chunks.into_iter().for_each(|chunks| counts.add_all(chunks));
+        let frame = Some(number as u64);
+        all.bad.extend(one.bad.into_iter().map(|bad| Bad { frame, ..bad }));
         nframes += 1;
     }
     if nframes == 0 {
@@ -114,42 +112,56 @@ fn several(
 }
 
 /// What to say of a frame that was saved.
-fn summary(args: &RescueArgs, saved: &Salvage, unlike_seal: Option<Vec<u64>>) -> Saved {
+fn summary(args: &RescueArgs, saved: &Salvage) -> Saved {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
-    if let Some(chunks) = &unlike_seal {
-        let which = if chunks.is_empty() { "unknown".to_owned() } else { listed(chunks) };
-        actions.push(format!("the checksum says that data changed: {which}"));
-    }
     let lost = with_state(&saved.chunks, ChunkState::Lost);
-    let what = if args.cut { "cut" } else { "filled" };
-    for (state, what) in [(ChunkState::Lost, what), (ChunkState::Doubtful, "perhaps elsewhere")] {
-        let found = with_state(&saved.chunks, state);
-        if !found.is_empty() {
-            actions.push(format!("{what}: {}", listed(&found)));
+    let mut doubtful = with_state(&saved.chunks, ChunkState::Doubtful);
+    match &saved.seal {
+        Some(SealState::BodyDamaged { chunks }) if !chunks.is_empty() => {
+            actions
+                .push(format!("the checksum says that data changed: {}", listed("chunk", chunks)));
+            doubtful.clear();
         }
+        Some(SealState::BodyDamaged { .. }) => doubtful.clear(),
+        Some(state @ (SealState::HeaderChanged | SealState::BrokenByOtherWriter)) => {
+            actions.push(format!("the seal is not valid any more: {}", seal_text(state)));
+        }
+        _ => {}
+    }
+    let what = if args.cut { "cut" } else { "filled" };
+    for (found, what) in [(&lost, what), (&doubtful, "perhaps elsewhere")] {
+        if !found.is_empty() {
+            actions.push(format!("{what}: {}", listed("chunk", found)));
+        }
+    }
+    if !saved.rewritten().is_empty() {
+        let which = listed("chunk", saved.rewritten());
+        actions.push(format!("compressed anew, as C-Blosc2 cannot read them back: {which}"));
     }
     let chunksize = saved.schunk.chunksize().fixed().map_or(0, u64::from);
     let filled = if args.cut { 0 } else { chunksize.saturating_mul(lost.len() as u64) };
     Saved {
-        complete: saved.is_complete() && unlike_seal.is_none(),
+        complete: saved.is_complete(),
         nbytes: saved.schunk.nbytes(),
         filled: filled.min(saved.schunk.nbytes()),
         actions,
-        chunks: Some(Chunks {
-            good: saved.count(ChunkState::Good),
-            doubtful: saved.count(ChunkState::Doubtful),
-            lost: lost.len() as u64,
-        }),
+        chunks: Some(Counts::of(&saved.chunks)),
+        bad: Bad::chunks(&saved.chunks).collect(),
+        seal: saved.seal.as_ref().map(seal_text),
+        blocks: None,
     }
 }
 
-/// The chunks of a frame that opens which are not what its seal says. Some chunks decode to other
-/// data than were written.
-fn unlike_seal(cx: &Context, path: &Path, offset: u64) -> Option<Vec<u64>> {
-    let open = OpenOptions::default().offset(offset).dparams(cx.dparams());
-    match SChunk::open_with(path, &open).ok()?.seal_state() {
-        Ok(SealState::BodyDamaged { chunks }) => Some(chunks),
-        _ => None,
+/// The state of a seal, as JSON has it.
+fn seal_text(state: &SealState) -> &'static str {
+    match state {
+        SealState::Intact => "intact",
+        SealState::NeverSealed => "never sealed",
+        SealState::HeaderChanged => "header changed",
+        SealState::BrokenByOtherWriter => "changed by another program",
+        SealState::SealDamaged => "seal damaged",
+        SealState::BodyDamaged { .. } => "body damaged",
+        _ => "unknown",
     }
 }
 
@@ -172,8 +184,8 @@ pub(super) fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
     (0..).zip(chunks).filter(|(_, found)| **found == state).map(|(nchunk, _)| nchunk).collect()
 }
 
-/// `chunks 3, 7 to 9`, and of many only how many.
-pub(super) fn listed(nchunks: &[u64]) -> String {
+/// `chunks 3, 7 to 9`, and of many only how many. The unit is a chunk or a block.
+pub(super) fn listed(unit: &str, nchunks: &[u64]) -> String {
     let runs: Vec<String> = nchunks
         .chunk_by(|a, b| a + 1 == *b)
         .map(|run| match run {
@@ -183,9 +195,9 @@ pub(super) fn listed(nchunks: &[u64]) -> String {
         })
         .collect();
     match (nchunks.len(), runs.len()) {
-        (1, _) => format!("chunk {}", runs.concat()),
-        (_, ..=MAX_LISTED_RUNS) => format!("chunks {}", runs.join(", ")),
-        (many, _) => format!("{} chunks", size::count(many as u64)),
+        (1, _) => format!("{unit} {}", runs.concat()),
+        (_, ..=MAX_LISTED_RUNS) => format!("{unit}s {}", runs.join(", ")),
+        (many, _) => format!("{} {unit}s", size::count(many as u64)),
     }
 }
 
@@ -198,8 +210,8 @@ mod tests {
 
     #[test]
     fn runs_of_chunks_are_put_together() {
-        assert_eq!(listed(&[3]), "chunk 3");
-        assert_eq!(listed(&[3, 7, 8, 9]), "chunks 3, 7 to 9");
-        assert_eq!(listed(&(0..100).map(|n| 2 * n).collect::<Vec<_>>()), "100 chunks");
+        assert_eq!(listed("chunk", &[3]), "chunk 3");
+        assert_eq!(listed("chunk", &[3, 7, 8, 9]), "chunks 3, 7 to 9");
+        assert_eq!(listed("chunk", &(0..100).map(|n| 2 * n).collect::<Vec<_>>()), "100 chunks");
     }
 }

@@ -9,7 +9,7 @@ use b2store::{
 };
 use blosc_chunk::Limits;
 
-use super::{Chunks, Saved, frame::listed};
+use super::{Bad, Counts, Saved, frame::listed};
 use crate::{
     args::RescueArgs,
     context::Context,
@@ -57,18 +57,18 @@ pub(super) fn run(
 
 fn summary(saved: &Salvage, nbytes: u64) -> Saved {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
-    let mut counts = Chunks { good: 0, doubtful: 0, lost: 0 };
-    let mut filled = 0;
+    let (mut counts, mut bad, mut filled) = (Counts::default(), vec![], 0);
     for value in &saved.values {
-        let count = |state| value.chunks.iter().filter(|found| **found == state).count() as u64;
-        counts.good += count(ChunkState::Good);
-        counts.doubtful += count(ChunkState::Doubtful);
-        counts.lost += count(ChunkState::Lost);
+        let of_value = Counts::of(&value.chunks);
+        counts.add_all(of_value);
+        let path = Some(value.key.clone());
+        bad.extend(Bad::chunks(&value.chunks).map(|bad| Bad { path: path.clone(), ..bad }));
         let nchunks = (value.chunks.len() as u64).max(1);
-        filled += value.nbytes / nchunks * count(ChunkState::Lost);
+        filled += value.nbytes / nchunks * of_value.lost;
         actions.extend(actions_of(value));
     }
-    Saved { complete: saved.is_complete(), nbytes, filled, actions, chunks: Some(counts) }
+    let (complete, chunks) = (saved.is_complete(), Some(counts));
+    Saved { complete, nbytes, filled, actions, chunks, bad, ..Saved::default() }
 }
 
 /// What became of a value that is not as it was.
@@ -82,11 +82,10 @@ fn actions_of(value: &SavedValue) -> Vec<String> {
     if value.is_changed {
         actions.push(format!("{key}: the checksum of the archive says that data changed"));
     }
-    for (state, what) in [(ChunkState::Lost, "filled"), (ChunkState::Doubtful, "perhaps elsewhere")]
-    {
+    for (state, what) in [(ChunkState::Lost, "filled"), (ChunkState::Doubtful, "doubtful")] {
         let found = super::frame::with_state(&value.chunks, state);
         if !found.is_empty() {
-            actions.push(format!("{key}: {what}: {}", listed(&found)));
+            actions.push(format!("{key}: {what}: {}", listed("chunk", &found)));
         }
     }
     actions

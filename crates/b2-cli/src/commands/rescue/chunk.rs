@@ -1,0 +1,170 @@
+//! Bare chunks, one or several that follow each other: every block that can be read stays at its
+//! position.
+
+use core::ops::Range;
+use std::{fs, io::Write as _, path::Path};
+
+use b2frame::{probe, probe::Kind};
+use blosc_chunk::Limits;
+use blosc_container::rescue::{
+    ChunkError, ChunkSalvage, ChunkState, Fill, RescueOptions, chunk_members,
+};
+use blosc_io::{FileStore, ReadAt};
+
+use super::{
+    Bad, Counts, Saved,
+    frame::{listed, with_state},
+    unreadable,
+};
+use crate::{
+    args::RescueArgs,
+    context::Context,
+    error::{Doing, Error, Result, message},
+    formats::chunk,
+    inputs::decoded::Guard,
+    output::{
+        staged::{StageOptions, Staged},
+        targets::CHUNK_SUFFIX,
+    },
+};
+
+/// Whether what stands at `offset` of the file begins like a chunk, or the file is called like one
+/// and begins like nothing else.
+pub(in crate::commands) fn is_chunk(path: &Path, offset: u64) -> Result<bool> {
+    let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    let left = store.len().map_err(unreadable(path))?.saturating_sub(offset);
+    let mut head = vec![0; usize::try_from(left).unwrap_or(HEAD_NBYTES).min(HEAD_NBYTES)];
+    store.read_exact_at(offset, &mut head).map_err(unreadable(path))?;
+    let is_called = path.as_os_str().as_encoded_bytes().ends_with(CHUNK_SUFFIX.as_bytes());
+    Ok(match probe(&head) {
+        Kind::Chunk | Kind::Unknown => is_called || chunk::header_of(&head).is_some(),
+        _ => false,
+    })
+}
+
+/// Bytes that tell the format of a file.
+const HEAD_NBYTES: usize = 64;
+
+/// Rescues the chunks of `path` as `target`: all that follow each other, or the one at byte
+/// `offset`.
+pub(super) fn run(
+    args: &RescueArgs,
+    cx: &Context,
+    path: &Path,
+    offset: Option<u64>,
+    target: &Path,
+    options: StageOptions,
+) -> Result<Saved> {
+    let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    let members = members(&store, offset, path)?;
+    let mut guard = Guard::new(args.limits);
+    let staged = Staged::create(target, options, &cx.unfinished)?;
+    let mut output = staged.handle()?;
+    let mut all = Saved { complete: true, ..Saved::default() };
+    let (mut chunks, mut blocks) = (Counts::default(), Counts::default());
+    for (nchunk, member) in (0u64..).zip(&members) {
+        let place = match members.len() {
+            1 => String::new(),
+            _ => format!("chunk {nchunk} at byte {}: ", member.start),
+        };
+        let Some(saved) = salvage(args, cx, &store, member, path)? else {
+            let len = member.end.saturating_sub(member.start);
+            all.actions.push(format!("{place}{len} bytes of which nothing can be read"));
+            all.complete = false;
+            chunks.lost += 1;
+            continue;
+        };
+        guard.admit_bytes(saved.data().len() as u64, member.end.saturating_sub(member.start))?;
+        let chunk = saved.to_chunk().map_err(at(member.start))?;
+        output.write_all(&chunk).map_err(Error::io_at(Doing::Write, target))?;
+        chunks.add(state_of(&saved));
+        saved.blocks.iter().for_each(|state| blocks.add(*state));
+        all.complete &= saved.is_complete();
+        all.nbytes = all.nbytes.saturating_add(saved.data().len() as u64);
+        all.filled = all.filled.saturating_add(saved.filled);
+        let of_chunk = (members.len() > 1).then_some(nchunk);
+        all.bad.extend(Bad::blocks(of_chunk, &saved.blocks));
+        all.actions
+            .extend(actions_of(args, &saved).iter().map(|action| format!("{place}{action}")));
+    }
+    if chunks.good + chunks.doubtful == 0 {
+        return Err(message::NOTHING_RESCUED.error());
+    }
+    staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
+    Ok(Saved { chunks: Some(chunks), blocks: Some(blocks), ..all })
+}
+
+/// Where the chunks are (bytes).
+fn members(store: &FileStore, offset: Option<u64>, path: &Path) -> Result<Vec<Range<u64>>> {
+    let members = match offset {
+        None => chunk_members(store),
+        Some(start) => store.len().and_then(|len| {
+            let rest = blosc_io::Windowed::new(store, start, len.saturating_sub(start))?;
+            let first = chunk_members(&rest)?.into_iter().take(1);
+            Ok(first.map(|range| start..start.saturating_add(range.end)).collect())
+        }),
+    };
+    members.map_err(unreadable(path))
+}
+
+/// What can be read of the chunk there; `None` for nothing.
+fn salvage(
+    args: &RescueArgs,
+    cx: &Context,
+    store: &FileStore,
+    member: &Range<u64>,
+    path: &Path,
+) -> Result<Option<ChunkSalvage>> {
+    let len = member.end.saturating_sub(member.start);
+    // The bytes, a copy with sound block starts, and as much for the data.
+    let (needed, limit) = (len.saturating_mul(4), cx.memory());
+    if needed > limit {
+        return Err(Error::MaxMemory { needed, limit });
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    store.read_exact_at(member.start, &mut bytes).map_err(unreadable(path))?;
+    let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 4));
+    let rescue = RescueOptions::default().fill(args.fill());
+    match ChunkSalvage::from_bytes(&bytes, &dparams, &rescue) {
+        Ok(saved) => Ok(Some(saved).filter(|saved| state_of(saved) != ChunkState::Lost)),
+        Err(ChunkError::Chunk(
+            blosc_chunk::Error::Corrupt { .. } | blosc_chunk::Error::UnknownVersion { .. },
+        )) => Ok(None),
+        Err(ChunkError::Chunk(source)) => Err(at(member.start)(source)),
+        Err(ChunkError::Fill { typesize, .. }) => Err(misfit(&args.fill(), typesize)),
+        Err(_) => Err(message::NOTHING_RESCUED.error()),
+    }
+}
+
+fn misfit(fill: &Fill, typesize: usize) -> Error {
+    match fill {
+        Fill::NaN => message::NO_NAN.about(typesize),
+        _ => message::FILL_OF_ITEM.about(typesize),
+    }
+}
+
+fn at(at: u64) -> impl Fn(blosc_chunk::Error) -> Error {
+    move |source| Error::Chunk { at, source }
+}
+
+/// What became of a chunk, of which some blocks may be there and others not.
+fn state_of(saved: &ChunkSalvage) -> ChunkState {
+    let nblocks = saved.blocks.len() as u64;
+    match saved.count(ChunkState::Lost) {
+        lost if lost == nblocks && nblocks > 0 => ChunkState::Lost,
+        0 if saved.is_complete() => ChunkState::Good,
+        _ => ChunkState::Doubtful,
+    }
+}
+
+fn actions_of(args: &RescueArgs, saved: &ChunkSalvage) -> Vec<String> {
+    let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
+    let what = if args.cut { "cut" } else { "filled" };
+    for (state, what) in [(ChunkState::Lost, what), (ChunkState::Doubtful, "doubtful")] {
+        let found = with_state(&saved.blocks, state);
+        if !found.is_empty() {
+            actions.push(format!("{what}: {}", listed("block", &found)));
+        }
+    }
+    actions
+}

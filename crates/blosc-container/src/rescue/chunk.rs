@@ -1,0 +1,311 @@
+//! What can be saved of a chunk that stands alone: every block that decodes, at its position.
+
+use core::fmt;
+
+use blosc_chunk::{
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, Pipeline, Registries, Scratch, Target,
+};
+
+use super::blocks::{self, Blocks};
+use super::{ChunkState, Fill, RescueOptions};
+
+/// What was saved of a damaged chunk.
+#[derive(Clone, Debug)]
+pub struct ChunkSalvage {
+    /// What became of each block of the damaged chunk. Those that were cut are still here. A chunk
+    /// without blocks counts as one; a copy has blocks as if it were compressed.
+    pub blocks: Vec<ChunkState>,
+    /// What is damaged apart from blocks.
+    pub damage: Vec<ChunkDamage>,
+    /// Bytes of data that are fill.
+    pub filled: u64,
+    header: ChunkHeader,
+    registries: Registries,
+    data: Vec<u8>,
+    /// Where the data of each block end that is still there.
+    ends: Vec<usize>,
+}
+
+/// A part of a chunk, other than a block, that was damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChunkDamage {
+    /// The header says another length than there is.
+    Length {
+        /// What it says (bytes).
+        stated: u64,
+        /// What there is (bytes).
+        found: u64,
+    },
+    /// A bit of the header was another: not all could be read, and everything can with it changed.
+    Header {
+        /// The byte that it is in.
+        at: usize,
+        /// That byte as it was found.
+        found: u8,
+        /// The byte that was taken for it.
+        taken: u8,
+    },
+}
+
+impl fmt::Display for ChunkDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { stated, found } => {
+                write!(f, "the header says {stated} bytes, there are {found}")
+            }
+            Self::Header { at, found, taken } => write!(
+                f,
+                "the header is damaged: all can be read if its byte {at} is {taken:#04x} instead \
+                 of {found:#04x}"
+            ),
+        }
+    }
+}
+
+/// Why nothing can be saved of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChunkError {
+    /// There is no header, or what is wrong is no damage: a codec that is not known, a limit.
+    #[error(transparent)]
+    Chunk(#[from] blosc_chunk::Error),
+    /// The fill does not suit the items.
+    #[error("the fill has {found} bytes, an item {typesize}")]
+    Fill {
+        /// Bytes of the fill; 0 if no item of this size is not a number.
+        found: usize,
+        /// Bytes of an item.
+        typesize: usize,
+    },
+}
+
+impl ChunkSalvage {
+    /// Reads what can be read of the chunk that `bytes` should be, from the first to the last.
+    ///
+    /// The header says what the blocks are. If not all of them can be read by it, or they leave bytes
+    /// over, each of its bits is tried the other way round, and taken so if nothing is wrong then; a
+    /// header with more than one wrong bit cannot be told.
+    ///
+    /// ```
+    /// use blosc_chunk::{CParams, DParams, compress, decompress};
+    /// use blosc_container::rescue::{ChunkSalvage, ChunkState, RescueOptions};
+    ///
+    /// let data: Vec<u8> = (0..10_000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+    /// let mut chunk = compress(&data, &CParams::default().typesize(4).blocksize(Some(8000)))?;
+    /// chunk.truncate(chunk.len() - 10);
+    /// let options = RescueOptions::default();
+    /// let saved = ChunkSalvage::from_bytes(&chunk, &DParams::default(), &options)?;
+    /// assert_eq!((saved.count(ChunkState::Good), saved.count(ChunkState::Lost)), (4, 1));
+    /// assert_eq!(decompress(&saved.to_chunk()?)?[..32_000], data[..32_000]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ChunkError::Chunk`] where there is no header, for codecs and filters that are not known,
+    /// and for limits; [`ChunkError::Fill`].
+    pub fn from_bytes(
+        bytes: &[u8],
+        dparams: &DParams,
+        rescue: &RescueOptions,
+    ) -> Result<Self, ChunkError> {
+        let mut scratch = Scratch::new(dparams);
+        let read =
+            ChunkHeader::parse(bytes).and_then(|header| read_by(bytes, header, &mut scratch));
+        let mut damage = vec![];
+        let read = match read {
+            Ok(read) if read.is_sound() => read,
+            Err(error @ blosc_chunk::Error::Limit { .. }) => return Err(error.into()),
+            nothing => match with_one_bit(bytes, &mut scratch) {
+                Some((what, read)) => {
+                    damage.push(what);
+                    read
+                }
+                None => nothing?,
+            },
+        };
+        let Read { header, blocks, len } = read;
+        if len != header.cbytes() || bytes.len() != len {
+            let (stated, found) = (header.cbytes() as u64, bytes.len() as u64);
+            damage.push(ChunkDamage::Length { stated, found });
+        }
+        let registries = dparams.registries.clone();
+        Self { blocks: vec![], damage, filled: 0, header, registries, data: vec![], ends: vec![] }
+            .with(blocks, &rescue.fill)
+    }
+
+    /// Takes the blocks, and puts the fill where one is lost, or takes it out.
+    fn with(mut self, Blocks { data, found, .. }: Blocks, fill: &Fill) -> Result<Self, ChunkError> {
+        self.blocks = found.iter().map(|(_, state)| *state).collect();
+        let typesize = self.header.typesize();
+        let item = match fill {
+            // Items that are too wide for the header are bytes to it.
+            Fill::Value(item) if typesize == 1 && !item.is_empty() => Some(item.clone()),
+            fill => fill.item(typesize),
+        };
+        for (range, state) in found {
+            if state != ChunkState::Lost {
+                self.data.extend_from_slice(data.get(range).unwrap_or_default());
+            } else if *fill == Fill::Cut {
+                continue;
+            } else {
+                let item = item.as_ref().ok_or(ChunkError::Fill { found: fill.len(), typesize })?;
+                let skipped = range.start.checked_rem(item.len()).unwrap_or(0);
+                self.data.extend(item.iter().cycle().skip(skipped).take(range.len()));
+                self.filled = self.filled.saturating_add(range.len() as u64);
+            }
+            self.ends.push(self.data.len());
+        }
+        Ok(self)
+    }
+
+    /// Whether nothing was damaged.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.damage.is_empty() && self.blocks.iter().all(|state| *state == ChunkState::Good)
+    }
+
+    /// Number of blocks in this state.
+    #[must_use]
+    pub fn count(&self, state: ChunkState) -> u64 {
+        self.blocks.iter().filter(|found| **found == state).count() as u64
+    }
+
+    /// The header of the damaged chunk, as it was understood.
+    #[must_use]
+    pub fn header(&self) -> &ChunkHeader {
+        &self.header
+    }
+
+    /// The data: those of lost blocks are filled, or were taken out.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// The data before the first block that is not good.
+    #[must_use]
+    pub fn data_before_damage(&self) -> &[u8] {
+        let ngood = self.blocks.iter().take_while(|state| **state == ChunkState::Good).count();
+        let end = ngood.checked_sub(1).and_then(|last| self.ends.get(last)).copied();
+        self.data.get(..end.unwrap_or(0)).unwrap_or_default()
+    }
+
+    /// The data as a sound chunk, compressed as the damaged one was. Filters and codecs that lose
+    /// data are left out: what they left is compressed without loss.
+    ///
+    /// # Errors
+    ///
+    /// As [`Encoder::encode`].
+    pub fn to_chunk(&self) -> Result<Vec<u8>, blosc_chunk::Error> {
+        let mut encoder = Encoder::new(self.cparams())?;
+        if !self.header.is_vl() || self.ends.is_empty() {
+            return encoder.encode(&self.data);
+        }
+        let starts = core::iter::once(&0).chain(&self.ends);
+        let block = |(start, end): (&usize, &usize)| self.data.get(*start..*end);
+        let blocks: Vec<&[u8]> = starts.zip(&self.ends).filter_map(block).collect();
+        encoder.encode_vl(&blocks)
+    }
+
+    fn cparams(&self) -> CParams {
+        let (header, registries) = (&self.header, &self.registries);
+        let blocksize = (!header.is_vl()).then_some(header.blocksize());
+        let plain = CParams::default()
+            .typesize(header.typesize())
+            .blocksize(blocksize)
+            .registries(registries.clone());
+        let codec = registries.codecs.get(header.codec_id());
+        let is_lossy = codec.is_some_and(|codec| codec.is_lossy())
+            || header.pipeline().is_lossy(&registries.filters);
+        let [oldest, newest] = match (header.is_extended(), header.is_vl()) {
+            (false, _) => [Target::Blosc1_3, Target::Blosc1_14],
+            (true, false) => [Target::Blosc2_0, Target::Blosc3_0],
+            (true, true) => [Target::Blosc3_0; 2],
+        };
+        let like = plain
+            .clone()
+            .codec(header.codec_id())
+            .codec_meta(header.codec_meta())
+            .filters(header.pipeline());
+        [oldest, newest]
+            .map(|target| like.clone().target(target))
+            .into_iter()
+            .find(|cparams| !is_lossy && cparams.check().is_ok())
+            .unwrap_or_else(|| {
+                plain.blocksize(None).target(newest).codec(CodecId::LZ4).filters(Pipeline::SHUFFLE)
+            })
+    }
+}
+
+/// A chunk that was read by a header.
+struct Read {
+    header: ChunkHeader,
+    blocks: Blocks,
+    /// The bytes that were taken for it.
+    len: usize,
+}
+
+impl Read {
+    /// Whether all of it can be read, and nothing is left over.
+    fn is_sound(&self) -> bool {
+        self.blocks.count(ChunkState::Good) == self.blocks.found.len() && !self.blocks.has_gaps
+    }
+}
+
+/// Reads the blocks. Where the stated length is not the one that there is, the length counts by
+/// which more blocks can be read.
+fn read_by(
+    bytes: &[u8],
+    header: ChunkHeader,
+    scratch: &mut Scratch,
+) -> Result<Read, blosc_chunk::Error> {
+    let stated = bytes.get(..header.cbytes()).unwrap_or(bytes);
+    let read = |bytes: &[u8], scratch: &mut Scratch| {
+        let blocks = blocks::read(bytes, &header, scratch)?;
+        Ok::<_, blosc_chunk::Error>(Read { header, blocks, len: bytes.len() })
+    };
+    let by_stated = read(stated, scratch)?;
+    let nlost = by_stated.blocks.count(ChunkState::Lost);
+    if nlost == 0 || stated.len() == bytes.len() {
+        return Ok(by_stated);
+    }
+    let by_found = read(bytes, scratch)?;
+    let is_better = by_found.blocks.count(ChunkState::Lost) < nlost;
+    Ok(if is_better { by_found } else { by_stated })
+}
+
+/// Changes each bit of the header until everything can be read. Such blocks are doubtful: other
+/// headers may give other data.
+fn with_one_bit(bytes: &[u8], scratch: &mut Scratch) -> Option<(ChunkDamage, Read)> {
+    let mut changed = bytes.to_vec();
+    for at in 0..bytes.len().min(ChunkHeader::MAX_LEN) {
+        let found = *changed.get(at)?;
+        for taken in (0..u8::BITS).map(|bit| found ^ 1u8.rotate_left(bit)) {
+            *changed.get_mut(at)? = taken;
+            if let Some(mut read) = read_whole(&changed, scratch) {
+                read.blocks.found.iter_mut().for_each(|(_, state)| *state = ChunkState::Doubtful);
+                return Some((ChunkDamage::Header { at, found, taken }, read));
+            }
+        }
+        *changed.get_mut(at)? = found;
+    }
+    None
+}
+
+/// Reads a chunk of which everything is sound and its length right, and that has data.
+fn read_whole(bytes: &[u8], scratch: &mut Scratch) -> Option<Read> {
+    let header = ChunkHeader::parse(bytes).ok()?;
+    let is_exact = header.cbytes() == bytes.len() && header.nbytes() > 0;
+    let chunk = Chunk::parse(bytes).ok().filter(|_| is_exact && header.special().is_none())?;
+    if chunk.nblocks() > 0 {
+        // Most guesses fail at the first block.
+        let nbytes = chunk.block_data(0).ok()?.len();
+        let limit = scratch.params().limits.max_nbytes;
+        let mut block = vec![0; Some(nbytes).filter(|nbytes| *nbytes as u64 <= limit)?];
+        chunk.read_block(0, &mut block, scratch).ok()?;
+    }
+    let blocks = blocks::read(bytes, &header, scratch).ok()?;
+    Some(Read { header, blocks, len: bytes.len() }).filter(Read::is_sound)
+}

@@ -133,6 +133,21 @@ impl CTable {
         &self.columns
     }
 
+    /// The table with some of its columns, in the order of `names`.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoColumn`].
+    pub fn select(&self, names: &[impl AsRef<str>]) -> Result<Self> {
+        let column = |name: &str| {
+            let found = self.columns.iter().find(|column| column.name == name);
+            found.cloned().ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
+        };
+        let columns =
+            names.iter().map(|name| column(name.as_ref())).collect::<Result<Vec<Column>>>()?;
+        Ok(Self { columns, ..self.clone() })
+    }
+
     /// The names of the columns in their order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())

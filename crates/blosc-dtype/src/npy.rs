@@ -263,7 +263,11 @@ fn dtype_of(descr: &Entry<'_>) -> Result<Dtype, NpyError> {
 
 /// The type with padding expressed by offsets, not by fields without a name, as NumPy reads
 /// `descr`.
-fn without_unnamed_padding(dtype: Dtype) -> Result<Dtype, crate::Error> {
+///
+/// # Errors
+///
+/// When the type cannot be written so.
+pub fn without_unnamed_padding(dtype: Dtype) -> Result<Dtype, crate::Error> {
     if !dtype.fields().iter().any(is_padding) {
         return Ok(dtype);
     }

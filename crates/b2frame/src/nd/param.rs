@@ -6,7 +6,7 @@
 #[expect(missing_docs, reason = "the fields are named in the messages")]
 pub enum NdParam {
     /// A selection or shape of more dimensions than there are.
-    #[error("{given} dimensions given, the array has {ndim}")]
+    #[error("number of dimensions: {given} given, {ndim} in the array")]
     Dims { given: usize, ndim: usize },
     /// A position outside of the array.
     #[error("index {index} in dimension {dim}, which has {len} items")]
@@ -21,7 +21,9 @@ pub enum NdParam {
     #[error("dimension {axis} of {ndim}: {what}")]
     Axis { axis: usize, ndim: usize, what: &'static str },
     /// Shapes that contradict each other, or are too large.
-    #[error("shape {shape:?} in chunks of {chunks:?} and blocks of {blocks:?}")]
+    #[error(
+        "blocks of {blocks:?} do not fit chunks of {chunks:?}, or an array of {shape:?}, or are too large"
+    )]
     Shapes { shape: Vec<u64>, chunks: Vec<u32>, blocks: Vec<u32> },
     /// A place inside of an array where only borders of chunks can be.
     #[error("position {at} in dimension {axis}, not at the end and no multiple of {chunklen}")]

@@ -22,6 +22,7 @@ pub(crate) mod stats;
 pub(crate) mod sum;
 pub(crate) mod tune;
 pub(crate) mod view;
+pub(crate) mod wrong_use;
 
 use std::ffi::OsString;
 
@@ -252,7 +253,7 @@ pub(crate) struct CatArgs {
 }
 
 /// Options of `show`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
@@ -268,6 +269,9 @@ pub(crate) struct ShowArgs {
     /// Only the first N items of the first dimension
     #[arg(short = 'n', long, value_name = "N", help_heading = "Selection")]
     pub(crate) lines: Option<u64>,
+    /// Only the last N items of the first dimension, or rows
+    #[arg(long, value_name = "N", conflicts_with_all = ["slice", "lines"], help_heading = "Selection")]
+    pub(crate) tail: Option<u32>,
     /// Without the first N rows of a table, or of those that --where finds
     #[arg(long, value_name = "N", help_heading = "Selection")]
     pub(crate) skip: Option<u64>,
@@ -563,11 +567,26 @@ pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, cla
     Cli::from_arg_matches(&grammar.try_get_matches_from(argv)?)
 }
 
+/// The command of a line, which is `info` where none is named.
+pub(crate) fn command_name(argv: &[OsString]) -> Option<String> {
+    let shapes = manners::Shapes::from_grammar(&grammar());
+    let argv = manners::canonical(argv.iter().cloned(), &shapes);
+    let word = argv.get(1)?.to_str()?;
+    (!word.starts_with('-')).then(|| word.to_owned())
+}
+
 /// Of a line without a command, what is wrong with its first word if that is no file either.
 fn no_command(argv: &[OsString]) -> Option<String> {
     let word =
         argv.get(2..)?.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))?.to_str()?;
     let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    // `b2 V` and `b2 version` ask for the same as `b2 -V`.
+    let asks_version = matches!(word, "V" | "version");
+    if asks_version && std::path::Path::new(word).symlink_metadata().is_err() {
+        return Some(format!(
+            "no command and no file has the name {word:?}, did you mean `b2 -V`?"
+        ));
+    }
     if !is_word || std::path::Path::new(word).symlink_metadata().is_ok() {
         return None;
     }

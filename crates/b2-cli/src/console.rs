@@ -85,6 +85,11 @@ impl Console {
         self.json
     }
 
+    /// How often `-q` was said.
+    pub(crate) fn quiet(&self) -> u8 {
+        self.quiet
+    }
+
     /// How often `-v` was said.
     pub(crate) fn verbose(&self) -> u8 {
         self.verbose
@@ -225,6 +230,11 @@ impl Console {
         terminal_size()
     }
 
+    /// Columns of the terminal that standard error is.
+    pub(crate) fn error_width(&self) -> Option<usize> {
+        error_width()
+    }
+
     /// Prints one JSON document on one line of standard output.
     ///
     /// # Errors
@@ -261,6 +271,17 @@ impl Console {
 fn terminal_size() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
+}
+
+#[cfg(unix)]
+fn error_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    (size.ws_col > 0).then(|| size.ws_col.into())
+}
+
+#[cfg(not(unix))]
+fn error_width() -> Option<usize> {
+    None
 }
 
 #[cfg(not(unix))]

@@ -1,7 +1,12 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
 use core::{num::NonZeroUsize, time::Duration};
-use std::{io, path::Path, sync::Arc, thread};
+use std::{
+    io::{self, IsTerminal as _},
+    path::Path,
+    sync::Arc,
+    thread,
+};
 
 use b2frame::{
     Budget, CompressOptions, EditOptions, OpenOptions,
@@ -17,7 +22,7 @@ use blosc_io::{
 use crate::{
     args::{GeneralArgs, InputArgs, OutputArgs, shared::LockArgs},
     console::Console,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
         object_reader,
@@ -120,6 +125,10 @@ impl Context {
         let mut code = Code::Success;
         for input in inputs {
             let (name, done) = match input {
+                // What is typed is hardly meant, and the empty screen tells nothing.
+                Ok(Origin::Stdin) if io::stdin().is_terminal() => {
+                    ("stdin".to_owned(), Err(message::TERMINAL_INPUT.error()))
+                }
                 Ok(origin) => (origin.name(), work(&origin)),
                 Err((name, error)) => (name, Err(error)),
             };

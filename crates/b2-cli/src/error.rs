@@ -14,12 +14,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use b2frame::{probe, probe::Kind};
+use b2frame::{error::Corrupt, probe, probe::Kind};
 use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
 
-use crate::{exit::Code, formats::csv_table::CsvError};
+use crate::{exit::Code, formats::csv_table::CsvError, render::size};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,9 @@ pub(crate) enum Error {
     /// The content is of some other format.
     #[error("not a Blosc file{}", starts_with(.start))]
     NotBlosc { start: Vec<u8> },
+    /// The same where another option would say what it is.
+    #[error("not a Blosc file{}", starts_with(.start))]
+    NoType { start: Vec<u8> },
     /// It begins like a chunk, and has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
@@ -96,6 +99,12 @@ pub(crate) enum Error {
     /// The file with metadata cannot be used.
     #[error("{what}")]
     Metadata { path: PathBuf, what: MetadataError },
+    /// The folder of an output is not there.
+    #[error("there is no folder {folder}")]
+    NoFolder { path: PathBuf, folder: String },
+    /// What was typed in an editor cannot be used, and is kept.
+    #[error("{what}")]
+    Edited { path: PathBuf, what: String },
     /// The output does not give back the input.
     #[error("reading back gave other data at byte {at} (expected {expected}, found {found})")]
     ReadBack { at: u64, expected: ByteOrEnd, found: ByteOrEnd },
@@ -253,6 +262,8 @@ impl Error {
             Self::Exists { path }
             | Self::NotRegular { path, .. }
             | Self::Metadata { path, .. }
+            | Self::Edited { path, .. }
+            | Self::NoFolder { path, .. }
             | Self::Twice { path }
             | Self::Same { path } => Some(path),
             _ => None,
@@ -263,7 +274,7 @@ impl Error {
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Message { message, .. } => message.code,
-            Self::Io { .. } | Self::Exists { .. } => Code::System,
+            Self::Io { .. } | Self::Exists { .. } | Self::NoFolder { .. } => Code::System,
             // The options ask for something impossible: a codec or filter says so when it meets the
             // first chunk.
             Self::Frame(error @ b2frame::Error::Compress { .. })
@@ -285,7 +296,9 @@ impl Error {
             Self::Locked(_) => Code::Locked,
             Self::Reported { code } => *code,
             Self::Input { error, .. } => error.code(),
-            Self::NotBlosc { .. } | Self::PerhapsChunk { .. } => Code::Foreign,
+            Self::NotBlosc { .. } | Self::NoType { .. } | Self::PerhapsChunk { .. } => {
+                Code::Foreign
+            }
             Self::Csv(_)
             | Self::Npy(_)
             | Self::ReadBack { .. }
@@ -330,6 +343,10 @@ impl Error {
             Self::NotRegular { .. } => "use -f if this is meant",
             Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
+            Self::NoFolder { .. } => "`mkdir -p` makes it",
+            Self::Edited { .. } => {
+                "what was typed is kept there: mend it, and use `b2 meta import FILE THAT`"
+            }
             Self::Twice { .. } => "two inputs have one name: give each a run and an -o of its own",
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
@@ -338,11 +355,20 @@ impl Error {
                 | bloscpack::error::Param::NotAppendable { .. }
                 | bloscpack::error::Param::MetadataRoom { .. },
             )) => "`b2 convert` to another .blp file makes room",
+            Self::Frame(error) if cut_off(error).is_some() => {
+                "`b2 rescue FILE -o NEW` saves what is there"
+            }
+            Self::NoType { .. } => {
+                "--dtype says what raw data are, --from csv that they are text in columns"
+            }
             Self::Frame(b2frame::Error::Sparse) => {
                 "this is the index of a sparse frame: name its directory"
             }
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::OlderLayout { .. })) => {
                 "`b2 convert` makes a frame of today of it"
+            }
+            Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. })) => {
+                "if frames follow, `b2 repack` makes one of them"
             }
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
@@ -395,10 +421,40 @@ pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
         }
         cause = error.source();
     }
-    line
+    // Ranges as people write them.
+    line.replace("..=", " to ")
+}
+
+/// The error of a frame that a link of a chain is.
+fn frame_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a b2frame::Error> {
+    let own = error.downcast_ref::<Error>();
+    let own = own.or_else(|| error.downcast_ref::<Box<Error>>().map(Box::as_ref));
+    match own {
+        Some(Error::Frame(error)) => Some(error),
+        _ => error.downcast_ref(),
+    }
+}
+
+/// That a frame is cut off, said with what is there of it.
+fn cut_off(error: &b2frame::Error) -> Option<String> {
+    let b2frame::Error::Corrupt { what, .. } = error else { return None };
+    match what {
+        Corrupt::FrameTruncated { frame_len, available } => {
+            let (found, all) = (size::count(*available), size::count(*frame_len));
+            Some(format!("cut off: {found} of {all} bytes are there"))
+        }
+        Corrupt::HeaderTruncated { len } => {
+            let found = size::counted(*len, "byte");
+            Some(format!("cut off: {found} of a header that has 87 or more"))
+        }
+        _ => None,
+    }
 }
 
 fn one_link(error: &(dyn StdError + 'static)) -> String {
+    if let Some(text) = frame_error(error).and_then(cut_off) {
+        return text;
+    }
     match error.downcast_ref::<io::Error>() {
         Some(error) => io_text(error),
         None => error.to_string(),

@@ -37,19 +37,14 @@ mod plot;
 mod render;
 mod report;
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-    path::Path,
-    sync::Arc,
-};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
-use args::{Cli, Command, GeneralArgs};
+use args::{Cli, Command, GeneralArgs, wrong_use::WrongUse};
 use console::Console;
 use context::Context;
 use error::{Doing, Error, Result};
 use output::unfinished::Unfinished;
-use render::escape::harmless_lines;
+use render::error_position::ErrorPosition;
 
 pub use blpk::run_blpk;
 pub use exit::Code;
@@ -57,7 +52,7 @@ pub use exit::Code;
 /// Runs the program with `argv`, the name of the program included, on the standard streams.
 ///
 /// SIGHUP, SIGINT, SIGQUIT and SIGTERM are caught for the rest of the process, from the first call
-/// on: they remove partial output and exit with 128 and the number of the signal.
+/// on: they remove partial output and end the process as the signal does.
 ///
 /// ```
 /// let code = b2_cli::run(["b2", "info", "no-such-file"].map(Into::into));
@@ -85,24 +80,28 @@ pub fn run_with(
         .and_then(|name| Path::new(name).file_stem())
         .map_or("b2".into(), |name| name.to_string_lossy());
     let program = program.into_owned();
-    match args::parse(argv) {
+    let argv: Vec<OsString> = argv.collect();
+    let json = argv.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    match args::parse(argv.iter().cloned()) {
         Ok(cli) => dispatch(&program, cli, &openers.into()),
         Err(error) => {
-            print_usage_error(&error);
+            let command = args::command_name(&argv);
+            print_usage_error(&program, &error, command.as_deref(), json);
             if error.use_stderr() { Code::Usage } else { Code::Success }
         }
     }
 }
 
-/// What clap says; it repeats words of the command line, which may be names of strangers' files. A
-/// usage error that cannot be shown is one all the same.
-fn print_usage_error(error: &clap::Error) {
-    let text = error.to_string();
-    let safe = harmless_lines(&text);
-    let _unseen = match error.use_stderr() && safe != text {
-        true => io::stderr().lock().write_all(safe.as_bytes()),
-        false => error.print(),
-    };
+/// What is wrong with the command line, or the text of `--help`. A usage error that cannot be shown
+/// is one all the same.
+fn print_usage_error(program: &str, error: &clap::Error, command: Option<&str>, json: bool) {
+    if !error.use_stderr() {
+        let _unseen = error.print();
+        return;
+    }
+    let WrongUse { message, hint } = WrongUse::from_error(error, command);
+    let console = Console::new(program, &GeneralArgs { json, ..GeneralArgs::default() });
+    console.problem(None, "usage", &message, ErrorPosition::default(), Some(&hint));
 }
 
 fn dispatch(program: &str, cli: Cli, openers: &Arc<[Box<dyn opener::Opener>]>) -> Code {

@@ -8,7 +8,7 @@ mod chunks;
 pub(crate) mod info;
 pub(crate) mod readers;
 
-pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};
+pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport, dtype_text};
 pub(crate) use blp::{BlpChunks, BlpReport};
 pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport, note_text};
 pub(crate) use chunks::{ChunkRow, ChunkTable, MAX_LISTED_CHUNKS};

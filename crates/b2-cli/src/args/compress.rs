@@ -69,9 +69,10 @@ pub(crate) struct TuningArgs {
     /// Type of the items of raw data, as NumPy writes it: f4, <i2, |S5
     #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
     pub(crate) dtype: Option<Dtype>,
-    /// Raw data is an array of this shape, in C order [default: one dimension]
-    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, requires = "dtype", help_heading = "Arrays")]
-    pub(crate) shape: Option<Shape>,
+    /// Raw data is an array of this shape, in C order; one length may be -1 [default: one
+    /// dimension]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Arrays")]
+    pub(crate) shape: Option<DataShape>,
     /// Items per dimension of a chunk of an array [default: automatic]
     #[arg(long, value_name = "N,N,...", value_parser = parse_shape, help_heading = "Arrays")]
     pub(crate) chunks: Option<Shape>,
@@ -199,9 +200,15 @@ pub(crate) enum ValueError {
     /// The library does not understand the filters.
     #[error("{}", chain(.0))]
     Filter(blosc_chunk::Error),
+    /// No filter of this name.
+    #[error("no filter has the name {name:?} (see `b2 formats`)")]
+    FilterName { name: String },
     /// Not a list of lengths.
     #[error("{text:?} is not a shape like 1460,241,480")]
     Shape { text: String },
+    /// More than one length is to be found.
+    #[error("{text:?} is not a shape like 1460,-1,480, in which one length may be -1")]
+    DataShape { text: String },
     /// Not the type of an item.
     #[error("{}", chain(.0))]
     Dtype(blosc_dtype::Error),
@@ -283,7 +290,59 @@ impl ChecksumChoice {
 }
 
 pub(crate) fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
-    Pipeline::parse(text).map_err(|error| ValueError::Filter(error.into()))
+    Pipeline::parse(text).map_err(|error| match unknown_filter(text) {
+        Some(name) => ValueError::FilterName { name: name.to_owned() },
+        None => ValueError::Filter(error.into()),
+    })
+}
+
+/// The first name in a list of filters that is none.
+fn unknown_filter(text: &str) -> Option<&str> {
+    let names = text.split(',').map(|part| part.split(':').next().unwrap_or_default().trim());
+    let is_known =
+        |name: &str| Pipeline::parse(name).is_ok() || Pipeline::parse(&format!("{name}:1")).is_ok();
+    names.into_iter().find(|name| !is_known(name))
+}
+
+/// A shape of data, in which one length may be -1: what the data have.
+pub(crate) fn parse_data_shape(text: &str) -> Result<DataShape, ValueError> {
+    let wrong = || ValueError::DataShape { text: text.to_owned() };
+    let is_open = |part: &str| part.trim() == "-1";
+    let nopen = text.split(',').filter(|part| is_open(part)).count();
+    let closed = text.split(',').map(|part| if is_open(part) { "1" } else { part });
+    let closed = closed.collect::<Vec<_>>().join(",");
+    let Shape(lens) = parse_shape(&closed)?;
+    match nopen {
+        0 => Ok(DataShape { lens, open: None }),
+        1 => Ok(DataShape { lens, open: text.split(',').position(is_open) }),
+        _ => Err(wrong()),
+    }
+}
+
+/// The shape of raw data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DataShape {
+    /// Items per dimension; 1 where the length is open.
+    lens: Vec<u64>,
+    /// The dimension whose length the data give.
+    open: Option<usize>,
+}
+
+impl DataShape {
+    /// Is a length left to the data?
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The shape of `nitems` items. What does not fit is for the caller to find.
+    pub(crate) fn of_items(&self, nitems: u64) -> Vec<u64> {
+        let mut lens = self.lens.clone();
+        let others = lens.iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
+        if let Some(open) = self.open.and_then(|open| lens.get_mut(open)) {
+            *open = nitems.checked_div(others).unwrap_or(0);
+        }
+        lens
+    }
 }
 
 /// `3,4`; an empty text is the shape of a scalar.
@@ -295,9 +354,29 @@ pub(crate) fn parse_shape(text: &str) -> Result<Shape, ValueError> {
 }
 
 pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, ValueError> {
-    let dtype = Dtype::parse(text).map_err(ValueError::Dtype)?;
+    let dtype = Dtype::parse(full_name(text)).map_err(ValueError::Dtype)?;
     // `f4` and `float32` are kept as `<f4`.
     Ok(dtype.scalar().cloned().map_or(dtype, Dtype::from))
+}
+
+/// Names of C and of Python for the types of NumPy, as NumPy on Linux has them.
+fn full_name(text: &str) -> &str {
+    match text {
+        "double" | "float" => "float64",
+        "single" => "float32",
+        "half" => "float16",
+        "byte" => "int8",
+        "ubyte" => "uint8",
+        "short" => "int16",
+        "ushort" => "uint16",
+        "intc" => "int32",
+        "uintc" => "uint32",
+        "int" | "long" | "longlong" => "int64",
+        "uint" | "ulong" | "ulonglong" => "uint64",
+        "csingle" => "complex64",
+        "complex" | "cdouble" => "complex128",
+        name => name,
+    }
 }
 
 fn parse_layer(text: &str) -> Result<Layer, ValueError> {
@@ -345,6 +424,33 @@ Examples:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_length_of_a_shape_is_left_to_the_data() {
+        let shape = |text| parse_data_shape(text).map(|shape| shape.of_items(24));
+        assert_eq!(shape("2,-1,3"), Ok(vec![2, 4, 3]));
+        assert_eq!(shape("5"), Ok(vec![5]));
+        assert_eq!(shape(""), Ok(vec![]));
+        assert_eq!(shape("0,-1"), Ok(vec![0, 0]));
+        assert_eq!(shape("-1,-1"), Err(ValueError::DataShape { text: "-1,-1".into() }));
+        assert_eq!(shape("-2,3"), Err(ValueError::Shape { text: "-2,3".into() }));
+    }
+
+    #[test]
+    fn types_have_the_names_of_c_as_well() {
+        for (name, text) in
+            [("double", "<f8"), ("int", "<i8"), ("half", "<f2"), ("complex", "<c16")]
+        {
+            assert_eq!(parse_dtype(name).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_unknown_filter_is_named() {
+        let wrong = parse_filter("shuffle,nope:3").unwrap_err();
+        assert_eq!(wrong.to_string(), "no filter has the name \"nope\" (see `b2 formats`)");
+        assert!(parse_filter("trunc:20,shuffle").is_ok() && parse_filter("none").is_ok());
+    }
 
     #[test]
     fn codecs_go_by_name_or_number() {

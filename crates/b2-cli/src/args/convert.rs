@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use super::{
     GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
     compress::{
-        ChecksumChoice, CodecChoice, Shape, parse_checksum, parse_codec, parse_dtype, parse_filter,
-        parse_shape, parse_target,
+        ChecksumChoice, CodecChoice, DataShape, Shape, parse_checksum, parse_codec,
+        parse_data_shape, parse_dtype, parse_filter, parse_shape, parse_target,
     },
     level::LevelArgs,
 };
@@ -26,16 +26,16 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "FMT", help_heading = "Input")]
     pub(crate) from: Option<TextFormat>,
     /// The character between the values of a line of CSV; `tab` for a tab
-    #[arg(long, value_name = "C", value_parser = parse_delimiter, default_value = ",", requires = "from", help_heading = "Input")]
+    #[arg(long, value_name = "C", value_parser = parse_delimiter, default_value = ",", help_heading = "Input")]
     pub(crate) delimiter: u8,
     /// Type of the items, as NumPy writes it, of an input that does not say; raw data are read
     /// with it only
     #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
     pub(crate) dtype: Option<Dtype>,
     /// Items per dimension of an input that does not say, in C order [default: one dimension]
-    #[arg(long, value_name = "N,N,...", value_parser = parse_shape, requires = "dtype", help_heading = "Arrays")]
-    pub(crate) shape: Option<Shape>,
-    /// Only these columns of a table of a store, in this order
+    #[arg(long, value_name = "N,N,...", value_parser = parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Arrays")]
+    pub(crate) shape: Option<DataShape>,
+    /// Only these columns of a table of bcolz or of a store, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `A:B`: a half-open range as Python writes it.
+//! `A:B`: a half-open range as Python writes it; `A` is the one item there.
 //!
 //! Either end may be missing; negative ends count from the end of the data. Parts outside are
 //! cut off, as a slice does, so an empty result is no error.
@@ -14,7 +14,7 @@ pub(crate) struct Span {
 
 /// Why a text is not a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a range like 10:20, :5 or -5:")]
+#[error("{text:?} is no position, and no range like 10:20, :5 or -5:")]
 pub(crate) struct SpanError {
     text: String,
 }
@@ -28,7 +28,12 @@ impl FromStr for Span {
             "" => Ok(None),
             digits => digits.parse().map(Some).map_err(|_| wrong()),
         };
-        let (start, stop) = text.split_once(':').ok_or_else(wrong)?;
+        let Some((start, stop)) = text.split_once(':') else {
+            let only: i64 = text.trim().parse().map_err(|_| wrong())?;
+            // After the last item there is the end.
+            let next = only.checked_add(1).filter(|next| *next != 0);
+            return Ok(Self { start: Some(only), end: next });
+        };
         Ok(Self { start: end(start)?, end: end(stop)? })
     }
 }
@@ -77,6 +82,8 @@ mod tests {
         assert_eq!(within(":", 10), 0..10);
         assert_eq!(within(":3", 10), 0..3);
         assert_eq!(within("8:", 10), 8..10);
+        assert_eq!(within("5", 10), 5..6);
+        assert_eq!(within("-1", 10), 9..10);
         assert_eq!(within("-3:", 10), 7..10);
         assert_eq!(within(":-3", 10), 0..7);
         assert_eq!(within("5:2", 10), 5..5);
@@ -88,7 +95,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused() {
-        for text in ["", "5", "a:b", "1:2:3", "1.5:2"] {
+        for text in ["", "x", "a:b", "1:2:3", "1.5:2"] {
             assert_eq!(text.parse::<Span>(), Err(SpanError { text: text.into() }));
         }
     }

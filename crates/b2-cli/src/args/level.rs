@@ -24,7 +24,7 @@ impl Args for LevelArgs {
             .short('l')
             .long("level")
             .value_name("N")
-            .value_parser(clap::value_parser!(u8).range(0..=9))
+            .value_parser(parse_level)
             .action(ArgAction::Append)
             .help_heading(HEADING)
             .help("Level from 0 (store) to 9 (best), also -0 to -9 [default: 5]");
@@ -63,6 +63,11 @@ impl FromArgMatches for LevelArgs {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+fn parse_level(text: &str) -> Result<u8, String> {
+    let level = text.parse().ok().filter(|level| *level <= 9);
+    level.ok_or_else(|| format!("{text:?} is no level from 0 to 9"))
 }
 
 /// Where the last `--level` stood, and its value.

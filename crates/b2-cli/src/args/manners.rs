@@ -22,7 +22,7 @@ const MODES: [(char, &str); 4] =
 /// are hardly meant.
 pub(super) fn two_digits(argv: &[OsString]) -> Option<&str> {
     let command = argv.get(1)?.to_str()?;
-    if !matches!(command, "compress" | "convert") {
+    if !matches!(command, "compress" | "convert" | "recompress") {
         return None;
     }
     let words = argv.iter().skip(2).map_while(|word| word.to_str().filter(|word| *word != "--"));
@@ -111,8 +111,13 @@ pub(crate) fn canonical(
     let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
     scan.all(argv);
     let command = scan.command.or_else(|| scan.operands.then(|| "info".to_owned()));
-    let command = command.map(OsString::from);
-    [program].into_iter().chain(command).chain(scan.kept).collect()
+    // `tar -I 'b2 d'` adds a `-d`.
+    let is_repeated = |word: &OsString| command.as_deref() == Some("decompress") && word == "-d";
+    let dashes = scan.kept.iter().position(|word| word == "--").unwrap_or(scan.kept.len());
+    let files = scan.kept.split_off(dashes);
+    let kept = scan.kept.into_iter().filter(|word| !is_repeated(word)).collect::<Vec<_>>();
+    let command = command.clone().map(OsString::from);
+    [program].into_iter().chain(command).chain(kept).chain(files).collect()
 }
 
 /// The arguments so far.
@@ -176,9 +181,18 @@ impl Scan<'_> {
         let mut letters = letters.chars();
         while let Some(letter) = letters.next() {
             let mode = MODES.iter().find(|(mode, _)| *mode == letter).map(|(_, command)| *command);
-            if let (None, Some(command)) = (&self.command, mode) {
-                self.command = Some(command.to_owned());
-                continue;
+            match (self.command.as_deref(), mode) {
+                (None, Some(command)) => {
+                    self.command = Some(command.to_owned());
+                    continue;
+                }
+                // As of gzip: whatever is decompressed can be tested.
+                (Some("decompress"), Some("verify")) => {
+                    self.command = Some("verify".to_owned());
+                    continue;
+                }
+                (Some("decompress" | "verify"), Some("decompress")) => continue,
+                _ => {}
             }
             left.push(letter);
             if self.shapes.short_takes_value(self.command.as_deref(), letter) {
@@ -231,6 +245,10 @@ mod tests {
         assert_eq!(form("b2 -zt4 -l 3 f"), "b2 compress -t4 -l 3 f");
         assert_eq!(form("b2 -z -z 64K f"), "b2 compress -z 64K f");
         assert_eq!(form("b2 -d d"), "b2 decompress d");
+        assert_eq!(form("b2 d -d f"), "b2 decompress f");
+        assert_eq!(form("b2 d -- -d"), "b2 decompress -- -d");
+        assert_eq!(form("b2 -d -t f"), "b2 verify f");
+        assert_eq!(form("b2 -td f"), "b2 verify f");
     }
 
     #[test]

@@ -8,10 +8,12 @@
 mod array;
 mod bcolz;
 mod blp;
+mod npy;
 mod store;
 
 use std::{
     fs::{self, File},
+    io::{self, IsTerminal as _},
     path::Path,
 };
 
@@ -98,9 +100,16 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let Origin::File { path, .. } = origin else {
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
-    let object = open_target(cx, origin)?;
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    if files.iter().any(|file| file == Path::new("-")) && io::stdin().is_terminal() {
+        return Err(message::TERMINAL_INPUT.error());
+    }
+    if let Some(path) = npy::target(origin) {
+        let (appended, grown) = npy::append(args, cx, path, files)?;
+        return report(cx, &origin.name(), appended, grown, false);
+    }
+    let object = open_target(cx, origin)?;
     // Text is no bytes of a table.
     let row = match &object {
         Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => Some(Row::Is(set.dtype()?)),
@@ -221,9 +230,9 @@ fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool)
     let units = cx.console.units();
     let sizes = format!("{} appended, now {}", units.size(appended), units.size(nbytes));
     let shape = shape.map(|shape| match shape[..] {
-        [rows] if is_table => format!("{} rows", size::count(rows)),
-        [items] => format!("{} items", size::count(items)),
-        _ => shape.iter().map(|len| size::count(*len)).collect::<Vec<_>>().join(" x "),
+        [rows] if is_table => size::counted(rows, "row"),
+        [items] => size::counted(items, "item"),
+        _ => size::shape(&shape),
     });
     cx.console.note(&format!(
         "{}: {sizes}{}",
@@ -358,10 +367,30 @@ impl Input {
         if let Some(layout) = self.source.layout()?.filter(|_| self.is_array && typesize > 1) {
             let given = layout.dtype.itemsize() as u64;
             if given != typesize {
-                return Err(Error::ItemSize { dtype: layout.dtype.to_string(), given, typesize });
+                return Err(Error::OtherType {
+                    file: self.name.clone(),
+                    found: layout.dtype.to_string(),
+                    expected: format!("items of {typesize} bytes"),
+                });
             }
         }
         self.check_multiple(typesize)
+    }
+
+    /// Whole rows of an array; of its type, if it is known.
+    fn check_rows(&self, dtype: &Dtype, shape: &[u64]) -> Result<()> {
+        if let Some(found) = self.source.layout()?.filter(|_| self.is_array) {
+            if found.dtype != *dtype {
+                let (found, expected) = (found.dtype.to_string(), dtype.to_string());
+                return Err(Error::OtherType { file: self.name.clone(), found, expected });
+            }
+            if found.shape.get(1..) != shape.get(1..) {
+                let (file, found, array) = (self.name.clone(), found.shape, shape.to_vec());
+                return Err(Error::OtherShape { file, found, array, axis: 0 });
+            }
+        }
+        let others = shape.iter().skip(1);
+        self.check_multiple(others.fold(dtype.itemsize() as u64, |n, len| n.saturating_mul(*len)))
     }
 
     fn check_multiple(&self, of: u64) -> Result<()> {

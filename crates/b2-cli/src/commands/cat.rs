@@ -4,11 +4,7 @@ use core::ops::Range;
 
 use crate::{
     args::{CatArgs, item_range::Span, slice::Slice},
-    commands::content::{
-        self,
-        grid::Grid,
-        values::{self, Axis},
-    },
+    commands::content::{self, grid::Grid, values},
     context::Context,
     error::{Error, Result, message},
     exit::Code,
@@ -134,6 +130,10 @@ fn write_objects(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output
             progress.add(object.stored());
             next = self::next(args, cx, &mut objects, out)?;
         }
+        if objects.trailing() > 0 {
+            let text = format!("{} bytes after the last frame are no frame", objects.trailing());
+            cx.console.warning(&origin.name(), &text);
+        }
         Ok(())
     }
 }
@@ -150,7 +150,7 @@ fn write_slice(args: &CatArgs, cx: &Context, origin: &Origin, slice: &Slice) -> 
         let itemsize = grid.dtype().itemsize() as u64;
         let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         guard.admit_bytes(nitems.saturating_mul(itemsize), stored)?;
-        write_bands(&grid, &axes, cx.memory() / 4, &mut out)?;
+        grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| out.write(bytes))?;
     }
     out.finish()
 }
@@ -174,30 +174,6 @@ fn write_npy(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
         })?;
     }
     out.finish()
-}
-
-/// Writes a part of a grid, some rows of its first dimension at a time.
-fn write_bands(grid: &Grid, axes: &[Axis], memory: u64, out: &mut Sink) -> Result<()> {
-    let mut bytes = vec![];
-    let Some((rows, inner)) = axes.split_first() else {
-        grid.read_part(axes, &mut bytes)?;
-        return out.write(&bytes);
-    };
-    let needed = grid.part_nbytes(rows.step.unsigned_abs(), inner);
-    let nrows = memory / needed.max(1);
-    if nrows == 0 {
-        return Err(Error::MaxMemory { needed, limit: memory });
-    }
-    let mut first = 0;
-    while first < rows.len {
-        let next = first.saturating_add(nrows).min(rows.len);
-        let band: Vec<Axis> =
-            core::iter::once(rows.part(&(first..next))).chain(inner.iter().copied()).collect();
-        grid.read_part(&band, &mut bytes)?;
-        out.write(&bytes)?;
-        first = next;
-    }
-    Ok(())
 }
 
 /// The next object. Of a frame that does not open, what stands before the damage is written, as

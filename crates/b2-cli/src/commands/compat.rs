@@ -29,7 +29,7 @@ use crate::{
 struct CompatReport<'a> {
     schema: &'static str,
     path: &'a str,
-    object: &'static str,
+    format: &'static str,
     readers: Vec<Reader>,
 }
 
@@ -71,40 +71,51 @@ pub(crate) fn run(args: &CompatArgs, cx: &Context) -> Code {
 fn report_input(cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(path) = store::whole(origin) {
         let store = store::open(path, cx.dparams())?;
-        return print(cx, origin, "store", of_store(&store)?);
+        let format = store::format(path);
+        return print(cx, origin, (format, "store"), of_store(&store)?);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    let (name, readers) = match &object {
+    let (names, readers) = match &object {
         Object::Frame(schunk) => {
             let is_array = schunk.nd_meta().ok().flatten().is_some();
-            (if is_array { "array in a frame" } else { "frame" }, of_frame(schunk))
+            let what = if is_array { "array in a frame" } else { "frame" };
+            ((info::frame_name(schunk, is_array), what), of_frame(schunk))
         }
-        Object::Chunk(chunk) => ("chunk", of_chunk(chunk.header())),
+        Object::Chunk(chunk) => (("chunk", "chunk"), of_chunk(chunk.header())),
         Object::Blp(blp) => {
             let uses_snappy = blp.file.packed_chunk(0).is_ok_and(|chunk| {
                 ChunkHeader::parse(chunk.bytes())
                     .is_ok_and(|header| header.codec_id() == CodecId::SNAPPY)
             });
-            ("Bloscpack file", of_blp(uses_snappy))
+            (("blp", "Bloscpack file"), of_blp(uses_snappy))
         }
         Object::Bcolz(set) => {
             let is_table = matches!(set.set, DataSet::CTable(_));
-            (if is_table { "table of bcolz" } else { "array of bcolz" }, of_bcolz())
+            let what = if is_table { "table of bcolz" } else { "array of bcolz" };
+            ((set.format(), what), of_bcolz())
         }
-        Object::Table(rows) => ("table of a store", of_store(rows.table().store())?),
+        Object::Table(rows) => {
+            ((rows.format(), "table of a store"), of_store(rows.table().store())?)
+        }
         Object::Opened(_) => return Err(Error::NotBlosc { start: vec![] }),
     };
-    print(cx, origin, name, readers)
+    print(cx, origin, names, readers)
 }
 
-fn print(cx: &Context, origin: &Origin, object: &'static str, readers: Vec<Reader>) -> Result<()> {
+/// Prints the readers of what has this format, and this name in the text.
+fn print(
+    cx: &Context,
+    origin: &Origin,
+    (format, object): (&'static str, &str),
+    readers: Vec<Reader>,
+) -> Result<()> {
     let path = origin.name();
     if cx.console.json() {
         return cx.console.document(&CompatReport {
             schema: "b2.compat/1",
             path: &path,
-            object,
+            format,
             readers,
         });
     }

@@ -18,7 +18,9 @@ use std::{
     time::Instant,
 };
 
-use b2frame::{CompressOptions, FrameParams, FrameWriter, Totals, compress_stream};
+use b2frame::{
+    CompressOptions, FrameParams, FrameWriter, Totals, compress_stream, probe, probe::Kind,
+};
 use blosc_chunk::{CParams, CodecId, Dict, SplitMode, Target as Reader};
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::{FileStore, MemStore, ReadAt};
@@ -62,6 +64,9 @@ use metadata::Metadata;
 /// Bytes of data in one frame of a sequence.
 const FRAME_OF_PIPE_NBYTES: u64 = 64 << 20;
 
+/// Data of which it is told that they have grown (bytes).
+const MIN_TOLD_NBYTES: u64 = 64 << 10;
+
 /// The result of one input.
 #[derive(Debug, Serialize)]
 struct CompressReport<'a> {
@@ -70,7 +75,7 @@ struct CompressReport<'a> {
     output: &'a str,
     nbytes: u64,
     file_bytes: u64,
-    cratio: Option<f64>,
+    file_ratio: Option<f64>,
     format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
@@ -146,6 +151,8 @@ fn check_name(args: &CompressArgs) -> Result<()> {
         CompressedFormat::value_variants().iter().any(|format| format.suffix() == *suffix)
     };
     let suffixes = targets::FRAME_SUFFIXES.iter().chain(&targets::OTHER_SUFFIXES);
+    // Names of formats of bcolz, which convert takes.
+    let suffixes = suffixes.chain(&[".carray", ".ctable"]);
     let mut others = suffixes.filter(|suffix| !is_ours(suffix));
     if output.is_dir() || !others.any(|suffix| name.ends_with(suffix.as_bytes())) {
         return Ok(());
@@ -217,11 +224,13 @@ fn compress_input(
 ) -> Result<()> {
     let start = Instant::now();
     let data = Data::open(origin, &args.output)?;
+    tell_kind(args, cx, origin, &data);
     let asked = match dest {
         Dest::Targets(_) => format(args),
         Dest::Store(_) => args.tuning.format,
     };
     let layout = array::layout(&args.tuning, asked, &data)?;
+    array::check_dimensions(&args.tuning, layout.as_ref())?;
     let format = asked.unwrap_or(match layout {
         Some(_) => CompressedFormat::B2nd,
         None => CompressedFormat::B2frame,
@@ -254,6 +263,33 @@ fn compress_input(
         return work.report(counts, Some(Path::new(&place.name())), start);
     }
     work.report(counts, target.path(), start)
+}
+
+/// Says what the bytes of the input are, where they are hardly meant as bytes.
+fn tell_kind(args: &CompressArgs, cx: &Context, origin: &Origin, data: &Data) {
+    let sample = data.sample();
+    let is_ours = matches!(probe(sample), Kind::Frame | Kind::OlderFrame | Kind::Bloscpack);
+    let text = if is_ours {
+        "compressed already; `b2 recompress` and `b2 convert` compress it another way"
+    } else if sample.starts_with(b"PK\x03\x04") && has_suffix(origin, "npz") {
+        "several arrays in one archive, taken as bytes; a .npy file becomes an array"
+    } else if is_array_of_objects(sample) && args.tuning.format.is_none() {
+        "Python objects, taken as the bytes of the file"
+    } else {
+        return;
+    };
+    cx.console.warning(&origin.name(), text);
+}
+
+fn has_suffix(origin: &Origin, suffix: &str) -> bool {
+    let extension = origin.path().and_then(Path::extension);
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case(suffix))
+}
+
+/// Is this a `.npy` file whose items are pickled?
+fn is_array_of_objects(sample: &[u8]) -> bool {
+    let header = sample.get(..sample.len().min(256)).unwrap_or_default();
+    sample.starts_with(b"\x93NUMPY") && header.windows(12).any(|part| part == b"'descr': '|O")
 }
 
 /// The size of the items, and where it comes from unless it was given.
@@ -304,9 +340,9 @@ fn report_parameters(
     };
     let cparams = &params.cparams;
     cx.console.detail(&format!(
-        "{}: items of {} bytes{}, {} -> {} level {}, {chunks}",
+        "{}: items of {}{}, {} -> {} level {}, {chunks}",
         harmless(&origin.name()),
-        cparams.typesize,
+        size::counted(cparams.typesize as u64, "byte"),
         evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
         cparams.filters,
         cparams.codec,
@@ -579,7 +615,7 @@ impl Work<'_> {
                 output: &path_text(path),
                 nbytes,
                 file_bytes: stored,
-                cratio: size::cratio(nbytes, stored),
+                file_ratio: size::cratio(nbytes, stored),
                 format: self.format.name(),
                 frames: (frames > 0).then_some(frames),
                 typesize: self.params.cparams.typesize,
@@ -587,6 +623,10 @@ impl Work<'_> {
                 mean_error: loss.map(|loss| loss.mean()),
                 seconds: elapsed.as_secs_f64(),
             });
+        }
+        if nbytes >= MIN_TOLD_NBYTES && stored / 11 > nbytes / 10 {
+            let text = "the output is larger: chunks and blocks hold little data";
+            console.warning(&name, text);
         }
         let (before, after) = (nbytes, stored);
         let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };

@@ -19,6 +19,7 @@ pub(super) mod column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
+mod left_out;
 pub(super) mod metadata;
 pub(super) mod pull;
 mod raw;
@@ -39,6 +40,7 @@ use blosc_io::{FileStore, ReadAt as _};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use self::left_out::{listed, without_objects};
 use crate::{
     args::{
         ConvertArgs, InputArgs, OutputArgs,
@@ -238,10 +240,10 @@ fn convert_input(
     {
         return report.print(cx, &origin.name(), to);
     }
-    let source = open(args, cx, origin)?;
+    let (source, dropped) = without_objects(open(args, cx, origin)?, format)?;
     check_source(args, cx, origin, format, &source)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-    let work = Work { args, output, cx, origin, format, source, progress };
+    let work = Work { args, output, cx, origin, format, source, dropped, progress };
     let done = work.to_target(&target)?;
     work.report(&done, target.path(), start)
 }
@@ -263,7 +265,8 @@ fn convert_into_store(
     let source = open(args, cx, origin)?;
     check_source(args, cx, origin, format, &source)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-    let work = Work { args, output, cx, origin, format, source, progress };
+    let dropped = vec![];
+    let work = Work { args, output, cx, origin, format, source, dropped, progress };
     let mut writer = place.open(cx.lock_wait(args.lock))?;
     let (mut done, station) = work.fill_store(&mut writer, Some(&place.key))?;
     let store = writer.commit()?;
@@ -277,7 +280,8 @@ fn convert_into_store(
     for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
         done.stored += crate::inputs::object::frame_bytes(&store.frame(key)?);
     }
-    for what in &done.left_out {
+    if !done.left_out.is_empty() {
+        let what = listed(&done.left_out.iter().collect::<Vec<_>>());
         cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
     }
     work.report(&done, Some(Path::new(&place.name())), start)
@@ -307,7 +311,8 @@ pub(super) fn rewrite(
     let (nbytes, before) = (source.nbytes()?, source.stored());
     let progress = Progress::new(&cx.console, &origin.name(), Some(nbytes));
     let output = &args.output;
-    let work = Work { args, output, cx, origin, format, source, progress };
+    let dropped = vec![];
+    let work = Work { args, output, cx, origin, format, source, dropped, progress };
     let done = work.to_target(target)?;
     Ok(Rewritten { nbytes, before, after: done.stored })
 }
@@ -332,10 +337,16 @@ fn check_source(
             cx.console.warning(&origin.name(), &text);
         }
     }
+    if args.delimiter != csv_table::COMMA && source.name() != "csv" {
+        return Err(message::DELIMITER_IS_FOR_TEXT.error());
+    }
     let Some(given) = &args.dtype else { return Ok(()) };
     let is_told = matches!(source.name(), "raw" | "csv");
     if let (Some(layout), false) = (source.layout()?, is_told) {
-        let is_shape = args.shape.as_ref().is_none_or(|shape| shape.0 == layout.shape);
+        let is_shape = args.shape.as_ref().is_none_or(|shape| {
+            let nitems = layout.shape.iter().fold(1u64, |n, len| n.saturating_mul(*len));
+            shape.of_items(nitems) == layout.shape
+        });
         if *given != layout.dtype || !is_shape {
             return Err(message::HAS_A_TYPE.about(layout.dtype));
         }
@@ -365,11 +376,18 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source
         return Ok(Source::Object(Object::Bcolz(Box::new(set))));
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    let mut object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
+    let first = objects.next().map_err(|error| match error {
+        Error::NotBlosc { start } if !start.is_empty() => Error::NoType { start },
+        error => error,
+    })?;
+    let mut object = first.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
     if !args.columns.is_empty() {
-        let Object::Table(rows) = object else { return Err(message::NOT_A_TABLE.error()) };
-        object = Object::Table(Box::new(rows.select(&args.columns)?));
+        object = match object {
+            Object::Table(rows) => Object::Table(Box::new(rows.select(&args.columns)?)),
+            Object::Bcolz(set) => Object::Bcolz(Box::new(set.select(&args.columns)?)),
+            _ => return Err(message::NOT_A_TABLE.error()),
+        };
     }
     if objects.next()?.is_some() {
         return super::sequence::merged(cx, origin).map(Source::Object);
@@ -408,10 +426,10 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
         _ if head.starts_with(b"\x93NUMPY") => NpyHeader::parse(&head)?,
         Some(dtype) => {
             let itemsize = (dtype.itemsize() as u64).max(1);
-            let shape = args
-                .shape
-                .as_ref()
-                .map_or_else(|| vec![file_len / itemsize], |shape| shape.0.clone());
+            let shape = args.shape.as_ref().map_or_else(
+                || vec![file_len / itemsize],
+                |shape| shape.of_items(file_len / itemsize),
+            );
             NpyHeader::new(dtype.clone(), shape)
         }
         None => return Ok(None),
@@ -454,6 +472,8 @@ struct Work<'a> {
     origin: &'a Origin,
     format: ConvertedFormat,
     source: Source,
+    /// Columns that the format cannot hold.
+    dropped: Vec<String>,
     progress: Progress,
 }
 
@@ -537,16 +557,11 @@ impl Work<'_> {
             ConvertedFormat::Parquet => self.parquet(nest.path()),
         };
         let mut done = done.map_err(|error| name_output_of(error, nest.target()))?;
+        done.left_out.extend(self.dropped.iter().map(|name| format!("the column `{name}`")));
         done.left_out.extend(self.lost_of_columns());
         done.left_out.extend(self.lost_of_rows()?);
         let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
-        for what in &done.left_out {
-            // Raw data have no metadata anyway.
-            if self.format != ConvertedFormat::Raw || what != frame::ARRAY {
-                let text = format!("no room for {what} in a .{} file", self.format.name());
-                self.cx.console.warning(&self.origin.name(), &text);
-            }
-        }
+        self.tell_left_out(&done.left_out);
         Ok(Done { stored, ..done })
     }
 

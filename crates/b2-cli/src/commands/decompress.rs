@@ -39,6 +39,7 @@ struct DecompressReport<'a> {
     schema: &'static str,
     path: &'a str,
     output: &'a str,
+    format: &'static str,
     nbytes: u64,
     file_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -340,6 +341,10 @@ impl Work<'_> {
                 schema,
                 path,
                 output,
+                format: match self.format {
+                    RestoredFormat::Npy => "npy",
+                    RestoredFormat::Raw => "raw",
+                },
                 nbytes,
                 file_bytes: stored,
                 frames: (frames > 0).then_some(frames),

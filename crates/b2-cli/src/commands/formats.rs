@@ -18,7 +18,22 @@ struct FormatsReport {
     formats: &'static [FormatRow],
     codecs: Vec<PartRow>,
     filters: Vec<PartRow>,
+    checksums: &'static [ChecksumRow],
 }
+
+/// A kind of checksum, and where it is.
+#[derive(Debug, Serialize)]
+struct ChecksumRow {
+    name: &'static str,
+    place: &'static str,
+}
+
+const CHECKSUMS: &[ChecksumRow] = &[
+    ChecksumRow { name: "xxh3", place: "frames and arrays: body, chunks; files of bcolz" },
+    ChecksumRow { name: "adler32", place: "Bloscpack files, unless chosen" },
+    ChecksumRow { name: "crc32", place: "Bloscpack files; members of .b2z, read" },
+    ChecksumRow { name: "md5, sha1, sha224, sha256, sha384, sha512", place: "Bloscpack files" },
+];
 
 #[derive(Debug, Serialize)]
 struct FormatRow {
@@ -136,6 +151,7 @@ fn report() -> FormatsReport {
         formats: FORMATS,
         codecs: codecs(),
         filters: filters(),
+        checksums: CHECKSUMS,
     }
 }
 
@@ -177,7 +193,15 @@ fn text(report: &FormatsReport) -> String {
         formats.row([format.name, yes(format.read), yes(format.write), format.note]);
     }
     let (codecs, filters) = (parts("Codec", &report.codecs), parts("Filter", &report.filters));
-    format!("{formats}\n{codecs}\n{filters}\nVector instructions in use: {}\n", report.simd)
+    let mut checksums = Table::new(&[Align::Left; 2]);
+    checksums.row(["Checksum", ""]);
+    for row in report.checksums {
+        checksums.row([row.name, row.place]);
+    }
+    format!(
+        "{formats}\n{codecs}\n{filters}\n{checksums}\nVector instructions in use: {}\n",
+        report.simd
+    )
 }
 
 fn parts(title: &str, rows: &[PartRow]) -> Table {

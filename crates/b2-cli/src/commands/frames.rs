@@ -29,7 +29,7 @@ use crate::{
     output::{
         byte_sink::Sink,
         staged::{StageOptions, Staged},
-        targets::{Naming, Target, Targets},
+        targets::{Naming, Target, Targets, check_frame_name},
     },
     render::{
         escape::{harmless, path_text},
@@ -57,6 +57,7 @@ pub(crate) fn extract(args: &ExtractArgs, cx: &Context) -> Code {
     let inputs = vec![Ok(Origin::from_word(&args.file))];
     cx.run_into_targets(inputs, vec![], &output, |origin, targets| {
         let target = targets.next(origin, Naming::Replace(""))?;
+        check_frame_name(&target)?;
         let done = write(cx, &output, &target, |sink| match args.chunk {
             Some(nchunk) => copy_chunk(cx, origin, nchunk, sink),
             None => copy_first(cx, origin, sink),
@@ -77,6 +78,7 @@ pub(crate) fn join(args: &JoinArgs, cx: &Context) -> Code {
             // None of the inputs may be the output.
             target = Targets::new(&output, 1, vec![])?.next(origin, Naming::Replace(""))?;
         }
+        check_frame_name(&target)?;
         let done = write(cx, &output, &target, |sink| {
             let mut all = Copied::default();
             for origin in &origins {

@@ -204,15 +204,17 @@ impl Lines {
         let sizes = sizes(report.file.nbytes, report.file.cbytes, self.units);
         let Some(array) = &report.array else {
             let nitems = size::count(report.file.nbytes / report.typesize.max(1));
-            return self.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
+            let item = size::counted(report.typesize, "byte");
+            return self.add("items", &format!("{nitems} x {item}     {sizes}"));
         };
         let typesize = report.typesize;
         self.add(
             "shape",
             &format!(
-                "{}     {}, items of {typesize} bytes, C order",
+                "{}     {}, items of {}, C order",
                 dims(&array.shape),
-                array.dtype
+                array.dtype,
+                size::counted(typesize, "byte")
             ),
         );
         self.add("chunks", &dims(&array.chunkshape));
@@ -306,7 +308,11 @@ impl Lines {
                 format!("{} -> {}", self.units.size(row.nbytes), self.units.size(row.file_bytes));
             self.add(
                 &format!("frame {nframe}"),
-                &format!("at byte {}: {sizes}, {} chunks", row.offset, row.nchunks),
+                &format!(
+                    "at byte {}: {sizes}, {}",
+                    row.offset,
+                    size::counted(row.nchunks, "chunk")
+                ),
             );
         }
     }
@@ -331,11 +337,8 @@ fn sizes(nbytes: u64, cbytes: u64, units: Units) -> String {
     }
 }
 
-fn dims<T: ToString>(lens: &[T]) -> String {
-    if lens.is_empty() {
-        return "scalar".to_owned();
-    }
-    lens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+fn dims<L: Copy + Into<u64>>(lens: &[L]) -> String {
+    if lens.is_empty() { "scalar".to_owned() } else { size::shape(lens) }
 }
 
 /// One line per chunk, printed as they come.

@@ -4,7 +4,6 @@ mod tree;
 
 use std::path::Path;
 
-use b2frame::{SChunk, header::FrameLayout};
 use serde::Serialize;
 
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     exit::Code,
     formats::{opened_array, store},
     inputs::{
-        object::{Object, is_sparse},
+        object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
     },
@@ -24,6 +23,7 @@ use crate::{
         size,
         text_table::{Align, Table},
     },
+    report::info,
 };
 
 /// The row of one input.
@@ -37,11 +37,12 @@ struct ListRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_bytes: Option<u64>,
     nbytes: u64,
+    /// Of the whole files, which `cratio` of `info` is not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cratio: Option<f64>,
+    file_ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
-    /// Kind of the checksums of the chunks.
+    /// Kind of the checksums.
     #[serde(skip_serializing_if = "Option::is_none")]
     checksum: Option<&'static str>,
 }
@@ -56,7 +57,14 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     let mut rows = Vec::new();
     let inputs = cx.expand_groups(cx.find(&args.inputs, &origin::is_ours));
     let code = cx.run_on_inputs(inputs, |origin| {
-        let row = row(cx, origin)?;
+        let row = match row(cx, origin) {
+            // It has a line all the same, and the failure is told as every other.
+            Err(error) if error.code() == Code::Data && !cx.console.json() => {
+                rows.push(ListRow::damaged(origin));
+                return Err(error);
+            }
+            row => row?,
+        };
         if cx.console.json() {
             return cx.console.document(&row);
         }
@@ -76,6 +84,27 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     }
 }
 
+impl ListRow {
+    /// What does not open.
+    fn damaged(origin: &Origin) -> Self {
+        let len = origin.path().and_then(|path| path.metadata().ok()).map(|it| it.len());
+        Self {
+            schema: "b2.list/1",
+            path: origin.name(),
+            format: DAMAGED,
+            nchunks: 0,
+            file_bytes: len,
+            nbytes: 0,
+            file_ratio: None,
+            frames: None,
+            checksum: None,
+        }
+    }
+}
+
+/// In place of the format of what does not open.
+const DAMAGED: &str = "damaged";
+
 fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     if let Some(path) = store::whole(origin) {
         return store_row(cx, path, origin.name());
@@ -91,7 +120,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         nchunks: 0,
         file_bytes: Some(0),
         nbytes: 0,
-        cratio: None,
+        file_ratio: None,
         frames: None,
         checksum: None,
     };
@@ -103,11 +132,15 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         };
         match object {
             Object::Frame(schunk) => {
-                row.format = frame_format(&schunk, row.format)?;
-                row.frames = Some(row.frames.unwrap_or(0) + 1);
-                let is_sealed =
-                    schunk.is_sealed() && (row.frames == Some(1) || row.checksum.is_some());
-                row.checksum = is_sealed.then_some("xxh3");
+                let nframes = row.frames.unwrap_or(0);
+                let is_sealed = schunk.is_sealed();
+                if nframes == 0 {
+                    let is_array = schunk.nd_meta()?.is_some();
+                    row.format = info::frame_name(&schunk, is_array);
+                }
+                let was_sealed = nframes == 0 || row.checksum.is_some();
+                row.checksum = (is_sealed && was_sealed).then_some("xxh3");
+                row.frames = Some(nframes + 1);
                 row.nchunks += schunk.nchunks();
             }
             Object::Chunk(_) => {
@@ -130,7 +163,11 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
             }
         }
     }
-    row.cratio = row.file_bytes.and_then(|file_bytes| size::cratio(row.nbytes, file_bytes));
+    if objects.trailing() > 0 {
+        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
+        cx.console.warning(&row.path, &text);
+    }
+    row.file_ratio = row.file_bytes.and_then(|file_bytes| size::cratio(row.nbytes, file_bytes));
     Ok(row)
 }
 
@@ -167,7 +204,7 @@ fn store_row(cx: &Context, path: &Path, name: String) -> Result<ListRow> {
         nchunks: sum(|member| member.nchunks),
         file_bytes: Some(file_bytes),
         nbytes,
-        cratio: size::cratio(nbytes, file_bytes),
+        file_ratio: size::cratio(nbytes, file_bytes),
         frames: None,
         checksum: None,
     })
@@ -201,16 +238,6 @@ fn text(rows: &[ListRow], console: &Console) -> String {
         ]);
     }
     table.to_string()
-}
-
-/// What a frame is called in the table; an array counts more than how it is stored.
-fn frame_format(schunk: &SChunk, known: &'static str) -> Result<&'static str> {
-    Ok(match schunk.nd_meta()? {
-        _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
-        Some(_) => "b2nd",
-        None if is_sparse(schunk) => "sframe",
-        None => known,
-    })
 }
 
 /// Chunks, compressed and uncompressed bytes of all rows.

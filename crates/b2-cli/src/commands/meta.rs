@@ -19,6 +19,7 @@ use std::{
 };
 
 use blosc_chunk::DParams;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -32,7 +33,7 @@ use crate::{
         origin::{Origin, Part},
     },
     output::staged::{StageOptions, Staged},
-    render::escape::harmless,
+    render::{escape::harmless, size},
 };
 
 use document::{Change, Document, Kind};
@@ -41,6 +42,14 @@ use document::{Change, Document, Kind};
 pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
     let origin = Origin::from_word(&args.file);
     cx.run_on_inputs(vec![Ok(origin)], |origin| run_action(args, cx, origin))
+}
+
+/// A document about changes.
+#[derive(Debug, Serialize)]
+struct ChangeReport<'a> {
+    schema: &'static str,
+    path: &'a str,
+    changed: Vec<&'a str>,
 }
 
 /// What has the metadata.
@@ -66,19 +75,16 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
         Action::Set => change(args, cx, origin, owner, &document, &settings(args)?),
         Action::Del => change(args, cx, origin, owner, &document, &deletions(args)?),
         Action::Import => {
-            let new = imported(args)?;
+            let new = imported(args)?.for_file(&document);
             change(args, cx, origin, owner, &document, &document.changes(&new)?)
         }
         Action::Edit => {
-            let text = edit::edited(&document.only(kind(args)).pretty(), cx)?;
-            change(
-                args,
-                cx,
-                origin,
-                owner,
-                &document,
-                &document.changes(&Document::parse(text.as_bytes())?)?,
-            )
+            let text = document.only(kind(args)).pretty();
+            let changes = edit::edited(&text, cx, |text| {
+                let changes = document.changes(&Document::parse(text.as_bytes())?)?;
+                document.check(&changes).map(|()| changes)
+            })?;
+            change(args, cx, origin, owner, &document, &changes)
         }
     }
 }
@@ -113,6 +119,9 @@ fn print_values(args: &MetaArgs, cx: &Context, origin: &Origin, document: Docume
             false => cx.console.print(&document.lines()),
         };
     }
+    if cx.console.json() {
+        return cx.console.document(&document.named(&args.items)?.report(&origin.name()));
+    }
     for name in &args.items {
         let value = document.get(name).ok_or_else(|| message::NO_SUCH_METADATA.about(name))?;
         cx.console.document(value)?;
@@ -140,14 +149,24 @@ fn export(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) ->
 fn settings(args: &MetaArgs) -> Result<Vec<Change>> {
     let kind = kind(args);
     let set = |item: &String| {
-        let (name, text) = item
-            .split_once('=')
-            .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| message::NAME_VALUE.about(item))?;
+        let (name, text) = name_and_value(item).ok_or_else(|| message::NAME_VALUE.about(item))?;
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-        Ok(Change::Set { kind, name: name.to_owned(), value })
+        Ok(Change::Set { kind, name, value })
     };
     required_items(args)?.iter().map(set).collect()
+}
+
+/// `NAME=VALUE`, or `"NAME"=VALUE` where the name has a `=` in it.
+fn name_and_value(item: &str) -> Option<(String, &str)> {
+    let mut quoted = serde_json::Deserializer::from_str(item).into_iter::<String>();
+    if item.starts_with('"')
+        && let Some(Ok(name)) = quoted.next()
+        && let Some(value) = item.get(quoted.byte_offset()..).and_then(|it| it.strip_prefix('='))
+    {
+        return Some((name, value));
+    }
+    let (name, value) = item.split_once('=').filter(|(name, _)| !name.is_empty())?;
+    Some((name.to_owned(), value))
 }
 
 fn deletions(args: &MetaArgs) -> Result<Vec<Change>> {
@@ -189,7 +208,7 @@ fn change(
 ) -> Result<()> {
     document.check(changes)?;
     if changes.is_empty() {
-        return Ok(());
+        return report(cx, origin, changes);
     }
     let path = origin.path().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
     let key = match origin {
@@ -212,8 +231,18 @@ fn change(
     }
     let (name, n) = (origin.name(), changes.len());
     let name = harmless(&name);
-    cx.console.detail(&format!("{name}: {n} {} made", if n == 1 { "change" } else { "changes" }));
-    Ok(())
+    cx.console.detail(&format!("{name}: {} made", size::counted(n as u64, "change")));
+    report(cx, origin, changes)
+}
+
+/// The names that were changed, for programs.
+fn report(cx: &Context, origin: &Origin, changes: &[Change]) -> Result<()> {
+    if !cx.console.json() {
+        return Ok(());
+    }
+    let changed = changes.iter().filter_map(Change::name).collect();
+    let (schema, path) = ("b2.meta/1", origin.name());
+    cx.console.document(&ChangeReport { schema, path: &path, changed })
 }
 
 /// The changes of what is a file of its own.

@@ -24,7 +24,7 @@ use crate::{
     output::{
         placement::Outcome,
         staged::Nest,
-        targets::{Naming, Target, Targets},
+        targets::{Naming, Target, Targets, check_frame_name},
     },
     render::{escape::path_text, size},
 };
@@ -83,6 +83,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         |origin, targets: &mut Targets<'_>| {
             let suffix = convert_format(cx, origin)?.suffix();
             let target = targets.next(origin, Naming::Replace(suffix))?;
+            check_frame_name(&target)?;
             recompress(&options, cx, origin, &target)
         },
     )

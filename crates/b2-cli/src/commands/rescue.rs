@@ -21,7 +21,7 @@ use crate::{
     inputs::origin::{self, Origin, Part},
     output::{
         staged::StageOptions,
-        targets::{Naming, Target, Targets},
+        targets::{Naming, Target, Targets, check_frame_name},
     },
     render::escape::{harmless, path_text},
 };
@@ -164,7 +164,9 @@ fn rescue_input(
         Origin::File { path, part: Part::Offset(at) } => (path, Some(*at)),
         _ => return Err(message::RESCUE_NEEDS_FILES.error()),
     };
-    let Target::File(target) = targets.next(origin, Naming::Add(""))? else {
+    let target = targets.next(origin, Naming::Add(""))?;
+    check_frame_name(&target)?;
+    let Target::File(target) = target else {
         return Err(message::RESCUE_NEEDS_FILES.error());
     };
     let _lock = cx.lock_shared(origin, args.lock)?;
@@ -224,7 +226,9 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<
             }
         };
         let _written = writeln!(text, "{}: {share}", console.name(&path_text(target)));
-        console.print(&text)?;
+        if console.quiet() == 0 {
+            console.print(&text)?;
+        }
     }
     if complete { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
 }

@@ -29,7 +29,8 @@ use crate::{
         object::{frame_bytes, is_sparse, item_type},
         origin::{self, Origin, Part},
     },
-    render::escape::harmless,
+    render::{escape::harmless, size},
+    report::info::frame_name,
 };
 
 /// Bytes that are looked at together.
@@ -57,7 +58,7 @@ struct Object {
     offset: u64,
     /// Its length in the file (bytes).
     cbytes: u64,
-    kind: &'static str,
+    format: &'static str,
     nbytes: u64,
     typesize: u64,
     codec: String,
@@ -186,7 +187,7 @@ impl Scan<'_> {
         Some(Object {
             offset,
             cbytes,
-            kind: if meta.is_some() { "b2nd" } else { "b2frame" },
+            format: frame_name(&schunk, meta.is_some()),
             nbytes: schunk.nbytes(),
             typesize: schunk.typesize() as u64,
             codec: schunk.cparams().codec.to_string(),
@@ -210,7 +211,7 @@ impl Scan<'_> {
         Some(Object {
             offset,
             cbytes: chunk.stored(),
-            kind: "chunk",
+            format: "chunk",
             nbytes,
             typesize: header.typesize() as u64,
             codec: header.codec_id().to_string(),
@@ -246,11 +247,11 @@ fn may_be_chunk(head: &[u8]) -> bool {
 
 fn line(object: &Object) -> String {
     let what = match (&object.dtype, &object.shape) {
-        (Some(dtype), Some(shape)) => format!("{dtype} {shape:?}"),
+        (Some(dtype), Some(shape)) => format!("{dtype} {}", size::shape(shape)),
         _ => format!("{} bytes in items of {}", object.nbytes, object.typesize),
     };
-    let Object { offset, cbytes, kind, codec, .. } = object;
-    format!("{offset:>12}  {cbytes:>10}  {kind:<7}  {codec:<7}  {}\n", harmless(&what))
+    let Object { offset, cbytes, format, codec, .. } = object;
+    format!("{offset:>12}  {cbytes:>10}  {format:<7}  {codec:<7}  {}\n", harmless(&what))
 }
 
 #[cfg(test)]

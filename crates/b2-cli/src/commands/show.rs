@@ -5,15 +5,17 @@ pub(super) mod item;
 mod npy;
 mod numpy;
 mod object;
-mod render;
+mod records;
+pub(super) mod render;
 pub(super) mod store;
+mod stream;
 mod table;
 
 use std::sync::Arc;
 
 use b2frame::nd::{Pick, Selection};
 use bcolz_store::DataSet;
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::without_unnamed_padding};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,6 +25,7 @@ use self::{
 };
 use crate::{
     args::{ShowArgs, item_range::Span},
+    commands::{content::grid::Grid, convert::source::Source},
     context::Context,
     error::{Error, Result, message},
     exit::Code,
@@ -48,7 +51,25 @@ struct ShowReport<'a> {
 /// Shows each input.
 pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
     let inputs = cx.find(&args.inputs, &origin::is_ours);
-    cx.run_on_inputs(inputs, |origin| show_input(args, cx, origin))
+    let has_titles = inputs.len() > 1 && !args.csv && !cx.console.json();
+    let mut is_first = true;
+    let tail = args.tail.map(|nitems| {
+        let start = if nitems == 0 { i64::MAX } else { -i64::from(nitems) };
+        ShowArgs { slice: Some(vec![Pick::slice(start, None, 1)].into()), ..args.clone() }
+    });
+    let args = tail.as_ref().unwrap_or(args);
+    cx.run_on_inputs(inputs, |origin| {
+        if has_titles {
+            title(cx, &origin.name(), core::mem::take(&mut is_first))?;
+        }
+        show_input(args, cx, origin)
+    })
+}
+
+/// A line with a name between several objects, as `head` prints them.
+fn title(cx: &Context, name: &str, is_first: bool) -> Result<()> {
+    let before = if is_first { "" } else { "\n" };
+    cx.console.print(&format!("{before}==> {} <==\n", cx.console.name(name)))
 }
 
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
@@ -61,9 +82,12 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
         return store::table(args, cx, &origin.name(), &found);
     }
-    if let Some(part) = npy::part(args, cx, origin)? {
-        no_table(args)?;
-        return print(args, cx, origin, &part);
+    if let Some(grid) = npy::grid(cx, origin)? {
+        let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
+        if show_grid(args, cx, origin, (&grid, &dtype))? {
+            return Ok(());
+        }
+        return print(cx, &npy::part(args, cx, &grid)?);
     }
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
@@ -72,6 +96,7 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         false => Guard::for_looking(args.limits),
     };
     let mut following = objects.next()?;
+    let mut nshown = 0u64;
     while let Some(object) = following {
         guard.admit(&object)?;
         following = objects.next()?;
@@ -95,23 +120,75 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 continue;
             }
         }
-        no_table(args)?;
-        let part = match Array::from_object(object, cx)? {
-            Ok(array) => array_part(args, cx, &array)?,
-            Err(object) => {
-                let mut parts = vec![object];
-                // The frames of a sequence are one content, as far as their items are alike.
-                while let Some(next) = following.take_if(|next| goes_on(&parts, next)) {
-                    guard.admit(&next)?;
-                    parts.push(next);
-                    following = objects.next()?;
-                }
-                items_part(args, cx, &parts)?
-            }
-        };
-        print(args, cx, origin, &part)?;
+        let number = nshown;
+        nshown += 1;
+        let mut parts = vec![object];
+        // The frames of a sequence are one content, as far as their items are alike.
+        while let Some(next) = following.take_if(|next| goes_on(&parts, next)) {
+            guard.admit(&next)?;
+            parts.push(next);
+            following = objects.next()?;
+            nshown += 1;
+        }
+        let is_one = number == 0 && following.is_none();
+        if !is_one && !args.csv && !cx.console.json() {
+            title(cx, &format!("{}#{number}", origin.name()), number == 0)?;
+        }
+        show_parts(args, cx, origin, parts)?;
     }
     Ok(())
+}
+
+/// Shows an array, or items one after the other.
+fn show_parts(
+    args: &ShowArgs,
+    cx: &Context,
+    origin: &Origin,
+    mut parts: Vec<Object>,
+) -> Result<()> {
+    let wants_grid = args.csv || cx.console.json() || records::is_wanted(args);
+    if parts.len() == 1
+        && let Some(object) = parts.pop()
+    {
+        match Array::from_object(object, cx)? {
+            Ok(array) if wants_grid => {
+                let dtype = dtype(args, array.dtype(), array.itemsize())?;
+                let grid = Grid::from_array(array, &dtype, cx.read_options())?;
+                return show_grid(args, cx, origin, (&grid, &dtype)).map(drop);
+            }
+            Ok(array) => return print(cx, &array_part(args, cx, &array)?),
+            Err(object) => parts.push(object),
+        }
+    }
+    if wants_grid {
+        let dtype = items_dtype(args, &parts)?;
+        let sources = parts.into_iter().map(Source::Object).collect();
+        let grid = Grid::new(cx, origin, Some(&dtype), sources)?;
+        return show_grid(args, cx, origin, (&grid, &dtype)).map(drop);
+    }
+    print(cx, &items_part(args, cx, &parts)?)
+}
+
+/// Prints items in a form for programs, or chosen columns and rows; says whether one of these was
+/// wanted.
+fn show_grid(
+    args: &ShowArgs,
+    cx: &Context,
+    origin: &Origin,
+    (grid, dtype): (&Grid, &Dtype),
+) -> Result<bool> {
+    if records::is_wanted(args) {
+        return records::run(args, cx, grid).map(|()| true);
+    }
+    if !args.csv && !cx.console.json() {
+        return Ok(false);
+    }
+    let picks = match (&args.slice, args.lines) {
+        (Some(slice), _) => slice.in_dims(grid.shape().len()),
+        (None, Some(lines)) if !grid.shape().is_empty() => vec![Pick::from(0..lines)],
+        _ => vec![],
+    };
+    stream::run(args, cx, &origin.name(), (grid, dtype), &picks).map(|()| true)
 }
 
 /// Refuses options for tables.
@@ -122,17 +199,8 @@ fn no_table(args: &ShowArgs) -> Result<()> {
     Err(message::NOT_A_TABLE.error())
 }
 
-fn print(args: &ShowArgs, cx: &Context, origin: &Origin, part: &Part) -> Result<()> {
-    if cx.console.json() {
-        return cx.console.document(&ShowReport {
-            schema: "b2.show/1",
-            path: &origin.name(),
-            dtype: part.dtype.to_string(),
-            shape: &part.shape,
-            values: part.json(),
-        });
-    }
-    cx.console.print(&if args.csv { part.csv() } else { part.brackets() })
+fn print(cx: &Context, part: &Part) -> Result<()> {
+    cx.console.print(&part.brackets())
 }
 
 /// A part of an array.
@@ -142,7 +210,7 @@ fn array_part(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
         (Some(slice), _) => slice.in_dims(shape.len()).into(),
         (None, Some(lines)) if !shape.is_empty() => Selection::from(vec![Pick::from(0..lines)]),
         (None, Some(_)) => Selection::ALL,
-        (None, None) if wants_all(args, cx, array.nitems()) => Selection::ALL,
+        (None, None) if wants_all(array.nitems()) => Selection::ALL,
         (None, None) => return edges(cx, array, dtype),
     };
     let shape = selection.shape(shape).map_err(b2frame::Error::from)?;
@@ -169,19 +237,22 @@ fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
     Ok(Part { dtype, shape, elided, bytes })
 }
 
+/// The type of items that do not say it.
+fn items_dtype(args: &ShowArgs, objects: &[Object]) -> Result<Dtype> {
+    let typesize = objects.first().map_or(1, Object::typesize);
+    dtype(args, &raw(usize::try_from(typesize).unwrap_or(usize::MAX))?, 0)
+}
+
 /// A part of data without a shape: items one after the other.
 fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part> {
-    let typesize = objects.first().map_or(1, Object::typesize);
-    let typesize = usize::try_from(typesize).unwrap_or(usize::MAX);
-    let raw = raw(typesize)?;
-    let dtype = dtype(args, &raw, 0)?;
+    let dtype = items_dtype(args, objects)?;
     let itemsize = dtype.itemsize().max(1) as u64;
     let sizes = objects.iter().map(decoded::nbytes).collect::<Result<Vec<_>>>()?;
     let nitems = sizes.iter().fold(0u64, |sum, nbytes| sum.saturating_add(*nbytes)) / itemsize;
     let (first, last) = match (&args.slice, args.lines) {
         (Some(slice), _) => (range(&slice.in_dims(1), nitems)?, None),
         (None, Some(lines)) => (0..nitems.min(lines), None),
-        (None, None) if wants_all(args, cx, nitems) => (0..nitems, None),
+        (None, None) if wants_all(nitems) => (0..nitems, None),
         (None, None) => (0..EDGE, Some(nitems - EDGE..nitems)),
     };
     let elided = vec![last.is_some()];
@@ -210,18 +281,17 @@ fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part>
 
 /// Is the next object of an input more of the same: a frame without a shape, of items as large?
 fn goes_on(parts: &[Object], next: &Object) -> bool {
-    let Object::Frame(schunk) = next else { return false };
-    let is_plain =
-        matches!(schunk.nd_meta(), Ok(None)) && formats::store::special_content(schunk).is_none();
-    is_plain
-        && parts
-            .iter()
-            .all(|part| matches!(part, Object::Frame(_)) && part.typesize() == next.typesize())
+    let is_plain = |object: &Object| {
+        let Object::Frame(schunk) = object else { return false };
+        matches!(schunk.nd_meta(), Ok(None)) && formats::store::special_content(schunk).is_none()
+    };
+    let is_like = |part: &Object| is_plain(part) && part.typesize() == next.typesize();
+    is_plain(next) && parts.iter().all(is_like)
 }
 
-/// Everything is shown when it is little, and to programs.
-fn wants_all(args: &ShowArgs, cx: &Context, nitems: u64) -> bool {
-    args.csv || cx.console.json() || nitems <= MAX_SHOWN_ITEMS
+/// Everything is shown when it is little.
+fn wants_all(nitems: u64) -> bool {
+    nitems <= MAX_SHOWN_ITEMS
 }
 
 /// The type that was given, or that of the items.
@@ -232,7 +302,11 @@ fn dtype(args: &ShowArgs, known: &Dtype, typesize: usize) -> Result<Dtype> {
             given: given.itemsize() as u64,
             typesize: typesize as u64,
         }),
-        given => Ok(given.as_ref().unwrap_or(known).clone()),
+        // The metadata of Bloscpack list padding as fields, as NumPy's `descr` does.
+        given => {
+            let dtype = given.as_ref().unwrap_or(known).clone();
+            without_unnamed_padding(dtype).map_err(|error| Error::Npy(error.into()))
+        }
     }
 }
 

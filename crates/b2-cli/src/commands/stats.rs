@@ -20,7 +20,7 @@ use crate::{
     render::{
         escape::harmless,
         progress::Progress,
-        size::count,
+        size::{self, count},
         text_table::{Align, Table},
     },
 };
@@ -111,8 +111,7 @@ fn print(cx: &Context, report: &StatsReport<'_>) -> Result<()> {
 fn text(report: &StatsReport<'_>) -> String {
     let shape = match &report.shape {
         Some(shape) if shape.len() > 1 => {
-            let lens: Vec<_> = shape.iter().map(u64::to_string).collect();
-            format!(", {}", lens.join(" x "))
+            format!(", {}", size::shape(shape))
         }
         _ => String::new(),
     };

@@ -30,7 +30,7 @@ use crate::{
         decoded::{self, Guard},
         object::{Object, frame_bytes},
         object_reader::ObjectReader,
-        origin::{self, Origin},
+        origin::{self, Origin, Part},
         raw_data::is_stream,
     },
     render::{
@@ -159,6 +159,14 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
         findings
             .warnings
             .push(format!("{} bytes after the last frame are no frame", objects.trailing()));
+    }
+    // Of a bare chunk nothing can be rescued.
+    if findings.code == Code::Data
+        && findings.hint.is_none()
+        && findings.nblocks.is_none()
+        && let Origin::File { path, part: Part::Whole } = origin
+    {
+        findings.point_to_rescue(path);
     }
     findings.print(cx)
 }
@@ -505,16 +513,18 @@ impl Findings {
         }
         if self.bad.len() > shown {
             console.note(&format!(
-                "... and {} more bad {} (-v lists them)",
-                self.nbad - shown as u64,
-                self.unit()
+                "... and {} (-v lists them)",
+                size::counted(self.nbad - shown as u64, &format!("more bad {}", self.unit()))
             ));
         }
         if let Some(hint) = &self.hint {
             console.note(&format!("hint: {hint}"));
         }
         self.warnings.iter().take(shown).for_each(|warning| console.warning(&self.path, warning));
-        console.print(&format!("{}: {}\n", console.name(&self.path), self.verdict()))?;
+        // As of other programs that check sums: what is sound is silent with -q.
+        if console.quiet() < if self.ok { 1 } else { 2 } {
+            console.print(&format!("{}: {}\n", console.name(&self.path), self.verdict()))?;
+        }
         self.outcome()
     }
 
@@ -523,7 +533,8 @@ impl Findings {
             return match self.checksums {
                 "none" => "OK (decoded; no checksums stored)".to_owned(),
                 kind => {
-                    format!("OK (decoded; {kind} of {} chunks checked)", size::count(self.nchunks))
+                    let chunks = size::counted(self.nchunks, "chunk");
+                    format!("OK (decoded; {kind} of {chunks} checked)")
                 }
             };
         }
@@ -532,21 +543,24 @@ impl Findings {
         if self.nbad > 0 {
             let good = total.saturating_sub(self.nbad);
             return format!(
-                "{word}: {} {unit} good, {} bad",
-                size::count(good),
+                "{word}: {} good, {} bad",
+                size::counted(good, unit),
                 size::count(self.nbad)
             );
         }
         match self.nchunks {
             _ if self.nblocks.is_some() => word.to_owned(),
             0 => word.to_owned(),
-            nchunks => format!("{word}: all {} chunks good, see above", size::count(nchunks)),
+            1 => format!("{word}: the chunk decodes, the rest is above"),
+            nchunks => {
+                format!("{word}: all {} chunks decode, the rest is above", size::count(nchunks))
+            }
         }
     }
 
     /// The unit that can be bad: the chunks of a frame, or the blocks of a bare chunk.
     fn unit(&self) -> &'static str {
-        if self.nblocks.is_some() { "blocks" } else { "chunks" }
+        if self.nblocks.is_some() { "block" } else { "chunk" }
     }
 
     fn outcome(&self) -> Result<()> {

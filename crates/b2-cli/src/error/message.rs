@@ -13,6 +13,19 @@ pub(crate) struct Message {
     pub(super) code: Code,
 }
 
+/// There is no column `name` among those.
+pub(crate) fn no_column<'a>(name: &str, columns: impl IntoIterator<Item = &'a str>) -> Error {
+    let mut names = columns.into_iter();
+    let mut listed = names.by_ref().take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
+    if names.next().is_some() {
+        listed += ", ...";
+    }
+    NO_SUCH_COLUMN.about(format!("{name:?}; there are {listed}"))
+}
+
+/// Names of columns in a message.
+const MAX_LISTED_NAMES: usize = 20;
+
 impl Message {
     /// The error of a row without a name.
     pub(crate) fn error(self) -> Error {
@@ -70,8 +83,6 @@ messages! {
         "use --verify, and remove the input then";
     NO_COLUMNS: Usage,
         "items without fields, or in several dimensions, so that there are no columns";
-    NO_ROWS: Usage,
-        "not a list of items or rows, so that there are no lines of values to make of it";
     BCOLZ_CODEC: Usage,
         "bcolz has no codec {}";
     BCOLZ_FILTER: Usage,
@@ -129,6 +140,9 @@ messages! {
     CHANGED_WHILE_READ: Data,
         "another program changed what was written already",
         "read it again";
+    DELIMITER_IS_FOR_TEXT: Usage,
+        "--delimiter is for text, and this is none by name or by --from",
+        "use --from csv";
     FOLDER_IS_KEPT: Usage,
         "--rm removes no folder of files";
     NO_ATTRIBUTE: Usage,
@@ -219,7 +233,7 @@ messages! {
         "a part of a file, or more than one object, which is not replaced",
         "use -o to write a new file of one object";
     NO_SUCH_COLUMN: Usage,
-        "no column has the name {:?}";
+        "no column has the name {}";
     NO_SUMS: Usage,
         "line {} is not one of `b2 sum`",
         "a line is the sum, two spaces and the name";
@@ -230,6 +244,12 @@ messages! {
     TERMINAL: Usage,
         "refusing to write binary data to a terminal",
         "use `> FILE` to keep it, or -f if this is meant";
+    TERMINAL_INPUT: Usage,
+        "nothing but a terminal to read from",
+        "name a FILE, or send data through a pipe";
+    A_FOLDER: Usage,
+        "a folder, and none of the objects that are folders",
+        "name what is in it: `b2 list --tree FOLDER` shows that";
     NO_SUFFIX: Usage,
         "the name does not end in {}, so that there is nothing to take away",
         "use -o to name the output, or --suffix";
@@ -278,6 +298,8 @@ messages! {
         "this is no array: --slice can be one index, or one range without a step";
     NOT_A_TABLE: Usage,
         "not a table: there are no rows to choose with --where and --skip, and no --columns";
+    NO_ARITHMETIC: Usage,
+        "the condition is about a field that has no values to compare, such as a part of an item";
     NOT_AN_ARRAY: Usage,
         "not an array, so that there is no .npy file to make of it",
         "use --format raw";
@@ -299,12 +321,18 @@ messages! {
     ROWS_EXCEED_MEMORY: Limit,
         "the rows of one chunk do not fit the memory, and a pipe gives them whole",
         "name the file, use -M to allow more, or choose other --chunks";
+    OPEN_SHAPE_OF_PIPE: Usage,
+        "the length of a pipe is not known, so that no length of the shape can be -1",
+        "name the file, or give all lengths";
     FORTRAN_PIPE: Usage,
         "items in Fortran order cannot come through a pipe",
         "name the file";
     CANNOT_GROW_AT_END: Usage,
         "an array in Fortran order, or of no dimension, does not grow at its end",
         "use `b2 convert` to make a .b2nd file of it";
+    NPY_HEADER_IS_FULL: Usage,
+        "the header of the .npy file has no room for a longer shape",
+        "`b2 convert` to another .npy file makes room";
     CHUNK_CANNOT_GROW: Usage,
         "a bare chunk, to which nothing can be appended";
 
@@ -318,12 +346,21 @@ messages! {
     NAME_OF_OTHER_FORMAT: Usage,
         "a name of files that compress does not write",
         "use `b2 convert`, another name, or --format to say what it shall be";
+    NAME_OF_ANOTHER_FORMAT: Usage,
+        "a name of files of another format, and this command keeps the format",
+        "use another name, or `b2 convert`";
     NOT_RESTORED_TO: Usage,
         "a name of files that decompress does not write: it restores raw data and .npy",
         "use `b2 convert`, another name, or --format raw";
     FILTER_FOR_TARGET: Usage,
         "readers of {} do not know all of these filters",
         "leave out --target, or choose other filters";
+    IS_FOR_ARRAYS: Usage,
+        "{} is for arrays, and nothing tells the shape of these data",
+        "use --dtype and --shape";
+    IS_FOR_TWO_DIMENSIONS: Usage,
+        "{} is for arrays of two dimensions",
+        "use --shape, or another codec";
     SHAPES_ARE_FOR_ARRAYS: Usage,
         "--chunks and --blocks are for arrays",
         "use -z and --block-size";

@@ -37,6 +37,8 @@ pub(crate) struct Bcolz {
     dtype: Option<Dtype>,
     /// The temporary folder that holds it, if it is a copy.
     home: Option<Nest>,
+    /// The columns of a table that are left, if not all are.
+    chosen: Option<Vec<String>>,
 }
 
 impl Bcolz {
@@ -51,7 +53,22 @@ impl Bcolz {
             DataSet::CArray(array) => Some(array.dtype().clone()),
             DataSet::CTable(table) => table.dtype().ok(),
         };
-        Ok(Self { set, root: root.to_owned(), dparams, dtype, home: None })
+        Ok(Self { set, root: root.to_owned(), dparams, dtype, home: None, chosen: None })
+    }
+
+    /// A table with these columns only.
+    ///
+    /// # Errors
+    ///
+    /// When it is no table, or a column is not there.
+    pub(crate) fn select(self, names: &[String]) -> Result<Self> {
+        let DataSet::CTable(table) = &self.set else { return Err(message::NOT_A_TABLE.error()) };
+        if let Some(name) = names.iter().find(|name| table.names().all(|known| known != *name)) {
+            return Err(message::no_column(name, table.names()));
+        }
+        let table = table.select(names)?;
+        let dtype = table.dtype().ok();
+        Ok(Self { set: DataSet::CTable(table), dtype, chosen: Some(names.to_vec()), ..self })
     }
 
     /// With the folder that it is in, which goes with it.
@@ -203,7 +220,10 @@ impl Bcolz {
         let limits = Limits::none().max_nbytes(limit);
         let options =
             OpenOptions::default().dparams(self.dparams.clone().limits(limits)).budget(*options);
-        open(&self.root, &options)
+        match (open(&self.root, &options)?, &self.chosen) {
+            (DataSet::CTable(table), Some(names)) => Ok(DataSet::CTable(table.select(names)?)),
+            (set, _) => Ok(set),
+        }
     }
 
     /// Hands the bytes `range` of the content to `sink`, piece by piece in order.

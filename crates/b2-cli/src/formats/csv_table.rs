@@ -12,15 +12,18 @@ use core::cell::Cell;
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufWriter, Read, Write},
-    path::Path,
+    io::{self, BufWriter, Read, Seek as _, Write},
+    path::{Path, PathBuf},
     rc::Rc,
 };
 
 use blosc_dtype::Dtype;
 use csv::{ByteRecord, ReaderBuilder};
 
-use crate::error::{Doing, Error, Result};
+use crate::{
+    error::{Doing, Error, Result},
+    render::size,
+};
 
 use guess::Guess;
 
@@ -37,8 +40,10 @@ pub(crate) struct Values {
 /// Why values cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CsvError {
-    #[error("not comma-separated values: {0}")]
+    #[error("{}", csv_text(.0))]
     Csv(#[from] csv::Error),
+    #[error("line {line}: a quotation mark is not closed before the end of the file")]
+    OpenQuote { line: u64 },
     #[error("there is no first line with the names of the columns")]
     NoNames,
     #[error("the name of column {column} (from 0) is no UTF-8")]
@@ -53,6 +58,18 @@ pub(crate) enum CsvError {
     Type { dtype: String },
     #[error("the columns")]
     Dtype(#[from] blosc_dtype::Error),
+}
+
+/// What is wrong with a line, in our words.
+fn csv_text(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let line = pos.as_ref().map_or(0, csv::Position::line);
+            let values = size::counted(*len, "value");
+            format!("line {line} has {values}, and the first line has {expected_len}")
+        }
+        _ => format!("not comma-separated values: {error}"),
+    }
 }
 
 /// What stands between the values of a line, unless something else is said.
@@ -161,6 +178,10 @@ struct Lines {
     /// Empty values, and the record after them, that are still to be given.
     nempty: u64,
     empty: ByteRecord,
+    /// Where the last record starts: its byte and its line.
+    last: Option<(u64, u64)>,
+    path: PathBuf,
+    delimiter: u8,
 }
 
 impl Lines {
@@ -171,7 +192,8 @@ impl Lines {
         let reader =
             ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(bounded);
         let empty = ByteRecord::from(vec![""]);
-        Ok(Self { reader, left, record: ByteRecord::new(), nempty: 0, empty })
+        let (record, path) = (ByteRecord::new(), path.to_owned());
+        Ok(Self { reader, left, record, nempty: 0, empty, last: None, path, delimiter })
     }
 
     /// The next record. In a single column an empty line is an empty value, unless it is the last.
@@ -184,7 +206,12 @@ impl Lines {
         self.left.set(MAX_LINE);
         let start = self.reader.position().line();
         let more = self.reader.read_byte_record(&mut self.record).map_err(CsvError::Csv)?;
-        if more && self.record.len() == 1 {
+        if !more {
+            self.check_end()?;
+            return Ok(None);
+        }
+        self.last = self.record.position().map(|at| (at.byte(), at.line()));
+        if self.record.len() == 1 {
             let breaks = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
             let lines = self.reader.position().line().saturating_sub(start);
             let nempty = lines.saturating_sub(breaks as u64 + 1);
@@ -193,7 +220,21 @@ impl Lines {
                 return Ok(Some(&self.empty));
             }
         }
-        Ok(more.then_some(&self.record))
+        Ok(Some(&self.record))
+    }
+
+    /// Refuses a last record that the end of the file cuts: the parser takes a quotation mark that
+    /// is not closed for one that is.
+    fn check_end(&self) -> Result<()> {
+        let Some((byte, line)) = self.last else { return Ok(()) };
+        let mut file = File::open(&self.path).map_err(Error::io(Doing::Open))?;
+        file.seek(io::SeekFrom::Start(byte)).map_err(Error::io(Doing::Read))?;
+        let mut raw = Vec::new();
+        file.take(MAX_LINE as u64).read_to_end(&mut raw).map_err(Error::io(Doing::Read))?;
+        if ends_in_quotes(&raw, self.delimiter) {
+            return Err(CsvError::OpenQuote { line }.into());
+        }
+        Ok(())
     }
 
     /// The first line; a column without a name gets one.
@@ -212,6 +253,21 @@ impl Lines {
         }
         Ok(names)
     }
+}
+
+/// Is a value in quotation marks still open at the end of these lines?
+fn ends_in_quotes(raw: &[u8], delimiter: u8) -> bool {
+    let (mut is_open, mut is_start) = (false, true);
+    for byte in raw {
+        match (is_open, *byte) {
+            // Two marks in a value stand for one: it is closed and opened again.
+            (true, b'"') => (is_open, is_start) = (false, true),
+            (true, _) => {}
+            (false, b'"') if is_start => is_open = true,
+            (false, byte) => is_start = byte == delimiter || byte == b'\n' || byte == b'\r',
+        }
+    }
+    is_open
 }
 
 /// A file of which only so much is read at once.
@@ -271,6 +327,19 @@ mod tests {
         let (_, bytes) = values("a\n\"x\ny\"\n\nz\n", None).unwrap();
         assert_eq!(bytes.len(), 3 * 3 * 4);
         assert_eq!(values("a,b\n1,2\n\n3,4\n", None).unwrap().1.len(), 32);
+    }
+
+    #[test]
+    fn a_quotation_mark_that_is_not_closed_is_an_error() {
+        let said = |text| values(text, None).err().map(|error| error.to_string());
+        let open = "line 2: a quotation mark is not closed before the end of the file";
+        assert_eq!(said("a,b\n1,\"abc\n2,3\n").as_deref(), Some(open));
+        assert_eq!(said("a,b\n1,\"abc").as_deref(), Some(open));
+        for text in ["a,b\n1,5\" pipe", "a,b\n1,\"x\"\"\"\n", "a,b\n1,\"x\ny\"\n"] {
+            assert_eq!(said(text), None, "{text}");
+        }
+        let short = said("a,b\n1,2\n3\n");
+        assert_eq!(short.as_deref(), Some("line 3 has 1 value, and the first line has 2"));
     }
 
     #[test]

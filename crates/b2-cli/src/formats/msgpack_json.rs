@@ -179,7 +179,7 @@ impl<'de> Visitor<'de> for ShownVisitor {
 
     /// JSON has no NaN and no infinities: those are shown by name.
     fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(n).map_or_else(|| Value::String(n.to_string()), Value::Number))
+        Ok(Number::from_f64(n).map_or_else(|| float_name(n).into(), Value::Number))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {
@@ -252,6 +252,15 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// The name in JSON documents of a float for which JSON has no number.
+pub(crate) fn float_name(value: f64) -> &'static str {
+    match value {
+        _ if value.is_nan() => "NaN",
+        _ if value > 0.0 => "Infinity",
+        _ => "-Infinity",
+    }
 }
 
 #[cfg(test)]

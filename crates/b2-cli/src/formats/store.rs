@@ -313,8 +313,7 @@ impl Member {
         let sizes = format!("{} -> {}", units.size(self.nbytes), units.size(self.cbytes));
         match self.kind {
             "array" => {
-                let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
-                let dims = if dims.is_empty() { "scalar".to_owned() } else { dims.join(" x ") };
+                let dims = if shape.is_empty() { "scalar".to_owned() } else { size::shape(shape) };
                 let dtype = self.dtype.as_deref().unwrap_or("?");
                 format!("array, {dims} of {dtype}, {sizes}")
             }

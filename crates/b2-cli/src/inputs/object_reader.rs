@@ -152,6 +152,9 @@ impl ObjectReader {
                 _ => Err(message::PART_OF_PIPE.error()),
             };
         }
+        if path.is_dir() && !origin::is_sparse_frame(path) {
+            return Err(message::A_FOLDER.error());
+        }
         let (file, folder) = open_file(path)?;
         let objects =
             Self { path: Some(path.clone()), folder, ..Self::from_store(Arc::new(file), dparams) };

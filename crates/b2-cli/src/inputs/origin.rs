@@ -130,7 +130,11 @@ fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
         return Some((Path::new(store).join(member.trim_start_matches('/')), Part::Whole));
     }
     let (path, number) = text.rsplit_once(['@', '#'])?;
-    let number = number.parse().ok()?;
+    // `dump` prints offsets so.
+    let number = match number.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => number.parse().ok()?,
+    };
     let part =
         if text[path.len()..].starts_with('@') { Part::Offset(number) } else { Part::Nth(number) };
     (!path.is_empty()).then(|| (path.into(), part))
@@ -398,6 +402,7 @@ mod tests {
             _ => panic!("a file"),
         };
         assert_eq!(part("no@7"), ("no".into(), Part::Offset(7)));
+        assert_eq!(part("no@0x61"), ("no".into(), Part::Offset(97)));
         assert_eq!(part("no#2"), ("no".into(), Part::Nth(2)));
         assert_eq!(part("no@x"), ("no@x".into(), Part::Whole));
         assert_eq!(part("@7"), ("@7".into(), Part::Whole));

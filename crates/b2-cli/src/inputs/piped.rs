@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead as _},
+    io::{self, BufRead as _, IsTerminal as _},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -34,6 +34,10 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
         Some(key) if key.starts_with('/') => Part::Member(key.trim_end_matches('/').to_owned()),
         _ => return Ok(None),
     };
+    // What reads it tells that a terminal is no input.
+    if io::stdin().is_terminal() {
+        return Ok(None);
+    }
     if let Some((_, path)) = COPY.get() {
         return Ok(Some(Origin::File { path: path.clone(), part }));
     }

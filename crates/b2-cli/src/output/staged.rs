@@ -21,6 +21,7 @@ pub(crate) use nest::Nest;
 use crate::{
     error::{Doing, Error, Result, irregular},
     output::{leftover, unfinished::Unfinished},
+    render::escape::path_text,
 };
 
 /// How a file replaces its target.
@@ -59,7 +60,7 @@ impl Staged {
         let create = || builder(&prefix).tempfile_in(directory);
         let temporary = loop {
             let made = unfinished.create(create, NamedTempFile::path);
-            let made = made.map_err(Error::io_at(Doing::CreateBeside, &target))?;
+            let made = made.map_err(not_beside(&target))?;
             if leftover::hold(made.as_file(), made.path()) {
                 break made;
             }
@@ -294,6 +295,18 @@ fn sync_directory(target: &Path) -> io::Result<()> {
 }
 
 /// The directory that holds `target`.
+/// Nothing could be made beside the target, often since its folder is not there.
+fn not_beside(target: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
+    move |source| {
+        let folder = directory_of(target);
+        if source.kind() == io::ErrorKind::NotFound && !folder.exists() {
+            let (path, folder) = (target.to_owned(), path_text(folder));
+            return Error::NoFolder { path, folder };
+        }
+        Error::io_at(Doing::CreateBeside, target)(source)
+    }
+}
+
 fn directory_of(target: &Path) -> &Path {
     target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -16,6 +16,7 @@ use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::origin::{self, OpenedInput, Origin},
+    render::escape::path_text,
 };
 
 /// The suffix of contiguous frames.
@@ -108,7 +109,9 @@ impl<'a> Targets<'a> {
     /// When no name can be made, or when it belongs to the input, to another input, or to something
     /// that needs `-f`.
     pub(crate) fn next(&mut self, origin: &Origin, naming: Naming) -> Result<Target> {
-        let Some(path) = self.path(origin, naming)? else { return Ok(Target::Stdout) };
+        let Some(path) = self.path(origin, naming)?.filter(|path| !is_stdout(path)) else {
+            return Ok(Target::Stdout);
+        };
         if origin.path().is_some_and(|input| same_file(input, &path)) {
             return Err(Error::Same { path });
         }
@@ -283,12 +286,55 @@ fn is_directory(path: &Path) -> bool {
 /// Devices and pipes are written in place; everything else is a file for
 /// [`Staged`](crate::output::staged::Staged) to judge.
 fn classify(path: PathBuf, force: bool) -> Result<Target> {
+    if is_pipe_of_shell(&path) {
+        return Ok(Target::Device(path));
+    }
     match irregular(&path) {
         Ok(Some(kind @ (FileKind::Device | FileKind::Pipe))) if !force => {
             Err(Error::NotRegular { path, kind })
         }
         Ok(Some(FileKind::Device | FileKind::Pipe)) => Ok(Target::Device(path)),
         _ => Ok(Target::File(path)),
+    }
+}
+
+/// Is this a name of standard output?
+fn is_stdout(path: &Path) -> bool {
+    cfg!(unix) && STDOUT_NAMES.iter().any(|name| path == Path::new(name))
+}
+
+const STDOUT_NAMES: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// A pipe that the shell opened and named, as in `-o >(wc -c)`: a link, through which all is
+/// written.
+fn is_pipe_of_shell(path: &Path) -> bool {
+    let is_named_so = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        is_named_so && fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _none = is_named_so;
+        false
+    }
+}
+
+/// Refuses a file of frames that is called like one of another format.
+///
+/// # Errors
+///
+/// As it says.
+pub(crate) fn check_frame_name(target: &Target) -> Result<()> {
+    let Some(path) = target.path() else { return Ok(()) };
+    let name = path.as_os_str().as_encoded_bytes();
+    match OTHER_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes())) {
+        true => {
+            let error = Box::new(message::NAME_OF_ANOTHER_FORMAT.error());
+            Err(Error::Input { file: path_text(path), error })
+        }
+        false => Ok(()),
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Output grows in temporary files. Their paths are kept in [`Unfinished`] from before they exist
 //! until they have been renamed or removed. SIGHUP, SIGINT, SIGQUIT and SIGTERM end up in a thread
-//! that removes what is listed and leaves with 128 + signal, the code that shells expect; a signal
-//! that the process was started to ignore, as `nohup` does, stays ignored. SIGXFSZ becomes an error
-//! of the write that is too long. There is one list and one thread for the whole process. The list
+//! that removes what is listed and lets the signal end the process, so that a shell sees it and
+//! ends its loops; a signal that the process was started to ignore, as `nohup` does, stays ignored.
+//! SIGXFSZ becomes an error of the write that is too long. There is one list and one thread for the
+//! whole process. The list
 //! is locked while a file is created or renamed, so that no moment is left in which a file exists
 //! and is not listed, or is listed under a name that it no longer has.
 
@@ -14,6 +15,8 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use crate::render::progress;
 
 /// Temporary files and folders that must not outlive the program, and frames that are growing.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +112,7 @@ impl Unfinished {
         let unfinished = self.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
-                unfinished.stop(128 + signal);
+                unfinished.stop(signal);
             }
         })?;
         Ok(())
@@ -124,7 +127,7 @@ impl Unfinished {
     /// Removes the listed files and leaves. The lock is never given back: no file appears after
     /// this.
     #[cfg(unix)]
-    fn stop(&self, code: i32) -> ! {
+    fn stop(&self, signal: i32) -> ! {
         let listed = self.lock();
         remove_all(&listed.paths);
         for (path, len) in &listed.growing {
@@ -134,7 +137,10 @@ impl Unfinished {
         if let Some(run) = at_exit {
             run();
         }
-        std::process::exit(code)
+        progress::clear();
+        let _ended = signal_hook::low_level::emulate_default_handler(signal);
+        // Where the signal does not end the process, its number does.
+        std::process::exit(128 + signal)
     }
 
     fn lock(&self) -> MutexGuard<'_, Listed> {

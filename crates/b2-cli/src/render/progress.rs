@@ -4,7 +4,11 @@
 //! all unless standard error is a terminal or `--progress always` was said. `--progress json`
 //! writes lines that programs read instead.
 
-use core::{fmt, time::Duration};
+use core::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 use std::{
     io::{self, Write},
     sync::Mutex,
@@ -21,6 +25,19 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Time between two lines for a program.
 const PACE: Duration = Duration::from_millis(100);
+
+/// Is a bar on the terminal?
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Removes the bar when a signal ends the program.
+pub(crate) fn clear() {
+    if IS_SHOWN.load(Ordering::Relaxed) {
+        let _unseen = io::stderr().write_all(b"\r\x1b[2K");
+    }
+}
+
+/// Columns below which there is no room for a bar.
+const NARROW: usize = 60;
 
 /// A bar, lines, or nothing.
 #[derive(Debug)]
@@ -65,9 +82,11 @@ impl Progress {
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
         };
         bar.set_message(harmless(name));
-        if let Ok(style) =
-            ProgressStyle::with_template(if total.is_some() { KNOWN } else { UNKNOWN })
-        {
+        if let Ok(style) = ProgressStyle::with_template(match total {
+            _ if console.error_width().is_some_and(|width| width < NARROW) => SHORT,
+            Some(_) => KNOWN,
+            None => UNKNOWN,
+        }) {
             bar.set_style(style);
         }
         let since = Instant::now();
@@ -99,6 +118,7 @@ impl Progress {
     fn wake(&self) {
         let Ok(mut waiting) = self.waiting.lock() else { return };
         if let Some(over) = waiting.take_if(|waiting| waiting.since.elapsed() >= waiting.patience) {
+            IS_SHOWN.store(true, Ordering::Relaxed);
             self.bar.set_draw_target(if over.always {
                 ProgressDrawTarget::term_like(Box::new(Stderr))
             } else {
@@ -133,11 +153,13 @@ impl Drop for Progress {
             lines.write(self.bar.position());
         }
         self.bar.finish_and_clear();
+        IS_SHOWN.store(false, Ordering::Relaxed);
     }
 }
 
 const KNOWN: &str =
     "{msg} {wide_bar} {percent:>3}% {binary_bytes:>10} {binary_bytes_per_sec:>12} {eta:>4}";
+const SHORT: &str = "{percent:>3}% {binary_bytes:>10}";
 const UNKNOWN: &str = "{msg} {spinner} {binary_bytes:>10} {binary_bytes_per_sec:>12}";
 
 /// Standard error taken for a terminal of 80 columns, whatever it is.

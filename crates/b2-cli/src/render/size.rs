@@ -184,6 +184,16 @@ pub(crate) fn count(n: u64) -> String {
     grouped
 }
 
+/// Lengths of dimensions: `1 460 x 241`.
+pub(crate) fn shape<L: Copy + Into<u64>>(lens: &[L]) -> String {
+    lens.iter().map(|len| count((*len).into())).collect::<Vec<_>>().join(" x ")
+}
+
+/// `1 chunk`, `2 chunks`.
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A number with four digits that count: `0.4931`, `12.00`, `3.100e-9`.
 pub(crate) fn short(number: f64) -> String {
     match number {

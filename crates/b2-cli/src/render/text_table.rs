@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use unicode_width::UnicodeWidthStr;
+
 /// To which side a column's cells are pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -31,15 +33,16 @@ impl Table {
         self.rows
             .iter()
             .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
+            .map(|cell| UnicodeWidthStr::width(cell.as_str()))
             .max()
             .unwrap_or(0)
     }
 }
 
-/// `text` in a cell of `width` characters. Formatting by `{:width$}` ends at 65,535.
+/// `text` in a cell of `width` columns of a terminal: characters of East Asia take two. Formatting
+/// by `{:width$}` ends at 65,535.
 pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
-    let spaces = " ".repeat(width.saturating_sub(text.chars().count()));
+    let spaces = " ".repeat(width.saturating_sub(UnicodeWidthStr::width(text)));
     match align {
         Align::Left => format!("{text}{spaces}"),
         Align::Right => format!("{spaces}{text}"),
@@ -64,6 +67,14 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let mut table = Table::new(&[Align::Left, Align::Right]);
+        table.row(["東京", "1"]);
+        table.row(["abc", "22"]);
+        assert_eq!(table.to_string(), "東京   1\nabc   22\n");
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

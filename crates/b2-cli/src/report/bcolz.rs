@@ -3,6 +3,7 @@
 use bcolz_store::verify::{Fault, Note};
 use bcolz_store::{CArray, CTable, Column, DataSet, Shuffle};
 use blosc_chunk::{ChunkHeader, CodecId};
+use blosc_dtype::Dtype;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -64,6 +65,7 @@ pub(crate) struct ArrayReport<'a> {
     pub(crate) codec: String,
     pub(crate) clevel: u8,
     pub(crate) filters: Vec<String>,
+    pub(crate) filters_meta: Vec<u8>,
     pub(crate) shape: &'a [u64],
     pub(crate) dtype: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,13 +179,23 @@ impl<'a> ArrayReport<'a> {
             typesize: array.dtype().itemsize(),
             codec,
             clevel: array.cparams().clevel,
+            // bcolz knows no filter that has one.
+            filters_meta: vec![0; filters.len()],
             filters,
             shape: array.shape(),
-            dtype: array.dtype().to_string(),
+            dtype: dtype_text(array.dtype()),
             dflt: array.dflt().map(attrs::to_value),
             attrs: attrs.map(|attrs| attrs::to_map(&attrs)).unwrap_or_default(),
             chunks: chunks.then_some(ArrayChunks(array)),
         }
+    }
+}
+
+/// A type as every other report writes it: `<f8`, where bcolz writes `float64`.
+pub(crate) fn dtype_text(dtype: &Dtype) -> String {
+    match dtype.scalar() {
+        Some(scalar) if !dtype.has_objects() => scalar.to_string(),
+        _ => dtype.to_string(),
     }
 }
 

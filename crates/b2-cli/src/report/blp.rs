@@ -50,6 +50,7 @@ pub(crate) struct BlpReport<'a> {
 pub(crate) struct FirstChunk {
     pub(crate) codec: String,
     pub(crate) filters: Vec<String>,
+    pub(crate) filters_meta: Vec<u8>,
     pub(crate) blocksize: usize,
 }
 
@@ -141,6 +142,7 @@ impl FirstChunk {
         Self {
             codec: header.codec_id().to_string(),
             filters: header.pipeline().active().map(|slot| slot.id.to_string()).collect(),
+            filters_meta: header.pipeline().active().map(|slot| slot.meta).collect(),
             blocksize: header.blocksize(),
         }
     }

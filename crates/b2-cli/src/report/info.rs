@@ -259,7 +259,7 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
 }
 
 /// The name of the format of a frame.
-fn frame_name(schunk: &SChunk, is_array: bool) -> &'static str {
+pub(crate) fn frame_name(schunk: &SChunk, is_array: bool) -> &'static str {
     match (is_sparse(schunk), is_array) {
         _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
         (true, _) => "sframe",

@@ -189,12 +189,8 @@ fn data_that_do_not_fit_change_nothing() {
     exit 2
     --- stdout
     --- stderr
-    error: the following required arguments were not provided:
-      <TARGET>
-
-    Usage: b2 append <TARGET> [FILE]...
-
-    For more information, try '--help'.
+    b2: TARGET is missing
+    hint: `b2 append -h` lists the options
     ");
     assert!(["x.b2nd", "x.blp", "f.b2frame"].map(|name| dir.read(name)) == before);
 }

@@ -22,16 +22,16 @@ fn values_become_a_table_and_come_back() {
     --- stderr
     rows.csv -> rows.bcolz   77 B -> 1.7 KiB   5 chunks recompressed
     ");
-    snapshot!(dir.b2("info rows.bcolz"), @"
+    snapshot!(dir.b2("info rows.bcolz"), @r"
     exit 0
     --- stdout
     rows.bcolz: bcolz table (ctable, disk format 1), 3 rows, 5 columns
-      column  dtype    chunks  size                 codec
-      id      int64         1  24 B -> 40 B  0.60x  lz4 5 shuffle
-      price   float64       1  24 B -> 40 B  0.60x  lz4 5 shuffle
-      name    <U5           1  60 B -> 76 B  0.79x  lz4 5 shuffle
-      ok      bool          1  3 B -> 19 B  0.16x   lz4 5 shuffle
-      zip     <U3           1  36 B -> 52 B  0.69x  lz4 5 shuffle
+      column  dtype  chunks  size                 codec
+      id      <i8         1  24 B -> 40 B  0.60x  lz4 5 shuffle
+      price   <f8         1  24 B -> 40 B  0.60x  lz4 5 shuffle
+      name    <U5         1  60 B -> 76 B  0.79x  lz4 5 shuffle
+      ok      |b1         1  3 B -> 19 B  0.16x   lz4 5 shuffle
+      zip     <U3         1  36 B -> 52 B  0.69x  lz4 5 shuffle
       size        147 B -> 227 B  0.65x
       files       1.7 KiB     dead 0 B
     --- stderr
@@ -64,7 +64,7 @@ fn types_of_columns_can_be_given() {
     exit 0
     --- stdout
     {"name":"a","id":1,"price":2.5}
-    {"name":"b,\"c\"","id":2,"price":"nan"}
+    {"name":"b,\"c\"","id":2,"price":"NaN"}
     --- stderr
     "#);
     let said = |dtype: &str| {
@@ -139,7 +139,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
     --- stdout
     t.bcolz: bcolz table (ctable, disk format 1), 50 rows, 1 column
       column  dtype  chunks  size                  codec
-      a       int64       1  400 B -> 91 B  4.40x  lz4 5 shuffle
+      a       <i8         1  400 B -> 91 B  4.40x  lz4 5 shuffle
       size        400 B -> 91 B  4.40x
       files       457 B     dead 0 B
       attrs       pressure, timestamp, title
@@ -204,11 +204,11 @@ fn chunks_have_the_length_of_bcolz_or_the_requested_one() {
     let dir = Dir::new();
     dir.write("x.i32", [7; 400_000]);
     dir.b2("convert --dtype i4 x.i32 x.bcolz").ok();
-    snapshot!(dir.b2("info x.bcolz"), @"
+    snapshot!(dir.b2("info x.bcolz"), @r"
     exit 0
     --- stdout
     x.bcolz: bcolz array (carray, disk format 1)
-      shape       100000     int32, items of 4 bytes
+      shape       100 000     <i4, items of 4 bytes
       chunks      2 of 65 536 rows (256.0 KiB), last 34 464
       size        390.6 KiB -> 1.7 KiB  232x
       pipeline    shuffle -> lz4 level 5 (first chunk, blocks of 256.0 KiB)
@@ -216,11 +216,11 @@ fn chunks_have_the_length_of_bcolz_or_the_requested_one() {
     --- stderr
     ");
     dir.b2("convert -f --dtype i4 -C zstd -9 --filter bitshuffle --chunks 1000 x.i32 x.bcolz").ok();
-    snapshot!(dir.b2("info x.bcolz"), @"
+    snapshot!(dir.b2("info x.bcolz"), @r"
     exit 0
     --- stdout
     x.bcolz: bcolz array (carray, disk format 1)
-      shape       100000     int32, items of 4 bytes
+      shape       100 000     <i4, items of 4 bytes
       chunks      100 of 1 000 rows (3.9 KiB)
       size        390.6 KiB -> 4.9 KiB  80.0x
       pipeline    bitshuffle -> zstd level 9 (first chunk, blocks of 3.9 KiB)

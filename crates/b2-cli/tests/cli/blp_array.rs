@@ -75,7 +75,7 @@ fn chunks_hold_whole_items() {
     exit 0
     --- stdout
     x.blp: Bloscpack file (format version 3)
-      shape       1000     |S3, C order
+      shape       1 000     |S3, C order
       size        2.9 KiB -> 148 B  20.3x
       chunks      4 of 999 B, last 3 B
       offsets     yes, room for 40 more chunks

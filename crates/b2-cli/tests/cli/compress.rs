@@ -86,7 +86,7 @@ fn item_size_is_printed_with_its_reason() {
             .starts_with("w.f64: items of 8 bytes (from the name), shuffle -> zstd level 5")
     );
     assert!(said("c -fv w.dat").starts_with("w.dat: items of 4 bytes (guessed from the data), "));
-    assert!(said("c -fv t.dat").starts_with("t.dat: items of 1 bytes (guessed from the data), "));
+    assert!(said("c -fv t.dat").starts_with("t.dat: items of 1 byte (guessed from the data), "));
     assert!(said("c -fv -t 2 w.f64").starts_with("w.f64: items of 2 bytes, "));
 }
 

@@ -35,23 +35,26 @@ fn messages_of_a_cut_frame() {
     std::fs::copy(path("frames/tiny.b2frame"), dir.path("tiny")).unwrap();
     let frame = dir.read("tiny");
     dir.write("half", &frame[..200]).write("head", &frame[..50]);
-    snapshot!(dir.b2("half head"), @r#"
+    snapshot!(dir.b2("half head"), @r"
     exit 1
     --- stdout
     --- stderr
-    b2: half: at byte 16: frame_len is 369, the file has 200
-    b2: head: at byte 0: the frame ends after 50 bytes, its header has 87
-    "#);
-    snapshot!(dir.b2("verify half head"), @r#"
+    b2: half: cut off: 200 of 369 bytes are there
+    hint: `b2 rescue FILE -o NEW` saves what is there
+    b2: head: cut off: 50 bytes of a header that has 87 or more
+    hint: `b2 rescue FILE -o NEW` saves what is there
+    ");
+    snapshot!(dir.b2("verify half head"), @r"
     exit 1
     --- stdout
-    half: DAMAGED: 1 chunks good, 2 bad
+    half: DAMAGED: 1 chunk good, 2 bad
     head: DAMAGED
     --- stderr
-    b2: half: at byte 16: frame_len is 369, the file has 200
+    b2: half: cut off: 200 of 369 bytes are there
     hint: `b2 rescue half -o NEW` saves what can be read
-    b2: head: at byte 0: the frame ends after 50 bytes, its header has 87
-    "#);
+    b2: head: cut off: 50 bytes of a header that has 87 or more
+    hint: `b2 rescue head -o NEW` saves what can be read
+    ");
     let run = dir.b2("cat --json half");
     assert_eq!(run.code, Some(1));
     // The first chunk stands before the damage.
@@ -59,15 +62,17 @@ fn messages_of_a_cut_frame() {
     assert_eq!(run.stdout, whole[..64]);
     assert_eq!(
         run.stderr,
-        "{\"schema\":\"b2.error/1\",\"kind\":\"data\",\"message\":\"at byte 16: frame_len is 369, \
-         the file has 200\",\"file\":\"half\",\"offset\":16,\"expected\":369,\"found\":200}\n"
+        "{\"schema\":\"b2.error/1\",\"kind\":\"data\",\"message\":\"cut off: 200 of 369 bytes are \
+         there\",\"file\":\"half\",\"offset\":16,\"expected\":369,\"found\":200,\"hint\":\"`b2 rescue FILE \
+         -o NEW` saves what is there\"}\n"
     );
-    snapshot!(dir.b2_with("info", &frame[..200]), @r#"
+    snapshot!(dir.b2_with("info", &frame[..200]), @r"
     exit 1
     --- stdout
     --- stderr
-    b2: stdin: at byte 16: frame_len is 369, the file has 200
-    "#);
+    b2: stdin: cut off: 200 of 369 bytes are there
+    hint: `b2 rescue FILE -o NEW` saves what is there
+    ");
 }
 
 #[test]
@@ -79,7 +84,7 @@ fn a_second_frame_that_is_cut_is_found() {
     let run = dir.b2("cat both");
     assert_eq!((run.code, run.text()), (Some(1), "0123"));
     let run = dir.b2("verify both");
-    assert_eq!((run.code, run.text()), (Some(1), "both: DAMAGED: 1 chunks good, 1 bad\n"));
+    assert_eq!((run.code, run.text()), (Some(1), "both: DAMAGED: 1 chunk good, 1 bad\n"));
     assert!(run.stderr.contains("frame 1: "), "{}", run.stderr);
 }
 

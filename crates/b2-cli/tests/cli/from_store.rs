@@ -54,12 +54,11 @@ fn some_columns_become_a_table_of_their_own() {
 #[test]
 fn cells_become_lines_and_nulls_that_look_like_text_are_told() {
     let dir = samples(&["table-basic.b2z", "table-nulls-mask.b2d"]);
-    snapshot!(dir.b2("convert table-nulls-mask.b2d x.csv"), @"
+    snapshot!(dir.b2("convert table-nulls-mask.b2d x.csv"), @r"
     exit 0
     --- stdout
     --- stderr
-    b2: table-nulls-mask.b2d: warning: no room for the nulls of column `s` in a .csv file
-    b2: table-nulls-mask.b2d: warning: no room for the nulls of column `u` in a .csv file
+    b2: table-nulls-mask.b2d: warning: no room for the nulls of columns `s`, `u` in a .csv file
     table-nulls-mask.b2d -> x.csv   3 rows
     ");
     assert_eq!(
@@ -101,13 +100,11 @@ fn the_same_rows_come_out_of_every_format() {
 #[test]
 fn nulls_are_told_where_a_format_has_none() {
     let dir = samples(&["table-nulls-mask.b2d"]);
-    snapshot!(dir.b2("convert --columns k,i,f,t,u table-nulls-mask.b2d x.npy"), @"
+    snapshot!(dir.b2("convert --columns k,i,f,t,u table-nulls-mask.b2d x.npy"), @r"
     exit 0
     --- stdout
     --- stderr
-    b2: table-nulls-mask.b2d: warning: no room for the nulls of column `i` in a .npy file
-    b2: table-nulls-mask.b2d: warning: no room for the nulls of column `f` in a .npy file
-    b2: table-nulls-mask.b2d: warning: no room for the nulls of column `u` in a .npy file
+    b2: table-nulls-mask.b2d: warning: no room for the nulls of columns `i`, `f`, `u` in a .npy file
     table-nulls-mask.b2d -> x.npy   3 rows
     ");
     dir.b2("convert -q x.npy x.b2nd").ok();

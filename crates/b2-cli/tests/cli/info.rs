@@ -200,7 +200,7 @@ fn a_list() {
     snapshot!(dir.b2("list --json tiny-nd.b2nd"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.list/1","path":"tiny-nd.b2nd","format":"b2nd","nchunks":4,"file_bytes":456,"nbytes":64,"cratio":0.14035087719298245,"frames":1}
+    {"schema":"b2.list/1","path":"tiny-nd.b2nd","format":"b2nd","nchunks":4,"file_bytes":456,"nbytes":64,"file_ratio":0.14035087719298245,"frames":1}
     --- stderr
     "#);
     snapshot!(dir.b2("ls -r ."), @r#"

@@ -47,5 +47,6 @@ mod stores;
 mod streams;
 mod sum;
 mod to_store;
+mod trial;
 mod tune;
 mod verify;

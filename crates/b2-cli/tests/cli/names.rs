@@ -158,7 +158,7 @@ fn a_first_word_that_is_no_command_and_no_file_ends_the_run() {
     dir.b2("c -q a.npy").ok();
     let run = dir.b2("verfiy a.npy.b2nd");
     assert_eq!((run.code, run.text()), (Some(2), ""));
-    assert!(run.stderr.contains("\"verfiy\", did you mean `verify`?"), "{}", run.stderr);
+    assert!(run.stderr.contains("\"verfiy\"\nhint: did you mean `verify`?"), "{}", run.stderr);
     let run = dir.b2("nonsense a.npy.b2nd");
     assert_eq!((run.code, run.text()), (Some(2), ""));
     dir.b2("a.npy.b2nd").ok();

@@ -71,7 +71,7 @@ fn items_and_bytes_are_ranges_of_python() {
         );
     }
     for line in [
-        "cat --items 5 w.i32.b2frame",
+        "cat --items x w.i32.b2frame",
         "cat --items a:b w.i32.b2frame",
         "cat --items 1:2 --bytes 1:2 w",
     ] {

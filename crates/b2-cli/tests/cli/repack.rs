@@ -71,7 +71,7 @@ fn a_sequence_becomes_one_frame() {
     --- stderr
     ");
     let shown = dir.b2("show --csv --dtype i4 --slice=98:102 both").ok();
-    assert_eq!(shown.text().split(',').count(), 4, "{}", shown.text());
+    assert_eq!(shown.text().lines().count(), 5, "{}", shown.text());
     dir.b2("convert -q both one.blp").ok();
     assert!(dir.b2("cat one.blp").ok().stdout == both);
     dir.b2("append -q a.b2frame both").ok();

@@ -37,10 +37,10 @@ fn everything_found_can_be_opened() {
 #[test]
 fn kinds_lengths_and_content_are_told() {
     let (dir, _) = container();
-    snapshot!(dir.b2("scan x.h5"), @"
+    snapshot!(dir.b2("scan x.h5"), @r"
     exit 0
     --- stdout
-            7508        3596  b2nd     zstd     <i4 [30, 100]
+            7508        3596  b2nd     zstd     <i4 30 x 100
            18604        3282  chunk    zstd     12000 bytes in items of 4
            29386         876  b2frame  zstd     2000 bytes in items of 4
            37762         630  chunk    zstd     2000 bytes in items of 4
@@ -49,7 +49,7 @@ fn kinds_lengths_and_content_are_told() {
     snapshot!(dir.b2("scan --json --frames x.h5"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.scan/1","path":"x.h5","file_bytes":39092,"objects":[{"offset":7508,"cbytes":3596,"kind":"b2nd","nbytes":12000,"typesize":4,"codec":"zstd","dtype":"<i4","shape":[30,100]},{"offset":29386,"cbytes":876,"kind":"b2frame","nbytes":2000,"typesize":4,"codec":"zstd"}]}
+    {"schema":"b2.scan/1","path":"x.h5","file_bytes":39092,"objects":[{"offset":7508,"cbytes":3596,"format":"b2nd","nbytes":12000,"typesize":4,"codec":"zstd","dtype":"<i4","shape":[30,100]},{"offset":29386,"cbytes":876,"format":"b2frame","nbytes":2000,"typesize":4,"codec":"zstd"}]}
     --- stderr
     "#);
 }

@@ -26,7 +26,7 @@ fn values_of_an_array() {
     snapshot!(dir.b2("stats --json v.f32.b2nd"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.stats/1","path":"v.f32.b2nd","format":"b2nd","dtype":"<f4","shape":[2,4],"nbytes":32,"items":8,"columns":[{"dtype":"<f4","min":-2.0,"max":"inf","mean":1.0,"std":1.9364916731037085,"nan":1,"inf":1,"zeros":2}]}
+    {"schema":"b2.stats/1","path":"v.f32.b2nd","format":"b2nd","dtype":"<f4","shape":[2,4],"nbytes":32,"items":8,"columns":[{"dtype":"<f4","min":-2.0,"max":"Infinity","mean":1.0,"std":1.9364916731037085,"nan":1,"inf":1,"zeros":2}]}
     --- stderr
     "#);
     // A name tells the type as well.
@@ -97,7 +97,7 @@ fn columns_are_described_one_by_one() {
     exit 2
     --- stdout
     --- stderr
-    b2: t.bcolz: no column has the name "nothing"
+    b2: t.bcolz: no column has the name "nothing"; there are id, price, name
     "#);
     let day = |n: i64| n.to_le_bytes();
     dir.write("days", [day(0), day(i64::MIN), day(19_000)].concat());

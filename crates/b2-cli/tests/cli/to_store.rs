@@ -85,12 +85,11 @@ fn types_without_a_kind_are_changed_where_no_value_is() {
     dir.write("rows.raw", items);
     let dtype = "[('day','<M8[D]'),('half','>f2'),('big','>i4')]";
     let line = format!("convert --verify --dtype {dtype} rows.raw rows.b2z");
-    snapshot!(dir.b2(&line), @"
+    snapshot!(dir.b2(&line), @r"
     exit 0
     --- stdout
     --- stderr
-    b2: rows.raw: warning: no room for the type of column `day` in a .b2z file
-    b2: rows.raw: warning: no room for the type of column `half` in a .b2z file
+    b2: rows.raw: warning: no room for the type of columns `day`, `half` in a .b2z file
     rows.raw -> rows.b2z   28 B -> 4.3 KiB
     ");
     snapshot!(dir.b2("show --csv rows.b2z"), @"

@@ -39,7 +39,8 @@ fn every_bad_chunk_is_named() {
     assert_eq!(run.code, Some(1));
     assert_eq!(run.text(), "bad.b2frame: DAMAGED: 3 chunks good, 2 bad\n");
     let lines: Vec<_> = run.stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", run.stderr);
+    assert_eq!(lines.len(), 3, "{}", run.stderr);
+    assert_eq!(lines[2], "hint: `b2 rescue bad.b2frame -o NEW` saves what can be read");
     assert!(lines[0].starts_with("b2: bad.b2frame: chunk 2 at byte "), "{}", run.stderr);
     assert!(lines[1].starts_with("b2: bad.b2frame: chunk 4 at byte "), "{}", run.stderr);
 }
@@ -88,18 +89,19 @@ fn sizes_that_are_lost_are_damage() {
     let dir = Dir::new();
     std::fs::copy(path("frames/variable-with-two-specials.b2frame"), dir.path("two.b2frame"))
         .unwrap();
-    snapshot!(dir.b2("verify two.b2frame"), @r#"
+    snapshot!(dir.b2("verify two.b2frame"), @r"
     exit 1
     --- stdout
     two.b2frame: DAMAGED: 3 chunks good, 2 bad
     --- stderr
     b2: two.b2frame: at byte 540: chunk 2 has no size: 2 special chunks share 800 bytes
     b2: two.b2frame: at byte 540: chunk 3 has no size: 2 special chunks share 800 bytes
-    "#);
+    hint: `b2 rescue two.b2frame -o NEW` saves what can be read
+    ");
     snapshot!(dir.b2("verify --json two.b2frame"), @r#"
     exit 1
     --- stdout
-    {"schema":"b2.verify/1","path":"two.b2frame","ok":false,"nchunks":5,"nbytes":1000,"bad":[{"offset":540,"chunk":2,"kind":"data","message":"at byte 540: chunk 2 has no size: 2 special chunks share 800 bytes"},{"offset":540,"chunk":3,"kind":"data","message":"at byte 540: chunk 3 has no size: 2 special chunks share 800 bytes"}],"checksums":"none"}
+    {"schema":"b2.verify/1","path":"two.b2frame","ok":false,"nchunks":5,"nbytes":1000,"bad":[{"offset":540,"chunk":2,"kind":"data","message":"at byte 540: chunk 2 has no size: 2 special chunks share 800 bytes"},{"offset":540,"chunk":3,"kind":"data","message":"at byte 540: chunk 3 has no size: 2 special chunks share 800 bytes"}],"checksums":"none","hint":"`b2 rescue two.b2frame -o NEW` saves what can be read"}
     --- stderr
     "#);
 }
@@ -158,8 +160,8 @@ fn chunks_that_known_defects_may_have_spoiled_are_warnings() {
     snapshot!(dir.b2("verify w.i32.b2frame plain.b2frame"), @r#"
     exit 0
     --- stdout
-    w.i32.b2frame: OK (decoded; xxh3 of 1 chunks checked)
-    plain.b2frame: OK (decoded; xxh3 of 1 chunks checked)
+    w.i32.b2frame: OK (decoded; xxh3 of 1 chunk checked)
+    plain.b2frame: OK (decoded; xxh3 of 1 chunk checked)
     --- stderr
     b2: w.i32.b2frame: warning: chunk 0: three or more filters, with which C-Blosc2 2.10.0 to 3.3.5 spoiled data
     "#);

@@ -9,7 +9,7 @@ use bloscpack::{
 use super::{Grown, Input, Work};
 use crate::{
     commands::convert::pull::pull,
-    error::{Error, Result, message},
+    error::{Result, message},
     formats::blp::Blp,
     inputs::decoded::Sink,
 };
@@ -71,17 +71,7 @@ fn check(input: &Input, blp: &Blp, array: Option<&ArrayInfo>) -> Result<()> {
     if shape.is_empty() || info.order() == Order::F && shape.len() > 1 {
         return Err(message::CANNOT_GROW_AT_END.error());
     }
-    if let Some(found) = input.source.layout()?.filter(|_| input.is_array) {
-        if found.dtype != *info.dtype() {
-            let (found, expected) = (found.dtype.to_string(), info.dtype().to_string());
-            return Err(Error::OtherType { file: input.name.clone(), found, expected });
-        }
-        if found.shape.get(1..) != shape.get(1..) {
-            let (file, found, array) = (input.name.clone(), found.shape, shape.to_vec());
-            return Err(Error::OtherShape { file, found, array, axis: 0 });
-        }
-    }
-    input.check_multiple(row_of(info))
+    input.check_rows(info.dtype(), shape)
 }
 
 /// The array with `nbytes` bytes more.

@@ -11,6 +11,7 @@ use std::{
 };
 
 use b2frame::{NdArray, NdParams, NdWriter, SChunk};
+use blosc_chunk::{CodecId, FilterId};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
 
@@ -74,6 +75,26 @@ pub(super) fn layout(
     }
 }
 
+/// Refuses codecs and filters that look at neighbours in several dimensions for data without a
+/// shape.
+pub(super) fn check_dimensions(tuning: &TuningArgs, layout: Option<&NpyHeader>) -> Result<()> {
+    let codec = tuning.codec.map(|choice| choice.id).filter(|id| {
+        [CodecId::NDLZ, CodecId::ZFP_ACC, CodecId::ZFP_PREC, CodecId::ZFP_RATE].contains(id)
+    });
+    let pipeline = tuning.pipeline();
+    let filter = pipeline.active().map(|slot| slot.id);
+    let filter = filter.into_iter().find(|id| [FilterId::NDCELL, FilterId::NDMEAN].contains(id));
+    let name = codec.map(|id| id.to_string()).or_else(|| filter.map(|id| id.to_string()));
+    let Some(name) = name else { return Ok(()) };
+    match layout {
+        None => Err(message::IS_FOR_ARRAYS.about(name)),
+        Some(layout) if codec == Some(CodecId::NDLZ) && layout.shape.len() != 2 => {
+            Err(message::IS_FOR_TWO_DIMENSIONS.about(name))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
 /// Type and shape from the options: of one dimension if there is no shape.
 fn given(tuning: &TuningArgs, data: &Data) -> Result<Option<(Dtype, Vec<u64>)>> {
     let Some(dtype) = &tuning.dtype else { return Ok(None) };
@@ -82,7 +103,9 @@ fn given(tuning: &TuningArgs, data: &Data) -> Result<Option<(Dtype, Vec<u64>)>> 
     }
     let itemsize = (dtype.itemsize() as u64).max(1);
     let shape = match (&tuning.shape, data.len()) {
-        (Some(shape), _) => shape.0.clone(),
+        (Some(shape), Some(len)) => shape.of_items(len / itemsize),
+        (Some(shape), None) if shape.is_open() => return Err(message::OPEN_SHAPE_OF_PIPE.error()),
+        (Some(shape), None) => shape.of_items(0),
         (None, Some(len)) => vec![len / itemsize],
         // The length of a pipe is known when it ends.
         (None, None) => return Ok(None),

@@ -99,7 +99,11 @@ impl Grid {
     }
 
     /// An array, whose items may be taken for those of another type of their size.
-    fn from_array(array: Array, dtype: &Dtype, budget: Budget) -> Result<Self> {
+    pub(in crate::commands) fn from_array(
+        array: Array,
+        dtype: &Dtype,
+        budget: Budget,
+    ) -> Result<Self> {
         let typesize = array.itemsize();
         if dtype.itemsize() != typesize {
             return Err(Error::ItemSize {
@@ -244,6 +248,40 @@ impl Grid {
         let row = self.shape.iter().skip(1).fold(itemsize, |size, len| size.saturating_mul(*len));
         let listed = chosen.saturating_mul(itemsize.saturating_add(2 * size_of::<u64>() as u64));
         row.saturating_mul(step.max(1)).saturating_add(listed)
+    }
+
+    /// Hands a part to `sink` in C order, some rows of its first dimension at a time, within
+    /// `memory` bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the memory does not hold one row, a row cannot be read, or the error of `sink`.
+    pub(in crate::commands) fn for_each_band(
+        &self,
+        axes: &[Axis],
+        memory: u64,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut bytes = vec![];
+        let Some((rows, inner)) = axes.split_first() else {
+            self.read_part(axes, &mut bytes)?;
+            return sink(&bytes);
+        };
+        let needed = self.part_nbytes(rows.step.unsigned_abs(), inner);
+        let nrows = memory / needed.max(1);
+        if nrows == 0 {
+            return Err(Error::MaxMemory { needed, limit: memory });
+        }
+        let mut first = 0;
+        while first < rows.len {
+            let next = first.saturating_add(nrows).min(rows.len);
+            let band: Vec<Axis> =
+                core::iter::once(rows.part(&(first..next))).chain(inner.iter().copied()).collect();
+            self.read_part(&band, &mut bytes)?;
+            sink(&bytes)?;
+            first = next;
+        }
+        Ok(())
     }
 
     /// Fills `bytes` with the items at all combinations of positions in C order.

@@ -124,7 +124,8 @@ impl Numbers {
                     }
                     (whole, _) => (whole, None),
                 };
-                let found = found.ok_or_else(|| message::NO_SUCH_COLUMN.about(path))?;
+                let names = || dtype.fields().iter().map(blosc_dtype::Field::name);
+                let found = found.ok_or_else(|| message::no_column(path, names()))?;
                 offset = offset.saturating_add(found.offset());
                 (dtype, rest) = (found.dtype().clone(), next);
             }

@@ -65,7 +65,7 @@ impl Work<'_> {
         let dtype = self.args.dtype.clone().ok_or(message::UNKNOWN_ITEMS.error())?;
         let (found, itemsize) = (self.source.nbytes()?, dtype.itemsize() as u64);
         let shape = match &self.args.shape {
-            Some(shape) => shape.0.clone(),
+            Some(shape) => shape.of_items(found / itemsize.max(1)),
             None => vec![found / itemsize.max(1)],
         };
         let expected = shape.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));

@@ -8,13 +8,12 @@ use std::{
 };
 
 use b2store::{Column, ColumnKind, ColumnValues};
-use blosc_dtype::Dtype;
 use csv::Writer;
 
-use super::{Done, Work, source::Layout};
+use super::{Done, Work};
 use crate::{
-    commands::show::{item, store::cell},
-    error::{Doing, Error, Result, message},
+    commands::show::{render::Rows, store::cell},
+    error::{Doing, Error, Result},
     formats::{bcolz, store::rows::TableRows},
 };
 
@@ -25,7 +24,7 @@ impl Work<'_> {
             return self.csv_of_cells(rows, path);
         }
         let layout = self.layout()?;
-        let columns = Columns::from_layout(&layout)?;
+        let columns = Rows::new(&layout.dtype, &layout.shape);
         let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
         let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
         let wrong =
@@ -35,8 +34,8 @@ impl Work<'_> {
             (names, _) => names,
         };
         out.write_record(names).map_err(wrong)?;
-        self.each_rows(columns.rowsize(), &mut |rows| {
-            for row in rows.chunks_exact(columns.rowsize().max(1)) {
+        self.each_rows(columns.nbytes(), &mut |rows| {
+            for row in rows.chunks_exact(columns.nbytes()) {
                 out.write_record(columns.cells(row)).map_err(wrong)?;
             }
             Ok(())
@@ -99,57 +98,5 @@ impl Work<'_> {
         let path = self.origin.path()?;
         let is_column = bcolz::is_data_set(path) && bcolz::is_data_set(path.parent()?);
         Some(path.file_name()?.to_str()?.to_owned()).filter(|_| is_column)
-    }
-}
-
-/// The items of a line.
-enum Columns<'a> {
-    /// The fields of an item.
-    Fields(&'a Dtype),
-    /// This number of items of this type.
-    Items(&'a Dtype, usize),
-}
-
-impl<'a> Columns<'a> {
-    fn from_layout(layout: &'a Layout) -> Result<Self> {
-        let dtype = &layout.dtype;
-        match (&layout.shape[..], dtype.fields().is_empty()) {
-            ([] | [_], false) => Ok(Self::Fields(dtype)),
-            ([] | [_], true) => Ok(Self::Items(dtype, 1)),
-            ([_, len], true) => Ok(Self::Items(dtype, usize::try_from(*len).unwrap_or(usize::MAX))),
-            _ => Err(message::NO_ROWS.error()),
-        }
-    }
-
-    fn rowsize(&self) -> usize {
-        match self {
-            Self::Fields(dtype) => dtype.itemsize(),
-            Self::Items(dtype, len) => dtype.itemsize().saturating_mul(*len),
-        }
-    }
-
-    fn names(&self) -> Vec<String> {
-        match self {
-            Self::Fields(dtype) => {
-                dtype.fields().iter().map(|field| field.name().to_owned()).collect()
-            }
-            Self::Items(_, len) => (0..*len).map(|n| n.to_string()).collect(),
-        }
-    }
-
-    fn cells(&self, row: &[u8]) -> Vec<String> {
-        match self {
-            Self::Fields(dtype) => {
-                let part = |field: &blosc_dtype::Field| {
-                    let end = field.offset() + field.dtype().itemsize();
-                    item::cell(field.dtype(), row.get(field.offset()..end).unwrap_or_default())
-                };
-                dtype.fields().iter().map(part).collect()
-            }
-            Self::Items(dtype, _) => row
-                .chunks_exact(dtype.itemsize().max(1))
-                .map(|bytes| item::cell(dtype, bytes))
-                .collect(),
-        }
     }
 }

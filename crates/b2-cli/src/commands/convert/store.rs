@@ -104,7 +104,8 @@ pub(super) fn from_values(
         };
         let source = open_or_bytes(args, cx, &origin).map_err(named)?;
         let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-        let work = Work { args, output, cx, origin: &origin, format, source, progress };
+        let (source, dropped) = super::without_objects(source, format)?;
+        let work = Work { args, output, cx, origin: &origin, format, source, dropped, progress };
         let (done, station) = work.fill_store(&mut writer, Some(&key)).map_err(named)?;
         for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
             cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
@@ -152,7 +153,7 @@ pub(super) fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
 /// What a file holds, or else its bytes.
 fn open_or_bytes(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
     match (super::open_file(args, cx, origin), origin.path()) {
-        (Err(Error::NotBlosc { .. }), Some(path)) => {
+        (Err(Error::NotBlosc { .. } | Error::NoType { .. }), Some(path)) => {
             let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
             let len = store.len().map_err(Error::io(Doing::Open))?;
             let dtype = "|u1".parse().map_err(|_| message::NOT_AN_ARRAY.error())?;

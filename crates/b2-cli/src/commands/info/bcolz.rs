@@ -64,8 +64,11 @@ fn text(report: &BcolzReport<'_>, console: &Console) -> String {
 fn array(lines: &mut Lines, array: &ArrayReport<'_>, files: &str, verbose: bool) {
     let units = lines.units;
     let is_object = array.dtype == "object";
-    let items =
-        if is_object { String::new() } else { format!(", items of {} bytes", array.typesize) };
+    let items = if is_object {
+        String::new()
+    } else {
+        format!(", items of {}", size::counted(array.typesize as u64, "byte"))
+    };
     lines.add("shape", &format!("{}     {}{items}", dims(array.shape), array.dtype));
     let chunks = size::count(array.nchunks);
     let chunks = match array.nchunks {

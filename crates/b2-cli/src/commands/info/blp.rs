@@ -33,7 +33,10 @@ fn text(report: &BlpReport<'_>, console: &Console) -> String {
         }
         None => {
             let nitems = size::count(report.file.nbytes / report.typesize.max(1));
-            lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
+            lines.add(
+                "items",
+                &format!("{nitems} x {}     {sizes}", size::counted(report.typesize, "byte")),
+            );
         }
     }
     lines.add("chunks", &chunks(report, units));
@@ -86,7 +89,7 @@ fn chunks(report: &BlpReport<'_>, units: Units) -> String {
 
 fn offsets(report: &BlpReport<'_>) -> String {
     match report.offsets {
-        true => format!("yes, room for {} more chunks", size::count(report.max_app_chunks)),
+        true => format!("yes, room for {}", size::counted(report.max_app_chunks, "more chunk")),
         false => "no".to_owned(),
     }
 }

@@ -38,7 +38,10 @@ fn text(report: &ChunkReport<'_>, console: &Console) -> String {
     let mut lines = Lines::new(console, report.file.path, &what);
     let nitems = size::count(report.file.nbytes / report.typesize.max(1) as u64);
     let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
-    lines.add("items", &format!("{nitems} x {} bytes     {sizes}", report.typesize));
+    lines.add(
+        "items",
+        &format!("{nitems} x {}     {sizes}", size::counted(report.typesize as u64, "byte")),
+    );
     lines.add("blocks", &blocks_text(report, units));
     let codec = match report.codec_meta {
         0 => report.codec.clone(),

@@ -56,8 +56,10 @@ pub(super) fn describe(cx: &Context, origin: &Origin) -> Result<Option<String>> 
         })?;
         return Ok(Some(String::new()));
     }
-    let shape: Vec<String> = header.shape.iter().map(|len| size::count(*len)).collect();
-    let shape = if shape.is_empty() { "one item".to_owned() } else { shape.join(" x ") };
+    let shape = match &header.shape[..] {
+        [] => "one item".to_owned(),
+        lens => size::shape(lens),
+    };
     let missing = (header.len as u64).saturating_add(nbytes).saturating_sub(file_bytes);
     let cut = match missing {
         0 => String::new(),

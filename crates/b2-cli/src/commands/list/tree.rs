@@ -20,6 +20,7 @@ use crate::{
         size,
         text_table::{Align, pad},
     },
+    report::dtype_text,
 };
 
 /// A line of the tree, and those below it.
@@ -43,7 +44,10 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         if cx.console.json() {
             return cx.console.document(&super::row(cx, origin)?);
         }
-        let node = node(cx, origin)?;
+        let (node, failure) = match node(cx, origin) {
+            Err(error) if error.code() == Code::Data => (Node::damaged(origin), Some(error)),
+            node => (node?, None),
+        };
         let path = origin.path().unwrap_or(Path::new(""));
         match tops.iter().position(|top| path.starts_with(top)) {
             Some(n) => {
@@ -57,7 +61,7 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
             }
             None => roots.push(Node { name: origin.name(), ..node }),
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     });
     if cx.console.json() {
         return code;
@@ -95,7 +99,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     Ok(match objects.next()? {
         Some(Object::Bcolz(set)) => node(data_set(&set), columns(&set)),
         Some(Object::Table(rows)) => {
-            node(format!("{}, {} rows", rows.format(), size::count(rows.nrows())), vec![])
+            node(format!("{}, {}", rows.format(), size::counted(rows.nrows(), "row")), vec![])
         }
         Some(Object::Frame(schunk)) => match schunk.nd_meta()? {
             Some(meta) => {
@@ -148,9 +152,9 @@ fn data_set(set: &Bcolz) -> String {
         DataSet::CArray(array) => format!("carray, {}", array_text(array)),
         DataSet::CTable(table) => {
             format!(
-                "ctable, {} rows x {} columns",
-                size::count(table.len()),
-                size::count(table.columns().len() as u64)
+                "ctable, {} x {}",
+                size::counted(table.len(), "row"),
+                size::counted(table.columns().len() as u64, "column")
             )
         }
     }
@@ -167,17 +171,24 @@ fn columns(set: &Bcolz) -> Vec<Node> {
 }
 
 fn array_text(array: &CArray) -> String {
-    format!("{} of {}", dims(array.shape()), array.dtype())
+    format!("{} of {}", dims(array.shape()), dtype_text(array.dtype()))
 }
 
 fn dims(shape: &[u64]) -> String {
     match shape {
         [] => "scalar".to_owned(),
-        shape => shape.iter().map(u64::to_string).collect::<Vec<_>>().join(" x "),
+        shape => size::shape(shape),
     }
 }
 
 impl Node {
+    /// What does not open.
+    fn damaged(origin: &Origin) -> Self {
+        let name = origin.path().and_then(Path::file_name);
+        let name = name.map_or("stdin".into(), |name| name.to_string_lossy());
+        Self { name: name.into_owned(), what: Some("damaged".to_owned()), children: vec![] }
+    }
+
     /// A directory that was named.
     fn from_path(path: &Path) -> Self {
         Self { name: path_text(path), what: None, children: vec![] }

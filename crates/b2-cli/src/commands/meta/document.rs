@@ -36,6 +36,16 @@ pub(super) enum Change {
     Replace(Value),
 }
 
+impl Change {
+    /// The name that is changed; `None` where all are.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Set { name, .. } | Self::Delete { name, .. } => Some(name),
+            Self::Replace(_) => None,
+        }
+    }
+}
+
 /// All metadata. Kinds that a file cannot have are not there; kinds that are not there are not
 /// changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -202,6 +212,65 @@ impl Document {
         json_safe(&serde_json::to_string_pretty(self).unwrap_or_default()).into_owned() + "\n"
     }
 
+    /// The same for a file whose document is `target`: metalayers become metadata and metadata
+    /// metalayers of variable size, by their names. What makes a file an array stays with it.
+    pub(super) fn for_file(self, target: &Self) -> Self {
+        match (self, &target.metadata) {
+            (Self { metadata: Some(value), metalayers, vlmetalayers, .. }, None) => {
+                let mut map = vlmetalayers.unwrap_or_default();
+                match value {
+                    Value::Object(entries) => map.extend(without_array(entries)),
+                    Value::Null => {}
+                    value => drop(map.insert("metadata".to_owned(), value)),
+                }
+                Self { metalayers, vlmetalayers: Some(map), ..Self::default() }
+            }
+            (Self { metadata: None, metalayers, vlmetalayers, .. }, Some(old))
+                if metalayers.is_some() || vlmetalayers.is_some() =>
+            {
+                let layers = [metalayers, vlmetalayers].into_iter().flatten();
+                let mut map: Map<String, Value> = layers.flatten().collect();
+                let array = old.as_object().filter(|old| is_array(old));
+                let keys = array.into_iter().flatten();
+                map.extend(
+                    keys.filter(|(name, _)| ARRAY_KEYS.contains(&name.as_str()))
+                        .map(|(name, value)| (name.clone(), value.clone())),
+                );
+                Self { metadata: Some(Value::Object(map)), ..Self::default() }
+            }
+            (document, _) => document,
+        }
+    }
+
+    /// Only the values of these names.
+    ///
+    /// # Errors
+    ///
+    /// When one is not there.
+    pub(super) fn named(&self, names: &[String]) -> Result<Self> {
+        if let Some(name) = names.iter().find(|name| self.get(name).is_none()) {
+            return Err(message::NO_SUCH_METADATA.about(name));
+        }
+        let chosen = |map: &Map<String, Value>| -> Map<String, Value> {
+            let wanted = map.iter().filter(|(name, _)| names.contains(name));
+            wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        // What an array says of itself is a metalayer when it is named.
+        let mut metalayers = self.metalayers.as_ref().map(&chosen);
+        metalayers.iter_mut().for_each(|map| map.extend(chosen(&self.reserved)));
+        Ok(Self {
+            metalayers,
+            vlmetalayers: self.vlmetalayers.as_ref().map(&chosen),
+            metadata: self
+                .metadata
+                .as_ref()
+                .and_then(Value::as_object)
+                .map(chosen)
+                .map(Value::Object),
+            reserved: Map::new(),
+        })
+    }
+
     /// What makes this document, of a file, the other one.
     ///
     /// # Errors
@@ -260,6 +329,20 @@ impl Document {
     }
 }
 
+/// The keys by which Bloscpack knows an array.
+const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
+
+fn is_array(entries: &Map<String, Value>) -> bool {
+    ARRAY_KEYS.iter().all(|key| entries.contains_key(*key))
+}
+
+/// Metadata without what says that a Bloscpack file is an array.
+fn without_array(entries: Map<String, Value>) -> impl Iterator<Item = (String, Value)> {
+    let is_array = is_array(&entries);
+    let is_kept = move |name: &str| !(is_array && ARRAY_KEYS.contains(&name));
+    entries.into_iter().filter(move |(name, _)| is_kept(name))
+}
+
 fn differences(
     kind: Kind,
     old: &Map<String, Value>,
@@ -304,6 +387,24 @@ mod tests {
         assert_eq!(old.changes(&old).unwrap(), []);
         // Kinds that are not named stay as they are.
         assert_eq!(old.changes(&document(&json!({}))).unwrap(), []);
+    }
+
+    #[test]
+    fn documents_fit_files_of_the_other_kind() {
+        let array = json!({"dtype": "'<f8'", "shape": [2], "order": "C", "container": "numpy"});
+        let mut entries = array.as_object().unwrap().clone();
+        entries.insert("unit".into(), "K".into());
+        let blp = document(&json!({"metadata": entries}));
+        let frame = document(&json!({"metalayers": {"a": 1}, "vlmetalayers": {"c": 3}}));
+        let layers = document(&json!({"vlmetalayers": {"unit": "K"}}));
+        assert_eq!(blp.clone().for_file(&frame), layers);
+        let mut both = array.as_object().unwrap().clone();
+        both.extend([("a".to_owned(), json!(1)), ("c".to_owned(), json!(3))]);
+        assert_eq!(frame.clone().for_file(&blp), document(&json!({"metadata": both})));
+        assert_eq!(frame.clone().for_file(&layers), frame);
+        let text = document(&json!({"metadata": "text"}));
+        let named = document(&json!({"vlmetalayers": {"metadata": "text"}}));
+        assert_eq!(text.for_file(&frame), named);
     }
 
     #[test]

@@ -6,23 +6,40 @@ use tempfile::NamedTempFile;
 
 use crate::{
     context::Context,
-    error::{Doing, Error, Result, message},
+    error::{Doing, Error, Result, chain, message},
 };
 
-/// The text from the editor.
+/// What `read` makes of the text from the editor. A text of which it makes nothing is kept: it was
+/// typed by hand.
 ///
 /// # Errors
 ///
-/// When it cannot be started or was not content.
-pub(super) fn edited(text: &str, cx: &Context) -> Result<String> {
+/// When the editor cannot be started or was not content, and those of `read`.
+pub(super) fn edited<T>(
+    text: &str,
+    cx: &Context,
+    read: impl FnOnce(&str) -> Result<T>,
+) -> Result<T> {
     let create = || tempfile::Builder::new().prefix("b2-meta-").suffix(".json").tempfile();
     let file =
         cx.unfinished.create(create, NamedTempFile::path).map_err(Error::io(Doing::Spool))?;
     let path = file.into_temp_path();
-    let text = write(&path, text).and_then(|()| run(&path));
     let name = path.to_path_buf();
-    let _removed = cx.unfinished.settle(&name, || path.close());
-    text
+    let read = write(&path, text).and_then(|()| run(&path)).map(|typed| read(&typed));
+    match read {
+        Ok(Err(error)) => {
+            let _kept = cx.unfinished.settle(&name, || path.keep());
+            let what = match error {
+                Error::Metadata { what, .. } => what.to_string(),
+                error => chain(&error),
+            };
+            Err(Error::Edited { path: name, what })
+        }
+        done => {
+            let _removed = cx.unfinished.settle(&name, || path.close());
+            done?
+        }
+    }
 }
 
 fn write(path: &std::path::Path, text: &str) -> Result<()> {

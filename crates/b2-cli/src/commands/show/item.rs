@@ -117,7 +117,7 @@ impl Plain {
             // The shortest text keeps a 32-bit float from getting digits that it does not have.
             Self::Float(text, value) => match text.parse().ok().and_then(Number::from_f64) {
                 Some(number) if value.is_finite() => number.into(),
-                _ => text.into(),
+                _ => msgpack_json::float_name(value).into(),
             },
             Self::Complex(text) | Self::Text(text) | Self::Time(text) => text.into(),
             Self::Bytes(bytes) => String::from_utf8(bytes)
@@ -249,8 +249,8 @@ mod tests {
             ("<u8", &[0xff; 8], "18446744073709551615", value!(u64::MAX)),
             ("<f4", &0.1f32.to_le_bytes(), "0.1", value!(0.1)),
             (">f8", &1e300f64.to_be_bytes(), "1e300", value!(1e300)),
-            ("<f8", &f64::NAN.to_le_bytes(), "nan", value!("nan")),
-            ("<f8", &f64::NEG_INFINITY.to_le_bytes(), "-inf", value!("-inf")),
+            ("<f8", &f64::NAN.to_le_bytes(), "nan", value!("NaN")),
+            ("<f8", &f64::NEG_INFINITY.to_le_bytes(), "-inf", value!("-Infinity")),
             ("<f2", &[0x00, 0x3c], "1.0", value!(1.0)),
             ("<f2", &[0x01, 0x80], "-5.9604645e-8", value!(-5.960_464_5e-8)),
             ("|S4", b"a\x00b\0", "b'a\\x00b'", value!("a\0b")),

@@ -17,23 +17,31 @@ use crate::{
     inputs::origin::{self, ContentKind, Origin, Part as Place},
 };
 
-/// What is shown of an input that is a `.npy` file.
+/// The items of an input that is a `.npy` file.
 ///
 /// # Errors
 ///
-/// A header that is damaged, a file that is cut, or a part that the array does not have.
-pub(super) fn part(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<Option<Part>> {
+/// A header that is damaged, or a file that is cut.
+pub(super) fn grid(cx: &Context, origin: &Origin) -> Result<Option<Grid>> {
     let Origin::File { path, part: Place::Whole } = origin else { return Ok(None) };
     if origin::content_kind(path) != Some(ContentKind::Npy) {
         return Ok(None);
     }
-    let grid = Grid::new(cx, origin, None, content::open_to_look(cx, origin)?)?;
+    Grid::new(cx, origin, None, content::open_to_look(cx, origin)?).map(Some)
+}
+
+/// What is shown of it to people.
+///
+/// # Errors
+///
+/// A part that the array does not have.
+pub(super) fn part(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<Part> {
     let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
     let nitems = grid.shape().iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
     let picks = match (&args.slice, args.lines) {
         (Some(slice), _) => slice.in_dims(grid.shape().len()),
         (None, Some(lines)) if !grid.shape().is_empty() => vec![Pick::from(0..lines)],
-        (None, None) if !wants_all(args, cx, nitems) => return edges(cx, &grid, dtype).map(Some),
+        (None, None) if !wants_all(nitems) => return edges(cx, grid, dtype),
         _ => vec![],
     };
     let axes = values::axes(&picks, grid.shape())?;
@@ -42,7 +50,7 @@ pub(super) fn part(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<Opt
     let mut bytes = room(cx, &shape, &dtype)?;
     grid.read_part(&axes, &mut bytes)?;
     let elided = vec![false; shape.len()];
-    Ok(Some(Part { dtype, shape, elided, bytes }))
+    Ok(Part { dtype, shape, elided, bytes })
 }
 
 /// The ends of every long dimension.

@@ -75,7 +75,7 @@ fn json(object: &Object) -> Value {
         Object::Bool(is) => (*is).into(),
         Object::Int(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
         Object::Float(n) => {
-            Number::from_f64(*n).map_or_else(|| n.to_string().into(), Value::Number)
+            Number::from_f64(*n).map_or_else(|| msgpack_json::float_name(*n).into(), Value::Number)
         }
         Object::Str(text) => (&**text).into(),
         Object::Bytes(bytes) => match core::str::from_utf8(bytes) {

@@ -23,25 +23,6 @@ impl Part {
         numpy::brackets(self)
     }
 
-    /// A line per row of the last dimension, or per item if items have fields, below their names.
-    pub(super) fn csv(&self) -> String {
-        let mut out = String::new();
-        if !self.dtype.fields().is_empty() {
-            line(self.dtype.fields().iter().map(|field| field.name().to_owned()), &mut out);
-            for bytes in self.items() {
-                line(item::cells(&self.dtype, bytes), &mut out);
-            }
-            return out;
-        }
-        let columns =
-            self.shape.last().and_then(|len| usize::try_from(*len).ok()).unwrap_or(1).max(1);
-        let itemsize = self.dtype.itemsize().max(1);
-        for row in self.bytes.chunks(columns.saturating_mul(itemsize)) {
-            line(row.chunks_exact(itemsize).map(|bytes| item::cell(&self.dtype, bytes)), &mut out);
-        }
-        out
-    }
-
     /// Nested arrays.
     pub(super) fn json(&self) -> Value {
         let mut items = self.items().map(|bytes| item::json(&self.dtype, bytes));
@@ -50,6 +31,59 @@ impl Part {
 
     pub(super) fn items(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact(self.dtype.itemsize().max(1))
+    }
+}
+
+/// The lines of comma-separated values, wherever they are written: below the names, one for each
+/// item with fields, or for each row of the last dimension. The items of one dimension are a
+/// column.
+pub(in crate::commands) enum Rows<'a> {
+    /// The fields of an item.
+    Fields(&'a Dtype),
+    /// This number of items.
+    Items(&'a Dtype, usize),
+}
+
+impl<'a> Rows<'a> {
+    /// Of items in this shape.
+    pub(in crate::commands) fn new(dtype: &'a Dtype, shape: &[u64]) -> Self {
+        if !dtype.fields().is_empty() {
+            return Self::Fields(dtype);
+        }
+        match shape {
+            [] | [_] => Self::Items(dtype, 1),
+            [.., len] => Self::Items(dtype, usize::try_from(*len).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Bytes of the items of a line.
+    pub(in crate::commands) fn nbytes(&self) -> usize {
+        match self {
+            Self::Fields(dtype) => dtype.itemsize().max(1),
+            Self::Items(dtype, len) => dtype.itemsize().max(1).saturating_mul((*len).max(1)),
+        }
+    }
+
+    /// The names of the fields, or the numbers of the columns.
+    pub(in crate::commands) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Fields(dtype) => {
+                dtype.fields().iter().map(|field| field.name().to_owned()).collect()
+            }
+            Self::Items(_, len) => (0..*len).map(|n| n.to_string()).collect(),
+        }
+    }
+
+    /// The values of a line.
+    pub(in crate::commands) fn cells(&self, row: &[u8]) -> std::vec::IntoIter<String> {
+        let cells: Vec<String> = match self {
+            Self::Fields(dtype) => item::cells(dtype, row).collect(),
+            Self::Items(dtype, _) => row
+                .chunks_exact(dtype.itemsize().max(1))
+                .map(|bytes| item::cell(dtype, bytes))
+                .collect(),
+        };
+        cells.into_iter()
     }
 }
 
@@ -105,13 +139,18 @@ mod tests {
             cube.json(),
             serde_json::json!([[[5, 6, 7], [8, 9, 10]], [[11, 12, 13], [14, 15, 16]]])
         );
-        assert_eq!(cube.csv(), "5,6,7\n8,9,10\n11,12,13\n14,15,16\n");
+        let rows = Rows::new(&cube.dtype, &cube.shape);
+        assert_eq!((rows.nbytes(), rows.names().join(",")), (3, "0,1,2".to_owned()));
+        assert_eq!(rows.cells(&[5, 6, 7]).collect::<Vec<_>>(), ["5", "6", "7"]);
     }
 
     #[test]
     fn fields_are_columns() {
-        let table = part("[('a', 'u1'), ('b, c', 'S1')]", &[2], &[false], b"\x01x\x02,".to_vec());
-        assert_eq!(table.csv(), "a,\"b, c\"\n1,x\n2,\",\"\n");
+        let dtype = "[('a', 'u1'), ('b, c', 'S1')]".parse().unwrap();
+        let (rows, mut out) = (Rows::new(&dtype, &[2]), String::new());
+        line(rows.names().into_iter(), &mut out);
+        b"\x01x\x02,".chunks(rows.nbytes()).for_each(|row| line(rows.cells(row), &mut out));
+        assert_eq!(out, "a,\"b, c\"\n1,x\n2,\",\"\n");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{ShowReport, item, range, render};
 use crate::{
     args::ShowArgs,
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     formats::store::{self, rows::TableRows},
     render::{
         escape::{harmless, json_text},
@@ -46,6 +46,10 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
         true => rows.columns().iter().map(|column| column.spec().name.clone()).collect(),
         false => args.columns.clone(),
     };
+    let known = || rows.columns().iter().map(|column| column.spec().name.as_str());
+    if let Some(name) = args.columns.iter().find(|name| known().all(|known| known != **name)) {
+        return Err(message::no_column(name, known()));
+    }
     let columns = names.iter().map(|name| rows.table().column(name));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let specs: Vec<&ColumnSpec> = columns.iter().map(Column::spec).collect();
@@ -115,7 +119,11 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
     };
     let shape = match parts.len() {
         1 => String::new(),
-        _ => format!("{} rows x {} columns\n", size::count(nrows), size::count(names.len() as u64)),
+        _ => format!(
+            "{} x {}\n",
+            size::counted(nrows, "row"),
+            size::counted(names.len() as u64, "column")
+        ),
     };
     cx.console.print(&format!("{text}{shape}"))
 }

@@ -17,7 +17,7 @@ use super::{item, range, render};
 use crate::{
     args::ShowArgs,
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     formats::bcolz::Bcolz,
     render::{
         escape::{harmless, json_text},
@@ -53,6 +53,9 @@ impl<'a> Columns<'a> {
         let wanted: Vec<&str> =
             if args.columns.is_empty() { table.names().collect() } else { asked.collect() };
         for name in wanted {
+            if !table.names().any(|known| known == name) {
+                return Err(message::no_column(name, table.names()));
+            }
             let array = table.column(name)?;
             if args.columns.is_empty() && array.is_object() {
                 let message = format!(
@@ -141,9 +144,9 @@ impl<'a> Columns<'a> {
             }
         }
         let shape = format!(
-            "{} rows x {} columns\n",
-            size::count(self.table.len()),
-            size::count(self.table.columns().len() as u64)
+            "{} x {}\n",
+            size::counted(self.table.len(), "row"),
+            size::counted(self.table.columns().len() as u64, "column")
         );
         cx.console.print(&format!("{table}{}", if parts.len() > 1 { &shape } else { "" }))
     }

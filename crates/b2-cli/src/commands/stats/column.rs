@@ -120,7 +120,9 @@ impl Column {
         }
         let find = |name: &String| {
             let field = fields.iter().find(|field| field.name() == name);
-            field.map(column).ok_or_else(|| message::NO_SUCH_COLUMN.about(name))
+            field.map(column).ok_or_else(|| {
+                message::no_column(name, fields.iter().map(blosc_dtype::Field::name))
+            })
         };
         names.iter().map(find).collect()
     }

@@ -14,8 +14,8 @@ use blosc_io::tree::exchange;
 use tempfile::{Builder, TempDir, TempPath};
 
 use super::{
-    Carry, StageOptions, builder, carry_mode, carry_over, check_target, directory_of, prefix,
-    sync_directory,
+    Carry, StageOptions, builder, carry_mode, carry_over, check_target, directory_of, not_beside,
+    prefix, sync_directory,
 };
 use crate::{
     error::{Doing, Error, FileKind, Result, irregular},
@@ -63,7 +63,7 @@ impl Nest {
         let create = || private(&mut builder(&prefix)).tempdir_in(directory);
         let (folder, lock) = loop {
             let made = unfinished.create(create, TempDir::path);
-            let made = made.map_err(Error::io_at(Doing::CreateBeside, &target))?;
+            let made = made.map_err(not_beside(&target))?;
             // Where folders cannot be opened, there are no locks of them.
             let Ok(lock) = File::open(made.path()) else { break (made, None) };
             if leftover::hold(&lock, made.path()) {

@@ -1,0 +1,170 @@
+//! What clap says of a wrong command line, in the words of the program: `b2: --level: "x" is no
+//! number from 0 to 9`, and a hint that can be followed as it stands.
+
+use clap::{
+    Error,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::distance;
+
+/// A usage error in two lines.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WrongUse {
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) hint: String,
+}
+
+/// Options of other programs and of other commands, and what does here what they do there.
+const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
+    ("-j", "-T N sets the number of threads"),
+    ("-p", "-T N sets the number of threads"),
+    ("--jobs", "-T N sets the number of threads"),
+    ("--ultra", "-9 is the highest level"),
+    ("--extreme", "-9 is the highest level"),
+    ("-e", "-9 is the highest level"),
+    ("--long", "-z SIZE sets the bytes of a chunk"),
+    ("-S", "--suffix .S sets the suffix"),
+    ("-D", "--dict makes a dictionary of the data"),
+    ("--order", "arrays are stored in C order, and items of .npy files are put into it"),
+    ("--lossy", "`b2 cat FILE | b2 compress --lossy` loses data, and no other command does"),
+    ("--output-dir-mirror", "-r --output-dir DIR keeps the folders below DIR"),
+    ("--output-dir-flat", "--output-dir DIR puts the files into DIR"),
+];
+
+/// Options that say how to compress, of which commands that only read know nothing.
+const LEVELS: &[&str] = &["-0", "-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"];
+
+impl WrongUse {
+    /// Of an error that is no text of `--help`, on a line with this command.
+    pub(crate) fn from_error(error: &Error, command: Option<&str>) -> Self {
+        let command = command.map(|name| format!("{name} ")).unwrap_or_default();
+        let arg = text(error, ContextKind::InvalidArg).unwrap_or_default();
+        let option = arg.split([' ', '=']).next().unwrap_or_default().trim_matches(['<', '>']);
+        let help = format!("`b2 {command}-h` lists the options");
+        match error.kind() {
+            ErrorKind::UnknownArgument => {
+                let message = format!("no option {option:?}");
+                Self { message, hint: elsewhere(option, error).unwrap_or(help) }
+            }
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation if !arg.is_empty() => {
+                Self { message: format!("{option}: {}", value(error)), hint: help }
+            }
+            ErrorKind::MissingRequiredArgument => {
+                let missing = arg.replace(['<', '>'], "");
+                Self { message: format!("{missing} is missing"), hint: help }
+            }
+            _ => {
+                let (message, hint) = first_paragraph(error);
+                Self { message, hint: hint.unwrap_or(help) }
+            }
+        }
+    }
+}
+
+/// What stands in place of an option that there is not.
+fn elsewhere(option: &str, error: &Error) -> Option<String> {
+    if LEVELS.contains(&option) {
+        return Some("levels are for compressing, as in `b2 -z -9 FILE`".to_owned());
+    }
+    if option == "-o" {
+        return Some("the output is standard output: use `> FILE`".to_owned());
+    }
+    if let Some((_, hint)) = KNOWN_ELSEWHERE.iter().find(|(known, _)| *known == option) {
+        return Some((*hint).to_owned());
+    }
+    let near = text(error, ContextKind::SuggestedArg)?;
+    let slips = distance(near.as_bytes(), option.as_bytes());
+    (slips <= 2).then(|| format!("did you mean {near}?"))
+}
+
+/// What is wrong with a value.
+fn value(error: &Error) -> String {
+    let given = text(error, ContextKind::InvalidValue).unwrap_or_default();
+    if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue)
+        && let Some((last, first)) = valid.split_last()
+    {
+        return match first {
+            [] => format!("{given:?} is not {last}"),
+            _ => format!("{given:?} is none of {} and {last}", first.join(", ")),
+        };
+    }
+    let source = core::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    match source.as_str() {
+        "" => "a value is needed".to_owned(),
+        // The words of Rust for what is no number.
+        _ if source.contains("invalid digit") || source.contains("too large") => {
+            format!("{given:?} is no whole number that fits here")
+        }
+        _ if source.starts_with(&format!("{given} is not in ")) => {
+            let range = source.rsplit(' ').next().unwrap_or_default().replace("..=", " to ");
+            format!("{given:?} is not in the range {range}")
+        }
+        _ => source,
+    }
+}
+
+/// The first lines of the text, on one, and what a mistyped word may have been.
+fn first_paragraph(error: &Error) -> (String, Option<String>) {
+    let text = error.to_string();
+    let text = text.split("\n\n").next().unwrap_or_default();
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.split_once(", did you mean ") {
+        Some((line, near)) => (line.to_owned(), Some(format!("did you mean {near}"))),
+        None => (line, None),
+    }
+}
+
+/// The text of a part of an error.
+fn text(error: &Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join(", ")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(line: &str) -> (String, String) {
+        let words: Vec<_> = line.split_whitespace().map(std::ffi::OsString::from).collect();
+        let command = crate::args::command_name(&words);
+        let error = crate::args::parse(words).unwrap_err();
+        let WrongUse { message, hint } = WrongUse::from_error(&error, command.as_deref());
+        (message, hint)
+    }
+
+    #[test]
+    fn errors_are_said_in_words_of_the_program() {
+        for (line, message, hint) in [
+            ("b2 c -j 4 f", "no option \"-j\"", "-T N sets the number of threads"),
+            ("b2 c --ultra f", "no option \"--ultra\"", "-9 is the highest level"),
+            ("b2 c --levle 3 f", "no option \"--levle\"", "did you mean --level?"),
+            ("b2 c --nope f", "no option \"--nope\"", "`b2 compress -h` lists the options"),
+            (
+                "b2 -9 some.file",
+                "no option \"-9\"",
+                "levels are for compressing, as in `b2 -z -9 FILE`",
+            ),
+            ("b2 cat -o x f", "no option \"-o\"", "the output is standard output: use `> FILE`"),
+            (
+                "b2 c -T x f",
+                "--threads: \"x\" is no whole number that fits here",
+                "`b2 compress -h` lists the options",
+            ),
+            (
+                "b2 c --color red f",
+                "--color: \"red\" is none of auto, always and never",
+                "`b2 compress -h` lists the options",
+            ),
+            ("b2 diff a", "B is missing", "`b2 diff -h` lists the options"),
+        ] {
+            assert_eq!(wrong(line), (message.to_owned(), hint.to_owned()), "{line}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Rows at the end of a `.npy` file: the items first, then the header, which has room for a longer
+//! shape. Until the header is written, readers see the array as it was.
+
+use std::{
+    fs::File,
+    io::{Seek as _, SeekFrom, Write as _},
+    path::Path,
+};
+
+use blosc_dtype::npy::NpyHeader;
+use blosc_io::{FileStore, Lock, lock::LockTimeout};
+
+use super::{Grown, Input, open_named};
+use crate::{
+    args::append::AppendArgs,
+    commands::convert::head,
+    context::Context,
+    error::{Doing, Error, Result, message},
+    inputs::origin::{self, ContentKind, Origin, Part},
+};
+
+/// The path of a target that is a `.npy` file.
+pub(super) fn target(origin: &Origin) -> Option<&Path> {
+    let Origin::File { path, part: Part::Whole } = origin else { return None };
+    (origin::content_kind(path) == Some(ContentKind::Npy)).then_some(path)
+}
+
+/// Appends the inputs; says how many bytes they are.
+///
+/// # Errors
+///
+/// When they are no rows of the array, or cannot be read or written; the array is as it was then.
+pub(super) fn append(
+    args: &AppendArgs,
+    cx: &Context,
+    path: &Path,
+    files: &[std::path::PathBuf],
+) -> Result<(u64, Grown)> {
+    let _lock = Lock::exclusive(path, &cx.lock_wait(args.lock)).map_err(|error| {
+        let timeout = LockTimeout::find(&error).cloned();
+        timeout.map_or_else(|| Error::io(Doing::Open)(error), Error::Locked)
+    })?;
+    let header = NpyHeader::parse(&head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?)?;
+    let inputs = files
+        .iter()
+        .map(|file| open_named(args, cx, file, path, None))
+        .collect::<Result<Vec<_>>>()?;
+    let (grown, new_header) = checked(args, path, &header, &inputs)?;
+    let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
+    let end = (header.len as u64).saturating_add(grown.nbytes.saturating_sub(appended));
+    let mut file =
+        File::options().read(true).write(true).open(path).map_err(Error::io(Doing::Open))?;
+    let written = write_items(cx, &mut file, end, &inputs);
+    if let Err(error) = written {
+        let _as_it_was = file.set_len(end);
+        return Err(error);
+    }
+    file.rewind()
+        .and_then(|()| file.write_all(&new_header))
+        .and_then(|()| file.sync_data())
+        .map_err(Error::io(Doing::Write))?;
+    Ok((appended, grown))
+}
+
+/// The array after the append, and its header, which takes the place of the old one.
+fn checked(
+    args: &AppendArgs,
+    path: &Path,
+    header: &NpyHeader,
+    inputs: &[Input],
+) -> Result<(Grown, Vec<u8>)> {
+    if args.axis > 0 {
+        return Err(Error::Axis { axis: args.axis, ndim: 1 });
+    }
+    let Some((first, row)) = header.shape.split_first() else {
+        return Err(message::CANNOT_GROW_AT_END.error());
+    };
+    if header.fortran_order && !row.is_empty() {
+        return Err(message::CANNOT_GROW_AT_END.error());
+    }
+    let expected = header.nbytes().unwrap_or(u64::MAX);
+    let found = path.metadata().map_err(Error::io(Doing::Open))?.len();
+    let found = found.saturating_sub(header.len as u64);
+    if found != expected {
+        return Err(Error::ArrayLen { expected, found });
+    }
+    let itemsize = header.dtype.itemsize() as u64;
+    let rowsize = row.iter().fold(itemsize, |size, len| size.saturating_mul(*len));
+    let mut nrows = *first;
+    for input in inputs {
+        input.check_rows(&header.dtype, &header.shape)?;
+        nrows = nrows.saturating_add(input.source.nbytes()?.checked_div(rowsize).unwrap_or(0));
+    }
+    let shape: Vec<u64> = core::iter::once(nrows).chain(row.iter().copied()).collect();
+    let new = NpyHeader { shape: shape.clone(), ..header.clone() };
+    let bytes = new.to_bytes().filter(|bytes| bytes.len() == header.len);
+    let bytes = bytes.ok_or_else(|| message::NPY_HEADER_IS_FULL.error())?;
+    let nbytes = new.nbytes().unwrap_or(u64::MAX);
+    Ok((Grown { nbytes, shape: Some(shape) }, bytes))
+}
+
+fn write_items(cx: &Context, file: &mut File, end: u64, inputs: &[Input]) -> Result<()> {
+    file.seek(SeekFrom::Start(end)).map_err(Error::io(Doing::Write))?;
+    for input in inputs {
+        input.source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
+            file.write_all(bytes).map_err(Error::io(Doing::Write))
+        })?;
+    }
+    file.sync_data().map_err(Error::io(Doing::Sync))
+}

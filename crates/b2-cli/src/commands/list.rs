@@ -184,7 +184,7 @@ fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         nchunks: 0,
         file_bytes: Some(file_bytes),
         nbytes,
-        cratio: size::cratio(nbytes, file_bytes),
+        file_ratio: size::cratio(nbytes, file_bytes),
         frames: None,
         checksum: None,
     })

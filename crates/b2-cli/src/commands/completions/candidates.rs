@@ -50,10 +50,15 @@ fn codecs() -> Vec<String> {
     here.map(|id| id.to_string()).collect()
 }
 
+/// The filters; those that need a parameter with one.
 fn filters() -> Vec<String> {
     let registry = Registries::default().filters;
     let here = (1..=u8::MAX).map(FilterId).filter(|id| registry.get(*id).is_some());
-    here.map(|id| id.to_string()).chain(["none".to_owned(), "delta,shuffle".to_owned()]).collect()
+    let whole = |id: FilterId| {
+        let name = id.to_string();
+        if args::compress::parse_filter(&name).is_ok() { name } else { format!("{name}:8") }
+    };
+    here.map(whole).chain(["none".to_owned(), "delta,shuffle".to_owned()]).collect()
 }
 
 fn pages() -> Vec<String> {

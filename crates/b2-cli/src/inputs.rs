@@ -6,4 +6,5 @@ pub(crate) mod object_reader;
 pub(crate) mod origin;
 pub(crate) mod piped;
 pub(crate) mod raw_data;
+pub(crate) mod remote;
 pub(crate) mod typesize;

@@ -186,7 +186,12 @@ fn run_command(
             return error.code();
         }
     };
-    command(&Context::new(console, general, unfinished).openers(Arc::clone(openers)))
+    let cx = Context::new(console.clone(), general, unfinished).openers(Arc::clone(openers));
+    let code = command(&cx);
+    if console.verbose() > 0 {
+        openers.iter().filter_map(|opener| opener.summary()).for_each(|line| console.note(&line));
+    }
+    code
 }
 
 /// Runs a command that only prints.

@@ -22,6 +22,11 @@ pub trait Opener: fmt::Debug + Send + Sync {
     ///
     /// When the name is of this opener's kind, and nothing can be opened there.
     fn open(&self, name: &Path) -> io::Result<Option<Opened>>;
+
+    /// What opening and reading took so far, in a line for `-v`.
+    fn summary(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a name leads to.

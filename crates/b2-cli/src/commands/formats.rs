@@ -121,6 +121,10 @@ const FORMATS: &[FormatRow] = &[
     FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
 ];
 
+/// Where inputs may be besides files.
+const ADDRESSES: &str =
+    "Addresses (https://, s3://, gs://, az://) are read by the program b2-remote.";
+
 /// Prints the tables.
 pub(crate) fn run(console: &Console) -> Result<()> {
     let report = report();
@@ -198,9 +202,10 @@ fn text(report: &FormatsReport) -> String {
     for row in report.checksums {
         checksums.row([row.name, row.place]);
     }
+    let simd = report.simd;
     format!(
-        "{formats}\n{codecs}\n{filters}\n{checksums}\nVector instructions in use: {}\n",
-        report.simd
+        "{formats}\n{ADDRESSES}\n\n{codecs}\n{filters}\n{checksums}\n\
+        Vector instructions in use: {simd}\n",
     )
 }
 

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, message},
+    inputs::remote::{self, RemoteKind},
     output::staged::Nest,
 };
 
@@ -270,12 +271,16 @@ impl Bcolz {
     }
 }
 
+/// The files by which a data set is told from other directories.
+pub(crate) const METADATA_FILES: [&str; 3] = ["__rootdirs__", "meta/storage", "meta/sizes"];
+
 /// Is this the directory of an array or a table? One that a crash left incomplete is one as well.
 pub(crate) fn is_data_set(path: &Path) -> bool {
+    if let Some(kind) = remote::kind_of(path) {
+        return kind == RemoteKind::Bcolz;
+    }
     let has = |name: &str| path.join(name).is_file();
-    has("__rootdirs__")
-        || has("meta/storage")
-        || has("meta/sizes")
+    METADATA_FILES.iter().any(|name| has(name))
         || (has("__attrs__") && (path.join("data").is_dir() || has_columns(path)))
 }
 
@@ -302,12 +307,16 @@ pub(crate) fn starts(rows: Range<u64>, step: u64) -> impl Iterator<Item = u64> {
 
 fn open(root: &Path, options: &OpenOptions) -> Result<DataSet> {
     let options = options.clone().broken_columns(BrokenColumns::Refuse);
-    Ok(bcolz_store::open_in(Arc::new(DirTree::new(root)), "", &options)?)
+    let tree = remote::tree(root).unwrap_or_else(|| Arc::new(DirTree::new(root)));
+    Ok(bcolz_store::open_in(tree, "", &options)?)
 }
 
 /// Bytes of all files below a directory; links are not followed, and what cannot be seen does not
 /// count.
 pub(crate) fn stored(root: &Path) -> u64 {
+    if let Some(tree) = remote::tree(root) {
+        return remote::stored(&*tree);
+    }
     let mut waiting = vec![root.to_owned()];
     let mut sum: u64 = 0;
     while let Some(directory) = waiting.pop() {

@@ -24,12 +24,13 @@ use crate::{
     inputs::{
         object::frame_bytes,
         origin::{Origin, Part},
+        remote::{self, Remote, RemoteKind},
     },
     render::size::{self, Units},
 };
 
 /// The file that makes a directory a store.
-const EMBED_FILE: &str = "embed.b2e";
+pub(crate) const EMBED_FILE: &str = "embed.b2e";
 
 /// How archives begin, with members and without.
 pub(crate) const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
@@ -37,6 +38,9 @@ pub(crate) const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// Whether a path is to be opened as a store: a directory that has the file of one, an archive, or
 /// what is called like an archive or an embed store.
 pub(crate) fn is_one(path: &Path) -> bool {
+    if let Some(kind) = remote::kind_of(path) {
+        return kind == RemoteKind::Store;
+    }
     if path.is_dir() {
         return path.join(EMBED_FILE).is_file();
     }
@@ -139,7 +143,12 @@ pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
 /// What the library says.
 pub(crate) fn open(path: &Path, dparams: DParams) -> Result<Store> {
     let frame = b2frame::OpenOptions::default().dparams(dparams);
-    Ok(Store::open_with(path, &OpenOptions::default().frame(frame))?)
+    let options = OpenOptions::default().frame(frame);
+    Ok(match remote::find(path) {
+        Some(Remote::File(object)) => Store::from_store(object, &options)?,
+        Some(Remote::Tree(tree)) => Store::from_tree(tree, &options)?,
+        None => Store::open_with(path, &options)?,
+    })
 }
 
 /// The frame of a value.
@@ -333,7 +342,7 @@ impl Member {
 pub(crate) fn format(path: &Path) -> &'static str {
     match path.extension().and_then(|suffix| suffix.to_str()) {
         Some("b2e") => "b2e",
-        _ if path.is_dir() => "b2d",
+        _ if path.is_dir() || remote::tree(path).is_some() => "b2d",
         _ => "b2z",
     }
 }

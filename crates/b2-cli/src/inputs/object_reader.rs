@@ -28,7 +28,7 @@ use b2frame::{
 };
 use blosc_chunk::{ChunkHeader, DParams, Limits};
 use blosc_container::rescue::ChunkSalvage;
-use blosc_io::{FileStore, LockWait, MemStore, ReadAt};
+use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 use bloscpack::params::Digests;
 
 use crate::{
@@ -43,6 +43,7 @@ use crate::{
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
         raw_data,
+        remote::{self, Remote},
     },
     opener::Opened,
     output::targets::CHUNK_SUFFIX,
@@ -59,6 +60,8 @@ pub(crate) struct ObjectReader {
     source: Source,
     /// The file or directory of the input.
     path: Option<PathBuf>,
+    /// The files of a sparse frame at an address, of which the source is the index file.
+    tree: Option<Arc<dyn Tree>>,
     /// The directory of a sparse frame, of which the source is the index file, or of a data set of
     /// bcolz.
     folder: Option<PathBuf>,
@@ -152,12 +155,24 @@ impl ObjectReader {
                 _ => Err(message::PART_OF_PIPE.error()),
             };
         }
-        if path.is_dir() && !origin::is_sparse_frame(path) {
-            return Err(message::A_FOLDER.error());
-        }
-        let (file, folder) = open_file(path)?;
-        let objects =
-            Self { path: Some(path.clone()), folder, ..Self::from_store(Arc::new(file), dparams) };
+        let objects = match remote::find(path) {
+            None if remote::is_address(path) && !path.exists() => {
+                return Err(message::NO_ADDRESSES.error());
+            }
+            Some(Remote::File(object)) => Self::from_store(object, dparams),
+            Some(Remote::Tree(tree)) => {
+                let index = tree.open(origin::INDEX_FILE).map_err(Error::io(Doing::Open))?;
+                Self { tree: Some(tree), ..Self::from_store(Arc::from(index), dparams) }
+            }
+            None if path.is_dir() && !origin::is_sparse_frame(path) => {
+                return Err(message::A_FOLDER.error());
+            }
+            None => {
+                let (file, folder) = open_file(path)?;
+                let objects = Self::from_store(Arc::new(file), dparams);
+                Self { path: Some(path.clone()), folder, ..objects }
+            }
+        };
         match part {
             Part::Whole | Part::Member(_) => Ok(objects),
             Part::Offset(at) if objects.input_len().is_some_and(|len| *at >= len) => {
@@ -220,6 +235,7 @@ impl ObjectReader {
         Self {
             source,
             path: None,
+            tree: None,
             folder: None,
             dparams,
             digests: Digests::Check,
@@ -357,9 +373,10 @@ impl ObjectReader {
         let object = match found.kind {
             FoundKind::Frame => {
                 let options = OpenOptions::default().offset(found.at).dparams(dparams);
-                Object::Frame(Arc::new(match &self.folder {
-                    Some(folder) => SChunk::open_with(folder, &options)?,
-                    None => SChunk::from_store_with(store, &options)?,
+                Object::Frame(Arc::new(match (&self.tree, &self.folder) {
+                    (Some(tree), _) => SChunk::from_tree(Arc::clone(tree), &options)?,
+                    (None, Some(folder)) => SChunk::open_with(folder, &options)?,
+                    (None, None) => SChunk::from_store_with(store, &options)?,
                 }))
             }
             FoundKind::Chunk => Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?)),

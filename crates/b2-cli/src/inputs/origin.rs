@@ -15,7 +15,10 @@ use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
     formats::{bcolz, chunk, csv_table, store},
-    inputs::piped,
+    inputs::{
+        piped,
+        remote::{self, RemoteKind},
+    },
     opener::{Opened, Opener},
     output::{leftover, targets::SUFFIXES},
     render::escape::{harmless, path_text},
@@ -156,7 +159,7 @@ pub(crate) fn has_suffix(path: &Path) -> bool {
 /// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a
 /// directory happens to have.
 pub(crate) fn is_ours(path: &Path) -> bool {
-    if is_object(path) || store::is_one(path) {
+    if remote::kind_of(path).is_some() || is_object(path) || store::is_one(path) {
         return true;
     }
     if !path.is_file() {
@@ -194,6 +197,10 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
     }
     if bcolz::is_data_set(path) {
         return Some(ContentKind::Bcolz);
+    }
+    if let Some(kind) = remote::kind_of(path) {
+        // Which format a file has is for its reader to find out.
+        return (kind == RemoteKind::Store).then_some(ContentKind::Store);
     }
     let metadata = fs::metadata(path).ok()?;
     if metadata.is_dir() || store::is_one(path) {
@@ -241,10 +248,19 @@ pub(crate) fn find_opened(
     })
 }
 
-/// The input that one of the openers opens.
+/// The input that one of the openers opens. Files and directories that lie elsewhere are inputs as
+/// others are, by the same name.
 pub(crate) fn open_by(openers: &[Box<dyn Opener>], word: &Path) -> Result<Option<Origin>> {
+    let without_key = remote::without_key(word);
+    if remote::find(without_key).is_some() {
+        return Ok(None);
+    }
     for opener in openers {
-        if let Some(opened) = opener.open(word).map_err(Error::io(Doing::Open))? {
+        if let Some(opened) = opener.open(without_key).map_err(Error::io(Doing::Open))? {
+            let registered = remote::register(without_key, opened);
+            let Some(opened) = registered.map_err(Error::io(Doing::Open))? else {
+                return Ok(None);
+            };
             let name = word.to_string_lossy().into_owned();
             return Ok(Some(Origin::Opened(OpenedInput { name, opened })));
         }
@@ -308,6 +324,9 @@ pub(crate) fn is_object(path: &Path) -> bool {
 
 /// A sparse frame is a directory, and one object.
 pub(crate) fn is_sparse_frame(path: &Path) -> bool {
+    if let Some(kind) = remote::kind_of(path) {
+        return kind == RemoteKind::SparseFrame;
+    }
     path.join(INDEX_FILE).is_file()
 }
 

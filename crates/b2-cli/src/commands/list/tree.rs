@@ -40,7 +40,7 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         .map(|path| Node::from_path(path))
         .collect();
     let tops: Vec<PathBuf> = inputs.files.iter().filter(|path| is_walked(path)).cloned().collect();
-    let mut code = cx.run_on_inputs(origin::find(inputs, &origin::is_ours), |origin| {
+    let mut code = cx.run_on_inputs(cx.find(inputs, &origin::is_ours), |origin| {
         if cx.console.json() {
             return cx.console.document(&super::row(cx, origin)?);
         }

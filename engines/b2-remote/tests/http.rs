@@ -1,0 +1,45 @@
+//! The program over a web server in the process.
+
+#[path = "support/samples.rs"]
+mod samples;
+#[path = "../../blosc-object-store/tests/support/server.rs"]
+mod server;
+
+use core::sync::atomic::Ordering;
+
+use samples::{compare, run, transferred};
+use server::{Fault, Server, files_in};
+
+#[test]
+fn commands_over_addresses_print_what_they_print_over_files() {
+    let dir = tempfile::tempdir().unwrap();
+    samples::write(dir.path());
+    let server = Server::start(files_in(dir.path()), Fault::None);
+    compare(dir.path(), &server.address, &[]);
+    assert!(server.requests.load(Ordering::Relaxed) > 0);
+
+    // A file of a megabyte, of which a part is fetched.
+    let slice = run(&server.address, &["show", "-v", "--slice", "70,:3", "x.b2nd"], &[]);
+    let (nbytes, rounds) = transferred(&slice);
+    let len = std::fs::metadata(dir.path().join("x.b2nd")).unwrap().len();
+    assert!(nbytes < 150_000.min(len + 90_000) && rounds <= 3, "{nbytes} of {len}: {slice:?}");
+}
+
+#[test]
+fn what_cannot_be_opened_is_an_error_with_its_address() {
+    let dir = tempfile::tempdir().unwrap();
+    samples::write(dir.path());
+    let server = Server::start(files_in(dir.path()), Fault::None);
+    let none = run(&server.address, &["info", "none.b2nd"], &[]);
+    assert_eq!(none.code, Some(3), "{none:?}");
+    assert!(none.stderr.contains(&format!("{}/none.b2nd", server.address)), "{none:?}");
+    for fault in [Fault::NoRanges, Fault::Replaced] {
+        let server = Server::start(files_in(dir.path()), fault);
+        let broken = run(&server.address, &["cat", "x.b2frame"], &[]);
+        assert_eq!(broken.code, Some(3), "{fault:?}: {broken:?}");
+        assert!(!broken.stderr.is_empty(), "{broken:?}");
+    }
+    // Nothing writes to an address.
+    let append = run(&server.address, &["append", "--quiet", "x.b2nd"], &[]);
+    assert_ne!(append.code, Some(0), "{append:?}");
+}

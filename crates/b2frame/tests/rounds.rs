@@ -1,5 +1,10 @@
 //! How often a caller who fetches by itself has to: two rounds at most for opening a frame, two for
 //! any part of it, over all chunks, and none for a part that was read before.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

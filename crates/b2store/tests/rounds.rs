@@ -1,5 +1,10 @@
 //! How often a caller who fetches by itself has to: twice for an archive with all of its tables and
 //! values, and twice for rows of all columns of a table.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

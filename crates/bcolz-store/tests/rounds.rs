@@ -1,5 +1,10 @@
 //! How often a caller who fetches by itself has to: once for all metadata of a table, and twice for
 //! rows of all of its columns.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -276,6 +276,11 @@ impl ReadAt for FetchedFile {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 mod tests {
     use super::*;
 

@@ -1,4 +1,9 @@
 //! The program over a web server in the process.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 #[path = "support/samples.rs"]
 mod samples;

@@ -1,4 +1,9 @@
 //! The program over the S3 of an emulator, with credentials and without.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 #[path = "support/samples.rs"]
 mod samples;

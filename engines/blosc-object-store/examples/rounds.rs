@@ -68,7 +68,7 @@ fn items(count: u64) -> Vec<u8> {
     let mut state = 1_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        ((state >> 40) as u32 & 0xff_ffff).to_le_bytes()
+        u32::try_from(state >> 40).unwrap_or_default().to_le_bytes()
     };
     (0..count).flat_map(|_| next()).collect()
 }

@@ -171,7 +171,7 @@ fn servers_that_fail_give_errors_and_no_wrong_bytes() {
     let cache = Cache::new(64 << 20).unwrap();
     let remote = open(&server, &cache).unwrap();
     assert!(remote.read_exact_at(500_000, &mut [0; 100]).is_err());
-    assert!(remote.read_ranges(&[500_000..500_010]).is_err());
+    assert!(remote.read_ranges(core::slice::from_ref(&(500_000..500_010))).is_err());
     let counts = cache.counts();
     assert!(counts.failed >= 2 && counts.requests >= 4, "{counts:?}");
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

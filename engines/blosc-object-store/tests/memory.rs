@@ -1,5 +1,10 @@
 //! Frames, stores and tables in a store of objects in memory equal those on disk, and take few
 //! rounds of requests.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 use std::path::Path as FilePath;
 use std::sync::{Arc, Barrier};

@@ -1,4 +1,9 @@
 //! The rounds of requests that opening and reading takes.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 
 #[path = "../examples/rounds.rs"]
 mod example;

@@ -11,6 +11,7 @@
 //! is told nothing ([`ReadAt::prefetch_limit`](blosc_io::ReadAt::prefetch_limit)).
 
 use core::ops::Range;
+use core::slice::from_ref;
 use std::sync::Arc;
 
 use blosc_chunk::ChunkHeader;
@@ -185,8 +186,7 @@ impl SChunk {
                 // With variable sizes, the headers of all chunks were read for `chunk_at`.
                 let end = self.chunk_nbytes(nchunk)?;
                 let end = end.min(from.saturating_add(dest.len().saturating_sub(len)));
-                let ranges = vec![from..end];
-                let part = ChunkRanges { nchunk, ranges };
+                let part = ChunkRanges { nchunk, ranges: from_ref(&(from..end)).to_vec() };
                 nbytes = nbytes.saturating_add(self.stored_nbytes_at_most(&part, None));
                 if (nbytes > limit && !parts.is_empty()) || end <= from {
                     break;
@@ -209,7 +209,8 @@ impl SChunk {
     pub(super) fn items_within(&self, limit: u64) -> usize {
         let block = self.state.header.blocksize().map_or(HEAD_NBYTES, |size| size.get().into());
         let weight = block.saturating_mul(2).saturating_add(HEAD_NBYTES);
-        usize::try_from(limit / weight.max(1)).unwrap_or(usize::MAX).max(1)
+        let count = limit.checked_div(weight).unwrap_or(limit);
+        usize::try_from(count).unwrap_or(usize::MAX).max(1)
     }
 
     /// Announces the items that begin at these bytes of the data, which ascend, and what lies
@@ -228,7 +229,7 @@ impl SChunk {
                     Some(last) if from.saturating_sub(last.end) as u64 <= near => last.end = end,
                     _ => part.ranges.push(from..end),
                 },
-                _ => parts.push(ChunkRanges { nchunk, ranges: vec![from..end] }),
+                _ => parts.push(ChunkRanges { nchunk, ranges: from_ref(&(from..end)).to_vec() }),
             }
         }
         self.prefetch(&parts, None);

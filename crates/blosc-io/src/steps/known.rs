@@ -64,6 +64,11 @@ impl Known {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions in small files"
+)]
 mod tests {
     use super::*;
 

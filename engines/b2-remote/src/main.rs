@@ -1,7 +1,7 @@
 //! `b2-remote`: the program `b2` for files in object stores and on web servers.
 #![forbid(unsafe_code)]
 
-use std::fmt;
+use core::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;

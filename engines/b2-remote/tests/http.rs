@@ -7,6 +7,7 @@
 
 #[path = "support/samples.rs"]
 mod samples;
+#[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../../blosc-object-store/tests/support/server.rs"]
 mod server;
 

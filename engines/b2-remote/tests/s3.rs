@@ -5,6 +5,7 @@
     reason = "positions in small files"
 )]
 
+#[allow(dead_code, reason = "other tests use more of it")]
 #[path = "support/samples.rs"]
 mod samples;
 

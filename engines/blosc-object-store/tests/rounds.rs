@@ -5,6 +5,7 @@
     reason = "positions in small files"
 )]
 
+#[allow(dead_code, reason = "the example prints more of it")]
 #[path = "../examples/rounds.rs"]
 mod example;
 

@@ -8,7 +8,7 @@ use b2frame::{FrameParams, NdParams, NdWriter, SChunkWriter, to_cframe};
 use b2store::{ColumnKind, ColumnValues, NewColumn, StoreWriter};
 use bcolz_store::{CTableWriter, CreateOptions};
 
-/// A command line, which names files below a root, and whether its output names the root.
+/// Command lines, each with a file below a root as its last word.
 pub(crate) const COMMANDS: [&[&str]; 12] = [
     &["show", "--slice", "70,:3", "x.b2nd"],
     &["cat", "--slice", "70", "x.b2nd"],

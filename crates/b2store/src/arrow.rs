@@ -12,6 +12,10 @@
 //!
 //! Nulls are nulls however the table marks them, and rows that were deleted are left out. The
 //! metadata of fields of fixed width keep the dtype.
+//!
+//! Record batches become a table by
+//! [`StoreWriter::insert_batches`](crate::StoreWriter::insert_batches), or are appended to one by
+//! [`RowAppender::append_batch`](crate::RowAppender::append_batch).
 
 // The modules take these names from here: `arrow_59` has the same with others.
 use ::{arrow_array, arrow_buffer, arrow_schema};
@@ -20,6 +24,7 @@ use blosc_dtype::arrow as items;
 
 mod batches;
 mod columns;
+mod import;
 mod objects;
 mod scan;
 mod types;

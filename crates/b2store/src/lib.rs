@@ -47,4 +47,4 @@ pub use recipe::{Recipe, RecipeKind};
 pub use store::{Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, is_store};
 pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
-pub use write::{NewColumn, StoreForm, StoreWriter, WriteOptions, pack, unpack};
+pub use write::{NewColumn, RowAppender, StoreForm, StoreWriter, WriteOptions, pack, unpack};

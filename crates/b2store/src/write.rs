@@ -35,7 +35,9 @@ pub(crate) use archive::crc32_of;
 pub(crate) use draft::Draft;
 use edit::edit_frame;
 use place::Place;
-pub use table::NewColumn;
+#[cfg(feature = "arrow")]
+pub(crate) use table::fixed_name;
+pub use table::{NewColumn, RowAppender};
 
 /// What a store is on a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -208,7 +210,7 @@ impl StoreWriter {
     ///
     /// As [`create_with`](Self::create_with).
     pub fn create_in(tree: Arc<dyn Tree>, name: &str, options: &WriteOptions) -> Result<Self> {
-        Self::create_at(Place { tree, name: name.to_owned() }, options)
+        Self::create_at(Place { tree, name: name.to_owned(), dir: None }, options)
     }
 
     fn create_at(place: Place, options: &WriteOptions) -> Result<Self> {
@@ -274,7 +276,7 @@ impl StoreWriter {
     ///
     /// As [`open_with`](Self::open_with).
     pub fn open_in(tree: Arc<dyn Tree>, name: &str, options: &WriteOptions) -> Result<Self> {
-        let place = Place { tree, name: name.to_owned() };
+        let place = Place { tree, name: name.to_owned(), dir: None };
         let held = Held::take(&place, None, options)?;
         Self::open_at(place, held, options)
     }

@@ -3,16 +3,22 @@
 #[path = "sidecar/values.rs"]
 mod sidecar;
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, BinaryViewArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray,
+    DurationSecondArray, FixedSizeListArray, Int64Array, LargeListArray, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray, Time64NanosecondArray,
+};
 use arrow_schema::{DataType, TimeUnit};
 use b2store::error::Param;
 use b2store::table::ColumnKind;
-use b2store::{Error, OpenOptions, Store, Table};
+use b2store::{Error, OpenOptions, Store, StoreWriter, Table, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use sidecar::{assert_same, float, hex, int, read_json, root};
@@ -294,4 +300,91 @@ fn arrays_of_arrow_59_are_those_of_the_newest() {
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+/// The only table of a new store that is made of record batches.
+fn imported(schema: &arrow_schema::SchemaRef, batches: Vec<RecordBatch>) -> Result<Table, Error> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = StoreWriter::create(dir.path().join("t.b2z")).unwrap();
+    let nrows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    let batches = batches.into_iter().map(Ok::<_, Error>);
+    assert_eq!(writer.insert_batches("/", schema, batches)?, nrows as u64);
+    writer.commit()?.table("/")
+}
+
+#[test]
+fn tables_become_batches_and_tables_again() {
+    for (name, _) in TABLES {
+        let table = open(name);
+        let reader = table.scan().batch(2).record_batches().unwrap();
+        let schema = reader.schema();
+        let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().unwrap();
+        let ncolumns = schema.fields().len();
+        let again = imported(&schema, batches.clone()).unwrap();
+        let reader = again.scan().record_batches().unwrap();
+        let types = |schema: &arrow_schema::Schema| {
+            let fields = schema.fields().iter();
+            fields.map(|f| (f.name().clone(), f.data_type().clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(types(&reader.schema()), types(&schema), "{name}");
+        let found: Vec<RecordBatch> = reader.collect::<Result<_, _>>().unwrap();
+        // Debug text, because NaN is no NaN.
+        let text = |batches: &[RecordBatch]| format!("{:?}", cells(batches, ncolumns));
+        assert_eq!(text(&found), text(&batches), "{name}");
+    }
+}
+
+#[test]
+fn types_that_tables_do_not_have_become_others() {
+    let views = StringViewArray::from(vec![Some("a view that is long enough"), None, Some("")]);
+    let words = DictionaryArray::<Int8Type>::from_iter([Some("w"), None, Some("w")]);
+    let lists = LargeListArray::from_iter_primitive::<Int64Type, _, _>([
+        Some(vec![Some(1), None]),
+        None,
+        Some(vec![]),
+    ]);
+    let arrays: Vec<(&str, ArrayRef, Value)> = vec![
+        ("view", Arc::new(views.slice(0, 1)), Value::Str("a view that is long enough".into())),
+        ("large", Arc::new(LargeStringArray::from(vec!["x"])), Value::Str("x".into())),
+        ("bytes", Arc::new(BinaryViewArray::from(vec![&b"y"[..]])), Value::Bytes(b"y".to_vec())),
+        ("date", Arc::new(Date32Array::from(vec![2])), Value::Int(2 * 86_400)),
+        ("moment", Arc::new(Date64Array::from(vec![5])), Value::Int(5)),
+        ("span", Arc::new(DurationSecondArray::from(vec![7])), Value::Int(7)),
+        ("clock", Arc::new(Time64NanosecondArray::from(vec![9])), Value::Int(9)),
+        ("word", Arc::new(words.slice(2, 1)), Value::Str("w".into())),
+        ("null word", Arc::new(words.slice(1, 1)), Value::Nil),
+        ("list", Arc::new(lists.slice(0, 1)), Value::Array(vec![Value::Int(1), Value::Nil])),
+        ("null list", Arc::new(lists.slice(1, 1)), Value::Nil),
+        ("nothing", Arc::new(views.slice(1, 1)), Value::Nil),
+    ];
+    for (name, array, expected) in arrays {
+        let batch = RecordBatch::try_from_iter_with_nullable([(name, array, true)]).unwrap();
+        let table = imported(&batch.schema(), vec![batch.clone(), batch]).unwrap();
+        let found = table.column(name).unwrap().read(0..2).unwrap();
+        assert_eq!([found.value(0), found.value(1)], [expected.clone(), expected], "{name}");
+    }
+}
+
+#[test]
+fn batches_that_do_not_fit_are_refused() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let batch = |name| RecordBatch::try_from_iter([(name, Arc::clone(&numbers))]).unwrap();
+    let said = |schema: &arrow_schema::SchemaRef, batch| {
+        imported(schema, vec![batch]).map(drop).unwrap_err().to_string()
+    };
+    assert_eq!(said(&batch("n").schema(), batch("m")), "no column \"n\"");
+    let both = RecordBatch::try_from_iter([("n", Arc::clone(&numbers)), ("m", numbers.clone())]);
+    assert_eq!(said(&batch("n").schema(), both.unwrap()), "no column \"m\"");
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let other = RecordBatch::try_from_iter([("n", texts)]).unwrap();
+    assert!(said(&batch("n").schema(), other).contains("type Utf8 has no counterpart"));
+    let decimals: ArrayRef = Arc::new(Decimal128Array::from(vec![1]));
+    let decimals = RecordBatch::try_from_iter([("d", decimals)]).unwrap();
+    assert!(said(&decimals.schema(), decimals).contains("column \"d\" of type Decimal128"));
+    // A null item of an array of fixed size has no mark.
+    let lists =
+        FixedSizeListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None])], 2);
+    let lists: ArrayRef = Arc::new(lists);
+    let lists = RecordBatch::try_from_iter([("l", lists)]).unwrap();
+    assert!(said(&lists.schema(), lists).contains("FixedSizeList"));
 }

@@ -192,3 +192,18 @@ fn a_table_of_2_to_the_40_rows_is_counted_without_its_rows_47() {
     let table = Store::from_tree(tree, &OpenOptions::default()).unwrap().table("/").unwrap();
     assert_eq!((table.len().unwrap(), table.capacity()), (0, rows));
 }
+
+/// A frame whose header claims far more bytes than its member has is refused by its key before
+/// anything is allocated for it.
+#[test]
+fn a_member_that_claims_2_to_the_40_bytes_is_refused_45() {
+    let mut value = array(&[4], "<i8", Fill::Zeros);
+    let sound = value.clone();
+    // The length of the frame, big-endian, after its marker.
+    value[16..24].copy_from_slice(&(1_u64 << 40).to_be_bytes());
+    let bytes = zip(&[("a.b2nd", &value), ("b.b2nd", &sound), ("embed.b2e", &embed(&[]))]);
+    let store = open_zip(bytes).unwrap();
+    let error = store.get("/a").unwrap_err().to_string();
+    assert!(error.contains("/a") || error.contains("a.b2nd"), "{error}");
+    assert!(store.get("/b").is_ok());
+}

@@ -1,5 +1,7 @@
 //! Single cells as values.
 
+use std::sync::Arc;
+
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
 use super::{ColumnValues, Values};
@@ -97,6 +99,57 @@ impl ColumnValues {
             }
         };
         found.unwrap_or(Value::Nil)
+    }
+
+    /// Only the rows for which `is_kept` is true.
+    #[must_use]
+    pub fn keep(self, is_kept: &[bool]) -> Self {
+        let rowsize = self.rowsize();
+        let kept = || is_kept.iter().enumerate().filter(|(_, kept)| **kept).map(|(row, _)| row);
+        let values = match &self.values {
+            Values::Fixed { dtype, item_shape, bytes } => {
+                let rows = bytes.chunks_exact(rowsize).zip(is_kept);
+                let rows = rows.filter(|(_, kept)| **kept).flat_map(|(row, _)| row);
+                let (dtype, item_shape) = (dtype.clone(), item_shape.clone());
+                Values::Fixed { dtype, item_shape, bytes: rows.copied().collect() }
+            }
+            Values::Text { .. } => {
+                let plain = Self { values: self.values, valid: None };
+                let rows = kept().map(|row| plain.text_at(row).unwrap_or_default());
+                Self::text(rows).values
+            }
+            Values::Objects(objects) => {
+                Values::Objects(kept().filter_map(|row| objects.get(row).cloned()).collect())
+            }
+            Values::Dictionary { codes, words } => {
+                let codes = kept().filter_map(|row| codes.get(row).copied()).collect();
+                Values::Dictionary { codes, words: Arc::clone(words) }
+            }
+        };
+        let kept_of = |valid: Vec<bool>| {
+            kept().filter_map(|row| valid.get(row).copied()).collect::<Vec<bool>>()
+        };
+        let valid = self.valid.map(kept_of).filter(|valid| valid.contains(&false));
+        Self { values, valid }
+    }
+
+    /// The text of a row; `None` for nulls and what is no text.
+    pub(crate) fn text_at(&self, row: usize) -> Option<&str> {
+        if self.is_null(row) {
+            return None;
+        }
+        match &self.values {
+            Values::Text { ends, text } => {
+                let start = row.checked_sub(1).and_then(|before| ends.get(before)).unwrap_or(&0);
+                text.get(*start..*ends.get(row)?)
+            }
+            Values::Objects(objects) => objects.get(row)?.as_str(),
+            Values::Dictionary { codes, words } => {
+                let code = usize::try_from(*codes.get(row)?).ok()?;
+                words.get(code).map(String::as_str)
+            }
+            Values::Fixed { .. } => None,
+        }
     }
 
     /// Bytes of a row of fixed width, at least 1.

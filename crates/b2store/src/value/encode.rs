@@ -16,6 +16,11 @@ impl Value {
         encode(self, &mut bytes)?;
         Some(bytes)
     }
+
+    /// Appends the value to others. Where there is no such form, a part of it may be there.
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Option<()> {
+        encode(self, out)
+    }
 }
 
 fn encode(value: &Value, out: &mut Vec<u8>) -> Option<()> {

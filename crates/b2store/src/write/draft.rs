@@ -1,16 +1,20 @@
 //! A frame that is changed before it is written: the bytes that differ from those of the storage
-//! are in memory, the others stay where they are.
+//! are in memory, the others stay where they are. Where a draft has a directory, most changed bytes
+//! are in a file there that has no name, so that memory does not grow with the frame.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use blosc_io::{MemStore, ReadAt, Sync, Windowed, WriteAt};
+use blosc_io::{FileStore, MemStore, ReadAt, Sync, Windowed, WriteAt};
 
 use crate::error::{Error, Result};
 
 /// Bytes that are kept together (bytes).
 const PAGE_NBYTES: usize = 1 << 16;
+/// Changed pages of a draft that stay in memory where there is a file for the others.
+const MAX_PAGES: usize = 8;
 
 /// The bytes of a store with changes over them. Clones share the changes.
 #[derive(Clone)]
@@ -22,20 +26,40 @@ struct Pages {
     base_len: u64,
     changed: BTreeMap<u64, Vec<u8>>,
     len: u64,
+    spill: Option<Spill>,
+}
+
+/// Changed pages that are not in memory.
+struct Spill {
+    dir: PathBuf,
+    /// Made when it is needed.
+    file: Option<FileStore>,
+    /// The pages that are in the file, each at its own position.
+    pages: BTreeSet<u64>,
 }
 
 impl Draft {
     /// Nothing yet.
     pub(crate) fn empty() -> Self {
-        let base = Arc::new(MemStore::default());
-        Self(Arc::new(RwLock::new(Pages { base, base_len: 0, changed: BTreeMap::new(), len: 0 })))
+        Self::with_base(Arc::new(MemStore::default()), 0)
     }
 
     /// The bytes of a store.
     pub(crate) fn over(base: Arc<dyn ReadAt>) -> io::Result<Self> {
         let len = base.len()?;
-        let pages = Pages { base, base_len: len, changed: BTreeMap::new(), len };
-        Ok(Self(Arc::new(RwLock::new(pages))))
+        Ok(Self::with_base(base, len))
+    }
+
+    fn with_base(base: Arc<dyn ReadAt>, len: u64) -> Self {
+        let changed = BTreeMap::new();
+        Self(Arc::new(RwLock::new(Pages { base, base_len: len, changed, len, spill: None })))
+    }
+
+    /// With a directory for a file of changed bytes; without one they stay in memory.
+    pub(crate) fn spill_in(self, dir: Option<PathBuf>) -> Self {
+        let spill = dir.map(|dir| Spill { dir, file: None, pages: BTreeSet::new() });
+        self.0.write().unwrap_or_else(PoisonError::into_inner).spill = spill;
+        self
     }
 
     /// The first `len` bytes of it, those of a frame.
@@ -50,10 +74,58 @@ impl Pages {
     fn page(&self, npage: u64) -> io::Result<Vec<u8>> {
         let mut page = vec![0; PAGE_NBYTES];
         let start = npage.saturating_mul(PAGE_NBYTES as u64);
+        if let Some(file) = self.file_of(npage) {
+            file.read_exact_at(start, &mut page)?;
+            return Ok(page);
+        }
         let left = usize::try_from(self.base_len.saturating_sub(start)).unwrap_or(usize::MAX);
         let part = page.get_mut(..left.min(PAGE_NBYTES)).unwrap_or_default();
         self.base.read_exact_at(start, part)?;
         Ok(page)
+    }
+
+    /// The file that has a page.
+    fn file_of(&self, npage: u64) -> Option<&FileStore> {
+        let spill = self.spill.as_ref().filter(|spill| spill.pages.contains(&npage))?;
+        spill.file.as_ref()
+    }
+
+    /// Brings a page into memory, to be changed.
+    fn page_mut(&mut self, npage: u64) -> io::Result<&mut Vec<u8>> {
+        if !self.changed.contains_key(&npage) {
+            if self.changed.len() >= MAX_PAGES {
+                self.spill_all()?;
+            }
+            let page = self.page(npage)?;
+            if let Some(spill) = &mut self.spill {
+                spill.pages.remove(&npage);
+            }
+            self.changed.insert(npage, page);
+        }
+        Ok(self.changed.entry(npage).or_default())
+    }
+
+    /// Moves all pages to the file, if there may be one.
+    fn spill_all(&mut self) -> io::Result<()> {
+        let Some(spill) = &mut self.spill else { return Ok(()) };
+        if spill.file.is_none() {
+            match tempfile::tempfile_in(&spill.dir) {
+                Ok(file) => spill.file = Some(FileStore::from_file(file)),
+                // Such systems have no files without a name.
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    self.spill = None;
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(file) = &mut spill.file else { return Ok(()) };
+        for (npage, page) in &self.changed {
+            file.write_at(npage.saturating_mul(PAGE_NBYTES as u64), page)?;
+            spill.pages.insert(*npage);
+        }
+        self.changed.clear();
+        Ok(())
     }
 }
 
@@ -83,6 +155,10 @@ impl ReadAt for Draft {
             dest.copy_from_slice(page.get(inner..end).unwrap_or_default());
             return Ok(count);
         }
+        if let Some(file) = pages.file_of(npage) {
+            file.read_exact_at(at, dest)?;
+            return Ok(count);
+        }
         let stored = usize::try_from(pages.base_len.saturating_sub(at)).unwrap_or(usize::MAX);
         let (stored, zeros) = dest.split_at_mut(stored.min(count));
         pages.base.read_exact_at(at, stored)?;
@@ -97,14 +173,8 @@ impl WriteAt for Draft {
         while !bytes.is_empty() {
             let (npage, inner, rest) = place_of(at);
             let (now, later) = bytes.split_at(bytes.len().min(rest));
-            if !pages.changed.contains_key(&npage) {
-                let page = pages.page(npage)?;
-                pages.changed.insert(npage, page);
-            }
             let end = inner.saturating_add(now.len());
-            if let Some(dest) =
-                pages.changed.get_mut(&npage).and_then(|page| page.get_mut(inner..end))
-            {
+            if let Some(dest) = pages.page_mut(npage)?.get_mut(inner..end) {
                 dest.copy_from_slice(now);
             }
             at = at.saturating_add(now.len() as u64);
@@ -119,8 +189,11 @@ impl WriteAt for Draft {
         if len < pages.len {
             let (npage, inner, _) = place_of(len);
             let _cut = pages.changed.split_off(&npage.saturating_add(1));
-            if let Some(page) = pages.changed.get_mut(&npage) {
-                page.get_mut(inner..).unwrap_or_default().fill(0);
+            if let Some(spill) = &mut pages.spill {
+                let _cut = spill.pages.split_off(&npage.saturating_add(1));
+            }
+            if pages.changed.contains_key(&npage) || pages.file_of(npage).is_some() {
+                pages.page_mut(npage)?.get_mut(inner..).unwrap_or_default().fill(0);
             }
             pages.base_len = pages.base_len.min(len);
         }
@@ -142,10 +215,13 @@ mod tests {
         #[test]
         fn a_draft_is_a_store_over_another_one(
             len in 0_usize..200_000,
-            steps in prop::collection::vec((0..3_u8, 0_u64..300_000, 0_usize..70_000), 0..12),
+            steps in prop::collection::vec((0..3_u8, 0_u64..1_500_000, 0_usize..700_000), 0..12),
+            has_file in any::<bool>(),
         ) {
             let base: Vec<u8> = (0..=250).cycle().take(len).collect();
-            let mut draft = Draft::over(Arc::new(MemStore::new(base.clone()))).unwrap();
+            let draft = Draft::over(Arc::new(MemStore::new(base.clone()))).unwrap();
+            let dir = tempfile::tempdir().unwrap();
+            let mut draft = draft.spill_in(has_file.then(|| dir.path().to_owned()));
             let mut model = MemStore::new(base);
             for (kind, at, count) in steps {
                 if kind == 0 {
@@ -161,6 +237,10 @@ mod tests {
                 let mut found = vec![0; usize::try_from(draft.len().unwrap()).unwrap()];
                 draft.read_exact_at(0, &mut found).unwrap();
                 prop_assert!(found == model.as_bytes());
+                let pages = draft.0.read().unwrap();
+                prop_assert!(!has_file || pages.changed.len() <= MAX_PAGES);
+                // The file has no name.
+                prop_assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
             }
         }
     }

@@ -88,6 +88,7 @@ impl StoreWriter {
         edit: impl FnOnce(&mut NdWriter) -> core::result::Result<(), E>,
     ) -> core::result::Result<(), E> {
         let draft = Draft::over(self.source(key)?).map_err(|source| Error::io(key, source))?;
+        let draft = draft.spill_in(self.place.dir.clone());
         let wrong = |source| Error::frame(key, source);
         let store = Box::new(draft.clone());
         let mut writer = NdWriter::open_in(store, &EditOptions::default()).map_err(wrong)?;

@@ -15,7 +15,7 @@
 use core::fmt::Debug;
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_io::tree::{DirTree, Entry, Replacement, join, parent};
@@ -29,6 +29,8 @@ const MAX_STAGES: usize = 1000;
 pub(crate) struct Place {
     pub(crate) tree: Arc<dyn Tree>,
     pub(crate) name: String,
+    /// The directory that the tree is, if it is one.
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// A change of a directory.
@@ -59,7 +61,7 @@ impl Place {
             _ => Path::new("."),
         };
         let tree = DirTree::new(dir).follow_links(false).durability(durability);
-        Ok(Self { tree: Arc::new(tree), name: name.to_owned() })
+        Ok(Self { tree: Arc::new(tree), name: name.to_owned(), dir: Some(dir.to_owned()) })
     }
 
     pub(crate) fn is_dir(&self) -> bool {

@@ -1,33 +1,31 @@
 //! Tables that are made or changed: new columns, rows appended, rows deleted ("Writing" in
 //! `docs/formats/store.md`).
 
+mod appender;
 mod batches;
 mod columns;
+mod items;
 mod repair;
 mod spec;
 
 use core::ops::Range;
-use std::sync::Arc;
 
-use b2frame::nd::{Fill, Selection};
-use b2frame::{Dtype, NdArray, NdParams, NdWriter};
+use b2frame::NdArray;
+use b2frame::nd::Selection;
 use blosc_dtype::json::{self, Json};
 
-use super::attributes::params_without_chunks;
-use super::{Draft, StoreForm, StoreWriter, edit_frame, new_frame};
+use super::{Draft, StoreForm, StoreWriter, edit_frame};
 use crate::content::{Content, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::table::{ColumnValues, Schema, Table};
 use crate::value::Value;
+pub use appender::RowAppender;
 pub use spec::NewColumn;
+#[cfg(feature = "arrow")]
+pub(crate) use spec::fixed_name;
 
 /// Most rows of a table that is changed: one byte each is read.
 const MAX_ROWS: u64 = 1 << 32;
-/// Rows of a chunk and of a block, unless rows are long.
-const CHUNK_ROWS: u32 = 1 << 16;
-const BLOCK_ROWS: u32 = 1 << 13;
-/// Bytes of a chunk of long rows.
-const CHUNK_NBYTES: u64 = 4 << 20;
 
 impl StoreWriter {
     /// Adds a table of these columns with these rows; `/` makes the store itself one.
@@ -59,28 +57,9 @@ impl StoreWriter {
         columns: &[NewColumn],
         values: &[ColumnValues],
     ) -> Result<()> {
-        let root = self.check_table_key(key)?;
-        let schema = spec::schema_of(columns, values)?;
-        let parsed = Schema::parse(&schema.to_string(), key)?;
-        check_rows(&parsed, values)?;
-        for (spec, values) in parsed.columns.iter().zip(values) {
-            self.create_column(&root, spec, values)?;
-        }
-        let flags = new_array(&[1], "|b1", &Fill::Zeros, key)?;
-        self.store_value(&format!("{root}/_valid_rows"), ".b2nd", flags);
-        let layers = [
-            ("kind", Value::Str("ctable".to_owned())),
-            ("version", Value::Int(1)),
-            ("schema", Value::Str(schema.to_string())),
-        ];
-        let manifest = new_frame(&params_without_chunks(), key, |writer| {
-            layers.iter().try_for_each(|(name, value)| {
-                writer.set_vlmeta(name, &value.encode().unwrap_or_default())
-            })
-        })?;
-        self.store_value(&format!("{root}/_meta"), ".b2f", manifest);
-        self.register_table(key, &root);
-        self.append_rows(key, values)
+        let mut rows = self.create_table(key, columns)?;
+        rows.append(values)?;
+        rows.finish()
     }
 
     /// Adds a table that another store has: the same columns, rows, nulls and attributes, in the
@@ -153,35 +132,9 @@ impl StoreWriter {
     ///
     /// [`Param::NoTable`], [`Param::Column`], [`Param::Rows`]; columns that cannot be read.
     pub fn append_rows(&mut self, key: &str, values: &[ColumnValues]) -> Result<()> {
-        let root = self.table_root(key)?;
-        let schema = self.schema(&root)?;
-        check_rows(&schema, values)?;
-        let nrows = values.first().map_or(0, |values| values.len() as u64);
-        let flags = self.read_flags(&root)?;
-        let alive = flags.iter().filter(|flag| **flag != 0).count() as u64;
-        let mut end = last_alive(&flags);
-        // Nothing is changed before all columns are known to take their values.
-        for (spec, values) in schema.columns.iter().zip(values) {
-            self.check_items(&root, spec, values)?;
-            end = end.max(self.written_rows(&root, spec)?);
-        }
-        let len = end.saturating_add(nrows);
-        if len > MAX_ROWS {
-            let (name, unit) = (key.to_owned(), "rows");
-            return Err(Error::Limit { name, needed: len, limit: MAX_ROWS, unit });
-        }
-        self.begin_table_change(&root)?;
-        if nrows > 0 {
-            for (spec, values) in schema.columns.iter().zip(values) {
-                self.append_column(&root, spec, values, end)?;
-            }
-            let new = vec![1; usize::try_from(nrows).unwrap_or(usize::MAX)];
-            self.edit_items(&format!("{root}/_valid_rows"), |writer| {
-                writer.resize(&[end])?;
-                writer.append_bytes(0, &new)
-            })?;
-        }
-        self.end_table_change(&root, alive.saturating_add(nrows), true)
+        let mut rows = self.append_to_table(key)?;
+        rows.append(values)?;
+        rows.finish()
     }
 
     /// Deletes rows of a table, by their numbers among those that are alive. Their values stay in
@@ -312,73 +265,6 @@ impl StoreWriter {
         let text = self.schema_text(key)?;
         json::parse(text.as_bytes()).map_err(|error| Error::corrupt(key, Corrupt::Json(error)))
     }
-}
-
-/// Values for each column, as many for each.
-fn check_rows(schema: &Schema, values: &[ColumnValues]) -> Result<()> {
-    let Some(first) = values.first() else {
-        let why = "there is no column";
-        return Err(Param::Column { name: String::new(), why }.into());
-    };
-    let expected = first.len() as u64;
-    if schema.columns.len() != values.len() {
-        let (found, expected) = (values.len() as u64, schema.columns.len() as u64);
-        let what = "columns with values".to_owned();
-        return Err(Param::Rows { name: what, found, expected }.into());
-    }
-    for (spec, values) in schema.columns.iter().zip(values) {
-        let name = || spec.name.clone();
-        let found = values.len() as u64;
-        if found != expected {
-            return Err(Param::Rows { name: name(), found, expected }.into());
-        }
-        if let Some(valid) = values.valid.as_ref().filter(|valid| valid.len() != values.len()) {
-            let found = valid.len() as u64;
-            return Err(Param::Rows { name: name(), found, expected }.into());
-        }
-        columns::check_values(spec, values)?;
-    }
-    Ok(())
-}
-
-/// The row after the last one that is alive.
-fn last_alive(flags: &[u8]) -> u64 {
-    let last = flags.iter().rposition(|flag| *flag != 0);
-    last.map_or(0, |last| (last as u64).saturating_add(1))
-}
-
-/// A new array in memory.
-fn new_array(
-    shape: &[u64],
-    dtype: &str,
-    fill: &Fill,
-    name: &str,
-) -> Result<Arc<dyn blosc_io::ReadAt>> {
-    let wrong_dtype = |_| Param::Column { name: name.to_owned(), why: "no NumPy type" };
-    let dtype: Dtype = dtype.parse().map_err(wrong_dtype)?;
-    let rest: Vec<u64> = shape.get(1..).unwrap_or_default().to_vec();
-    let items = rest.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
-    let rowsize = items.saturating_mul(dtype.itemsize() as u64).max(1);
-    let fitting = u32::try_from(CHUNK_NBYTES.checked_div(rowsize).unwrap_or(1)).unwrap_or(1);
-    let rows = CHUNK_ROWS.min(fitting.max(1));
-    let block_rows = BLOCK_ROWS.min(rows.div_ceil(8));
-    let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX).max(1);
-    let others: Vec<u32> = rest.iter().map(narrow).collect();
-    let chunkshape = [&[rows][..], &others].concat();
-    let blockshape = [&[block_rows][..], &others].concat();
-    let params = NdParams::new(shape, dtype)
-        .chunkshape(&chunkshape)
-        .blockshape(&blockshape)
-        .fill(fill.clone());
-    let draft = Draft::empty();
-    let made = || {
-        let mut writer = NdWriter::create_in(Box::new(draft.clone()), &params)?;
-        writer.commit()?;
-        writer.finish()
-    };
-    let array = made().map_err(|source| Error::frame(name, source))?;
-    let len = array.schunk().frame_len();
-    draft.clone().into_frame(len, name)
 }
 
 fn set_field(json: &mut Json, name: &str, value: Json) {

@@ -1,173 +1,321 @@
 //! Cells of any length: batches, lists, and the words of dictionaries.
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use b2frame::{FrameParams, SChunk, SChunkWriter};
+use b2frame::{EditOptions, FrameParams, SChunk, SChunkWriter};
 use blosc_chunk::CParams;
 use blosc_dtype::json::Json;
+use blosc_io::ReadAt;
 
 use super::spec::BATCH_ROWS;
-use super::{StoreWriter, edit_frame, new_frame};
+use super::{Draft, StoreWriter};
 use crate::content::{Content, metalayer};
 use crate::error::{Error, Param, Result};
 use crate::table::{ColumnKind, ColumnSpec};
 use crate::value::Value;
 
 /// Items of a block of a new frame.
-const BLOCK_ITEMS: u64 = 256;
+const BLOCK_ITEMS: usize = 256;
 const METADATA_LAYER: &str = "_batch_array_metadata";
 
-impl StoreWriter {
-    /// Batches without items.
-    pub(super) fn create_batches(&mut self, key: &str, spec: &ColumnSpec) -> Result<()> {
-        let is_nullable = spec.json.get("nullable") == Some(&Json::Bool(true));
-        let py_type = match spec.kind {
-            ColumnKind::VlBytes => "bytes",
-            ColumnKind::Struct => "struct",
-            ColumnKind::Object => "object",
-            _ => "str",
-        };
-        let rows = Value::Int(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX));
-        let first = match spec.kind {
-            ColumnKind::List => {
-                let item = spec.json.get("item").map_or(Value::Nil, value_of);
-                let fields = [
-                    ("version", Value::Int(1)),
-                    ("kind", text("list")),
-                    ("item", item),
-                    ("nullable", Value::Bool(is_nullable)),
-                    ("serializer", text("msgpack")),
-                    ("batch_rows", rows),
-                    ("backend", text("batch")),
-                ];
-                ("listarray", map(fields))
-            }
-            _ => {
-                let is_dictionary = matches!(spec.kind, ColumnKind::Dictionary { .. });
-                let fields = [
-                    ("version", Value::Int(1)),
-                    ("py_type", text(py_type)),
-                    ("nullable", Value::Bool(is_nullable && !is_dictionary)),
-                    ("batch_rows", rows),
-                ];
-                ("ctable_varlen_scalar", map(fields))
-            }
-        };
-        let layers = vec![(first.0.to_owned(), encoded(&first.1)?)];
-        let frame = new_frame(&batch_params(layers, None)?, key, |_| Ok(()))?;
-        self.store_value(key, ".b2b", frame);
-        Ok(())
+/// Cells as MessagePack, one after the other.
+#[derive(Clone, Default)]
+pub(super) struct Encoded {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Encoded {
+    /// Adds a cell; `None` where a value has no such form.
+    pub(super) fn push(&mut self, value: &Value) -> Option<()> {
+        value.encode_into(&mut self.bytes)?;
+        self.ends.push(self.bytes.len());
+        Some(())
     }
 
-    /// Appends cells so that the first of them is row `end`.
-    pub(super) fn append_cells(&mut self, key: &str, cells: Vec<Value>, end: u64) -> Result<()> {
-        let written = match self.get(key)? {
-            Content::Batches(batches) => batches.len()?,
-            Content::Lists(lists) => lists.len()?,
-            _ => end,
-        };
-        let missing = usize::try_from(end.saturating_sub(written)).unwrap_or(usize::MAX);
-        let cells = [vec![Value::Nil; missing], cells].concat();
-        if metalayer(&self.frame(key)?, key, "vlarray")?.is_none() {
-            return self.append_batches(key, cells);
+    /// Adds text, or nil.
+    pub(super) fn push_text(&mut self, text: Option<&str>) -> Option<()> {
+        match text {
+            Some(text) => {
+                u32::try_from(text.len()).ok()?;
+                rmp::encode::write_str(&mut self.bytes, text).ok()?;
+            }
+            None => rmp::encode::write_nil(&mut self.bytes).ok()?,
         }
-        let cells: Vec<Vec<u8>> = cells.iter().map(encoded).collect::<Result<_>>()?;
-        self.edit_cells(key, |writer| {
-            cells.iter().try_for_each(|cell| {
-                let chunk = blosc_chunk::compress(cell, writer.cparams());
-                let chunk =
-                    chunk.map_err(|source| b2frame::Error::Compress { nchunk: 0, source })?;
-                writer.append_chunk(&chunk)
-            })
-        })
+        self.ends.push(self.bytes.len());
+        Some(())
     }
 
-    /// Appends items in batches.
-    pub(super) fn append_batches(&mut self, key: &str, items: Vec<Value>) -> Result<()> {
-        let frame = self.frame(key)?;
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn append(&mut self, other: &Self) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| start.saturating_add(*end)));
+    }
+
+    /// The bytes of some cells.
+    fn cells(&self, cells: core::ops::Range<usize>) -> &[u8] {
+        let end_of = |count: usize| match count.checked_sub(1) {
+            Some(last) => self.ends.get(last).copied().unwrap_or(self.bytes.len()),
+            None => 0,
+        };
+        self.bytes.get(end_of(cells.start)..end_of(cells.end)).unwrap_or_default()
+    }
+
+    /// The cells from one on.
+    fn after(&self, start: usize) -> Self {
+        let (from, mut ends) = (self.cells(0..start).len(), Vec::new());
+        ends.extend(self.ends.iter().skip(start).map(|end| end.saturating_sub(from)));
+        Self { bytes: self.bytes.get(from..).unwrap_or_default().to_vec(), ends }
+    }
+}
+
+/// A frame of cells that grows.
+pub(super) struct Cells {
+    name: String,
+    dir: Option<PathBuf>,
+    frame: Frame,
+    /// Number of cells in each batch.
+    lengths: Vec<u64>,
+    /// Cells of a block.
+    per_block: usize,
+    /// Whether each cell is a chunk, and there are no batches.
+    is_single: bool,
+    is_changed: bool,
+    pending: Encoded,
+}
+
+enum Frame {
+    /// Without batches. The first one says how many items a block has, in a metalayer, which cannot
+    /// be changed later.
+    Empty {
+        layers: Vec<(String, Vec<u8>)>,
+        vlmeta: Vec<(String, Vec<u8>)>,
+    },
+    Open {
+        draft: Draft,
+        writer: SChunkWriter,
+    },
+}
+
+impl Cells {
+    /// The frame of a new column.
+    pub(super) fn create(name: &str, spec: &ColumnSpec, dir: Option<PathBuf>) -> Result<Self> {
+        Ok(Self::empty(name, vec![layer_of(spec)?], Vec::new(), dir))
+    }
+
+    fn empty(
+        name: &str,
+        layers: Vec<(String, Vec<u8>)>,
+        vlmeta: Vec<(String, Vec<u8>)>,
+        dir: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            dir,
+            frame: Frame::Empty { layers, vlmeta },
+            lengths: Vec::new(),
+            per_block: BLOCK_ITEMS,
+            is_single: false,
+            is_changed: true,
+            pending: Encoded::default(),
+        }
+    }
+
+    /// The frame of a column that is there.
+    pub(super) fn open(store: &StoreWriter, key: &str, dir: Option<PathBuf>) -> Result<Self> {
+        let frame = store.frame(key)?;
         let layer = metalayer(&frame, key, "batcharray")?;
-        let mut per_block =
-            layer.as_ref().and_then(|layer| layer.get("items_per_block")).and_then(Value::as_u64);
-        let mut lengths = match self.get(key)? {
+        let stated = layer.as_ref().and_then(|layer| layer.get("items_per_block"));
+        let stated = stated.and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
+        let lengths = match store.get(key)? {
             Content::Batches(batches) => batches.lengths()?,
             Content::Lists(lists) => lists.batch_lengths()?,
             _ => Vec::new(),
         };
-        if per_block.is_none() && lengths.is_empty() {
-            // The first batch decides.
-            per_block = Some(BLOCK_ITEMS);
-            self.restart(key, &frame)?;
+        let is_single = metalayer(&frame, key, "vlarray")?.is_some();
+        if stated.is_none() && lengths.is_empty() && !is_single {
+            let (layers, vlmeta) = layers_of(&frame, key)?;
+            return Ok(Self::empty(key, layers, vlmeta, dir));
         }
         drop(frame);
-        let mut batches: Vec<Vec<Vec<u8>>> = Vec::new();
-        for batch in items.chunks(BATCH_ROWS) {
-            lengths.push(batch.len() as u64);
-            let per_block = per_block.and_then(|count| usize::try_from(count).ok());
-            let blocks = batch.chunks(per_block.unwrap_or(BATCH_ROWS).max(1));
-            let block = |items: &[Value]| encoded_block(items);
-            batches.push(blocks.map(block).collect::<Result<_>>()?);
+        let source = store.source(key)?;
+        let draft = Draft::over(source).map_err(|source| Error::io(key, source))?;
+        let draft = draft.spill_in(dir.clone());
+        let writer = SChunkWriter::open_in(Box::new(draft.clone()), &EditOptions::default());
+        let writer = writer.map_err(|source| Error::frame(key, source))?;
+        let per_block = stated.unwrap_or(BATCH_ROWS).max(1);
+        let frame = Frame::Open { draft, writer };
+        let (name, pending) = (key.to_owned(), Encoded::default());
+        Ok(Self { name, dir, frame, lengths, per_block, is_single, is_changed: false, pending })
+    }
+
+    /// Appends cells.
+    pub(super) fn append(&mut self, cells: &Encoded) -> Result<()> {
+        self.pending.append(cells);
+        self.flush(false)
+    }
+
+    /// Writes whole batches, or all.
+    fn flush(&mut self, is_last: bool) -> Result<()> {
+        let (mut start, len) = (0_usize, self.pending.len());
+        while start < len {
+            let end = start.saturating_add(BATCH_ROWS).min(len);
+            let count = end.saturating_sub(start);
+            if count < BATCH_ROWS && !is_last {
+                break;
+            }
+            self.write(start..end)?;
+            start = end;
         }
+        if start > 0 {
+            self.pending = self.pending.after(start);
+        }
+        Ok(())
+    }
+
+    /// Writes a batch.
+    fn write(&mut self, cells: core::ops::Range<usize>) -> Result<()> {
+        self.start()?;
+        let Frame::Open { writer, .. } = &mut self.frame else { return Ok(()) };
+        let wrong = |source| Error::frame(&self.name, source);
+        self.is_changed = true;
+        if self.is_single {
+            for cell in cells {
+                let bytes = self.pending.cells(cell..cell.saturating_add(1));
+                let chunk = blosc_chunk::compress(bytes, writer.cparams());
+                let chunk = chunk.map_err(|source| b2frame::Error::Compress { nchunk: 0, source });
+                writer.append_chunk(&chunk.map_err(wrong)?).map_err(wrong)?;
+            }
+            return Ok(());
+        }
+        self.lengths.push(cells.len() as u64);
+        let mut blocks = Vec::new();
+        for start in cells.clone().step_by(self.per_block) {
+            let end = start.saturating_add(self.per_block).min(cells.end);
+            blocks.push(encoded_block(&self.pending, start..end));
+        }
+        let blocks: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
+        writer.append_vl(&blocks).map_err(wrong)
+    }
+
+    /// Makes the frame, if there is none yet.
+    fn start(&mut self) -> Result<()> {
+        let Frame::Empty { layers, vlmeta } = &mut self.frame else { return Ok(()) };
+        let params = batch_params(core::mem::take(layers), Some(self.per_block))?;
+        let vlmeta = core::mem::take(vlmeta);
+        self.frame = new_frame(&params, &vlmeta, &self.name, self.dir.clone())?;
+        Ok(())
+    }
+
+    /// The frame.
+    pub(super) fn finish(mut self) -> Result<Arc<dyn ReadAt>> {
+        self.flush(true)?;
+        if let Frame::Empty { layers, vlmeta } = &mut self.frame {
+            let params = batch_params(core::mem::take(layers), None)?;
+            let vlmeta = core::mem::take(vlmeta);
+            self.frame = new_frame(&params, &vlmeta, &self.name, None)?;
+        }
+        let Self { name, frame, lengths, is_single, is_changed, .. } = self;
+        let Frame::Open { draft, mut writer } = frame else {
+            let why = "its frame was not made";
+            return Err(Param::Column { name, why }.into());
+        };
         let number = |len: u64| Value::Int(i64::try_from(len).unwrap_or(i64::MAX));
+        let has_lengths = is_changed && !is_single && !lengths.is_empty();
         let lengths = Value::Array(lengths.into_iter().map(number).collect());
         let lengths = encoded(&map([("batch_lengths", lengths)]))?;
-        self.edit_cells(key, |writer| {
-            for batch in &batches {
-                let blocks: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
-                writer.append_vl(&blocks)?;
+        let finish = || {
+            if has_lengths {
+                writer.set_vlmeta(METADATA_LAYER, &lengths)?;
             }
-            writer.set_vlmeta(METADATA_LAYER, &lengths)
-        })
-    }
-
-    /// The same frame without chunks, with a number of items for each block.
-    fn restart(&mut self, key: &str, frame: &SChunk) -> Result<()> {
-        let layers = frame.meta().iter().filter(|layer| layer.name_text() != "batcharray");
-        let layers = layers.map(|layer| (layer.name_text().into_owned(), layer.content.to_vec()));
-        let params = batch_params(layers.collect(), Some(BLOCK_ITEMS))?;
-        let mut vlmeta = Vec::new();
-        for layer in frame.vlmeta().stored().iter() {
-            let content = frame.vlmeta().decode(layer);
-            let content = content.map_err(|source| Error::frame(key, source))?;
-            vlmeta.push((layer.name_text().into_owned(), content));
-        }
-        let new = new_frame(&params, key, |writer| {
-            vlmeta.iter().try_for_each(|(name, content)| writer.set_vlmeta(name, content))
-        })?;
-        self.store_value(key, ".b2b", new);
-        Ok(())
-    }
-
-    /// Changes a frame of cells, whose suffix is that of batches whatever it holds.
-    fn edit_cells(
-        &mut self,
-        key: &str,
-        edit: impl FnOnce(&mut SChunkWriter) -> b2frame::Result<()>,
-    ) -> Result<()> {
-        let frame = edit_frame(self.source(key)?, key, edit)?;
-        self.store_value(key, ".b2b", frame);
-        Ok(())
-    }
-
-    /// The words of a dictionary and their codes.
-    pub(super) fn words(&self, key: &str) -> Result<BTreeMap<String, i32>> {
-        let Content::Batches(batches) = self.get(key)? else {
-            let why = "its words are no batches";
-            return Err(Param::Column { name: key.to_owned(), why }.into());
+            writer.commit()?;
+            writer.finish()
         };
-        let words = batches.items(0..batches.len()?)?.into_iter().zip(0..);
-        Ok(words
-            .filter_map(|(word, code)| match word {
-                Value::Str(word) => Some((word, code)),
-                _ => None,
-            })
-            .collect())
+        let len = finish().map_err(|source| Error::frame(&name, source))?.frame_len();
+        draft.into_frame(len, &name)
     }
+}
+
+fn new_frame(
+    params: &FrameParams,
+    vlmeta: &[(String, Vec<u8>)],
+    name: &str,
+    dir: Option<PathBuf>,
+) -> Result<Frame> {
+    let draft = Draft::empty().spill_in(dir);
+    let create = || {
+        let mut writer = SChunkWriter::create_in(Box::new(draft.clone()), params)?;
+        vlmeta.iter().try_for_each(|(name, content)| writer.set_vlmeta(name, content))?;
+        Ok(writer)
+    };
+    let writer = create().map_err(|source| Error::frame(name, source))?;
+    Ok(Frame::Open { draft, writer })
+}
+
+/// The metalayers of a frame but that of batches, and its vlmetalayers.
+#[expect(clippy::type_complexity, reason = "two lists of the same")]
+fn layers_of(
+    frame: &SChunk,
+    key: &str,
+) -> Result<(Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>)> {
+    let layers = frame.meta().iter().filter(|layer| layer.name_text() != "batcharray");
+    let layers = layers.map(|layer| (layer.name_text().into_owned(), layer.content.to_vec()));
+    let mut vlmeta = Vec::new();
+    for layer in frame.vlmeta().stored().iter() {
+        let content = frame.vlmeta().decode(layer);
+        let content = content.map_err(|source| Error::frame(key, source))?;
+        vlmeta.push((layer.name_text().into_owned(), content));
+    }
+    Ok((layers.collect(), vlmeta))
+}
+
+/// The metalayer that stands before that of the batches.
+fn layer_of(spec: &ColumnSpec) -> Result<(String, Vec<u8>)> {
+    let is_nullable = spec.json.get("nullable") == Some(&Json::Bool(true));
+    let py_type = match spec.kind {
+        ColumnKind::VlBytes => "bytes",
+        ColumnKind::Struct => "struct",
+        ColumnKind::Object => "object",
+        _ => "str",
+    };
+    let rows = Value::Int(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX));
+    let (name, content) = match spec.kind {
+        ColumnKind::List => {
+            let item = spec.json.get("item").map_or(Value::Nil, value_of);
+            let fields = [
+                ("version", Value::Int(1)),
+                ("kind", text("list")),
+                ("item", item),
+                ("nullable", Value::Bool(is_nullable)),
+                ("serializer", text("msgpack")),
+                ("batch_rows", rows),
+                ("backend", text("batch")),
+            ];
+            ("listarray", map(fields))
+        }
+        _ => {
+            let is_dictionary = matches!(spec.kind, ColumnKind::Dictionary { .. });
+            let fields = [
+                ("version", Value::Int(1)),
+                ("py_type", text(py_type)),
+                ("nullable", Value::Bool(is_nullable && !is_dictionary)),
+                ("batch_rows", rows),
+            ];
+            ("ctable_varlen_scalar", map(fields))
+        }
+    };
+    Ok((name.to_owned(), encoded(&content)?))
 }
 
 /// A frame of batches.
 fn batch_params(
     layers: Vec<(String, Vec<u8>)>,
-    items_per_block: Option<u64>,
+    items_per_block: Option<usize>,
 ) -> Result<FrameParams> {
     let count = items_per_block
         .map_or(Value::Nil, |count| Value::Int(i64::try_from(count).unwrap_or(i64::MAX)));
@@ -185,14 +333,12 @@ fn batch_params(
 }
 
 /// A block is a list of items, also where the first of them is the text that marks tuples.
-fn encoded_block(items: &[Value]) -> Result<Vec<u8>> {
+fn encoded_block(items: &Encoded, range: core::ops::Range<usize>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let count = u32::try_from(range.len()).unwrap_or(u32::MAX);
     let _ = rmp::encode::write_array_len(&mut bytes, count);
-    for item in items {
-        bytes.extend(encoded(item)?);
-    }
-    Ok(bytes)
+    bytes.extend_from_slice(items.cells(range));
+    bytes
 }
 
 fn encoded(value: &Value) -> Result<Vec<u8>> {

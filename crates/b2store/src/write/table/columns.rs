@@ -1,12 +1,20 @@
 //! Values of a column behind those that it has.
 
-use b2frame::Dtype;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use b2frame::nd::{Fill, Pick, Selection};
+use b2frame::{Dtype, NdArray};
 use blosc_dtype::json::Json;
 use blosc_dtype::{ByteOrder, Kind};
+use blosc_io::ReadAt;
 
+use super::StoreWriter;
+use super::batches::{Cells, Encoded};
+use super::items::Items;
 use super::spec::is_native;
-use super::{StoreWriter, new_array};
 use crate::content::Content;
 use crate::error::{Error, Param, Result};
 use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, decode_base64};
@@ -54,15 +62,16 @@ pub(super) fn check_values(spec: &ColumnSpec, values: &ColumnValues) -> Result<(
     {
         return Err(wrong("its null value cannot be written"));
     }
-    let is_encodable = |row: usize| values.value(row).encode().is_some();
-    if is_native(&spec.kind) && !(0..values.len()).all(is_encodable) {
-        return Err(Param::Value { name: spec.name.clone() }.into());
-    }
     Ok(())
 }
 
 /// Whether all rows that are not null are of a kind. Nil is null where a column has nulls.
 fn all_rows(values: &ColumnValues, fits: impl Fn(&Value) -> bool) -> bool {
+    if let Values::Objects(objects) = &values.values {
+        let is_nil = |value: &Value| *value == Value::Nil;
+        let mut rows = objects.iter().enumerate();
+        return rows.all(|(row, value)| is_nil(value) || values.is_null(row) || fits(value));
+    }
     (0..values.len()).all(|row| {
         let value = values.value(row);
         value == Value::Nil || fits(&value)
@@ -85,42 +94,357 @@ fn short_name(dtype: &Dtype) -> Option<String> {
     Some(format!("{letter}{}", dtype.itemsize()))
 }
 
-impl StoreWriter {
-    /// The frames of a column without rows.
-    pub(super) fn create_column(
-        &mut self,
+/// Values of a column in the form in which they are stored, known to be fitting.
+pub(super) enum Checked<'a> {
+    Items(Cow<'a, [u8]>),
+    Text,
+    Cells(Encoded),
+}
+
+/// The frames of a column, which grow.
+pub(super) struct ColumnAppender {
+    spec: ColumnSpec,
+    key: String,
+    dir: Option<PathBuf>,
+    frames: Frames,
+    /// Made when the first null comes.
+    mask: Option<Items>,
+    /// Number of the next row.
+    nrows: u64,
+}
+
+enum Frames {
+    Items(Items),
+    Text {
+        offsets: Items,
+        bytes: Items,
+        /// Bytes of all text so far.
+        end: i64,
+    },
+    Words {
+        codes: Items,
+        words: Cells,
+        codes_by_word: HashMap<String, i32>,
+        null_code: i32,
+    },
+    Cells(Cells),
+}
+
+impl ColumnAppender {
+    /// A new column without rows. The values say how wide they are.
+    pub(super) fn create(
         root: &str,
         spec: &ColumnSpec,
         values: &ColumnValues,
-    ) -> Result<()> {
+        dir: Option<PathBuf>,
+    ) -> Result<Self> {
         let key = column_key(root, spec)?;
-        match (&spec.kind, &values.values) {
+        let array = |key: &str, inner: &[u64], dtype: &str| {
+            Items::create(key, (0, inner), dtype, Fill::Zeros, dir.clone())
+        };
+        let frames = match (&spec.kind, &values.values) {
             (ColumnKind::Utf8, _) => {
-                let offsets = new_array(&[1], "<i8", &Fill::Zeros, &key)?;
-                self.store_value(&key, ".b2nd", offsets);
-                let bytes = new_array(&[1], "|u1", &Fill::Zeros, &key)?;
-                self.store_value(&format!("{key}.utf8"), ".b2nd", bytes);
+                let mut offsets = array(&key, &[], "<i8")?;
+                offsets.append(&0_i64.to_le_bytes())?;
+                Frames::Text { offsets, bytes: array(&text_key(&key), &[], "|u1")?, end: 0 }
             }
-            (ColumnKind::Dictionary { .. }, _) => {
-                let codes = new_array(&[1], "<i4", &Fill::Zeros, &key)?;
-                self.store_value(&key, ".b2nd", codes);
-                self.create_batches(&format!("{key}_dict"), spec)?;
-            }
+            (ColumnKind::Dictionary { null_code }, _) => Frames::Words {
+                codes: array(&key, &[], "<i4")?,
+                words: Cells::create(&words_key(&key), spec, dir.clone())?,
+                codes_by_word: HashMap::new(),
+                null_code: *null_code,
+            },
             (_, Values::Fixed { dtype, item_shape, .. }) => {
                 let is_sentinel = matches!(spec.nulls, Nulls::Sentinel(_));
                 let text = match dtype.kind() {
                     Some(Kind::Bool) if is_sentinel => "|u1".to_owned(),
                     _ => dtype.to_string().trim_matches('\'').to_owned(),
                 };
-                let shape = [&[1][..], item_shape].concat();
-                let array = new_array(&shape, &text, &Fill::Zeros, &key)?;
-                self.store_value(&key, ".b2nd", array);
+                Frames::Items(array(&key, item_shape, &text)?)
             }
-            _ => self.create_batches(&key, spec)?,
+            _ => Frames::Cells(Cells::create(&key, spec, dir.clone())?),
+        };
+        Ok(Self { spec: spec.clone(), key, dir, frames, mask: None, nrows: 0 })
+    }
+
+    /// A column that is there; the next row that is appended is row `end`.
+    pub(super) fn open(
+        store: &StoreWriter,
+        root: &str,
+        spec: &ColumnSpec,
+        end: u64,
+    ) -> Result<Self> {
+        let key = column_key(root, spec)?;
+        let dir = store.place.dir.clone();
+        let array = |key: &str, rows: u64| {
+            store.array(key)?;
+            Items::open(key, store.source(key)?, rows, dir.clone())
+        };
+        let frames = match &spec.kind {
+            ColumnKind::Utf8 => {
+                let (written, start) = last_offset(&store.array(&key)?, &key)?;
+                let mut offsets = array(&key, written)?;
+                // Rows that no column has yet, and where the first one starts.
+                let missing = end.saturating_add(1).saturating_sub(written);
+                for _ in 0..missing {
+                    offsets.append(&start.to_le_bytes())?;
+                }
+                let nbytes = u64::try_from(start).unwrap_or_default();
+                Frames::Text { offsets, bytes: array(&text_key(&key), nbytes)?, end: start }
+            }
+            ColumnKind::Dictionary { null_code } => {
+                let words_key = words_key(&key);
+                Frames::Words {
+                    codes: array(&key, end)?,
+                    codes_by_word: words_of(store, &words_key)?,
+                    words: Cells::open(store, &words_key, dir.clone())?,
+                    null_code: *null_code,
+                }
+            }
+            kind if is_native(kind) => {
+                let mut cells = Cells::open(store, &key, dir.clone())?;
+                let mut missing = Encoded::default();
+                for _ in store.written_rows(root, spec)?..end {
+                    let _ = missing.push_text(None);
+                }
+                cells.append(&missing)?;
+                Frames::Cells(cells)
+            }
+            _ => Frames::Items(array(&key, end)?),
+        };
+        let mask_key = mask_key(&key);
+        let has_mask = spec.nulls == Nulls::Mask && store.contains(&mask_key);
+        let mask = if has_mask { Some(array(&mask_key, end)?) } else { None };
+        Ok(Self { spec: spec.clone(), key, dir, frames, mask, nrows: end })
+    }
+
+    /// Bytes of an item of fixed width.
+    #[cfg(feature = "arrow")]
+    pub(super) fn width(&self) -> Option<usize> {
+        match &self.frames {
+            Frames::Items(items) => Some(items.dtype().itemsize()),
+            _ => None,
         }
+    }
+
+    /// Checks values against the column, and brings them into the form in which they are stored.
+    pub(super) fn check<'a>(&self, values: &'a ColumnValues) -> Result<Checked<'a>> {
+        let encoded = |push: &mut dyn FnMut(&mut Encoded, usize) -> Option<()>| {
+            let mut cells = Encoded::default();
+            let pushed = (0..values.len()).try_for_each(|row| push(&mut cells, row));
+            let name = || self.spec.name.clone();
+            pushed.map(|()| Checked::Cells(cells)).ok_or_else(|| Param::Value { name: name() })
+        };
+        match (&self.frames, &values.values) {
+            (Frames::Items(items), Values::Fixed { dtype, item_shape, bytes }) => {
+                self.check_items(items, dtype, item_shape)?;
+                Ok(Checked::Items(self.with_sentinels(items, values, bytes)))
+            }
+            (Frames::Items(_), _) => {
+                let why = "its values are of another kind";
+                Err(Param::Column { name: self.spec.name.clone(), why }.into())
+            }
+            (Frames::Cells(_), Values::Objects(objects)) => {
+                Ok(encoded(&mut |cells, row| match values.is_null(row) {
+                    true => cells.push_text(None),
+                    false => cells.push(objects.get(row)?),
+                })?)
+            }
+            (Frames::Cells(_), Values::Fixed { .. }) => {
+                Ok(encoded(&mut |cells, row| cells.push(&values.value(row)))?)
+            }
+            (Frames::Cells(_), _) => {
+                Ok(encoded(&mut |cells, row| cells.push_text(values.text_at(row)))?)
+            }
+            (Frames::Text { .. } | Frames::Words { .. }, _) => Ok(Checked::Text),
+        }
+    }
+
+    /// Whether values of fixed width are of the type of the array that they are appended to.
+    fn check_items(&self, items: &Items, dtype: &Dtype, inner: &[u64]) -> Result<()> {
+        let is_flag = dtype.kind() == Some(Kind::Bool) && items.dtype().itemsize() == 1;
+        let why = if items.dtype().to_string() != dtype.to_string() && !is_flag {
+            "its values have another type or width"
+        } else if items.inner_shape() != inner {
+            "its rows have another shape"
+        } else {
+            return Ok(());
+        };
+        Err(Param::Column { name: self.spec.name.clone(), why }.into())
+    }
+
+    /// The bytes of rows, where nulls have the value that means null.
+    fn with_sentinels<'a>(
+        &self,
+        items: &Items,
+        values: &ColumnValues,
+        bytes: &'a [u8],
+    ) -> Cow<'a, [u8]> {
+        let (Nulls::Sentinel(null), Some(valid)) = (&self.spec.nulls, &values.valid) else {
+            return Cow::Borrowed(bytes);
+        };
+        let item = sentinel_item(items.dtype(), null).unwrap_or_default();
+        let rowsize = bytes.len().checked_div(valid.len().max(1)).unwrap_or(1).max(1);
+        let mut bytes = bytes.to_vec();
+        let rows = bytes.chunks_exact_mut(rowsize).zip(valid);
+        for (row, _) in rows.filter(|(_, is_valid)| !**is_valid) {
+            row.chunks_exact_mut(item.len().max(1)).for_each(|cell| cell.copy_from_slice(&item));
+        }
+        Cow::Owned(bytes)
+    }
+
+    /// Appends values that were checked.
+    pub(super) fn append(&mut self, values: &ColumnValues, checked: &Checked<'_>) -> Result<()> {
+        match (&mut self.frames, checked) {
+            (Frames::Items(items), Checked::Items(bytes)) => items.append(bytes)?,
+            (Frames::Cells(cells), Checked::Cells(encoded)) => cells.append(encoded)?,
+            (Frames::Text { offsets, bytes, end }, _) => {
+                let null = match &self.spec.nulls {
+                    Nulls::Sentinel(null) => null.as_str().unwrap_or_default(),
+                    _ => "",
+                };
+                append_text((offsets, bytes, end), null, values)?;
+            }
+            (Frames::Words { codes, words, codes_by_word, null_code }, _) => {
+                append_codes((codes, words), codes_by_word, *null_code, values, &self.spec.name)?;
+            }
+            _ => {}
+        }
+        if self.spec.nulls == Nulls::Mask {
+            self.append_mask(values)?;
+        }
+        self.nrows = self.nrows.saturating_add(values.len() as u64);
         Ok(())
     }
 
+    fn append_mask(&mut self, values: &ColumnValues) -> Result<()> {
+        let has_nulls = values.valid.as_ref().is_some_and(|valid| valid.contains(&false));
+        if self.mask.is_none() && !has_nulls {
+            return Ok(());
+        }
+        if self.mask.is_none() {
+            // No row before was null.
+            let fill = Fill::Value(vec![1]);
+            let (key, rows) = (mask_key(&self.key), (self.nrows, &[][..]));
+            self.mask = Some(Items::create(&key, rows, "|b1", fill, self.dir.clone())?);
+        }
+        let bytes: Vec<u8> = match &values.valid {
+            Some(valid) => valid.iter().map(|is_valid| u8::from(*is_valid)).collect(),
+            None => vec![1; values.len()],
+        };
+        self.mask.as_mut().map_or(Ok(()), |mask| mask.append(&bytes))
+    }
+
+    /// The frames, with their keys and suffixes.
+    pub(super) fn finish(self) -> Result<Vec<(String, &'static str, Arc<dyn ReadAt>)>> {
+        let Self { key, frames, mask, .. } = self;
+        let mut found = Vec::new();
+        if let Some(mask) = mask {
+            found.push((mask_key(&key), ".b2nd", mask.finish()?));
+        }
+        match frames {
+            Frames::Items(items) => found.push((key, ".b2nd", items.finish()?)),
+            Frames::Cells(cells) => found.push((key, ".b2b", cells.finish()?)),
+            Frames::Text { offsets, bytes, .. } => {
+                // An empty column has one byte that nobody needs, as python-blosc2 has it.
+                found.push((text_key(&key), ".b2nd", bytes.finish()?));
+                found.push((key, ".b2nd", offsets.finish()?));
+            }
+            Frames::Words { codes, words, .. } => {
+                found.push((words_key(&key), ".b2b", words.finish()?));
+                found.push((key, ".b2nd", codes.finish()?));
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn append_text(
+    (offsets, bytes, end): (&mut Items, &mut Items, &mut i64),
+    null: &str,
+    values: &ColumnValues,
+) -> Result<()> {
+    let mut new = Vec::with_capacity(values.len().saturating_mul(8));
+    if let (Values::Text { ends, text }, None) = (&values.values, &values.valid) {
+        for row_end in ends {
+            let row_end = i64::try_from(*row_end).unwrap_or(i64::MAX);
+            new.extend(end.saturating_add(row_end).to_le_bytes());
+        }
+        *end = end.saturating_add(i64::try_from(text.len()).unwrap_or(i64::MAX));
+        bytes.append(text.as_bytes())?;
+        return offsets.append(&new);
+    }
+    let mut joined = Vec::new();
+    for row in 0..values.len() {
+        let text = values.text_at(row).unwrap_or(null);
+        joined.extend_from_slice(text.as_bytes());
+        *end = end.saturating_add(i64::try_from(text.len()).unwrap_or(i64::MAX));
+        new.extend(end.to_le_bytes());
+    }
+    bytes.append(&joined)?;
+    offsets.append(&new)
+}
+
+fn append_codes(
+    (codes, words): (&mut Items, &mut Cells),
+    codes_by_word: &mut HashMap<String, i32>,
+    null_code: i32,
+    values: &ColumnValues,
+    name: &str,
+) -> Result<()> {
+    let (mut found, mut new) =
+        (Vec::with_capacity(values.len().saturating_mul(4)), Encoded::default());
+    for row in 0..values.len() {
+        let code = match values.text_at(row) {
+            None => null_code,
+            Some(word) => match codes_by_word.get(word) {
+                Some(code) => *code,
+                None => {
+                    let why = "it has more words than there are codes";
+                    let full = || Param::Column { name: name.to_owned(), why };
+                    let code = i32::try_from(codes_by_word.len()).map_err(|_| full())?;
+                    new.push_text(Some(word)).ok_or_else(full)?;
+                    codes_by_word.insert(word.to_owned(), code);
+                    code
+                }
+            },
+        };
+        found.extend(code.to_le_bytes());
+    }
+    words.append(&new)?;
+    codes.append(&found)
+}
+
+/// The offsets of a column of text: how many, and the last one.
+fn last_offset(offsets: &NdArray, key: &str) -> Result<(u64, i64)> {
+    let written = offsets.nitems();
+    let last = match i64::try_from(written).unwrap_or_default().checked_sub(1) {
+        Some(last) if last >= 0 => {
+            let pick = Pick::slice(last, last.saturating_add(1), 1);
+            let item = offsets.to_bytes(Selection::from([pick]));
+            let item = item.map_err(|source| Error::frame(key, source))?;
+            <[u8; 8]>::try_from(item.as_slice()).map_or(0, i64::from_le_bytes)
+        }
+        _ => 0,
+    };
+    Ok((written, last))
+}
+
+/// The words of a dictionary and their codes.
+fn words_of(store: &StoreWriter, key: &str) -> Result<HashMap<String, i32>> {
+    let Content::Batches(batches) = store.get(key)? else {
+        let why = "its words are no batches";
+        return Err(Param::Column { name: key.to_owned(), why }.into());
+    };
+    let words = batches.items(0..batches.len()?)?.into_iter().zip(0..);
+    let word = |(word, code)| match word {
+        Value::Str(word) => Some((word, code)),
+        _ => None,
+    };
+    Ok(words.filter_map(word).collect())
+}
+
+impl StoreWriter {
     /// Rows of a column that cannot be cut off, because they are no array.
     pub(super) fn written_rows(&self, root: &str, spec: &ColumnSpec) -> Result<u64> {
         let key = column_key(root, spec)?;
@@ -139,182 +463,18 @@ impl StoreWriter {
             },
         }
     }
+}
 
-    /// Appends values of a column, so that the first of them is row `end`.
-    pub(super) fn append_column(
-        &mut self,
-        root: &str,
-        spec: &ColumnSpec,
-        values: &ColumnValues,
-        end: u64,
-    ) -> Result<()> {
-        let key = column_key(root, spec)?;
-        match &spec.kind {
-            ColumnKind::Utf8 => self.append_text(&key, spec, values, end)?,
-            ColumnKind::Dictionary { null_code } => {
-                self.append_codes(&key, values, end, *null_code)?;
-            }
-            kind if is_native(kind) => {
-                let rows = (0..values.len()).map(|row| values.value(row)).collect();
-                self.append_cells(&key, rows, end)?;
-            }
-            _ => self.append_items(&key, spec, values, end)?,
-        }
-        if spec.nulls == Nulls::Mask {
-            self.append_mask(&format!("{key}.notnull"), values, end)?;
-        }
-        Ok(())
-    }
+fn text_key(key: &str) -> String {
+    format!("{key}.utf8")
+}
 
-    /// Whether values of fixed width are of the type of the array that they are appended to.
-    pub(super) fn check_items(
-        &self,
-        root: &str,
-        spec: &ColumnSpec,
-        values: &ColumnValues,
-    ) -> Result<()> {
-        let Values::Fixed { dtype, item_shape, .. } = &values.values else { return Ok(()) };
-        if spec.kind == ColumnKind::Utf8 || is_native(&spec.kind) {
-            return Ok(());
-        }
-        let array = self.array(&column_key(root, spec)?)?;
-        let is_flag = dtype.kind() == Some(Kind::Bool) && array.dtype().itemsize() == 1;
-        let why = if array.dtype().to_string() != dtype.to_string() && !is_flag {
-            "its values have another type or width"
-        } else if array.shape().get(1..) != Some(item_shape) {
-            "its rows have another shape"
-        } else {
-            return Ok(());
-        };
-        Err(Param::Column { name: spec.name.clone(), why }.into())
-    }
+fn words_key(key: &str) -> String {
+    format!("{key}_dict")
+}
 
-    fn append_items(
-        &mut self,
-        key: &str,
-        spec: &ColumnSpec,
-        values: &ColumnValues,
-        end: u64,
-    ) -> Result<()> {
-        let Values::Fixed { bytes, .. } = &values.values else { return Ok(()) };
-        let array = self.array(key)?;
-        let mut shape = array.shape().to_vec();
-        if let Some(first) = shape.first_mut() {
-            *first = end;
-        }
-        let mut bytes = bytes.clone();
-        if let (Nulls::Sentinel(null), Some(valid)) = (&spec.nulls, &values.valid) {
-            let item = sentinel_item(array.dtype(), null).unwrap_or_default();
-            let rowsize = bytes.len().checked_div(valid.len().max(1)).unwrap_or(1).max(1);
-            let rows = bytes.chunks_exact_mut(rowsize).zip(valid);
-            for (row, _) in rows.filter(|(_, is_valid)| !**is_valid) {
-                row.chunks_exact_mut(item.len().max(1))
-                    .for_each(|cell| cell.copy_from_slice(&item));
-            }
-        }
-        drop(array);
-        self.edit_items(key, |writer| {
-            writer.resize(&shape)?;
-            writer.append_bytes(0, &bytes)
-        })
-    }
-
-    fn append_mask(&mut self, key: &str, values: &ColumnValues, end: u64) -> Result<()> {
-        let is_new = !self.contains(key);
-        let has_nulls = values.valid.as_ref().is_some_and(|valid| valid.contains(&false));
-        if is_new && !has_nulls {
-            return Ok(());
-        }
-        if is_new {
-            // No row before was null.
-            let mask = new_array(&[end.max(1)], "|b1", &Fill::Value(vec![1]), key)?;
-            self.store_value(key, ".b2nd", mask);
-        }
-        let valid = values.valid.clone().unwrap_or_else(|| vec![true; values.len()]);
-        let bytes: Vec<u8> = valid.into_iter().map(u8::from).collect();
-        self.edit_items(key, |writer| {
-            writer.resize(&[end])?;
-            writer.append_bytes(0, &bytes)
-        })
-    }
-
-    fn append_text(
-        &mut self,
-        key: &str,
-        spec: &ColumnSpec,
-        values: &ColumnValues,
-        end: u64,
-    ) -> Result<()> {
-        let offsets = self.array(key)?;
-        let written = offsets.nitems();
-        let start = match i64::try_from(written).unwrap_or_default().checked_sub(1) {
-            Some(last) if last >= 0 => {
-                let pick = Pick::slice(last, last.saturating_add(1), 1);
-                let item = offsets.to_bytes(Selection::from([pick]));
-                let item = item.map_err(|source| Error::frame(key, source))?;
-                <[u8; 8]>::try_from(item.as_slice()).map_or(0, i64::from_le_bytes)
-            }
-            _ => 0,
-        };
-        let null = match &spec.nulls {
-            Nulls::Sentinel(null) => null.as_str().unwrap_or_default(),
-            _ => "",
-        };
-        let (mut at, mut bytes, mut new) = (start, Vec::new(), Vec::new());
-        // Rows that no column has yet, and where the first one starts.
-        let missing = end.saturating_add(1).saturating_sub(written);
-        for _ in 0..missing {
-            new.extend(at.to_le_bytes());
-        }
-        for row in 0..values.len() {
-            let value = values.value(row);
-            let text = value.as_str().unwrap_or(null);
-            bytes.extend(text.as_bytes());
-            at = at.saturating_add(i64::try_from(text.len()).unwrap_or(i64::MAX));
-            new.extend(at.to_le_bytes());
-        }
-        drop(offsets);
-        self.edit_items(key, |writer| writer.append_bytes(0, &new))?;
-        let start = u64::try_from(start).unwrap_or_default();
-        let is_empty = start == 0 && bytes.is_empty();
-        self.edit_items(&format!("{key}.utf8"), |writer| {
-            writer.resize(&[start])?;
-            // One byte that nobody needs, as python-blosc2 has it.
-            writer.append_bytes(0, if is_empty { &[0] } else { &bytes })
-        })
-    }
-
-    fn append_codes(
-        &mut self,
-        key: &str,
-        values: &ColumnValues,
-        end: u64,
-        null_code: i32,
-    ) -> Result<()> {
-        let words_key = format!("{key}_dict");
-        let mut codes_by_word = self.words(&words_key)?;
-        let (mut codes, mut new) = (Vec::new(), Vec::new());
-        for row in 0..values.len() {
-            let code = match values.value(row) {
-                Value::Str(word) => {
-                    let next = i32::try_from(codes_by_word.len()).unwrap_or(i32::MAX);
-                    *codes_by_word.entry(word).or_insert_with_key(|word| {
-                        new.push(Value::Str(word.clone()));
-                        next
-                    })
-                }
-                _ => null_code,
-            };
-            codes.extend(code.to_le_bytes());
-        }
-        if !new.is_empty() {
-            self.append_batches(&words_key, new)?;
-        }
-        self.edit_items(key, |writer| {
-            writer.resize(&[end])?;
-            writer.append_bytes(0, &codes)
-        })
-    }
+fn mask_key(key: &str) -> String {
+    format!("{key}.notnull")
 }
 
 /// The key of the main frame of a column.

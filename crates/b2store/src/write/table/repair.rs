@@ -7,7 +7,8 @@ use b2frame::nd::Fill;
 use blosc_dtype::json::Json;
 use blosc_io::ReadAt;
 
-use super::{StoreWriter, new_array};
+use super::StoreWriter;
+use super::items::Items;
 use crate::content::{Content, vlmetalayer};
 use crate::error::{Param, Result};
 use crate::key;
@@ -64,10 +65,9 @@ impl StoreWriter {
         let longest = lens.max().unwrap_or(0);
         let rows = stated.map_or(longest, |stated| stated.min(longest)).max(1);
         let key = format!("{root}/_valid_rows");
-        let flags = new_array(&[rows], "|b1", &Fill::Zeros, &key)?;
-        self.store_value(&key, ".b2nd", flags);
-        let alive = vec![1; usize::try_from(rows).unwrap_or(usize::MAX)];
-        self.edit_items(&key, |writer| writer.write_bytes(b2frame::nd::Selection::ALL, &alive))
+        let flags = Items::create(&key, (rows, &[]), "|b1", Fill::Value(vec![1]), None)?;
+        self.store_value(&key, ".b2nd", flags.finish()?);
+        Ok(())
     }
 
     /// Takes a column off the schema of a table, and its frames.

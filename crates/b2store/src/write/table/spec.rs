@@ -59,6 +59,16 @@ impl NewColumn {
         self
     }
 
+    #[cfg(feature = "arrow")]
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[cfg(feature = "arrow")]
+    pub(super) fn kind(&self) -> ColumnKind {
+        self.kind.clone()
+    }
+
     fn wrong(&self, why: &'static str) -> Param {
         Param::Column { name: self.name.clone(), why }
     }
@@ -172,7 +182,7 @@ pub(super) fn schema_of(columns: &[NewColumn], values: &[ColumnValues]) -> Resul
 }
 
 /// Case 41: names that would share a file, or of which one is a directory of the other.
-fn check_names(columns: &[NewColumn]) -> Result<()> {
+pub(super) fn check_names(columns: &[NewColumn]) -> Result<()> {
     let mut paths: BTreeMap<String, &NewColumn> = BTreeMap::new();
     for column in columns {
         if column.name.is_empty() || column.name.starts_with('_') {
@@ -237,7 +247,7 @@ fn dictionary(null_code: i32) -> Vec<(String, Json)> {
     ]
 }
 
-fn fixed_name(name: &str) -> Option<&'static str> {
+pub(crate) fn fixed_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "i1" => "int8",
         "i2" => "int16",

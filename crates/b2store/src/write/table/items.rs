@@ -1,0 +1,142 @@
+//! Arrays that grow by rows.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use b2frame::nd::Fill;
+use b2frame::{Dtype, EditOptions, NdParams, NdWriter};
+use blosc_io::ReadAt;
+
+use super::Draft;
+use crate::error::{Error, Param, Result};
+
+/// Rows of a chunk and of a block, unless rows are long.
+const CHUNK_ROWS: u32 = 1 << 16;
+const BLOCK_ROWS: u32 = 1 << 13;
+/// Bytes of a chunk of long rows.
+const CHUNK_NBYTES: u64 = 4 << 20;
+
+/// An array that grows in its first dimension. Rows are compressed when they fill a chunk.
+pub(super) struct Items {
+    name: String,
+    draft: Draft,
+    writer: NdWriter,
+    /// Rows that do not fill a chunk yet.
+    pending: Vec<u8>,
+    /// Bytes of a row.
+    rowsize: usize,
+    chunk_rows: u64,
+}
+
+impl Items {
+    /// A new array of `rows` rows, whose items are what `fill` says.
+    pub(super) fn create(
+        name: &str,
+        (rows, inner): (u64, &[u64]),
+        dtype: &str,
+        fill: Fill,
+        dir: Option<PathBuf>,
+    ) -> Result<Self> {
+        let params = params(&[&[rows][..], inner].concat(), dtype, fill, name)?;
+        let draft = Draft::empty().spill_in(dir);
+        let writer = NdWriter::create_in(Box::new(draft.clone()), &params);
+        Self::over(name, draft, writer.map_err(|source| Error::frame(name, source))?)
+    }
+
+    /// An array that is there, with this number of rows.
+    pub(super) fn open(
+        name: &str,
+        source: Arc<dyn ReadAt>,
+        rows: u64,
+        dir: Option<PathBuf>,
+    ) -> Result<Self> {
+        let draft = Draft::over(source).map_err(|source| Error::io(name, source))?.spill_in(dir);
+        let wrong = |source| Error::frame(name, source);
+        let store = Box::new(draft.clone());
+        let mut writer = NdWriter::open_in(store, &EditOptions::default()).map_err(wrong)?;
+        let mut shape = writer.shape().to_vec();
+        if let Some(first) = shape.first_mut() {
+            *first = rows;
+        }
+        writer.resize(&shape).map_err(wrong)?;
+        Self::over(name, draft, writer)
+    }
+
+    fn over(name: &str, draft: Draft, writer: NdWriter) -> Result<Self> {
+        let inner = writer.shape().get(1..).unwrap_or_default().iter();
+        let itemsize = writer.dtype().itemsize() as u64;
+        let rowsize = inner.fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        let rowsize = usize::try_from(rowsize).unwrap_or(usize::MAX).max(1);
+        let chunk_rows = writer.meta().chunkshape().first().map_or(1, |rows| u64::from(*rows));
+        let (name, chunk_rows) = (name.to_owned(), chunk_rows.max(1));
+        Ok(Self { name, draft, writer, pending: Vec::new(), rowsize, chunk_rows })
+    }
+
+    pub(super) fn dtype(&self) -> &Dtype {
+        self.writer.dtype()
+    }
+
+    /// The shape of a row.
+    pub(super) fn inner_shape(&self) -> &[u64] {
+        self.writer.shape().get(1..).unwrap_or_default()
+    }
+
+    /// Appends rows.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.pending.extend_from_slice(bytes);
+        self.flush(false)
+    }
+
+    /// Writes rows up to the end of a chunk, or all.
+    fn flush(&mut self, is_last: bool) -> Result<()> {
+        let written = self.writer.shape().first().copied().unwrap_or_default();
+        let pending = self.pending.len().checked_div(self.rowsize).unwrap_or_default() as u64;
+        let end = written.saturating_add(pending);
+        let rest = if is_last { 0 } else { end.checked_rem(self.chunk_rows).unwrap_or_default() };
+        let count = usize::try_from(pending.saturating_sub(rest)).unwrap_or(usize::MAX);
+        let nbytes = count.saturating_mul(self.rowsize);
+        let Some(part) = self.pending.get(..nbytes).filter(|part| !part.is_empty()) else {
+            return Ok(());
+        };
+        let written = self.writer.append_bytes(0, part);
+        written.map_err(|source| Error::frame(&self.name, source))?;
+        self.pending.drain(..nbytes);
+        Ok(())
+    }
+
+    /// The frame, with one row at least.
+    pub(super) fn finish(mut self) -> Result<Arc<dyn ReadAt>> {
+        self.flush(true)?;
+        let Self { name, draft, mut writer, .. } = self;
+        let finish = || {
+            let mut shape = writer.shape().to_vec();
+            if let Some(first @ 0) = shape.first_mut() {
+                *first = 1;
+                writer.resize(&shape)?;
+            }
+            writer.commit()?;
+            writer.finish()
+        };
+        let array = finish().map_err(|source| Error::frame(&name, source))?;
+        let len = array.schunk().frame_len();
+        drop(array);
+        draft.into_frame(len, &name)
+    }
+}
+
+/// How a new array of a table is made.
+fn params(shape: &[u64], dtype: &str, fill: Fill, name: &str) -> Result<NdParams> {
+    let wrong_dtype = |_| Param::Column { name: name.to_owned(), why: "no NumPy type" };
+    let dtype: Dtype = dtype.parse().map_err(wrong_dtype)?;
+    let rest: Vec<u64> = shape.get(1..).unwrap_or_default().to_vec();
+    let items = rest.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
+    let rowsize = items.saturating_mul(dtype.itemsize() as u64).max(1);
+    let fitting = u32::try_from(CHUNK_NBYTES.checked_div(rowsize).unwrap_or(1)).unwrap_or(1);
+    let rows = CHUNK_ROWS.min(fitting.max(1));
+    let block_rows = BLOCK_ROWS.min(rows.div_ceil(8));
+    let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX).max(1);
+    let others: Vec<u32> = rest.iter().map(narrow).collect();
+    let chunkshape = [&[rows][..], &others].concat();
+    let blockshape = [&[block_rows][..], &others].concat();
+    Ok(NdParams::new(shape, dtype).chunkshape(&chunkshape).blockshape(&blockshape).fill(fill))
+}

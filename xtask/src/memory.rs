@@ -1,9 +1,10 @@
 //! `cargo xtask memory`: the program works in bounded memory, whatever the size of its input.
 //!
 //! A file and a pipe of `--mib` MiB go through `b2 compress`, `verify`, `cat` and `decompress` with
-//! default settings. What comes back has to be what went in, and the greatest resident set of each
-//! process has to stay below `--limit` MiB. The program is built for it, as users have it, unless
-//! `--program` names one. Needs Linux, which says how large that was.
+//! default settings, and the file becomes the rows of a table of a store. What comes back has to be
+//! what went in, and the greatest resident set of each process has to stay below `--limit` MiB. The
+//! program is built for it, as users have it, unless `--program` names one. Needs Linux, which says
+//! how large that was.
 
 use core::time::Duration;
 use std::{
@@ -65,6 +66,11 @@ impl Bench {
         let (raw, frame, piped, back) =
             (self.path("raw"), self.path("frame"), self.path("piped"), self.path("back"));
         self.data.write_to(&mut File::create(&raw)?)?;
+
+        let (table, dtype) = (self.path("table.b2z"), "[('n','<i8'),('v','<i8',(3,))]");
+        let rows = ["convert", "-f", "--dtype", dtype, &raw, &table];
+        self.step("write a table", &rows, Input::None, Output::None)?;
+        fs::remove_file(&table)?;
 
         self.step(
             "compress a file",

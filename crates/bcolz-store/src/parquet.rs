@@ -167,6 +167,20 @@ pub fn read(
     Ok(rows)
 }
 
+/// The schema of a file and its rows, in batches of bounded size.
+///
+/// # Errors
+///
+/// [`Error::Parquet`] where the file is none; for a batch, where it cannot be decoded.
+pub fn batches(
+    from: &File,
+) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + use<>)> {
+    let builder = open(from)?;
+    let schema = Arc::clone(builder.schema());
+    let batches = builder.build()?;
+    Ok((schema, batches.map(|batch| Ok(batch?))))
+}
+
 /// Appends the rows of a file to a table; how many there were. They are flushed by the caller.
 ///
 /// # Errors

@@ -38,6 +38,14 @@ pub(crate) struct ConvertArgs {
     /// Only these columns of a table of bcolz or of a store, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
+    /// Only rows of a table for which this is true: price > 10 and volume < 4
+    #[arg(
+        long = "where",
+        value_name = "EXPR",
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
+    pub(crate) condition: Option<String>,
     #[command(flatten)]
     pub(crate) anew: AnewArgs,
     #[command(flatten)]
@@ -202,4 +210,5 @@ Examples:
   b2 convert --dtype f4 --shape 30,1461 temperature.f32 years.b2nd
   b2 convert rows.csv rows.bcolz    a table with a column for each column
   b2 convert prices.bcolz prices.csv
+  b2 convert --where 'price > 10' --columns time,price trades.b2z dear.csv
   b2 convert --format b2frame --output-dir frames *.blp";

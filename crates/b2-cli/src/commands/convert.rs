@@ -23,6 +23,7 @@ mod left_out;
 pub(super) mod metadata;
 pub(super) mod pull;
 mod raw;
+mod selection;
 pub(super) mod source;
 mod store;
 mod to_store;
@@ -54,6 +55,7 @@ use crate::{
         bcolz::Bcolz,
         csv_table::{self, Values},
         parquet,
+        store::rows::TableRows,
         stored_array::Stored,
     },
     inputs::{
@@ -240,7 +242,7 @@ fn convert_input(
     {
         return report.print(cx, &origin.name(), to);
     }
-    let (source, dropped) = without_objects(open(args, cx, origin)?, format)?;
+    let (source, dropped) = without_objects(open(args, cx, origin, format.is_store())?, format)?;
     check_source(args, cx, origin, format, &source)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
     let work = Work { args, output, cx, origin, format, source, dropped, progress };
@@ -262,7 +264,7 @@ fn convert_into_store(
         return Err(message::VALUES_ARE_FRAMES.about(format.name()));
     }
     anew::check(args, format)?;
-    let source = open(args, cx, origin)?;
+    let source = open(args, cx, origin, true)?;
     check_source(args, cx, origin, format, &source)?;
     let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
     let dropped = vec![];
@@ -307,7 +309,7 @@ pub(super) fn rewrite(
     target: &Target,
 ) -> Result<Rewritten> {
     anew::check(args, format)?;
-    let source = open(args, cx, origin)?;
+    let source = open(args, cx, origin, false)?;
     let (nbytes, before) = (source.nbytes()?, source.stored());
     let progress = Progress::new(&cx.console, &origin.name(), Some(nbytes));
     let output = &args.output;
@@ -354,26 +356,28 @@ fn check_source(
     Ok(())
 }
 
-/// The one thing that the input holds.
-fn open(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
+/// The one thing that the input holds. `for_store` says that it will be in a store, as which some
+/// of it is read.
+fn open(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool) -> Result<Source> {
     // What comes once is recognised as files are.
     if let Some(copy) = raw_data::copy_of_stream(origin)? {
         let copied = Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole };
-        return open_file(args, cx, &copied);
+        return open_file(args, cx, &copied, for_store);
     }
-    open_file(args, cx, origin)
+    open_file(args, cx, origin, for_store)
 }
 
 /// The same for what is a file.
-fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
+fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool) -> Result<Source> {
     if let Some(items) = uncompressed_items(args, origin)? {
-        return Ok(Source::Items(items));
+        return match selection::is_wanted(args) {
+            true => Err(message::NOT_A_TABLE.error()),
+            false => Ok(Source::Items(items)),
+        };
     }
     if let Some(path) = parquet_file(origin)? {
-        let station = Nest::for_stream(&cx.unfinished)?;
-        parquet::read(path, station.path())?;
-        let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station);
-        return Ok(Source::Object(Object::Bcolz(Box::new(set))));
+        let table = open_parquet(cx, path, for_store)?;
+        return selection::choose(args, cx, table).map(Source::Object);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let first = objects.next().map_err(|error| match error {
@@ -382,13 +386,7 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source
     })?;
     let mut object = first.ok_or(Error::NotBlosc { start: vec![] })?;
     Guard::new(args.limits).admit(&object)?;
-    if !args.columns.is_empty() {
-        object = match object {
-            Object::Table(rows) => Object::Table(Box::new(rows.select(&args.columns)?)),
-            Object::Bcolz(set) => Object::Bcolz(Box::new(set.select(&args.columns)?)),
-            _ => return Err(message::NOT_A_TABLE.error()),
-        };
-    }
+    object = selection::choose(args, cx, object)?;
     if objects.next()?.is_some() {
         return super::sequence::merged(cx, origin).map(Source::Object);
     }
@@ -397,6 +395,20 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source
         cx.console.warning(&origin.name(), &text);
     }
     Ok(Source::Object(object))
+}
+
+/// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
+fn open_parquet(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
+    let (station, format) = (Nest::for_stream(&cx.unfinished)?, "parquet");
+    if for_store {
+        parquet::read_to_store(path, station.path())?;
+        let table = formats::store::open(station.path(), cx.dparams())?.table("/")?;
+        let rows = TableRows::open(table)?.kept_in(station, format);
+        return Ok(Object::Table(Box::new(rows)));
+    }
+    parquet::read(path, station.path())?;
+    let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station).called(format);
+    Ok(Object::Bcolz(Box::new(set)))
 }
 
 /// The file of Parquet that the input is.

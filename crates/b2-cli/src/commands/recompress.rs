@@ -57,6 +57,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         dtype: None,
         shape: None,
         columns: vec![],
+        condition: None,
         anew: args.anew.clone(),
         output: output.clone(),
         checksum: args.checksum,

@@ -126,6 +126,9 @@ messages! {
     A_COLUMN: Usage,
         "{} is a column of a table, which has as many rows as the others",
         "append rows to the table";
+    OBJECTS_STAY_WHOLE: Usage,
+        "column {} holds objects of Python, which a part of a table of bcolz cannot hold",
+        "--columns leaves columns out";
     NO_NUMPY_TYPE: Usage,
         "column {}: NumPy has no type for them",
         "--columns leaves columns out; .csv, .parquet and stores hold them";

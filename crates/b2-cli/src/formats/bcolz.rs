@@ -40,6 +40,8 @@ pub(crate) struct Bcolz {
     home: Option<Nest>,
     /// The columns of a table that are left, if not all are.
     chosen: Option<Vec<String>>,
+    /// The format that it is a copy of, if it is one.
+    copied: Option<&'static str>,
 }
 
 impl Bcolz {
@@ -54,7 +56,15 @@ impl Bcolz {
             DataSet::CArray(array) => Some(array.dtype().clone()),
             DataSet::CTable(table) => table.dtype().ok(),
         };
-        Ok(Self { set, root: root.to_owned(), dparams, dtype, home: None, chosen: None })
+        Ok(Self {
+            set,
+            root: root.to_owned(),
+            dparams,
+            dtype,
+            home: None,
+            chosen: None,
+            copied: None,
+        })
     }
 
     /// A table with these columns only.
@@ -77,13 +87,16 @@ impl Bcolz {
         Self { home: Some(home), ..self }
     }
 
+    /// As a copy of something of this format.
+    pub(crate) fn called(self, format: &'static str) -> Self {
+        Self { copied: Some(format), ..self }
+    }
+
     /// The name in lists and documents.
     pub(crate) fn format(&self) -> &'static str {
         match self.set {
             DataSet::CArray(_) => "carray",
-            // Nothing else makes tables for a while.
-            DataSet::CTable(_) if self.home.is_some() => "parquet",
-            DataSet::CTable(_) => "ctable",
+            DataSet::CTable(_) => self.copied.unwrap_or("ctable"),
         }
     }
 

@@ -7,9 +7,9 @@ mod with;
 mod without;
 
 #[cfg(feature = "parquet")]
-pub(crate) use with::{read, write, write_table};
+pub(crate) use with::{read, read_to_store, write, write_table};
 #[cfg(not(feature = "parquet"))]
-pub(crate) use without::{read, write, write_table};
+pub(crate) use without::{read, read_to_store, write, write_table};
 
 /// What files of Parquet begin with.
 pub(crate) const MAGIC: &[u8] = b"PAR1";

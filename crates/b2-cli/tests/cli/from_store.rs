@@ -208,3 +208,43 @@ fn a_store_becomes_one_of_another_form() {
     tree-with-table.b2z -> y.b2d   24 values
     ");
 }
+
+#[test]
+fn rows_that_meet_a_condition_become_a_table_of_their_own() {
+    // The expected rows are those that `show` finds, which is compared with python-blosc2.
+    for (name, condition, columns) in [
+        ("table-basic.b2z", "(f>0)|ok", "st,o,d,lv,id,vs"),
+        ("tree-with-table.b2z::/g/tab", "id>=0", "id"),
+        ("table-nulls-mask.b2d", "~(i<0)", "k,i,b,f,t,s,u"),
+        ("table-nulls-mask.b2d", "k>100", "k,u"),
+    ] {
+        let dir = samples(&[name.split_once("::").map_or(name, |(store, _)| store)]);
+        for to in ["x.b2z", "x.b2d", "x.csv"] {
+            let chosen = format!("--where {condition} --columns {columns}");
+            dir.b2(&format!("convert --verify {chosen} {name} {to}")).ok();
+            if to == "x.csv" {
+                continue;
+            }
+            let expected = dir.b2(&format!("show --json {chosen} {name}")).ok();
+            let found = dir.b2(&format!("show --json --columns {columns} {to}")).ok();
+            assert_eq!(found.text(), expected.text(), "{name} {to}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_table_of_bcolz_are_chosen_too() {
+    let dir = samples(&["table-basic.b2z"]);
+    std::fs::write(dir.path("t.csv"), "n,s,f\n1,a,0.5\n2,b,1.5\n3,c,2.5\n").unwrap();
+    dir.b2("convert t.csv t.bcolz").ok();
+    for to in ["y.bcolz", "y.b2z", "y.csv", "y.npy"] {
+        dir.b2(&format!("convert --where f>1 --columns s,n t.bcolz {to}")).ok();
+    }
+    assert_eq!(std::fs::read_to_string(dir.path("y.csv")).unwrap(), "s,n\nb,2\nc,3\n");
+    for table in ["y.bcolz", "y.b2z"] {
+        assert_eq!(dir.b2(&format!("show --csv {table}")).ok().text(), "s,n\nb,2\nc,3\n");
+    }
+    let run = dir.b2("convert --where n>1 t.csv z.b2z");
+    assert!(run.stderr.contains("not a table"), "{}", run.stderr);
+    assert!(!dir.path("z.b2z").exists());
+}

@@ -1,7 +1,8 @@
 //! The sessions of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
 //!
-//! A block marked `console` holds commands behind `$ ` and what they print. All run one after the
-//! other in one directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed
+//! A block marked `console` holds commands behind `$ ` and what they print; one marked
+//! `console parquet` is run in builds with that feature. All run one after the other in one
+//! directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed
 //! now.
 
 use core::fmt::Write as _;
@@ -68,7 +69,8 @@ fn replayed(text: &str, dir: &Dir) -> String {
             now.push_str(&shell(command, dir));
         }
         if line.starts_with("```") {
-            in_session = line == "```console";
+            let has_parquet = cfg!(feature = "parquet") && line == "```console parquet";
+            in_session = line == "```console" || has_parquet;
         }
     }
     now

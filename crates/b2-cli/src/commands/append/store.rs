@@ -2,7 +2,7 @@
 //!
 //! The store is written once, when all rows are in: it is the old or the new one whatever happens.
 
-use b2store::{Column, ColumnKind, ColumnValues, StoreWriter, Value, WriteOptions};
+use b2store::{Column, ColumnKind, ColumnValues, RowAppender, StoreWriter, Value, WriteOptions};
 use blosc_dtype::{Dtype, Kind};
 
 use super::{Grown, Input, Work};
@@ -53,43 +53,22 @@ impl Work<'_> {
         self.check_axis(1)?;
         let key = rows.table().key();
         let mut writer = self.store_writer()?;
+        let mut appender = writer.append_to_table(key)?;
         for input in &self.inputs {
             match input.source.rows() {
-                Some(new) => self.rows_of_store(&mut writer, rows, new)?,
-                None => self.rows_with_fields(&mut writer, rows, input)?,
+                Some(new) => rows_of_store(&mut appender, rows, new)?,
+                None => self.rows_with_fields(&mut appender, rows, input)?,
             }
         }
+        appender.finish()?;
         let table = writer.commit()?.table(key)?;
         Ok(Grown { nbytes: table_sizes(&table)?.0, shape: Some(vec![table.len()?]) })
-    }
-
-    /// The rows of a table of a store.
-    fn rows_of_store(
-        &self,
-        writer: &mut StoreWriter,
-        rows: &TableRows,
-        new: &TableRows,
-    ) -> Result<()> {
-        let positions = rows.columns().iter().map(|column| {
-            let name = &column.spec().name;
-            let found = new.columns().iter().position(|column| column.spec().name == *name);
-            found.ok_or_else(|| message::LACKS_COLUMN.about(name))
-        });
-        let positions = positions.collect::<Result<Vec<_>>>()?;
-        new.for_each_batch(0..new.nrows(), &mut |values| {
-            let mut values: Vec<Option<ColumnValues>> = values.into_iter().map(Some).collect();
-            let ordered: Vec<ColumnValues> = positions
-                .iter()
-                .filter_map(|position| values.get_mut(*position).and_then(Option::take))
-                .collect();
-            Ok(writer.append_rows(rows.table().key(), &ordered)?)
-        })
     }
 
     /// Rows with fields, as arrays of NumPy, tables of bcolz and text have them.
     fn rows_with_fields(
         &self,
-        writer: &mut StoreWriter,
+        appender: &mut RowAppender<'_>,
         rows: &TableRows,
         input: &Input,
     ) -> Result<()> {
@@ -105,10 +84,27 @@ impl Work<'_> {
                 let part = parts.get(field.position).cloned().unwrap_or_default();
                 field.values(part, count)
             });
-            let values = values.collect::<Result<Vec<_>>>()?;
-            Ok(writer.append_rows(rows.table().key(), &values)?)
+            Ok(appender.append(&values.collect::<Result<Vec<_>>>()?)?)
         })
     }
+}
+
+/// Appends the rows of a table of a store.
+fn rows_of_store(appender: &mut RowAppender<'_>, rows: &TableRows, new: &TableRows) -> Result<()> {
+    let positions = rows.columns().iter().map(|column| {
+        let name = &column.spec().name;
+        let found = new.columns().iter().position(|column| column.spec().name == *name);
+        found.ok_or_else(|| message::LACKS_COLUMN.about(name))
+    });
+    let positions = positions.collect::<Result<Vec<_>>>()?;
+    new.for_each_batch(0..new.nrows(), &mut |values| {
+        let mut values: Vec<Option<ColumnValues>> = values.into_iter().map(Some).collect();
+        let ordered: Vec<ColumnValues> = positions
+            .iter()
+            .filter_map(|position| values.get_mut(*position).and_then(Option::take))
+            .collect();
+        Ok(appender.append(&ordered)?)
+    })
 }
 
 /// The field of each column of a table.

@@ -58,8 +58,13 @@ impl Work<'_> {
                     parquet::write(&table, path)?;
                 }
             }
-            Source::Object(Object::Table(rows)) if rows.is_whole() => {
-                let left_out = parquet::write_table(rows.table(), path)?;
+            Source::Object(Object::Table(rows)) if !rows.is_column() => {
+                let station = Nest::for_stream(&self.cx.unfinished)?;
+                let table = match rows.is_whole() {
+                    true => rows.table().clone(),
+                    false => self.chosen_table(rows, station.path())?,
+                };
+                let left_out = parquet::write_table(&table, path)?;
                 let left_out = left_out.iter().map(|column| format!("column {column}")).collect();
                 return Ok(Done { left_out, ..Done::default() });
             }

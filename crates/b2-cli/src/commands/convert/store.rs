@@ -152,7 +152,7 @@ pub(super) fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
 
 /// What a file holds, or else its bytes.
 fn open_or_bytes(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
-    match (super::open_file(args, cx, origin), origin.path()) {
+    match (super::open_file(args, cx, origin, true), origin.path()) {
         (Err(Error::NotBlosc { .. } | Error::NoType { .. }), Some(path)) => {
             let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
             let len = store.len().map_err(Error::io(Doing::Open))?;

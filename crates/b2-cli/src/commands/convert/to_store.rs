@@ -8,7 +8,8 @@
 use std::{path::Path, sync::Arc};
 
 use b2store::{
-    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreWriter, Value, Values, WriteOptions,
+    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Value,
+    Values, WriteOptions,
 };
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
@@ -33,10 +34,8 @@ use crate::{
 /// The key of a table that is a whole store.
 const ROOT: &str = "/";
 
-/// Bytes of rows that are written at once, unless there are many.
-const MIN_BATCH_NBYTES: u64 = 8 << 20;
-/// How often rows are written, if memory allows: each time, all flags of deleted rows are read.
-const MAX_BATCHES: u64 = 64;
+/// Bytes of rows that are taken at once.
+const BATCH_NBYTES: u64 = 8 << 20;
 
 /// The columns of a table, and how they come from the items of the input.
 type Columns = Vec<(String, Rule)>;
@@ -78,16 +77,9 @@ impl Work<'_> {
         let attributes = self.attributes()?;
         // Known before the work, and not after it.
         StoreWriter::check_attributes(root, attributes.iter().map(|(name, _)| name))?;
-        let mut is_first = true;
-        self.batches(&columns, &mut |values| {
-            if is_first {
-                writer.insert_table(root, &new_columns(&columns), &values)?;
-            } else {
-                writer.append_rows(root, &values)?;
-            }
-            is_first = false;
-            Ok(())
-        })?;
+        let mut rows = writer.create_table(root, &new_columns(&columns))?;
+        self.batches(&columns, &mut |values| Ok(rows.append(&values)?))?;
+        rows.finish()?;
         for (name, value) in attributes.iter() {
             writer.set_attribute(root, name, &value_of_json(value))?;
         }
@@ -126,7 +118,7 @@ impl Work<'_> {
                 }
             })
             .collect();
-        let mut is_first = true;
+        let mut new = writer.create_table(key, &columns)?;
         rows.for_each_batch(0..rows.nrows(), &mut |values| {
             let values: Vec<ColumnValues> = values
                 .into_iter()
@@ -136,18 +128,21 @@ impl Work<'_> {
                     None => values,
                 })
                 .collect();
-            if is_first {
-                writer.insert_table(key, &columns, &values)?;
-            } else {
-                writer.append_rows(key, &values)?;
-            }
-            is_first = false;
-            Ok(())
+            Ok(new.append(&values)?)
         })?;
+        new.finish()?;
         for (name, value) in rows.table().attributes()? {
             writer.set_attribute(key, &name, &value)?;
         }
         Ok(())
+    }
+
+    /// The table that chosen columns and rows are, in an archive of its own.
+    pub(super) fn chosen_table(&self, rows: &TableRows, path: &Path) -> Result<Table> {
+        let options = WriteOptions::default().form(StoreForm::Zip);
+        let mut writer = StoreWriter::create_with(path, &options)?;
+        self.copy_rows(rows, &mut writer, ROOT)?;
+        Ok(writer.commit()?.table(ROOT)?)
     }
 
     /// The key of the only value: the name of the input.
@@ -191,13 +186,10 @@ impl Work<'_> {
 
     /// Hands over the rows of the input as values of the columns: at least once, if only none.
     fn batches(&self, columns: &Columns, sink: BatchSink<'_>) -> Result<()> {
-        let batch = |nbytes: u64| {
-            nbytes.div_ceil(MAX_BATCHES).max(MIN_BATCH_NBYTES).min(self.cx.memory() / 8)
-        };
+        let batch = BATCH_NBYTES.min(self.cx.memory() / 8);
         if let Some(DataSet::CTable(table)) = self.data_set() {
-            return self.batches_of_bcolz(table, columns, batch(table.nbytes()), sink);
+            return self.batches_of_bcolz(table, columns, batch, sink);
         }
-        let batch = batch(self.source.nbytes()?);
         let layout = self.source.layout()?.ok_or(message::NO_COLUMNS.error())?;
         batches_of_rows(self, &layout.dtype, columns, batch, sink)
     }

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::BufWriter, path::Path};
 
-use b2store::Table;
+use b2store::{StoreForm, StoreWriter, Table};
 use bcolz_store::{
     CTable, Durability,
     parquet::{self, WriteOptions},
@@ -43,5 +43,19 @@ pub(crate) fn read(path: &Path, root: &Path) -> Result<()> {
         options.durability = Durability::ProcessDeath;
         options
     })?;
+    Ok(())
+}
+
+/// Makes a store that is a table of a file, at a path where nothing is yet: lists, nulls and words
+/// stay what they are.
+pub(crate) fn read_to_store(path: &Path, to: &Path) -> Result<()> {
+    let file = File::open(path).map_err(Error::io(Doing::Open))?;
+    let (schema, batches) = parquet::batches(&file)?;
+    // It is an intermediate station.
+    let options = b2store::WriteOptions::default().form(StoreForm::Zip);
+    let options = options.durability(Durability::ProcessDeath);
+    let mut writer = StoreWriter::create_with(to, &options)?;
+    writer.insert_batches("/", &schema, batches.map(|batch| batch.map_err(Error::from)))?;
+    writer.commit()?;
     Ok(())
 }

@@ -21,3 +21,8 @@ pub(crate) fn write_table(_: &Table, _: &Path) -> Result<Vec<String>> {
 pub(crate) fn read(_: &Path, _: &Path) -> Result<()> {
     Err(message::NO_PARQUET.error())
 }
+
+/// Says that nothing can be read.
+pub(crate) fn read_to_store(_: &Path, _: &Path) -> Result<()> {
+    Err(message::NO_PARQUET.error())
+}

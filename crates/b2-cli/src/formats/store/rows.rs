@@ -17,6 +17,7 @@ use crate::{
     error::{Error, Result, message},
     formats::msgpack_json,
     inputs::decoded::Sink,
+    output::staged::Nest,
 };
 
 /// Most rows that are decoded at once.
@@ -38,7 +39,23 @@ pub(crate) struct TableRows {
     had_nulls: Vec<AtomicBool>,
     /// Bytes decoded, and bytes of the files.
     sizes: (u64, u64),
+    /// The rows that meet a condition; all if there is none.
+    chosen: Option<Chosen>,
+    /// The temporary folder of a copy, and what it is a copy of.
+    home: Option<(Nest, &'static str)>,
 }
+
+/// Rows that meet a condition.
+#[derive(Debug)]
+struct Chosen {
+    /// One bit for each row of the table.
+    bits: Vec<u64>,
+    /// How many are chosen before each [`BATCH_NROWS`] rows of the table.
+    before: Vec<u64>,
+}
+
+/// Rows that are read together, and which of them are meant, if not all.
+type Part = (Range<u64>, Option<Vec<bool>>);
 
 impl TableRows {
     /// All rows of a table.
@@ -67,7 +84,13 @@ impl TableRows {
         let (nrows, sizes) = (table.len()?, super::table_sizes(&table)?);
         let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
         let dtypes = OnceLock::new();
-        Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes })
+        let (chosen, home) = (None, None);
+        Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes, chosen, home })
+    }
+
+    /// With the folder that the table is in, which goes with it: a copy of something of `format`.
+    pub(crate) fn kept_in(self, home: Nest, format: &'static str) -> Self {
+        Self { home: Some((home, format)), ..self }
     }
 
     /// With these columns only, in this order; all if there are none.
@@ -79,7 +102,43 @@ impl TableRows {
         if names.is_empty() {
             return Ok(self);
         }
-        Self::of_columns(self.table, names, false)
+        let home = self.home;
+        Ok(Self { home, ..Self::of_columns(self.table, names, false)? })
+    }
+
+    /// With the rows only that meet a condition.
+    ///
+    /// # Errors
+    ///
+    /// A condition that makes no sense; columns that cannot be read.
+    pub(crate) fn filter(self, condition: &str) -> Result<Self> {
+        let filter = self.table.filter(condition)?;
+        let len = usize::try_from(self.nrows.div_ceil(64)).unwrap_or(usize::MAX);
+        let (mut bits, mut before, mut count) = (vec![0_u64; len], vec![], 0_u64);
+        for rows in batches(0..self.nrows, BATCH_NROWS) {
+            before.push(count);
+            for row in filter.matches(rows)? {
+                let word = usize::try_from(row / 64).unwrap_or(usize::MAX);
+                bits[word] |= 1 << (row % 64);
+                count += 1;
+            }
+        }
+        Ok(Self { nrows: count, chosen: Some(Chosen { bits, before }), ..self })
+    }
+
+    /// Some of the rows as they are read, in parts of at most `step` rows of the table.
+    fn parts(&self, rows: Range<u64>, step: u64) -> Box<dyn Iterator<Item = Part> + '_> {
+        let Some(chosen) = &self.chosen else {
+            return Box::new(batches(rows, step).map(|rows| (rows, None)));
+        };
+        let first = chosen.before.partition_point(|before| *before <= rows.start).saturating_sub(1);
+        let (blocks, end) = (chosen.before.iter().enumerate().skip(first), rows.end);
+        let blocks = blocks.take_while(move |(_, before)| **before < end);
+        Box::new(blocks.flat_map(move |(block, before)| {
+            let found = chosen.rows_of(block as u64).into_iter().zip(*before..);
+            let wanted = found.filter(|(_, number)| rows.contains(number)).map(|(row, _)| row);
+            parts_of(&wanted.collect::<Vec<_>>(), step)
+        }))
     }
 
     /// The table.
@@ -101,6 +160,7 @@ impl TableRows {
     pub(crate) fn is_whole(&self) -> bool {
         let all = &self.table.schema().columns;
         !self.is_column
+            && self.chosen.is_none()
             && all.len() == self.columns.len()
             && all.iter().zip(&self.columns).all(|(spec, column)| spec.name == column.spec().name)
     }
@@ -112,7 +172,11 @@ impl TableRows {
 
     /// The name in lists and documents.
     pub(crate) fn format(&self) -> &'static str {
-        if self.is_column { "column" } else { "ctable" }
+        match &self.home {
+            Some((_, format)) => format,
+            None if self.is_column => "column",
+            None => "ctable",
+        }
     }
 
     /// Bytes of the table, decoded and as they are stored.
@@ -274,8 +338,8 @@ impl TableRows {
     /// The width of the longest value of a column, at least 1.
     fn longest(&self, column: &Column, width: impl Fn(&str) -> usize) -> Result<usize> {
         let mut longest = 1;
-        for rows in batches(0..self.nrows, BATCH_NROWS) {
-            let values = column.read(rows)?;
+        for part in self.parts(0..self.nrows, BATCH_NROWS) {
+            let values = read_part(column, &part)?;
             if let Values::Dictionary { words, .. } = &values.values {
                 return Ok(words.iter().map(|word| width(word)).fold(1, usize::max));
             }
@@ -303,14 +367,13 @@ impl TableRows {
     ) -> Result<()> {
         let rowsize = self.sizes.0.checked_div(self.nrows).unwrap_or(0).max(1);
         let step = (BATCH_NBYTES / rowsize).clamp(1, BATCH_NROWS);
-        let read = |rows: Range<u64>| -> Result<Vec<ColumnValues>> {
-            let values = self.columns.iter().map(|column| column.read(rows.clone()));
-            Ok(values.collect::<core::result::Result<_, _>>()?)
+        let read = |part: &Part| -> Result<Vec<ColumnValues>> {
+            self.columns.iter().map(|column| read_part(column, part)).collect()
         };
         if rows.is_empty() {
-            return sink(read(rows)?);
+            return sink(read(&(0..0, None))?);
         }
-        batches(rows, step).try_for_each(|rows| sink(read(rows)?))
+        self.parts(rows, step).try_for_each(|part| sink(read(&part)?))
     }
 
     /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
@@ -383,6 +446,41 @@ impl TableRows {
         let columns = self.columns.iter().filter(is_retyped);
         columns.map(|column| column.spec().name.clone()).collect()
     }
+}
+
+impl Chosen {
+    /// The chosen rows of some [`BATCH_NROWS`] rows of the table.
+    fn rows_of(&self, block: u64) -> Vec<u64> {
+        let start = block * (BATCH_NROWS / 64);
+        let words = (start..start + BATCH_NROWS / 64)
+            .zip(self.bits.iter().skip(usize::try_from(start).unwrap_or(usize::MAX)));
+        words
+            .flat_map(|(word, bits)| {
+                (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+            })
+            .collect()
+    }
+}
+
+/// Some rows of a table, in parts of rows that are not far from each other.
+fn parts_of(wanted: &[u64], step: u64) -> Vec<Part> {
+    let parts = wanted.chunk_by(|a, b| a / step == b / step).filter_map(|rows| {
+        let (first, last) = (*rows.first()?, *rows.last()?);
+        let mut is_kept = vec![false; usize::try_from(last - first + 1).ok()?];
+        for row in rows {
+            is_kept[usize::try_from(row - first).ok()?] = true;
+        }
+        Some((first..last + 1, Some(is_kept)))
+    });
+    parts.collect()
+}
+
+fn read_part(column: &Column, (rows, is_kept): &Part) -> Result<ColumnValues> {
+    let values = column.read(rows.clone())?;
+    Ok(match is_kept {
+        Some(is_kept) => values.keep(is_kept),
+        None => values,
+    })
 }
 
 /// Rows in batches.

@@ -37,7 +37,7 @@ pub(crate) struct Bcolz {
     /// The type of an item, or of a row of a table; none where it would be too large.
     dtype: Option<Dtype>,
     /// The temporary folder that holds it, if it is a copy.
-    home: Option<Nest>,
+    _home: Option<Nest>,
     /// The columns of a table that are left, if not all are.
     chosen: Option<Vec<String>>,
     /// The format that it is a copy of, if it is one.
@@ -84,7 +84,7 @@ impl Bcolz {
 
     /// With the folder that it is in, which goes with it.
     pub(crate) fn kept_in(self, home: Nest) -> Self {
-        Self { home: Some(home), ..self }
+        Self { _home: Some(home), ..self }
     }
 
     /// As a copy of something of this format.

@@ -1,13 +1,8 @@
 //! The page of a machine: what it is, how fast its memory is, and which goals are reached on it.
 
 use core::fmt::Write as _;
-use std::{
-    fs,
-    path::Path,
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use core::time::Duration;
+use std::{fs, path::Path, process::Command, thread, time::Instant};
 
 use crate::{
     c_blosc2::CBlosc2,

@@ -61,7 +61,7 @@ impl Bcolz {
             root: root.to_owned(),
             dparams,
             dtype,
-            home: None,
+            _home: None,
             chosen: None,
             copied: None,
         })

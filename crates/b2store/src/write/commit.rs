@@ -25,6 +25,9 @@ const REGISTRY_LAYER: &str = "_object_registry";
 /// Counts the changes, for programs of python-blosc2 that have the store open.
 const TICK_LAYER: &str = "dstore_tick";
 
+/// The new files of a directory, by their names below it.
+type NewFiles = Vec<(String, Arc<dyn ReadAt>)>;
+
 impl StoreWriter {
     /// Writes the store. A crash leaves an archive, an embed store or a new directory as it was or
     /// as it will be. In a directory that is changed every value, every new group or table and
@@ -125,7 +128,7 @@ impl StoreWriter {
         let new = self.files.iter().filter_map(|(path, file)| Some((path, file.as_ref()?)));
         let (in_new_dirs, mut new): (Vec<_>, Vec<_>) =
             new.partition(|(path, _)| self.new_dir(path, &old).is_some());
-        let mut dirs: BTreeMap<&str, Vec<(String, Arc<dyn ReadAt>)>> = BTreeMap::new();
+        let mut dirs: BTreeMap<&str, NewFiles> = BTreeMap::new();
         for (path, NewFile(source)) in in_new_dirs {
             let Some(dir) = self.new_dir(path, &old) else { continue };
             let below = path.get(dir.len().saturating_add(1)..).unwrap_or_default();

@@ -89,6 +89,7 @@ pub(super) struct Cells {
     pending: Encoded,
 }
 
+#[expect(clippy::large_enum_variant, reason = "one for each column, which is written once")]
 enum Frame {
     /// Without batches. The first one says how many items a block has, in a metalayer, which cannot
     /// be changed later.

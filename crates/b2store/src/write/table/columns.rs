@@ -101,6 +101,9 @@ pub(super) enum Checked<'a> {
     Cells(Encoded),
 }
 
+/// A frame of a column: key, suffix, bytes.
+type ColumnFrame = (String, &'static str, Arc<dyn ReadAt>);
+
 /// The frames of a column, which grow.
 pub(super) struct ColumnAppender {
     spec: ColumnSpec,
@@ -113,6 +116,7 @@ pub(super) struct ColumnAppender {
     nrows: u64,
 }
 
+#[expect(clippy::large_enum_variant, reason = "one for each column, which is written once")]
 enum Frames {
     Items(Items),
     Text {
@@ -336,7 +340,7 @@ impl ColumnAppender {
     }
 
     /// The frames, with their keys and suffixes.
-    pub(super) fn finish(self) -> Result<Vec<(String, &'static str, Arc<dyn ReadAt>)>> {
+    pub(super) fn finish(self) -> Result<Vec<ColumnFrame>> {
         let Self { key, frames, mask, .. } = self;
         let mut found = Vec::new();
         if let Some(mask) = mask {

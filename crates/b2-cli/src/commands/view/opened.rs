@@ -244,7 +244,8 @@ impl Opened {
         let wanted = usize::try_from(ncolumns).unwrap_or(usize::MAX);
         for (name, grid) in self.columns.iter().skip(skipped).take(wanted) {
             let len = grid.shape().first().copied().unwrap_or(0);
-            let mut bounds = vec![at.0.min(len)..at.0.saturating_add(nrows).min(len)];
+            let rows = at.0.min(len)..at.0.saturating_add(nrows).min(len);
+            let mut bounds = Vec::from([rows]);
             bounds.extend(grid.shape().iter().skip(1).map(|len| 0..*len));
             let mut bytes = vec![];
             let valid = grid.read(&bounds, &mut bytes)?;

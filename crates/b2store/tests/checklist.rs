@@ -135,6 +135,7 @@ checklist! {
     dictionaries_16: [("T08", Reading("d"))];
     masks_17: [("T09", Reading("id")), ("T10", Never)];
     cells_18: [("T16", Reading("v"))];
-    references_19: [("E09", Reading("/r")), ("B07", Never), ("T19", Never)];
+    // References are shown; items by number need the stated numbers, which are wrong in B07.
+    references_19: [("E09", Reading("/r")), ("B07", Reading("items of a batch")), ("T19", Never)];
     unusual_20: [("Z21", Never), ("Z17", Never), ("E11", Never), ("Z12", Never)];
 }

@@ -254,7 +254,9 @@ impl Rescuer {
             Err(error) => return Err(error),
         }
         let headers = self.chunk_headers(path)?;
+        let shape = self.shape(path);
         let sizes = headers.iter().map(ChunkHeader::nbytes);
+        let total: u64 = sizes.clone().map(|nbytes| nbytes as u64).sum();
         let missing = || Error::corrupt(&storage_path, Corrupt::Missing);
         let nbytes = sizes.clone().max().ok_or_else(missing)?;
         // Every item of an array of objects is a chunk of its own: what they are is not known.
@@ -262,12 +264,17 @@ impl Rescuer {
             return Err(missing());
         }
         let Some(header) = headers.first() else { return Err(missing()) };
-        let raw = match header.typesize() {
-            1 => "|u1".to_owned(),
-            typesize => format!("|V{typesize}"),
+        // The chunks of strings say 1; the sizes tell more, if all chunks are there.
+        let nitems = shape.iter().fold(1u64, |items, dim| items.saturating_mul(*dim));
+        let itemsize = match total.checked_div(nitems) {
+            Some(size) if !shape.is_empty() && size > 0 && size.saturating_mul(nitems) == total => {
+                size
+            }
+            _ => header.typesize() as u64,
         };
+        let raw = if itemsize == 1 { "|u1".to_owned() } else { format!("|V{itemsize}") };
         let dtype = self.dtype.clone().or_else(|| Dtype::parse(&raw).ok()).ok_or_else(missing)?;
-        let row_shape = self.row_shape(path);
+        let row_shape: Vec<u64> = shape.iter().skip(1).copied().collect();
         let items = row_shape.iter().fold(1u64, |items, dim| items.saturating_mul(*dim));
         let rowsize = items.saturating_mul(dtype.itemsize() as u64);
         let chunklen = (nbytes as u64).checked_div(rowsize).unwrap_or(0);
@@ -301,12 +308,12 @@ impl Rescuer {
         Ok(headers)
     }
 
-    /// The shape of a row, if the sizes can be read; otherwise a row is an item.
-    fn row_shape(&self, path: &str) -> Vec<u64> {
+    /// The shape, if the sizes can be read; otherwise none is known, and a row is an item.
+    fn shape(&self, path: &str) -> Vec<u64> {
         let sizes_path = meta::sizes_path(path);
         let sizes = meta::read_object(&*self.tree, &sizes_path)
             .and_then(|json| Sizes::parse(&json, &sizes_path));
-        sizes.map_or(Vec::new(), |sizes| sizes.shape.into_iter().skip(1).collect())
+        sizes.map_or_else(|_| Vec::new(), |sizes| sizes.shape)
     }
 
     /// Attributes that cannot be read keep bcolz from opening anything.

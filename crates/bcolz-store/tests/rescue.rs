@@ -284,6 +284,8 @@ fn an_array_without_meta_is_rebuilt_by_its_chunks() {
             let options = OpenOptions::default();
             rescue_in(tree.clone(), "", &options, &RescueOptions::default()).unwrap();
             let (found, of_rows, rows) = data(&tree);
+            // The chunks of strings do not say how long these are.
+            let raw = if lost == "meta" && dtype == "|S12" { "uint8" } else { raw };
             assert_eq!((found.as_str(), rows == expected), (raw, true), "{dtype} {lost}");
             if lost == "meta/storage" {
                 assert_eq!(of_rows, shape);
@@ -293,7 +295,8 @@ fn an_array_without_meta_is_rebuilt_by_its_chunks() {
             let given = RescueOptions::default().dtype(Some(Dtype::parse(dtype).unwrap()));
             rescue_in(tree.clone(), "", &options, &given).unwrap();
             let (found, _, rows) = data(&tree);
-            assert_eq!((found.as_str(), rows == expected), (dtype, true), "{lost}");
+            assert_eq!(Dtype::parse(&found).unwrap(), Dtype::parse(dtype).unwrap(), "{lost}");
+            assert_eq!(rows, expected, "{lost}");
         }
     }
     let tree = make("<f4", vec![]);

@@ -31,7 +31,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("Blosc 1", of(cparams(Target::Blosc1_14).split(SplitMode::Never))),
         (
             "Blosc 1, bitshuffle",
-            of(cparams(Target::Blosc1_14).split(SplitMode::Never).filters(filters("bitshuffle"))),
+            of(cparams(Target::Blosc1_14).codec(CodecId::ZSTD).filters(filters("bitshuffle"))),
         ),
         ("Blosc2", of(cparams(Target::Blosc2_0))),
         ("zstd", of(cparams(Target::Blosc2_0).codec(CodecId::ZSTD))),
@@ -105,7 +105,8 @@ fn a_lost_block_is_filled_or_cut_and_the_others_stay() {
     for (name, chunk) in samples().into_iter().filter(|(name, _)| *name != "copy") {
         let mut bad = chunk.clone();
         let hit = extents(&chunk)[3].clone();
-        bad[hit.start..hit.start + 4].fill(0xff);
+        // A size that no chunk has room for.
+        bad[hit.start..hit.start + 4].fill(0x7f);
         let item = |fill: Fill| {
             let found = saved(&bad, fill).unwrap();
             assert_eq!(found.count(ChunkState::Lost), 1, "{name}");

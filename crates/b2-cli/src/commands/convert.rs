@@ -63,7 +63,7 @@ use crate::{
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Found, Origin},
-        raw_data,
+        raw_data, remote,
     },
     output::{
         byte_sink::Sink,
@@ -229,7 +229,9 @@ fn convert_input(
     targets: &mut Targets<'_>,
 ) -> Result<()> {
     let start = Instant::now();
-    if let Some(path) = origin.path().filter(|path| !origin::is_sparse_frame(path)) {
+    let lies_here =
+        |path: &&Path| remote::kind_of(path).is_none() && !origin::is_sparse_frame(path);
+    if let Some(path) = origin.path().filter(lies_here) {
         raw_data::check_kind(path, output)?;
     }
     let target = targets.next(origin, Naming::Replace(format.suffix()))?;
@@ -414,7 +416,7 @@ fn open_parquet(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
 /// The file of Parquet that the input is.
 fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() {
+    if path.is_dir() || remote::kind_of(path).is_some() {
         return Ok(None);
     }
     let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
@@ -425,7 +427,7 @@ fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
 /// given.
 fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() || origin::is_ours(path) {
+    if path.is_dir() || remote::kind_of(path).is_some() || origin::is_ours(path) {
         return Ok(None);
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);

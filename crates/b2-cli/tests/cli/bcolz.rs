@@ -489,15 +489,24 @@ fn rescue_saves_what_can_be_read_as_something_new() {
     whole: everything (1.4 KiB)
     --- stderr
     ");
-    snapshot!(dir.b2("rescue storage_no_json -o nothing"), @"
+    snapshot!(dir.b2("rescue storage_no_json -o raw"), @"
     exit 1
     --- stdout
+    .: the type is lost; items are |V4, as the chunks have them
+    raw: 100 B of data, see above
     --- stderr
-    b2: storage_no_json: meta/storage: no JSON at byte 0: expected a value
     ");
     assert_eq!(
         dir.names(),
-        ["chunk_truncated", "ct_basic", "ct_torn_append", "fixed", "storage_no_json", "whole"]
+        [
+            "chunk_truncated",
+            "ct_basic",
+            "ct_torn_append",
+            "fixed",
+            "raw",
+            "storage_no_json",
+            "whole"
+        ]
     );
     assert_eq!(dir.b2("cat whole").ok().stdout, dir.b2("cat ct_basic").ok().stdout);
     assert!(dir.b2("info ct_torn_append").ok().text().contains("50 to 53 rows"));

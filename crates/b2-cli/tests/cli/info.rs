@@ -66,7 +66,7 @@ fn a_frame_as_json() {
     snapshot!(samples(&["tiny.b2frame"]).b2("info --json -vv tiny.b2frame"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.info/1","path":"tiny.b2frame","format":"b2frame","format_version":2,"nbytes":148,"cbytes":111,"cratio":1.3333333333333333,"file_bytes":369,"dead_bytes":0,"nchunks":3,"chunksize":64,"blocksize":64,"typesize":4,"codec":"lz4","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"forward","dict":false,"special":{"zeros":1,"nan":0,"value":0,"uninit":0},"metalayers":{"kind":"demo"},"vlmetalayers":{"note":"hi"},"chunks":[{"nchunk":0,"offset":117,"cbytes":59,"nbytes":64,"codec":"lz4","filters":["shuffle"],"blocksize":64},{"nchunk":1,"cbytes":0,"nbytes":64,"special":"zeros"},{"nchunk":2,"offset":176,"cbytes":52,"nbytes":20,"codec":"blosclz","filters":["shuffle"],"blocksize":20,"memcpyed":true}]}
+    {"schema":"b2.info/1","path":"tiny.b2frame","format":"b2frame","format_version":2,"nbytes":148,"cbytes":111,"cratio":1.3333333333333333,"file_bytes":369,"dead_bytes":0,"nchunks":3,"chunksize":64,"blocksize":64,"typesize":4,"codec":"lz4","clevel":5,"filters":["shuffle"],"filters_meta":[0],"split":"forward","dict":false,"special":{"zeros":1,"nan":0,"value":0,"uninit":0},"metalayers":{"kind":"demo"},"vlmetalayers":{"note":"hi"},"chunks":[{"nchunk":0,"offset":117,"cbytes":59,"nbytes":64,"codec":"lz4","filters":["shuffle"],"blocksize":64},{"nchunk":1,"cbytes":0,"nbytes":64,"special":"zeros"},{"nchunk":2,"offset":176,"cbytes":52,"nbytes":20,"codec":"blosclz","filters":["shuffle"],"blocksize":20,"memcpyed":true}],"checksum":"none"}
     --- stderr
     "#);
 }

@@ -226,7 +226,9 @@ fn every_command_leaves_files_as_they_were_or_will_be() {
             child.wait().unwrap();
             let found = states(&dir, changing);
             for ((found, old), new) in found.iter().zip(&old).zip(&new) {
-                assert!(found == old || found == new, "{}, kill {number}", changing.command);
+                let is_whole = found == old || found == new;
+                let told = (changing.command, found, old, new);
+                assert!(is_whole, "kill {number}: {told:?}");
             }
             let is_there = found.iter().any(Option::is_some) || old.iter().all(Option::is_none);
             assert!(is_there, "{}, kill {number}: lost", changing.command);

@@ -1,8 +1,8 @@
 //! The chunks of a file in which they follow each other without anything around them.
 //!
 //! A chunk ends where its header says, if the file ends or another chunk begins there, or if its
-//! blocks fill it. Where that is not so, the next one is sought: it counts only if the chunks after it reach the end of the file,
-//! since data may look like a header.
+//! blocks fill it. Where that is not so, the next one is sought: it counts only if the chunks after
+//! it reach the end of the file, since data may look like a header.
 
 use core::ops::Range;
 use std::io;
@@ -68,14 +68,16 @@ impl Walk<'_> {
         Ok(stated_end(&self.read(at, ChunkHeader::MAX_LEN)?, at))
     }
 
-    /// Whether the chunk there has blocks, all of which are inside and none of which lacks bytes.
+    /// Whether the chunk there has blocks that fill it, or that all can be decoded: some encoders
+    /// leave gaps.
     fn is_filled(&self, range: Range<u64>) -> io::Result<bool> {
         let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let bytes = self.read(range.start, len)?;
         let Ok(chunk) = Chunk::parse(&bytes) else { return Ok(false) };
         let report = chunk.validate(Depth::Structure, &mut Scratch::default());
         let has_gaps = report.notes.iter().any(|note| matches!(note, Note::Gaps { .. }));
-        Ok(chunk.nblocks() > 0 && report.is_ok() && !has_gaps)
+        let can_decode = || chunk.validate(Depth::Decode, &mut Scratch::default()).is_ok();
+        Ok(chunk.nblocks() > 0 && report.is_ok() && (!has_gaps || can_decode()))
     }
 
     /// The first chunk at or after `first` that others follow up to the end of the file.

@@ -160,7 +160,9 @@ fn field() -> Vec<u8> {
         let (y, x) = (f64::from(i / 360) / 180.0, f64::from(i % 360) / 360.0);
         let wave = (x * 19.0).sin() * (y * 11.0).cos() + (x * y * 40.0).sin() * 0.3;
         let land = (x - 0.62).hypot((y - 0.45) * 0.8) - 0.16 - 0.03 * (x * 60.0).sin();
-        if land < 0.0 { f32::NAN } else { ((wave + 2.0) * 1400.0 * land.sqrt()) as f32 }
+        #[expect(clippy::cast_possible_truncation, reason = "depths of some thousand metres")]
+        let depth = ((wave + 2.0) * 1400.0 * land.sqrt()) as f32;
+        if land < 0.0 { f32::NAN } else { depth }
     };
     (0..180 * 360).flat_map(|i| point(i).to_le_bytes()).collect()
 }

@@ -247,9 +247,9 @@ type Known = Option<bool>;
 #[derive(Clone, Debug)]
 enum Condition {
     Less(usize, i64),
-    Not(Box<Condition>),
-    And(Box<Condition>, Box<Condition>),
-    Or(Box<Condition>, Box<Condition>),
+    Not(Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
 }
 
 impl Condition {

@@ -32,7 +32,8 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::SEALS_FRAMES.error()) };
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
-    if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
+    // What a killed change has left after the frame is overwritten, as by every change.
+    if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());
     }
     let is_damaged = matches!(schunk.seal_state()?, SealState::BodyDamaged { .. });

@@ -242,8 +242,8 @@ impl Rescuer {
         Ok((array, lost))
     }
 
-    /// What `meta/storage` should say, if it is missing or makes no sense: the chunks tell the chunk
-    /// length and how they are compressed, and of the type how large an item is.
+    /// What `meta/storage` should say, if it is missing or makes no sense: the chunks tell the
+    /// chunk length and how they are compressed, and of the type how large an item is.
     fn storage_by_chunks(&self, path: &str) -> Result<Option<Storage>> {
         let storage_path = meta::storage_path(path);
         let read = meta::read_object(&*self.tree, &storage_path)

@@ -115,9 +115,9 @@ impl Rescue {
         self.metadata.is_none() && self.header.is_some_and(|header| header.metadata)
     }
 
-    /// What became of each chunk that the header announces; where it does not, or where numbers are
-    /// not known, of those that were found, and then as many lost ones as are missing. A chunk whose
-    /// number is not known is doubtful.
+    /// What became of each chunk that the header announces; where it does not, or where numbers
+    /// are not known, of those that were found, and then as many lost ones as are missing. A chunk
+    /// whose number is not known is doubtful.
     #[must_use]
     pub fn states(&self) -> Vec<ChunkState> {
         let announced = self.header.and_then(|header| header.nchunks).unwrap_or(0);

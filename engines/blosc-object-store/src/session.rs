@@ -1,7 +1,7 @@
 //! Reads that do not wait: what is missing is fetched meanwhile, and the work is run again.
 
+use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::cell::RefCell;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,12 +18,15 @@ thread_local! {
     static CURRENT: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
+/// Pages, each with the cache that will have it.
+type Pages = Vec<(Arc<Cache>, Key)>;
+
 /// What some work lacked.
 #[derive(Clone, Default)]
 pub(crate) struct Session {
     failure: Failure,
     /// Pages on their way.
-    lacking: Arc<Mutex<Vec<(Arc<Cache>, Key)>>>,
+    lacking: Arc<Mutex<Pages>>,
     /// Whether a read failed for want of a page.
     is_blocked: Arc<AtomicBool>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Hit {
 
 impl Hit {
     /// Of these bytes of one file.
-    pub(super) fn of(name: String, nfile: usize, range: Range<usize>) -> Self {
+    pub(super) fn of_range(name: String, nfile: usize, range: Range<usize>) -> Self {
         Self { kind: Kind::Foreign, name, nfile, ranges: only(range) }
     }
 

@@ -112,7 +112,7 @@ fn damaged(
     found.tally.place = format!("bytes {range:?} of {name}");
     match panics.catch(|| Ok(rescue(&files))) {
         Ok(rescued) => {
-            let hit = Hit::of(name, nfile, range);
+            let hit = Hit::of_range(name, nfile, range);
             found.tally.count_rescued(sample, &hit, &rescued);
         }
         Err(failure) => found.tally.count_bad(failure),

@@ -1,6 +1,6 @@
-//! Containers of the original programs that are damaged, and rescued by `b2`: the original program
-//! opens the result, in which every chunk that was not hit is at its place. And frames that C-Blosc2
-//! wrote and cannot read back: it reads what `b2 rescue` makes of them.
+//! Containers that the oracles wrote, damaged, and rescued by `b2`: the oracle opens the result, in
+//! which every chunk that was not hit is at its place. And frames that C-Blosc2 wrote and cannot
+//! read back: it reads what `b2 rescue` makes of them.
 
 use std::{
     fs,

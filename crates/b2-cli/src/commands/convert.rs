@@ -19,6 +19,7 @@ pub(super) mod column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
+mod from_parquet;
 mod left_out;
 pub(super) mod metadata;
 pub(super) mod pull;
@@ -52,15 +53,11 @@ use crate::{
     exit::Code,
     formats::{
         self,
-        bcolz::Bcolz,
         csv_table::{self, Values},
-        parquet,
-        store::rows::TableRows,
         stored_array::Stored,
     },
     inputs::{
         decoded::Guard,
-        object::Object,
         object_reader::ObjectReader,
         origin::{self, Found, Origin},
         raw_data, remote,
@@ -377,8 +374,8 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool)
             false => Ok(Source::Items(items)),
         };
     }
-    if let Some(path) = parquet_file(origin)? {
-        let table = open_parquet(cx, path, for_store)?;
+    if let Some(path) = from_parquet::file_of(origin)? {
+        let table = from_parquet::open(cx, path, for_store)?;
         return selection::choose(args, cx, table).map(Source::Object);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
@@ -397,30 +394,6 @@ fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool)
         cx.console.warning(&origin.name(), &text);
     }
     Ok(Source::Object(object))
-}
-
-/// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
-fn open_parquet(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
-    let (station, format) = (Nest::for_stream(&cx.unfinished)?, "parquet");
-    if for_store {
-        parquet::read_to_store(path, station.path())?;
-        let table = formats::store::open(station.path(), cx.dparams())?.table("/")?;
-        let rows = TableRows::open(table)?.kept_in(station, format);
-        return Ok(Object::Table(Box::new(rows)));
-    }
-    parquet::read(path, station.path())?;
-    let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station).called(format);
-    Ok(Object::Bcolz(Box::new(set)))
-}
-
-/// The file of Parquet that the input is.
-fn parquet_file(origin: &Origin) -> Result<Option<&Path>> {
-    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() || remote::kind_of(path).is_some() {
-        return Ok(None);
-    }
-    let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
-    Ok(head.starts_with(parquet::MAGIC).then_some(path))
 }
 
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was

@@ -61,7 +61,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(states: &[ChunkState]) -> Self {
+    fn of_states(states: &[ChunkState]) -> Self {
         let mut counts = Self::default();
         states.iter().for_each(|state| counts.add(*state));
         counts

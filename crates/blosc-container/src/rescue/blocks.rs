@@ -193,7 +193,7 @@ fn block_ranges(header: &ChunkHeader) -> impl Iterator<Item = Range<usize>> + us
 /// by one that does not, and their numbers returned; `None` where there is no other.
 fn with_sound_starts(bytes: &[u8], header: &ChunkHeader) -> Option<(Vec<u8>, Vec<usize>)> {
     let mut fixed = bytes.to_vec();
-    put(&mut fixed, CBYTES, bytes.len())?;
+    write_field(&mut fixed, CBYTES, bytes.len())?;
     let starts_at = header.header_len();
     let first = starts_at.saturating_add(header.nblocks().checked_mul(FIELD_NBYTES)?);
     let last = bytes.len().checked_sub(FIELD_NBYTES)?;
@@ -206,7 +206,7 @@ fn with_sound_starts(bytes: &[u8], header: &ChunkHeader) -> Option<(Vec<u8>, Vec
     let mut bad = vec![];
     for (nblock, _) in starts.iter().enumerate().filter(|(_, start)| start.is_none()) {
         let at = starts_at.saturating_add(nblock.saturating_mul(FIELD_NBYTES));
-        put(&mut fixed, at..at.saturating_add(FIELD_NBYTES), sound)?;
+        write_field(&mut fixed, at..at.saturating_add(FIELD_NBYTES), sound)?;
         bad.push(nblock);
     }
     Some((fixed, bad))
@@ -261,7 +261,7 @@ fn read_alone(
     alone.extend_from_slice(stored);
     let len = alone.len();
     for (range, number) in [(NBYTES, nbytes), (NBLOCKS, 1), (CBYTES, len)] {
-        let _is_there = put(&mut alone, range, number);
+        let _is_there = write_field(&mut alone, range, number);
     }
     Chunk::parse(&alone)?.as_vl()?.read(0, scratch)
 }
@@ -306,7 +306,7 @@ fn field(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(i32::from_le_bytes(*bytes)).ok()
 }
 
-fn put(bytes: &mut [u8], range: Range<usize>, number: usize) -> Option<()> {
+fn write_field(bytes: &mut [u8], range: Range<usize>, number: usize) -> Option<()> {
     let number = i32::try_from(number).ok()?;
     bytes.get_mut(range)?.copy_from_slice(&number.to_le_bytes());
     Some(())

@@ -83,9 +83,9 @@ pub enum ChunkError {
 impl ChunkSalvage {
     /// Reads what can be read of the chunk that `bytes` should be, from the first to the last.
     ///
-    /// The header says what the blocks are. If not all of them can be read by it, or they leave bytes
-    /// over, each of its bits is tried the other way round, and taken so if nothing is wrong then; a
-    /// header with more than one wrong bit cannot be told.
+    /// The header says what the blocks are. If not all of them can be read by it, or they leave
+    /// bytes over, each of its bits is tried the other way round, and taken so if nothing is wrong
+    /// then; a header with more than one wrong bit cannot be told.
     ///
     /// ```
     /// use blosc_chunk::{CParams, DParams, compress, decompress};
@@ -132,11 +132,12 @@ impl ChunkSalvage {
         }
         let registries = dparams.registries.clone();
         Self { blocks: vec![], damage, filled: 0, header, registries, data: vec![], ends: vec![] }
-            .with(blocks, &rescue.fill)
+            .take_blocks(blocks, &rescue.fill)
     }
 
     /// Takes the blocks, and puts the fill where one is lost, or takes it out.
-    fn with(mut self, Blocks { data, found, .. }: Blocks, fill: &Fill) -> Result<Self, ChunkError> {
+    fn take_blocks(mut self, blocks: Blocks, fill: &Fill) -> Result<Self, ChunkError> {
+        let Blocks { data, found, .. } = blocks;
         self.blocks = found.iter().map(|(_, state)| *state).collect();
         let typesize = self.header.typesize();
         let item = match fill {

@@ -92,6 +92,6 @@ pub(super) fn run(
     }
     let nbytes = nbytes.saturating_add(filled);
     let (complete, states) = (found.is_complete(), found.states());
-    let (chunks, bad) = (Some(Counts::of(&states)), Bad::chunks(&states).collect());
+    let (chunks, bad) = (Some(Counts::of_states(&states)), Bad::chunks(&states).collect());
     Ok(Saved { complete, nbytes, filled, actions, chunks, bad, ..Saved::default() })
 }

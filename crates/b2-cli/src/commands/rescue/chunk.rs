@@ -75,7 +75,7 @@ pub(super) fn run(
             continue;
         };
         guard.admit_bytes(saved.data().len() as u64, member.end.saturating_sub(member.start))?;
-        let chunk = saved.to_chunk().map_err(at(member.start))?;
+        let chunk = saved.to_chunk().map_err(bad_chunk(member.start))?;
         output.write_all(&chunk).map_err(Error::io_at(Doing::Write, target))?;
         chunks.add(state_of(&saved));
         saved.blocks.iter().for_each(|state| blocks.add(*state));
@@ -107,7 +107,7 @@ fn members(store: &FileStore, offset: Option<u64>, path: &Path) -> Result<Vec<Ra
     members.map_err(unreadable(path))
 }
 
-/// What can be read of the chunk there; `None` for nothing.
+/// What can be read of the chunk there; `None` if no block can.
 fn salvage(
     args: &RescueArgs,
     cx: &Context,
@@ -130,7 +130,7 @@ fn salvage(
         Err(ChunkError::Chunk(
             blosc_chunk::Error::Corrupt { .. } | blosc_chunk::Error::UnknownVersion { .. },
         )) => Ok(None),
-        Err(ChunkError::Chunk(source)) => Err(at(member.start)(source)),
+        Err(ChunkError::Chunk(source)) => Err(bad_chunk(member.start)(source)),
         Err(ChunkError::Fill { typesize, .. }) => Err(misfit(&args.fill(), typesize)),
         Err(_) => Err(message::NOTHING_RESCUED.error()),
     }
@@ -143,7 +143,7 @@ fn misfit(fill: &Fill, typesize: usize) -> Error {
     }
 }
 
-fn at(at: u64) -> impl Fn(blosc_chunk::Error) -> Error {
+fn bad_chunk(at: u64) -> impl Fn(blosc_chunk::Error) -> Error {
     move |source| Error::Chunk { at, source }
 }
 

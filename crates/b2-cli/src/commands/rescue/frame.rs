@@ -145,7 +145,7 @@ fn summary(args: &RescueArgs, saved: &Salvage) -> Saved {
         nbytes: saved.schunk.nbytes(),
         filled: filled.min(saved.schunk.nbytes()),
         actions,
-        chunks: Some(Counts::of(&saved.chunks)),
+        chunks: Some(Counts::of_states(&saved.chunks)),
         bad: Bad::chunks(&saved.chunks).collect(),
         seal: saved.seal.as_ref().map(seal_text),
         blocks: None,

@@ -59,7 +59,7 @@ fn summary(saved: &Salvage, nbytes: u64) -> Saved {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
     let (mut counts, mut bad, mut filled) = (Counts::default(), vec![], 0);
     for value in &saved.values {
-        let of_value = Counts::of(&value.chunks);
+        let of_value = Counts::of_states(&value.chunks);
         counts.add_all(of_value);
         let path = Some(value.key.clone());
         bad.extend(Bad::chunks(&value.chunks).map(|bad| Bad { path: path.clone(), ..bad }));

@@ -1,0 +1,42 @@
+//! Files of Parquet, which become tables of bcolz or of stores first.
+
+use std::path::Path;
+
+use blosc_io::FileStore;
+
+use super::head;
+use crate::{
+    context::Context,
+    error::{Doing, Error, Result},
+    formats::{self, bcolz::Bcolz, parquet, store::rows::TableRows},
+    inputs::{
+        object::Object,
+        origin::{self, Origin},
+        remote,
+    },
+    output::staged::Nest,
+};
+
+/// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
+pub(super) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
+    let (station, format) = (Nest::for_stream(&cx.unfinished)?, "parquet");
+    if for_store {
+        parquet::read_to_store(path, station.path())?;
+        let table = formats::store::open(station.path(), cx.dparams())?.table("/")?;
+        let rows = TableRows::open(table)?.kept_in(station, format);
+        return Ok(Object::Table(Box::new(rows)));
+    }
+    parquet::read(path, station.path())?;
+    let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station).called(format);
+    Ok(Object::Bcolz(Box::new(set)))
+}
+
+/// The file of Parquet that the input is.
+pub(super) fn file_of(origin: &Origin) -> Result<Option<&Path>> {
+    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
+    if path.is_dir() || remote::kind_of(path).is_some() {
+        return Ok(None);
+    }
+    let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
+    Ok(head.starts_with(parquet::MAGIC).then_some(path))
+}

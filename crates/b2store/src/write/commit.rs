@@ -30,8 +30,9 @@ type NewFiles = Vec<(String, Arc<dyn ReadAt>)>;
 
 impl StoreWriter {
     /// Writes the store. A crash leaves an archive, an embed store or a new directory as it was or
-    /// as it will be. In a directory that is changed every value that keeps its kind, every new group or table and
-    /// every one that goes is as it was or as it will be, and tables can be read at every step.
+    /// as it will be. In a directory that is changed every value that keeps its kind, every new
+    /// group or table and every one that goes is as it was or as it will be, and tables can be read
+    /// at every step.
     ///
     /// # Errors
     ///

@@ -217,9 +217,12 @@ impl FileOpener for Opener {
     }
 }
 
+/// A table, its zones, and the rows of a piece.
+type Found = (Arc<dyn Columns>, Arc<Zones>, Range<u64>);
+
 impl Scan {
     /// The table, what is known of it, and the rows of a piece.
-    fn find(&self, piece: &PartitionedFile) -> Result<(Arc<dyn Columns>, Arc<Zones>, Range<u64>)> {
+    fn find(&self, piece: &PartitionedFile) -> Result<Found> {
         let location = piece.object_meta.location.as_ref();
         let number = location.split('/').next().and_then(|number| number.parse::<usize>().ok());
         let number = number.ok_or_else(|| {

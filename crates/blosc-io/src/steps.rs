@@ -1,7 +1,7 @@
 //! Reading without I/O: the caller fetches, by whatever means it has.
 //!
-//! The readers of this family ask a [`ReadAt`] or a [`Tree`] for bytes when they need them. Callers
-//! that must not wait there (async code, a browser) give them a [`FetchedFile`] or a
+//! The readers of this family ask a [`ReadAt`] or a [`Tree`](crate::Tree) for bytes when they need
+//! them. Callers that must not wait there (async code, a browser) give them a [`FetchedFile`] or a
 //! [`FetchedTree`], which have only what was fetched so far:
 //!
 //! ```text

@@ -45,6 +45,10 @@ def store(path):
     for key in ["/other", "/table"]:
         if not path.endswith(".b2e") and key in opened:
             data += numpy.asarray(opened[key]["id"][:]).astype("<i8").tobytes()
+        elif key + "/_cols/id" in opened:
+            # One frame has no tables for python-blosc2, but all that they are made of.
+            is_alive = opened[key + "/_valid_rows"][:]
+            data += opened[key + "/_cols/id"][:][is_alive].astype("<i8").tobytes()
     return data
 
 

@@ -130,6 +130,23 @@ fn every_value_of_a_directory_is_the_old_or_the_new_one() {
     assert_eq!(replayed.list("").unwrap().len(), 1);
 }
 
+/// Else a loss of power could leave both files of one value.
+#[test]
+fn another_suffix_is_on_the_medium_before_the_new_value() {
+    let tree = Arc::new(RecordingTree::new(MemTree::new()));
+    first(tree.clone(), "x.b2d");
+    drop(tree.take());
+    second(tree.clone(), "x.b2d");
+    let steps = tree.take();
+    let renames: Vec<usize> = (0..steps.len())
+        .filter(|n| matches!(&steps[*n], Step::Rename(_, to) if to == "x.b2d/other.b2b"))
+        .collect();
+    let [renamed, replaced] = renames[..] else { panic!("{renames:?}") };
+    assert!(matches!(&steps[renamed], Step::Rename(from, _) if from == "x.b2d/other.b2f"));
+    let between = &steps[renamed..replaced];
+    assert!(between.contains(&Step::SyncNames("x.b2d".to_owned())), "{between:?}");
+}
+
 /// Case 37, as often as there are steps.
 #[test]
 fn packing_is_crash_safe() {

@@ -116,10 +116,7 @@ pub(super) fn all() -> Vec<Operation<TreeDisk>> {
         "b2e", "copy into one frame": "x.b2z" => "y.b2e",
     };
     let mut all = operations_of!("b2z", "x.b2z");
-    // In a directory the value of another kind is a file of another name, and the two are there
-    // together for a moment: docs/reliability.md says so.
-    let in_directory = operations_of!("b2d", "x.b2d").into_iter();
-    all.extend(in_directory.filter(|each| each.name != "replace a value by another kind"));
+    all.extend(operations_of!("b2d", "x.b2d"));
     all.extend(operations_of!("b2e", "x.b2e"));
     all.extend(operations! {
         "b2z", "x.b2z";

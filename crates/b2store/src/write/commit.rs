@@ -30,9 +30,8 @@ type NewFiles = Vec<(String, Arc<dyn ReadAt>)>;
 
 impl StoreWriter {
     /// Writes the store. A crash leaves an archive, an embed store or a new directory as it was or
-    /// as it will be. In a directory that is changed every value that keeps its kind, every new
-    /// group or table and every one that goes is as it was or as it will be, and tables can be read
-    /// at every step.
+    /// as it will be. In a directory that is changed every value, every new group or table and
+    /// every one that goes is as it was or as it will be, and tables can be read at every step.
     ///
     /// # Errors
     ///
@@ -125,7 +124,12 @@ impl StoreWriter {
             steps.push(Step::Sync);
         }
         let renamed = self.renamed.iter().filter(|(_, to)| self.files.contains_key(to));
+        let nsteps = steps.len();
         steps.extend(renamed.map(|(from, to)| Step::Rename(from.clone(), to.clone())));
+        if steps.len() > nsteps {
+            // Else the old file could be there beside the new one, which has the other suffix.
+            steps.push(Step::Sync);
+        }
         let new = self.files.iter().filter_map(|(path, file)| Some((path, file.as_ref()?)));
         let (in_new_dirs, mut new): (Vec<_>, Vec<_>) =
             new.partition(|(path, _)| self.new_dir(path, &old).is_some());

@@ -34,9 +34,6 @@ const MAX_MEMORY: u64 = 256 << 20;
 /// Commands that each file is given to before one that may change it.
 const NREADING: usize = 3;
 
-/// How much memory is looked at again (cases).
-const MEMORY_INTERVAL: u64 = 256;
-
 /// The options of the command line, and which part of the cases this process takes.
 struct Plan {
     nfiles: u64,
@@ -102,12 +99,14 @@ fn run_part(plan: &Plan, part: u64) -> Result<Tally> {
     let jobs = usize::try_from(plan.jobs)?;
     for number in (part..plan.nfiles).step_by(jobs) {
         runner.run(plan.seed, number)?;
-        if number / plan.jobs % MEMORY_INTERVAL == 0 || number + plan.jobs >= plan.nfiles {
-            let needed = memory_of_process()?.saturating_sub(before);
-            runner.tally.peak_nbytes = needed;
-            if needed > MAX_MEMORY {
-                return fail(format!("case {number}: {needed} bytes of memory were needed"));
-            }
+        let needed = memory_of_process()?.saturating_sub(before);
+        runner.tally.peak_nbytes = needed;
+        if needed > MAX_MEMORY {
+            let again = format!(
+                "again: cargo xtask mutate --commands --seed {} --case {number}",
+                plan.seed
+            );
+            return fail(format!("{again}: {needed} bytes of memory were needed"));
         }
     }
     Ok(runner.tally)

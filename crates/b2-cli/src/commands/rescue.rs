@@ -24,6 +24,7 @@ use crate::{
         targets::{Naming, Target, Targets, check_frame_name},
     },
     render::escape::{harmless, path_text},
+    report::MAX_LISTED_CHUNKS,
 };
 
 /// The result of one input.
@@ -99,9 +100,12 @@ struct Bad {
 }
 
 impl Bad {
-    /// Those of the chunks that are not good.
+    /// Those of the chunks that are not good, but no more than are listed elsewhere: how many are
+    /// lost may be what a damaged header says.
     fn chunks(states: &[ChunkState]) -> impl Iterator<Item = Self> {
-        numbered(states).map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
+        let max_listed = usize::try_from(MAX_LISTED_CHUNKS).unwrap_or(usize::MAX);
+        let bad = numbered(states).take(max_listed);
+        bad.map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
     }
 
     /// Those of the blocks of a bare chunk that are not good.
@@ -253,5 +257,12 @@ mod tests {
         assert_eq!(percent(99_999, 100_000), "99.99 %");
         assert_eq!(percent(1, 3), "33.33 %");
         assert_eq!(percent(0, 0), "0.00 %");
+    }
+
+    #[test]
+    fn lost_chunks_without_end_are_not_all_listed() {
+        let states = vec![ChunkState::Lost; 200_000];
+        assert_eq!(Bad::chunks(&states).count() as u64, MAX_LISTED_CHUNKS);
+        assert_eq!(Bad::chunks(&states[..3]).count(), 3);
     }
 }

@@ -81,7 +81,7 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         // `thread::scope` returns before its threads have freed what is local to them, which is no
         // leak.
-        .args(["-timeout=20", "-detect_leaks=0", "-verbosity=0", "-print_final_stats=1"])
+        .args(["-timeout=20", "-verbosity=0", "-print_final_stats=1"])
         .arg(&corpus)
         .args(seeds(target)?);
     if let (None, Some(library)) = (std::env::var_os("BLOSC2_LIBRARY"), peer_library()) {

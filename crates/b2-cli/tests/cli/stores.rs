@@ -249,7 +249,7 @@ fn a_table_becomes_parquet() {
     let dir = samples(&["tree-with-table.b2z"]);
     let run = dir.b2("convert tree-with-table.b2z::/g/tab x.parquet").ok();
     assert!(run.stderr.contains("-> x.parquet   5 rows\n"), "{}", run.stderr);
-    assert!(run.stderr.contains("no room for column o in"), "{}", run.stderr);
+    assert!(run.stderr.contains("no room for column o, the attribute"), "{}", run.stderr);
     assert!(dir.read("x.parquet").starts_with(b"PAR1"));
     let run = dir.b2("convert -f tree-with-table.b2z::/g/tab x.npy");
     let text = "column `li`, lists: NumPy has no type";

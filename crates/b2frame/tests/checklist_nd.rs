@@ -180,6 +180,15 @@ fn entry_12_parts() {
     let array = NdArray::from_schunk(SChunk::from_store_with(store, &options).unwrap()).unwrap();
     assert!(matches!(array.to_bytes(..), Err(Error::Limit { nbytes: 30, limit: 20, .. })));
     assert_eq!(array.read_slice::<i16>((0,)).unwrap(), [1, 2, 3]);
+    // Neither does a vector grow that is given.
+    let mut dest = vec![7; 9];
+    let error = array.read_to_vec(.., &mut dest, 0).unwrap_err();
+    assert!(matches!(error, Error::Limit { nbytes: 30, limit: 20, .. }));
+    assert_eq!(dest, [7; 9]);
+    array.read_to_vec((0,), &mut dest, 2).unwrap();
+    assert_eq!(dest, [7, 7, 1, 0, 2, 0, 3, 0]);
+    array.read_to_vec((1, 0), &mut dest, 0).unwrap();
+    assert_eq!(dest, [4, 0]);
 }
 
 #[test]

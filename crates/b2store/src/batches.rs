@@ -9,7 +9,7 @@ use blosc_container::parallel::for_each;
 
 use crate::content::{check_version, decode, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
-use crate::value::Value;
+use crate::value::{Texts, Value, ValueLimits};
 
 /// A frame with one object in each chunk.
 #[derive(Clone, Debug)]
@@ -41,12 +41,49 @@ pub struct ListArray {
 }
 
 /// Items of a batch that are wanted.
-struct Job {
+struct Job<T> {
     nbatch: u64,
     /// Items of the batch.
     len: u64,
     wanted: Range<u64>,
-    found: Vec<Value>,
+    found: T,
+}
+
+/// What the items of a block are decoded to.
+trait Items: Default + Send {
+    /// Number of items.
+    fn len(&self) -> usize;
+
+    /// Appends some items of others.
+    fn append(&mut self, items: Self, wanted: Range<usize>);
+}
+
+impl Items for Vec<Value> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn append(&mut self, items: Self, wanted: Range<usize>) {
+        if self.is_empty() && wanted == (0..items.len()) {
+            *self = items;
+        } else {
+            self.extend(items.into_iter().skip(wanted.start).take(wanted.len()));
+        }
+    }
+}
+
+impl Items for Texts {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn append(&mut self, items: Self, wanted: Range<usize>) {
+        if self.ends.is_empty() && wanted == (0..items.ends.len()) {
+            *self = items;
+        } else {
+            self.extend(&items, wanted);
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -158,15 +195,7 @@ impl BatchArray {
         if nbatch >= self.nbatches() {
             return Err(range(nbatch..nbatch.saturating_add(1), self.nbatches(), "batches"));
         }
-        let blocks =
-            self.schunk.vl_blocks(nbatch).map_err(|error| Error::frame(&self.name, error))?;
-        let nblocks = blocks.len();
-        let mut items = Vec::new();
-        for (nblock, block) in blocks.iter().enumerate() {
-            let is_last = nblock.saturating_add(1) == nblocks;
-            items.append(&mut self.items_of(nbatch, nblock, block, is_last)?);
-        }
-        Ok(items)
+        self.whole_batch(nbatch, &list_of_items)
     }
 
     /// Items by their number over all batches; only the blocks that hold them are decoded.
@@ -175,6 +204,25 @@ impl BatchArray {
     ///
     /// As [`batch`](Self::batch); another number of items in a batch than the frame states.
     pub fn items(&self, items: Range<u64>) -> Result<Vec<Value>> {
+        self.items_with(items, &list_of_items)
+    }
+
+    /// Items that are texts or nil, without a value for each.
+    pub(crate) fn texts(&self, items: Range<u64>) -> Result<Texts> {
+        self.items_with(items, &|bytes: &[u8], name: &str, field: &str| {
+            let texts = Texts::decode(bytes, &ValueLimits::default());
+            texts.map_err(|source| {
+                let field = field.to_owned();
+                Error::corrupt(name, Corrupt::Value { field, source })
+            })
+        })
+    }
+
+    fn items_with<T: Items>(
+        &self,
+        items: Range<u64>,
+        decode: &(impl Fn(&[u8], &str, &str) -> Result<T> + Sync),
+    ) -> Result<T> {
         let starts = self.starts()?;
         let len = starts.last().copied().unwrap_or_default();
         if items.start > items.end || items.end > len {
@@ -182,7 +230,7 @@ impl BatchArray {
         }
         let first = starts.partition_point(|start| *start <= items.start).saturating_sub(1);
         let bounds = starts.get(first..).unwrap_or_default().windows(2);
-        let mut jobs: Vec<Job> = Vec::new();
+        let mut jobs: Vec<Job<T>> = Vec::new();
         for (nbatch, bounds) in (first as u64..).zip(bounds) {
             let &[start, end] = bounds else { continue };
             if start >= items.end {
@@ -191,84 +239,93 @@ impl BatchArray {
             let wanted = items.start.max(start).saturating_sub(start)
                 ..items.end.min(end).saturating_sub(start);
             let len = end.saturating_sub(start);
-            jobs.push(Job { nbatch, len, wanted, found: Vec::new() });
+            jobs.push(Job { nbatch, len, wanted, found: T::default() });
         }
         let nworkers = Budget::default().nworkers();
         for_each(
             nworkers,
             jobs.iter_mut(),
             || (),
-            |(), job| self.push_items(job.nbatch, job.len, job.wanted.clone(), &mut job.found),
+            |(), job| {
+                job.found = self.some_items(job.nbatch, job.len, job.wanted.clone(), decode)?;
+                Ok::<(), Error>(())
+            },
         )?;
-        let mut found = Vec::with_capacity(jobs.iter().map(|job| job.found.len()).sum());
-        for mut job in jobs {
-            found.append(&mut job.found);
+        let mut found = T::default();
+        for job in jobs {
+            let len = job.found.len();
+            found.append(job.found, 0..len);
         }
         Ok(found)
     }
 
-    /// Appends some items of a batch of `len`.
-    fn push_items(
+    /// The items of a batch.
+    fn whole_batch<T: Items>(
+        &self,
+        nbatch: u64,
+        decode: &impl Fn(&[u8], &str, &str) -> Result<T>,
+    ) -> Result<T> {
+        let blocks =
+            self.schunk.vl_blocks(nbatch).map_err(|error| Error::frame(&self.name, error))?;
+        let nblocks = blocks.len();
+        let mut found = T::default();
+        for (nblock, block) in blocks.iter().enumerate() {
+            let is_last = nblock.saturating_add(1) == nblocks;
+            let items = self.items_of(nbatch, nblock, block, is_last, decode)?;
+            let len = items.len();
+            found.append(items, 0..len);
+        }
+        Ok(found)
+    }
+
+    /// Some items of a batch of `len`.
+    fn some_items<T: Items>(
         &self,
         nbatch: u64,
         len: u64,
         wanted: Range<u64>,
-        found: &mut Vec<Value>,
-    ) -> Result<()> {
+        decode: &impl Fn(&[u8], &str, &str) -> Result<T>,
+    ) -> Result<T> {
+        let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let mut found = T::default();
         let per_block = self.items_per_block.unwrap_or(len).max(1);
-        let is_all = wanted == (0..len);
-        if is_all || self.items_per_block.is_none() {
-            let items = self.batch(nbatch)?;
+        if wanted == (0..len) || self.items_per_block.is_none() {
+            let items = self.whole_batch(nbatch, decode)?;
             self.check_count("items of a batch", items.len() as u64, len)?;
-            let count = wanted.end.saturating_sub(wanted.start);
-            let skipped = usize::try_from(wanted.start).unwrap_or(usize::MAX);
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
-            found.extend(items.into_iter().skip(skipped).take(count));
-            return Ok(());
+            found.append(items, narrow(wanted.start)..narrow(wanted.end));
+            return Ok(found);
         }
         let last_block = len.saturating_sub(1).checked_div(per_block).unwrap_or_default();
         let (mut at, end) = (wanted.start, wanted.end);
         while at < end {
             let nblock = at.checked_div(per_block).unwrap_or_default();
             let block_start = nblock.saturating_mul(per_block);
-            let index = usize::try_from(nblock).unwrap_or(usize::MAX);
+            let index = narrow(nblock);
             let block = self
                 .schunk
                 .vl_block(nbatch, index)
                 .map_err(|error| Error::frame(&self.name, error))?;
-            let items = self.items_of(nbatch, index, &block, nblock == last_block)?;
+            let items = self.items_of(nbatch, index, &block, nblock == last_block, decode)?;
             let block_end = block_start.saturating_add(per_block).min(len);
             let expected = block_end.saturating_sub(block_start);
             self.check_count("items of a block", items.len() as u64, expected)?;
-            let skipped = usize::try_from(at.saturating_sub(block_start)).unwrap_or(usize::MAX);
-            let count =
-                usize::try_from(end.min(block_end).saturating_sub(at)).unwrap_or(usize::MAX);
-            found.extend(items.into_iter().skip(skipped).take(count));
+            let of_block = |at: u64| narrow(at.saturating_sub(block_start));
+            found.append(items, of_block(at)..of_block(end.min(block_end)));
             at = block_end;
         }
-        Ok(())
+        Ok(found)
     }
 
     /// The items of a block.
-    fn items_of(
+    fn items_of<T: Items>(
         &self,
         nbatch: u64,
         nblock: usize,
         bytes: &[u8],
         is_last: bool,
-    ) -> Result<Vec<Value>> {
-        let field = format!("batch {nbatch}, block {nblock}");
-        let items = match decode(bytes, &self.name, &field)? {
-            Value::Array(items) => items,
-            Value::Tuple(items) => {
-                // A list of items whose first one is the text that marks tuples.
-                [vec![Value::Str("__tuple__".to_owned())], items].concat()
-            }
-            other => {
-                let what = Corrupt::wrong_type(field, "a list of items", other.type_name());
-                return Err(Error::corrupt(&self.name, what));
-            }
-        };
+        decode: &impl Fn(&[u8], &str, &str) -> Result<T>,
+    ) -> Result<T> {
+        let items = decode(bytes, &self.name, &format!("batch {nbatch}, block {nblock}"))?;
         let count = items.len() as u64;
         match self.items_per_block {
             Some(expected) if (!is_last && count != expected) || count > expected => {
@@ -419,6 +476,21 @@ impl ListArray {
 
 /// Most batches whose numbers of items are kept (64 MiB).
 const MAX_BATCHES: u64 = 1 << 23;
+
+/// The items of a block as values.
+fn list_of_items(bytes: &[u8], name: &str, field: &str) -> Result<Vec<Value>> {
+    match decode(bytes, name, field)? {
+        Value::Array(items) => Ok(items),
+        Value::Tuple(items) => {
+            // A list of items whose first one is the text that marks tuples.
+            Ok([vec![Value::Str("__tuple__".to_owned())], items].concat())
+        }
+        other => {
+            let what = Corrupt::wrong_type(field, "a list of items", other.type_name());
+            Err(Error::corrupt(name, what))
+        }
+    }
+}
 
 fn batch_lengths(layer: &Value, nbatches: u64, name: &str) -> Result<Vec<u64>> {
     let lengths = layer.get("batch_lengths").and_then(Value::as_array);

@@ -8,6 +8,7 @@
 mod decode;
 mod encode;
 
+pub(crate) use decode::Texts;
 pub use decode::ValueLimits;
 
 /// A decoded value.

@@ -92,6 +92,44 @@ proptest! {
     }
 
     #[test]
+    fn parts_read_into_the_same_memory_are_those_read_into_new(
+        rows in prop::collection::vec(
+            (any::<Option<i64>>(), prop::option::of("[a-cä]{0,3}"), prop::option::of(0..5_u8)),
+            1..200,
+        ),
+        deleted in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        parts in prop::collection::vec(
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..5_usize),
+            1..30,
+        ),
+    ) {
+        let between = |a: &prop::sample::Index, b: &prop::sample::Index, len: usize| {
+            let (a, b) = (a.index(len + 1), b.index(len + 1));
+            a.min(b)..a.max(b)
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.b2d");
+        let mut writer = StoreWriter::create(&path).unwrap();
+        writer.insert_table("/", &columns(), &values(&rows)).unwrap();
+        let gone = between(&deleted.0, &deleted.1, rows.len());
+        writer.delete_rows("/", gone.start as u64..gone.end as u64).unwrap();
+        let table = writer.commit().unwrap().table("/").unwrap();
+        let mut left = rows;
+        left.drain(gone);
+        let expected = expected(&left);
+        // The memory comes from whatever column was read before.
+        let mut found = ColumnValues::text(["before"]);
+        for (a, b, ncolumn) in parts {
+            let part = between(&a, &b, left.len());
+            let column = table.column(&table.schema().columns[ncolumn].name).unwrap();
+            column.read_into(part.start as u64..part.end as u64, &mut found).unwrap();
+            prop_assert_eq!(found.len(), part.len());
+            let cells: Vec<Value> = (0..part.len()).map(|row| found.value(row)).collect();
+            prop_assert_eq!(&cells[..], &expected[ncolumn][part]);
+        }
+    }
+
+    #[test]
     fn rows_that_are_kept_are_those_that_were_said(
         rows in prop::collection::vec(
             (any::<Option<i64>>(), prop::option::of("[a-cä]{0,3}"), prop::option::of(0..5_u8)),

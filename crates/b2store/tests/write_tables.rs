@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use b2frame::{NdParams, NdWriter};
 use b2store::error::Param;
 use b2store::{
     ColumnKind, ColumnValues, Error, NewColumn, Nulls, Store, StoreKind, StoreWriter, Table, Value,
@@ -317,4 +318,77 @@ fn unknown_fields_of_the_schema_and_the_manifest_are_kept() {
     let schema = store.table("/").unwrap().schema().columns[0].json.clone();
     let kept = Json::Array(vec![Json::Float(f64::INFINITY)]);
     assert_eq!(schema.get("of next year"), Some(&kept));
+}
+
+/// A row that is wrong is named by its physical number, whatever was deleted before it.
+#[test]
+fn rows_of_text_that_is_wrong_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.b2d");
+    let new = |name, kind| NewColumn::new(name, kind);
+    let columns = [
+        new("u", ColumnKind::Utf8),
+        new("v", ColumnKind::VlString),
+        new("o", ColumnKind::Object),
+        new("d", ColumnKind::Dictionary { null_code: -1 }),
+    ];
+    let cells = |n: i64| Value::Str(format!("ä{n}"));
+    let numbers = |n: i64| if n == 7 { Value::Int(7) } else { Value::Str("x".to_owned()) };
+    let values = [
+        ColumnValues::text((0..10).map(|_| "äb")),
+        ColumnValues::objects((0..10).map(cells)),
+        ColumnValues::objects((0..10).map(numbers)),
+        ColumnValues::objects((0..10).map(cells)),
+    ];
+    let mut writer = StoreWriter::create(&path).unwrap();
+    writer.insert_table("/", &columns, &values).unwrap();
+    writer.delete_rows("/", 1..3).unwrap();
+    writer.commit().unwrap();
+    let frame = |name: &str| path.join("_cols").join(name);
+    let read = |name: &str, rows: core::ops::Range<u64>| {
+        Store::open(&path).unwrap().table("/").unwrap().column(name).unwrap().read(rows)
+    };
+    let refused = |name: &str, text: &str| {
+        let error = read(name, 0..8).unwrap_err().to_string();
+        assert!(error.contains(text), "{name}: {error}");
+    };
+
+    // Items of another kind stand where the texts were; rows beside the wrong one are read.
+    fs::copy(frame("o.b2b"), frame("v.b2b")).unwrap();
+    refused("v", "row 7");
+    assert_eq!(read("v", 0..3).unwrap().value(2), Value::Str("x".to_owned()));
+
+    let replace = |name: &str, bytes: Vec<u8>, dtype: &str| {
+        let dtype: blosc_dtype::Dtype = dtype.parse().unwrap();
+        let params = NdParams::new(&[(bytes.len() / dtype.itemsize()) as u64], dtype);
+        let mut writer = NdWriter::in_memory(&params).unwrap();
+        writer.write_bytes(b2frame::nd::Selection::ALL, &bytes).unwrap();
+        writer.finish().unwrap().schunk().save(frame(name)).unwrap();
+    };
+    let offsets = |change: &dyn Fn(i64) -> i64| {
+        (0..11).flat_map(|n| change(3 * n).to_le_bytes()).collect::<Vec<u8>>()
+    };
+    // A byte in row 4 that is no UTF-8; a row that ends inside of a character.
+    let mut text = "äb".repeat(10).into_bytes();
+    text[12] = 0xff;
+    replace("u.utf8.b2nd", text, "|u1");
+    refused("u", "row 4");
+    assert_eq!(read("u", 0..2).unwrap().value(1), Value::Str("äb".to_owned()));
+    replace("u.utf8.b2nd", "äb".repeat(10).into_bytes(), "|u1");
+    replace("u.b2nd", offsets(&|end| if end == 15 { 16 } else { end }), "<i8");
+    refused("u", "row 4");
+    // Ends that descend, or lie outside.
+    replace("u.b2nd", offsets(&|end| if end == 15 { 11 } else { end }), "<i8");
+    refused("u", "row 4");
+    replace("u.b2nd", offsets(&|end| if end == 0 { 1 } else { end }), "<i8");
+    refused("u", "row 0");
+    replace("u.b2nd", offsets(&|end| if end == 30 { 31 } else { end }), "<i8");
+    refused("u", "row 9");
+    replace("u.b2nd", offsets(&|end| if end == 0 { -1 } else { end }), "<i8");
+    refused("u", "row 0");
+
+    let code = |n: i32| if n == 6 { 99 } else { n };
+    replace("d.b2nd", (0..10).flat_map(|n| code(n).to_le_bytes()).collect(), "<i4");
+    refused("d", "row 6");
+    assert_eq!(read("d", 0..3).unwrap().value(1), Value::Str("ä3".to_owned()));
 }

@@ -41,6 +41,33 @@ impl NdArray {
         Ok(dest)
     }
 
+    /// Reads a part of the array in C order to position `from` of `dest`, which then ends with it.
+    /// Memory that `dest` has is used again, and not zeroed first: a caller that reads part after
+    /// part saves what new memory costs.
+    ///
+    /// # Errors
+    /// As [`to_bytes`](Self::to_bytes). What `dest` holds from `from` on has no meaning then.
+    ///
+    /// # Panics
+    /// If `dest` has fewer than `from` bytes.
+    pub fn read_to_vec(
+        &self,
+        selection: impl Into<Selection>,
+        dest: &mut Vec<u8>,
+        from: usize,
+    ) -> Result<()> {
+        assert!(from <= dest.len(), "bytes before the part");
+        let steps = selection.into().resolve(self.shape())?;
+        let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
+        let nbytes = self.checked_len(&axes)?;
+        if from == 0 && dest.capacity() < nbytes {
+            *dest = zeroed(nbytes);
+        }
+        dest.resize(from.saturating_add(nbytes), 0);
+        let (_, part) = dest.split_at_mut(from);
+        self.read_axes(&axes, part)
+    }
+
     /// Fills `dest` with what stands at all combinations of these positions, one list for each
     /// dimension: NumPy's `a[np.ix_(..)]`. Positions may come in any order, and repeat.
     ///

@@ -1,21 +1,23 @@
 //! The values of a column ("Tables: schema and columns" in `docs/formats/store.md`).
 
+mod text;
+
 use core::ops::Range;
-use std::string::FromUtf8Error;
 use std::sync::{Arc, OnceLock};
 
 use b2frame::NdArray;
+use blosc_container::pool::{Pool, Reusable};
 use blosc_dtype::json::Json;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
-use super::live::{Span, read_rows, selection};
+use super::live::{Span, read_rows, read_rows_to, selection};
 use super::schema::{ColumnKind, ColumnSpec, Nulls};
 use super::{ColumnValues, Table, Values};
 use crate::batches::{BatchArray, ListArray};
 use crate::content::Content;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::recipe::RecipeKind;
-use crate::value::Value;
+use crate::value::{Texts, Value};
 
 /// A column of a table.
 #[derive(Clone, Debug)]
@@ -26,6 +28,19 @@ pub struct Column {
     data: Data,
     mask: Option<NdArray>,
     table: Table,
+    /// For what is decoded only to be looked at.
+    scratch: Arc<Pool<Scratch>>,
+}
+
+#[derive(Debug, Default)]
+struct Scratch(Vec<u8>);
+
+impl Reusable for Scratch {
+    const MAX_KEPT_NBYTES: usize = 16 << 20;
+
+    fn held_nbytes(&self) -> usize {
+        self.0.capacity()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +79,8 @@ impl Column {
             }
             _ => None,
         };
-        Ok(Self { spec: spec.clone(), key, data, mask, table: table.clone() })
+        let scratch = Arc::default();
+        Ok(Self { spec: spec.clone(), key, data, mask, table: table.clone(), scratch })
     }
 
     /// What the schema says of it.
@@ -154,38 +170,70 @@ impl Column {
     ///
     /// [`Param::Range`]; what cannot be decoded; values that are not of the kind of the column.
     pub fn read(&self, rows: Range<u64>) -> Result<ColumnValues> {
+        let mut values = ColumnValues::new(Values::Objects(Vec::new()));
+        self.read_into(rows, &mut values)?;
+        Ok(values)
+    }
+
+    /// As [`read`](Self::read), into values that were read before: their memory is used again. Best
+    /// for a caller that goes through a column part by part.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read); the values have no meaning then.
+    pub fn read_into(&self, rows: Range<u64>, values: &mut ColumnValues) -> Result<()> {
         let len = self.table.len()?;
         if rows.start > rows.end || rows.end > len {
             let (start, end) = (rows.start, rows.end);
             return Err(Param::Range { start, end, len, unit: "rows" }.into());
         }
-        let mut found = self.empty()?;
-        let mut valid = Vec::new();
-        for span in self.table.spans(&rows)? {
-            self.check_len(&span)?;
-            self.read_span(&span, &mut found)?;
-            self.read_mask(&span, &mut valid)?;
+        let spans = self.table.spans(&rows)?;
+        let mut valid = values.valid.take().unwrap_or_default();
+        valid.clear();
+        for span in &spans {
+            self.check_len(span)?;
+            self.read_mask(span, &mut valid)?;
         }
+        let memory = core::mem::replace(&mut values.values, Values::Objects(Vec::new()));
+        let mut nils = None;
+        values.values = match &self.data {
+            Data::Fixed(array) => self.read_fixed(&spans, array, memory)?,
+            Data::Utf8 { offsets, bytes } => self.read_utf8(&spans, offsets, bytes, memory)?,
+            Data::Batches(batches) if self.spec.kind == ColumnKind::VlString => {
+                let Texts { ends, text, valid } = self.read_texts(&spans, batches)?;
+                nils = Some(valid);
+                Values::Text { ends, text }
+            }
+            Data::Batches(batches) => {
+                let mut objects = Vec::new();
+                for span in &spans {
+                    let items = batches.items(span.rows.clone())?;
+                    for (row, item) in span.keep((span.rows.start..).zip(items)) {
+                        self.check_cell(row, &item)?;
+                        objects.push(item);
+                    }
+                }
+                Values::Objects(objects)
+            }
+            Data::Lists(lists) => {
+                let mut objects = Vec::new();
+                for span in &spans {
+                    objects.extend(span.keep(lists.rows(span.rows.clone())?.into_iter()));
+                }
+                Values::Objects(objects)
+            }
+            Data::Dictionary { codes, words } => {
+                let words = words.decode()?;
+                let codes = self.read_codes(&spans, codes, words.len() as u64, memory)?;
+                Values::Dictionary { codes, words }
+            }
+        };
         let valid = match (&self.spec.nulls, &self.mask) {
             (Nulls::Mask, Some(_)) => Some(valid),
-            _ => self.valid_by_value(&found),
+            _ => nils.or_else(|| self.valid_by_value(&values.values)),
         };
-        Ok(ColumnValues { values: found, valid: valid.filter(|valid| valid.contains(&false)) })
-    }
-
-    fn empty(&self) -> Result<Values> {
-        Ok(match &self.data {
-            Data::Fixed(array) => Values::Fixed {
-                dtype: array.dtype().clone(),
-                item_shape: array.shape().get(1..).unwrap_or_default().to_vec(),
-                bytes: Vec::new(),
-            },
-            Data::Utf8 { .. } => Values::Text { ends: Vec::new(), text: String::new() },
-            Data::Batches(_) | Data::Lists(_) => Values::Objects(Vec::new()),
-            Data::Dictionary { words, .. } => {
-                Values::Dictionary { codes: Vec::new(), words: words.decode()? }
-            }
-        })
+        values.valid = valid.filter(|valid| valid.contains(&false));
+        Ok(())
     }
 
     /// Announces to far storage the rows of columns that will be read, so that those of all columns
@@ -230,128 +278,61 @@ impl Column {
         Err(Error::corrupt(key, Corrupt::ShortColumn { row, len }))
     }
 
-    fn read_span(&self, span: &Span, found: &mut Values) -> Result<()> {
-        let rows = span.rows.clone();
-        match (&self.data, found) {
-            (Data::Fixed(array), Values::Fixed { bytes, .. }) => {
-                let read = self.read_array(array, rows)?;
-                let count = span.rows.end.saturating_sub(span.rows.start);
-                let count = usize::try_from(count).unwrap_or(usize::MAX).max(1);
-                let rowsize = read.len().checked_div(count).unwrap_or_default();
-                if bytes.is_empty() && span.flags.is_empty() {
-                    *bytes = read;
-                } else if span.flags.is_empty() || rowsize == 0 {
-                    bytes.extend_from_slice(&read);
-                } else {
-                    let rows = read.chunks_exact(rowsize);
-                    span.keep(rows).for_each(|row| bytes.extend_from_slice(row));
-                }
+    fn read_fixed(&self, spans: &[Span], array: &NdArray, memory: Values) -> Result<Values> {
+        let mut bytes = if let Values::Fixed { bytes, .. } = memory { bytes } else { Vec::new() };
+        self.read_bytes(spans, array, &mut bytes)?;
+        let item_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+        Ok(Values::Fixed { dtype: array.dtype().clone(), item_shape, bytes })
+    }
+
+    /// The bytes of the rows that are alive; memory that `bytes` has is used again.
+    fn read_bytes(&self, spans: &[Span], array: &NdArray, bytes: &mut Vec<u8>) -> Result<()> {
+        let mut len = 0;
+        for span in spans {
+            if span.flags.is_empty() {
+                self.read_array_to(array, &span.rows, bytes, len)?;
+            } else {
+                let read = self.read_array(array, span.rows.clone())?;
+                let rowsize = read.len().checked_div(span.flags.len()).unwrap_or_default();
+                bytes.truncate(len);
+                let rows = read.chunks_exact(rowsize.max(1));
+                span.keep(rows).for_each(|row| bytes.extend_from_slice(row));
             }
-            (Data::Utf8 { offsets, bytes }, Values::Text { ends, text }) => {
-                self.read_text(span, offsets, bytes, ends, text)?;
-            }
-            (Data::Batches(batches), Values::Objects(objects)) => {
-                let items = batches.items(rows)?;
-                for (row, item) in span.keep((span.rows.start..).zip(items)) {
-                    self.check_cell(row, &item)?;
-                    objects.push(item);
-                }
-            }
-            (Data::Lists(lists), Values::Objects(objects)) => {
-                objects.extend(span.keep(lists.rows(rows)?.into_iter()));
-            }
-            (Data::Dictionary { codes, words }, Values::Dictionary { codes: found, .. }) => {
-                let read = self.read_array(codes, rows)?;
-                let nwords = words.decode()?.len() as u64;
-                let (chunks, _) = read.as_chunks::<4>();
-                for (row, code) in span.keep((span.rows.start..).zip(chunks)) {
-                    let code = i32::from_le_bytes(*code);
-                    let is_word = u64::try_from(code).is_ok_and(|code| code < nwords);
-                    if !is_word && Some(code) != self.null_code() {
-                        return Err(self.corrupt(Corrupt::Code { row, code, nwords }));
-                    }
-                    found.push(code);
-                }
-            }
-            _ => {}
+            len = bytes.len();
         }
+        bytes.truncate(len);
         Ok(())
     }
 
-    fn read_text(
+    fn read_codes(
         &self,
-        span: &Span,
-        offsets: &NdArray,
-        bytes: &NdArray,
-        ends: &mut Vec<usize>,
-        text: &mut String,
-    ) -> Result<()> {
-        let rows = span.rows.start..span.rows.end.saturating_add(1);
-        let read = self.read_array(offsets, rows)?;
-        let (offsets, _) = read.as_chunks::<8>();
-        let offsets: Vec<i64> = offsets.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
-        let nbytes = first_len(bytes);
-        for (row, pair) in (span.rows.start..).zip(offsets.windows(2)) {
-            let &[start, end] = pair else { continue };
-            let is_inside = start >= 0 && u64::try_from(end).is_ok_and(|end| end <= nbytes);
-            if start > end || !is_inside || (row == 0 && start != 0) {
-                return Err(self.corrupt(Corrupt::Offsets { row, start, end, nbytes }));
-            }
-        }
-        let narrow = |offset: Option<&i64>| offset.and_then(|at| u64::try_from(*at).ok());
-        let first = narrow(offsets.first()).unwrap_or_default();
-        let last = narrow(offsets.last()).unwrap_or_default();
-        let mut read = self.read_array(bytes, first..last)?;
-        if span.flags.is_empty() {
-            match Self::whole_text(read, first, &offsets) {
-                Ok(found) => {
-                    let before = text.len();
-                    let end = |offset: &i64| {
-                        let offset = u64::try_from(*offset).unwrap_or_default();
-                        let offset = usize::try_from(offset.saturating_sub(first));
-                        before.saturating_add(offset.unwrap_or(usize::MAX))
-                    };
-                    ends.extend(offsets.iter().skip(1).map(end));
-                    if text.is_empty() {
-                        *text = found;
-                    } else {
-                        text.push_str(&found);
-                    }
-                    return Ok(());
-                }
-                // Which row it is, is found below.
-                Err(bytes) => read = bytes,
-            }
-        }
-        for (row, pair) in span.keep((span.rows.start..).zip(offsets.windows(2))) {
-            let at = |n: usize| {
-                let offset = narrow(pair.get(n)).unwrap_or_default().saturating_sub(first);
-                usize::try_from(offset).unwrap_or(usize::MAX)
-            };
-            let cell = read.get(at(0)..at(1)).unwrap_or_default();
-            let cell =
-                core::str::from_utf8(cell).map_err(|_| self.corrupt(Corrupt::Utf8 { row }))?;
-            text.push_str(cell);
-            ends.push(text.len());
-        }
-        Ok(())
-    }
-
-    /// Text of rows that follow each other, if all of it is UTF-8 and no row begins inside of a
-    /// character; else the bytes.
-    fn whole_text(bytes: Vec<u8>, first: u64, offsets: &[i64]) -> Result<String, Vec<u8>> {
-        let text = String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes)?;
-        let is_boundary = |offset: &i64| {
-            let offset = u64::try_from(*offset).unwrap_or_default().saturating_sub(first);
-            usize::try_from(offset).is_ok_and(|offset| text.is_char_boundary(offset))
+        spans: &[Span],
+        array: &NdArray,
+        nwords: u64,
+        memory: Values,
+    ) -> Result<Vec<i32>> {
+        let mut codes =
+            if let Values::Dictionary { codes, .. } = memory { codes } else { Vec::new() };
+        codes.clear();
+        let mut scratch = self.scratch.check_out(Scratch::default);
+        self.read_bytes(spans, array, &mut scratch.0)?;
+        codes.extend(scratch.0.as_chunks().0.iter().map(|code| i32::from_le_bytes(*code)));
+        let null = self.null_code();
+        let is_word = |code: &i32| {
+            u64::try_from(*code).is_ok_and(|code| code < nwords) || Some(*code) == null
         };
-        if offsets.iter().all(is_boundary) { Ok(text) } else { Err(text.into_bytes()) }
+        if let Some(at) = codes.iter().position(|code| !is_word(code)) {
+            let code = codes.get(at).copied().unwrap_or_default();
+            return Err(self.corrupt(Corrupt::Code { row: physical_row(spans, at), code, nwords }));
+        }
+        Ok(codes)
     }
 
     fn read_mask(&self, span: &Span, valid: &mut Vec<bool>) -> Result<()> {
         let Some(mask) = &self.mask else { return Ok(()) };
-        let flags = self.read_array(mask, span.rows.clone())?;
-        let flags = flags.into_iter().map(|flag| flag != 0);
+        let mut scratch = self.scratch.check_out(Scratch::default);
+        self.read_array_to(mask, &span.rows, &mut scratch.0, 0)?;
+        let flags = scratch.0.iter().map(|flag| *flag != 0);
         if span.flags.is_empty() {
             valid.extend(flags);
         } else {
@@ -362,6 +343,16 @@ impl Column {
 
     fn read_array(&self, array: &NdArray, rows: Range<u64>) -> Result<Vec<u8>> {
         read_rows(array, rows).map_err(|source| Error::frame(&self.key, source))
+    }
+
+    fn read_array_to(
+        &self,
+        array: &NdArray,
+        rows: &Range<u64>,
+        dest: &mut Vec<u8>,
+        from: usize,
+    ) -> Result<()> {
+        read_rows_to(array, rows, dest, from).map_err(|source| Error::frame(&self.key, source))
     }
 
     /// Which rows are no nulls, as their values say.
@@ -523,6 +514,11 @@ impl Span {
         let is_alive = |at: usize| self.flags.is_empty() || self.flags.get(at) == Some(&true);
         items.enumerate().filter(move |(at, _)| is_alive(*at)).map(|(_, item)| item)
     }
+}
+
+/// The physical row of the `n`-th of the rows that are alive.
+fn physical_row(spans: &[Span], n: usize) -> u64 {
+    spans.iter().flat_map(|span| span.keep(span.rows.clone())).nth(n).unwrap_or_default()
 }
 
 fn first_len(array: &NdArray) -> u64 {

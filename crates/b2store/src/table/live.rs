@@ -3,8 +3,9 @@
 use core::ops::Range;
 use std::sync::OnceLock;
 
-use b2frame::NdArray;
 use b2frame::nd::{Pick, Selection};
+use b2frame::{Budget, NdArray};
+use blosc_container::parallel::for_each;
 
 use crate::error::{Error, Result};
 
@@ -45,6 +46,9 @@ pub(crate) struct Span {
 /// Most memory of flags that are kept (bytes).
 const MAX_BITS_NBYTES: usize = 16 << 20;
 
+/// Chunks whose flags are held at a time until it is known whether they are kept.
+const MAX_CHUNKS_AT_A_TIME: u64 = 64;
+
 /// Most counts that are kept (64 MiB).
 const MAX_COUNTS: u64 = 1 << 23;
 
@@ -82,27 +86,36 @@ impl Live {
         let step = nchunks.div_ceil(MAX_COUNTS).max(1);
         let (mut before, mut count) = (vec![0], 0_u64);
         let (mut kept, mut nbytes) = (Vec::new(), 0_usize);
-        for nchunk in 0..nchunks {
-            let (alive, bits) = self.count_chunk(nchunk)?;
-            count = count.saturating_add(alive);
-            let bits = bits.filter(|bits| {
-                nbytes = nbytes.saturating_add(bits.bytes.len());
-                nbytes <= MAX_BITS_NBYTES
-            });
-            if step == 1 {
-                kept.push(bits);
-            }
-            let next = nchunk.saturating_add(1);
-            if next == nchunks || next.is_multiple_of(step) {
-                before.push(count);
+        let nworkers = Budget::default().nworkers();
+        let mut nchunk = 0_u64;
+        while nchunk < nchunks {
+            let end = nchunks.min(nchunk.saturating_add(MAX_CHUNKS_AT_A_TIME));
+            let mut counts: Vec<_> = (nchunk..end).map(|nchunk| (nchunk, (0, None))).collect();
+            for_each(nworkers, counts.iter_mut(), Vec::new, |bytes, (nchunk, found)| {
+                *found = self.count_chunk(*nchunk, bytes)?;
+                Ok::<(), Error>(())
+            })?;
+            for (_, (alive, bits)) in counts {
+                count = count.saturating_add(alive);
+                let bits = bits.filter(|bits| {
+                    nbytes = nbytes.saturating_add(bits.bytes.len());
+                    nbytes <= MAX_BITS_NBYTES
+                });
+                if step == 1 {
+                    kept.push(bits);
+                }
+                nchunk = nchunk.saturating_add(1);
+                if nchunk == nchunks || nchunk.is_multiple_of(step) {
+                    before.push(count);
+                }
             }
         }
         Ok(self.counts.get_or_init(|| Counts { before, step, kept }))
     }
 
     /// Rows alive in a chunk of flags, and the flags if they are not all the same. A chunk that is
-    /// one repeated value is not decoded.
-    fn count_chunk(&self, nchunk: u64) -> Result<(u64, Option<Bits>)> {
+    /// one repeated value is not decoded, others to `bytes`.
+    fn count_chunk(&self, nchunk: u64, bytes: &mut Vec<u8>) -> Result<(u64, Option<Bits>)> {
         let rows = self.rows_of(nchunk);
         let len = rows.end.saturating_sub(rows.start);
         let info = self.flags.schunk().chunk_info(nchunk).map_err(|error| self.error(error))?;
@@ -110,9 +123,13 @@ impl Live {
             let first = self.read(rows.start..rows.start.saturating_add(1))?;
             return Ok((if first == [true] { len } else { 0 }, None));
         }
-        let bytes = read_rows(&self.flags, rows).map_err(|error| self.error(error))?;
-        let alive = bytes.iter().filter(|flag| **flag != 0).count() as u64;
-        let bits = (alive != 0 && alive != len).then(|| Bits::new(&bytes));
+        read_rows_to(&self.flags, &rows, bytes, 0).map_err(|error| self.error(error))?;
+        // As many at a time as a byte can count, so that sixteen are compared by an instruction.
+        let alive = |flags: &[u8]| -> u64 {
+            flags.iter().fold(0_u8, |count, flag| count.wrapping_add(u8::from(*flag != 0))).into()
+        };
+        let alive = bytes.chunks(u8::MAX.into()).map(alive).sum();
+        let bits = (alive != 0 && alive != len).then(|| Bits::new(bytes));
         Ok((alive, bits))
     }
 
@@ -143,7 +160,7 @@ impl Live {
             }
             let after = match counts.after(nchunk) {
                 Some(after) => after,
-                None => before.saturating_add(self.count_chunk(nchunk)?.0),
+                None => before.saturating_add(self.count_chunk(nchunk, &mut Vec::new())?.0),
             };
             let alive = after.saturating_sub(before);
             let nchunk_of_span = nchunk;
@@ -254,6 +271,16 @@ fn trimmed(rows: Range<u64>, flags: Vec<bool>, wanted: Range<usize>) -> Span {
 /// Items of the first dimension of an array, with all of the others.
 pub(crate) fn read_rows(array: &NdArray, rows: Range<u64>) -> Result<Vec<u8>, b2frame::Error> {
     array.to_bytes(selection(&rows))
+}
+
+/// As [`read_rows`], to position `from` of `dest`, which then ends with them.
+pub(crate) fn read_rows_to(
+    array: &NdArray,
+    rows: &Range<u64>,
+    dest: &mut Vec<u8>,
+    from: usize,
+) -> Result<(), b2frame::Error> {
+    array.read_to_vec(selection(rows), dest, from)
 }
 
 /// Items of the first dimension, with all of the others.

@@ -3,6 +3,8 @@
 //! Nothing is allocated on the word of a count, nesting is limited, and every value is charged to
 //! a limit of memory before it is kept: one byte of MessagePack can become a value of 40.
 
+use core::ops::Range;
+
 use rmp::Marker;
 
 use super::{NdValue, TUPLE_TAG, Value, ValueError, code};
@@ -59,6 +61,70 @@ impl Value {
     }
 }
 
+/// Texts and nulls, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    /// Where each ends (bytes of `text`).
+    pub(crate) ends: Vec<usize>,
+    pub(crate) text: String,
+    /// False for nil.
+    pub(crate) valid: Vec<bool>,
+}
+
+impl Texts {
+    /// Decodes a list of texts and nil, and of nothing else.
+    pub(crate) fn decode(bytes: &[u8], limits: &ValueLimits) -> Result<Self> {
+        let mut decoder = Decoder { bytes, at: 0, base: 0, memory: 0, limits: *limits };
+        let [marker] = decoder.array()?;
+        let len = match Marker::from_u8(marker) {
+            Marker::FixArray(len) => len.into(),
+            Marker::Array16 => decoder.len16()?,
+            Marker::Array32 => decoder.len32()?,
+            _ => return Err(ValueError::Marker { at: 0 }),
+        };
+        let mut texts = Self::default();
+        for _ in 0..len {
+            decoder.charge(size_of::<usize>().saturating_add(1))?;
+            let at = decoder.position();
+            let [marker] = decoder.array()?;
+            let len = match Marker::from_u8(marker) {
+                Marker::Null => None,
+                Marker::FixStr(len) => Some(len.into()),
+                Marker::Str8 => Some(decoder.len8()?),
+                Marker::Str16 => Some(decoder.len16()?),
+                Marker::Str32 => Some(decoder.len32()?),
+                _ => return Err(ValueError::Marker { at }),
+            };
+            if let Some(len) = len {
+                texts.text.push_str(decoder.str(len)?);
+            }
+            texts.ends.push(texts.text.len());
+            texts.valid.push(len.is_some());
+        }
+        decoder.end().map(|()| texts)
+    }
+
+    /// Appends one.
+    pub(crate) fn push(&mut self, text: Option<&str>) {
+        self.text.push_str(text.unwrap_or_default());
+        self.ends.push(self.text.len());
+        self.valid.push(text.is_some());
+    }
+
+    /// Appends some of others.
+    pub(crate) fn extend(&mut self, texts: &Self, wanted: Range<usize>) {
+        let end_of = |before: usize| match before.checked_sub(1) {
+            None => 0,
+            Some(last) => texts.ends.get(last).copied().unwrap_or(texts.text.len()),
+        };
+        let (from, before) = (end_of(wanted.start), self.text.len());
+        self.text.push_str(texts.text.get(from..end_of(wanted.end)).unwrap_or_default());
+        let ends = texts.ends.get(wanted.clone()).unwrap_or_default();
+        self.ends.extend(ends.iter().map(|end| before.saturating_add(end.saturating_sub(from))));
+        self.valid.extend_from_slice(texts.valid.get(wanted).unwrap_or_default());
+    }
+}
+
 struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -77,8 +143,13 @@ impl<'a> Decoder<'a> {
     /// The only value of the bytes.
     fn whole(&mut self, depth: usize) -> Result<Value> {
         let value = self.value(depth)?;
+        self.end().map(|()| value)
+    }
+
+    /// Nothing follows.
+    const fn end(&self) -> Result<()> {
         match self.bytes.len().saturating_sub(self.at) {
-            0 => Ok(value),
+            0 => Ok(()),
             nbytes => Err(ValueError::Trailing { nbytes }),
         }
     }
@@ -201,12 +272,15 @@ impl<'a> Decoder<'a> {
     }
 
     fn text(&mut self, len: usize) -> Result<Value> {
+        self.str(len).map(|text| Value::Str(text.to_owned()))
+    }
+
+    fn str(&mut self, len: usize) -> Result<&'a str> {
         let at = self.position();
         let bytes = self.take(len)?;
         self.charge(len)?;
-        let text = core::str::from_utf8(bytes)
-            .map_err(|error| ValueError::Utf8 { at: at.saturating_add(error.valid_up_to()) })?;
-        Ok(Value::Str(text.to_owned()))
+        core::str::from_utf8(bytes)
+            .map_err(|error| ValueError::Utf8 { at: at.saturating_add(error.valid_up_to()) })
     }
 
     fn blob(&mut self, len: usize) -> Result<Value> {

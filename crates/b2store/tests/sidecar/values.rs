@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use b2store::table::Nulls;
 use b2store::{BatchArray, Column, Content, ListArray, ObjectArray, Store, Table, Value, Values};
 use blosc_dtype::{Dtype, Kind};
 use serde_json::{Value as Json, json};
@@ -174,7 +175,7 @@ pub(crate) fn assert_content(found: &Json, expected: &Json, what: &str) {
     assert_same(&found["kind"], &expected["kind"], what);
 }
 
-/// The values of a column, nulls of masks as null.
+/// The values of a column; nulls as null where no value means them.
 pub(crate) fn cells(column: &Column, rows: core::ops::Range<u64>) -> (Vec<Json>, Vec<bool>) {
     let found = column.read(rows.clone()).unwrap();
     let count = usize::try_from(rows.end - rows.start).unwrap();
@@ -214,7 +215,7 @@ pub(crate) fn cells(column: &Column, rows: core::ops::Range<u64>) -> (Vec<Json>,
     assert_eq!(cells.len(), count);
     let valid = found.valid.unwrap_or_else(|| vec![true; count]);
     assert_eq!(valid.len(), count);
-    if column.spec().nulls == b2store::table::Nulls::Mask {
+    if matches!(column.spec().nulls, Nulls::Mask | Nulls::Native) {
         for (cell, valid) in cells.iter_mut().zip(&valid) {
             if !valid {
                 *cell = Json::Null;

@@ -1,8 +1,9 @@
 //! Stores and tables against python-blosc2; the data are made by it.
 
+use core::ops::Range;
 use std::path::Path;
 
-use b2store::{Content, Store, Table, Values};
+use b2store::{Content, Store, Table, Values, table::ColumnValues};
 use serde_json::{Value, json};
 
 use super::{
@@ -80,23 +81,20 @@ fn tables(bench: &mut Bench, python: &mut Python, root: &str, case: &str) -> Res
     let filter = json!({"root": root, "name": "price", "above": true, "limit": limit});
     compare(bench, subject("filter", rows * 8), python, ("where", filter), &mut || {
         let table = open(root)?;
-        let (prices, ids) = (table.column("price")?, table.column("id")?);
-        let (mut sum, mut start) = (0, 0);
-        while start < rows {
-            let end = rows.min(start + BATCH_NROWS);
-            let (prices, ids) = (prices.read(start..end)?, ids.read(start..end)?);
-            let (Values::Fixed { bytes: of_prices, .. }, Values::Fixed { bytes: of_ids, .. }) =
-                (&prices.values, &ids.values)
-            else {
-                return fail("columns of another kind");
+        let (filter, ids) = (table.filter(&format!("price > {limit}"))?, table.column("id")?);
+        let (mut values, mut sum) = (ColumnValues::new(Values::Objects(Vec::new())), 0);
+        for part in parts(rows) {
+            let found = filter.matches(part.clone())?;
+            ids.read_into(part.clone(), &mut values)?;
+            let Values::Fixed { bytes, .. } = &values.values else {
+                return fail("a column of another kind");
             };
-            let rows = of_prices.as_chunks().0.iter().zip(of_ids.as_chunks().0);
-            for (row, (price, id)) in rows.enumerate() {
-                if f64::from_le_bytes(*price) > limit && !prices.is_null(row) {
-                    sum += i64::from_le_bytes(*id);
-                }
-            }
-            start = end;
+            let (ids, _) = bytes.as_chunks();
+            let id = |row: u64| {
+                let nth = usize::try_from(row - part.start).unwrap_or(usize::MAX);
+                ids.get(nth).map_or(0, |id| i64::from_le_bytes(*id))
+            };
+            sum += found.into_iter().map(id).sum::<i64>();
         }
         Ok(json!(sum))
     })?;
@@ -110,13 +108,18 @@ fn tables(bench: &mut Bench, python: &mut Python, root: &str, case: &str) -> Res
 /// Reads a column in parts, and counts its rows.
 fn count_rows(table: &Table, name: &str) -> Result<usize> {
     let (column, rows) = (table.column(name)?, table.len()?);
-    let (mut count, mut start) = (0, 0);
-    while start < rows {
-        let end = rows.min(start + BATCH_NROWS);
-        count += column.read(start..end)?.len();
-        start = end;
+    let (mut count, mut values) = (0, ColumnValues::new(Values::Objects(Vec::new())));
+    for part in parts(rows) {
+        column.read_into(part, &mut values)?;
+        count += values.len();
     }
     Ok(count)
+}
+
+/// Ranges of rows that are read at a time.
+fn parts(rows: u64) -> impl Iterator<Item = Range<u64>> {
+    let step = usize::try_from(BATCH_NROWS).unwrap_or(usize::MAX);
+    (0..rows).step_by(step).map(move |start| start..rows.min(start + BATCH_NROWS))
 }
 
 fn trees(bench: &mut Bench, python: &mut Python, root: &str, arrays: u64) -> Result<()> {

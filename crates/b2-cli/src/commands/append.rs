@@ -109,6 +109,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         let (appended, grown) = npy::append(args, cx, path, files)?;
         return report(cx, &origin.name(), appended, grown, false);
     }
+    let origin = &formats::store::value_of(origin, cx.dparams())?;
     let object = open_target(cx, origin)?;
     // Text is no bytes of a table.
     let row = match &object {

@@ -15,7 +15,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::csv_table,
+    formats::{csv_table, store},
     inputs::{
         object::Object,
         object_reader::ObjectReader,
@@ -69,6 +69,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
+            let origin = &store::value_of(origin, cx.dparams())?;
             if let Origin::File { path, part: Part::Member(key) } = origin {
                 return recompress_value(args, &options, cx, origin, path, key);
             }

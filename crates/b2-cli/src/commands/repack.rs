@@ -15,6 +15,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::store,
     inputs::{
         object::{Object, frame_bytes},
         object_reader::ObjectReader,
@@ -45,7 +46,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
     // What is no file of its own could only be overwritten in place.
-    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
+    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. }) && !store::is_one(path);
     let is_sequence = objects.next()?.is_some();
     if !is_whole || !is_sequence && objects.trailing() > 0 {
         return Err(message::REPACKS_ONE_FRAME.error());

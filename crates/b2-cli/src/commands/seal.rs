@@ -11,6 +11,7 @@ use crate::{
     context::Context,
     error::{Error, Result, message},
     exit::Code,
+    formats::store,
     inputs::{
         object::Object,
         object_reader::ObjectReader,
@@ -31,7 +32,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::SEALS_FRAMES.error()) };
-    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
+    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. }) && !store::is_one(path);
     // What a killed change has left after the frame is overwritten, as by every change.
     if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());

@@ -121,6 +121,21 @@ pub(crate) fn only_value(path: &Path, dparams: DParams) -> Result<Option<String>
     Ok(first.filter(|_| values.next().is_none()))
 }
 
+/// The value that is meant by a store named as a whole, if it has no other.
+///
+/// # Errors
+///
+/// A store that cannot be opened.
+pub(crate) fn value_of(origin: &Origin, dparams: DParams) -> Result<Origin> {
+    if let Origin::File { path, part: Part::Whole } = origin
+        && is_one(path)
+        && let Some(key) = only_value(path, dparams)?
+    {
+        return Ok(Origin::File { path: path.clone(), part: Part::Member(key) });
+    }
+    Ok(origin.clone())
+}
+
 /// Bytes of the frames of a table, decoded and stored.
 ///
 /// # Errors

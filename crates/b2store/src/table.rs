@@ -23,7 +23,8 @@ use crate::value::Value;
 pub use column::Column;
 pub(crate) use column::decode_base64;
 pub use filter::Filter;
-use live::{Live, Span};
+use live::Span;
+pub(crate) use live::{Live, selection};
 pub(crate) use names::column_path;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
 

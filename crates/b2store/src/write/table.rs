@@ -11,21 +11,20 @@ mod spec;
 use core::ops::Range;
 
 use b2frame::NdArray;
-use b2frame::nd::Selection;
 use blosc_dtype::json::{self, Json};
 
 use super::{Draft, StoreForm, StoreWriter, edit_frame};
 use crate::content::{Content, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
-use crate::table::{ColumnValues, Schema, Table};
+use crate::table::{ColumnValues, Live, Schema, Table, selection};
 use crate::value::Value;
 pub use appender::RowAppender;
 pub use spec::NewColumn;
 #[cfg(feature = "arrow")]
 pub(crate) use spec::fixed_name;
 
-/// Most rows of a table that is changed: one byte each is read.
-const MAX_ROWS: u64 = 1 << 32;
+/// Flags of rows that are written at a time.
+const MAX_FLAGS_WRITTEN: usize = 1 << 20;
 
 impl StoreWriter {
     /// Adds a table of these columns with these rows; `/` makes the store itself one.
@@ -145,19 +144,29 @@ impl StoreWriter {
     /// [`Param::NoTable`], [`Param::Range`]; flags that cannot be read.
     pub fn delete_rows(&mut self, key: &str, rows: Range<u64>) -> Result<()> {
         let root = self.table_root(key)?;
-        let mut flags = self.read_flags(&root)?;
-        let alive = flags.iter().filter(|flag| **flag != 0).count() as u64;
+        let key = format!("{root}/_valid_rows");
+        let live = Live::new(self.array(&key)?, key.clone());
+        let alive = live.len()?;
         if rows.start > rows.end || rows.end > alive {
             let (start, end) = (rows.start, rows.end);
             return Err(Param::Range { start, end, len: alive, unit: "rows" }.into());
         }
         let count = rows.end.saturating_sub(rows.start);
-        let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let live = flags.iter_mut().filter(|flag| **flag != 0);
-        live.skip(narrow(rows.start)).take(narrow(count)).for_each(|flag| *flag = 0);
+        let spans = live.spans(&rows)?;
         self.begin_table_change(&root)?;
-        self.edit_items(&format!("{root}/_valid_rows"), |writer| {
-            writer.write_bytes(Selection::ALL, &flags)
+        // All rows of a span are deleted, or dead already.
+        let dead = vec![0; MAX_FLAGS_WRITTEN];
+        self.edit_items(&key, |writer| {
+            for Range { mut start, end } in spans.into_iter().map(|span| span.rows) {
+                while start < end {
+                    let next = end.min(start.saturating_add(MAX_FLAGS_WRITTEN as u64));
+                    let len = usize::try_from(next.saturating_sub(start)).unwrap_or(usize::MAX);
+                    writer
+                        .write_bytes(selection(&(start..next)), dead.get(..len).unwrap_or(&dead))?;
+                    start = next;
+                }
+            }
+            Ok(())
         })?;
         self.end_table_change(&root, alive.saturating_sub(count), false)
     }
@@ -183,17 +192,6 @@ impl StoreWriter {
                 Err(Error::corrupt(key, Corrupt::wrong_type("schema", "text", found)))
             }
         }
-    }
-
-    /// Which physical rows are alive, a byte each.
-    fn read_flags(&self, root: &str) -> Result<Vec<u8>> {
-        let key = format!("{root}/_valid_rows");
-        let array = self.array(&key)?;
-        let (needed, limit) = (array.nitems(), MAX_ROWS);
-        if needed > limit {
-            return Err(Error::Limit { name: key, needed, limit, unit: "rows" });
-        }
-        array.to_bytes(Selection::ALL).map_err(|source| Error::frame(key, source))
     }
 
     fn array(&self, key: &str) -> Result<NdArray> {

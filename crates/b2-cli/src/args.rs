@@ -289,6 +289,9 @@ pub(crate) struct ShowArgs {
     /// Type of the items, as NumPy writes it, where the file does not say or is wrong
     #[arg(long, value_name = "TYPE", value_parser = compress::parse_dtype, help_heading = "Output")]
     pub(crate) dtype: Option<blosc_dtype::Dtype>,
+    /// Items per dimension of data without a shape, in C order; one length may be -1
+    #[arg(long, value_name = "N,N,...", value_parser = compress::parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Output")]
+    pub(crate) shape: Option<compress::DataShape>,
     /// Comma-separated values
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) csv: bool,
@@ -594,8 +597,43 @@ fn no_command(argv: &[OsString]) -> Option<String> {
     Some(format!("no command and no file has the name {word:?}{}", near.unwrap_or_default()))
 }
 
+/// What other programs call what commands here do.
+const OTHER_NAMES: [(&str, &str); 28] = [
+    ("benchmark", "bench"),
+    ("browse", "view"),
+    ("check", "verify"),
+    ("checksum", "sum"),
+    ("cmp", "diff"),
+    ("compare", "diff"),
+    ("concat", "join"),
+    ("draw", "plot"),
+    ("export", "convert"),
+    ("filter", "show --where"),
+    ("find", "scan"),
+    ("grep", "cat"),
+    ("hash", "sum"),
+    ("inspect", "info"),
+    ("merge", "join"),
+    ("optimize", "tune"),
+    ("optimise", "tune"),
+    ("print", "show"),
+    ("recover", "rescue"),
+    ("repair", "rescue"),
+    ("size", "info"),
+    ("stat", "stats"),
+    ("tail", "show --tail 10"),
+    ("transcode", "convert"),
+    ("tree", "list --tree"),
+    ("uncompress", "decompress"),
+    ("validate", "verify"),
+    ("zip", "pack"),
+];
+
 /// The command that `word` was probably meant to be.
 pub(crate) fn similar_command(word: &str) -> Option<String> {
+    if let Some((_, command)) = OTHER_NAMES.iter().find(|(name, _)| *name == word) {
+        return Some((*command).to_owned());
+    }
     let grammar = grammar();
     let names = grammar.get_subcommands().map(|command| command.get_name().to_owned());
     let near = names.map(|name| (distance(word.as_bytes(), name.as_bytes()), name));

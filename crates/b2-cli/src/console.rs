@@ -193,6 +193,31 @@ impl Console {
         if io::stdout().is_terminal() { harmless(name).into() } else { unbroken(name) }
     }
 
+    /// Prints a line with the name of a file in it, whose bytes stay as they are in a pipe, but for
+    /// line breaks: another program finds the file by it.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub(crate) fn print_name(&self, before: &str, name: &[u8], after: &str) -> Result<()> {
+        let mut out = io::stdout().lock();
+        let mut line = before.as_bytes().to_vec();
+        if out.is_terminal() {
+            line.extend(harmless(&String::from_utf8_lossy(name)).into_bytes());
+        } else {
+            for byte in name {
+                match byte {
+                    b'\n' => line.extend(b"\\n"),
+                    b'\r' => line.extend(b"\\r"),
+                    byte => line.push(*byte),
+                }
+            }
+        }
+        line.extend(after.bytes());
+        line.push(b'\n');
+        out.write_all(&line).and_then(|()| out.flush()).map_err(Error::io(Doing::Stdout))
+    }
+
     /// Prints `text` to standard output.
     ///
     /// # Errors

@@ -342,6 +342,10 @@ impl Error {
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
             Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
+            // More bytes are hardly an item: rows of an array.
+            Self::PartItem { of: 2..=16, .. } => {
+                "what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`"
+            }
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::NoFolder { .. } => "`mkdir -p` makes it",
             Self::Edited { .. } => {
@@ -372,6 +376,9 @@ impl Error {
             }
             Self::MaxOutput { .. } => "use --max-output to allow more",
             Self::MaxRatio { .. } => "use --max-ratio to allow more",
+            Self::Store(b2store::Error::Frame { source, .. }) if cut_off(source).is_some() => {
+                "`b2 rescue STORE -o NEW` saves what can be read"
+            }
             Self::Store(
                 b2store::Error::Zip(_)
                 | b2store::Error::NotAStore { .. }
@@ -431,7 +438,10 @@ fn frame_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a b2frame::E
     let own = own.or_else(|| error.downcast_ref::<Box<Error>>().map(Box::as_ref));
     match own {
         Some(Error::Frame(error)) => Some(error),
-        _ => error.downcast_ref(),
+        // What a store says of its frames.
+        _ => error
+            .downcast_ref()
+            .or_else(|| error.downcast_ref::<Box<b2frame::Error>>().map(Box::as_ref)),
     }
 }
 

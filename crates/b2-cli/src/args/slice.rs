@@ -1,8 +1,14 @@
 //! `0,:,5`: a part of an array as NumPy writes it between brackets.
 
 use core::str::FromStr;
+use std::path::{Path, PathBuf};
 
 use b2frame::nd::Pick;
+
+use crate::{
+    error::{Error, message},
+    render::escape::path_text,
+};
 
 /// The selection along the first dimensions, and after `...` along the last ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +33,23 @@ impl From<Vec<Pick>> for Slice {
     fn from(first: Vec<Pick>) -> Self {
         Self { first, last: vec![] }
     }
+}
+
+/// The error of a word that is no file, and would be a part of an array: `0:2` after a file, or
+/// `FILE[0:2]`.
+pub(crate) fn misplaced(words: &[PathBuf]) -> Option<Error> {
+    let is_part = |(nword, word): &(usize, &PathBuf)| {
+        let Some(text) = word.to_str().filter(|_| word.symlink_metadata().is_err()) else {
+            return false;
+        };
+        let in_brackets = text.strip_suffix(']').and_then(|text| text.split_once('['));
+        match in_brackets {
+            Some((file, part)) => Path::new(file).exists() && part.parse::<Slice>().is_ok(),
+            None => *nword > 0 && text != "-" && text.parse::<Slice>().is_ok(),
+        }
+    };
+    let (_, word) = words.iter().enumerate().find(is_part)?;
+    Some(message::A_PART_IS_NO_FILE.about(path_text(word)))
 }
 
 /// Why a text is not a part of an array.

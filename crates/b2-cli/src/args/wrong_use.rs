@@ -56,6 +56,11 @@ impl WrongUse {
                 let missing = arg.replace(['<', '>'], "");
                 Self { message: format!("{missing} is missing"), hint: help }
             }
+            ErrorKind::InvalidSubcommand => {
+                let (message, hint) = first_paragraph(error);
+                let help = "`b2 --help` lists the commands".to_owned();
+                Self { message, hint: hint.unwrap_or(help) }
+            }
             _ => {
                 let (message, hint) = first_paragraph(error);
                 Self { message, hint: hint.unwrap_or(help) }

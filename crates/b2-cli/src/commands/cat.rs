@@ -3,7 +3,11 @@
 use core::ops::Range;
 
 use crate::{
-    args::{CatArgs, item_range::Span, slice::Slice},
+    args::{
+        CatArgs,
+        item_range::Span,
+        slice::{self, Slice},
+    },
     commands::content::{self, grid::Grid, values},
     context::Context,
     error::{Error, Result, message},
@@ -21,6 +25,9 @@ use crate::{
 
 /// Writes the inputs one after the other.
 pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
+    if let Some(error) = slice::misplaced(&args.inputs.files) {
+        return cx.refuse(&error);
+    }
     let inputs = cx.find(&args.inputs, &origin::has_suffix);
     cx.run_on_inputs(inputs, |origin| write_input(args, cx, origin))
 }

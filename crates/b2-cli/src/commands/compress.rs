@@ -4,7 +4,7 @@
 //! to, and the header of a frame, which comes first, is known last: so a pipe gets a sequence of
 //! frames, each made in memory from [`FRAME_OF_PIPE_NBYTES`] bytes of data.
 
-mod array;
+pub(super) mod array;
 mod blp;
 mod chunk;
 mod lossy;
@@ -230,7 +230,15 @@ fn compress_input(
         Dest::Store(_) => args.tuning.format,
     };
     let layout = array::layout(&args.tuning, asked, &data)?;
-    array::check_dimensions(&args.tuning, layout.as_ref())?;
+    let is_array = layout.is_some() || args.tuning.dtype.is_some();
+    array::check_dimensions(
+        args.tuning.codec.map(|choice| choice.id),
+        &args.tuning.pipeline(),
+        layout.as_ref().map(|layout| &layout.shape[..]),
+        asked
+            .filter(|format| *format != CompressedFormat::B2nd && is_array)
+            .map(CompressedFormat::name),
+    )?;
     let format = asked.unwrap_or(match layout {
         Some(_) => CompressedFormat::B2nd,
         None => CompressedFormat::B2frame,

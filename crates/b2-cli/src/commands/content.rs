@@ -12,14 +12,15 @@ use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 
 use super::convert::{
-    head,
+    from_parquet, head,
     source::{Items, Layout, Source},
+    values,
 };
 use crate::{
     args::LimitArgs,
     context::Context,
     error::{Doing, Error, Result, chain},
-    formats::store,
+    formats::{csv_table::COMMA, store},
     inputs::{
         decoded::Guard,
         object::Object,
@@ -116,7 +117,16 @@ fn for_each_guarded(
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut nobjects = 0;
-    while let Some(object) = objects.next()? {
+    loop {
+        let object = match objects.next() {
+            Ok(Some(object)) => object,
+            Ok(None) => break,
+            Err(Error::NotBlosc { start }) if nobjects == 0 && is_read_once(origin) => {
+                work(Source::Items(bytes_of(objects.rest(start)?)?))?;
+                return Ok(1);
+            }
+            Err(error) => return Err(error),
+        };
         guard.admit(&object)?;
         if let Object::Frame(schunk) = &object {
             store::refuse_recipe(schunk, &origin.name())?;
@@ -159,6 +169,30 @@ fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
         return Err(Error::NotBlosc { start: vec![] });
     }
     Ok(sources)
+}
+
+/// The table that comma-separated values, by the name of the file, or a file of Parquet is, unless
+/// a type says that they are bytes.
+///
+/// # Errors
+///
+/// When it cannot be read, or this build does not read Parquet.
+pub(super) fn foreign_table(
+    cx: &Context,
+    origin: &Origin,
+    given: Option<&Dtype>,
+) -> Result<Option<Source>> {
+    let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
+    if given.is_some() || !path.is_file() || origin::is_ours(path) {
+        return Ok(None);
+    }
+    if let Some(path) = from_parquet::file_of(origin)? {
+        return from_parquet::open(cx, path, false).map(|table| Some(Source::Object(table)));
+    }
+    match origin::content_kind(path) {
+        Some(ContentKind::Csv) => Ok(Some(Source::Items(values(path, COMMA, None)?))),
+        _ => Ok(None),
+    }
 }
 
 /// What all objects of an input are together: the array that the only one is, or items one after
@@ -247,6 +281,21 @@ impl WholeItems {
     pub(super) fn cut_nbytes(&self) -> usize {
         self.cut.len()
     }
+}
+
+/// Standard input or a pipe, whose content cannot be looked at beforehand.
+fn is_read_once(origin: &Origin) -> bool {
+    match origin {
+        Origin::Stdin => true,
+        Origin::File { path, part: Part::Whole } => is_stream(path),
+        Origin::File { .. } | Origin::Opened(_) => false,
+    }
+}
+
+/// The content of a file of no format of ours.
+fn bytes_of(store: FileStore) -> Result<Items> {
+    let len = store.len().map_err(Error::io(Doing::Spool))?;
+    Items::new(store, len, NpyHeader { len: 0, ..NpyHeader::new(opaque(1)?, vec![len]) })
 }
 
 /// The items of a file that is not compressed.

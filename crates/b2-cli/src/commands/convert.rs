@@ -19,7 +19,7 @@ pub(super) mod column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
-mod from_parquet;
+pub(super) mod from_parquet;
 mod left_out;
 pub(super) mod metadata;
 pub(super) mod pull;
@@ -57,7 +57,7 @@ use crate::{
         stored_array::Stored,
     },
     inputs::{
-        decoded::Guard,
+        decoded::{self, Guard},
         object_reader::ObjectReader,
         origin::{self, Found, Origin},
         raw_data, remote,
@@ -581,18 +581,24 @@ impl Work<'_> {
 
     /// The digest of the items of a source in the order in which the output has them.
     fn digest(&self, source: &Source) -> Result<Digest> {
-        let (options, mut digest) = (self.cx.read_options(), Digest::default());
-        let mut sink = |bytes: &[u8]| {
+        let mut digest = Digest::default();
+        self.in_order(source, &mut |bytes| {
             digest.update(bytes);
             Ok(())
-        };
-        match self.format {
-            ConvertedFormat::B2frame | ConvertedFormat::Sframe => {
-                source.stream(&options, &mut sink)?
-            }
-            _ => source.in_c_order(&options, self.cx.memory() / 4, &mut sink)?,
-        }
+        })?;
         Ok(digest)
+    }
+
+    /// Hands the content of a source to `sink` in the order in which the output has it. What a
+    /// frame is made of may be in Fortran order if the frame says so, as the metadata of Bloscpack
+    /// do.
+    fn in_order(&self, source: &Source, sink: decoded::Sink<'_>) -> Result<()> {
+        let options = self.cx.read_options();
+        let is_frame = matches!(self.format, ConvertedFormat::B2frame | ConvertedFormat::Sframe);
+        match is_frame && !matches!(self.source, Source::Items(_)) {
+            true => source.stream(&options, sink),
+            false => source.in_c_order(&options, self.cx.memory() / 4, sink),
+        }
     }
 
     /// Bytes of the input, also where its values have been read to another file.

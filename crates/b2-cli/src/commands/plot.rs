@@ -24,6 +24,7 @@ use crate::{
     args::{
         PlotArgs,
         plot::{PictureFormat, PictureSize, PlotKind},
+        slice,
     },
     context::Context,
     error::{Error, Result, message},
@@ -91,6 +92,9 @@ const MAX_TEXT_SIDE: usize = 1000;
 
 /// Draws each input.
 pub(crate) fn run(args: &PlotArgs, cx: &Context) -> Code {
+    if let Some(error) = slice::misplaced(&args.inputs.files) {
+        return cx.refuse(&error);
+    }
     let inputs = cx.find(&args.inputs, &content::is_wanted);
     let Some(output) = &args.output else {
         return cx.run_on_inputs(inputs, |origin| show(args, cx, origin));
@@ -484,7 +488,12 @@ impl Series {
             let (_, stored) = store::table_sizes(&table)?;
             return Ok(Self { columns, labels: Labels::default(), stored, is_table: true });
         }
-        let sources = content::open_to_look(cx, origin)?;
+        let foreign = content::foreign_table(cx, origin, args.dtype.as_ref())?;
+        let is_foreign = foreign.is_some();
+        let sources = match foreign {
+            Some(table) => vec![table],
+            None => content::open_to_look(cx, origin)?,
+        };
         let stored = sources.iter().map(Source::stored).fold(0, u64::saturating_add);
         let labels = match &sources[..] {
             [source] => Labels::new(source.metadata()?.without_array().values()),
@@ -507,15 +516,22 @@ impl Series {
             }
         }
         let grid = Rc::new(Grid::new(cx, origin, args.dtype.as_ref(), sources)?);
-        let columns = match args.columns.is_empty() {
+        let names = match is_foreign {
+            true => {
+                let fields = grid.dtype().fields().iter();
+                chosen(args, fields.map(|field| field.name().to_owned()))?
+            }
+            false => args.columns.clone(),
+        };
+        let columns = match names.is_empty() {
             true => vec![(String::new(), Numbers::new(grid, None)?)],
             false => {
                 let numbers =
                     |name: &String| Ok((name.clone(), Numbers::new(Rc::clone(&grid), Some(name))?));
-                args.columns.iter().map(numbers).collect::<Result<_>>()?
+                names.iter().map(numbers).collect::<Result<_>>()?
             }
         };
-        Ok(Self { columns, labels, stored, is_table: false })
+        Ok(Self { columns, labels, stored, is_table: is_foreign })
     }
 
     /// The range and the label of a dimension, with this much more at both ends.

@@ -24,8 +24,11 @@ use self::{
     render::{EDGE, Part},
 };
 use crate::{
-    args::{ShowArgs, item_range::Span},
-    commands::{content::grid::Grid, convert::source::Source},
+    args::{ShowArgs, compress::DataShape, item_range::Span, slice},
+    commands::{
+        content::{self, grid::Grid},
+        convert::source::Source,
+    },
     context::Context,
     error::{Error, Result, message},
     exit::Code,
@@ -50,6 +53,9 @@ struct ShowReport<'a> {
 
 /// Shows each input.
 pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
+    if let Some(error) = slice::misplaced(&args.inputs.files) {
+        return cx.refuse(&error);
+    }
     let inputs = cx.find(&args.inputs, &origin::is_ours);
     let has_titles = inputs.len() > 1 && !args.csv && !cx.console.json();
     let mut is_first = true;
@@ -81,6 +87,16 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
             Guard::new(args.limits).admit_bytes(nbytes, cbytes)?;
         }
         return store::table(args, cx, &origin.name(), &found);
+    }
+    if let Some(shape) = &args.shape {
+        return show_shaped(args, cx, origin, shape);
+    }
+    match content::foreign_table(cx, origin, args.dtype.as_ref())? {
+        Some(Source::Object(Object::Bcolz(set))) => {
+            return table::run(args, cx, &origin.name(), &set);
+        }
+        Some(table) => return records::run(args, cx, &Grid::new(cx, origin, None, vec![table])?),
+        None => {}
     }
     if let Some(grid) = npy::grid(cx, origin)? {
         let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
@@ -139,6 +155,20 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     Ok(())
 }
 
+/// Shows items that have a type and a shape by the options only.
+fn show_shaped(args: &ShowArgs, cx: &Context, origin: &Origin, shape: &DataShape) -> Result<()> {
+    let sources = content::open_to_look(cx, origin)?;
+    let is_raw = sources.iter().all(|source| source.name() == "raw");
+    if let Some(layout) = content::layout(&sources)?.filter(|_| !is_raw) {
+        return Err(message::HAS_A_TYPE.about(layout.dtype));
+    }
+    let grid = Grid::new(cx, origin, args.dtype.as_ref(), sources)?.reshaped(shape)?;
+    match show_grid(args, cx, origin, (&grid, grid.dtype()))? {
+        true => Ok(()),
+        false => print(cx, &npy::part(args, cx, &grid)?),
+    }
+}
+
 /// Shows an array, or items one after the other.
 fn show_parts(
     args: &ShowArgs,
@@ -165,6 +195,11 @@ fn show_parts(
         let sources = parts.into_iter().map(Source::Object).collect();
         let grid = Grid::new(cx, origin, Some(&dtype), sources)?;
         return show_grid(args, cx, origin, (&grid, &dtype)).map(drop);
+    }
+    if args.dtype.is_none() {
+        let name = origin.name();
+        cx.console
+            .note(&format!("{name}: bytes without a type: --dtype says it, `b2 cat` writes them"));
     }
     print(cx, &items_part(args, cx, &parts)?)
 }

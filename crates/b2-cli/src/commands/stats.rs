@@ -23,6 +23,7 @@ use crate::{
         size::{self, count},
         text_table::{Align, Table},
     },
+    report::dtype_text,
 };
 
 /// Columns of the histogram of `text`.
@@ -53,7 +54,10 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(rows) = store::rows(origin, cx.dparams())? {
         return table::describe(args, cx, origin, &rows);
     }
-    let sources = content::open(cx, origin, args.limits)?;
+    let sources = match content::foreign_table(cx, origin, args.dtype.as_ref())? {
+        Some(table) => vec![table],
+        None => content::open(cx, origin, args.limits)?,
+    };
     let format = sources.first().map_or("empty", Source::name);
     let layout = content::layout(&sources)?;
     let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
@@ -92,7 +96,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
             schema: "b2.stats/1",
             path: &name,
             format,
-            dtype: dtype.to_string(),
+            dtype: dtype_text(&dtype),
             shape: layout.map(|layout| layout.shape).filter(|_| args.dtype.is_none()),
             nbytes,
             items: nbytes / (dtype.itemsize() as u64).max(1),

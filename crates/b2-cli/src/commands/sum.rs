@@ -1,7 +1,5 @@
 //! `b2 sum`: a hash of the content, which is the same whatever the format.
 
-use std::path::Path;
-
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::Xxh3;
@@ -18,7 +16,6 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::origin::{self, Found, Origin},
-    render::escape::harmless,
 };
 
 /// The sum of one input.
@@ -84,11 +81,11 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
     let found = cx.find(&args.inputs, &content::is_wanted).into_iter();
     let inputs = found.flat_map(|input| tables_or_frames(input, cx)).collect();
     cx.run_on_inputs(inputs, |origin| {
-        let (name, sum) = (origin.name(), sum(cx, origin, args.algorithm, args.limits)?);
+        let sum = sum(cx, origin, args.algorithm, args.limits)?;
         if cx.console.json() {
-            return cx.console.document(&report(&name, args.algorithm, &sum, None));
+            return cx.console.document(&report(&origin.name(), args.algorithm, &sum, None));
         }
-        cx.console.print(&format!("{}  {}\n", sum.digits, harmless(&name)))
+        cx.console.print_name(&format!("{}  ", sum.digits), &origin.name_bytes(), "")
     })
 }
 
@@ -144,16 +141,21 @@ fn sum(cx: &Context, origin: &Origin, algorithm: SumAlgorithm, limits: LimitArgs
 fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
     let bytes = match list.path() {
         Some(path) => std::fs::read(path),
-        None => std::io::read_to_string(std::io::stdin().lock()).map(String::into_bytes),
+        None => {
+            let mut bytes = vec![];
+            std::io::copy(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+        }
     };
-    let text = String::from_utf8(bytes.map_err(Error::io(Doing::Open))?)
-        .map_err(|_| message::NO_SUMS.about(1))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty());
+    let bytes = bytes.map_err(Error::io(Doing::Open))?;
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let lines = lines.map(|(nline, line)| (nline, line.strip_suffix(b"\r").unwrap_or(line)));
     let entries = lines
+        .filter(|(_, line)| !line.is_empty())
         .map(|(nline, line)| entry(line).ok_or_else(|| message::NO_SUMS.about(nline + 1)))
         .collect::<Result<Vec<_>>>()?;
     let mut nwrong = 0;
-    let origins = entries.iter().map(|(.., name)| Origin::from_word(Path::new(name))).map(Ok);
+    let origins = entries.iter().map(|(.., name)| Ok(Origin::from_word(&origin::path_of(name)?)));
+    let origins = origins.collect::<Result<Vec<_>>>()?.into_iter().map(Ok);
     let mut wanted = entries.iter();
     let code = cx.run_on_inputs(origins.collect(), |origin| {
         let Some((algorithm, digits, name)) = wanted.next() else { return Ok(()) };
@@ -161,10 +163,10 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
         let ok = sum.digits.eq_ignore_ascii_case(digits);
         nwrong += u64::from(!ok);
         if cx.console.json() {
-            return cx.console.document(&report(name, *algorithm, &sum, Some(ok)));
+            let name = String::from_utf8_lossy(name);
+            return cx.console.document(&report(&name, *algorithm, &sum, Some(ok)));
         }
-        let verdict = if ok { "OK" } else { "FAILED" };
-        cx.console.print(&format!("{}: {verdict}\n", harmless(name)))
+        cx.console.print_name("", name, if ok { ": OK" } else { ": FAILED" })
     });
     match code {
         Code::Success if nwrong > 0 => Err(message::SUMS_DIFFER.about(nwrong)),
@@ -174,8 +176,10 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
 }
 
 /// Algorithm, digits and name of a line; the number of digits tells the algorithm.
-fn entry(line: &str) -> Option<(SumAlgorithm, &str, &str)> {
-    let (digits, name) = line.split_once("  ").or_else(|| line.split_once(" *"))?;
+fn entry(line: &[u8]) -> Option<(SumAlgorithm, &str, &[u8])> {
+    let end = line.iter().position(|byte| *byte == b' ')?;
+    let (digits, name) = (core::str::from_utf8(line.get(..end)?).ok()?, line.get(end + 1..)?);
+    let name = name.strip_prefix(b" ").or_else(|| name.strip_prefix(b"*"))?;
     let algorithm = match digits.len() {
         64 => AsSha256,
         16 => AsXxh3,

@@ -2,6 +2,8 @@
 //!
 //! `{}` and `{:?}` stand for the one name that a row may be about.
 
+use blosc_dtype::expr::ExprError;
+
 use super::Error;
 use crate::exit::Code;
 
@@ -21,6 +23,21 @@ pub(crate) fn no_column<'a>(name: &str, columns: impl IntoIterator<Item = &'a st
         listed += ", ...";
     }
     NO_SUCH_COLUMN.about(format!("{name:?}; there are {listed}"))
+}
+
+/// The error of a condition, with the columns that there are if it names another one.
+pub(crate) fn in_condition<'a>(
+    error: impl Into<Error>,
+    columns: impl IntoIterator<Item = &'a str>,
+) -> Error {
+    let error = error.into();
+    let (Error::Bcolz(bcolz_store::Error::Expr(ExprError::NoColumn { name, .. }))
+    | Error::Store(b2store::Error::Expr(ExprError::NoColumn { name, .. }))) = &error
+    else {
+        return error;
+    };
+    let Error::Message { name, .. } = no_column(name, columns) else { return error };
+    Error::Message { message: NO_COLUMN_IN_CONDITION, name }
 }
 
 /// Names of columns in a message.
@@ -84,6 +101,9 @@ messages! {
     STORE_KEEPS_INPUT: Usage,
         "the input of a store is kept: --rm is not for stores",
         "use --verify, and remove the input then";
+    SEPARATED_VALUES: Foreign,
+        "comma-separated values, which are not compressed",
+        "`b2 show` prints them as a table, `b2 convert FILE table.b2z` makes one of them";
     NO_COLUMNS: Usage,
         "items without fields, or in several dimensions, so that there are no columns";
     BCOLZ_CODEC: Usage,
@@ -135,6 +155,9 @@ messages! {
     REMOVES_THE_STORE: Usage,
         "--rm would remove the whole store of which this is a value",
         "b2 meta and b2 convert do not take values out of stores";
+    A_PART_IS_NO_FILE: Usage,
+        "there is no file {:?}",
+        "--slice chooses a part, as in `b2 show FILE --slice 0:2`";
     NO_KEY: Usage,
         "{:?} is no key",
         "letters, up, down, left, right, pgup, pgdn, home, end, tab and enter are";
@@ -158,6 +181,9 @@ messages! {
         "the table has attributes";
     TEXT_TOO_LONG: Usage,
         "column `{}` of the table has a fixed width, and the new text is longer";
+    ROWS_HAVE_FIELDS: Usage,
+        "bytes without fields, which are no rows of a table",
+        "`b2 convert --dtype \"[('day', 'i8'), ('price', 'f8')]\" FILE rows.npy` says what they are";
     NO_TEXT: Usage,
         "column `{}` of the table holds text, and the new values are none";
     LACKS_COLUMN: Usage,
@@ -240,6 +266,9 @@ messages! {
         "use -o to write a new file of one object";
     NO_SUCH_COLUMN: Usage,
         "no column has the name {}";
+    NO_COLUMN_IN_CONDITION: Usage,
+        "no column has the name {}",
+        "text stands in quotation marks, as in --where 'name == \"A\"'";
     NO_SUMS: Usage,
         "line {} is not one of `b2 sum`",
         "a line is the sum, two spaces and the name";
@@ -364,6 +393,9 @@ messages! {
     IS_FOR_ARRAYS: Usage,
         "{} is for arrays, and nothing tells the shape of these data",
         "use --dtype and --shape";
+    FORMAT_WITHOUT_SHAPE: Usage,
+        "the shape of the array is needed for {} has none",
+        "use --format b2nd";
     IS_FOR_TWO_DIMENSIONS: Usage,
         "{} is for arrays of two dimensions",
         "use --shape, or another codec";

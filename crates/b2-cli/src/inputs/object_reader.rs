@@ -37,7 +37,7 @@ use crate::{
         bcolz::{self, Bcolz},
         blp::Blp,
         chunk::{self, BareChunk},
-        store,
+        csv_table, store,
     },
     inputs::{
         object::Object,
@@ -51,6 +51,9 @@ use crate::{
 
 /// Bytes of a piped frame that stay in memory.
 const IN_MEMORY: u64 = 16 << 20;
+
+/// Bytes that are copied at once.
+const PIECE_NBYTES: usize = 1 << 20;
 
 /// Bytes of a header that hold the length of its frame or chunk.
 const HEADER: usize = 87;
@@ -315,6 +318,34 @@ impl ObjectReader {
         Some(saved.data_before_damage().to_vec())
     }
 
+    /// What was left after the first bytes, `start`, were found to be of no format of ours, with
+    /// these before it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or kept.
+    pub(crate) fn rest(self, start: Vec<u8>) -> Result<FileStore> {
+        let mut copy = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+        match &self.source {
+            Source::Stored(store) => {
+                let len = store.len().map_err(Error::io(Doing::Open))?;
+                let (mut at, mut piece) = (self.at, vec![0; PIECE_NBYTES]);
+                while at < len {
+                    let n = usize::try_from(len - at).map_or(piece.len(), |n| n.min(piece.len()));
+                    store.read_exact_at(at, &mut piece[..n]).map_err(Error::io(Doing::Read))?;
+                    copy.write_all(&piece[..n]).map_err(Error::io(Doing::Spool))?;
+                    at += n as u64;
+                }
+            }
+            Source::Piped(pipe) => {
+                copy.write_all(&start).map_err(Error::io(Doing::Spool))?;
+                io::copy(&mut *locked(pipe), &mut copy).map_err(Error::io(Doing::Spool))?;
+            }
+            Source::Folder | Source::Member(_) => {}
+        }
+        Ok(FileStore::from_file(copy))
+    }
+
     /// Bytes after the last frame that are no frame; known once [`next`](Self::next) has found the
     /// end.
     pub(crate) fn trailing(&self) -> u64 {
@@ -425,15 +456,17 @@ impl ObjectReader {
     /// The frame that begins with `head`.
     fn frame(&self, head: Vec<u8>) -> Result<Found> {
         // A length that makes no sense is for the library to judge: it gets the bytes that are
-        // there.
-        let len = FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len());
+        // there. Frames of the betas are all that there is.
+        let len = match probe(&head) {
+            Kind::OlderFrame => u64::MAX,
+            _ => FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len()),
+        };
         Ok(Found { store: self.store(head, len)?, at: self.at, kind: FoundKind::Frame })
     }
 
     /// The chunk that begins with `head`, and is all there is.
     fn chunk(&self, head: Vec<u8>) -> Result<Found> {
-        let header =
-            chunk::header_of(&head).ok_or_else(|| Error::NotBlosc { start: head.clone() })?;
+        let header = chunk::header_of(&head).ok_or_else(|| self.not_ours(head.clone()))?;
         // One byte more tells whether there are others.
         let store = self.store(head.clone(), chunk::stored_len(&header).saturating_add(1))?;
         let left = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at);
@@ -441,6 +474,14 @@ impl ObjectReader {
             return Err(self.perhaps_chunk(head, &header, left));
         }
         Ok(Found { store, at: self.at, kind: FoundKind::Chunk })
+    }
+
+    /// Something else.
+    fn not_ours(&self, start: Vec<u8>) -> Error {
+        match self.path.as_deref().is_some_and(csv_table::is_csv) && !start.is_empty() {
+            true => message::SEPARATED_VALUES.error(),
+            false => Error::NotBlosc { start },
+        }
     }
 
     /// Not quite a chunk: perhaps a damaged one, perhaps something else.
@@ -456,7 +497,7 @@ impl ObjectReader {
         };
         match probe(&start) {
             Kind::Chunk => Error::PerhapsChunk { cbytes: chunk::stored_len(header), found },
-            _ => Error::NotBlosc { start },
+            _ => self.not_ours(start),
         }
     }
 

@@ -86,7 +86,7 @@ impl Origin {
             Self::Stdin => "stdin".to_owned(),
             Self::Opened(OpenedInput { name, .. }) => harmless(name),
             Self::File { path, part } => {
-                let path = if piped::is_copy(path) { "stdin".to_owned() } else { path_text(path) };
+                let path = piped::word_of(path).unwrap_or_else(|| path_text(path));
                 match part {
                     Part::Whole => path,
                     Part::Offset(at) => format!("{path}@{at}"),
@@ -94,6 +94,16 @@ impl Origin {
                     Part::Member(key) => format!("{path}::{}", harmless(key)),
                 }
             }
+        }
+    }
+
+    /// The name with the bytes that the file system has for it.
+    pub(crate) fn name_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::File { path, part: Part::Whole } if piped::word_of(path).is_none() => {
+                path.as_os_str().as_encoded_bytes().to_vec()
+            }
+            _ => self.name().into_bytes(),
         }
     }
 
@@ -351,14 +361,19 @@ fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>> {
         .collect()
 }
 
+/// The path that is written like this.
+///
+/// # Errors
+///
+/// Bytes that are no path on this system.
 #[cfg(unix)]
-fn path_of(name: &[u8]) -> Result<PathBuf> {
+pub(crate) fn path_of(name: &[u8]) -> Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Ok(std::ffi::OsStr::from_bytes(name).into())
 }
 
 #[cfg(not(unix))]
-fn path_of(name: &[u8]) -> Result<PathBuf> {
+pub(crate) fn path_of(name: &[u8]) -> Result<PathBuf> {
     let text = core::str::from_utf8(name)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
     text.map(PathBuf::from).map_err(Error::io(Doing::Read))

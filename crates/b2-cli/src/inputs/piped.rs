@@ -1,21 +1,45 @@
-//! Stores that come by standard input. Their members are read at any position, so a pipe is copied
-//! to a file without a name first.
+//! Stores and arrays of NumPy that come by standard input or a named pipe. They are read at any
+//! position, so a pipe is copied to a file without a name first.
 
 use std::{
     fs::File,
-    io::{self, BufRead as _, IsTerminal as _},
+    io::{self, BufRead as _, IsTerminal as _, Read as _},
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use super::origin::{Origin, Part};
 use crate::{
     error::{Doing, Error, Result},
     formats::store,
+    render::escape::path_text,
 };
 
-/// The copy of standard input, and the name by which the system lets it be opened.
-static COPY: OnceLock<(File, PathBuf)> = OnceLock::new();
+/// What comes once, and the name by which the system lets it be opened.
+struct Once {
+    /// As on the command line; `-` is standard input.
+    word: PathBuf,
+    /// Kept open, since its name leads to it only as long.
+    _file: File,
+    path: PathBuf,
+}
+
+/// Names of what comes once: one that was read is not read again.
+static KEPT: Mutex<Vec<Once>> = Mutex::new(Vec::new());
+
+fn kept() -> MutexGuard<'static, Vec<Once>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps what comes once under the name that is returned.
+fn keep(word: &Path, (file, path): (File, PathBuf)) -> PathBuf {
+    kept().push(Once { word: word.to_owned(), _file: file, path: path.clone() });
+    path
+}
+
+fn kept_path(word: &Path) -> Option<PathBuf> {
+    kept().iter().find(|once| once.word == word).map(|once| once.path.clone())
+}
 
 /// How `.npy` files begin.
 const NPY_MAGIC: &[u8; 4] = b"\x93NUM";
@@ -27,7 +51,9 @@ const NPY_MAGIC: &[u8; 4] = b"\x93NUM";
 ///
 /// When it cannot be read or kept.
 pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
-    let Some(key) = word.to_str().and_then(|word| word.strip_prefix('-')) else { return Ok(None) };
+    let Some(key) = word.to_str().and_then(|word| word.strip_prefix('-')) else {
+        return named_pipe(word);
+    };
     let part = match key.strip_prefix("::") {
         None if key.is_empty() => Part::Whole,
         Some("" | "/") => Part::Whole,
@@ -38,13 +64,10 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
     if io::stdin().is_terminal() {
         return Ok(None);
     }
-    if let Some((_, path)) = COPY.get() {
-        return Ok(Some(Origin::File { path: path.clone(), part }));
+    let stdin = Path::new("-");
+    if let Some(path) = kept_path(stdin) {
+        return Ok(Some(Origin::File { path, part }));
     }
-    let begins = |head: &[u8]| {
-        let mut magics = store::ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
-        magics.any(|magic| head.starts_with(magic))
-    };
     let found = match redirected()? {
         Some((file, Some(head))) => begins(&head).then(|| (file, "/dev/fd/0".into())),
         Some((_, None)) => None,
@@ -58,8 +81,50 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
         None => None,
     };
     let Some(found) = found else { return Ok(None) };
-    let (_, path) = COPY.get_or_init(|| found);
-    Ok(Some(Origin::File { path: path.clone(), part }))
+    Ok(Some(Origin::File { path: keep(stdin, found), part }))
+}
+
+/// Is it read at any position?
+fn begins(head: &[u8]) -> bool {
+    let mut magics = store::ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
+    magics.any(|magic| head.starts_with(magic))
+}
+
+/// A named pipe, or `<(...)` of a shell: a store or an array of NumPy is copied, and of all others
+/// the first bytes are put back, so that they pass through bounded memory.
+#[cfg(unix)]
+fn named_pipe(word: &Path) -> Result<Option<Origin>> {
+    use std::os::unix::fs::FileTypeExt as _;
+    if !std::fs::metadata(word).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+        return Ok(None);
+    }
+    let part = Part::Whole;
+    if let Some(path) = kept_path(word) {
+        return Ok(Some(Origin::File { path, part }));
+    }
+    let mut pipe = File::open(word).map_err(Error::io(Doing::Open))?;
+    let mut head = vec![];
+    let wanted = NPY_MAGIC.len() as u64;
+    (&mut pipe).take(wanted).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
+    let is_copied = begins(&head);
+    let mut all = io::Cursor::new(head).chain(pipe);
+    let found = match is_copied {
+        true => copy_of(&mut all)?,
+        false => {
+            let (reader, mut writer) = io::pipe().map_err(Error::io(Doing::Open))?;
+            // A reader that is gone before it has read everything ends this.
+            std::thread::spawn(move || io::copy(&mut all, &mut writer));
+            let reader = File::from(std::os::fd::OwnedFd::from(reader));
+            let path = path_of(&reader);
+            (reader, path)
+        }
+    };
+    Ok(Some(Origin::File { path: keep(word, found), part }))
+}
+
+#[cfg(not(unix))]
+fn named_pipe(_: &Path) -> Result<Option<Origin>> {
+    Ok(None)
 }
 
 /// The regular file that stands for standard input, and how it begins if input begins there. Its
@@ -98,9 +163,11 @@ fn copy_of(reader: &mut dyn io::Read) -> Result<(File, PathBuf)> {
     Ok((copy, path))
 }
 
-/// Whether this is the name of the copy.
-pub(crate) fn is_copy(path: &Path) -> bool {
-    COPY.get().is_some_and(|(_, copy)| copy == path)
+/// What the user calls the input that is opened by this name.
+pub(crate) fn word_of(path: &Path) -> Option<String> {
+    let kept = kept();
+    let word = kept.iter().find(|once| once.path == path).map(|once| &once.word)?;
+    Some(if word == Path::new("-") { "stdin".to_owned() } else { path_text(word) })
 }
 
 #[cfg(unix)]

@@ -420,12 +420,13 @@ fn rows_are_found_by_expressions() {
     --- stderr
     b2: ct_basic: expression: at byte 7: expected a column, a constant or a bracket
     ");
-    snapshot!(show("price > 1", "show ct_basic"), @r#"
-    exit 2
-    --- stdout
-    --- stderr
-    b2: ct_basic: expression: at byte 0: no column "price"
-    "#);
+    snapshot!(show("price > 1", "show ct_basic"), @r###"
+exit 2
+--- stdout
+--- stderr
+b2: ct_basic: no column has the name "price"; there are i, f, s
+hint: text stands in quotation marks, as in --where 'name == "A"'
+"###);
     assert_eq!(show("i > 1", "show --columns nothing ct_basic").code, Some(2));
 }
 

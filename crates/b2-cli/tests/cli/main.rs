@@ -14,6 +14,7 @@ mod convert;
 mod damage;
 mod diff;
 mod dump;
+mod findings;
 mod formats_of_others;
 mod frames;
 mod from_store;
@@ -25,6 +26,7 @@ mod kills;
 mod lossy;
 #[cfg(target_os = "linux")]
 mod manual;
+mod matrix;
 mod meta;
 mod metadata;
 mod names;

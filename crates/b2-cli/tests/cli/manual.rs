@@ -89,3 +89,39 @@ fn shell(command: &str, dir: &Dir) -> String {
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
+
+/// What `file` says with our descriptions of formats; those without a magic stay `data`.
+#[test]
+fn file_knows_the_formats() {
+    let dir = crate::samples::make();
+    let magic = concat!(env!("CARGO_MANIFEST_DIR"), "/../../share/magic/blosc");
+    std::fs::write(dir.path("plain.zip"), b"PK\x03\x04 of something else, as long as a header")
+        .unwrap();
+    for (name, said, mime) in [
+        ("x.b2frame", "Blosc2 frame, 11119 bytes", "application/x-blosc2-frame"),
+        (
+            "x.sframe/chunks.b2frame",
+            ", sparse (index of a directory)",
+            "application/x-blosc2-frame",
+        ),
+        ("x.b2nd", "Blosc2 frame, n-dimensional array, ", "application/x-blosc2-frame"),
+        ("legacy.b2frame", "Blosc2 frame, ", "application/x-blosc2-frame"),
+        ("embed.b2e", "Blosc2 frame, store, ", "application/x-blosc2-frame"),
+        ("x.b2z", "Blosc2 store in a zip archive", "application/x-blosc2-store"),
+        ("t.b2z", "Blosc2 store in a zip archive", "application/x-blosc2-store"),
+        ("tree.b2z", "Blosc2 store in a zip archive", "application/x-blosc2-store"),
+        ("x.blp", "Bloscpack file, version 3, items of 4 bytes", "application/x-bloscpack"),
+        ("x.chunk", "data", "application/octet-stream"),
+        ("plain.zip", "data", "application/octet-stream"),
+    ] {
+        let ask = |option: &str| {
+            let mut file = Command::new("file");
+            file.args(["--brief", option, "-m", magic]).arg(dir.path(name));
+            let output = file.output().expect("file(1) is needed to try share/magic/blosc");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let text = ask("--no-pad");
+        assert!(text.contains(said), "{name}: {text}");
+        assert_eq!(ask("--mime-type").trim_end(), mime, "{name}");
+    }
+}

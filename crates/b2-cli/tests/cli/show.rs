@@ -61,12 +61,13 @@ fn parts_of_arrays_are_those_of_numpy() {
 #[test]
 fn items_without_a_type_are_bytes() {
     let dir = counted();
-    snapshot!(dir.b2("show --slice 0:3 n.i16.b2frame"), @r"
-    exit 0
-    --- stdout
-    [0000 0100 0200]
-    --- stderr
-    ");
+    snapshot!(dir.b2("show --slice 0:3 n.i16.b2frame"), @r###"
+exit 0
+--- stdout
+[0000 0100 0200]
+--- stderr
+n.i16.b2frame: bytes without a type: --dtype says it, `b2 cat` writes them
+"###);
     snapshot!(dir.b2("show --dtype u2 n.i16.b2frame"), @r"
     exit 0
     --- stdout
@@ -116,12 +117,13 @@ fn items_that_cannot_be_shown_are_errors() {
     --- stderr
     b2: n.i16.b2nd: number of dimensions: 3 given, 2 in the array
     ");
-    snapshot!(dir.b2("show --slice 0:9:2 n.i16.b2frame"), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    b2: n.i16.b2frame: this is no array: --slice can be one index, or one range without a step
-    ");
+    snapshot!(dir.b2("show --slice 0:9:2 n.i16.b2frame"), @r###"
+exit 2
+--- stdout
+--- stderr
+n.i16.b2frame: bytes without a type: --dtype says it, `b2 cat` writes them
+b2: n.i16.b2frame: this is no array: --slice can be one index, or one range without a step
+"###);
     snapshot!(dir.b2("show --dtype f8 n.i16.b2nd"), @r"
     exit 2
     --- stdout

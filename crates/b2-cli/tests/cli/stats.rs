@@ -83,16 +83,16 @@ fn columns_are_described_one_by_one() {
     let dir = Dir::new();
     dir.write("t.csv", "id,price,name\n1,2.5,abc\n2,,de\n3,7.5,f\n");
     dir.b2("convert -q t.csv -o t.bcolz").ok();
-    snapshot!(dir.b2("stats t.bcolz"), @"
-    exit 0
-    --- stdout
-    t.bcolz: 3 items
-      column  type     min  max  mean       std  nan  inf  zeros
-      id      int64      1    3     2  0.816497    0    0      0
-      price   float64  2.5  7.5     5       2.5    1    0      0
-      name    <U3        -    -     -         -    0    0      0
-    --- stderr
-    ");
+    snapshot!(dir.b2("stats t.bcolz"), @r###"
+exit 0
+--- stdout
+t.bcolz: 3 items
+  column  type  min  max  mean       std  nan  inf  zeros
+  id      <i8     1    3     2  0.816497    0    0      0
+  price   <f8   2.5  7.5     5       2.5    1    0      0
+  name    <U3     -    -     -         -    0    0      0
+--- stderr
+"###);
     snapshot!(dir.b2("stats --columns price,nothing t.bcolz"), @r#"
     exit 2
     --- stdout
@@ -121,12 +121,13 @@ fn wrong_use_is_told() {
     b2: v.f32.b2nd: not a table: there are no rows to choose with --where and --skip, and no --columns
     ");
     dir.write("odd", "12345");
-    snapshot!(dir.b2("stats --dtype f4 odd"), @"
-    exit 1
-    --- stdout
-    --- stderr
-    b2: odd: the content has 5 bytes, which is no multiple of 4: an item or a row would be cut
-    ");
+    snapshot!(dir.b2("stats --dtype f4 odd"), @r###"
+exit 1
+--- stdout
+--- stderr
+b2: odd: the content has 5 bytes, which is no multiple of 4: an item or a row would be cut
+hint: what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`
+"###);
     assert_eq!(dir.b2("stats --histogram=0 v.f32").code, Some(2));
 }
 

@@ -346,7 +346,7 @@ fn what_is_left_out_is_one_line() {
     let run = dir.b2("convert a.npy.b2nd b.npy").ok();
     let said = "warning: no room for the metalayers `k1`, `k2` in a .npy file\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    let run = dir.b2("convert a.npy x.sframe").ok();
+    let run = dir.b2("convert a.npy x.b2frame").ok();
     assert!(run.stderr.contains("a .b2nd file keeps them"), "{}", run.stderr);
     dir.write("x.txt", "a;b\n1;2\n");
     let run = dir.b2("convert x.txt x.npy");

@@ -21,9 +21,7 @@ pub enum NdParam {
     #[error("dimension {axis} of {ndim}: {what}")]
     Axis { axis: usize, ndim: usize, what: &'static str },
     /// Shapes that contradict each other, or are too large.
-    #[error(
-        "blocks of {blocks:?} do not fit chunks of {chunks:?}, or an array of {shape:?}, or are too large"
-    )]
+    #[error("{}", why_not(shape, chunks, blocks))]
     Shapes { shape: Vec<u64>, chunks: Vec<u32>, blocks: Vec<u32> },
     /// A place inside of an array where only borders of chunks can be.
     #[error("position {at} in dimension {axis}, not at the end and no multiple of {chunklen}")]
@@ -37,4 +35,53 @@ pub enum NdParam {
     /// Items of another type than the caller's.
     #[error("items are {dtype}, not {wanted}")]
     Dtype { dtype: String, wanted: String },
+}
+
+/// What is wrong with chunks and blocks of these lengths.
+fn why_not(shape: &[u64], chunks: &[u32], blocks: &[u32]) -> String {
+    let grid = format!("chunks of {chunks:?} and blocks of {blocks:?}");
+    if chunks.len() != shape.len() || blocks.len() != shape.len() {
+        return format!("{grid} for an array of {shape:?}, which has other dimensions");
+    }
+    let lens = || shape.iter().zip(chunks).zip(blocks).enumerate();
+    if let Some((dim, ((_, chunk), block))) = lens().find(|(_, ((_, chunk), block))| block > chunk)
+    {
+        return format!("{grid}: in dimension {dim} a block of {block} does not fit into {chunk}");
+    }
+    let is_nothing =
+        |((len, chunk), block): ((&u64, &u32), &u32)| *len > 0 && (*chunk == 0 || *block == 0);
+    match lens().find(|(_, lens)| is_nothing(*lens)) {
+        Some((dim, _)) => format!("{grid}: in dimension {dim} they have no items"),
+        None => format!("{grid} for an array of {shape:?} are too large"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_say_what_does_not_fit() {
+        let said = |shape: &[u64], chunks: &[u32], blocks: &[u32]| {
+            let (shape, chunks, blocks) = (shape.to_vec(), chunks.to_vec(), blocks.to_vec());
+            NdParam::Shapes { shape, chunks, blocks }.to_string()
+        };
+        assert_eq!(
+            said(&[30, 1461], &[10, 100], &[200, 1]),
+            "chunks of [10, 100] and blocks of [200, 1]: in dimension 0 a block of 200 does not \
+             fit into 10"
+        );
+        assert_eq!(
+            said(&[30, 4], &[10, 2], &[5, 0]),
+            "chunks of [10, 2] and blocks of [5, 0]: in dimension 1 they have no items"
+        );
+        assert_eq!(
+            said(&[30], &[10, 2], &[5, 1]),
+            "chunks of [10, 2] and blocks of [5, 1] for an array of [30], which has other dimensions"
+        );
+        assert_eq!(
+            said(&[1 << 40], &[u32::MAX], &[8]),
+            "chunks of [4294967295] and blocks of [8] for an array of [1099511627776] are too large"
+        );
+    }
 }

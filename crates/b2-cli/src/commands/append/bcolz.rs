@@ -8,7 +8,7 @@ use blosc_dtype::Dtype;
 use super::{Grown, Work, array::layout};
 use crate::{
     commands::convert::bcolz::{each_rows, split},
-    error::Result,
+    error::{Error, Result, message},
     formats::bcolz::Bcolz,
     inputs::decoded::Sink,
 };
@@ -17,10 +17,14 @@ impl Work<'_> {
     pub(super) fn bcolz(&self, set: Bcolz) -> Result<Grown> {
         self.check_axis(1)?;
         let (dtype, mut shape) = (set.dtype()?, set.shape());
+        let is_table = matches!(set.set, DataSet::CTable(_));
+        if let Some(bytes) = self.inputs.iter().find(|input| is_table && !input.is_array) {
+            let error = Box::new(message::ROWS_HAVE_FIELDS.error());
+            return Err(Error::Input { file: bytes.name.clone(), error });
+        }
         let layouts = self.inputs.iter().map(|input| layout(input, &dtype, &shape, 0));
         let rows = layouts.map(|layout| Ok(layout?.shape.first().copied().unwrap_or(0)));
         let rows = rows.sum::<Result<u64>>()?;
-        let is_table = matches!(set.set, DataSet::CTable(_));
         // The sizes of the open data set are old now.
         drop(set);
         if is_table {

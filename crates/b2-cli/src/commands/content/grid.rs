@@ -12,6 +12,7 @@ use blosc_dtype::Dtype;
 use bloscpack::numpy::Order;
 
 use crate::{
+    args::compress::DataShape,
     commands::{
         content::{self, values::Axis},
         convert::source::{Items, Source},
@@ -114,6 +115,31 @@ impl Grid {
         }
         let shape = array.shape().to_vec();
         Ok(Self { kind: GridKind::Array(Box::new(array)), dtype: dtype.clone(), shape, budget })
+    }
+
+    /// The same items in other dimensions.
+    ///
+    /// # Errors
+    ///
+    /// When there are more or fewer items, or they have a shape already.
+    pub(in crate::commands) fn reshaped(mut self, shape: &DataShape) -> Result<Self> {
+        let nbytes_of = |lens: &[u64]| {
+            lens.iter().fold(self.dtype.itemsize() as u64, |n, len| n.saturating_mul(*len))
+        };
+        let nitems = self.shape.iter().fold(1u64, |n, len| n.saturating_mul(*len));
+        let lens = shape.of_items(nitems);
+        let (expected, found) = (nbytes_of(&lens), nbytes_of(&self.shape));
+        if expected != found {
+            return Err(Error::ArrayLen { expected, found });
+        }
+        match &mut self.kind {
+            GridKind::Sequence(_) => {}
+            GridKind::Stored(stored) => stored.shape.clone_from(&lens),
+            GridKind::Array(_) | GridKind::Column(_) => {
+                return Err(message::HAS_A_TYPE.about(&self.dtype));
+            }
+        }
+        Ok(Self { shape: lens, ..self })
     }
 
     /// A column of a table of bcolz.

@@ -155,7 +155,7 @@ impl Work<'_> {
     }
 
     /// All items, compressed.
-    fn items_anew(&self, layout: &Layout, path: &Path) -> Result<Done> {
+    pub(super) fn items_anew(&self, layout: &Layout, path: &Path) -> Result<Done> {
         let mut params = self.nd_params(layout)?;
         params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
         params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());

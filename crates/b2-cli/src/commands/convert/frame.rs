@@ -9,11 +9,12 @@ use b2frame::{
     CopyOptions, Dest, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter,
     compress_stream, header::FrameLayout,
 };
-use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode::transcode_header};
+use blosc_chunk::{ChunkHeader, Encoder, Pipeline, Target as Reader, transcode::transcode_header};
 
 use super::{Done, Work, pull::pull, source::Packed};
 use crate::{
     args::convert::ConvertedFormat,
+    commands::compress::array::check_dimensions,
     error::{Error, Result, message},
     formats::stored_array::selection,
     inputs::decoded::Sink,
@@ -34,6 +35,7 @@ impl Work<'_> {
             Some(schunk) if !self.is_anew() => self.save(schunk, path),
             Some(schunk) if schunk.nd_meta()?.is_some() => self.array_anew(schunk, path),
             Some(schunk) if size.is_none() => self.chunks_anew(schunk, path),
+            None if self.is_sparse_array()? => self.sparse_array(path),
             _ => {
                 let done = match size.filter(|size| self.can_move(*size)) {
                     Some(size) => self.move_chunks(size, path)?,
@@ -129,7 +131,7 @@ impl Work<'_> {
         let mut writer = FrameWriter::create(&frame, &self.frame_params(size)?)?;
         let options = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
         let mut before = 0;
-        let decode = |sink: Sink<'_>| self.source.stream(&self.cx.read_options(), sink);
+        let decode = |sink: Sink<'_>| self.in_order(&self.source, sink);
         pull(decode, |reader| {
             compress_stream(reader, &mut writer, &options, |totals| {
                 self.progress.add(totals.nbytes - before);
@@ -177,6 +179,22 @@ impl Work<'_> {
         Ok(Done { recompressed, ..Done::default() })
     }
 
+    /// Is the output a directory that may be an array? A `.b2frame` file is none, since a `.b2nd`
+    /// file is one, and the chunks of a Bloscpack file are moved.
+    fn is_sparse_array(&self) -> Result<bool> {
+        let has_sizes = self.args.anew.chunk_size.or(self.args.anew.block_size).is_some();
+        let is_moved = self.source.blp().is_some();
+        let may_be = self.format == ConvertedFormat::Sframe && !has_sizes && !is_moved;
+        Ok(may_be && self.source.layout()?.is_some())
+    }
+
+    fn sparse_array(&self, path: &Path) -> Result<Done> {
+        let frame = contiguous(self.format, path);
+        let done = self.items_anew(&self.layout()?, &frame)?;
+        self.spread(&frame, path)?;
+        Ok(done)
+    }
+
     /// Makes a sparse frame of the contiguous one, if that is wanted.
     fn spread(&self, frame: &Path, path: &Path) -> Result<()> {
         if frame == path {
@@ -206,12 +224,15 @@ impl Work<'_> {
         Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
     }
 
-    /// Shapes are refused for sources that are no arrays.
+    /// Shapes, and what needs the shape of an array, are refused for outputs that are no arrays.
     pub(super) fn check_no_shapes(&self) -> Result<()> {
-        match self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
-            true => Err(message::SHAPES_ARE_FOR_ARRAYS.error()),
-            false => Ok(()),
+        let anew = &self.args.anew;
+        if anew.chunks.is_some() || anew.blocks.is_some() {
+            return Err(message::SHAPES_ARE_FOR_ARRAYS.error());
         }
+        let codec = anew.codec.map(|choice| choice.id);
+        let filters = anew.filter.unwrap_or(Pipeline::SHUFFLE);
+        check_dimensions(codec, &filters, None, Some(self.format.name()))
     }
 }
 

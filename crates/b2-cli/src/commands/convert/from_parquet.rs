@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
-pub(super) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
+pub(in crate::commands) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
     let (station, format) = (Nest::for_stream(&cx.unfinished)?, "parquet");
     if for_store {
         parquet::read_to_store(path, station.path())?;
@@ -32,7 +32,7 @@ pub(super) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object>
 }
 
 /// The file of Parquet that the input is.
-pub(super) fn file_of(origin: &Origin) -> Result<Option<&Path>> {
+pub(in crate::commands) fn file_of(origin: &Origin) -> Result<Option<&Path>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || remote::kind_of(path).is_some() {
         return Ok(None);

@@ -58,7 +58,8 @@ fn copy(args: &ConvertArgs, table: &CTable, root: &std::path::Path) -> Result<()
     };
     let mut scan = table.scan().columns(&names)?;
     if let Some(condition) = &args.condition {
-        scan = scan.filter(condition)?;
+        let filtered = scan.filter(condition);
+        scan = filtered.map_err(|error| message::in_condition(error, table.names()))?;
     }
     let mut columns = Vec::with_capacity(names.len());
     for name in &names {

@@ -124,7 +124,9 @@ impl<'a> Filter<'a> {
             named.push(field);
             Some(named.len() - 1)
         };
-        let expr = Expr::parse(text, &mut place).map_err(bcolz_store::Error::from)?;
+        let expr = Expr::parse(text, &mut place).map_err(bcolz_store::Error::from);
+        let expr =
+            expr.map_err(|error| message::in_condition(error, fields.iter().map(Field::name)))?;
         let expr = expr
             .bind_dates(&|n| named.get(n).map(|field| field.dtype()))
             .map_err(bcolz_store::Error::from)?;

@@ -59,8 +59,7 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
         None => 0..nrows,
     };
     if let Some(text) = &args.filter {
-        let chosen =
-            Chosen { filter: rows.table().filter(text)?, columns: &columns, specs: &specs };
+        let chosen = Chosen { filter: rows.condition(text)?, columns: &columns, specs: &specs };
         return chosen.show(args, cx, &names, range);
     }
     let start = range.start.saturating_add(args.skip.unwrap_or(0)).min(range.end);

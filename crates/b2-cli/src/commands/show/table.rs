@@ -79,7 +79,9 @@ impl<'a> Columns<'a> {
         let scan = self.table.scan().columns(&self.names)?.rows(rows).batch(BATCH);
         let scan = scan.skip(args.skip.unwrap_or(0)).limit(args.lines.unwrap_or(u64::MAX));
         Ok(match &args.filter {
-            Some(expr) => scan.filter(expr)?,
+            Some(expr) => scan
+                .filter(expr)
+                .map_err(|error| message::in_condition(error, self.table.names()))?,
             None => scan,
         })
     }

@@ -11,6 +11,7 @@ use crate::{
     },
     error::{Result, message},
     plot::reduce::{Extent, Histogram},
+    report::dtype_text,
 };
 
 /// Numbers that are summed up before they are combined with the rest.
@@ -225,7 +226,7 @@ impl Column {
         let variance = self.moments.squares / self.moments.n;
         ColumnReport {
             name: self.name.clone(),
-            dtype: self.dtype.to_string(),
+            dtype: dtype_text(&self.dtype),
             min: json(&self.min),
             max: json(&self.max),
             min_text: text(&self.min),

@@ -1,6 +1,7 @@
 //! Text to the bytes of an item.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use half::f16;
 
 use crate::render::date::Moment;
 
@@ -10,7 +11,9 @@ pub(super) fn is_readable(dtype: &Dtype) -> bool {
     match scalar.kind() {
         Kind::Bool | Kind::Bytes | Kind::Unicode => true,
         Kind::Int | Kind::Uint => dtype.itemsize() <= 8,
-        Kind::Float => matches!(dtype.itemsize(), 4 | 8),
+        Kind::Float => matches!(dtype.itemsize(), 2 | 4 | 8),
+        Kind::Complex => matches!(dtype.itemsize(), 8 | 16),
+        Kind::Void => true,
         Kind::DateTime | Kind::TimeDelta => dtype.itemsize() == 8,
         _ => false,
     }
@@ -25,6 +28,9 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
         return dest.get_mut(..text.len()).map(|dest| dest.copy_from_slice(text));
     }
     let text = core::str::from_utf8(text).ok()?;
+    if scalar.kind() == Kind::Void {
+        return digits(text, dest);
+    }
     match (scalar.kind(), dest.len()) {
         (Kind::Unicode, _) => letters(text, dest)?,
         (Kind::Bool, _) => {
@@ -50,6 +56,22 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
         }
         (Kind::Float, 8) => dest.copy_from_slice(&number::<f64>(text, f64::NAN)?.to_le_bytes()),
         (Kind::Float, 4) => dest.copy_from_slice(&number::<f32>(text, f32::NAN)?.to_le_bytes()),
+        (Kind::Float, 2) => {
+            // Of two roundings the second would be wrong at times.
+            let value = f16::from_f64(number(text, f64::NAN)?);
+            dest.copy_from_slice(&value.to_le_bytes());
+        }
+        (Kind::Complex, len) => {
+            let (real, imaginary) = parts(text)?;
+            let (low, high) = dest.split_at_mut(len / 2);
+            let half = Dtype::parse(if len == 8 { "<f4" } else { "<f8" }).ok()?;
+            encode(real.as_bytes(), &half, low)?;
+            encode(imaginary.as_bytes(), &half, high)?;
+            if scalar.order() == ByteOrder::Big {
+                dest.chunks_mut(len / 2).for_each(<[u8]>::reverse);
+            }
+            return Some(());
+        }
         (Kind::DateTime, 8) => dest.copy_from_slice(&date(text, scalar.unit())?.to_le_bytes()),
         (Kind::TimeDelta, 8) => dest.copy_from_slice(&span(text, scalar.unit())?.to_le_bytes()),
         _ => return None,
@@ -86,6 +108,40 @@ fn span(text: &str, unit: Option<&str>) -> Option<i64> {
 
 fn number<T: core::str::FromStr>(text: &str, nothing: T) -> Option<T> {
     if text.is_empty() { Some(nothing) } else { text.trim().parse().ok() }
+}
+
+/// `1.5-2.25j`, also in brackets, as its two parts; nothing is NaN.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Some(("", ""));
+    }
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+    let Some(sum) = inner.strip_suffix('j') else { return Some((inner, "0")) };
+    if sum.is_empty() {
+        return None;
+    }
+    // The sign of an exponent, and that of the first part, separate nothing.
+    let is_sign = |(at, sign): &(usize, char)| {
+        let before = sum[..*at].chars().next_back();
+        matches!(sign, '+' | '-') && !matches!(before, None | Some('e' | 'E'))
+    };
+    match sum.char_indices().rev().find(is_sign) {
+        Some((at, _)) => Some(sum.split_at(at)),
+        None => Some(("0", sum)),
+    }
+}
+
+/// Bytes without a meaning, two hexadecimal digits each.
+fn digits(text: &str, dest: &mut [u8]) -> Option<()> {
+    let pairs = text.as_bytes().chunks(2);
+    (text.len() == 2 * dest.len()).then_some(())?;
+    for (pair, byte) in pairs.zip(dest) {
+        pair.iter().all(u8::is_ascii_hexdigit).then_some(())?;
+        let pair = core::str::from_utf8(pair).ok()?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(())
 }
 
 /// Letters of four bytes.
@@ -137,7 +193,35 @@ mod tests {
         assert_eq!(value("", "S2"), Some(vec![0, 0]));
         assert_eq!(value("abc", "S2"), None);
         assert_eq!(value("yes", "?"), None);
-        assert!(!is_readable(&"c16".parse().unwrap()));
+        assert!(!is_readable(&"O".parse().unwrap()));
+    }
+
+    #[test]
+    fn complex_numbers_have_two_parts() {
+        let c16 = |real: f64, imaginary: f64| {
+            Some([real.to_le_bytes(), imaginary.to_le_bytes()].concat())
+        };
+        assert_eq!(value("1.5-2.25j", "c16"), c16(1.5, -2.25));
+        assert_eq!(value("(-0.0-0.0j)", "c16"), c16(-0.0, -0.0));
+        assert_eq!(value("1e-3+1e+300j", "c16"), c16(1e-3, 1e300));
+        assert_eq!(value("-2j", "c16"), c16(0.0, -2.0));
+        assert_eq!(value("7", "c16"), c16(7.0, 0.0));
+        assert_eq!(value("inf-infj", "c16"), c16(f64::INFINITY, f64::NEG_INFINITY));
+        let big = [1.5_f32.to_be_bytes(), (-2.0_f32).to_be_bytes()].concat();
+        assert_eq!(value("1.5-2j", ">c8"), Some(big));
+        for text in ["1+2", "1.5-2.25i", "j", "1++2j"] {
+            assert_eq!(value(text, "c16"), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn halves_are_rounded_once_and_bytes_are_digits() {
+        assert_eq!(value("0.0010004044", "f2"), Some(vec![0x19, 0x14]));
+        assert_eq!(value("-inf", ">f2"), Some(vec![0xfc, 0]));
+        assert_eq!(value("00ff7f", "V3"), Some(vec![0, 255, 127]));
+        for text in ["", "00ff", "00ff7", "00ff7g", "+0ff7f"] {
+            assert_eq!(value(text, "V3"), None, "{text}");
+        }
     }
 
     #[test]

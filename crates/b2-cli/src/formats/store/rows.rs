@@ -9,7 +9,9 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 
-use b2store::{Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values};
+use b2store::{
+    Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
+};
 use blosc_dtype::{Dtype, Kind, npy::NpyHeader};
 
 use super::json;
@@ -57,6 +59,11 @@ struct Chosen {
 /// Rows that are read together, and which of them are meant, if not all.
 type Part = (Range<u64>, Option<Vec<bool>>);
 
+/// The names of the columns of a table.
+fn known(table: &Table) -> impl Iterator<Item = &str> {
+    table.schema().columns.iter().map(|column| column.name.as_str())
+}
+
 impl TableRows {
     /// All rows of a table.
     ///
@@ -79,6 +86,9 @@ impl TableRows {
     }
 
     fn of_columns(table: Table, names: &[String], is_column: bool) -> Result<Self> {
+        if let Some(name) = names.iter().find(|name| known(&table).all(|known| known != **name)) {
+            return Err(message::no_column(name, known(&table)));
+        }
         let columns = names.iter().map(|name| table.column(name));
         let columns = columns.collect::<core::result::Result<Vec<_>, _>>()?;
         let (nrows, sizes) = (table.len()?, super::table_sizes(&table)?);
@@ -106,13 +116,23 @@ impl TableRows {
         Ok(Self { home, ..Self::of_columns(self.table, names, false)? })
     }
 
+    /// A condition on the rows, which may name any column of the table.
+    ///
+    /// # Errors
+    ///
+    /// One that makes no sense.
+    pub(crate) fn condition(&self, text: &str) -> Result<TableFilter> {
+        let filter = self.table.filter(text);
+        filter.map_err(|error| message::in_condition(error, known(&self.table)))
+    }
+
     /// With the rows only that meet a condition.
     ///
     /// # Errors
     ///
     /// A condition that makes no sense; columns that cannot be read.
     pub(crate) fn filter(self, condition: &str) -> Result<Self> {
-        let filter = self.table.filter(condition)?;
+        let filter = self.condition(condition)?;
         let len = usize::try_from(self.nrows.div_ceil(64)).unwrap_or(usize::MAX);
         let (mut bits, mut before, mut count) = (vec![0_u64; len], vec![], 0_u64);
         for rows in batches(0..self.nrows, BATCH_NROWS) {

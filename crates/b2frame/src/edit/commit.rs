@@ -13,11 +13,12 @@
 //! one.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
 use blosc_io::MemStore;
 
 use super::{Changed, SChunkWriter};
-use crate::error::{Param, Result};
+use crate::error::{Error, Param, Result};
 use crate::header::{FIXED_LEN, FrameHeader};
 use crate::offsets::Offset;
 use crate::params::EditOptions;
@@ -58,10 +59,21 @@ impl SChunkWriter {
             return Ok(());
         }
         self.check_unchanged()?;
+        self.check_untorn()?;
         self.write_changes()?;
         self.changed = Changed::default();
         self.note_look();
         Ok(())
+    }
+
+    /// Refuses a chunk over which a write has failed: what readers see stays as it was.
+    fn check_untorn(&self) -> Result<()> {
+        let header_len = u64::from(self.schunk.header().header_len());
+        let mut chunks = self.table().iter().filter(|number| is_stored(**number));
+        let at = chunks.find(|at| self.file.is_torn(at.saturating_add(header_len)));
+        let Some(at) = at else { return Ok(()) };
+        let source = io::Error::other("a write over this chunk has failed before");
+        Err(Error::Write { at: at.saturating_add(header_len), len: 0, source })
     }
 
     fn write_changes(&mut self) -> Result<()> {

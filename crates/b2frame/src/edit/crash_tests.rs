@@ -10,6 +10,7 @@ use blosc_io::{Durability, MemStore, ReadAt as _};
 use blosc_testdata::data::XorShift32 as Rng;
 
 use super::SChunkWriter;
+use crate::nd::{NdParams, NdWriter, Selection};
 use crate::params::{Checksums, EditOptions, FrameParams, OpenOptions};
 use crate::schunk::SChunk;
 use crate::seal::SealState;
@@ -109,6 +110,30 @@ fn an_error_at_any_call_leaves_a_contiguous_frame_old_or_new() {
             assert!(found == after || !is_done && *found == before, "{name}: {found:?}");
         }
     }
+}
+
+#[test]
+fn a_chunk_over_which_a_write_has_failed_is_not_committed() {
+    let params = NdParams::new(&[1024], "<u4".parse().unwrap()).chunkshape(&[1024]);
+    let noise = |seed| -> Vec<u8> {
+        let mut random = blosc_testdata::data::XorShift32::new(seed);
+        (0..1024).flat_map(|_| random.next_u32().to_le_bytes()).collect()
+    };
+    let write = |writer: &mut NdWriter, seed| writer.write_bytes(Selection::ALL, &noise(seed));
+    let mut writer = NdWriter::in_memory(&params).unwrap();
+    write(&mut writer, 1).unwrap();
+    let base = writer.finish().unwrap().schunk().to_cframe().unwrap();
+    let plan = Plan::default();
+    let store = Box::new(FailingStore::new(MemStore::new(base), plan.clone()));
+    let mut writer = NdWriter::open_in(store, &EditOptions::default()).unwrap();
+    write(&mut writer, 2).unwrap();
+    plan.fail_at(0, std::io::ErrorKind::StorageFull);
+    write(&mut writer, 3).unwrap_err();
+    let refused = writer.commit().unwrap_err();
+    assert!(matches!(refused, crate::Error::Write { .. }), "{refused}");
+    write(&mut writer, 3).unwrap();
+    writer.commit().unwrap();
+    assert!(writer.finish().unwrap().schunk().decode_chunk(0).unwrap() == noise(3));
 }
 
 type Files = BTreeMap<String, Vec<u8>>;

@@ -7,7 +7,7 @@
 //!      never touched before all of the new bytes are synced
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub(super) struct FrameFile {
     /// Chunks that were written since the last commit in the place of others, which no reader has
     /// seen: position and room for each (bytes). Another chunk may take their place.
     fresh: HashMap<u64, u64>,
+    /// Those of them over which a write has failed, so that they are neither the old nor the new.
+    torn: HashSet<u64>,
     durability: Durability,
     /// Which file it is, if it is one.
     pub(super) id: Option<FileId>,
@@ -59,6 +61,7 @@ impl FrameFile {
             is_new: true,
             end: header_len,
             fresh: HashMap::new(),
+            torn: HashSet::new(),
             durability,
             id: None,
             known: None,
@@ -82,6 +85,7 @@ impl FrameFile {
             is_new: false,
             end: frame_len,
             fresh: HashMap::new(),
+            torn: HashSet::new(),
             durability,
             id: None,
             known: None,
@@ -146,6 +150,7 @@ impl FrameFile {
         self.cut_leftovers()?;
         let at = self.end;
         self.write_behind(at, bytes)?;
+        self.torn.remove(&at);
         self.end = at.saturating_add(bytes.len() as u64);
         Ok(at)
     }
@@ -162,9 +167,19 @@ impl FrameFile {
     /// time, nor memory that the system must clear first.
     pub(super) fn overwrite_fresh(&mut self, at: u64, chunk: &[u8]) -> Result<bool> {
         match self.fresh.get(&at) {
-            Some(room) if chunk.len() as u64 <= *room => self.write(at, chunk).map(|()| true),
+            Some(room) if chunk.len() as u64 <= *room => {
+                self.torn.insert(at);
+                self.write(at, chunk)?;
+                self.torn.remove(&at);
+                Ok(true)
+            }
             _ => Ok(false),
         }
+    }
+
+    /// Whether the chunk at this position is a mixture of two, after a write that failed.
+    pub(super) fn is_torn(&self, at: u64) -> bool {
+        self.torn.contains(&at)
     }
 
     /// Writes at a position of the frame, after what was appended: now, or before anything else is

@@ -149,6 +149,7 @@ mod tests {
     use blosc_chunk::{ChunkHeader, Kind};
 
     use super::*;
+    use crate::{cases::memory_for, containers};
 
     #[test]
     fn damage_repeats_and_differs() {
@@ -182,6 +183,23 @@ mod tests {
         let filters: BTreeSet<u8> =
             headers.iter().flat_map(|header| header.pipeline().ids()).collect();
         assert!([1, 2, 3, 4, 32, 33, 35].iter().all(|id| filters.contains(id)), "{filters:?}");
+    }
+
+    #[test]
+    fn chunks_that_a_header_only_claims_need_little_memory() {
+        use b2frame::rescue::{RescueOptions, Salvage};
+        const NCHUNKS: u64 = 8_000_000;
+        let params = b2frame::FrameParams::default().chunksize(512);
+        let mut frame = b2frame::to_cframe(&containers::data(2000, 1), &params).unwrap();
+        frame[30..38].copy_from_slice(&(NCHUNKS * 512).to_be_bytes());
+        // Nor is there an index that would tell.
+        frame.truncate(frame.len() - 80);
+        let store = std::sync::Arc::new(blosc_io::MemStore::new(frame));
+        let (options, rescue) = (b2frame::OpenOptions::default(), RescueOptions::default());
+        let (saved, needed) = memory_for(|| Salvage::from_store(store, &options, &rescue));
+        assert_eq!(saved.unwrap().chunks.len() as u64, NCHUNKS);
+        // A number and a state for each.
+        assert!(needed < 100 << 20, "{needed} bytes");
     }
 
     #[test]

@@ -444,6 +444,8 @@ pub(crate) struct SealArgs {
     #[arg(long, value_name = "WHAT", default_value = "body", help_heading = "Output")]
     pub(crate) checksum: SealKind,
     #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
     pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) general: GeneralArgs,

@@ -377,6 +377,10 @@ pub enum Limited {
     /// A frame in memory.
     #[error("frame in memory")]
     Frame,
+    /// The data of all chunks:
+    /// [`RescueOptions::max_nbytes`](crate::rescue::RescueOptions::max_nbytes).
+    #[error("data of the chunks")]
+    Data,
 }
 
 /// A request that cannot be fulfilled, whatever the file.

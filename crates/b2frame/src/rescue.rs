@@ -13,6 +13,7 @@
 
 mod decode;
 mod members;
+mod sizes;
 mod walk;
 
 use core::fmt;
@@ -21,7 +22,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_chunk::{CParams, ChunkHeader};
+use blosc_chunk::{CParams, ChunkHeader, SpecialKind};
 use blosc_io::{MemStore, ReadAt, Tree};
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
@@ -30,13 +31,13 @@ pub use members::members;
 use self::decode::decode_chunks;
 use self::walk::{Found, Likely, walk};
 use crate::edit::SChunkWriter;
-use crate::error::{Error, Limited, Result};
+use crate::error::{Error, Result};
 use crate::header::{FIXED_LEN, FrameHeader, FrameLayout, FrameType, MIN_LEN};
 use crate::metalayers::{Metalayers, Section};
-use crate::offsets::{self, Index, MAX_NCHUNKS};
+use crate::offsets::{self, Index, MAX_NCHUNKS, Offset};
 use crate::params::{Checksums, EditOptions, FrameParams, OpenOptions};
 use crate::probe::Kind;
-use crate::schunk::{FrameState, SChunk, check_limit, open_file, read_meta, read_trailer};
+use crate::schunk::{FrameState, SChunk, open_file, read_meta, read_trailer};
 use crate::seal::{Mark, SealState};
 use crate::source::Source;
 use crate::sparse::{Folder, id_of};
@@ -82,6 +83,8 @@ pub enum Damage {
     Body,
     /// Chunks of an array were cut, so that it has no shape any more.
     Shape,
+    /// The shape of an array does not fit its chunks, and is left out.
+    Description,
     /// Bytes of the data section that are no chunk.
     Gap {
         /// Where they start in the file (bytes).
@@ -108,6 +111,9 @@ impl fmt::Display for Damage {
                 f.write_str("the bytes are not those that were sealed; which are others is unknown")
             }
             Self::Shape => f.write_str("chunks were cut, so that the array has no shape any more"),
+            Self::Description => {
+                f.write_str("the shape does not fit the chunks: they are saved without one")
+            }
             Self::Gap { at, nbytes } => write!(f, "at byte {at}: {nbytes} bytes are no chunk"),
         }
     }
@@ -289,8 +295,44 @@ struct Wreck<'a> {
     damage: Vec<Damage>,
 }
 
-/// A chunk of the frame: the number that the index should have for it.
-type Entry = (Option<u64>, ChunkState);
+/// The chunks of the frame, of which a damaged header may claim very many: the number that the
+/// index should have for each, and what became of it. Lost ones are runs of zeros at first.
+#[derive(Default)]
+struct Entries {
+    numbers: Vec<u64>,
+    states: Vec<ChunkState>,
+}
+
+impl Entries {
+    /// Chunks that should all be there.
+    fn of_index(numbers: Vec<u64>) -> Self {
+        let states = vec![ChunkState::Good; numbers.len()];
+        Self { numbers, states }
+    }
+
+    fn len(&self) -> u64 {
+        self.numbers.len() as u64
+    }
+
+    fn push(&mut self, number: u64, state: ChunkState) {
+        self.numbers.push(number);
+        self.states.push(state);
+    }
+
+    fn push_lost(&mut self, count: u64) {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let len = self.numbers.len().saturating_add(count);
+        let zeros = Offset::of_special(SpecialKind::Zeros).unwrap_or_default();
+        self.numbers.resize(len, zeros);
+        self.states.resize(len, ChunkState::Lost);
+    }
+
+    /// The numbers of those that are not lost.
+    fn found(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        let all = self.numbers.iter().zip(&self.states);
+        all.filter(|(_, state)| **state != ChunkState::Lost).map(|(number, _)| *number)
+    }
+}
 
 impl<'a> Wreck<'a> {
     fn new(source: Source, folder: Option<Folder>, options: &'a OpenOptions) -> Self {
@@ -329,7 +371,7 @@ impl<'a> Wreck<'a> {
     }
 
     /// The frame, if everything but its chunks can be read, and the numbers of its index.
-    fn opened(&self) -> Result<Option<(SChunk, Vec<Entry>)>> {
+    fn opened(&self) -> Result<Option<(SChunk, Entries)>> {
         let (source, options) = (self.source.clone(), self.options.clone());
         let opened = match self.folder.clone() {
             Some(folder) => SChunk::in_folder(source, folder, options),
@@ -337,17 +379,15 @@ impl<'a> Wreck<'a> {
         };
         let offsets = opened.and_then(|schunk| schunk.offsets().map(|offsets| (schunk, offsets)));
         match offsets {
-            Ok((schunk, offsets)) => {
-                let entries = offsets.into_iter().map(|at| (Some(at), ChunkState::Good));
-                Ok(Some((schunk, entries.collect())))
-            }
+            Ok((schunk, _)) if !sizes::has_sizes_of_chunks(&schunk) => Ok(None),
+            Ok((schunk, offsets)) => Ok(Some((schunk, Entries::of_index(offsets)))),
             Err(error) if is_damage(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Metadata and chunks of a frame whose header can be used.
-    fn with_header(&mut self, header: FrameHeader, available: u64) -> Result<(Start, Vec<Entry>)> {
+    fn with_header(&mut self, mut header: FrameHeader, available: u64) -> Result<(Start, Entries)> {
         let meta = match read_meta(&self.source, &header) {
             Ok(meta) => meta,
             Err(_) => self.without(Damage::Metalayers, Section::HEADER)?,
@@ -360,12 +400,12 @@ impl<'a> Wreck<'a> {
             _ => (0, Metalayers::build([], Section::TRAILER)?),
         };
         let end = header.frame_len().saturating_sub(trailer_len.into()).min(available);
-        let entries = match self.offsets(&header, end) {
-            Ok(offsets) => offsets.into_iter().map(|at| (Some(at), ChunkState::Good)).collect(),
+        let entries = match self.offsets_that_fit(&mut header, end) {
+            Ok(offsets) => Entries::of_index(offsets),
             Err(error) if !is_damage(&error) => return Err(error),
             Err(_) => {
                 self.damage.push(Damage::Index);
-                self.without_index(&header, &meta, end)?
+                self.without_index(&mut header, &meta, end)?
             }
         };
         let checksums = Checksums::default();
@@ -388,16 +428,30 @@ impl<'a> Wreck<'a> {
         index.table(&self.source, *max_index, dparams)
     }
 
-    /// The chunks that are found where they should be.
+    /// The chunks that are found where they should be. A header that claims more than any index may
+    /// have is not believed.
     fn without_index(
+        &mut self,
+        header: &mut FrameHeader,
+        meta: &Metalayers,
+        end: u64,
+    ) -> Result<Entries> {
+        let is_possible = |nchunks: &u64| nchunks.saturating_mul(8) <= self.options.max_index;
+        let nchunks = header.nchunks().filter(is_possible);
+        let entries = self.found_entries(header, meta, end, nchunks)?;
+        if nchunks.is_none() && header.chunksize().fixed().is_some() {
+            self.set_sizes(header, &entries.numbers);
+        }
+        Ok(entries)
+    }
+
+    fn found_entries(
         &mut self,
         header: &FrameHeader,
         meta: &Metalayers,
         end: u64,
-    ) -> Result<Vec<Entry>> {
-        let nchunks = header.nchunks();
-        let max = self.options.max_index;
-        check_limit(Limited::Index, nchunks.unwrap_or(0).saturating_mul(8), max)?;
+        nchunks: Option<u64>,
+    ) -> Result<Entries> {
         if let Some(folder) = &self.folder {
             return file_entries(folder, nchunks);
         }
@@ -414,15 +468,15 @@ impl<'a> Wreck<'a> {
 
     /// Gives the chunks that were found their numbers. Where bytes between them are no chunk, the
     /// number of chunks there is known only if it is the only such place of a whole frame.
-    fn placed(&mut self, found: &[Found], start: u64, nchunks: Option<u64>) -> Vec<Entry> {
+    fn placed(&mut self, found: &[Found], start: u64, nchunks: Option<u64>) -> Entries {
         let lens: Vec<u64> = found.iter().filter_map(Found::chunk_len).collect();
         let (nfound, ngaps) = (lens.len() as u64, found.len().saturating_sub(lens.len()));
         let mean = lens.iter().fold(0u64, |sum, len| sum.saturating_add(*len)).checked_div(nfound);
         let mut missing = nchunks.unwrap_or(0).saturating_sub(nfound);
-        let (mut entries, mut state): (Vec<Entry>, _) = (vec![], ChunkState::Good);
+        let (mut entries, mut state) = (Entries::default(), ChunkState::Good);
         for (n, piece) in (1usize..).zip(found) {
             match *piece {
-                Found::Chunk { at, .. } => entries.push((Some(at.saturating_sub(start)), state)),
+                Found::Chunk { at, .. } => entries.push(at.saturating_sub(start), state),
                 Found::Gap { at, nbytes } => {
                     let at = self.source.position(at);
                     self.damage.push(Damage::Gap { at, nbytes });
@@ -432,25 +486,25 @@ impl<'a> Wreck<'a> {
                     let likely = nbytes.checked_div(mean.unwrap_or(0)).unwrap_or(1).max(1);
                     let lost = if ngaps == 1 { missing } else { likely.min(missing) };
                     missing = missing.saturating_sub(lost);
-                    entries.extend((0..lost).map(|_| (None, ChunkState::Lost)));
+                    entries.push_lost(lost);
                     state = if ngaps == 1 { state } else { ChunkState::Doubtful };
                 }
             }
         }
-        entries.extend((0..missing).map(|_| (None, ChunkState::Lost)));
+        entries.push_lost(missing);
         entries
     }
 
     /// Metadata and chunks of a frame of which only chunks can be found.
-    fn without_header(&mut self, available: u64) -> Result<(Start, Vec<Entry>)> {
+    fn without_header(&mut self, available: u64) -> Result<(Start, Entries)> {
         self.damage.push(Damage::Header);
         if let Some(folder) = self.folder.clone() {
             let entries = file_entries(&folder, None)?;
-            let headers = || entries.iter().filter_map(|(id, _)| file_header(&folder, (*id)?));
+            let headers = || entries.found().filter_map(|id| file_header(&folder, id));
             let first = headers().next().ok_or(NO_FRAME)?;
-            let last = entries.last().and_then(|(id, _)| file_header(&folder, (*id)?));
+            let last = entries.found().next_back().and_then(|id| file_header(&folder, id));
             let chunksize = first.nbytes().max(last.map_or(0, |last| last.nbytes()));
-            let others = (entries.len() as u64).saturating_sub(1);
+            let others = entries.len().saturating_sub(1);
             let nbytes = others.saturating_mul(chunksize as u64);
             let last = last.map_or(chunksize, |last| last.nbytes());
             let mut start = start_like(&first, chunksize, nbytes.saturating_add(last as u64))?;
@@ -471,10 +525,10 @@ impl<'a> Wreck<'a> {
         };
         let chunksize = chunks().map(|chunk| chunk.nbytes()).max().unwrap_or(0);
         let entries = match table {
-            Some(table) => table.into_iter().map(|at| (Some(at), ChunkState::Good)).collect(),
+            Some(table) => Entries::of_index(table),
             None => self.placed(&found, base, None),
         };
-        let whole = (entries.len() as u64).saturating_sub(1).saturating_mul(chunksize as u64);
+        let whole = entries.len().saturating_sub(1).saturating_mul(chunksize as u64);
         let mut start = start_like(first, chunksize, whole.saturating_add(last.nbytes() as u64))?;
         start.header.set_header_len(u32::try_from(base).map_err(|_| NO_FRAME)?);
         match read_meta(&self.source, &start.header) {
@@ -485,21 +539,26 @@ impl<'a> Wreck<'a> {
     }
 
     /// Decodes every chunk of the frame with this metadata.
-    fn decoded(self, start: Start, entries: Vec<Entry>, rescue: &RescueOptions) -> Result<Salvage> {
-        let Self { source, folder, options, damage } = self;
+    fn decoded(self, start: Start, entries: Entries, rescue: &RescueOptions) -> Result<Salvage> {
+        let schunk = self.without_chunks(start)?;
+        decode_chunks(schunk, entries, self.damage, rescue)
+    }
+
+    /// A frame with this metadata, whose index is empty.
+    fn without_chunks(&self, start: Start) -> Result<SChunk> {
         let Start { mut header, meta, vlmeta, .. } = start;
         let mut index = Index::empty();
-        let section = source.available()?.saturating_sub(header.header_len().into());
-        index.set_section(match folder {
+        let section = self.source.available()?.saturating_sub(header.header_len().into());
+        index.set_section(match self.folder {
             Some(_) => offsets::Section::Files,
             None => offsets::Section::Bytes(section),
         });
         header.set_cbytes(section);
-        let options = options.clone().for_items_of(&header, &meta);
-        let mark = Mark::default();
+        let options = self.options.clone().for_items_of(&header, &meta);
+        let (source, folder, mark) = (self.source.clone(), self.folder.clone(), Mark::default());
         let state =
             FrameState { source, folder, header, trailer_len: 0, meta, vlmeta, mark, index };
-        decode_chunks(SChunk::from_state(state, options), entries, damage, rescue)
+        Ok(SChunk::from_state(state, options))
     }
 }
 
@@ -524,17 +583,19 @@ fn file_header(folder: &Folder, id: u64) -> Option<ChunkHeader> {
 }
 
 /// The files of chunks, which have the numbers of their chunks if none was ever replaced.
-fn file_entries(folder: &Folder, nchunks: Option<u64>) -> Result<Vec<Entry>> {
+fn file_entries(folder: &Folder, nchunks: Option<u64>) -> Result<Entries> {
     let listed = folder.tree.list("").map_err(|source| Error::Open { source })?;
     let ids: BTreeSet<u64> =
         listed.iter().filter_map(|entry| id_of(&entry.name)).map(u64::from).collect();
     let nchunks = nchunks.unwrap_or_else(|| end_of_ids(&ids));
-    Ok((0..nchunks.min(MAX_NCHUNKS))
-        .map(|id| match ids.contains(&id) {
-            true => (Some(id), ChunkState::Good),
-            false => (None, ChunkState::Lost),
-        })
-        .collect())
+    let mut entries = Entries::default();
+    for id in 0..nchunks.min(MAX_NCHUNKS) {
+        match ids.contains(&id) {
+            true => entries.push(id, ChunkState::Good),
+            false => entries.push_lost(1),
+        }
+    }
+    Ok(entries)
 }
 
 /// Chunks that may be missing between two files; a file of a number farther away is a stray one.

@@ -387,8 +387,8 @@ pub(crate) fn encode_index(offsets: &[u64], registries: &Registries) -> Result<V
             blosc_chunk::special_chunk(Special::Value(&first.to_le_bytes()), nbytes, &params)
         }
         _ => {
-            let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
-            blosc_chunk::compress(&bytes, &params)
+            let bytes: Vec<_> = offsets.iter().map(|offset| offset.to_le_bytes()).collect();
+            blosc_chunk::compress(bytes.as_flattened(), &params)
         }
     };
     chunk.map_err(|source| Error::Compress { nchunk: offsets.len() as u64, source })

@@ -191,3 +191,51 @@ fn a_stray_file_of_a_sparse_frame_is_no_chunk() {
     }
     assert!(Salvage::from_tree(tree, &options, &rescue).is_err());
 }
+
+#[test]
+fn sizes_of_the_header_that_chunks_contradict_are_corrected() {
+    let data = data(8);
+    let frame = to_cframe(&data, &params().checksums(Checksums::None)).unwrap();
+    // Any bit of the number of bytes, and any of the size of a chunk.
+    for (at, bit) in (30..38).chain(58..62).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut torn = frame.clone();
+        torn[at] ^= 1 << bit;
+        let saved = salvage(&torn, Fill::Zeros).unwrap();
+        let found: Vec<Vec<u8>> =
+            (0..8).filter_map(|nchunk| saved.schunk.decode_chunk(nchunk).ok()).collect();
+        assert!(found.concat() == data, "byte {at}, bit {bit}: {:?}", saved.damage);
+        assert!(saved.schunk.nchunks() == 8 && saved.count(ChunkState::Good) == 8);
+        let again = SChunk::from_cframe(saved.to_cframe().unwrap()).unwrap();
+        assert_eq!(again.nbytes(), data.len() as u64);
+    }
+}
+
+#[test]
+fn a_run_that_ends_within_an_item_is_written_as_data() {
+    // C-Blosc2 notes such a run in the index, and cannot read it.
+    let params = FrameParams::new(CParams::default().typesize(7)).chunksize(700);
+    let mut frame = to_cframe(&[0; 1400], &params.checksums(Checksums::None)).unwrap();
+    frame[30..38].copy_from_slice(&1399_u64.to_be_bytes());
+    let saved = salvage(&frame, Fill::Zeros).unwrap();
+    assert_eq!(saved.rewritten(), [1]);
+    let again = SChunk::from_cframe(saved.to_cframe().unwrap()).unwrap();
+    assert_eq!(again.nbytes(), 1399);
+    assert!(matches!(again.chunk(0).unwrap(), b2frame::ChunkBytes::Special { .. }));
+    assert!(matches!(again.chunk(1).unwrap(), b2frame::ChunkBytes::Stored(_)));
+}
+
+#[test]
+fn a_shape_that_does_not_fit_its_chunks_is_left_out() {
+    let params = NdParams::new(&[40], "<i4".parse().unwrap()).chunkshape(&[10]);
+    let mut writer = NdWriter::in_memory(&params).unwrap();
+    writer.write_bytes(Selection::ALL, &[5; 160]).unwrap();
+    let mut frame = writer.finish().unwrap().schunk().to_cframe().unwrap();
+    let shape = 40_u64.to_be_bytes();
+    let at = frame.windows(8).position(|bytes| bytes == shape).unwrap();
+    frame[at + 7] ^= 64;
+    let saved = salvage(&frame, Fill::Zeros).unwrap();
+    assert!(saved.damage.contains(&Damage::Description), "{:?}", saved.damage);
+    let again = SChunk::from_cframe(saved.to_cframe().unwrap()).unwrap();
+    assert!(again.nd_meta().unwrap().is_none());
+    assert_eq!((0..4).flat_map(|n| again.decode_chunk(n).unwrap()).collect::<Vec<_>>(), [5; 160]);
+}

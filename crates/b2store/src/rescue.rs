@@ -223,11 +223,14 @@ impl Salvage {
                 }
                 _ => false,
             };
-            let saved = source.ok().and_then(|source| reader.frame(&key, source));
+            let saved = match source {
+                Ok(source) => reader.frame(&key, source)?,
+                Err(_) => None,
+            };
             let frame = salvage.note(key, is_changed, saved);
             salvage.frames.extend(frame.map(|frame| (path, frame)));
         }
-        salvage.embedded_values(files, &reader);
+        salvage.embedded_values(files, &reader)?;
         if salvage.frames.is_empty() && salvage.embedded.is_empty() {
             return Err(Error::NotAStore { why: "no value was found in it" });
         }
@@ -264,12 +267,15 @@ impl Salvage {
     }
 
     /// The values in `embed.b2e`, the registry and the kind of store, which it has too.
-    fn embedded_values(&mut self, files: &Files, reader: &Reader<'_>) {
+    fn embedded_values(&mut self, files: &Files, reader: &Reader<'_>) -> Result<()> {
         let embed = files.open(EMBED_PATH, EMBED_PATH).ok();
         let embed = embed.and_then(|source| {
             FrameSalvage::from_store(source, &reader.options.frame, reader.rescue).ok()
         });
-        let Some(embed) = embed else { return self.damage.push(Damage::Embedded) };
+        let Some(embed) = embed else {
+            self.damage.push(Damage::Embedded);
+            return Ok(());
+        };
         if !embed.is_complete() {
             self.damage.push(Damage::Embedded);
         }
@@ -290,10 +296,14 @@ impl Salvage {
                 continue;
             }
             let frame = EmbeddedFrame::new(&schunk, offset, len, &key).ok();
-            let saved = frame.and_then(|frame| reader.frame(&key, Arc::new(frame)));
+            let saved = match frame {
+                Some(frame) => reader.frame(&key, Arc::new(frame))?,
+                None => None,
+            };
             let frame = self.note(key.clone(), false, saved);
             self.embedded.extend(frame.map(|frame| (key, frame)));
         }
+        Ok(())
     }
 
     /// Whether nothing was damaged.
@@ -365,9 +375,22 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// What can be read of a frame; `None` if it is beyond reading.
-    fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Option<(SavedValue, Frame)> {
-        let saved =
-            FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, self.rescue).ok()?;
+    fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Result<Option<(SavedValue, Frame)>> {
+        let saved = FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, self.rescue);
+        match saved {
+            // What the caller allows does not make a value a lost one.
+            Err(source @ b2frame::Error::Limit { what: b2frame::error::Limited::Data, .. }) => {
+                Err(Error::frame(key, source))
+            }
+            saved => Ok(saved.ok().and_then(|saved| Self::saved(key, source, &saved))),
+        }
+    }
+
+    fn saved(
+        key: &str,
+        source: Arc<dyn ReadAt>,
+        saved: &FrameSalvage,
+    ) -> Option<(SavedValue, Frame)> {
         let value = SavedValue {
             key: key.to_owned(),
             chunks: saved.chunks.clone(),

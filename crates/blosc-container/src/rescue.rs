@@ -54,6 +54,9 @@ blosc_chunk::setters! {
 pub struct RescueOptions {
     /// What takes the place of data that are lost. Default: zeros.
     pub fill: Fill,
+    /// The most bytes of data that are decoded; where a frame refers to one chunk many times, that
+    /// counts as often. Default: no limit.
+    pub max_nbytes: Option<u64>,
     /// Threads and memory.
     pub budget: Budget,
 }

@@ -102,7 +102,7 @@ pub(super) fn for_each(
     limits: LimitArgs,
     work: impl FnMut(Source) -> Result<()>,
 ) -> Result<u64> {
-    for_each_guarded(cx, origin, Guard::for_reading(limits), work)
+    for_each_guarded(cx, origin, Guard::new(limits), work)
 }
 
 fn for_each_guarded(
@@ -147,7 +147,7 @@ fn for_each_guarded(
 ///
 /// As [`for_each`].
 pub(super) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<Vec<Source>> {
-    collect(cx, origin, Guard::for_reading(limits))
+    collect(cx, origin, Guard::new(limits))
 }
 
 /// The objects of an input of which the caller reads a part, and guards that.

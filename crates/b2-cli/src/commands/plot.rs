@@ -235,7 +235,7 @@ impl Drawn {
         let itemsize = first.dtype().itemsize() as u64;
         let npasses = if kind == PlotKind::Histogram { 2 } else { 1 };
         let nbytes = nitems.saturating_mul(itemsize).saturating_mul(series.columns.len() as u64);
-        Guard::for_reading(args.limits).admit_bytes(nbytes, series.stored)?;
+        Guard::new(args.limits).admit_bytes(nbytes, series.stored)?;
         let name = origin.name();
         let progress = Progress::new(&cx.console, &name, Some(nbytes.saturating_mul(npasses)));
         let reading = Reading { cx, axes: &axes, progress: &progress };

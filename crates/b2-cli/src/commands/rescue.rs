@@ -5,7 +5,7 @@ mod bcolz;
 mod blp;
 pub(super) mod chunk;
 pub(super) mod frame;
-mod store;
+pub(super) mod store;
 
 use core::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
+        decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin, Part},
@@ -37,6 +38,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());
     }
+    Guard::new(args.limits).admit_to_verify(&schunk)?;
     let is_damaged = matches!(schunk.seal_state()?, SealState::BodyDamaged { .. });
     if is_damaged || !schunk.verify(&VerifyOptions::default(), |_| {}).is_ok() {
         return Err(message::DAMAGED_IS_NOT_SEALED.error());

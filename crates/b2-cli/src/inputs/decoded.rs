@@ -14,7 +14,7 @@ use crate::{
         opened_array,
         stored_array::{RowMajor, count, selection},
     },
-    inputs::object::Object,
+    inputs::object::{Object, frame_bytes},
     render::size::ByteSize,
 };
 
@@ -197,19 +197,26 @@ pub(crate) struct Guard {
 const MAX_UNASKED_RATIO: u64 = 10_000;
 
 impl Guard {
-    /// A guard for one input whose content is written.
+    /// A guard for one input whose content is decoded: written, or only read, which takes as long.
     pub(crate) fn new(limits: LimitArgs) -> Self {
         Self { limits, free: 16 << 30, nbytes: 0, stored: 0 }
-    }
-
-    /// A guard for one input of which nothing is kept.
-    pub(crate) fn for_reading(limits: LimitArgs) -> Self {
-        Self { free: 1 << 40, ..Self::new(limits) }
     }
 
     /// A guard for one input of which only the options limit what is read.
     pub(crate) fn for_looking(limits: LimitArgs) -> Self {
         Self { free: u64::MAX, ..Self::new(limits) }
+    }
+
+    /// The most bytes of data that may come out of `stored` bytes.
+    pub(crate) fn allowance(limits: LimitArgs, stored: u64) -> u64 {
+        let of_ratio = |ratio: u64| stored.saturating_mul(ratio);
+        match (limits.max_output, limits.max_ratio) {
+            (None, None) => of_ratio(MAX_UNASKED_RATIO).max(Self::new(limits).free),
+            (output, ratio) => {
+                let output = output.map_or(u64::MAX, |ByteSize(limit)| limit);
+                output.min(ratio.map_or(u64::MAX, of_ratio))
+            }
+        }
     }
 
     /// Adds an object, before anything of it is decoded.
@@ -219,6 +226,17 @@ impl Guard {
     /// When the objects so far are too much.
     pub(crate) fn admit(&mut self, object: &Object) -> Result<()> {
         self.admit_bytes(object.nbytes(), object.stored())
+    }
+
+    /// Adds a frame that is verified: without an option, only what has to be decoded for it counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`admit`](Self::admit).
+    pub(crate) fn admit_to_verify(&mut self, schunk: &SChunk) -> Result<()> {
+        let is_asked = self.limits.max_output.is_some() || self.limits.max_ratio.is_some();
+        let nbytes = if is_asked { schunk.nbytes() } else { schunk.nbytes_to_verify() };
+        self.admit_bytes(nbytes, frame_bytes(schunk))
     }
 
     /// Adds `nbytes` bytes of data that are decoded from `stored` bytes.
@@ -270,9 +288,11 @@ mod tests {
         assert!(admit(Guard::new(unasked()), 16 << 30, 100));
         assert!(!admit(Guard::new(unasked()), (16 << 30) + 1, 100));
         assert!(admit(Guard::new(unasked()), 100 << 30, 11 << 20));
-        assert!(admit(Guard::for_reading(unasked()), 1 << 40, 100));
-        assert!(!admit(Guard::for_reading(unasked()), 1 << 41, 100));
         assert!(admit(Guard::for_looking(unasked()), 1 << 62, 100));
+        assert_eq!(Guard::allowance(unasked(), 100), 16 << 30);
+        assert_eq!(Guard::allowance(unasked(), 1 << 30), 10_000 << 30);
+        let asked = LimitArgs { max_output: Some(ByteSize(9)), max_ratio: Some(2) };
+        assert_eq!((Guard::allowance(asked, 4), Guard::allowance(asked, 5)), (8, 9));
         let asked = LimitArgs { max_output: Some(ByteSize(1 << 50)), max_ratio: None };
         assert!(admit(Guard::new(asked), 1 << 50, 100));
         assert!(!admit(Guard::for_looking(asked), (1 << 50) + 1, 100));

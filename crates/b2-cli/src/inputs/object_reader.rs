@@ -32,6 +32,7 @@ use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 use bloscpack::params::Digests;
 
 use crate::{
+    args::LimitArgs,
     error::{Doing, Error, Result, message},
     formats::{
         bcolz::{self, Bcolz},
@@ -40,6 +41,7 @@ use crate::{
         csv_table, store,
     },
     inputs::{
+        decoded::Guard,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
         raw_data,
@@ -292,8 +294,9 @@ impl ObjectReader {
     pub(crate) fn before_damage(&self, max_nbytes: u64) -> Option<(Arc<SChunk>, u64)> {
         let Source::Stored(store) = &self.source else { return None };
         let dparams = self.dparams.clone().limits(Limits::none().max_nbytes(max_nbytes));
-        let (options, rescue) =
-            (OpenOptions::default().offset(self.at).dparams(dparams), RescueOptions::default());
+        let allowed = Guard::allowance(LimitArgs::default(), store.len().ok()?);
+        let rescue = RescueOptions::default().max_nbytes(Some(allowed));
+        let options = OpenOptions::default().offset(self.at).dparams(dparams);
         let saved = match &self.folder {
             Some(folder) => Salvage::open(folder, &options, &rescue),
             None => Salvage::from_store(Arc::clone(store), &options, &rescue),

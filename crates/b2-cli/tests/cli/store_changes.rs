@@ -1,6 +1,9 @@
 //! Stores that are changed value by value: attributes, rows, items, codecs.
 
-use crate::{session::snapshot, stores::samples};
+use crate::{
+    session::{Dir, snapshot},
+    stores::samples,
+};
 
 #[test]
 fn groups_tables_and_values_have_metadata() {
@@ -166,4 +169,23 @@ fn a_folder_becomes_a_store_and_a_store_a_folder() {
     // The other way.
     dir.b2("unpack out.b2z -o folder.b2d").ok();
     assert!(dir.path("folder.b2d/g/b.b2nd").exists());
+}
+
+#[test]
+fn info_tells_what_changed_values_have_left_behind() {
+    let dir = Dir::new();
+    let numbers: Vec<u8> = (0..5000_u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
+    dir.write("a.raw", numbers).b2("c -q --shape 5000 --dtype i4 a.raw -o a.b2nd").ok();
+    dir.write("more", [1; 4]);
+    for store in ["s.b2d", "s.b2z"] {
+        dir.b2(&format!("convert -q a.b2nd {store}::/a")).ok();
+        assert!(!dir.b2(&format!("info {store}")).ok().text().contains("dead"));
+        dir.b2(&format!("append -q {store}::/a more")).ok();
+        let info = dir.b2(&format!("info --json {store}")).ok();
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+        let dead = info["dead_bytes"].as_u64().unwrap();
+        let text = dir.b2(&format!("info {store}")).ok();
+        assert_eq!(dead > 0, text.text().contains("  dead "), "{}", text.text());
+        assert!(dead > 0, "{store}: {info}");
+    }
 }

@@ -310,3 +310,22 @@ fn a_store_by_standard_input_is_one() {
     let frame = dir.b2_with("c -q -", &table).ok().stdout;
     assert_eq!(dir.b2_with("d -q -", &frame).ok().stdout, table);
 }
+
+#[test]
+fn verify_names_the_chunk_that_is_damaged_in_an_archive() {
+    let dir = Dir::new();
+    let params = b2frame::FrameParams::default().chunksize(4000);
+    let params = params.checksums(b2frame::Checksums::Chunks);
+    let frame = b2frame::to_cframe(&crate::session::walk(3000), &params).unwrap();
+    let chunk = b2frame::SChunk::from_cframe(frame.clone()).unwrap().chunk_info(1).unwrap();
+    let mut writer = b2store::StoreWriter::create(dir.path("x.b2z")).unwrap();
+    writer.insert_cframe("/v", frame.clone()).unwrap();
+    writer.commit().unwrap();
+    let mut archive = dir.read("x.b2z");
+    let at = archive.windows(frame.len()).position(|window| window == frame).unwrap();
+    archive[at + usize::try_from(chunk.offset.unwrap()).unwrap() + 50] ^= 4;
+    dir.write("x.b2z", archive);
+    let run = dir.b2("verify --json x.b2z");
+    let found: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((run.code, &found["bad"][0]["chunk"]), (Some(1), &1.into()), "{found}");
+}

@@ -1,19 +1,21 @@
 //! Every chunk of a damaged frame decoded, and what becomes of those that do not decode.
 
+use blosc_chunk::internal::fill_special;
 use blosc_chunk::validate::{Depth, Note};
-use blosc_chunk::{Chunk, Scratch, SpecialKind};
+use blosc_chunk::{Chunk, Scratch, Special, SpecialKind};
 
-use super::{ChunkState, Damage, Entry, Fill, RescueOptions, Salvage, is_damage};
-use crate::error::{Param, Result};
+use super::{ChunkState, Damage, Entries, Fill, RescueOptions, Salvage, is_damage};
+use crate::error::{Error, Limited, Param, Result};
+use crate::legacy::FrameLayout;
 use crate::metalayers::{Metalayers, Section};
 use crate::nd::NdMeta;
 use crate::offsets::Offset;
-use crate::schunk::{ChunkBytes, SChunk};
+use crate::schunk::{ChunkBytes, Location, SChunk, check_limit};
 
 /// Decodes every chunk, and puts a run where one does not decode.
 pub(super) fn decode_chunks(
     mut schunk: SChunk,
-    entries: Vec<Entry>,
+    entries: Entries,
     mut damage: Vec<Damage>,
     rescue: &RescueOptions,
 ) -> Result<Salvage> {
@@ -29,21 +31,18 @@ pub(super) fn decode_chunks(
     }
     let run = Offset::of_special(run).unwrap_or_default();
     let chunksize = header.chunksize().fixed();
-    let table = entries.iter().map(|(at, _)| at.unwrap_or(run)).collect();
-    schunk.state_mut().index.set_table(table);
-    let (mut chunks, mut unreadable) = (vec![], vec![]);
-    for (nchunk, (at, state)) in (0u64..).zip(&entries) {
-        let state = match schunk.decode_chunk(nchunk) {
-            Ok(_) => *state,
-            // NaN does not fit items of every size.
-            Err(_) if at.is_none() => ChunkState::Lost,
+    let Entries { numbers, states: mut chunks } = entries;
+    schunk.state_mut().index.set_table(numbers);
+    let (mut unreadable, mut decoded) = (vec![], 0);
+    let limit = rescue.max_nbytes.unwrap_or(u64::MAX);
+    let is_there = |(_, state): &(u64, &mut ChunkState)| **state != ChunkState::Lost;
+    for (nchunk, state) in (0u64..).zip(&mut chunks).filter(is_there) {
+        match check_chunk(&schunk, nchunk, &mut decoded, limit) {
+            Ok(_) if is_unreadable(&schunk, nchunk)? => unreadable.push(nchunk),
+            Ok(_) => {}
             Err(error) if !is_damage(&error) => return Err(error),
-            Err(_) => ChunkState::Lost,
-        };
-        if state != ChunkState::Lost && is_unreadable(&schunk, nchunk)? {
-            unreadable.push(nchunk);
+            Err(_) => *state = ChunkState::Lost,
         }
-        chunks.push(state);
     }
     let is_cut = rescue.fill == Fill::Cut || chunksize.is_none();
     if is_cut && chunks.contains(&ChunkState::Lost) {
@@ -62,12 +61,46 @@ pub(super) fn decode_chunks(
             }
         });
     }
+    // With a shape that does not fit them, nobody opens the chunks.
+    if matches!(schunk.nd_meta(), Err(Error::Corrupt { .. })) && take_shape(&mut schunk)? {
+        damage.push(Damage::Description);
+    }
     Ok(Salvage { schunk, chunks, damage, seal: None, value, unreadable })
+}
+
+/// Decodes a chunk. Of a run nothing can be damaged but what stands for it.
+fn check_chunk(schunk: &SChunk, nchunk: u64, decoded: &mut u64, limit: u64) -> Result<()> {
+    if schunk.layout() == FrameLayout::Current {
+        match schunk.locate(nchunk)? {
+            Location::Special { kind: SpecialKind::Nans, .. } => {
+                let (typesize, mut item) = (schunk.typesize(), vec![0; schunk.typesize()]);
+                let filled = fill_special(Special::Nans, typesize, &mut item);
+                return filled.map_err(|source| Error::Chunk { nchunk, at: 0, source });
+            }
+            Location::Special { .. } => return Ok(()),
+            Location::Stored { header, .. } if header.special().is_some() => {
+                let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? else { return Ok(()) };
+                let parsed = Chunk::parse(&bytes).map(drop);
+                return parsed.map_err(|source| Error::Chunk { nchunk, at: 0, source });
+            }
+            Location::Stored { header, .. } => {
+                *decoded = decoded.saturating_add(header.nbytes() as u64);
+                check_limit(Limited::Data, *decoded, limit)?;
+            }
+        }
+    }
+    schunk.decode_chunk(nchunk).map(drop)
 }
 
 /// Whether C-Blosc2 has written a chunk in a form that it cannot read back.
 fn is_unreadable(schunk: &SChunk, nchunk: u64) -> Result<bool> {
-    let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? else { return Ok(false) };
+    let bytes = match schunk.chunk(nchunk)? {
+        ChunkBytes::Stored(bytes) => bytes,
+        // A run that ends within an item.
+        ChunkBytes::Special { nbytes, .. } => {
+            return Ok(nbytes.checked_rem(schunk.typesize()) != Some(0));
+        }
+    };
     let Ok(chunk) = Chunk::parse(&bytes) else { return Ok(false) };
     let report = chunk.validate(Depth::Header, &mut Scratch::default());
     let is_one =
@@ -83,17 +116,26 @@ fn cut(schunk: &mut SChunk, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> 
             nbytes = nbytes.saturating_add(schunk.chunk_nbytes(nchunk)? as u64);
         }
     }
-    let is_shape =
-        |name: &[u8]| [NdMeta::NAME, NdMeta::OLD_NAME].map(str::as_bytes).contains(&name);
-    let state = schunk.state_mut();
-    if state.meta.iter().any(|layer| is_shape(layer.name)) {
+    if take_shape(schunk)? {
         damage.push(Damage::Shape);
-        let others: Vec<_> = state.meta.iter().filter(|layer| !is_shape(layer.name)).collect();
-        let others = others.iter().map(|layer| (layer.name, layer.content));
-        state.meta = Metalayers::build(others, Section::HEADER)?;
     }
+    let state = schunk.state_mut();
     state.header.set_nbytes(nbytes);
     let mut states = chunks.iter();
     state.index.edit(|table| table.retain(|_| states.next() != Some(&ChunkState::Lost)));
     Ok(())
+}
+
+/// Takes the shape of an array out of the metalayers. Says whether there was one.
+fn take_shape(schunk: &mut SChunk) -> Result<bool> {
+    let is_shape =
+        |name: &[u8]| [NdMeta::NAME, NdMeta::OLD_NAME].map(str::as_bytes).contains(&name);
+    let state = schunk.state_mut();
+    let others: Vec<_> = state.meta.iter().filter(|layer| !is_shape(layer.name)).collect();
+    if others.len() == state.meta.iter().count() {
+        return Ok(false);
+    }
+    let others = others.iter().map(|layer| (layer.name, layer.content));
+    state.meta = Metalayers::build(others, Section::HEADER)?;
+    Ok(true)
 }

@@ -130,6 +130,9 @@ impl Walk<'_> {
         let mut buffer = vec![];
         let bytes = self.source.read_chunk(at, header, &mut buffer)?;
         let Ok(chunk) = Chunk::parse(bytes) else { return Ok(false) };
+        if header.special().is_some() {
+            return Ok(true);
+        }
         // A header that promises much is believed only as far as its blocks are there.
         let mut data = vec![0; header.nbytes()];
         Ok(chunk.decode_into(&mut data, &mut self.scratch).is_ok())

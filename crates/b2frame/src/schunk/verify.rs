@@ -87,6 +87,25 @@ impl SChunk {
         report
     }
 
+    /// Bytes of data that [`verify`](Self::verify) decodes. Runs that the index alone knows of are
+    /// not; and where all chunks are one and the same, one of them stands for all.
+    #[must_use]
+    pub fn nbytes_to_verify(&self) -> u64 {
+        let nbytes_of = |nchunk| match self.offset_of(nchunk) {
+            Ok(Offset::Special(_)) => 0,
+            _ => self.chunk_nbytes(nchunk).unwrap_or(0) as u64,
+        };
+        let nchunks = self.nchunks();
+        match self.chunksize().fixed() {
+            // The sizes of chunks stand in their headers alone.
+            None => self.nbytes(),
+            Some(_) if self.state.index.is_repeated() && nchunks > 1 => {
+                nbytes_of(0).saturating_add(nbytes_of(nchunks.saturating_sub(1)))
+            }
+            Some(_) => (0..nchunks).map(nbytes_of).fold(0, u64::saturating_add),
+        }
+    }
+
     /// Reports what the comparison with the seal has shown.
     fn verify_seal(
         &self,
@@ -196,12 +215,18 @@ impl SChunk {
         debug_assert!(result.is_ok());
     }
 
-    /// Decodes a part; its data are dropped.
+    /// Decodes a part; its data are dropped. Of a run one item says all.
     fn check(&self, part: Part, has_sums: bool, scratch: &mut Scratch) -> Checked {
         let Part { nchunk, range, location, mut dest } = part;
-        dest.resize(range.len(), 0);
+        let needed = match location {
+            Location::Special { .. } => {
+                range.start..range.start.saturating_add(self.typesize()).min(range.end)
+            }
+            Location::Stored { .. } => range.clone(),
+        };
+        dest.resize(needed.len(), 0);
         let Buffers { bytes, chunk, .. } = scratch.parts();
-        let fetched = self.fetch(nchunk, &location, core::slice::from_ref(&range), bytes);
+        let fetched = self.fetch(nchunk, &location, core::slice::from_ref(&needed), bytes);
         let is_first = range.start == 0;
         let blocksize = fetched.as_ref().ok().and_then(Fetched::blocksize);
         let note = if is_first { note(nchunk, &location, blocksize) } else { None };
@@ -212,7 +237,7 @@ impl SChunk {
         } else {
             Term::Nothing
         };
-        let result = fetched.and_then(|it| it.decode(range.clone(), &mut dest, chunk));
+        let result = fetched.and_then(|it| it.decode(needed, &mut dest, chunk));
         let is_end = range.end == location.nbytes();
         let header = match location {
             Location::Stored { header, .. } if is_first => Some(header),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use b2frame::SChunk;
 use b2store::{
-    Store, Table,
+    Location, Store, Table,
     table::{ColumnKind, ColumnSpec, Nulls},
 };
 use serde::Serialize;
@@ -30,6 +31,9 @@ struct StoreReport<'a> {
     kind: &'static str,
     nbytes: u64,
     cbytes: u64,
+    /// Bytes of frames that nothing refers to; nothing where that cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dead_bytes: Option<u64>,
     members: Vec<Member>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     attributes: Map<String, Value>,
@@ -77,6 +81,7 @@ pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<
         kind: "a table",
         nbytes: 0,
         cbytes: 0,
+        dead_bytes: None,
         members: vec![],
         attributes: attributes(table.attributes()?),
         table: Some(TableReport::new(table)?),
@@ -99,6 +104,7 @@ pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Res
         kind: "a column of a table",
         nbytes: 0,
         cbytes: 0,
+        dead_bytes: None,
         members: vec![],
         attributes: Map::new(),
         table: Some(table),
@@ -133,6 +139,7 @@ impl<'a> StoreReport<'a> {
             kind: store::kind_text(opened),
             nbytes: sum(|member| member.nbytes),
             cbytes: sum(|member| member.cbytes),
+            dead_bytes: dead_bytes(opened),
             attributes: attributes(opened.attributes("/")?),
             table: None,
             warnings: opened.notes().iter().map(store::note_text).collect(),
@@ -140,6 +147,16 @@ impl<'a> StoreReport<'a> {
             members,
         })
     }
+}
+
+/// What changed values have left behind in the frames of a store. An archive is written anew with
+/// every change, so that between its members nothing stays.
+fn dead_bytes(store: &Store) -> Option<u64> {
+    let is_here = |key: &&str| !matches!(store.location(key), Some(Location::Remote { .. }));
+    let of_frame = |schunk: &SChunk| Some(schunk.usage().ok()?.dead_bytes);
+    let of_value = |key: &str| of_frame(&store.frame(key).ok()?);
+    let values = store.keys().filter(is_here).map(of_value);
+    values.chain([of_frame(store.embed_frame())]).try_fold(0, |sum: u64, n| sum.checked_add(n?))
 }
 
 impl TableReport {
@@ -212,6 +229,9 @@ fn text(report: &StoreReport<'_>, console: &Console) -> String {
     }
     if report.nbytes > 0 {
         lines.add("size", &sizes(report.nbytes, report.cbytes, units));
+    }
+    if let Some(dead @ 1..) = report.dead_bytes {
+        lines.add("dead", &units.size(dead).to_string());
     }
     for (name, value) in &report.attributes {
         lines.add("attribute", &format!("{name}: {value}"));

@@ -47,7 +47,9 @@ pub(super) fn run(
         return several(args, cx, path, &members, target, options);
     }
     let offset = offset.unwrap_or(0);
-    let saved = salvage(cx, path, offset, &RescueOptions::default().fill(args.fill()))?;
+    let allowed = Guard::allowance(args.limits, super::store::size_of(path));
+    let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
+    let saved = salvage(cx, path, offset, &rescue)?;
     Guard::new(args.limits).admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;
     let nest = Nest::create(target, options, &cx.unfinished)?;
     saved.save(nest.path())?;
@@ -78,7 +80,8 @@ fn several(
         let place = format!("frame {number} at byte {}", member.start);
         let window = Windowed::new(Arc::clone(&store), member.start, len);
         let window = window.map_err(unreadable(path))?;
-        let rescue = RescueOptions::default().fill(args.fill());
+        let allowed = Guard::allowance(args.limits, len);
+        let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
         let saved = match Salvage::from_store(Arc::new(window), &open_options(cx, 0), &rescue) {
             Ok(saved) => saved,
             Err(b2frame::Error::NotAFrame { .. }) => {

@@ -40,7 +40,7 @@ pub(super) fn describe(
         }
     };
     let (nbytes, stored) = rows.sizes();
-    Guard::for_reading(args.limits).admit_bytes(nbytes, stored)?;
+    Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let mut columns: Vec<Looked> = rows.columns().iter().map(Looked::new).collect();
     let each = |columns: &mut [Looked], look: &dyn Fn(&mut Looked, &ColumnValues)| {
         rows.for_each_batch(0..rows.nrows(), &mut |values| {

@@ -23,6 +23,9 @@ pub(super) struct Container {
     /// Whether python-blosc2 appends to it, too. Its chunks are as long as a record, since C-Blosc2
     /// appends nothing to a chunk that is shorter than the others.
     pub(super) is_for_python: bool,
+    /// The key of the value that `b2` appends to, in a store. Programs of python-blosc2 then add
+    /// values of their own, whose keys are `/1` and up.
+    pub(super) key: &'static str,
     /// The runs of `b2` that make it, word by word.
     steps: &'static [&'static str],
 }
@@ -33,6 +36,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.b2frame",
         is_table: false,
         is_for_python: false,
+        key: "",
         steps: &["compress -qf -t4 -z1K base.raw -o T.b2frame"],
     },
     Container {
@@ -40,6 +44,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.sframe",
         is_table: false,
         is_for_python: false,
+        key: "",
         steps: &["compress -qf -t4 -z1K base.raw -o x.b2frame", "convert -qf x.b2frame T.sframe"],
     },
     Container {
@@ -47,6 +52,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.b2nd",
         is_table: false,
         is_for_python: false,
+        key: "",
         steps: &["compress -qf --shape 1000 --dtype <i4 base.raw -o T.b2nd"],
     },
     Container {
@@ -54,6 +60,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.blp",
         is_table: false,
         is_for_python: false,
+        key: "",
         steps: &["compress -qf -t4 --format blp base.raw -o T.blp"],
     },
     Container {
@@ -61,6 +68,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.carray",
         is_table: false,
         is_for_python: false,
+        key: "",
         steps: &[
             "compress -qf --shape 1000 --dtype <i4 base.raw -o x.b2nd",
             "convert -qf --format carray x.b2nd -o T.carray",
@@ -71,6 +79,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.bcolz",
         is_table: true,
         is_for_python: false,
+        key: "",
         steps: &["convert -qf base.csv T.bcolz"],
     },
     Container {
@@ -78,6 +87,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.b2z",
         is_table: true,
         is_for_python: false,
+        key: "",
         steps: &["convert -qf base.csv T.b2z"],
     },
     Container {
@@ -85,6 +95,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.b2d",
         is_table: true,
         is_for_python: false,
+        key: "",
         steps: &["convert -qf base.csv T.b2d"],
     },
     Container {
@@ -92,6 +103,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.b2frame",
         is_table: false,
         is_for_python: true,
+        key: "",
         steps: &["compress -qf -t4 -z16 base.raw -o T.b2frame"],
     },
     Container {
@@ -99,7 +111,20 @@ pub(super) const CONTAINERS: &[Container] = &[
         file: "T.sframe",
         is_table: false,
         is_for_python: true,
+        key: "",
         steps: &["compress -qf -t4 -z16 base.raw -o x.b2frame", "convert -qf x.b2frame T.sframe"],
+    },
+    // An archive knows no lock of python-blosc2.
+    Container {
+        name: "b2d-python",
+        file: "T.b2d",
+        is_table: false,
+        is_for_python: true,
+        key: "::/t",
+        steps: &[
+            "compress -qf --shape 1000 --dtype <i4 base.raw -o x.b2nd",
+            "convert -q x.b2nd T.b2d::/t",
+        ],
     },
 ];
 
@@ -131,6 +156,11 @@ impl Container {
         remove(&path)?;
         copy(&base_of(folder), &path).at(path.display())?;
         Ok(path)
+    }
+
+    /// What `b2` appends to and reads, as its command line names it.
+    pub(super) fn target(&self, path: &Path) -> PathBuf {
+        format!("{}{}", path.display(), self.key).into()
     }
 
     /// What the program of number `mark` appends, as the file that `b2 append` reads.

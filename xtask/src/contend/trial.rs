@@ -189,13 +189,14 @@ impl Trial<'_> {
         match role {
             Role::Append(mark) | Role::PythonAppend(mark) => {
                 let input: PathBuf = self.container.input(self.folder, mark);
-                b2.args(["append", "-q", "--lock-timeout", LOCK_TIMEOUT]).arg(target).arg(input)
+                b2.args(["append", "-q", "--lock-timeout", LOCK_TIMEOUT]);
+                b2.arg(self.container.target(target)).arg(input)
             }
             Role::Meta => {
                 b2.args(["meta", "set", "-q", "--lock-timeout", LOCK_TIMEOUT]).arg(target);
                 b2.arg(format!("mark={}", self.number))
             }
-            Role::Cat => b2.arg("cat").arg(target),
+            Role::Cat => b2.arg("cat").arg(self.container.target(target)),
             Role::Verify => b2.args(["verify", "-q"]).arg(target),
         };
         b2.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -231,9 +232,15 @@ impl Trial<'_> {
         let counts = &mut report.counts;
         counts.damaged += u64::from(!verified.status.success() || marks.is_none());
         let marks = marks.unwrap_or_default();
-        for mark in 1..=self.kind.nappends() {
+        let nvalues = if self.container.key.is_empty() { 0 } else { self.kind.npython() };
+        for mark in nvalues + 1..=self.kind.nappends() {
             let times = marks.iter().filter(|found| **found == mark).count();
             counts.lost += u64::from(times != 1);
+        }
+        for mark in 1..=nvalues {
+            let mut b2 = Command::new(self.b2);
+            let output = b2.arg("cat").arg(format!("{}::/{mark}", target.display())).output()?;
+            counts.lost += u64::from(output.stdout != self.container.record(mark));
         }
         if self.kind == Kind::AppendAndMeta {
             let mut b2 = Command::new(self.b2);

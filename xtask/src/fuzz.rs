@@ -79,8 +79,7 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
         .arg(format!("-rss_limit_mb={MEMORY}"))
         .arg(format!("-malloc_limit_mb={ALLOCATION}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        // `thread::scope` returns before its threads have freed what is local to them, which is no
-        // leak.
+        .env("LSAN_OPTIONS", format!("suppressions={}", fuzz.join("leaks.txt").display()))
         .args(["-timeout=20", "-verbosity=0", "-print_final_stats=1"])
         .arg(&corpus)
         .args(seeds(target)?);

@@ -19,10 +19,11 @@ import ops_bloscpack
 import ops_c_blosc2
 import ops_edit
 import ops_files
+import ops_rescue
 import ops_stores
 
 OPS = ops_arrays.OPS | ops_bcolz.OPS | ops_bloscpack.OPS | ops_c_blosc2.OPS
-OPS |= ops_edit.OPS | ops_files.OPS | ops_stores.OPS
+OPS |= ops_edit.OPS | ops_files.OPS | ops_rescue.OPS | ops_stores.OPS
 
 
 def op(function):

@@ -5,10 +5,11 @@ mod bcolz;
 mod bloscpack;
 mod chunks;
 mod frames;
+pub(crate) mod stored_chunks;
 mod stores;
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::{fs, path::Path, sync::Arc};
 
 use b2frame::Budget;
 use blosc_chunk::{DParams, Limits, Threads};
@@ -29,9 +30,12 @@ const MAX_NCHUNKS: usize = 200;
 #[derive(Clone, Debug)]
 pub(crate) struct Files(pub(crate) Vec<(String, Vec<u8>)>);
 
+/// What the file of a container of one file is called.
+const ONE_FILE: &str = "file";
+
 impl Files {
     fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self(vec![("file".to_owned(), bytes)])
+        Self(vec![(ONE_FILE.to_owned(), bytes)])
     }
 
     /// All files below `root`.
@@ -52,6 +56,31 @@ impl Files {
         }
         found.sort();
         Ok(Self(found))
+    }
+
+    /// The file at `path`, or all files below it.
+    pub(crate) fn from_disk(path: &Path) -> Result<Self> {
+        if path.is_file() {
+            return Ok(Self::from_bytes(fs::read(path).at(path.display())?));
+        }
+        let (mut found, mut dirs) = (vec![], vec![String::new()]);
+        while let Some(dir) = dirs.pop() {
+            for entry in fs::read_dir(path.join(&dir)).at(path.display())? {
+                let entry = entry?;
+                let name = join(&dir, &entry.file_name().to_string_lossy());
+                match entry.path().is_dir() {
+                    true => dirs.push(name),
+                    false => found.push((name, fs::read(entry.path())?)),
+                }
+            }
+        }
+        found.sort();
+        Ok(Self(found))
+    }
+
+    /// Whether it is a container of one file, not of a directory with one.
+    pub(crate) fn is_one_file(&self) -> bool {
+        matches!(self.0.as_slice(), [(name, _)] if name == ONE_FILE)
     }
 
     /// The bytes of a container of one file.
@@ -96,6 +125,8 @@ impl Files {
 /// A chunk of a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredChunk {
+    /// Its number in its frame, file or column.
+    pub(crate) number: usize,
     /// The file that it is in.
     pub(crate) nfile: usize,
     /// The bytes of that file that its data come from.
@@ -168,8 +199,16 @@ pub(crate) fn samples() -> Result<Vec<Sample>> {
     all.into_iter().map(Sample::checked).collect()
 }
 
+/// Larger samples of the containers whose chunks stand in one file, or whose index does.
+pub(crate) fn large_samples() -> Result<Vec<Sample>> {
+    let mut all = frames::large_samples()?;
+    all.push(bloscpack::large_sample()?);
+    all.push(chunks::large_sample()?);
+    all.into_iter().map(Sample::checked).collect()
+}
+
 /// Bytes that compress a little: of each item, half is noise.
-fn data(nbytes: usize, seed: u32) -> Vec<u8> {
+pub(crate) fn data(nbytes: usize, seed: u32) -> Vec<u8> {
     let mut draw = blosc_testdata::data::XorShift32::new(seed);
     let bytes = (0..nbytes).map(|n| match n % 4 {
         0 | 1 => draw.next_hi().to_le_bytes()[0],

@@ -10,9 +10,12 @@
 //! - where chunks alone were hit, rescue gives back all others at their places. Where a header or
 //!   an index was hit, how many come back is counted.
 //!
+//! With checksums for each chunk, verifying names the chunk in which a bit was flipped.
+//!
 //! Cases follow until `--seconds` are over. Each is drawn from the seed and its number.
 
-mod hit;
+pub(crate) mod hit;
+mod sweep;
 
 use core::{fmt, time::Duration};
 use std::time::Instant;
@@ -32,6 +35,9 @@ const STATES: usize = 8 << 20;
 const PER_BYTE: usize = 64;
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
+    if args.flag("--sweep") {
+        return sweep::run(args);
+    }
     let seconds: u64 = args.option("--seconds")?.unwrap_or(60);
     let seed: u64 = args.option("--seed")?.unwrap_or(1);
     let only: Option<String> = args.option("--only")?;
@@ -96,6 +102,9 @@ fn check(
             tally.count_bad("not noticed");
         }
     }
+    if sample.is_sealed && kind == Kind::Flip {
+        tally.count_named(sample, hit, &outcome.verify);
+    }
     if let Some(rescued) = &outcome.rescued {
         tally.count_rescued(sample, hit, rescued);
     }
@@ -137,6 +146,8 @@ struct Tally {
     counts: [Count; Kind::ALL.len()],
     /// Flipped bits that the checksums cover.
     covered: Count,
+    /// Flipped bits of chunks: how many were told with the number of the chunk.
+    named: Count,
     /// Chunks that were not hit, where other chunks were: how many came back.
     beside_chunks: Count,
     /// The same where a header, an index or metadata were hit.
@@ -155,6 +166,17 @@ impl Tally {
         self.nbad += 1;
         if self.first.len() < 5 {
             self.first.push(format!("{}: {what}", self.place));
+        }
+    }
+
+    /// Whether the chunk that a flipped bit is in was named.
+    fn count_named(&mut self, sample: &Sample, hit: &Hit, verified: &Result<()>) {
+        let Some(chunk) = sample.chunks.iter().find(|chunk| hit.is_on(chunk)) else { return };
+        self.named.ncases += 1;
+        let name = format!("chunk {}", chunk.number);
+        match verified {
+            Err(failure) if failure.to_string().contains(&name) => self.named.ngood += 1,
+            other => self.count_bad(format_args!("{name} is not named: {other:?}")),
         }
     }
 
@@ -201,7 +223,7 @@ fn report(samples: &[&Sample], tallies: &[Tally], seed: u64) -> Result<()> {
             print!(" {} {count};", kind.name());
         }
         if sample.is_sealed {
-            print!(" covered bits {};", tally.covered);
+            print!(" covered bits {}, chunk named {};", tally.covered, tally.named);
         }
         if sample.rescue.is_some() {
             print!(" given back {}, {} where more", tally.beside_chunks, tally.beside_others);

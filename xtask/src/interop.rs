@@ -15,6 +15,7 @@ mod edit;
 mod frames;
 mod oracle;
 mod program;
+mod rescue;
 mod share;
 mod stores;
 mod transcode;
@@ -91,6 +92,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "program-bcolz-csv", share: 5, scope: CHUNK, run: program::bcolz_csv },
     Kind { name: "program-bcolz-query", share: 5, scope: CHUNK, run: program::bcolz_query },
     Kind { name: "program-bcolz-store", share: 10, scope: CHUNK, run: program::bcolz_to_store },
+    Kind { name: "rescue-damaged", share: 40, scope: CHUNK, run: rescue::damaged },
+    Kind { name: "rescue-unreadable", share: 60, scope: FRAME, run: rescue::unreadable },
     Kind { name: "blosc2-read", share: 600, scope: CHUNK, run: chunks::blosc2_read },
     Kind { name: "blosc2-write", share: 600, scope: CHUNK, run: chunks::blosc2_write },
     Kind { name: "blosc1-read", share: 300, scope: BLOSC1, run: chunks::blosc1_read },

@@ -92,7 +92,8 @@ fn chunks_of(array: &CArray, files: &Files, path: &str) -> Result<Vec<StoredChun
         let name = blosc_io::tree::join(path, &format!("data/__{nchunk}.blp"));
         let nfile = files.0.iter().position(|(path, _)| *path == name);
         let (Some(nfile), Some(data)) = (nfile, data) else { return fail(format!("no {name}")) };
-        chunks.push(StoredChunk { nfile, stored: 0..files.0[nfile].1.len(), data });
+        let stored = 0..files.0[nfile].1.len();
+        chunks.push(StoredChunk { number: nchunk, nfile, stored, data });
     }
     Ok(chunks)
 }
@@ -117,7 +118,7 @@ fn verify(files: &Files) -> Result<()> {
     }
     let report = set.verify(&VerifyOptions::default().budget(budget()), |_| ())?;
     if let Some(bad) = report.bad.first() {
-        return fail(format!("{bad:?}"));
+        return fail(format!("chunk {}: {:?}", bad.nchunk, bad.error));
     }
     // Damaged checksums are a note: the data need not be.
     if let Some(note) = report.notes.first() {

@@ -23,26 +23,41 @@ const USER_CODEC: usize = 0x38;
 const METADATA: usize = 0x40;
 
 pub(super) fn sample(is_sealed: bool) -> Result<Sample> {
+    sample_of(is_sealed, &data(6 * 1024 - 100, 4))
+}
+
+/// One of 64 chunks.
+pub(super) fn large_sample() -> Result<Sample> {
+    sample_of(true, &data(64 * 1024 - 100, 4))
+}
+
+fn sample_of(is_sealed: bool, data: &[u8]) -> Result<Sample> {
     let checksum = if is_sealed { Checksum::Crc32 } else { Checksum::None };
     let options = WriteOptions::default()
         .chunksize(CHUNKSIZE)
         .checksum(checksum)
         .metadata(Some(json!({ "unit": "metre" })));
-    let bytes = pack(&data(6 * 1024 - 100, 4), options)?;
+    let bytes = pack(data, options)?;
     let files = Files::from_bytes(bytes);
-    let file = open(&files)?;
-    let mut chunks = vec![];
-    for nchunk in 0..file.nchunks()? {
-        let start = usize::try_from(file.position(nchunk)?)?;
-        let packed = file.packed_chunk(nchunk)?;
-        let stored = start..usize::try_from(packed.end())?;
-        chunks.push(StoredChunk { nfile: 0, stored, data: file.chunk(nchunk)? });
-    }
+    let (file, chunks) = (open(&files)?, chunks_of(&files)?);
     let first = usize::try_from(file.position(0)?)?;
     let offsets = usize::try_from(file.offsets_position())?;
     let covered = covered(files.bytes(), offsets, chunks.len(), first)?;
     let rescue = Some(rescue as fn(&Files) -> Result<Rescued>);
     Ok(Sample { container: "blp", is_sealed, files, chunks, covered, verify, read, rescue })
+}
+
+pub(super) fn chunks_of(files: &Files) -> Result<Vec<StoredChunk>> {
+    let file = open(files)?;
+    let mut chunks = vec![];
+    for nchunk in 0..file.nchunks()? {
+        let start = usize::try_from(file.position(nchunk)?)?;
+        let packed = file.packed_chunk(nchunk)?;
+        let stored = start..usize::try_from(packed.end())?;
+        let (number, data) = (usize::try_from(nchunk)?, file.chunk(nchunk)?);
+        chunks.push(StoredChunk { number, nfile: 0, stored, data });
+    }
+    Ok(chunks)
 }
 
 /// Neither what only informs, nor the reserved bytes of the metadata header, nor room that is kept

@@ -21,22 +21,32 @@ use crate::failure::{Result, fail};
 const CHUNKSIZE: usize = 1024;
 
 pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
+    samples_of(is_sealed, 1)
+}
+
+/// With 60 chunks.
+pub(super) fn large_samples() -> Result<Vec<Sample>> {
+    samples_of(true, 10)
+}
+
+/// Samples of six chunks, `scale` times as large.
+fn samples_of(is_sealed: bool, scale: usize) -> Result<Vec<Sample>> {
     let checksums = if is_sealed { Checksums::Chunks } else { Checksums::None };
     let params = FrameParams::default()
         .chunksize(CHUNKSIZE)
         .checksums(checksums)
         .metalayer("unit", *b"metre")
         .vlmetalayer("note", *b"a few words");
-    let frame = b2frame::to_cframe(&data(6 * CHUNKSIZE - 100, 1), &params)?;
+    let frame = b2frame::to_cframe(&data(6 * scale * CHUNKSIZE - 100, 1), &params)?;
     let tree = Arc::new(MemTree::new());
     let mut writer = SChunkWriter::create_in_tree(tree.clone(), &params)?;
-    writer.append(&data(6 * CHUNKSIZE - 100, 2))?;
+    writer.append(&data(6 * scale * CHUNKSIZE - 100, 2))?;
     writer.set_vlmeta("note", b"a few words")?;
     writer.commit()?;
     drop(writer);
-    let params = NdParams::new(&[24, 24], "<i4".parse()?);
+    let params = NdParams::new(&[24, 24 * scale as u64], "<i4".parse()?);
     let params = params.chunkshape(&[8, 12]).blockshape(&[4, 4]);
-    let array = array(&params, &data(24 * 24 * 4, 3), checksums)?;
+    let array = array(&params, &data(24 * 24 * scale * 4, 3), checksums)?;
     Ok(vec![
         Sample {
             container: "frame",
@@ -79,16 +89,23 @@ pub(super) fn array(params: &NdParams, data: &[u8], checksums: Checksums) -> Res
     Ok(b2frame::to_cframe(&data, &params)?)
 }
 
-fn sparse(files: Files, is_sealed: bool) -> Result<Sample> {
-    let schunk = open_tree(&files)?;
+/// The chunks of a sparse frame, each of which has a file.
+pub(super) fn chunks_of_tree(files: &Files) -> Result<Vec<StoredChunk>> {
+    let schunk = open_tree(files)?;
     let mut chunks = vec![];
     for nchunk in 0..schunk.nchunks() {
         let stored = stored(&schunk, nchunk)?;
         let nfile = files.0.iter().position(|(_, bytes)| *bytes == stored);
         let Some(nfile) = nfile else { return fail("no file of a chunk") };
         let data = schunk.decode_chunk(nchunk)?;
-        chunks.push(StoredChunk { nfile, stored: 0..stored.len(), data });
+        let number = usize::try_from(nchunk)?;
+        chunks.push(StoredChunk { number, nfile, stored: 0..stored.len(), data });
     }
+    Ok(chunks)
+}
+
+fn sparse(files: Files, is_sealed: bool) -> Result<Sample> {
+    let chunks = chunks_of_tree(&files)?;
     let mut covered = vec![];
     for (nfile, (name, bytes)) in files.0.iter().enumerate() {
         match name.ends_with(".chunk") {
@@ -119,11 +136,12 @@ fn stored(schunk: &SChunk, nchunk: u64) -> Result<Vec<u8>> {
     }
 }
 
-fn chunks_of_file(frame: &[u8]) -> Result<Vec<StoredChunk>> {
+pub(super) fn chunks_of_file(frame: &[u8]) -> Result<Vec<StoredChunk>> {
     let schunk = SChunk::from_cframe(frame.to_vec())?;
     let chunk = |nchunk| {
         let stored = find(frame, &stored(&schunk, nchunk)?)?;
-        Ok(StoredChunk { nfile: 0, stored, data: schunk.decode_chunk(nchunk)? })
+        let (number, data) = (usize::try_from(nchunk)?, schunk.decode_chunk(nchunk)?);
+        Ok(StoredChunk { number, nfile: 0, stored, data })
     };
     (0..schunk.nchunks()).map(chunk).collect()
 }
@@ -182,12 +200,12 @@ pub(super) fn read_array(array: &NdArray) -> Result<()> {
     Ok(())
 }
 
-fn rescue_file(files: &Files) -> Result<Rescued> {
+pub(super) fn rescue_file(files: &Files) -> Result<Rescued> {
     let options = RescueOptions::default().budget(budget());
     rescued(&Salvage::from_store(Arc::new(files.store()), &open_options(), &options)?)
 }
 
-fn rescued(saved: &Salvage) -> Result<Rescued> {
+pub(super) fn rescued(saved: &Salvage) -> Result<Rescued> {
     let mut all = vec![];
     for (nchunk, state) in (0_u64..).zip(&saved.chunks).take(MAX_NCHUNKS) {
         let is_small = saved.schunk.chunk_nbytes(nchunk)? as u64 <= MAX_NBYTES;

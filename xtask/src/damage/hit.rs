@@ -14,7 +14,7 @@ const SECTOR: usize = 512;
 
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// One bit is another.
     Flip,
     /// The end of a file is missing.
@@ -44,7 +44,7 @@ impl Kind {
 
 /// Bytes of a file that are others now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(crate) struct Hit {
     kind: Kind,
     name: String,
     nfile: usize,
@@ -52,15 +52,20 @@ pub(super) struct Hit {
 }
 
 impl Hit {
+    /// Of these bytes of one file.
+    pub(super) fn of_range(name: String, nfile: usize, range: Range<usize>) -> Self {
+        Self { kind: Kind::Foreign, name, nfile, ranges: only(range) }
+    }
+
     /// Whether the data of a chunk are touched.
-    pub(super) fn is_on(&self, chunk: &StoredChunk) -> bool {
+    pub(crate) fn is_on(&self, chunk: &StoredChunk) -> bool {
         let overlaps =
             |range: &Range<usize>| range.start < chunk.stored.end && chunk.stored.start < range.end;
         self.nfile == chunk.nfile && self.ranges.iter().any(overlaps)
     }
 
     /// Whether nothing but chunks is touched: no header, index or metadata.
-    pub(super) fn is_on_chunks_alone(&self, chunks: &[StoredChunk]) -> bool {
+    pub(crate) fn is_on_chunks_alone(&self, chunks: &[StoredChunk]) -> bool {
         let is_in_chunk = |at: usize| {
             chunks.iter().any(|chunk| chunk.nfile == self.nfile && chunk.stored.contains(&at))
         };
@@ -96,7 +101,7 @@ impl fmt::Display for Ranges<'_> {
 }
 
 /// Damages one file, so that at least one byte differs.
-pub(super) fn damage(
+pub(crate) fn damage(
     files: &mut Files,
     kind: Kind,
     others: &[Sample],

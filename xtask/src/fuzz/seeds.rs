@@ -147,7 +147,7 @@ fn input(target: &str, sample: &Sample) -> Option<Vec<u8>> {
         ("frame_open_decode" | "frame_edit" | "frame_rescue", "frame" | "b2nd") => only(),
         ("array_read", "b2nd") | ("store_open", "b2z" | "b2e") => only(),
         ("bloscpack_read" | "bloscpack_append", "blp") => only(),
-        ("chunk_decode" | "chunk_partial", "chunk") => only(),
+        ("chunk_decode" | "chunk_partial" | "chunk_rescue", "chunk") => only(),
         ("cli_file", container) => {
             let kinds = ["frame", "chunk", "blp", "b2z", "npy", "b2nd"];
             let kind = kinds.iter().position(|kind| *kind == container)?;

@@ -85,7 +85,7 @@ pub(super) fn show(bench: &mut Bench, case: &Case) -> Result<Verdict> {
 }
 
 impl Bench {
-    fn b2(&self, case: &Case, command: &str) -> Command {
+    pub(super) fn b2(&self, case: &Case, command: &str) -> Command {
         let mut b2 = Command::new(&self.b2);
         b2.arg(command).arg("--threads").arg(case.threads.to_string());
         b2

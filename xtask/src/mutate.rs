@@ -193,7 +193,7 @@ mod tests {
         let mut frame = b2frame::to_cframe(&containers::data(2000, 1), &params).unwrap();
         frame[30..38].copy_from_slice(&(NCHUNKS * 512).to_be_bytes());
         // Nor is there an index that would tell.
-        frame.truncate(frame.len() - 80);
+        frame.truncate(frame.len() - 140);
         let store = std::sync::Arc::new(blosc_io::MemStore::new(frame));
         let (options, rescue) = (b2frame::OpenOptions::default(), RescueOptions::default());
         let (saved, needed) = memory_for(|| Salvage::from_store(store, &options, &rescue));

@@ -239,3 +239,21 @@ fn a_shape_that_does_not_fit_its_chunks_is_left_out() {
     assert!(again.nd_meta().unwrap().is_none());
     assert_eq!((0..4).flat_map(|n| again.decode_chunk(n).unwrap()).collect::<Vec<_>>(), [5; 160]);
 }
+
+#[test]
+fn chunks_of_one_length_stay_at_their_positions_without_the_header() {
+    let params = FrameParams::new(CParams::default().typesize(4)).chunksize(400);
+    let mut random = blosc_testdata::data::XorShift32::new(3);
+    let noise: Vec<u8> = (0..6000).flat_map(|_| random.next_u32().to_le_bytes()).collect();
+    let frame = to_cframe(&noise, &params).unwrap();
+    for lost in [200, 4096, 10_000] {
+        let mut torn = frame.clone();
+        torn[..lost].fill(0);
+        let saved = salvage(&torn, Fill::Zeros).unwrap();
+        assert_eq!(saved.chunks.len(), 60);
+        for (nchunk, chunk) in noise.chunks(400).enumerate().skip(lost / 400 + 1) {
+            let found = saved.schunk.decode_chunk(nchunk as u64).unwrap();
+            assert!(found == chunk, "{lost} bytes lost: chunk {nchunk}");
+        }
+    }
+}

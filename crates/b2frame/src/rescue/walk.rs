@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use blosc_chunk::{Chunk, ChunkHeader, DParams, Scratch};
 
 use crate::error::Result;
+use crate::header::MIN_LEN;
 use crate::msgpack::BIN32;
 use crate::source::Source;
 
@@ -182,11 +183,18 @@ pub(super) fn take_index(
     let table: Vec<u64> = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect();
     let stored: HashSet<u64> = table.iter().copied().filter(|number| number >> 63 == 0).collect();
     let others: Vec<u64> = found.get(..last)?.iter().filter_map(Found::chunk_at).collect();
-    let first = *others.first()?;
+    let (first, end) = (*others.first()?, *others.last()?);
     let fits = |base: &u64| {
         others.iter().all(|at| at.checked_sub(*base).is_some_and(|at| stored.contains(&at)))
     };
-    let base = stored.iter().filter_map(|number| first.checked_sub(*number)).find(fits)?;
+    // Chunks of one length fit in several ways. The last chunk of the data section stands before the
+    // index; where it is not there, headers are short.
+    let ends_here = found.get(last.checked_sub(1)?).and_then(Found::chunk_at) == Some(end);
+    let of_last = stored.iter().max().and_then(|number| end.checked_sub(*number));
+    let base = of_last.filter(|base| ends_here && fits(base)).or_else(|| {
+        let likely = stored.iter().filter_map(|number| first.checked_sub(*number));
+        likely.filter(|base| *base >= MIN_LEN).filter(fits).min()
+    })?;
     found.truncate(last);
     Some((base, table))
 }

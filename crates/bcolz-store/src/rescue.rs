@@ -222,6 +222,7 @@ impl Rescuer {
         self.actions.extend(repaired?);
         let mut array = CArray::open_column(self.tree.clone(), path, &self.options)?;
         self.check_length(&mut array)?;
+        self.complete_sizes(&array)?;
         let options = VerifyOptions::default().max_reported(usize::MAX);
         let mut lost = Vec::new();
         for bad in array.verify_locked(&options, &mut |_| ())?.bad {
@@ -499,6 +500,19 @@ impl Rescuer {
         self.did(array.path(), Repair::Shortened { from, to });
         *array = CArray::open_column(self.tree.clone(), array.path(), &self.options)?;
         Ok(())
+    }
+
+    /// bcolz opens no array without both sums, which we do not need.
+    fn complete_sizes(&self, array: &CArray) -> Result<()> {
+        let mut sizes = array.sizes.clone();
+        if sizes.cbytes.is_some() && sizes.nbytes.is_some() {
+            return Ok(());
+        }
+        let files = chunk_numbers(&*self.tree, array.path())?.into_iter();
+        let lens = files.filter_map(|n| self.tree.len_of(&chunk_path(array.path(), n)).ok());
+        sizes.cbytes.get_or_insert(lens.map(i128::from).sum());
+        sizes.nbytes.get_or_insert(array.layout.nbytes_of(array.len()).into());
+        self.write(&meta::sizes_path(array.path()), &sizes.to_text())
     }
 
     fn set_length(&self, array: &CArray, len: u64) -> Result<()> {

@@ -404,3 +404,21 @@ fn every_malformed_sample_becomes_readable_or_is_refused() {
     }
     assert!(saved > 20, "{saved}");
 }
+
+#[test]
+fn sizes_without_a_sum_that_bcolz_needs_are_completed() {
+    let tree = array(25);
+    for key in ["cbytes", "nbytes"] {
+        let text = tree_text(&tree, "a/meta/sizes").replace(key, "xbytes");
+        tree.write("a/meta/sizes", text.as_bytes()).unwrap();
+        rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
+        assert!(tree_text(&tree, "a/meta/sizes").contains(key), "{key}");
+    }
+}
+
+fn tree_text(tree: &MemTree, path: &str) -> String {
+    let file = tree.open(path).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+    file.read_exact_at(0, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}

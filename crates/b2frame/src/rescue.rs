@@ -59,6 +59,8 @@ pub struct Salvage {
     value: Option<Vec<u8>>,
     /// Chunks of the saved frame in a form that C-Blosc2 has written and cannot read.
     unreadable: Vec<u64>,
+    /// Whether the damaged frame opens.
+    is_opened: bool,
 }
 
 /// A part of a frame, other than a chunk, that could not be used.
@@ -191,6 +193,13 @@ impl Salvage {
     #[must_use]
     pub fn rewritten(&self) -> &[u64] {
         &self.unreadable
+    }
+
+    /// Whether the frame can stay as it is: it opens, nothing was damaged, and others can read it.
+    /// A last chunk whose header claims the bytes after it is whole, but the frame does not open.
+    #[must_use]
+    pub fn is_as_it_was(&self) -> bool {
+        self.is_opened && self.is_complete() && self.unreadable.is_empty()
     }
 
     /// Takes over what the seal says: chunks that decode and are not what was sealed are doubtful.
@@ -353,7 +362,8 @@ impl<'a> Wreck<'a> {
                 // Its chunks are read in their own way.
                 _ => decode_chunks(schunk, entries, vec![], rescue)?,
             };
-            return Ok(Salvage { seal, ..saved }.compared(has_table));
+            let saved = Salvage { seal, is_opened: true, ..saved };
+            return Ok(saved.compared(has_table));
         }
         let available = self.source.available()?;
         let (head, len) = self.source.read_head::<FIXED_LEN>(0, available)?;

@@ -399,8 +399,7 @@ impl Reader<'_> {
             is_lost: false,
             is_changed: false,
         };
-        let is_as_it_was = saved.is_complete() && saved.rewritten().is_empty();
-        let frame = match is_as_it_was && source.len().ok()? == saved.schunk.frame_len() {
+        let frame = match saved.is_as_it_was() && source.len().ok()? == saved.schunk.frame_len() {
             true => source,
             false => Arc::new(MemStore::new(saved.to_cframe().ok()?)),
         };

@@ -65,7 +65,7 @@ pub(super) fn decode_chunks(
     if matches!(schunk.nd_meta(), Err(Error::Corrupt { .. })) && take_shape(&mut schunk)? {
         damage.push(Damage::Description);
     }
-    Ok(Salvage { schunk, chunks, damage, seal: None, value, unreadable })
+    Ok(Salvage { schunk, chunks, damage, seal: None, value, unreadable, is_opened: false })
 }
 
 /// Decodes a chunk. Of a run nothing can be damaged but what stands for it.

@@ -209,7 +209,7 @@ fn what_was_no_store_is_refused() {
 #[test]
 fn a_last_chunk_that_claims_the_bytes_after_it_comes_back() {
     let dir = tempfile::tempdir().unwrap();
-    let data: Vec<u8> = (0..30_000_u32).map(|n| (n / 9 % 17 + n / 100) as u8).collect();
+    let data: Vec<u8> = (0..30_000_u32).map(|n| (n / 9 % 17 + n / 100).to_le_bytes()[0]).collect();
     let path = dir.path().join("x.b2d");
     let mut writer = StoreWriter::create(&path).unwrap();
     let params = b2frame::FrameParams::default().chunksize(10_000);

@@ -209,6 +209,8 @@ struct Series {
     /// Bytes that the input takes.
     stored: u64,
     is_table: bool,
+    /// What columns are read from: a temporary table goes with it.
+    _sources: Vec<Source>,
 }
 
 impl Drawn {
@@ -486,7 +488,8 @@ impl Series {
             };
             let columns = wanted.iter().map(grid).collect::<Result<_>>()?;
             let (_, stored) = store::table_sizes(&table)?;
-            return Ok(Self { columns, labels: Labels::default(), stored, is_table: true });
+            let labels = Labels::default();
+            return Ok(Self { columns, labels, stored, is_table: true, _sources: vec![] });
         }
         let foreign = content::foreign_table(cx, origin, args.dtype.as_ref())?;
         let is_foreign = foreign.is_some();
@@ -508,7 +511,7 @@ impl Series {
                 Ok((name.clone(), Numbers::new(grid, None)?))
             };
             let columns = wanted.iter().map(grid).collect::<Result<_>>()?;
-            return Ok(Self { columns, labels, stored, is_table: true });
+            return Ok(Self { columns, labels, stored, is_table: true, _sources: sources });
         }
         for source in &sources {
             if let Some(schunk) = source.frame() {
@@ -531,7 +534,7 @@ impl Series {
                 names.iter().map(numbers).collect::<Result<_>>()?
             }
         };
-        Ok(Self { columns, labels, stored, is_table: is_foreign })
+        Ok(Self { columns, labels, stored, is_table: is_foreign, _sources: vec![] })
     }
 
     /// The range and the label of a dimension, with this much more at both ends.

@@ -69,11 +69,10 @@ impl SChunkWriter {
     /// Refuses a chunk over which a write has failed: what readers see stays as it was.
     fn check_untorn(&self) -> Result<()> {
         let header_len = u64::from(self.schunk.header().header_len());
-        let mut chunks = self.table().iter().filter(|number| is_stored(**number));
-        let at = chunks.find(|at| self.file.is_torn(at.saturating_add(header_len)));
-        let Some(at) = at else { return Ok(()) };
+        let is_named = |at: &u64| self.table().contains(&at.saturating_sub(header_len));
+        let Some(at) = self.file.torn().find(is_named) else { return Ok(()) };
         let source = io::Error::other("a write over this chunk has failed before");
-        Err(Error::Write { at: at.saturating_add(header_len), len: 0, source })
+        Err(Error::Write { at, len: 0, source })
     }
 
     fn write_changes(&mut self) -> Result<()> {

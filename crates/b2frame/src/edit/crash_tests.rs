@@ -116,7 +116,7 @@ fn an_error_at_any_call_leaves_a_contiguous_frame_old_or_new() {
 fn a_chunk_over_which_a_write_has_failed_is_not_committed() {
     let params = NdParams::new(&[1024], "<u4".parse().unwrap()).chunkshape(&[1024]);
     let noise = |seed| -> Vec<u8> {
-        let mut random = blosc_testdata::data::XorShift32::new(seed);
+        let mut random = Rng::new(seed);
         (0..1024).flat_map(|_| random.next_u32().to_le_bytes()).collect()
     };
     let write = |writer: &mut NdWriter, seed| writer.write_bytes(Selection::ALL, &noise(seed));

@@ -177,9 +177,9 @@ impl FrameFile {
         }
     }
 
-    /// Whether the chunk at this position is a mixture of two, after a write that failed.
-    pub(super) fn is_torn(&self, at: u64) -> bool {
-        self.torn.contains(&at)
+    /// Positions of chunks that are a mixture of two, after a write that failed.
+    pub(super) fn torn(&self) -> impl Iterator<Item = u64> {
+        self.torn.iter().copied()
     }
 
     /// Writes at a position of the frame, after what was appended: now, or before anything else is

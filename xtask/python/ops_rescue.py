@@ -4,13 +4,14 @@ A container lies on disk, at `path`, and holds the numbers of the request: as on
 """
 
 import os
-import shutil
 import zipfile
 
 import bcolz
 import blosc2
 import bloscpack
 import numpy
+
+from ops_stores import remove
 
 OPS = {}
 
@@ -20,13 +21,6 @@ NAMES = ["v", "w"]
 def op(function):
     OPS[function.__name__] = function
     return function
-
-
-def remove(path):
-    if os.path.isdir(path):
-        shutil.rmtree(path)
-    elif os.path.exists(path):
-        os.remove(path)
 
 
 def places(path, form):

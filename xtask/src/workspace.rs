@@ -78,3 +78,13 @@ pub(crate) fn size(dir: &Path) -> Result<u64> {
     let sizes = files(dir)?.into_iter().map(|path| Ok(fs::metadata(path)?.len()));
     sizes.sum()
 }
+
+/// Removes a file or a directory, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        fs::remove_dir_all(path)?;
+    } else if path.exists() {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}

@@ -25,7 +25,9 @@ use crate::{
     error::{Doing, Error, Result, chain},
     render::{
         error_position::ErrorPosition,
-        escape::{harmless, harmless_lines, json_text, path_text, unbroken, write_json},
+        escape::{
+            harmless, harmless_lines, json_text, path_text, unbroken, unbroken_bytes, write_json,
+        },
         size::Units,
     },
 };
@@ -205,13 +207,7 @@ impl Console {
         if out.is_terminal() {
             line.extend(harmless(&String::from_utf8_lossy(name)).into_bytes());
         } else {
-            for byte in name {
-                match byte {
-                    b'\n' => line.extend(b"\\n"),
-                    b'\r' => line.extend(b"\\r"),
-                    byte => line.push(*byte),
-                }
-            }
+            line.extend(unbroken_bytes(name));
         }
         line.extend(after.bytes());
         line.push(b'\n');

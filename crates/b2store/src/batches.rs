@@ -50,11 +50,11 @@ struct Job<T> {
 }
 
 /// What the items of a block are decoded to.
-trait Items: Default + Send {
+pub(crate) trait Items: Default + Send {
     /// Number of items.
     fn len(&self) -> usize;
 
-    /// Appends some items of others.
+    /// Appends some items of others. Where there were none, they are taken over without a copy.
     fn append(&mut self, items: Self, wanted: Range<usize>);
 }
 

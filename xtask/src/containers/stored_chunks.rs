@@ -18,6 +18,15 @@ pub(crate) fn of_frame_in(
 ) -> Result<Vec<StoredChunk>> {
     let nfile = if files.is_one_file() { Some(0) } else { position(files, name) };
     let Some(nfile) = nfile else { return fail(format!("no file {name}")) };
+    of_frame_at(files, nfile, place)
+}
+
+/// Of a frame that takes these bytes of the file of this number.
+pub(super) fn of_frame_at(
+    files: &Files,
+    nfile: usize,
+    place: Range<usize>,
+) -> Result<Vec<StoredChunk>> {
     let mut chunks = frames::chunks_of_file(&files.0[nfile].1[place.clone()])?;
     for chunk in &mut chunks {
         let stored = chunk.stored.start + place.start..chunk.stored.end + place.start;

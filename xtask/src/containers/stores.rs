@@ -17,7 +17,7 @@ use super::{
     frames::{
         array, chunks_of_file, open_options, read_array, read_frame, rescue_file, verify_frame,
     },
-    parts_of_frame,
+    parts_of_frame, stored_chunks,
 };
 use crate::failure::{Context, Result, fail};
 
@@ -74,21 +74,19 @@ fn chunks_in(files: &Files, frame: &[u8]) -> Result<Vec<StoredChunk>> {
     let Some((nfile, place)) = places.find_map(|(nfile, place)| Some((nfile, place.ok()?))) else {
         return fail("the frame of a value is in no file");
     };
-    let mut chunks = chunks_of_file(frame)?;
-    for chunk in &mut chunks {
-        let stored = chunk.stored.start + place.start..chunk.stored.end + place.start;
-        (chunk.nfile, chunk.stored) = (nfile, stored);
-    }
-    Ok(chunks)
+    stored_chunks::of_frame_at(files, nfile, place)
+}
+
+/// Whether it is an archive, not a directory or an embed store.
+fn is_archive(files: &Files) -> bool {
+    matches!(files.0.as_slice(), [(name, _)] if !name.starts_with("embed"))
 }
 
 fn rescue(files: &Files) -> Result<Rescued> {
     let rescue = RescueOptions::default().budget(budget());
-    let saved = match files.0.as_slice() {
-        [(name, _)] if !name.starts_with("embed") => {
-            Salvage::from_store(Arc::new(files.store()), &options(), &rescue)?
-        }
-        _ => Salvage::from_tree(files.tree()?, &options(), &rescue)?,
+    let saved = match is_archive(files) {
+        true => Salvage::from_store(Arc::new(files.store()), &options(), &rescue)?,
+        false => Salvage::from_tree(files.tree()?, &options(), &rescue)?,
     };
     let mut all = vec![];
     for (key, nchunks) in VALUES {
@@ -120,11 +118,9 @@ fn options() -> OpenOptions {
 
 fn open(files: &Files) -> Result<Store> {
     let options = options();
-    Ok(match files.0.as_slice() {
-        [(name, _)] if !name.starts_with("embed") => {
-            Store::from_store(Arc::new(files.store()), &options)?
-        }
-        _ => Store::from_tree(files.tree()?, &options)?,
+    Ok(match is_archive(files) {
+        true => Store::from_store(Arc::new(files.store()), &options)?,
+        false => Store::from_tree(files.tree()?, &options)?,
     })
 }
 

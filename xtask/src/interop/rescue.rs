@@ -49,7 +49,7 @@ pub(super) fn damaged(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let damaged = bench.folder.join(format!("damaged.{suffix}"));
     let saved = bench.folder.join(format!("saved.{suffix}"));
     write(&files, &damaged)?;
-    remove(&saved)?;
+    workspace::remove(&saved)?;
     let place = format!("{form}: {hit}");
     let is_on_chunks = hit.is_on_chunks_alone(&made.chunks);
     if !rescue(bench, case, &damaged, &saved).at(&place)? {
@@ -184,22 +184,13 @@ fn output_of(command: &mut Command) -> Result<std::process::Output> {
 }
 
 fn write(files: &Files, path: &Path) -> Result<()> {
-    remove(path)?;
+    workspace::remove(path)?;
     for (name, bytes) in &files.0 {
         let file: PathBuf = if files.is_one_file() { path.into() } else { path.join(name) };
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder).at(folder.display())?;
         }
         fs::write(&file, bytes).at(file.display())?;
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        fs::remove_dir_all(path)?;
-    } else if path.exists() {
-        fs::remove_file(path)?;
     }
     Ok(())
 }
@@ -221,7 +212,7 @@ pub(super) fn unreadable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     }
     let (path, saved) = (bench.folder.join("case.b2frame"), bench.folder.join("saved.b2frame"));
     fs::write(&path, &frame).at(path.display())?;
-    remove(&saved)?;
+    workspace::remove(&saved)?;
     if !rescue(bench, case, &path, &saved)? {
         return fail("nothing is saved of a frame that we read");
     }

@@ -5,10 +5,13 @@ mod bcolz;
 mod blp;
 pub(super) mod chunk;
 pub(super) mod frame;
-pub(super) mod store;
+mod store;
 
 use core::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use b2frame::rescue::ChunkState;
 use serde::Serialize;
@@ -246,6 +249,17 @@ fn percent(part: u64, whole: u64) -> String {
 /// The system refused to read the input.
 fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<'_> {
     Error::io_at(Doing::Read, path)
+}
+
+/// Bytes that a file or a directory takes.
+pub(super) fn size_of(path: &Path) -> u64 {
+    if !path.is_dir() {
+        return fs::metadata(path).map_or(0, |found| found.len());
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    // Links may lead round in circles.
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    files.map(|entry| size_of(&entry.path())).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -30,10 +30,11 @@ pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
 /// A frame that is damaged, or whose seal says so, is not sealed: the new sum would hide it.
 fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    let origin = &store::value_of(origin, cx.dparams())?;
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::SEALS_FRAMES.error()) };
-    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. }) && !store::is_one(path);
+    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
     // What a killed change has left after the frame is overwritten, as by every change.
     if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());

@@ -476,7 +476,7 @@ impl Findings {
             self.hint = Some(rescue_hint(path, at));
             return;
         }
-        let stored = super::rescue::store::size_of(path);
+        let stored = super::rescue::size_of(path);
         let allowed = Guard::allowance(LimitArgs::default(), stored);
         let rescue = RescueOptions::default().max_nbytes(Some(allowed));
         let Ok(found) = super::rescue::frame::salvage(cx, path, at, &rescue) else { return };

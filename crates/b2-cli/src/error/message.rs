@@ -17,12 +17,17 @@ pub(crate) struct Message {
 
 /// There is no column `name` among those.
 pub(crate) fn no_column<'a>(name: &str, columns: impl IntoIterator<Item = &'a str>) -> Error {
-    let mut names = columns.into_iter();
+    NO_SUCH_COLUMN.about(name_among(name, columns))
+}
+
+/// A name, and those that there are.
+fn name_among<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
     let mut listed = names.by_ref().take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
     if names.next().is_some() {
         listed += ", ...";
     }
-    NO_SUCH_COLUMN.about(format!("{name:?}; there are {listed}"))
+    format!("{name:?}; there are {listed}")
 }
 
 /// The error of a condition, with the columns that there are if it names another one.
@@ -30,14 +35,13 @@ pub(crate) fn in_condition<'a>(
     error: impl Into<Error>,
     columns: impl IntoIterator<Item = &'a str>,
 ) -> Error {
-    let error = error.into();
-    let (Error::Bcolz(bcolz_store::Error::Expr(ExprError::NoColumn { name, .. }))
-    | Error::Store(b2store::Error::Expr(ExprError::NoColumn { name, .. }))) = &error
-    else {
-        return error;
-    };
-    let Error::Message { name, .. } = no_column(name, columns) else { return error };
-    Error::Message { message: NO_COLUMN_IN_CONDITION, name }
+    match error.into() {
+        Error::Bcolz(bcolz_store::Error::Expr(ExprError::NoColumn { name, .. }))
+        | Error::Store(b2store::Error::Expr(ExprError::NoColumn { name, .. })) => {
+            NO_COLUMN_IN_CONDITION.about(name_among(&name, columns))
+        }
+        error => error,
+    }
 }
 
 /// Names of columns in a message.

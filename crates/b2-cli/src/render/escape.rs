@@ -30,6 +30,16 @@ pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\r'))
 }
 
+/// The same for a name in any encoding.
+pub(crate) fn unbroken_bytes(name: &[u8]) -> Vec<u8> {
+    let is_broken = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let escape = |byte: &u8| match is_broken(byte) {
+        true => core::ascii::escape_default(*byte).collect(),
+        false => vec![*byte],
+    };
+    name.iter().flat_map(escape).collect()
+}
+
 /// A path as text: bytes that are no UTF-8 are shown as such.
 pub(crate) fn path_text(path: &Path) -> String {
     path.display().to_string()

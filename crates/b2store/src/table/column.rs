@@ -32,6 +32,7 @@ pub struct Column {
     scratch: Arc<Pool<Scratch>>,
 }
 
+/// A buffer, whose memory is used by the next read.
 #[derive(Debug, Default)]
 struct Scratch(Vec<u8>);
 

@@ -1,6 +1,5 @@
 //! Stores and tables that we write: python-blosc2 reads them, changes them, and we read them again.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use b2frame::nd::Selection;
@@ -14,6 +13,7 @@ use serde_json::json;
 use super::super::{Bench, Case, Verdict, case::Draw, oracle::Reply};
 use super::{check_attributes, check_content, decode, is_same, list};
 use crate::failure::{Context, Result, fail};
+use crate::workspace;
 
 const NAMES: &[&str] = &["a", "b", "c", "ä", "x y", "n.b", "long name", "Z"];
 const DTYPES: &[&str] = &["|i1", "<i2", "<i4", "<i8", "|u1", "<u8", "<f4", "<f8"];
@@ -24,7 +24,7 @@ pub(in super::super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict>
     let form = draw.pick(&["b2z", "b2d", "b2e"]);
     let is_flat = draw.chance(30);
     let root = bench.folder.join(format!("written.{form}"));
-    remove(&root)?;
+    workspace::remove(&root)?;
     let options = WriteOptions::default().flat(is_flat);
     let mut writer = StoreWriter::create_with(&root, &options)?;
     for _ in 0..draw.within(0..7) {
@@ -149,7 +149,7 @@ fn value(draw: &mut Draw) -> Value {
 pub(in super::super) fn write_table(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "table-write", 0);
     let root: PathBuf = bench.folder.join(draw.pick(&["written-table.b2z", "written-table.b2d"]));
-    remove(&root)?;
+    workspace::remove(&root)?;
     let kinds: Vec<Drawn> = (0..draw.within(1..7)).map(|_| Drawn::draw(&mut draw)).collect();
     let columns: Vec<NewColumn> =
         kinds.iter().enumerate().map(|(n, kind)| kind.column(&format!("c{n}"))).collect();
@@ -217,15 +217,6 @@ fn check_table(root: &Path, expected: &[Vec<Value>]) -> Result<()> {
         if !is_same(&Value::Array(found.clone()), &Value::Array(expected.to_vec())) {
             return fail(format!("column {}: {found:?}, not {expected:?}", spec.name));
         }
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        fs::remove_dir_all(path)?;
-    } else if path.exists() {
-        fs::remove_file(path)?;
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub(super) fn run(
         return several(args, cx, path, &members, target, options);
     }
     let offset = offset.unwrap_or(0);
-    let allowed = Guard::allowance(args.limits, super::store::size_of(path));
+    let allowed = Guard::allowance(args.limits, super::size_of(path));
     let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
     let saved = salvage(cx, path, offset, &rescue)?;
     Guard::new(args.limits).admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;

@@ -38,7 +38,7 @@ pub(super) fn run(
 ) -> Result<Saved> {
     let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 2));
     let frame = b2frame::OpenOptions::default().dparams(dparams);
-    let allowed = Guard::allowance(args.limits, size_of(path));
+    let allowed = Guard::allowance(args.limits, super::size_of(path));
     let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
     let mut saved = Salvage::open(path, &OpenOptions::default().frame(frame), &rescue)?;
     let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);
@@ -54,17 +54,6 @@ pub(super) fn run(
     drop(saved.save(nest.path(), &WriteOptions::default().form(form))?);
     nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     Ok(summary(&saved, nbytes))
-}
-
-/// Bytes that a file or a directory takes.
-pub(in crate::commands) fn size_of(path: &Path) -> u64 {
-    if !path.is_dir() {
-        return fs::metadata(path).map_or(0, |found| found.len());
-    }
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    // Links may lead round in circles.
-    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    files.map(|entry| size_of(&entry.path())).fold(0, u64::saturating_add)
 }
 
 fn summary(saved: &Salvage, nbytes: u64) -> Saved {

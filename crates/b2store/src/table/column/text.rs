@@ -6,7 +6,7 @@ use std::string::FromUtf8Error;
 use b2frame::NdArray;
 
 use super::{Column, Scratch, first_len, physical_row};
-use crate::batches::BatchArray;
+use crate::batches::{BatchArray, Items};
 use crate::error::{Corrupt, Result};
 use crate::table::Values;
 use crate::table::live::Span;
@@ -19,7 +19,8 @@ impl Column {
         for span in spans {
             let rows = span.rows.clone();
             let Ok(texts) = batches.texts(rows.clone()) else {
-                // Tells which row is no text, or that it is none of those that are wanted.
+                // A block holds values of other kinds too. Read as values of any kind, the rows
+                // that are wanted may all be text; else the error names the one that is not.
                 let items = batches.items(rows.clone())?;
                 for (row, item) in span.keep(rows.zip(items)) {
                     self.check_cell(row, &item)?;
@@ -27,13 +28,11 @@ impl Column {
                 }
                 continue;
             };
-            let len = texts.ends.len();
-            if span.flags.is_empty() && found.ends.is_empty() {
-                found = texts;
-            } else if span.flags.is_empty() {
-                found.extend(&texts, 0..len);
+            let all = 0..texts.len();
+            if span.flags.is_empty() {
+                found.append(texts, all);
             } else {
-                let nths = span.keep(0_usize..len);
+                let nths = span.keep(all);
                 nths.for_each(|n| found.extend(&texts, n..n.saturating_add(1)));
             }
         }

@@ -1,8 +1,8 @@
 """Appends to frames with python-blosc2, one after the other, for `cargo xtask contend`.
 
 Each line of standard input names a frame and a file with the bytes of one chunk, separated by a
-tab. A store gets a new value instead, whose key is the name of the file. The answer is a line: `ok`, or what went wrong. The process stays, as starting Python takes far
-longer than an append.
+tab. A store gets a new value instead, whose key is the name of the file. The answer is a line:
+`ok`, or what went wrong. The process stays, as starting Python takes far longer than an append.
 """
 
 import pathlib

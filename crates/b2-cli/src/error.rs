@@ -342,7 +342,7 @@ impl Error {
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
             Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
-            // More bytes are hardly an item: rows of an array.
+            // Larger ones are rows of an array more likely than items.
             Self::PartItem { of: 2..=16, .. } => {
                 "what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`"
             }

@@ -59,7 +59,7 @@ pub struct Salvage {
     value: Option<Vec<u8>>,
     /// Chunks of the saved frame in a form that C-Blosc2 has written and cannot read.
     unreadable: Vec<u64>,
-    /// Whether the damaged frame opens.
+    /// Whether header, index and trailer of the damaged frame could be used as they are.
     is_opened: bool,
 }
 
@@ -195,8 +195,9 @@ impl Salvage {
         &self.unreadable
     }
 
-    /// Whether the frame can stay as it is: it opens, nothing was damaged, and others can read it.
-    /// A last chunk whose header claims the bytes after it is whole, but the frame does not open.
+    /// Whether the frame can stay as it is: all of it can be read there, and by other programs.
+    /// That all chunks are [`ChunkState::Good`] is not enough: where the header of the last one
+    /// claims bytes of the index, rescue decodes it, and readers of the frame do not.
     #[must_use]
     pub fn is_as_it_was(&self) -> bool {
         self.is_opened && self.is_complete() && self.unreadable.is_empty()

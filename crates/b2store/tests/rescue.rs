@@ -204,8 +204,8 @@ fn what_was_no_store_is_refused() {
     assert!(matches!(salvage(&dir.path().join("none")), Err(Error::Io { .. })));
 }
 
-/// The header of the last chunk claims bytes of the index: the chunk decodes, but the frame does
-/// not open, so that the value cannot stay as it is.
+/// The header of the last chunk claims bytes of the index: rescue decodes the chunk, but readers of
+/// the frame do not, so that the value cannot stay as it is.
 #[test]
 fn a_last_chunk_that_claims_the_bytes_after_it_comes_back() {
     let dir = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use crate::{
     render::escape::path_text,
 };
 
-/// What comes once, and the name by which the system lets it be opened.
+/// An input that can be read once only, and the name by which the system lets it be opened.
 struct Once {
     /// As on the command line; `-` is standard input.
     word: PathBuf,
@@ -24,14 +24,14 @@ struct Once {
     path: PathBuf,
 }
 
-/// Names of what comes once: one that was read is not read again.
+/// Inputs that can be read once only, so that the same word leads to the same one again.
 static KEPT: Mutex<Vec<Once>> = Mutex::new(Vec::new());
 
 fn kept() -> MutexGuard<'static, Vec<Once>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps what comes once under the name that is returned.
+/// Keeps such an input open, and returns the name by which it is opened.
 fn keep(word: &Path, (file, path): (File, PathBuf)) -> PathBuf {
     kept().push(Once { word: word.to_owned(), _file: file, path: path.clone() });
     path
@@ -69,11 +69,11 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
         return Ok(Some(Origin::File { path, part }));
     }
     let found = match redirected()? {
-        Some((file, Some(head))) => begins(&head).then(|| (file, "/dev/fd/0".into())),
+        Some((file, Some(head))) => is_copied(&head).then(|| (file, "/dev/fd/0".into())),
         Some((_, None)) => None,
         None if cfg!(unix) => {
             let mut stdin = io::stdin().lock();
-            match begins(stdin.fill_buf().map_err(Error::io(Doing::Read))?) {
+            match is_copied(stdin.fill_buf().map_err(Error::io(Doing::Read))?) {
                 true => Some(copy_of(&mut stdin)?),
                 false => None,
             }
@@ -84,8 +84,8 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
     Ok(Some(Origin::File { path: keep(stdin, found), part }))
 }
 
-/// Is it read at any position?
-fn begins(head: &[u8]) -> bool {
+/// Whether this is the start of a store or of an array of NumPy, which are read at any position.
+fn is_copied(head: &[u8]) -> bool {
     let mut magics = store::ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
     magics.any(|magic| head.starts_with(magic))
 }
@@ -106,7 +106,7 @@ fn named_pipe(word: &Path) -> Result<Option<Origin>> {
     let mut head = vec![];
     let wanted = NPY_MAGIC.len() as u64;
     (&mut pipe).take(wanted).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
-    let is_copied = begins(&head);
+    let is_copied = is_copied(&head);
     let mut all = io::Cursor::new(head).chain(pipe);
     let found = match is_copied {
         true => copy_of(&mut all)?,

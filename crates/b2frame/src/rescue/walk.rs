@@ -187,8 +187,9 @@ pub(super) fn take_index(
     let fits = |base: &u64| {
         others.iter().all(|at| at.checked_sub(*base).is_some_and(|at| stored.contains(&at)))
     };
-    // Chunks of one length fit in several ways. The last chunk of the data section stands before
-    // the index; where it is not there, headers are short.
+    // Where all chunks have one length, the numbers fit for several lengths of the header. If the
+    // last chunk was found, right before the index, it decides; else the shortest header is taken,
+    // since headers are short.
     let ends_here = found.get(last.checked_sub(1)?).and_then(Found::chunk_at) == Some(end);
     let of_last = stored.iter().max().and_then(|number| end.checked_sub(*number));
     let base = of_last.filter(|base| ends_here && fits(base)).or_else(|| {

@@ -179,8 +179,9 @@ impl Work<'_> {
         Ok(Done { recompressed, ..Done::default() })
     }
 
-    /// Is the output a directory that may be an array? A `.b2frame` file is none, since a `.b2nd`
-    /// file is one, and the chunks of a Bloscpack file are moved.
+    /// Whether the output is a sparse frame that becomes an array. Contiguous frames that are
+    /// arrays have a format of their own, `.b2nd`; of a Bloscpack file the chunks are moved as
+    /// they are.
     fn is_sparse_array(&self) -> Result<bool> {
         let has_sizes = self.args.anew.chunk_size.or(self.args.anew.block_size).is_some();
         let is_moved = self.source.blp().is_some();

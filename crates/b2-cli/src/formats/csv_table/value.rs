@@ -57,7 +57,7 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
         (Kind::Float, 8) => dest.copy_from_slice(&number::<f64>(text, f64::NAN)?.to_le_bytes()),
         (Kind::Float, 4) => dest.copy_from_slice(&number::<f32>(text, f32::NAN)?.to_le_bytes()),
         (Kind::Float, 2) => {
-            // Of two roundings the second would be wrong at times.
+            // Rounded once: by way of a float of 4 bytes it would be rounded twice.
             let value = f16::from_f64(number(text, f64::NAN)?);
             dest.copy_from_slice(&value.to_le_bytes());
         }

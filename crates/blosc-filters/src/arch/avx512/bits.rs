@@ -117,7 +117,7 @@ pub(super) fn load_half_tile<const C: usize>(items: &[u8], orders: Orders) -> [_
         let [a, b] = [load(items, 128 * k), load(items, 128 * k + 64)];
         *row = transpose_bits(_mm512_permutex2var_epi8(a, orders.first[0], b));
     }
-    transpose_scattered(rows, orders.last)
+    gather_lines(rows, orders)
 }
 
 /// Bytes 0..16 of 64 items of `typesize` bytes, as [`load_tile`].
@@ -145,7 +145,16 @@ fn lines<const W: usize>(rows: [__m512i; W], orders: Orders) -> [__m512i; W] {
     for row in &mut rows {
         *row = transpose_bits(permute(orders.first[0], *row));
     }
+    gather_lines(rows, orders)
+}
+
+/// The last round: qwords of the same byte come together in one register, bytes of the same bit in
+/// one qword.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+#[inline]
+fn gather_lines<const W: usize>(rows: [__m512i; W], orders: Orders) -> [__m512i; W] {
     if W == 1 {
+        let mut rows = rows;
         rows[0] = permute(orders.last[0], rows[0]);
         return rows;
     }

@@ -1,6 +1,7 @@
 """What a user of the Python packages writes to compress a file, for `cargo xtask bench-programs`.
 
-Usage: programs.py blosc2-compress|blosc2-decompress|hdf5-compress|hdf5-decompress|blpk ARGUMENTS...
+Usage: programs.py COMMAND ARGUMENTS..., with the command blosc2-compress, blosc2-decompress,
+hdf5-compress, hdf5-decompress, zarrs-compress, zarrs-decompress or blpk.
 """
 
 import collections
@@ -55,6 +56,35 @@ def hdf5_decompress(source, target):
             out.write(data[start : start + step])
 
 
+def zarr_with_zarrs():
+    """zarr-python with the codecs of zarrs: Rust, with C-Blosc for Blosc."""
+    import zarr
+    import zarrs  # noqa: F401: the pipeline named below
+
+    zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
+    return zarr
+
+
+def zarrs_compress(source, target, codec, level, typesize):
+    """An array in chunks of 1 MiB, by the codec `blosc` of zarrs."""
+    import numpy as np
+
+    zarr = zarr_with_zarrs()
+    data = np.memmap(source, mode="r").view(f"<i{typesize}")
+    blosc = zarr.codecs.BloscCodec(
+        cname=codec, clevel=int(level), shuffle="shuffle", typesize=int(typesize)
+    )
+    zarr.create_array(target, data=data, chunks=((1 << 20) // int(typesize),), compressors=[blosc])
+
+
+def zarrs_decompress(source, target):
+    array = zarr_with_zarrs().open_array(source, mode="r")
+    with open(target, "wb") as out:
+        step = 64 * array.chunks[0]
+        for start in range(0, len(array), step):
+            out.write(array[start : start + step])
+
+
 def blpk(arguments):
     # Gone from collections since Python 3.10; Bloscpack 0.16.0 takes it from there.
     collections.MutableMapping = collections.abc.MutableMapping
@@ -74,5 +104,9 @@ if __name__ == "__main__":
         hdf5_compress(*arguments)
     elif name == "hdf5-decompress":
         hdf5_decompress(*arguments)
+    elif name == "zarrs-compress":
+        zarrs_compress(*arguments)
+    elif name == "zarrs-decompress":
+        zarrs_decompress(*arguments)
     else:
         blpk(arguments)

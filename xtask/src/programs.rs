@@ -9,8 +9,9 @@
 //!   float64.
 //! - `frames`: a random walk of int32, as sensors deliver it. C-Blosc2 takes part as a C program
 //!   over the library of the wheel (`xtask/c/blosc2_frame.c`, if there is a C compiler), as the
-//!   start of Python takes longer than a small file; HDF5 if `h5py` and `hdf5plugin` are installed
-//!   in the environment of the oracles.
+//!   start of Python takes longer than a small file; HDF5 and Zarr if `h5py` and `hdf5plugin`, or
+//!   `zarrs` (the codecs of zarrs for zarr-python, with C-Blosc) are installed in the environment
+//!   of the oracles.
 //!
 //! Needs Linux, which says how much time children took.
 
@@ -18,7 +19,7 @@ use std::{
     fs::{self, File},
     io::{BufWriter, Read, Write},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
     time::Instant,
 };
 
@@ -173,6 +174,12 @@ const FRAMES: Subject = Subject {
             "$py hdf5-decompress packed back",
         ),
         program(
+            "zarrs, Blosc lz4 5",
+            "zarrs",
+            "$py zarrs-compress data packed lz4 5 4",
+            "$py zarrs-decompress packed back",
+        ),
+        program(
             "**b2** -C lz4",
             "sh",
             "b2 c -qft4 --no-sync -C lz4 -5 -o packed data",
@@ -213,6 +220,12 @@ const FRAMES: Subject = Subject {
             "hdf5plugin",
             "$py hdf5-compress data packed zstd 5 4",
             "$py hdf5-decompress packed back",
+        ),
+        program(
+            "zarrs, Blosc zstd 5",
+            "zarrs",
+            "$py zarrs-compress data packed zstd 5 4",
+            "$py zarrs-decompress packed back",
         ),
         program(
             "**b2**",
@@ -310,9 +323,8 @@ impl Bench {
 
     fn is_there(&self, program: &Program) -> bool {
         let asked = match program.needs {
-            "hdf5plugin" => {
-                Command::new(&self.python).args(["-c", "import h5py, hdf5plugin"]).status()
-            }
+            "hdf5plugin" => self.imports("h5py, hdf5plugin"),
+            "zarrs" => self.imports("zarr, zarrs"),
             needs => self.shell(&format!("command -v {needs} > /dev/null")).status(),
         };
         let is_there = program.needs == "python" || asked.is_ok_and(|status| status.success());
@@ -322,14 +334,22 @@ impl Bench {
         is_there
     }
 
+    /// Whether Python finds these modules; what it says of others is not for the reader.
+    fn imports(&self, modules: &str) -> std::io::Result<ExitStatus> {
+        let code = format!("import {modules}");
+        Command::new(&self.python).args(["-c", &code]).stderr(Stdio::null()).status()
+    }
+
     fn measure_program(&self, program: &Program) -> Result<Best> {
+        // A Zarr array is a directory.
+        let _ = fs::remove_dir_all(self.folder.join("packed"));
         for name in ["packed", "back"] {
             let _ = fs::remove_file(self.folder.join(name));
         }
         let compress = self.timed(program.compress)?;
         let decompress = self.timed(program.decompress)?;
         compare_files(&self.folder.join("data"), &self.folder.join("back"))?;
-        Ok(Best { packed: fs::metadata(self.folder.join("packed"))?.len(), compress, decompress })
+        Ok(Best { packed: nbytes_of(&self.folder.join("packed"))?, compress, decompress })
     }
 
     fn timed(&self, line: &str) -> Result<Time> {
@@ -390,6 +410,19 @@ fn children() -> Result<f64> {
     } else {
         fail("/proc/self/stat has other fields")
     }
+}
+
+/// The bytes of a file, or of all the files of a directory.
+fn nbytes_of(path: &Path) -> Result<u64> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
+    }
+    let mut sum = 0;
+    for entry in fs::read_dir(path)? {
+        sum += nbytes_of(&entry?.path())?;
+    }
+    Ok(sum)
 }
 
 /// Both files have the same bytes.

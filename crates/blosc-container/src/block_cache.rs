@@ -81,15 +81,37 @@ impl BlockCache {
         bytes: &Range<usize>,
         stamp: Option<Stamp>,
     ) -> Option<&[u8]> {
-        let found = self.blocks.iter().position(|block| block.holds(number, bytes))?;
-        if found != 0 {
-            let block = self.blocks.remove(found)?;
+        if self.bring_to_front(number, bytes, stamp) { self.front(bytes) } else { None }
+    }
+
+    /// Whether a block holds the bytes `bytes` of a chunk, as [`get`](Self::get) has it; then
+    /// [`front`](Self::front) gives them.
+    #[inline]
+    pub fn bring_to_front(
+        &mut self,
+        number: u64,
+        bytes: &Range<usize>,
+        stamp: Option<Stamp>,
+    ) -> bool {
+        let Some(found) = self.blocks.iter().position(|block| block.holds(number, bytes)) else {
+            return false;
+        };
+        if found != 0
+            && let Some(block) = self.blocks.remove(found)
+        {
             self.blocks.push_front(block);
         }
-        if self.blocks.front()?.stamp != stamp {
+        let is_same = self.blocks.front().is_some_and(|block| block.stamp == stamp);
+        if !is_same {
             self.remove_first();
-            return None;
         }
+        is_same
+    }
+
+    /// Bytes of the chunk whose block was used last, if that holds them.
+    #[inline]
+    #[must_use]
+    pub fn front(&self, bytes: &Range<usize>) -> Option<&[u8]> {
         let block = self.blocks.front()?;
         let start = bytes.start.checked_sub(block.bytes.start)?;
         block.data.get(start..start.checked_add(bytes.len())?)

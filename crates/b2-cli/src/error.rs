@@ -374,9 +374,14 @@ impl Error {
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. })) => {
                 "if frames follow, `b2 repack` makes one of them"
             }
-            Self::MaxOutput { .. } => "use --max-output to allow more",
-            Self::MaxRatio { .. } => "use --max-ratio to allow more",
-            Self::Store(b2store::Error::Frame { source, .. }) if cut_off(source).is_some() => {
+            Self::MaxOutput { nbytes, .. } => {
+                return Some(format!("--max-output {} allows it", size::enough(*nbytes)).into());
+            }
+            Self::MaxRatio { nbytes, from, .. } => {
+                let ratio = nbytes.div_ceil((*from).max(1));
+                return Some(format!("if this is meant, --max-ratio {ratio} allows it").into());
+            }
+            Self::Store(b2store::Error::Frame { .. }) if self.code() == Code::Data => {
                 "`b2 rescue STORE -o NEW` saves what can be read"
             }
             Self::Store(

@@ -375,7 +375,7 @@ impl Drawn {
         (self.extent, self.tally) = (extent, tally);
         let (low, high) = extent.ends().unwrap_or((0.0, 1.0));
         let mut histogram = Histogram::new(low, high, nbins);
-        reading.pass(numbers, &mut |_, values| histogram.count_all(values))?;
+        reading.pass(numbers, &mut |_, values| histogram.count(values, 1))?;
         let ends = (histogram.edges.first(), histogram.edges.last());
         let picture = &mut self.picture;
         if let (Some(first), Some(last)) = ends {

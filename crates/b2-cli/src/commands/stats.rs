@@ -1,11 +1,15 @@
 //! `b2 stats`: least, largest, mean, NaN, zeros and the distribution, per column of a table.
 
 mod column;
+mod runs;
 mod table;
 
 use serde::Serialize;
 
-use self::column::{Column, ColumnReport};
+use self::{
+    column::{Column, ColumnReport},
+    runs::{ItemSink, Runs},
+};
 use super::{
     content::{self, WholeItems},
     convert::source::Source,
@@ -16,7 +20,7 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     formats::store,
-    inputs::origin::Origin,
+    inputs::{decoded::Guard, origin::Origin},
     render::{
         escape::harmless,
         progress::Progress,
@@ -56,22 +60,37 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     }
     let sources = match content::foreign_table(cx, origin, args.dtype.as_ref())? {
         Some(table) => vec![table],
-        None => content::open(cx, origin, args.limits)?,
+        None => content::open_to_look(cx, origin)?,
     };
     let format = sources.first().map_or("empty", Source::name);
     let layout = content::layout(&sources)?;
     let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
     let mut columns = Column::all(&dtype, &args.columns)?;
     let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+    let itemsize = dtype.itemsize();
+    let runs = sources.iter().map(|source| Runs::find(source, itemsize));
+    let runs = runs.collect::<Result<Vec<_>>>()?;
+    let mut guard = Guard::new(args.limits);
+    for (source, runs) in sources.iter().zip(&runs) {
+        let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |it| Ok(it.decoded_nbytes()));
+        guard.admit_bytes(decoded?, source.stored())?;
+    }
     let name = origin.name();
     let npasses = if args.histogram.is_some() { 2 } else { 1 };
     let progress = Progress::new(&cx.console, &name, Some(nbytes.saturating_mul(npasses)));
-    let pass = |work: &mut dyn FnMut(&[u8])| {
-        let mut items = WholeItems::new(dtype.itemsize());
-        for source in &sources {
+    let pass = |work: ItemSink<'_>| {
+        let mut items = WholeItems::new(itemsize);
+        for (source, runs) in sources.iter().zip(&runs) {
+            if let Some(runs) = runs {
+                runs.for_each(&cx.read_options(), &mut |piece, times| {
+                    progress.add((piece.len() as u64).saturating_mul(times));
+                    work(piece, times);
+                })?;
+                continue;
+            }
             source.stream(&cx.read_options(), &mut |piece| {
-                items.push(piece, work);
                 progress.add(piece.len() as u64);
+                items.push(piece, &mut |items| work(items, 1));
                 Ok(())
             })?;
         }
@@ -80,14 +99,14 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
             _ => Err(Error::PartItem {
                 file: "the content".to_owned(),
                 found: nbytes,
-                of: dtype.itemsize() as u64,
+                of: itemsize as u64,
             }),
         }
     };
-    pass(&mut |items| columns.iter_mut().for_each(|column| column.look(items)))?;
+    pass(&mut |items, times| columns.iter_mut().for_each(|column| column.look(items, times)))?;
     if let Some(nbins) = args.histogram {
         columns.iter_mut().for_each(|column| column.start_histogram(nbins));
-        pass(&mut |items| columns.iter_mut().for_each(|column| column.count(items)))?;
+        pass(&mut |items, times| columns.iter_mut().for_each(|it| it.count(items, times)))?;
     }
     drop(progress);
     print(

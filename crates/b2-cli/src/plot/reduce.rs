@@ -17,13 +17,32 @@ impl Tally {
     /// Counts some values.
     pub(crate) fn count(&mut self, values: &[f64]) {
         self.nitems += values.len() as u64;
-        // Most runs have only finite values, which one pass without branches tells.
-        if values.iter().fold(0.0, |sum, value| sum + value * 0.0) == 0.0 {
+        if is_finite(values) {
             return;
         }
         self.nan += values.iter().filter(|value| value.is_nan()).count() as u64;
         self.inf += values.iter().filter(|value| value.is_infinite()).count() as u64;
     }
+}
+
+/// Values that are looked at side by side, so that none waits for the one before it.
+const LANES: usize = 8;
+
+/// Are all values finite? One pass without branches tells.
+fn is_finite(values: &[f64]) -> bool {
+    !values.iter().fold(false, |found, value| found | !value.is_finite())
+}
+
+/// The sum of what `term` makes of each value.
+pub(crate) fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
+    let (groups, rest) = values.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for group in groups {
+        for (sum, value) in sums.iter_mut().zip(group) {
+            *sum += term(*value);
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|value| term(*value)).sum::<f64>()
 }
 
 /// The least and the largest finite value.
@@ -37,12 +56,34 @@ impl Extent {
     /// Of no value.
     pub(crate) const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY };
 
-    /// With some values.
+    /// With the finite ones of some values.
     pub(crate) fn add(&mut self, values: &[f64]) {
+        if is_finite(values) {
+            return self.widen(values);
+        }
         for value in values.iter().copied().filter(|value| value.is_finite()) {
             self.min = self.min.min(value);
             self.max = self.max.max(value);
         }
+    }
+
+    /// With some values, infinite ones as well; NaN is none.
+    pub(crate) fn widen(&mut self, values: &[f64]) {
+        let (groups, rest) = values.as_chunks::<LANES>();
+        let mut lanes = [*self; LANES];
+        for group in groups {
+            for (lane, value) in lanes.iter_mut().zip(group) {
+                lane.take(*value);
+            }
+        }
+        rest.iter().for_each(|value| self.take(*value));
+        *self = lanes.into_iter().fold(*self, Self::join);
+    }
+
+    /// With a value. Comparisons with NaN are false.
+    fn take(&mut self, value: f64) {
+        self.min = if value < self.min { value } else { self.min };
+        self.max = if value > self.max { value } else { self.max };
     }
 
     /// With the values of another one.
@@ -144,26 +185,12 @@ impl Line {
 
 impl LineColumn {
     fn add(&mut self, run: &[f64]) {
-        let (mut min, mut max) = (self.extent.min, self.extent.max);
-        for value in run {
-            // Comparisons with NaN are false.
-            if *value < min {
-                min = *value;
-            }
-            if *value > max {
-                max = *value;
-            }
-        }
-        let mut checked = Extent { min, max };
-        let sum = run.iter().fold(0.0, |sum, value| sum + value * 0.0);
-        if sum != 0.0 {
+        if !is_finite(run) {
             self.has_nan |= run.iter().any(|value| value.is_nan());
             self.has_above |= run.contains(&f64::INFINITY);
             self.has_below |= run.contains(&f64::NEG_INFINITY);
-            checked = self.extent;
-            checked.add(run);
         }
-        self.extent = checked;
+        self.extent.add(run);
         let mut finite = run.iter().copied().filter(|value| value.is_finite());
         if self.first.is_nan() {
             self.first = finite.next().unwrap_or(f64::NAN);
@@ -279,26 +306,17 @@ impl Histogram {
         Self { edges, counts: vec![0; nbins.into()] }
     }
 
-    /// Counts a value, which is left out if it is not finite.
-    pub(crate) fn count(&mut self, value: f64) {
-        if !value.is_finite() {
-            return;
-        }
-        let nbin = self.edges.partition_point(|edge| *edge <= value).saturating_sub(1);
-        // The last step has its end.
-        let nbin = nbin.min(self.counts.len().saturating_sub(1));
-        self.counts.get_mut(nbin).into_iter().for_each(|count| *count += 1);
-    }
-
-    /// Counts many values: where a division says, or beside it.
+    /// Counts some values, each of which is there so many times; those that are not finite are left
+    /// out.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is clamped")]
-    pub(crate) fn count_all(&mut self, values: &[f64]) {
+    pub(crate) fn count(&mut self, values: &[f64], times: u64) {
         let (Some(first), Some(last)) = (self.edges.first(), self.edges.last()) else { return };
         let (first, nbins) = (*first, self.counts.len());
         let scale = nbins as f64 / (last - first);
         if !scale.is_normal() {
-            return values.iter().for_each(|value| self.count(*value));
+            return self.count_by_search(values, times);
         }
+        // A division tells the step, or one beside it.
         for value in values.iter().filter(|value| value.is_finite()) {
             let mut nbin = (((value - first) * scale) as usize).min(nbins - 1);
             if *value < self.edges[nbin] {
@@ -306,7 +324,17 @@ impl Histogram {
             } else if nbin + 1 < nbins && *value >= self.edges[nbin + 1] {
                 nbin += 1;
             }
-            self.counts[nbin] += 1;
+            self.counts[nbin] += times;
+        }
+    }
+
+    /// The same for steps that are too narrow or too wide for a division.
+    fn count_by_search(&mut self, values: &[f64], times: u64) {
+        for value in values.iter().filter(|value| value.is_finite()) {
+            let nbin = self.edges.partition_point(|edge| edge <= value).saturating_sub(1);
+            // The last step has its end.
+            let nbin = nbin.min(self.counts.len().saturating_sub(1));
+            self.counts.get_mut(nbin).into_iter().for_each(|count| *count += times);
         }
     }
 }
@@ -348,6 +376,27 @@ mod tests {
     }
 
     #[test]
+    fn values_side_by_side_are_values_one_by_one() {
+        for len in [0, 1, 7, 8, 9, 1000] {
+            let mut values = wave(len);
+            let plain = values.iter().map(|value| value * 2.0).sum::<f64>();
+            assert!((sum(&values, |value| value * 2.0) - plain).abs() < 1e-9);
+            let mut extent = Extent::EMPTY;
+            extent.widen(&values);
+            let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!(extent, Extent { min, max });
+            assert!(is_finite(&values));
+            values.extend([f64::NAN, f64::NEG_INFINITY]);
+            let mut finite = Extent::EMPTY;
+            finite.add(&values);
+            assert_eq!(finite, extent);
+            finite.widen(&values);
+            assert_eq!(finite.min, f64::NEG_INFINITY);
+        }
+    }
+
+    #[test]
     fn items_lie_in_the_part_that_has_them() {
         for (count, len) in [(1, 1), (3, 10), (7, 7), (800, 801), (10, u64::MAX)] {
             for item in [0, 1, len / 3, len / 2, len - 1] {
@@ -380,14 +429,14 @@ mod tests {
             let values = wave(5_000);
             let (mut one, mut all) =
                 (Histogram::new(-20.0, 79.9, nbins), Histogram::new(-20.0, 79.9, nbins));
-            values.iter().for_each(|value| one.count(*value));
-            all.count_all(&values);
+            one.count_by_search(&values, 1);
+            all.count(&values, 1);
             assert_eq!(one, all);
             assert_eq!(all.counts.iter().sum::<u64>(), 5_000);
         }
         for (min, max) in [(5.0, 5.0), (-f64::MAX, f64::MAX), (f64::MAX, f64::MAX), (0.0, 5e-324)] {
             let mut histogram = Histogram::new(min, max, 10);
-            histogram.count_all(&[min, max, f64::NAN, f64::INFINITY]);
+            histogram.count(&[min, max, f64::NAN, f64::INFINITY], 1);
             assert_eq!(histogram.counts.iter().sum::<u64>(), 2, "{histogram:?}");
         }
     }

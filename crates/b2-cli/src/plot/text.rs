@@ -352,7 +352,7 @@ mod tests {
             &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN, 7.0, 8.0, 9.0, 10.0, 11.0],
         );
         let mut bars = Histogram::new(0.0, 9.0, 5);
-        bars.count_all(&[0.0, 1.0, 8.9]);
+        bars.count(&[0.0, 1.0, 8.9], 1);
         let contents = [
             Content::Lines { lines: vec![(String::new(), line)], start: 0.0, step: 1.0 },
             Content::Map { map, values: AxisRange::new(0.0, 11.0), label: String::new() },

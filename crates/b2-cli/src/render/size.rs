@@ -55,6 +55,16 @@ fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     u64::try_from(bytes).ok()
 }
 
+/// A size that is no less than so many bytes, as an option takes it.
+pub(crate) fn enough(nbytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = |(unit, _): &&(u64, &str)| nbytes >= 10 * unit;
+    match units.iter().find(fits) {
+        Some((unit, name)) => format!("{}{name}", nbytes.div_ceil(*unit)),
+        None => nbytes.to_string(),
+    }
+}
+
 /// Bytes per unit.
 fn factor(unit: &str) -> Result<u64, SizeError> {
     let lower = unit.to_ascii_lowercase();

@@ -172,3 +172,41 @@ fn columns_of_a_table_and_its_nulls() {
     assert!(!run.text().contains("_cols"), "{}", run.text());
     assert_ne!(dir.b2("stats --columns nope table-basic.b2z").code, Some(0));
 }
+
+#[test]
+fn blank_arrays_of_any_size_are_looked_at_without_decoding() {
+    use b2frame::{NdParams, NdWriter, nd::Fill};
+    let dir = Dir::new();
+    // 36 GiB and 9 chunks that are not whole, of which one has data.
+    let (rows, cols) = (70_000, 70_001);
+    let array = |name: &str, fill: Fill| {
+        let params = NdParams::new(&[rows, cols], "<f8".parse().unwrap());
+        let params = params.chunkshape(&[4096, 4096]).blockshape(&[256, 256]).fill(fill);
+        NdWriter::create(dir.path(name), &params).unwrap()
+    };
+    drop(array("zeros.b2nd", Fill::Zeros).finish().unwrap());
+    drop(array("nan.b2nd", Fill::Nans).finish().unwrap());
+    let mut sevens = array("sevens.b2nd", Fill::Value(7_f64.to_le_bytes().to_vec()));
+    sevens.write_bytes(b2frame::nd::Selection::from((3, 70_000)), &1_f64.to_le_bytes()).unwrap();
+    drop(sevens.finish().unwrap());
+    let stats = |name: &str| {
+        let run = dir.b2(&format!("stats --json --histogram=2 {name}")).ok();
+        let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        report["columns"][0].clone()
+    };
+    let nitems = rows * cols;
+    let zeros = stats("zeros.b2nd");
+    assert_eq!((&zeros["zeros"], &zeros["max"]), (&nitems.into(), &0.0.into()), "{zeros}");
+    assert_eq!(zeros["histogram"]["counts"], serde_json::json!([0, nitems]), "{zeros}");
+    let nan = stats("nan.b2nd");
+    assert_eq!((&nan["nan"], nan.get("min")), (&nitems.into(), None), "{nan}");
+    let sevens = stats("sevens.b2nd");
+    assert_eq!((&sevens["min"], &sevens["max"]), (&1.0.into(), &7.0.into()), "{sevens}");
+    assert_eq!(sevens["histogram"]["counts"], serde_json::json!([1, nitems - 1]), "{sevens}");
+    // What has to make all values says which option allows it.
+    for line in ["sum zeros.b2nd", "diff zeros.b2nd nan.b2nd", "plot zeros.b2nd"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(5), "{line}: {}", run.stderr);
+        assert!(run.stderr.contains("hint: if this is meant, --max-ratio "), "{}", run.stderr);
+    }
+}

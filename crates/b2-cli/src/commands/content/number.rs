@@ -117,12 +117,19 @@ impl NumberType {
             (Kind::Uint, 2, false) => {
                 each(bytes, stride, nitems, values, |item| u16::from_le_bytes(item).into());
             }
+            (Kind::Int, 1, _) => {
+                each(bytes, stride, nitems, values, |item| i8::from_le_bytes(item).into());
+            }
             (Kind::Uint, 1, _) => {
                 each(bytes, stride, nitems, values, |item: [u8; 1]| item[0].into());
             }
             (Kind::Int, 8, false) => {
                 #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
                 each(bytes, stride, nitems, values, |item| i64::from_le_bytes(item) as f64);
+            }
+            (Kind::Uint, 8, false) => {
+                #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
+                each(bytes, stride, nitems, values, |item| u64::from_le_bytes(item) as f64);
             }
             _ => {
                 let items = (0..nitems).map_while(|n| {

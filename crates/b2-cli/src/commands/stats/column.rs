@@ -10,12 +10,20 @@ use crate::{
         show::item,
     },
     error::{Result, message},
-    plot::reduce::{Extent, Histogram},
+    plot::reduce::{Extent, Histogram, Tally, sum},
     report::dtype_text,
 };
 
-/// Numbers that are summed up before they are combined with the rest.
+/// Rows whose numbers are looked at together, and summed up before they are combined with the rest.
 const RUN: usize = 1024;
+
+/// From here on several integers have one nearest float.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Whether a number can be below another one, of which `a` and `b` are the nearest floats.
+fn may_be_below(a: f64, b: f64) -> bool {
+    a < b || (a == b && a.abs() >= MAX_EXACT)
+}
 
 /// The findings, as they are printed.
 #[derive(Debug, Serialize)]
@@ -87,6 +95,8 @@ pub(super) struct Column {
     inf: u64,
     zeros: u64,
     histogram: Option<Histogram>,
+    /// The values of some rows, as floats.
+    run: Vec<f64>,
 }
 
 /// Number, mean, and sum of the squares of the distances from it.
@@ -144,6 +154,7 @@ impl Column {
             inf: 0,
             zeros: 0,
             histogram: None,
+            run: vec![],
         }
     }
 
@@ -160,43 +171,100 @@ impl Column {
         cells.flat_map(move |cell| cell.chunks_exact(itemsize))
     }
 
-    /// Takes some rows into account.
-    pub(super) fn look(&mut self, rows: &[u8]) {
-        let values = self.values(rows);
-        let Some(number) = self.number else {
-            let is_zero = |value: &&[u8]| value.iter().all(|byte| *byte == 0);
-            self.zeros += values.filter(is_zero).count() as u64;
-            return;
-        };
-        let (mut run, mut len) = ([0.0; RUN], 0);
-        for value in values {
-            let read = number.read(value);
-            let as_float = read.to_f64();
-            if as_float.is_nan() {
-                self.nan += 1;
-                continue;
+    /// The value with number `n` of those in some rows.
+    fn value<'a>(&self, rows: &'a [u8], n: usize) -> Option<&'a [u8]> {
+        let itemsize = self.base().itemsize().max(1);
+        let per_row = (self.dtype.itemsize() / itemsize).max(1);
+        let row = rows.chunks_exact(self.rowsize).nth(n / per_row)?;
+        let start = self.offset + n % per_row * itemsize;
+        row.get(start..start + itemsize)
+    }
+
+    /// Hands the values of some rows to `work` as floats, a run of rows at a time, with the rows.
+    fn for_each_run(
+        &mut self,
+        rows: &[u8],
+        mut work: impl FnMut(&mut Self, NumberType, &[u8], &mut Vec<f64>),
+    ) {
+        let Some(number) = self.number else { return };
+        let itemsize = self.base().itemsize().max(1);
+        let mut run = core::mem::take(&mut self.run);
+        for rows in rows.chunks(self.rowsize.saturating_mul(RUN)) {
+            run.clear();
+            match self.dtype.itemsize() == itemsize {
+                true => {
+                    let items = rows.get(self.offset..).unwrap_or_default();
+                    number.extend(items, self.rowsize, itemsize, usize::MAX, &mut run);
+                }
+                false => run.extend(self.values(rows).map(|value| number.read(value).to_f64())),
             }
-            self.zeros += u64::from(as_float == 0.0);
-            if self.min.as_ref().is_none_or(|(min, _)| read.is_below(*min)) {
-                self.min = Some((read, value.to_vec()));
-            }
-            if self.max.as_ref().is_none_or(|(max, _)| max.is_below(read)) {
-                self.max = Some((read, value.to_vec()));
-            }
-            if as_float.is_infinite() {
-                self.inf += 1;
-                continue;
-            }
-            run[len] = as_float;
-            len += 1;
-            if len == RUN {
-                self.moments.add(&run);
-                self.finite.add(&run);
-                len = 0;
-            }
+            work(self, number, rows, &mut run);
         }
-        self.moments.add(&run[..len]);
-        self.finite.add(&run[..len]);
+        self.run = run;
+    }
+
+    /// Takes some rows into account, each of which is there so many times.
+    pub(super) fn look(&mut self, rows: &[u8], times: u64) {
+        if self.number.is_none() {
+            let is_zero = |value: &&[u8]| value.iter().all(|byte| *byte == 0);
+            self.zeros += self.values(rows).filter(is_zero).count() as u64 * times;
+            return;
+        }
+        self.for_each_run(rows, |column, number, rows, run| {
+            column.zeros += run.iter().filter(|value| **value == 0.0).count() as u64 * times;
+            let mut tally = Tally::default();
+            tally.count(run);
+            let mut extent = Extent::EMPTY;
+            extent.widen(run);
+            column.widen(number, rows, run, extent);
+            if tally.nan + tally.inf > 0 {
+                column.nan += tally.nan * times;
+                column.inf += tally.inf * times;
+                run.retain(|value| value.is_finite());
+                extent = Extent::EMPTY;
+                extent.widen(run);
+            }
+            column.moments.add(run, times);
+            column.finite = column.finite.join(extent);
+        });
+    }
+
+    /// Keeps the least and the largest value of a run, `extent` as floats, if there was none beyond
+    /// them yet.
+    fn widen(&mut self, number: NumberType, rows: &[u8], run: &[f64], extent: Extent) {
+        let Some((low, high)) = extent.ends() else { return };
+        let min = self.min.as_ref().map(|(min, _)| min.to_f64());
+        if min.is_none_or(|min| may_be_below(low, min))
+            && let Some(value) = self.end(number, rows, run, low, Number::is_below)
+            && self.min.as_ref().is_none_or(|(min, _)| value.0.is_below(*min))
+        {
+            self.min = Some((value.0, value.1.to_vec()));
+        }
+        let max = self.max.as_ref().map(|(max, _)| max.to_f64());
+        if max.is_none_or(|max| may_be_below(max, high))
+            && let Some(value) = self.end(number, rows, run, high, |a, b| b.is_below(a))
+            && self.max.as_ref().is_none_or(|(max, _)| max.is_below(value.0))
+        {
+            self.max = Some((value.0, value.1.to_vec()));
+        }
+    }
+
+    /// The first value of a run that lies before all others; `end` is the float nearest to it.
+    fn end<'a>(
+        &self,
+        number: NumberType,
+        rows: &'a [u8],
+        run: &[f64],
+        end: f64,
+        is_before: impl Fn(Number, Number) -> bool,
+    ) -> Option<(Number, &'a [u8])> {
+        if end.abs() < MAX_EXACT {
+            let n = run.iter().position(|value| *value == end)?;
+            return self.value(rows, n).map(|value| (number.read(value), value));
+        }
+        let values = self.values(rows).map(|value| (number.read(value), value));
+        let numbers = values.filter(|(read, _)| !read.to_f64().is_nan());
+        numbers.reduce(|a, b| if is_before(b.0, a.0) { b } else { a })
     }
 
     /// Starts the second pass, if there are finite values.
@@ -206,12 +274,10 @@ impl Column {
     }
 
     /// Counts the values in some rows.
-    pub(super) fn count(&mut self, rows: &[u8]) {
-        let values = self.values(rows);
-        let (Some(number), Some(histogram)) = (self.number, &mut self.histogram) else { return };
-        for value in values {
-            histogram.count(number.read(value).to_f64());
-        }
+    pub(super) fn count(&mut self, rows: &[u8], times: u64) {
+        let Some(mut histogram) = self.histogram.take() else { return };
+        self.for_each_run(rows, |_, _, _, run| histogram.count(run, times));
+        self.histogram = Some(histogram);
     }
 
     /// What was found.
@@ -249,15 +315,17 @@ impl Column {
 }
 
 impl Moments {
-    /// Adds some numbers: their own moments first, which are exact for few of them.
-    #[allow(clippy::cast_precision_loss, reason = "runs are short")]
-    fn add(&mut self, run: &[f64]) {
+    /// Adds some numbers, each so many times: their own moments first, which are exact for few of
+    /// them.
+    #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
+    fn add(&mut self, run: &[f64], times: u64) {
         if run.is_empty() {
             return;
         }
-        let n = run.len() as f64;
-        let mean = run.iter().sum::<f64>() / n;
-        let squares: f64 = run.iter().map(|value| (value - mean).powi(2)).sum();
+        let (n, times) = (run.len() as f64, times as f64);
+        let mean = sum(run, |value| value) / n;
+        let squares = sum(run, |value| (value - mean) * (value - mean)) * times;
+        let n = n * times;
         let (all, distance) = (self.n + n, mean - self.mean);
         self.squares += squares + distance * distance * self.n / all * n;
         self.mean += distance * (n / all);
@@ -276,19 +344,90 @@ mod tests {
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 1e4;
         for len in [1, 7, 1024, 10_000] {
             let mut moments = Moments::default();
-            values.chunks(len).for_each(|run| moments.add(run));
+            values.chunks(len).for_each(|run| moments.add(run, 1));
             assert!((moments.mean - mean).abs() < 1e-8, "{moments:?}");
             assert!((moments.squares / moments.n - variance).abs() < 1e-6, "{moments:?}");
         }
     }
 
     #[test]
+    fn ends_are_exact_where_floats_are_not() {
+        let look = |dtype: &str, bytes: &[u8]| {
+            let mut column = Column::all(&dtype.parse().unwrap(), &[]).unwrap().remove(0);
+            // In two pieces, so that the second has to be compared with the first.
+            let (first, second) = bytes.split_at(bytes.len() / 16 * 8);
+            column.look(first, 1);
+            column.look(second, 1);
+            let report = column.report();
+            (report.min_text.unwrap(), report.max_text.unwrap())
+        };
+        let big = 1_i64 << 60;
+        let values: Vec<i64> =
+            (0..5000).map(|n| big + (n * 7919) % 5000).chain((0..5000).map(|n| big - n)).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        assert_eq!(look("<i8", &bytes), ((big - 4999).to_string(), (big + 4999).to_string()));
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+        assert_eq!(look(">i8", &bytes), ((big - 4999).to_string(), (big + 4999).to_string()));
+        let bytes: Vec<u8> = [1.5, f64::NAN, f64::NEG_INFINITY, 3.0]
+            .into_iter()
+            .flat_map(f64::to_le_bytes)
+            .collect();
+        assert_eq!(look("<f8", &bytes), ("-inf".to_owned(), "3.0".to_owned()));
+        let times: Vec<u8> =
+            [i64::MIN, 5, 2, i64::MIN].into_iter().flat_map(i64::to_le_bytes).collect();
+        let (min, max) = look("<M8[s]", &times);
+        assert!(min.ends_with(":02") && max.ends_with(":05"), "{min} {max}");
+    }
+
+    #[test]
+    fn fields_and_rows_of_arrays_are_looked_at_as_single_values_are() {
+        let rows: Vec<u8> = (0..3000_i16)
+            .flat_map(|n| {
+                let pair = [n - 7, 5 * n].map(i16::to_le_bytes).concat();
+                [&[9_u8][..], &pair, &f64::from(n).to_le_bytes()].concat()
+            })
+            .collect();
+        let dtype = "[('a', '|u1'), ('p', '<i2', (2,)), ('f', '<f8')]".parse().unwrap();
+        let mut columns = Column::all(&dtype, &[]).unwrap();
+        columns.iter_mut().for_each(|column| column.look(&rows, 1));
+        let ends: Vec<_> = columns
+            .iter()
+            .map(|column| {
+                let report = column.report();
+                (report.min_text.unwrap(), report.max_text.unwrap(), report.zeros)
+            })
+            .collect();
+        let expected = [("9", "9", 0), ("-7", "14995", 2), ("0.0", "2999.0", 1)];
+        let expected = expected.map(|(min, max, zeros)| (min.to_owned(), max.to_owned(), zeros));
+        assert_eq!(ends, expected);
+    }
+
+    #[test]
+    fn a_row_that_is_there_many_times_counts_as_often() {
+        let bytes: Vec<u8> =
+            [2.0_f64, 0.0, f64::NAN].into_iter().flat_map(f64::to_le_bytes).collect();
+        let column = || Column::all(&"<f8".parse().unwrap(), &[]).unwrap().remove(0);
+        let (mut at_once, mut each) = (column(), column());
+        at_once.look(&bytes, 700);
+        (0..700).for_each(|_| each.look(&bytes, 1));
+        for column in [&mut at_once, &mut each] {
+            column.start_histogram(4);
+        }
+        at_once.count(&bytes, 700);
+        (0..700).for_each(|_| each.count(&bytes, 1));
+        let (a, b) = (at_once.report(), each.report());
+        assert_eq!((a.nan, a.zeros, a.histogram), (b.nan, b.zeros, b.histogram));
+        assert!((a.mean.unwrap() - b.mean.unwrap()).abs() < 1e-12);
+        assert!((a.std.unwrap() - b.std.unwrap()).abs() < 1e-12);
+    }
+
+    #[test]
     fn every_value_is_in_one_step() {
         let mut column = Column::all(&"<f8".parse().unwrap(), &[]).unwrap().remove(0);
         let values: Vec<u8> = (-50..=50).flat_map(|n| (f64::from(n) / 7.0).to_le_bytes()).collect();
-        column.look(&values);
+        column.look(&values, 1);
         column.start_histogram(10);
-        column.count(&values);
+        column.count(&values, 1);
         let histogram = column.histogram.unwrap();
         assert_eq!(histogram.counts.iter().sum::<u64>(), 101);
         assert_eq!((histogram.edges.len(), histogram.edges[0]), (11, -50.0 / 7.0));

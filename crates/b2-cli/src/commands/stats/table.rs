@@ -55,7 +55,7 @@ pub(super) fn describe(
         }
         each(&mut columns, &|column, values| {
             if let Some(numbers) = &mut column.numbers {
-                numbers.count(&items(values));
+                numbers.count(&items(values), 1);
             }
         })?;
     }
@@ -89,7 +89,7 @@ impl Looked {
     fn look(&mut self, values: &ColumnValues) {
         self.nulls += nulls(values);
         if let Some(numbers) = &mut self.numbers {
-            numbers.look(&items(values));
+            numbers.look(&items(values), 1);
         }
     }
 

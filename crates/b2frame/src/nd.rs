@@ -11,6 +11,7 @@
 //! shapes.rs      chunk and block shapes    resize.rs   other shapes for an array
 //! join.rs        items of other arrays     rows.rs     copying between blocks and items
 //! patch.rs       chunks with items put in  item.rs     one item
+//! hidden.rs      what lies in padding
 //! ```
 
 mod array;
@@ -18,6 +19,7 @@ mod axis;
 mod blocks;
 pub(crate) mod element;
 mod geometry;
+mod hidden;
 mod item;
 mod join;
 mod meta;
@@ -49,4 +51,5 @@ pub use writer::NdWriter;
 
 pub(crate) use array::item_dtype;
 pub(crate) use geometry::Geometry;
+pub(crate) use hidden::Padding;
 pub(crate) use params::chunk_cparams;

@@ -268,6 +268,24 @@ impl Store {
         Table::open(self.clone(), key)
     }
 
+    /// Looks for damage without decoding data: every value has to be a frame that fits into its
+    /// place, with chunks that stand where it says ([`SChunk::check`]), and the member of an archive
+    /// has to have the CRC-32 that the archive states. What lies elsewhere is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// What was found first, with the key of the value.
+    pub fn check(&self) -> Result<()> {
+        let embed = self.embed_frame().check();
+        embed.map_err(|source| Error::frame(EMBED_PATH, source))?;
+        let is_here = |key: &&str| !matches!(self.location(key), Some(Location::Remote { .. }));
+        for key in self.keys().filter(is_here) {
+            self.frame(key)?.check().map_err(|source| Error::frame(key, source))?;
+            self.check_crc(key)?;
+        }
+        Ok(())
+    }
+
     /// The CRC-32 of a member of an archive and the one that the archive states; `None` for values
     /// elsewhere.
     ///

@@ -9,7 +9,9 @@ use std::io;
 use std::sync::Arc;
 
 use blosc_io::ReadAt;
-use rawzip::{MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord};
+use rawzip::{
+    ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord,
+};
 
 use crate::error::{Error, Result};
 use crate::files::{ends_of, prefetch_within};
@@ -20,9 +22,12 @@ use crate::write::crc32_of;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ZipFault {
-    /// A record is damaged, or the end record is missing.
+    /// A record is damaged.
     #[error("{0}")]
     Record(rawzip::Error),
+    /// There is no directory at the end, nor a record that says where it is.
+    #[error("cut off: the directory, which stands at the end, is missing")]
+    NoDirectory,
     /// The directory has more or fewer members than the end record says.
     #[error("{found} members, {stated} in the end record")]
     Count {
@@ -348,7 +353,10 @@ const LOCAL_NBYTES: usize = 30;
 const SCAN_NBYTES: usize = 1 << 16;
 
 fn record(error: rawzip::Error) -> Error {
-    ZipFault::Record(error).into()
+    match error.kind() {
+        ErrorKind::MissingEndOfCentralDirectory => ZipFault::NoDirectory.into(),
+        _ => ZipFault::Record(error).into(),
+    }
 }
 
 /// The longest comment of an archive and its end records (bytes): where the end record is looked

@@ -1,10 +1,11 @@
 //! `b2 pack` and `b2 unpack`: a store as one file, and as a directory.
 //!
-//! The frames stay as they are. The new store appears as a whole, or not at all.
+//! The frames stay as they are, and are looked at before: one that is cut or damaged is not packed.
+//! The new store appears as a whole, or not at all.
 
 use std::path::{Path, PathBuf};
 
-use b2store::{Store, StoreForm, StoreKind, StoreWriter, WriteOptions};
+use b2store::{Store, StoreForm, StoreKind, StoreWriter, WriteOptions, error::ZipFault};
 use serde::Serialize;
 
 use crate::{
@@ -58,6 +59,7 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
     if exists && (form == StoreForm::Dir || !args.force) {
         return Err(Error::Exists { path: output });
     }
+    from.check()?;
     let options = WriteOptions::default().form(form).replace(args.force);
     let made = written(&from, &output, &options)?;
     let (path, target) = (path_text(&args.store), path_text(&output));
@@ -81,6 +83,12 @@ fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
     }
     match store::open(&args.store, cx.dparams()) {
         Err(error) if error.code() == Code::Foreign => Err(message::NO_STORE.error()),
+        // Frames of old layouts begin with their data.
+        Err(Error::Store(b2store::Error::Zip(ZipFault::NoDirectory)))
+            if !store::is_one(&args.store) =>
+        {
+            Err(message::NO_STORE.error())
+        }
         opened => opened,
     }
 }

@@ -1,7 +1,7 @@
 //! Stores that are changed value by value: attributes, rows, items, codecs.
 
 use crate::{
-    session::{Dir, snapshot},
+    session::{Dir, snapshot, walk},
     stores::samples,
 };
 
@@ -188,4 +188,42 @@ fn info_tells_what_changed_values_have_left_behind() {
         assert_eq!(dead > 0, text.text().contains("  dead "), "{}", text.text());
         assert!(dead > 0, "{store}: {info}");
     }
+}
+
+#[test]
+fn a_damaged_member_is_not_packed() {
+    let dir = Dir::new();
+    dir.write("x.i32", walk(5000)).b2("c -q --dtype i4 --chunks 500 x.i32 -o x.b2nd").ok();
+    dir.b2("convert -q x.b2nd s.b2d::/a").ok();
+    dir.b2("convert -q x.b2nd s.b2d::/g/b").ok();
+    dir.b2("pack -q s.b2d -o sound.b2z").ok();
+    let sound = dir.read("s.b2d/g/b.b2nd");
+    let frame = b2frame::SChunk::from_cframe(sound.clone()).unwrap();
+    let chunk = usize::try_from(frame.chunk_info(3).unwrap().offset.unwrap()).unwrap();
+    let changed = |at: usize| {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 4;
+        bytes
+    };
+    for (what, bytes) in [
+        ("cut off", sound[..sound.len() / 2].to_vec()),
+        ("cut off", sound[..sound.len() - 1].to_vec()),
+        ("chunk 3", changed(chunk)),
+        ("not those that were sealed", changed(chunk + 100)),
+    ] {
+        dir.write("s.b2d/g/b.b2nd", bytes);
+        let run = dir.b2("pack -q s.b2d -o new.b2z");
+        assert_eq!(run.code, Some(1), "{what}: {}", run.stderr);
+        assert!(run.stderr.starts_with("b2: s.b2d: /g/b: "), "{}", run.stderr);
+        assert!(run.stderr.contains(what), "{what}: {}", run.stderr);
+        assert!(run.stderr.contains("`b2 rescue STORE -o NEW`"), "{}", run.stderr);
+        assert!(!dir.path("new.b2z").exists(), "{what}");
+    }
+    let mut archive = dir.read("sound.b2z");
+    let at = archive.windows(sound.len()).position(|window| window == sound).unwrap();
+    archive[at + chunk + 100] ^= 4;
+    dir.write("damaged.b2z", archive);
+    let run = dir.b2("unpack damaged.b2z");
+    assert_eq!((run.code, run.stderr.contains("/a: at byte ")), (Some(1), true), "{}", run.stderr);
+    assert!(!dir.path("damaged.b2d").exists());
 }

@@ -192,3 +192,21 @@ fn every_suspicious_form_has_a_warning() {
     dir.b2("c -q -f -t4 -C lz4 --format chunk odd -o odd.chunk").ok();
     assert_eq!(dir.b2("verify odd.chunk").ok().stderr, "");
 }
+
+#[test]
+fn items_that_the_shape_hides_are_told() {
+    let dir = Dir::new();
+    let sample = path("frames/nd-stale-padding.b2nd");
+    std::fs::copy(sample, dir.path("x.b2nd")).unwrap();
+    let run = dir.b2("verify x.b2nd").ok();
+    assert!(run.stderr.contains("warning: 1 chunk, the first is 0: items outside of the shape"));
+    // Neither blank padding nor that of a fill value is data.
+    dir.write("w.i32", walk(70)).b2("c -q --dtype i4 --shape 7,10 --chunks 4,4 w.i32").ok();
+    assert_eq!(dir.b2("verify w.i32.b2nd").ok().stderr, "");
+    let params = b2frame::NdParams::new(&[7, 10], "<i4".parse().unwrap()).chunkshape(&[4, 4]);
+    let params = params.fill(b2frame::nd::Fill::Value(vec![1, 2, 3, 4]));
+    let mut writer = b2frame::NdWriter::create(dir.path("f.b2nd"), &params).unwrap();
+    writer.write_bytes(b2frame::nd::Selection::from((6, 9)), &[0; 4]).unwrap();
+    drop(writer.finish().unwrap());
+    assert_eq!(dir.b2("verify f.b2nd").ok().stderr, "");
+}

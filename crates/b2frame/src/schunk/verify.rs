@@ -10,6 +10,7 @@ use blosc_container::report::{Progress, VerifyOptions};
 use super::ordered::{Part, Parts};
 use super::{Buffers, Fetched, Location, SChunk, Scratch};
 use crate::error::{Corrupt, Error, Result};
+use crate::nd::{Geometry, Padding};
 use crate::offsets::Offset;
 use crate::seal::{ChunkSums, SealState, chunk_term};
 
@@ -45,6 +46,19 @@ pub enum Note {
     /// The frame was sealed and changed by a program that knows of no seals.
     #[error("another program has changed the frame, which is not sealed any more")]
     SealBroken,
+    /// Chunks of an array whose padding holds items. The format has zeros there; an array that was
+    /// made smaller keeps what was there, and C-Blosc2 shows it again when the array grows.
+    #[error(
+        "{nchunks} {}, the first is {nchunk}: items outside of the shape of the array are not \
+         zero: from before it was made smaller, or what was in memory",
+        if *nchunks == 1 { "chunk" } else { "chunks" }
+    )]
+    HiddenItems {
+        /// Number of the first such chunk.
+        nchunk: u64,
+        /// How many there are.
+        nchunks: u64,
+    },
     /// A run stored as a chunk of 32 bytes. C-Blosc2 expects such runs in the index and cannot read
     /// the chunk.
     #[error("chunk {nchunk} at byte {offset}: a run stored as a chunk, not in the index")]
@@ -106,6 +120,51 @@ impl SChunk {
         }
     }
 
+    /// Looks for damage without decoding data: every chunk has to stand where the index says, with
+    /// a header that fits and all its bytes there, and where the frame is sealed, its bytes have to
+    /// be those that were sealed. Of chunks that are all one and the same, one is looked at.
+    ///
+    /// ```
+    /// use b2frame::{FrameParams, SChunk, to_cframe};
+    ///
+    /// let mut frame = to_cframe(&[7; 1000], &FrameParams::default())?;
+    /// SChunk::from_cframe(frame.clone())?.check()?;
+    /// let offset = SChunk::from_cframe(frame.clone())?.chunk_info(0)?.offset;
+    /// if let Some(header) = offset.and_then(|at| frame.get_mut(usize::try_from(at).ok()?)) {
+    ///     *header = 0;
+    /// }
+    /// assert!(SChunk::from_cframe(frame)?.check().is_err());
+    /// # Ok::<(), b2frame::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What was found first: the place or header of a chunk, or a sum; what the storage says.
+    pub fn check(&self) -> Result<()> {
+        let nchunks = self.nchunks();
+        let last = nchunks.saturating_sub(1);
+        match self.state.index.is_repeated() && nchunks > 1 {
+            true => [0, last].into_iter().try_for_each(|nchunk| self.locate(nchunk).map(drop))?,
+            false => (0..nchunks).try_for_each(|nchunk| self.locate(nchunk).map(drop))?,
+        }
+        match self.seal_state()? {
+            SealState::BodyDamaged { chunks } => Err(self.sum_error(chunks.first().copied())),
+            SealState::SealDamaged => Err(self.seal_error(Corrupt::Seal)),
+            _ => Ok(()),
+        }
+    }
+
+    /// That the bytes of a chunk, or of something else in the body, are not those that were sealed.
+    fn sum_error(&self, nchunk: Option<u64>) -> Error {
+        let Some(nchunk) = nchunk else { return self.seal_error(Corrupt::BodySum) };
+        let at = self.stored_at(nchunk).unwrap_or(0);
+        Error::Corrupt { at, what: Corrupt::ChunkSum { nchunk } }
+    }
+
+    fn seal_error(&self, what: Corrupt) -> Error {
+        let at = self.frame_len().saturating_sub(16);
+        Error::Corrupt { at: self.state.source.position(at), what }
+    }
+
     /// Reports what the comparison with the seal has shown.
     fn verify_seal(
         &self,
@@ -116,25 +175,19 @@ impl SChunk {
         let note = match state {
             Ok(SealState::BodyDamaged { chunks }) => {
                 if chunks.is_empty() && report.is_ok() {
-                    let at = self.frame_len().saturating_sub(16);
-                    let at = self.state.source.position(at);
-                    report.other.push(Error::Corrupt { at, what: Corrupt::BodySum });
+                    report.other.push(self.sum_error(None));
                 }
                 for nchunk in chunks {
                     if report.bad.iter().any(|bad| bad.nchunk == nchunk) {
                         continue;
                     }
-                    let offset = self.stored_at(nchunk);
-                    let at = offset.unwrap_or(0);
-                    let error = Error::Corrupt { at, what: Corrupt::ChunkSum { nchunk } };
+                    let (offset, error) = (self.stored_at(nchunk), self.sum_error(Some(nchunk)));
                     report.add_bad(BadChunk { nchunk, offset, error }, options.max_reported);
                 }
                 return;
             }
             Ok(SealState::SealDamaged) => {
-                let at = self.frame_len().saturating_sub(16);
-                let at = self.state.source.position(at);
-                return report.other.push(Error::Corrupt { at, what: Corrupt::Seal });
+                return report.other.push(self.seal_error(Corrupt::Seal));
             }
             Ok(SealState::HeaderChanged) => Note::HeaderChanged,
             Ok(SealState::BrokenByOtherWriter) => Note::SealBroken,
@@ -184,20 +237,24 @@ impl SChunk {
         sums: Option<&mut ChunkSums>,
     ) {
         let has_sums = sums.is_some();
+        let meta = self.nd_meta().ok().flatten().filter(|_| !nchunks.is_empty());
+        let geometry = meta.map(|meta| Geometry::new(&meta, self.typesize()));
         let mut parts = Parts::new(self, nchunks, options.budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
-        let mut done = Done { max: options.max_reported, last_bad: None, sums, report };
+        let (last_bad, last_hidden) = (None, None);
+        let mut done = Done { max: options.max_reported, last_bad, last_hidden, sums, report };
         let result = in_order(
             parts.budget,
             || Ok::<_, Error>(next(&mut parts, &buffers)),
             || self.pooled(),
             |scratch, job| match job {
-                Found::Part(part) => self.check(part, has_sums, scratch),
+                Found::Part(part) => self.check_part(part, has_sums, geometry.as_ref(), scratch),
                 Found::Bad(nchunk, error) => Checked {
                     nchunk,
                     is_end: true,
                     nbytes: 0,
                     note: None,
+                    has_hidden: false,
                     header: None,
                     term: Term::NotRead,
                     dest: vec![],
@@ -216,7 +273,13 @@ impl SChunk {
     }
 
     /// Decodes a part; its data are dropped. Of a run one item says all.
-    fn check(&self, part: Part, has_sums: bool, scratch: &mut Scratch) -> Checked {
+    fn check_part(
+        &self,
+        part: Part,
+        has_sums: bool,
+        geometry: Option<&Geometry>,
+        scratch: &mut Scratch,
+    ) -> Checked {
         let Part { nchunk, range, location, mut dest } = part;
         let needed = match location {
             Location::Special { .. } => {
@@ -239,12 +302,17 @@ impl SChunk {
         };
         let result = fetched.and_then(|it| it.decode(needed, &mut dest, chunk));
         let is_end = range.end == location.nbytes();
+        let is_data =
+            matches!(&location, Location::Stored { header, .. } if header.special().is_none());
+        let padding = geometry.filter(|_| is_data && result.is_ok());
+        let padding = padding.and_then(|geometry| Padding::new(geometry, nchunk));
+        let has_hidden = padding.is_some_and(|it| it.holds_items(range.start as u64, &dest));
         let header = match location {
             Location::Stored { header, .. } if is_first => Some(header),
             _ => None,
         };
         let nbytes = range.len() as u64;
-        Checked { nchunk, is_end, nbytes, note, header, term, dest, result }
+        Checked { nchunk, is_end, nbytes, note, has_hidden, header, term, dest, result }
     }
 
     /// The term of a stored chunk of which these bytes were read.
@@ -281,6 +349,8 @@ struct Checked {
     is_end: bool,
     nbytes: u64,
     note: Option<Note>,
+    /// Whether it has items outside of the shape of the array.
+    has_hidden: bool,
     /// The header of a stored chunk whose first part this is.
     header: Option<ChunkHeader>,
     term: Term,
@@ -314,6 +384,7 @@ fn next(parts: &mut Parts<'_>, buffers: &RefCell<Vec<Vec<u8>>>) -> Option<Job<Fo
 struct Done<'a> {
     max: usize,
     last_bad: Option<u64>,
+    last_hidden: Option<u64>,
     sums: Option<&'a mut ChunkSums>,
     report: &'a mut VerifyReport,
 }
@@ -321,7 +392,7 @@ struct Done<'a> {
 impl Done<'_> {
     /// Notes a result and gives its buffer back.
     fn take(&mut self, schunk: &SChunk, checked: Checked) -> Vec<u8> {
-        let Checked { nchunk, nbytes, note, header, term, dest, result, .. } = checked;
+        let Checked { nchunk, nbytes, note, has_hidden, header, term, dest, result, .. } = checked;
         match (&mut self.sums, term) {
             (Some(sums), Term::Read(term)) => sums.add(nchunk, term, 1),
             (Some(sums), Term::NotRead) => sums.pending.push(nchunk),
@@ -329,6 +400,15 @@ impl Done<'_> {
         }
         let report = &mut *self.report;
         report.notes.extend(note.filter(|_| report.notes.len() < self.max));
+        // Further parts of a chunk are no further chunks.
+        if has_hidden && self.last_hidden != Some(nchunk) {
+            self.last_hidden = Some(nchunk);
+            let is_known = |note: &&mut Note| matches!(note, Note::HiddenItems { .. });
+            match report.notes.iter_mut().find(is_known) {
+                Some(Note::HiddenItems { nchunks, .. }) => *nchunks = nchunks.saturating_add(1),
+                _ => report.notes.push(Note::HiddenItems { nchunk, nchunks: 1 }),
+            }
+        }
         match result {
             Ok(()) => {
                 report.nbytes = report.nbytes.saturating_add(nbytes);

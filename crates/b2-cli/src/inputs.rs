@@ -1,5 +1,6 @@
 //! Reading: which inputs there are, what each holds, and its bytes.
 
+pub(crate) mod before_damage;
 pub(crate) mod decoded;
 pub(crate) mod object;
 pub(crate) mod object_reader;

@@ -14,6 +14,7 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
+        before_damage::Reading,
         decoded::{self, Guard},
         object::Object,
         object_reader::ObjectReader,
@@ -112,8 +113,8 @@ impl Output {
 }
 
 fn write_objects(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Result<()> {
-    let mut objects =
-        ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    let objects = open(args, cx, origin, out)?;
+    let mut objects = objects.digests(crate::args::digests(args.no_check));
     let first = next(args, cx, &mut objects, out)?;
     let mut selection = Selection::new(args, first.as_ref());
     let mut guard = Guard::new(args.limits);
@@ -183,25 +184,38 @@ fn write_npy(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     out.finish()
 }
 
-/// The next object. Of a frame that does not open, what stands before the damage is written, as
-/// gzip does it.
+/// The objects of an input. Of a store that does not open, what stands before the damage of its
+/// value is written.
+fn open(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Result<ObjectReader> {
+    match ObjectReader::open(origin, cx.dparams()) {
+        Err(error) if is_all(args) => {
+            let reading = Reading { cx, limits: args.limits };
+            Err(reading.store(origin, error, &mut |bytes| out.write(bytes))?)
+        }
+        opened => opened,
+    }
+}
+
+/// The next object. Of one that does not open, what stands before the damage is written.
 fn next(
     args: &CatArgs,
     cx: &Context,
     objects: &mut ObjectReader,
     out: &mut Output,
 ) -> Result<Option<Object>> {
-    let found = objects.next();
-    let is_damaged = found.as_ref().is_err_and(|error| error.code() == Code::Data);
-    if is_damaged && args.items.is_none() && args.bytes.is_none() {
-        if let Some(bytes) = objects.chunk_before_damage(cx.memory() / 4) {
-            out.write(&bytes)?;
-        } else if let Some((schunk, ngood)) = objects.before_damage(cx.memory() / 2) {
-            let budget = cx.read_options();
-            decoded::first_chunks(&schunk, ngood, &budget, &mut |bytes| out.write(bytes))?;
+    match objects.next() {
+        Err(error) if is_all(args) => {
+            let Some(damaged) = objects.damaged() else { return Err(error) };
+            let reading = Reading { cx, limits: args.limits };
+            Err(reading.object(&damaged, error, &mut |bytes| out.write(bytes))?)
         }
+        found => found,
     }
-    found
+}
+
+/// Is the content wanted, and not a range of it?
+fn is_all(args: &CatArgs) -> bool {
+    args.items.is_none() && args.bytes.is_none()
 }
 
 /// The selected range of the objects of an input, which count as one content.

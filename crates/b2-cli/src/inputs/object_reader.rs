@@ -24,15 +24,12 @@ use b2frame::{
     lock::{FrameLock, Locking},
     probe,
     probe::Kind,
-    rescue::{ChunkState, RescueOptions, Salvage},
 };
-use blosc_chunk::{ChunkHeader, DParams, Limits};
-use blosc_container::rescue::ChunkSalvage;
+use blosc_chunk::{ChunkHeader, DParams};
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 use bloscpack::params::Digests;
 
 use crate::{
-    args::LimitArgs,
     error::{Doing, Error, Result, message},
     formats::{
         bcolz::{self, Bcolz},
@@ -41,7 +38,7 @@ use crate::{
         csv_table, store,
     },
     inputs::{
-        decoded::Guard,
+        before_damage::Damaged,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
         raw_data,
@@ -83,6 +80,8 @@ pub(crate) struct ObjectReader {
     named: bool,
     /// Bytes after the last frame that are no frame.
     trailing: u64,
+    /// What was read of a pipe for the next object, until that is open.
+    unopened: Option<Arc<dyn ReadAt>>,
 }
 
 enum Source {
@@ -249,6 +248,7 @@ impl ObjectReader {
             first: true,
             named: false,
             trailing: 0,
+            unopened: None,
         }
     }
 
@@ -289,36 +289,16 @@ impl ObjectReader {
         self.at
     }
 
-    /// The frame that [`next`](Self::next) could not open, as far as it can be read in chunks of at
-    /// most `max_nbytes` bytes of data, and how many chunks there are before the damage.
-    pub(crate) fn before_damage(&self, max_nbytes: u64) -> Option<(Arc<SChunk>, u64)> {
-        let Source::Stored(store) = &self.source else { return None };
-        let dparams = self.dparams.clone().limits(Limits::none().max_nbytes(max_nbytes));
-        let allowed = Guard::allowance(LimitArgs::default(), store.len().ok()?);
-        let rescue = RescueOptions::default().max_nbytes(Some(allowed));
-        let options = OpenOptions::default().offset(self.at).dparams(dparams);
-        let saved = match &self.folder {
-            Some(folder) => Salvage::open(folder, &options, &rescue),
-            None => Salvage::from_store(Arc::clone(store), &options, &rescue),
+    /// Where the object starts that [`next`](Self::next) could not open; `None` of what has no
+    /// bytes of its own.
+    pub(crate) fn damaged(&self) -> Option<Damaged<'_>> {
+        let store = match &self.source {
+            Source::Stored(store) => store,
+            Source::Piped(_) => self.unopened.as_ref()?,
+            Source::Folder | Source::Member(_) => return None,
         };
-        let saved = saved.ok()?;
-        let is_good = |state: &&ChunkState| **state == ChunkState::Good;
-        let ngood = saved.chunks.iter().take_while(is_good).count() as u64;
-        Some((Arc::new(saved.schunk), ngood))
-    }
-
-    /// The data of the bare chunk that [`next`](Self::next) could not open, up to its first block
-    /// that cannot be read. Chunk and data have at most `max_nbytes` bytes each.
-    pub(crate) fn chunk_before_damage(&self, max_nbytes: u64) -> Option<Vec<u8>> {
-        let Source::Stored(store) = &self.source else { return None };
-        let len = store.len().ok()?.saturating_sub(self.at);
-        let len = usize::try_from(len).ok().filter(|_| len <= max_nbytes)?;
-        let mut bytes = vec![0; len];
-        store.read_exact_at(self.at, &mut bytes).ok()?;
-        chunk::header_of(&bytes)?;
-        let dparams = self.dparams.clone().limits(Limits::none().max_nbytes(max_nbytes));
-        let saved = ChunkSalvage::from_bytes(&bytes, &dparams, &RescueOptions::default()).ok()?;
-        Some(saved.data_before_damage().to_vec())
+        let (store, folder) = (Arc::clone(store), self.folder.as_deref());
+        Some(Damaged { store, at: self.at, folder, dparams: &self.dparams })
     }
 
     /// What was left after the first bytes, `start`, were found to be of no format of ours, with
@@ -433,6 +413,7 @@ impl ObjectReader {
         }
         self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(1));
         self.first = false;
+        self.unopened = None;
         Ok(object)
     }
 
@@ -457,7 +438,7 @@ impl ObjectReader {
     }
 
     /// The frame that begins with `head`.
-    fn frame(&self, head: Vec<u8>) -> Result<Found> {
+    fn frame(&mut self, head: Vec<u8>) -> Result<Found> {
         // A length that makes no sense is for the library to judge: it gets the bytes that are
         // there. Frames of the betas are all that there is.
         let len = match probe(&head) {
@@ -468,7 +449,7 @@ impl ObjectReader {
     }
 
     /// The chunk that begins with `head`, and is all there is.
-    fn chunk(&self, head: Vec<u8>) -> Result<Found> {
+    fn chunk(&mut self, head: Vec<u8>) -> Result<Found> {
         let header = chunk::header_of(&head).ok_or_else(|| self.not_ours(head.clone()))?;
         // One byte more tells whether there are others.
         let store = self.store(head.clone(), chunk::stored_len(&header).saturating_add(1))?;
@@ -521,13 +502,15 @@ impl ObjectReader {
     }
 
     /// A store in which the `len` bytes that begin with `head` can be read at [`at`](Self::at).
-    fn store(&self, head: Vec<u8>, len: u64) -> Result<Arc<dyn ReadAt>> {
+    fn store(&mut self, head: Vec<u8>, len: u64) -> Result<Arc<dyn ReadAt>> {
         match &self.source {
             Source::Stored(store) => Ok(Arc::clone(store)),
             Source::Folder | Source::Member(_) => Ok(nothing()),
             Source::Piped(pipe) => {
                 let inner = spool(Cursor::new(head).chain(&mut *locked(pipe)).take(len))?;
-                Ok(Arc::new(Shifted { inner, by: self.at }))
+                let store: Arc<dyn ReadAt> = Arc::new(Shifted { inner, by: self.at });
+                self.unopened = Some(Arc::clone(&store));
+                Ok(store)
             }
         }
     }

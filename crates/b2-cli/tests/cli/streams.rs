@@ -65,6 +65,79 @@ fn a_file_as_standard_input_is_read_once() {
     assert_eq!((run.text(), run.code), ("hello\n", Some(4)));
 }
 
+/// Runs `b2` while a file is written to the named pipe `pipe`.
+#[cfg(unix)]
+fn through_pipe(dir: &Dir, line: &str, name: &str) -> Run {
+    let (path, bytes) = (dir.path("pipe"), dir.read(name));
+    let writer = std::thread::spawn(move || {
+        let mut pipe = fs::OpenOptions::new().write(true).open(path).unwrap();
+        // A reader that has seen enough closes the pipe.
+        drop(pipe.write_all(&bytes));
+    });
+    let run = dir.b2(line);
+    writer.join().unwrap();
+    run
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_cut_gives_what_stands_before_the_damage_however_it_comes() {
+    let dir = Dir::new();
+    let has_pipe = std::process::Command::new("mkfifo").arg(dir.path("pipe")).status();
+    let has_pipe = has_pipe.is_ok_and(|status| status.success());
+    let data = walk(20_000);
+    dir.write("x.i32", &data);
+    for line in [
+        "c -q -z 8K x.i32 -o x.b2frame",
+        "c -q --shape 200,100 --dtype i4 --chunks 20,100 x.i32 -o x.b2nd",
+        "c -q -z 8K x.i32 -o x.blp",
+        "c -q --format chunk --block-size 8K x.i32 -o x.chunk",
+        "convert -q x.b2nd x.b2z::/a",
+    ] {
+        dir.b2(line).ok();
+    }
+    let frame = dir.read("x.b2frame");
+    dir.write("sequence", [&frame[..], &frame].concat());
+    for (name, is_twice) in [
+        ("x.b2frame", false),
+        ("x.b2nd", false),
+        ("x.blp", false),
+        ("x.chunk", false),
+        ("x.b2z", false),
+        ("sequence", true),
+    ] {
+        let whole = dir.read(name);
+        // Without a suffix that says what it is.
+        dir.write("cut", &whole[..whole.len() * 7 / 10]);
+        let run = dir.b2("cat cut");
+        let expected = if is_twice { data.repeat(2) } else { data.clone() };
+        assert_eq!(run.code, Some(1), "{name}: {}", run.stderr);
+        assert!(expected.starts_with(&run.stdout), "{name}");
+        let least = if is_twice { data.len() * 5 / 4 } else { data.len() / 2 };
+        assert!(run.stdout.len() >= least, "{name}: {} bytes", run.stdout.len());
+        let mut others =
+            vec![dir.b2_with("cat", &dir.read("cut")), from_file(&dir, "cat -", "cut")];
+        if has_pipe {
+            others.push(through_pipe(&dir, "cat pipe", "cut"));
+        }
+        for (number, other) in others.iter().enumerate() {
+            assert_eq!(other.code, Some(1), "{name} {number}: {}", other.stderr);
+            assert!(other.stdout == run.stdout, "{name} {number}: {} bytes", other.stdout.len());
+        }
+    }
+    // Of one value of an archive the same, by its name.
+    let archive = dir.read("x.b2z");
+    dir.write("x.b2z", &archive[..archive.len() / 2]);
+    let run = dir.b2("cat x.b2z::/a");
+    assert_eq!(run.code, Some(1));
+    assert!(data.starts_with(&run.stdout) && run.stdout.len() >= data.len() / 4);
+    assert!(run.stderr.contains("cut off: the directory"), "{}", run.stderr);
+    // A text that begins as a chunk might is none.
+    let text = b"\x02\x01\x02\x04\x00\x10\x00\x00\x00\x10\x00\x00\x00\x08\x00\x00 and text follows";
+    let run = dir.b2_with("cat", text);
+    assert_eq!((run.code, run.stdout.len()), (Some(4), 0), "{}", run.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn named_pipes_are_read_as_files_are() {
@@ -73,17 +146,7 @@ fn named_pipes_are_read_as_files_are() {
     if !status.is_ok_and(|status| status.success()) {
         return;
     }
-    let run = |line: &str, name: &str| {
-        let (path, bytes) = (dir.path("pipe"), dir.read(name));
-        let writer = std::thread::spawn(move || {
-            let mut pipe = fs::OpenOptions::new().write(true).open(path).unwrap();
-            // A reader that has seen enough closes the pipe.
-            drop(pipe.write_all(&bytes));
-        });
-        let run = dir.b2(line);
-        writer.join().unwrap();
-        run.ok()
-    };
+    let run = |line: &str, name: &str| through_pipe(&dir, line, name).ok();
     assert_eq!(run("cat pipe", "w.b2frame").text(), "hello\n");
     assert!(run("info pipe", "w.b2frame").text().starts_with("pipe: Blosc2 super-chunk"));
     assert!(run("verify pipe", "x.b2nd").text().contains("OK"));

@@ -1,5 +1,7 @@
 //! `b2 diff`: do two objects hold the same, whatever their formats?
 
+mod pair;
+
 use core::fmt::Write as _;
 use std::{io::Read, path::Path};
 
@@ -8,8 +10,9 @@ use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::pair::Pair;
 use super::{
-    content::{self, number::NumberType},
+    content,
     convert::{
         pull::pull,
         source::{Layout, Source},
@@ -217,37 +220,14 @@ struct Types {
     b: Dtype,
     differ: bool,
     /// How they are compared; `None` if they cannot be equal.
-    compare: Option<Compare>,
-}
-
-/// How items are compared.
-enum Compare {
-    /// Of one type.
-    Alike(Dtype),
-    /// Numbers of two types.
-    Numbers([(Dtype, NumberType); 2]),
-}
-
-impl Compare {
-    fn dtypes(&self) -> [&Dtype; 2] {
-        match self {
-            Self::Alike(dtype) => [dtype, dtype],
-            Self::Numbers([(a, _), (b, _)]) => [a, b],
-        }
-    }
+    compare: Option<Pair>,
 }
 
 fn types(a: &Side, b: &Side) -> Result<Types> {
     let dtype = |side: &Side| side.layout.as_ref().map(|layout| layout.dtype.clone());
     Ok(match (dtype(a), dtype(b)) {
         (Some(a), Some(b)) if a != b => {
-            let number = |dtype: &Dtype| dtype.scalar().and_then(NumberType::new);
-            let compare = match (number(&a), number(&b)) {
-                (Some(x), Some(y)) if x.is_time() == y.is_time() => {
-                    Some(Compare::Numbers([(a.clone(), x), (b.clone(), y)]))
-                }
-                _ => None,
-            };
+            let compare = Pair::new(&a, &b);
             Types { a, b, differ: true, compare }
         }
         (Some(known), _) | (None, Some(known)) => alike(known),
@@ -265,7 +245,7 @@ fn types(a: &Side, b: &Side) -> Result<Types> {
 }
 
 fn alike(dtype: Dtype) -> Types {
-    let compare = Some(Compare::Alike(dtype.clone()));
+    let compare = Pair::new(&dtype, &dtype);
     Types { a: dtype.clone(), b: dtype, differ: false, compare }
 }
 
@@ -293,7 +273,7 @@ fn compare_values(
     args: &DiffArgs,
     cx: &Context,
     (a, b): (&Side, &Side),
-    compare: Compare,
+    compare: Pair,
 ) -> Result<Values> {
     let options = cx.read_options();
     let options = options.max_memory(options.max_memory / 2);
@@ -309,14 +289,14 @@ fn compare_values(
 /// A comparison under way.
 struct Comparison<'a> {
     args: &'a DiffArgs,
-    compare: Compare,
+    compare: Pair,
     shape: Vec<u64>,
     found: Values,
 }
 
 impl Comparison<'_> {
     fn compare(&mut self, a: &mut dyn Read, b: &mut dyn Read) -> Result<()> {
-        let sizes = self.compare.dtypes().map(|dtype| dtype.itemsize().max(1));
+        let sizes = self.compare.sizes();
         let at_once = (ITEMS_AT_ONCE * 8 / sizes[0].max(sizes[1])).max(1);
         let mut buffers = sizes.map(|size| vec![0; size * at_once]);
         loop {
@@ -325,8 +305,7 @@ impl Comparison<'_> {
             let counts = [lens[0] / sizes[0], lens[1] / sizes[1]];
             let nitems = counts[0].min(counts[1]);
             let [x, y] = [&x[..nitems * sizes[0]], &y[..nitems * sizes[1]]];
-            let is_plain = matches!(self.compare, Compare::Alike(_));
-            if !is_plain || x != y {
+            if !self.compare.is_of_one_type() || x != y {
                 let items = x.chunks_exact(sizes[0]).zip(y.chunks_exact(sizes[1]));
                 items.enumerate().for_each(|(n, (x, y))| self.compare_item(n as u64, x, y));
             }
@@ -346,11 +325,10 @@ impl Comparison<'_> {
     }
 
     fn compare_item(&mut self, n: u64, x: &[u8], y: &[u8]) {
-        let distance = match &self.compare {
-            Compare::Alike(_) if x == y => return,
-            Compare::Alike(dtype) => distance(self.args, dtype, x, y),
-            Compare::Numbers([(_, a), (_, b)]) => number_distance(self.args, (*a, x), (*b, y)),
-        };
+        if self.compare.is_of_one_type() && x == y {
+            return;
+        }
+        let distance = self.compare.distance(self.args, x, y);
         let Some(distance) = distance else { return };
         self.found.different += 1;
         if !distance.is_nan() {
@@ -358,7 +336,7 @@ impl Comparison<'_> {
             self.found.largest_difference = Some(largest);
         }
         if self.found.first.is_none() {
-            let [a, b] = self.compare.dtypes();
+            let [a, b] = &self.compare.dtypes;
             self.found.first = Some(First {
                 index: index(&self.shape, self.found.items + n),
                 values: [item::json(a, x), item::json(b, y)],
@@ -366,51 +344,6 @@ impl Comparison<'_> {
             });
         }
     }
-}
-
-/// How far apart two items of a type are; `None` if they count as equal, NaN if there is no number
-/// for it.
-fn distance(args: &DiffArgs, dtype: &Dtype, x: &[u8], y: &[u8]) -> Option<f64> {
-    if let Some(scalar) = dtype.scalar() {
-        return match NumberType::new(scalar) {
-            Some(number) => number_distance(args, (number, x), (number, y)),
-            None => (x != y).then_some(f64::NAN),
-        };
-    }
-    let worst = |worst: Option<f64>, found: f64| {
-        Some(
-            worst
-                .map_or(found, |worst| if found > worst || worst.is_nan() { found } else { worst }),
-        )
-    };
-    if let Some((base, _)) = dtype.subarray() {
-        let size = base.itemsize().max(1);
-        let items = x.chunks_exact(size).zip(y.chunks_exact(size));
-        return items.filter_map(|(x, y)| distance(args, base, x, y)).fold(None, worst);
-    }
-    if dtype.fields().is_empty() {
-        return (x != y).then_some(f64::NAN);
-    }
-    // Bytes between fields mean nothing.
-    let fields = dtype.fields().iter().filter_map(|field| {
-        let range = field.offset()..field.offset() + field.dtype().itemsize();
-        distance(args, field.dtype(), x.get(range.clone())?, y.get(range)?)
-    });
-    fields.fold(None, worst)
-}
-
-/// The same for two numbers.
-fn number_distance(
-    args: &DiffArgs,
-    (a, x): (NumberType, &[u8]),
-    (b, y): (NumberType, &[u8]),
-) -> Option<f64> {
-    let (x, y) = (a.read(x), b.read(y));
-    let distance = x.distance(y);
-    let allowed = args.rtol.mul_add(y.to_f64().abs(), args.atol);
-    // An infinite number is far from all others, however large the tolerance is.
-    let is_close = distance == 0.0 || (distance <= allowed && distance.is_finite());
-    (!is_close).then_some(distance)
 }
 
 /// Fills `buffer` as far as the stream goes.

@@ -147,3 +147,67 @@ fn text_is_compared_by_its_values() {
     };
     assert_eq!(sum("t.b2z"), sum("t.bcolz"));
 }
+
+/// A `.npy` file of one dimension.
+fn npy(dtype: &str, nitems: usize, items: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': {dtype}, 'fortran_order': False, 'shape': ({nitems},), }}");
+    let header = format!("{header:<117}\n");
+    [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes(), items].concat()
+}
+
+#[test]
+fn values_are_compared_across_byte_orders_and_lengths_of_text() {
+    let dir = Dir::new();
+    let both = |name: &str, le: (&str, Vec<u8>), be: (&str, Vec<u8>)| {
+        dir.write(&format!("{name}-a.npy"), npy(le.0, 2, &le.1));
+        dir.write(&format!("{name}-b.npy"), npy(be.0, 2, &be.1));
+    };
+    let text = |order: fn(u32) -> [u8; 4], len: usize| -> Vec<u8> {
+        let pad = |word: &str| {
+            let chars: Vec<u32> = word.chars().map(u32::from).collect();
+            (0..len).flat_map(|n| order(chars.get(n).copied().unwrap_or(0))).collect::<Vec<u8>>()
+        };
+        [pad("gr\u{fc}n"), pad("b")].concat()
+    };
+    let floats = [1.5_f64, -0.0, f64::NAN, 7.0];
+    let le = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let be = |values: &[f64]| values.iter().flat_map(|v| v.to_be_bytes()).collect::<Vec<u8>>();
+    both("complex", ("'<c16'", le(&floats)), ("'>c16'", be(&floats)));
+    both("text", ("'<U4'", text(u32::to_le_bytes, 4)), ("'>U6'", text(u32::to_be_bytes, 6)));
+    both("bytes", ("'|S2'", b"abc\0".to_vec()), ("'|S3'", b"ab\0c\0\0".to_vec()));
+    let row = |n: i16, v: f64| [&n.to_le_bytes()[..], &v.to_le_bytes()].concat();
+    let other = |n: i16, v: f64| [&n.to_be_bytes()[..], b"\0\0", &v.to_be_bytes()].concat();
+    both(
+        "rows",
+        ("[('n', '<i2'), ('v', '<f8', (1,))]", [row(-2, 0.5), row(3, 8.0)].concat()),
+        (
+            "[('n', '>i2'), ('', '|V2'), ('v', '>f8', (1,))]",
+            [other(-2, 0.5), other(3, 8.0)].concat(),
+        ),
+    );
+    both(
+        "long",
+        ("'<f16'", (0..32).collect()),
+        ("'>f16'", (0..16).rev().chain((16..32).rev()).collect()),
+    );
+    both("dates", ("'<M8[s]'", le(&[0.0, 1.0])), ("'>M8[s]'", be(&[0.0, 1.0])));
+    for name in ["complex", "text", "bytes", "rows", "long", "dates"] {
+        let run = dir.b2(&format!("diff --values {name}-a.npy {name}-b.npy"));
+        assert_eq!((run.code, run.text()), (Some(0), "equal: 2 items\n"), "{name} {}", run.stderr);
+        // Without the option the types count, and the values are said to be equal.
+        let run = dir.b2(&format!("diff {name}-a.npy {name}-b.npy"));
+        assert_eq!(run.code, Some(1), "{name}");
+        assert!(run.text().starts_with("type: "), "{name} {}", run.text());
+        assert!(run.text().ends_with("the values are equal: 2 items\n"), "{name} {}", run.text());
+    }
+    let mut changed = be(&floats);
+    changed[9] = 0x20;
+    dir.write("changed.npy", npy("'>c16'", 2, &changed));
+    let run = dir.b2("diff --values complex-a.npy changed.npy");
+    assert_eq!(run.code, Some(1));
+    assert!(run.text().contains("\ndiffer: 1 of 2 items, first at [0]"), "{}", run.text());
+    // Five seconds are no five days.
+    dir.write("days.npy", npy("'<M8[D]'", 2, &le(&[0.0, 1.0])));
+    let run = dir.b2("diff --values dates-a.npy days.npy");
+    assert_eq!((run.code, run.text().contains("are not equal")), (Some(1), true), "{}", run.text());
+}

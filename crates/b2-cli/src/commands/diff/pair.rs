@@ -1,0 +1,170 @@
+//! How far apart two items are, each of a type of its own: numbers of any size and byte order, text
+//! and byte strings of any length, and what is made of these.
+
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+
+use crate::{
+    args::DiffArgs,
+    commands::content::{number::NumberType, parse},
+};
+
+/// Two types whose items can be compared.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) dtypes: [Dtype; 2],
+    how: How,
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    Numbers([NumberType; 2]),
+    /// Complex numbers: of both, the type of a part.
+    Complex([NumberType; 2]),
+    /// Characters of so many bytes, whose padding at the end does not count; of both, whether the
+    /// bytes of a character stand in reverse order.
+    Text {
+        width: usize,
+        is_big: [bool; 2],
+    },
+    /// Bytes that mean nothing here, in one of them in reverse order perhaps.
+    Bytes {
+        is_reversed: bool,
+    },
+    /// Fields: where each is in both, and how it is compared. Bytes between them mean nothing.
+    Fields(Vec<([usize; 2], Pair)>),
+    /// Items one after the other.
+    Items(Box<Pair>),
+}
+
+impl Pair {
+    /// `None` for items that are never equal, whatever their bytes are.
+    pub(super) fn new(a: &Dtype, b: &Dtype) -> Option<Self> {
+        let how = match (a.scalar(), b.scalar(), a.subarray(), b.subarray()) {
+            (Some(a), Some(b), ..) => scalars(a, b)?,
+            (_, _, Some((a, shape)), Some((b, other))) if shape == other => {
+                How::Items(Box::new(Self::new(a, b)?))
+            }
+            (None, None, None, None) => fields(a, b)?,
+            _ => return None,
+        };
+        Some(Self { dtypes: [a.clone(), b.clone()], how })
+    }
+
+    /// Are items of equal bytes equal?
+    pub(super) fn is_of_one_type(&self) -> bool {
+        self.dtypes[0] == self.dtypes[1]
+    }
+
+    /// Bytes of an item of each type.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [&self.dtypes[0], &self.dtypes[1]].map(|dtype| dtype.itemsize().max(1))
+    }
+
+    /// How far apart two items are; `None` if they count as equal, NaN if there is no number for
+    /// it.
+    pub(super) fn distance(&self, args: &DiffArgs, x: &[u8], y: &[u8]) -> Option<f64> {
+        match &self.how {
+            How::Numbers([a, b]) => {
+                let (x, y) = (a.read(x), b.read(y));
+                is_far(args, x.distance(y), y.to_f64().abs())
+            }
+            How::Complex([a, b]) => {
+                let parts = |number: &NumberType, item: &[u8]| {
+                    let (real, imaginary) = item.split_at(item.len() / 2);
+                    [number.read(real), number.read(imaginary)]
+                };
+                let (x, y) = (parts(a, x), parts(b, y));
+                let distance = x[0].distance(y[0]).hypot(x[1].distance(y[1]));
+                is_far(args, distance, y[0].to_f64().hypot(y[1].to_f64()))
+            }
+            How::Text { width, is_big } => {
+                let [x, y] = [(x, is_big[0]), (y, is_big[1])].map(|(item, is_big)| {
+                    let mut text: Vec<u32> =
+                        item.chunks(*width).map(|bytes| character(bytes, is_big)).collect();
+                    text.truncate(text.iter().rposition(|c| *c != 0).map_or(0, |last| last + 1));
+                    text
+                });
+                (x != y).then_some(f64::NAN)
+            }
+            How::Bytes { is_reversed: false } => (x != y).then_some(f64::NAN),
+            How::Bytes { is_reversed: true } => (!x.iter().eq(y.iter().rev())).then_some(f64::NAN),
+            How::Fields(fields) => {
+                let distances = fields.iter().filter_map(|([at, other], pair)| {
+                    let [len, other_len] = pair.dtypes.each_ref().map(Dtype::itemsize);
+                    let x = x.get(*at..*at + len)?;
+                    pair.distance(args, x, y.get(*other..*other + other_len)?)
+                });
+                distances.fold(None, worst)
+            }
+            How::Items(pair) => {
+                let [size, other] = pair.sizes();
+                let items = x.chunks_exact(size).zip(y.chunks_exact(other));
+                items.filter_map(|(x, y)| pair.distance(args, x, y)).fold(None, worst)
+            }
+        }
+    }
+}
+
+fn scalars(a: &Scalar, b: &Scalar) -> Option<How> {
+    let number = |scalar: &Scalar| NumberType::new(scalar);
+    let is_one_size = a.itemsize() == b.itemsize();
+    match (number(a), number(b)) {
+        // A number of seconds is none of days.
+        (Some(x), Some(y)) if x.is_time() || y.is_time() => {
+            (a.kind() == b.kind() && a.unit() == b.unit()).then_some(How::Numbers([x, y]))
+        }
+        (Some(x), Some(y)) => Some(How::Numbers([x, y])),
+        _ if a.kind() != b.kind() => None,
+        _ => match (a.kind(), part_of_complex(a), part_of_complex(b)) {
+            (Kind::Complex, Some(x), Some(y)) => Some(How::Complex([x, y])),
+            (Kind::Bytes, ..) => Some(How::Text { width: 1, is_big: [false; 2] }),
+            (Kind::Unicode, ..) => Some(How::Text { width: 4, is_big: [is_big(a), is_big(b)] }),
+            (Kind::Object, ..) if a != b => None,
+            _ => is_one_size.then_some(How::Bytes { is_reversed: is_big(a) != is_big(b) }),
+        },
+    }
+}
+
+fn fields(a: &Dtype, b: &Dtype) -> Option<How> {
+    let (left, right) = (a.fields(), b.fields());
+    if left.len() != right.len() || left.is_empty() {
+        return (a == b).then_some(How::Bytes { is_reversed: false });
+    }
+    let pairs = left.iter().zip(right).map(|(a, b)| {
+        let pair = Pair::new(a.dtype(), b.dtype()).filter(|_| a.name() == b.name());
+        Some(([a.offset(), b.offset()], pair?))
+    });
+    pairs.collect::<Option<_>>().map(How::Fields)
+}
+
+/// The type of the two parts of a complex number.
+fn part_of_complex(scalar: &Scalar) -> Option<NumberType> {
+    if scalar.kind() != Kind::Complex {
+        return None;
+    }
+    let order = if is_big(scalar) { '>' } else { '<' };
+    let part = parse(&format!("{order}f{}", scalar.itemsize() / 2)).ok()?;
+    part.scalar().and_then(NumberType::new)
+}
+
+fn is_big(scalar: &Scalar) -> bool {
+    scalar.order() == ByteOrder::Big
+}
+
+fn character(bytes: &[u8], is_big: bool) -> u32 {
+    let join = |c: u32, byte: &u8| c << 8 | u32::from(*byte);
+    if is_big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
+}
+
+/// The distance, unless the tolerance allows it for a number of this magnitude.
+fn is_far(args: &DiffArgs, distance: f64, magnitude: f64) -> Option<f64> {
+    let allowed = args.rtol.mul_add(magnitude, args.atol);
+    // An infinite number is far from all others, however large the tolerance is.
+    let is_close = distance == 0.0 || (distance <= allowed && distance.is_finite());
+    (!is_close).then_some(distance)
+}
+
+/// The larger of two distances; one without a number is less than any other.
+fn worst(worst: Option<f64>, found: f64) -> Option<f64> {
+    Some(worst.map_or(found, |worst| if found > worst || worst.is_nan() { found } else { worst }))
+}

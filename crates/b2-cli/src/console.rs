@@ -26,7 +26,8 @@ use crate::{
     render::{
         error_position::ErrorPosition,
         escape::{
-            harmless, harmless_lines, json_text, path_text, unbroken, unbroken_bytes, write_json,
+            harmless, harmless_lines, json_text, name_text, path_text, unbroken, unbroken_bytes,
+            write_json,
         },
         size::Units,
     },
@@ -124,7 +125,7 @@ impl Console {
         self.problem(
             file,
             error.kind(),
-            &chain(error),
+            without_name(&chain(error), file),
             ErrorPosition::of_error(error),
             error.hint().as_deref(),
         );
@@ -205,7 +206,7 @@ impl Console {
         let mut out = io::stdout().lock();
         let mut line = before.as_bytes().to_vec();
         if out.is_terminal() {
-            line.extend(harmless(&String::from_utf8_lossy(name)).into_bytes());
+            line.extend(harmless(&name_text(name)).into_bytes());
         } else {
             line.extend(unbroken_bytes(name));
         }
@@ -313,4 +314,11 @@ fn terminal_size() -> Option<(usize, usize)> {
 fn labelled(label: &str, color: AnsiColor, text: &str) -> String {
     let style = color.on_default().bold();
     format!("{style}{label}:{style:#} {text}")
+}
+
+/// What is said of a file, without its name or its key in a store, which stand before it.
+fn without_name<'a>(text: &'a str, file: Option<&str>) -> &'a str {
+    let key = file.and_then(|file| file.split_once("::")).map(|(_, key)| key);
+    let mut names = [file, key].into_iter().flatten();
+    names.find_map(|name| text.strip_prefix(name)?.strip_prefix(": ")).unwrap_or(text)
 }

@@ -45,6 +45,9 @@ struct ListRow {
     /// Kind of the checksums.
     #[serde(skip_serializing_if = "Option::is_none")]
     checksum: Option<&'static str>,
+    /// The name as it is, in any encoding.
+    #[serde(skip)]
+    name: Vec<u8>,
 }
 
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns
@@ -74,7 +77,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     if rows.is_empty() {
         return code;
     }
-    match cx.console.print(&text(&rows, &cx.console)) {
+    match print(&rows, &cx.console) {
         Ok(()) => code,
         Err(error) if error.is_closed_pipe() => code,
         Err(error) => {
@@ -88,16 +91,22 @@ impl ListRow {
     /// What does not open.
     fn damaged(origin: &Origin) -> Self {
         let len = origin.path().and_then(|path| path.metadata().ok()).map(|it| it.len());
+        Self { format: DAMAGED, file_bytes: len, ..Self::new(origin) }
+    }
+
+    /// Before anything was looked at.
+    fn new(origin: &Origin) -> Self {
         Self {
             schema: "b2.list/1",
             path: origin.name(),
-            format: DAMAGED,
+            format: "b2frame",
             nchunks: 0,
-            file_bytes: len,
+            file_bytes: Some(0),
             nbytes: 0,
             file_ratio: None,
             frames: None,
             checksum: None,
+            name: origin.name_bytes(),
         }
     }
 }
@@ -107,23 +116,13 @@ const DAMAGED: &str = "damaged";
 
 fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     if let Some(path) = store::whole(origin) {
-        return store_row(cx, path, origin.name());
+        return store_row(cx, path, origin);
     }
     if origin::is_npy(origin) {
         return npy_row(cx, origin);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    let mut row = ListRow {
-        schema: "b2.list/1",
-        path: origin.name(),
-        format: "b2frame",
-        nchunks: 0,
-        file_bytes: Some(0),
-        nbytes: 0,
-        file_ratio: None,
-        frames: None,
-        checksum: None,
-    };
+    let mut row = ListRow::new(origin);
     while let Some(object) = objects.next()? {
         row.nbytes += object.nbytes();
         row.file_bytes = match &object {
@@ -177,37 +176,39 @@ fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     for source in content::open_to_look(cx, origin)? {
         (nbytes, file_bytes) = (source.nbytes()?, source.stored());
     }
-    Ok(ListRow {
-        schema: "b2.list/1",
-        path: origin.name(),
-        format: "npy",
-        nchunks: 0,
-        file_bytes: Some(file_bytes),
-        nbytes,
-        file_ratio: size::cratio(nbytes, file_bytes),
-        frames: None,
-        checksum: None,
-    })
+    let file_ratio = size::cratio(nbytes, file_bytes);
+    let row = ListRow::new(origin);
+    Ok(ListRow { format: "npy", file_bytes: Some(file_bytes), nbytes, file_ratio, ..row })
 }
 
 /// The row of a store.
-fn store_row(cx: &Context, path: &Path, name: String) -> Result<ListRow> {
+fn store_row(cx: &Context, path: &Path, origin: &Origin) -> Result<ListRow> {
     let members = store::members(&store::open(path, cx.dparams())?);
     let sum = |of: fn(&store::Member) -> u64| {
         members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))
     };
     let (nbytes, file_bytes) = (sum(|member| member.nbytes), sum(|member| member.cbytes));
     Ok(ListRow {
-        schema: "b2.list/1",
-        path: name,
         format: store::format(path),
         nchunks: sum(|member| member.nchunks),
         file_bytes: Some(file_bytes),
         nbytes,
         file_ratio: size::cratio(nbytes, file_bytes),
-        frames: None,
-        checksum: None,
+        ..ListRow::new(origin)
     })
+}
+
+/// Prints the table; names are last, so that they keep their bytes in a pipe.
+fn print(rows: &[ListRow], console: &Console) -> Result<()> {
+    let text = text(rows, console);
+    let mut lines = text.lines();
+    let head = lines.next().unwrap_or_default();
+    console.print(&format!("{head}\n"))?;
+    for (row, line) in rows.iter().zip(&mut lines) {
+        let before = line.strip_suffix(&*console.name(&row.path)).unwrap_or(line);
+        console.print_name(before, &row.name, "")?;
+    }
+    lines.try_for_each(|line| console.print(&format!("{line}\n")))
 }
 
 fn text(rows: &[ListRow], console: &Console) -> String {

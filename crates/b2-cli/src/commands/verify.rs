@@ -35,7 +35,7 @@ use crate::{
     },
     render::{
         error_position::ErrorPosition,
-        escape::{harmless, path_text},
+        escape::{harmless, shell_word},
         progress::Progress,
         size,
     },
@@ -77,6 +77,9 @@ struct Findings {
     nbad: u64,
     #[serde(skip)]
     code: Code,
+    /// The name as it is, in any encoding.
+    #[serde(skip)]
+    name: Vec<u8>,
 }
 
 /// One thing that is wrong.
@@ -109,7 +112,7 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
         return verify_npy(cx, origin);
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    let mut findings = Findings::new(origin.name());
+    let mut findings = Findings::new(origin);
     let mut guard = Guard::new(args.limits);
     let progress = Progress::new(&cx.console, &findings.path, objects.input_len());
     let mut nframe = 0;
@@ -176,7 +179,7 @@ fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> 
 
 /// A file of NumPy: its header, and whether all items are there.
 fn verify_npy(cx: &Context, origin: &Origin) -> Result<()> {
-    let mut findings = Findings::new(origin.name());
+    let mut findings = Findings::new(origin);
     match content::open_to_look(cx, origin) {
         Ok(sources) => {
             for source in sources {
@@ -203,7 +206,7 @@ fn verify_store(
     path: &Path,
     root: &str,
 ) -> Result<()> {
-    let mut findings = Findings::new(origin.name());
+    let mut findings = Findings::new(origin);
     let store = match store::open(path, cx.dparams()) {
         Err(error) if error.code() == Code::Data => {
             findings.unopened(0, &error);
@@ -326,16 +329,17 @@ fn verify(schunk: &SChunk, cx: &Context, progress: &Progress) -> VerifyReport {
 
 /// How the sound parts of what stands at `at` are saved.
 fn rescue_hint(path: &Path, at: u64) -> String {
-    let name = harmless(&path_text(path));
+    let name = shell_word(path);
     let part = if at > 0 { format!("{name}@{at}") } else { name };
     format!("`b2 rescue {part} -o NEW` saves what can be read")
 }
 
 impl Findings {
-    fn new(path: String) -> Self {
+    fn new(origin: &Origin) -> Self {
         Self {
             schema: "b2.verify/1",
-            path,
+            path: origin.name(),
+            name: origin.name_bytes(),
             ok: true,
             nchunks: 0,
             nblocks: None,
@@ -541,7 +545,7 @@ impl Findings {
         self.warnings.iter().take(shown).for_each(|warning| console.warning(&self.path, warning));
         // As of other programs that check sums: what is sound is silent with -q.
         if console.quiet() < if self.ok { 1 } else { 2 } {
-            console.print(&format!("{}: {}\n", console.name(&self.path), self.verdict()))?;
+            console.print_name("", &self.name, &format!(": {}", self.verdict()))?;
         }
         self.outcome()
     }

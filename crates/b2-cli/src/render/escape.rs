@@ -40,9 +40,47 @@ pub(crate) fn unbroken_bytes(name: &[u8]) -> Vec<u8> {
     name.iter().flat_map(escape).collect()
 }
 
-/// A path as text: bytes that are no UTF-8 are shown as such.
+/// A path as text; see [`name_text`].
 pub(crate) fn path_text(path: &Path) -> String {
-    path.display().to_string()
+    name_text(path.as_os_str().as_encoded_bytes())
+}
+
+/// A name in any encoding as text: bytes that are no UTF-8 become `\xff`, so that two names do not
+/// look the same, and the user of a shell can type them.
+pub(crate) fn name_text(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for part in name.utf8_chunks() {
+        text.push_str(part.valid());
+        text.extend(part.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
+/// A path as a word that a POSIX shell reads back as it is, as far as it has no line breaks: quoted
+/// where it has to be.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let name = path.as_os_str().as_encoded_bytes();
+    let text = path_text(path);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%#".contains(c);
+    match core::str::from_utf8(name) {
+        Ok(name) if !name.is_empty() && name.chars().all(is_plain) => text,
+        Ok(name) if !name.contains(|c| c == '\'' || is_harmful(c)) => format!("'{text}'"),
+        _ => {
+            let escape = |part: &[u8]| part.escape_ascii().to_string();
+            let mut word = String::from("$'");
+            for part in name.utf8_chunks() {
+                for c in part.valid().chars() {
+                    match c.is_ascii() || is_harmful(c) {
+                        true => word += &escape(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                        false => word.push(c),
+                    }
+                }
+                word += &escape(part.invalid());
+            }
+            word.push('\'');
+            word
+        }
+    }
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
@@ -133,6 +171,24 @@ mod tests {
         );
         assert_eq!(harmless_lines("a\tb\n\x1b[2J\r\n"), "a\tb\n\\u{1b}[2J\\r\n");
         assert_eq!(unbroken("a\nb\x1b[m"), "a\\nb\x1b[m");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_in_any_encoding_stay_names() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+        let path = |name: &'static [u8]| Path::new(OsStr::from_bytes(name));
+        assert_eq!(path_text(path(b"na\xffm\xc3\xbc")), "na\\xffm\u{fc}");
+        for (name, word) in [
+            (&b"a/b-1.b2nd"[..], "a/b-1.b2nd"),
+            ("gr\u{fc}n".as_bytes(), "gr\u{fc}n"),
+            (b"two words", "'two words'"),
+            (b"it's", r"$'it\'s'"),
+            (b"a\\\xff\n", r"$'a\\\xff\n'"),
+            (b"", "''"),
+        ] {
+            assert_eq!(shell_word(path(name)), word);
+        }
     }
 
     #[test]

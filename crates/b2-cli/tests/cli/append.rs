@@ -159,7 +159,7 @@ hint: what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -
     exit 2
     --- stdout
     --- stderr
-    b2: x.b2nd: x.b2nd: is the file to append to
+    b2: x.b2nd: is the file to append to
     hint: append a copy, as in `cp FILE COPY && b2 append FILE COPY`
     ");
     snapshot!(dir.b2("append --axis 2 x.b2nd a.npy"), @r"

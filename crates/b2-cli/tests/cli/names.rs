@@ -1,6 +1,6 @@
 //! Names on the command line: which are inputs, which is the output, what its name says.
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk};
 
 /// Three `.npy` files of ten bytes each.
 fn arrays(names: &[&str]) -> Dir {
@@ -241,4 +241,40 @@ fn mirrored_folders_keep_their_mode() {
     dir.b2("c -q -t 4 -r tree --output-dir out").ok();
     let mode = std::fs::metadata(dir.path("out/private")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_stay_usable() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+    let dir = Dir::new();
+    dir.write("w.i32", walk(1000)).b2("c -q -z 1K w.i32").ok();
+    let name = b"na\xffme.b2frame";
+    let path = dir.path(OsStr::from_bytes(name));
+    // Some systems have no such names.
+    if std::fs::write(&path, dir.read("w.i32.b2frame")).is_err() {
+        return;
+    }
+    let run = |line: &str| {
+        let mut command = dir.command(line);
+        Run::of(command.arg(OsStr::from_bytes(name)).output().unwrap())
+    };
+    // In a pipe a line has the bytes of the name, as those of other programs have.
+    for line in ["verify", "list", "sum"] {
+        let out = run(line).ok().stdout;
+        assert!(out.windows(name.len()).any(|part| part == name), "{line}");
+        assert!(!String::from_utf8_lossy(&out).contains(r"\xff"), "{line}");
+    }
+    for line in ["info", "list --json", "verify --json", "list --tree"] {
+        let text = run(line).ok().text().to_owned();
+        assert!(text.contains(r"na\xffme") || text.contains(r"na\\xffme"), "{line}: {text}");
+        assert!(!text.contains('\u{fffd}'), "{line}: {text}");
+    }
+    std::fs::write(&path, &dir.read("w.i32.b2frame")[..900]).unwrap();
+    let run = run("verify");
+    assert_eq!(run.code, Some(1));
+    assert!(run.stdout.starts_with(b"na\xffme.b2frame: DAMAGED"));
+    // What a shell takes as the same name.
+    assert!(run.stderr.contains(r"`b2 rescue $'na\xffme.b2frame' -o NEW`"), "{}", run.stderr);
+    assert!(run.stderr.contains(r"b2: na\xffme.b2frame: cut off"), "{}", run.stderr);
 }

@@ -16,7 +16,7 @@ use crate::{
         origin::{self, Origin},
     },
     render::{
-        escape::{harmless, path_text},
+        escape::{harmless, name_text, path_text},
         size,
         text_table::{Align, pad},
     },
@@ -55,7 +55,7 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
                     .strip_prefix(&tops[n])
                     .unwrap_or(path)
                     .iter()
-                    .map(|part| part.to_string_lossy().into_owned())
+                    .map(|part| name_text(part.as_encoded_bytes()))
                     .collect();
                 roots[n].insert(&below, node);
             }
@@ -89,12 +89,8 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     let name = origin
         .path()
         .and_then(Path::file_name)
-        .map_or("stdin".into(), |name| name.to_string_lossy());
-    let node = |what: String, children| Node {
-        name: name.clone().into_owned(),
-        what: Some(what),
-        children,
-    };
+        .map_or("stdin".into(), |name| name_text(name.as_encoded_bytes()));
+    let node = |what: String, children| Node { name: name.clone(), what: Some(what), children };
     let units = cx.console.units();
     Ok(match objects.next()? {
         Some(Object::Bcolz(set)) => node(data_set(&set), columns(&set)),
@@ -129,7 +125,7 @@ fn store_node(cx: &Context, path: &Path) -> Result<Node> {
     let store = store::open(path, cx.dparams())?;
     let units = cx.console.units();
     let mut root = Node {
-        name: path.file_name().map_or_else(|| path_text(path), |it| it.to_string_lossy().into()),
+        name: path_text(path.file_name().map_or(path, Path::new)),
         what: Some(format!("store, {}", store::kind_text(&store))),
         children: vec![],
     };
@@ -185,8 +181,8 @@ impl Node {
     /// What does not open.
     fn damaged(origin: &Origin) -> Self {
         let name = origin.path().and_then(Path::file_name);
-        let name = name.map_or("stdin".into(), |name| name.to_string_lossy());
-        Self { name: name.into_owned(), what: Some("damaged".to_owned()), children: vec![] }
+        let name = name.map_or("stdin".into(), |name| name_text(name.as_encoded_bytes()));
+        Self { name, what: Some("damaged".to_owned()), children: vec![] }
     }
 
     /// A directory that was named.

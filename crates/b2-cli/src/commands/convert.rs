@@ -369,10 +369,7 @@ fn open(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool) -> R
 /// The same for what is a file.
 fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool) -> Result<Source> {
     if let Some(items) = uncompressed_items(args, origin)? {
-        return match selection::is_wanted(args) {
-            true => Err(message::NOT_A_TABLE.error()),
-            false => Ok(Source::Items(items)),
-        };
+        return selection::choose_items(args, items).map(Source::Items);
     }
     if let Some(path) = from_parquet::file_of(origin)? {
         let table = from_parquet::open(cx, path, for_store)?;

@@ -5,7 +5,7 @@ pub(super) mod item;
 mod npy;
 mod numpy;
 mod object;
-mod records;
+pub(in crate::commands) mod records;
 pub(super) mod render;
 pub(super) mod store;
 mod stream;

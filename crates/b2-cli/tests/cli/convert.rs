@@ -455,3 +455,26 @@ fn text_comes_from_pipes_under_any_name_and_with_any_delimiter() {
         assert_eq!(dir.b2(&format!("convert {wrong} x.txt y.bcolz")).code, Some(2), "{wrong}");
     }
 }
+
+#[test]
+fn columns_and_rows_of_text_and_of_structured_items_are_chosen() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,price,name\n1,2.5,ab\n2,3.5,c\n3,4.5,ab\n");
+    dir.b2("convert -q t.csv t.npy").ok();
+    for input in ["t.csv", "t.npy"] {
+        let line = format!("convert -q -f --columns price,name {input} -o new.bcolz");
+        dir.b2(&line).ok();
+        let shown = dir.b2("show --csv new.bcolz").ok();
+        assert_eq!(shown.text(), "price,name\n2.5,ab\n3.5,c\n4.5,ab\n", "{input}");
+        let mut command = dir.command("convert -q -f --columns id --where");
+        let command = command.args(["name == 'ab'", input, "-o", "new.csv"]);
+        Run::of(command.output().unwrap()).ok();
+        assert_eq!(dir.read("new.csv"), b"id\n1\n3\n", "{input}");
+        let run = dir.b2(&format!("convert --columns nope {input} -o no.csv"));
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains("there are id, price, name"), "{}", run.stderr);
+    }
+    dir.write("x.i32", walk(10)).b2("c -q --dtype i4 x.i32 -o x.b2nd").ok();
+    dir.b2("convert -q x.b2nd x.npy").ok();
+    assert_eq!(dir.b2("convert --columns a x.npy -o no.csv").code, Some(2));
+}

@@ -244,7 +244,8 @@ fn rows_of_a_table_of_bcolz_are_chosen_too() {
     for table in ["y.bcolz", "y.b2z"] {
         assert_eq!(dir.b2(&format!("show --csv {table}")).ok().text(), "s,n\nb,2\nc,3\n");
     }
-    let run = dir.b2("convert --where n>1 t.csv z.b2z");
+    std::fs::write(dir.path("x"), [0; 8]).unwrap();
+    let run = dir.b2("convert --where n>1 --dtype i4 x z.b2z");
     assert!(run.stderr.contains("not a table"), "{}", run.stderr);
     assert!(!dir.path("z.b2z").exists());
 }

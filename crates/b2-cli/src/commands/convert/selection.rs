@@ -1,20 +1,70 @@
 //! Some columns and rows of a table, which are what is converted.
 
+use std::{io::Write as _, sync::Arc};
+
 use bcolz_store::{CTable, CTableWriter, CreateOptions, DataSet, Durability};
 
+use blosc_dtype::Dtype;
+use blosc_io::{FileStore, ReadAt as _};
+
+use super::source::Items;
 use crate::{
     args::ConvertArgs,
+    commands::show::records::Records,
     context::Context,
-    error::{Result, message},
-    formats::bcolz::Bcolz,
+    error::{Doing, Error, Result, message},
+    formats::{bcolz::Bcolz, stored_array::Stored},
     inputs::object::Object,
     output::staged::Nest,
 };
 
 /// Whether something is to be chosen.
-pub(super) fn is_wanted(args: &ConvertArgs) -> bool {
+fn is_wanted(args: &ConvertArgs) -> bool {
     !args.columns.is_empty() || args.condition.is_some()
 }
+
+/// The fields and rows that were chosen of items of one dimension, in a file without a name.
+///
+/// # Errors
+///
+/// Items without fields; fields that do not exist; a condition that makes no sense.
+pub(super) fn choose_items(args: &ConvertArgs, items: Items) -> Result<Items> {
+    if !is_wanted(args) {
+        return Ok(items);
+    }
+    let [nrows] = items.stored.shape[..] else { return Err(message::NOT_A_TABLE.error()) };
+    let records = Records::new(&args.columns, args.condition.as_deref(), &items.dtype)?;
+    let fields = records.columns.iter().map(|it| (it.name().to_owned(), it.dtype().clone()));
+    let dtype = Dtype::packed(fields).map_err(|error| Error::Npy(error.into()))?;
+    let (itemsize, mut kept) = (records.itemsize(), 0u64);
+    let file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+    let mut out = std::io::BufWriter::new(file);
+    for start in (0..nrows).step_by(ROWS_AT_ONCE) {
+        let len = (nrows - start).min(ROWS_AT_ONCE as u64);
+        let mut bytes = vec![0; itemsize * usize::try_from(len).unwrap_or(ROWS_AT_ONCE)];
+        let at = items.stored.start.saturating_add(start.saturating_mul(itemsize as u64));
+        items.stored.store.read_exact_at(at, &mut bytes).map_err(Error::io(Doing::Read))?;
+        let truth = records.truth(&bytes)?;
+        for (row, _) in bytes.chunks_exact(itemsize).zip(truth).filter(|(_, is_wanted)| *is_wanted)
+        {
+            kept += 1;
+            for field in &records.columns {
+                let range = field.offset()..field.offset() + field.dtype().itemsize();
+                let value = row.get(range).unwrap_or_default();
+                out.write_all(value).map_err(Error::io(Doing::Spool))?;
+            }
+        }
+    }
+    let file = out.into_inner().map_err(|error| Error::io(Doing::Spool)(error.into_error()))?;
+    let (shape, itemsize) = (vec![kept], dtype.itemsize() as u64);
+    let file_len = kept.saturating_mul(itemsize);
+    let store = Arc::new(FileStore::from_file(file));
+    let stored = Stored { store, start: 0, fortran_order: false, shape, itemsize };
+    Ok(Items { stored, dtype, file_len, format: items.format })
+}
+
+/// Rows that are looked at together.
+const ROWS_AT_ONCE: usize = 1 << 12;
 
 /// The columns and rows of an object that were chosen.
 ///

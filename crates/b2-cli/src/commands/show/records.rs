@@ -38,7 +38,7 @@ pub(super) fn is_wanted(args: &ShowArgs) -> bool {
 /// condition makes no sense, or the rows cannot be read.
 pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
     let [len] = grid.shape() else { return Err(message::NOT_A_TABLE.error()) };
-    let records = Records::new(args, grid.dtype())?;
+    let records = Records::new(&args.columns, args.filter.as_deref(), grid.dtype())?;
     let rows = match &args.slice {
         Some(slice) => range(&slice.in_dims(1), *len)?,
         None => 0..*len,
@@ -67,9 +67,9 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
 }
 
 /// Items with fields, and what is wanted of them.
-struct Records<'a> {
+pub(in crate::commands) struct Records<'a> {
     dtype: &'a Dtype,
-    columns: Vec<&'a Field>,
+    pub(in crate::commands) columns: Vec<&'a Field>,
     filter: Option<Filter<'a>>,
 }
 
@@ -80,7 +80,17 @@ struct Filter<'a> {
 }
 
 impl<'a> Records<'a> {
-    fn new(args: &ShowArgs, dtype: &'a Dtype) -> Result<Self> {
+    /// The fields of these names, or all, of items of a type, and those items that a condition
+    /// holds for.
+    ///
+    /// # Errors
+    ///
+    /// Items without fields; names and conditions of others than there are.
+    pub(in crate::commands) fn new(
+        columns: &[String],
+        condition: Option<&str>,
+        dtype: &'a Dtype,
+    ) -> Result<Self> {
         let fields = dtype.fields();
         if fields.is_empty() {
             return Err(message::NOT_A_TABLE.error());
@@ -89,20 +99,25 @@ impl<'a> Records<'a> {
             let found = fields.iter().find(|field| field.name() == name);
             found.ok_or_else(|| message::no_column(name, fields.iter().map(Field::name)))
         };
-        let columns = match args.columns.is_empty() {
+        let columns = match columns.is_empty() {
             true => fields.iter().collect(),
-            false => args.columns.iter().map(find).collect::<Result<_>>()?,
+            false => columns.iter().map(find).collect::<Result<_>>()?,
         };
-        let filter = args.filter.as_deref().map(|text| Filter::new(text, fields)).transpose()?;
+        let filter = condition.map(|text| Filter::new(text, fields)).transpose()?;
         Ok(Self { dtype, columns, filter })
     }
 
-    fn itemsize(&self) -> usize {
+    /// Bytes of an item.
+    pub(in crate::commands) fn itemsize(&self) -> usize {
         self.dtype.itemsize().max(1)
     }
 
     /// For each item whether it is wanted.
-    fn truth(&self, bytes: &[u8]) -> Result<Vec<bool>> {
+    ///
+    /// # Errors
+    ///
+    /// A condition that cannot be evaluated.
+    pub(in crate::commands) fn truth(&self, bytes: &[u8]) -> Result<Vec<bool>> {
         let nrows = bytes.len() / self.itemsize();
         match &self.filter {
             Some(filter) => filter.truth(bytes, self.itemsize(), nrows),

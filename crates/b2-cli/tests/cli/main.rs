@@ -9,6 +9,7 @@ mod blp;
 mod blp_array;
 mod chunk;
 mod commands;
+mod completions;
 mod compress;
 mod convert;
 mod damage;

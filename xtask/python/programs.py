@@ -81,7 +81,7 @@ def zarrs_decompress(source, target):
     array = zarr_with_zarrs().open_array(source, mode="r")
     with open(target, "wb") as out:
         step = 64 * array.chunks[0]
-        for start in range(0, len(array), step):
+        for start in range(0, array.shape[0], step):
             out.write(array[start : start + step])
 
 

@@ -41,7 +41,7 @@ pub(crate) fn copy_live(
 ) -> Result<Copied> {
     let mut places = Moved::default();
     let header_len = schunk.meta().header_len();
-    let mut to = Appender { to, at: header_len.into() };
+    let mut to = Appender { to, at: header_len.into(), waiting: Vec::new() };
     let mut table = schunk.offsets()?;
     let mut moved = HashMap::new();
     for (nchunk, number) in (0..).zip(&mut table) {
@@ -84,10 +84,9 @@ pub(crate) fn copy_live(
     };
     let Sealed { trailer, mark } = ending.encode(&mut header, to.at, &index)?;
     to.append(&trailer)?;
-    to.at = 0;
     let mut bytes = header.encode().to_vec();
     bytes.extend_from_slice(schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
-    to.append(&bytes)?;
+    to.finish(&bytes)?;
     let (index_len, trailer_len) = (index.len() as u64, trailer::len(&trailer));
     Ok(Copied { header, table, index_len, trailer_len, seal, mark })
 }
@@ -102,17 +101,48 @@ pub(crate) struct Copied {
     pub mark: Mark,
 }
 
+/// Short chunks are written together: this many bytes at a time.
+const TOGETHER_NBYTES: usize = 256 << 10;
+
 /// Writes at consecutive positions of a store.
 struct Appender<'a> {
     to: &'a mut dyn WriteAt,
+    /// Where the next bytes will be.
     at: u64,
+    /// What comes before `at` and is not written yet.
+    waiting: Vec<u8>,
 }
 
 impl Appender<'_> {
+    /// Returns where the bytes are.
     fn append(&mut self, bytes: &[u8]) -> Result<u64> {
-        let (at, len) = (self.at, bytes.len() as u64);
-        self.to.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })?;
-        self.at = at.saturating_add(len);
+        let at = self.at;
+        if self.waiting.len().saturating_add(bytes.len()) > TOGETHER_NBYTES {
+            self.write_waiting()?;
+        }
+        if bytes.len() < TOGETHER_NBYTES {
+            self.waiting.extend_from_slice(bytes);
+        } else {
+            write(self.to, at, bytes)?;
+        }
+        self.at = at.saturating_add(bytes.len() as u64);
         Ok(at)
     }
+
+    fn write_waiting(&mut self) -> Result<()> {
+        let at = self.at.saturating_sub(self.waiting.len() as u64);
+        write(self.to, at, &self.waiting)?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Writes what is left, and the header last.
+    fn finish(mut self, header: &[u8]) -> Result<()> {
+        self.write_waiting()?;
+        write(self.to, 0, header)
+    }
+}
+
+fn write(to: &mut dyn WriteAt, at: u64, bytes: &[u8]) -> Result<()> {
+    to.write_at(at, bytes).map_err(|source| Error::Write { at, len: bytes.len() as u64, source })
 }

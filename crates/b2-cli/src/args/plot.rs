@@ -82,6 +82,7 @@ pub(crate) enum PlotKind {
     /// Colours over two dimensions.
     Heat,
     /// How often values are in each of some steps.
+    #[value(alias = "hist")]
     Histogram,
 }
 

@@ -23,13 +23,13 @@ use super::{
 use crate::{
     args::DiffArgs,
     context::Context,
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::csv_table,
     inputs::{
         decoded::Sink,
         object::Object,
-        origin::{Origin, Part},
+        origin::{self, Origin, Part},
     },
     render::{escape::harmless, size::count},
 };
@@ -96,6 +96,13 @@ pub(crate) fn run(args: &DiffArgs, cx: &Context) -> Code {
 }
 
 fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Result<bool> {
+    let is_folder = |origin: &Origin| match origin {
+        Origin::File { path, part: Part::Whole } => path.is_dir() && !origin::is_object(path),
+        _ => false,
+    };
+    if is_folder(first) && is_folder(second) {
+        return Err(message::FOLDERS_TO_COMPARE.error());
+    }
     let (a, b) = open_both(args, cx, first, second)?;
     let [a_shape, b_shape] = [&a, &b].map(|side| side.layout.as_ref().map(|it| it.shape.clone()));
     let types = types(&a, &b)?;

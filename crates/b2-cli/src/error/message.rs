@@ -289,6 +289,9 @@ messages! {
     A_FOLDER: Usage,
         "a folder, and none of the objects that are folders",
         "name what is in it: `b2 list --tree FOLDER` shows that";
+    FOLDERS_TO_COMPARE: Usage,
+        "two objects are compared, and not two folders",
+        "`(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare what is in two";
     NO_SUFFIX: Usage,
         "the name does not end in {}, so that there is nothing to take away",
         "use -o to name the output, or --suffix";

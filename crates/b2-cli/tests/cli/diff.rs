@@ -1,6 +1,6 @@
 //! `b2 diff`: values, types, shapes and metadata of any two formats.
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk};
 
 /// An array of 30 x 40 and the same numbers with three others.
 fn two() -> Dir {
@@ -210,4 +210,26 @@ fn values_are_compared_across_byte_orders_and_lengths_of_text() {
     dir.write("days.npy", npy("'<M8[D]'", 2, &le(&[0.0, 1.0])));
     let run = dir.b2("diff --values dates-a.npy days.npy");
     assert_eq!((run.code, run.text().contains("are not equal")), (Some(1), true), "{}", run.text());
+}
+
+#[test]
+fn folders_are_compared_by_their_sums() {
+    let dir = two();
+    for folder in ["one", "other"] {
+        std::fs::create_dir(dir.path(folder)).unwrap();
+        std::fs::copy(dir.path("a.b2nd"), dir.path(folder).join("x.b2nd")).unwrap();
+    }
+    snapshot!(dir.b2("diff one other"), @"
+    exit 2
+    --- stdout
+    --- stderr
+    b2: two objects are compared, and not two folders
+    hint: `(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare what is in two
+    ");
+    // What the hint says.
+    let run = |folder: &str, line: &str| {
+        Run::of(dir.command(line).current_dir(dir.path(folder)).output().unwrap())
+    };
+    dir.write("list", run("one", "sum -r .").ok().stdout);
+    assert_eq!(run("other", "sum -c ../list").ok().text(), "./x.b2nd: OK\n");
 }

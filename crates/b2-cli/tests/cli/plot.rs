@@ -85,7 +85,7 @@ fn maps_have_names_of_the_metadata() {
 #[test]
 fn histograms_take_all_dimensions() {
     let dir = drawn();
-    snapshot!(dir.b2("plot --kind histogram --bins 8 --size 50x12 m.b2nd"), @r"
+    snapshot!(dir.b2("plot --kind hist --bins 8 --size 50x12 m.b2nd"), @r"
     exit 0
     --- stdout
     m.b2nd   items

@@ -269,8 +269,9 @@ impl Store {
     }
 
     /// Looks for damage without decoding data: every value has to be a frame that fits into its
-    /// place, with chunks that stand where it says ([`SChunk::check`]), and the member of an archive
-    /// has to have the CRC-32 that the archive states. What lies elsewhere is not looked at.
+    /// place, with chunks that stand where it says ([`SChunk::check`]), and the member of an
+    /// archive has to have the CRC-32 that the archive states. What lies elsewhere is not looked
+    /// at.
     ///
     /// # Errors
     ///

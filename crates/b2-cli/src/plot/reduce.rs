@@ -306,8 +306,7 @@ impl Histogram {
         Self { edges, counts: vec![0; nbins.into()] }
     }
 
-    /// Counts some values, each of which is there so many times; those that are not finite are left
-    /// out.
+    /// Counts some values, each `times` times; those that are not finite are left out.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is clamped")]
     pub(crate) fn count(&mut self, values: &[f64], times: u64) {
         let (Some(first), Some(last)) = (self.edges.first(), self.edges.last()) else { return };

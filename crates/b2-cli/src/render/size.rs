@@ -55,7 +55,7 @@ fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     u64::try_from(bytes).ok()
 }
 
-/// A size that is no less than so many bytes, as an option takes it.
+/// The least size in a round unit that is not below `nbytes` bytes, as an option takes it.
 pub(crate) fn enough(nbytes: u64) -> String {
     let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |(unit, _): &&(u64, &str)| nbytes >= 10 * unit;

@@ -20,8 +20,8 @@ enum How {
     Numbers([NumberType; 2]),
     /// Complex numbers: of both, the type of a part.
     Complex([NumberType; 2]),
-    /// Characters of so many bytes, whose padding at the end does not count; of both, whether the
-    /// bytes of a character stand in reverse order.
+    /// Characters of `width` bytes, whose padding at the end does not count; of both, whether they
+    /// are big-endian.
     Text {
         width: usize,
         is_big: [bool; 2],

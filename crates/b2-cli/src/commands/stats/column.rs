@@ -203,7 +203,7 @@ impl Column {
         self.run = run;
     }
 
-    /// Takes some rows into account, each of which is there so many times.
+    /// Takes some rows into account, each of them `times` times.
     pub(super) fn look(&mut self, rows: &[u8], times: u64) {
         if self.number.is_none() {
             let is_zero = |value: &&[u8]| value.iter().all(|byte| *byte == 0);
@@ -315,7 +315,7 @@ impl Column {
 }
 
 impl Moments {
-    /// Adds some numbers, each so many times: their own moments first, which are exact for few of
+    /// Adds some numbers, each `times` times: their own moments first, which are exact for few of
     /// them.
     #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
     fn add(&mut self, run: &[f64], times: u64) {

@@ -131,7 +131,7 @@ impl Runs {
     }
 }
 
-/// A box in parts along its first dimension, each of at most `max_nbytes` bytes if that is possible.
+/// A box in parts along its first dimension, of at most `max_nbytes` bytes where a row has fewer.
 fn parts(bounds: &[Range<u64>], typesize: usize, max_nbytes: u64) -> Vec<Vec<Range<u64>>> {
     let Some((first, inner)) = bounds.split_first() else { return vec![vec![]] };
     let row = count(inner).saturating_mul(typesize as u64).max(1);

@@ -11,13 +11,14 @@
 //! shapes.rs      chunk and block shapes    resize.rs   other shapes for an array
 //! join.rs        items of other arrays     rows.rs     copying between blocks and items
 //! patch.rs       chunks with items put in  item.rs     one item
-//! hidden.rs      what lies in padding
+//! hidden.rs      what lies in padding      fields.rs    some fields of items
 //! ```
 
 mod array;
 mod axis;
 mod blocks;
 pub(crate) mod element;
+mod fields;
 mod geometry;
 mod hidden;
 mod item;

@@ -276,6 +276,43 @@ impl<'a> Chunk<'a> {
         decode::show_planes(self, nblock, scratch, show)
     }
 
+    /// Decodes some fields of the items of one block and nothing else of them: of each item the
+    /// bytes that a field names go to the destination of that field, which has room for those of
+    /// all items. Streams that hold no byte of a field are passed over.
+    ///
+    /// False, and the destinations hold anything, if shuffle is not the only filter of the block or
+    /// the block does not consist of whole items: the caller then takes the fields out of
+    /// [`read_block`](Self::read_block).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`] if a field is not within an item, [`Error::Dest`] if a destination has
+    /// another length, and otherwise as [`read_block`](Self::read_block).
+    pub fn read_fields(
+        &self,
+        nblock: usize,
+        fields: &[Range<usize>],
+        dests: &mut [&mut [u8]],
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        if self.layout.kind != Kind::Regular || Extents::are_needed(&self.layout) {
+            return Ok(false);
+        }
+        let nbytes = self.block_data(nblock)?.len();
+        let typesize = self.header().typesize();
+        let nitems = nbytes.checked_div(typesize).unwrap_or(0);
+        if let Some(field) = fields.iter().find(|f| f.start > f.end || f.end > typesize) {
+            return Err(Error::Range { start: field.start, end: field.end, len: typesize });
+        }
+        for (field, dest) in fields.iter().zip(dests.iter()) {
+            let needed = nitems.saturating_mul(field.len());
+            if dest.len() != needed {
+                return Err(Error::Dest { needed, room: dest.len() });
+            }
+        }
+        decode::read_fields(self, nblock, fields, dests, scratch)
+    }
+
     /// Decodes the blocks for which `chosen` is true, each to its offset in `dest`, which has room
     /// for all data. The bytes of the others are not changed.
     ///

@@ -267,6 +267,25 @@ pub(crate) fn show_planes(
     jobs::first_worker(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
+/// Decodes fields of the items of a block, each to its destination; false if the block is not in
+/// planes.
+pub(crate) fn read_fields(
+    blocks: &impl Blocks,
+    nblock: usize,
+    fields: &[Range<usize>],
+    dests: &mut [&mut [u8]],
+    scratch: &mut Scratch,
+) -> Result<bool> {
+    let Scratch { params, workers, .. } = scratch;
+    if blocks.layout().literal().is_some() {
+        return Ok(false);
+    }
+    let map = Map::Grid(blocks.layout().grid);
+    let job = Job::new(blocks, &map, params);
+    let job = job.as_ref().map_err(Error::clone)?;
+    jobs::first_worker(workers).read_fields(job, nblock, fields, dests)
+}
+
 /// The data to decode.
 pub(crate) struct Wanted<'a> {
     /// Bytes of the chunk's data; the destination is as long.

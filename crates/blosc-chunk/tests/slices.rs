@@ -1,7 +1,10 @@
 //! Parts of blocks, which are read without decoding and filtering the rest, against the whole.
 
+use core::ops::Range;
+use core::slice::from_ref;
+
 use blosc_chunk::{
-    CParams, Chunk, CodecId, Pipeline, Scratch, SplitMode, Target, compress, decompress,
+    CParams, Chunk, CodecId, Error, Pipeline, Scratch, SplitMode, Target, compress, decompress,
     partial::ItemReader,
 };
 use blosc_testdata::data::{Kind, Recipe, XorShift32};
@@ -125,4 +128,54 @@ fn planes_are_the_bytes_of_items() {
         .unwrap()
         .show_planes(0, &mut Scratch::default(), |_| panic!("no planes"));
     assert!(!shown.unwrap());
+}
+
+/// Fields of items, of blocks that are split and of others, are the bytes of the items.
+#[test]
+fn fields_are_the_bytes_of_items() {
+    let take = |items: &[u8], typesize: usize, field: &Range<usize>| -> Vec<u8> {
+        items.chunks_exact(typesize).flat_map(|item| &item[field.clone()]).copied().collect()
+    };
+    for (typesize, split) in [2, 3, 8, 16, 33]
+        .into_iter()
+        .flat_map(|t| [SplitMode::Always, SplitMode::Never].map(|s| (t, s)))
+    {
+        for (kind, codec) in
+            Kind::ALL.into_iter().flat_map(|k| [CodecId::LZ4, CodecId::BLOSCLZ].map(|c| (k, c)))
+        {
+            let nbytes = 40 * 48 * typesize;
+            let data = Recipe { kind, typesize, seed: 6, nbytes }.bytes();
+            let params = CParams::default()
+                .codec(codec)
+                .typesize(typesize)
+                .blocksize(Some(10 * 48 * typesize))
+                .split(split)
+                .filters(Pipeline::SHUFFLE);
+            let bytes = compress(&data, &params).unwrap();
+            let (chunk, mut scratch) = (Chunk::parse(&bytes).unwrap(), Scratch::default());
+            for nblock in 0..chunk.nblocks() {
+                let items = &data[chunk.block_data(nblock).unwrap()];
+                let all = [0..1, typesize - 1..typesize, typesize / 2..typesize, 0..typesize];
+                for fields in [&all[..1], &all[1..2], &all[1..3], &all] {
+                    let room = |f: &Range<usize>| vec![0; items.len() / typesize * f.len()];
+                    let mut read: Vec<Vec<u8>> = fields.iter().map(room).collect();
+                    let mut dests: Vec<&mut [u8]> =
+                        read.iter_mut().map(Vec::as_mut_slice).collect();
+                    let done = chunk.read_fields(nblock, fields, &mut dests, &mut scratch);
+                    let is_regular = chunk.header().kind() == blosc_chunk::Kind::Regular;
+                    assert_eq!(done.unwrap(), is_regular, "{params:?}");
+                    for (field, read) in fields.iter().zip(&read).filter(|_| is_regular) {
+                        assert_eq!(*read, take(items, typesize, field), "{params:?}, {field:?}");
+                    }
+                }
+            }
+            let outside =
+                chunk.read_fields(0, from_ref(&(0..typesize + 1)), &mut [&mut []], &mut scratch);
+            let short = chunk.read_fields(0, from_ref(&(0..1)), &mut [&mut []], &mut scratch);
+            if chunk.header().kind() == blosc_chunk::Kind::Regular {
+                assert!(matches!(outside, Err(Error::Range { .. })), "{outside:?}");
+                assert!(matches!(short, Err(Error::Dest { .. })), "{short:?}");
+            }
+        }
+    }
 }

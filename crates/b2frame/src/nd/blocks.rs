@@ -310,6 +310,26 @@ impl Block<'_, '_> {
         fetched.show_planes(*start..start.saturating_add(*len), typesize, scratch, show)
     }
 
+    /// Decodes fields of all of its `nitems` items alone, if it has as many; false if that is not
+    /// possible.
+    pub(super) fn read_fields(
+        &mut self,
+        itemsize: usize,
+        nitems: usize,
+        fields: &[Range<usize>],
+        dests: &mut [&mut [u8]],
+    ) -> Result<bool> {
+        let Self::Stored { fetched, start, len, scratch, .. } = self else { return Ok(false) };
+        if nitems.checked_mul(itemsize) != Some(*len) {
+            return Ok(false);
+        }
+        let block = *start..start.saturating_add(*len);
+        let Some((chunk, nblock)) = fetched.whole_block(&block, itemsize) else {
+            return Ok(false);
+        };
+        fetched.in_chunk(chunk.read_fields(nblock, fields, dests, scratch))
+    }
+
     /// All of its data.
     fn all(&mut self) -> Result<&[u8]> {
         self.part(0..usize::MAX)

@@ -14,6 +14,9 @@ pub enum NdParam {
     /// A flat position after the last item.
     #[error("item {item} of an array that has {nitems}")]
     Item { item: u64, nitems: u64 },
+    /// Bytes that an item does not have.
+    #[error("bytes {start} to {end} of items of {itemsize}")]
+    Field { start: usize, end: usize, itemsize: usize },
     /// A slice that goes nowhere.
     #[error("a step of 0 in dimension {dim}")]
     Step { dim: usize },

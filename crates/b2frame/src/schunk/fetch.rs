@@ -142,16 +142,28 @@ impl<'a> Fetched<'a> {
         scratch: &mut blosc_chunk::Scratch,
         show: impl FnOnce(&[&[u8]]),
     ) -> Result<bool> {
-        let Some(chunk) = self.whole() else { return Ok(false) };
+        let Some((chunk, nblock)) = self.whole_block(&block, typesize) else { return Ok(false) };
+        self.in_chunk(chunk.show_planes(nblock, scratch, show))
+    }
+
+    /// The chunk and the number of the block that is the bytes `block` of the data, if all of the
+    /// chunk was read and it has items of `typesize` bytes.
+    pub(crate) fn whole_block(
+        &self,
+        block: &Range<usize>,
+        typesize: usize,
+    ) -> Option<(&Chunk<'a>, usize)> {
+        let chunk = self.whole()?;
         let (header, len) = (chunk.header(), block.len());
         // What is wrong with other chunks is left to reading them.
         let is_whole = header.blocksize() == len && block.end <= header.nbytes();
-        if !is_whole || header.typesize() != typesize {
-            return Ok(false);
-        }
-        let Some(nblock) = block.start.checked_div(len) else { return Ok(false) };
-        let shown = chunk.show_planes(nblock, scratch, show);
-        shown.map_err(|source| Error::Chunk { nchunk: self.nchunk, at: self.at, source })
+        let nblock = block.start.checked_div(len)?;
+        (is_whole && header.typesize() == typesize).then_some((chunk, nblock))
+    }
+
+    /// The result with the coordinates of the chunk.
+    pub(crate) fn in_chunk<T>(&self, result: blosc_chunk::error::Result<T>) -> Result<T> {
+        result.map_err(|source| Error::Chunk { nchunk: self.nchunk, at: self.at, source })
     }
 
     /// Decodes the bytes `range` of the data, which lie in one of the ranges that were read, to

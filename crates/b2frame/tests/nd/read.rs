@@ -1,5 +1,7 @@
 //! Slices, lists of positions, single items and views.
 
+use core::slice::from_ref;
+
 use b2frame::{
     Budget, Error, FrameParams, NdArray, NdParams, NdWriter,
     error::{NdParam, Param},
@@ -68,6 +70,39 @@ fn long_rows_are_those_of_the_model() {
             assert_eq!(array.to_bytes(picks).unwrap(), model.take(&positions), "{typesize} bytes");
         }
     }
+}
+
+/// Fields of items, of arrays with planes and without, of whole blocks and parts of them.
+#[test]
+fn fields_are_those_of_the_items() {
+    for typesize in [1, 3, 8, 16, 33, 300] {
+        let model = Model::counting(vec![1000], vec![256], vec![64], typesize);
+        let array = open(&model);
+        let fields = [0..1, typesize / 2..typesize, 0..typesize, 1..1, typesize - 1..typesize];
+        for (start, end) in [(0, 1000), (0, 0), (256, 512), (5, 700), (63, 64), (999, 1000)] {
+            let items = &model.data[start * typesize..end * typesize];
+            for count in 1..=fields.len() {
+                let found = array.read_fields(start as u64..end as u64, &fields[..count]).unwrap();
+                let expected: Vec<Vec<u8>> = fields[..count]
+                    .iter()
+                    .map(|field| {
+                        let items = items.chunks_exact(typesize);
+                        items.flat_map(|item| &item[field.clone()]).copied().collect()
+                    })
+                    .collect();
+                assert_eq!(found, expected, "{typesize} bytes, {start}..{end}");
+            }
+        }
+        let outside = array.read_fields(0..1001, &fields).unwrap_err();
+        assert!(matches!(outside, Error::Param(Param::Nd(NdParam::Index { .. }))), "{outside}");
+        let no_field = array.read_fields(0..10, from_ref(&(0..typesize + 1))).unwrap_err();
+        assert!(matches!(no_field, Error::Param(Param::Nd(NdParam::Field { .. }))), "{no_field}");
+    }
+    // Rows of a larger array, which lie in its blocks as other rows do.
+    let model = Model::counting(vec![4, 90], vec![2, 50], vec![2, 20], 6);
+    let grid = open(&model);
+    let refused = grid.read_fields(0..4, from_ref(&(0..1))).unwrap_err();
+    assert!(matches!(refused, Error::Param(Param::Nd(NdParam::Dims { .. }))), "{refused}");
 }
 
 proptest! {

@@ -6,8 +6,10 @@
 //! [`Worker::decode_block`](super::Worker), as `unshuffle_planes` is the shuffle backward for
 //! planes that are apart.
 
+use core::ops::Range;
+
 use blosc_filters::{
-    FilterCx, FilterId, FilterSlot,
+    FilterCx, FilterId, FilterSlot, Reference,
     internal::{StoreHint, unshuffle_planes},
 };
 
@@ -121,5 +123,48 @@ impl Worker {
         }
         self.filtered = filtered;
         result.map(|()| true).map_err(|error| error.in_block(nblock, block.at))
+    }
+
+    /// Decodes fields of all items of a shuffled block, each to its destination: streams without a
+    /// plane of them are passed over. False if the block is not in planes.
+    pub(super) fn read_fields<B: Blocks>(
+        &mut self,
+        job: &Job<'_, B>,
+        nblock: usize,
+        fields: &[Range<usize>],
+        dests: &mut [&mut [u8]],
+    ) -> Result<bool> {
+        let nbytes = job.map.range(nblock).len();
+        let typesize = job.blocks.layout().header.typesize();
+        if job.undo.only() != Some(SHUFFLE) || nbytes == 0 || !nbytes.is_multiple_of(typesize) {
+            return Ok(false);
+        }
+        job.params.limits.check_nbytes(nbytes)?;
+        let block = job.blocks.block(nblock)?;
+        let width = nbytes / typesize;
+        let planes = |field: &Range<usize>| field.start * width..field.end * width;
+        let mut filtered = core::mem::take(&mut self.filtered);
+        let src = resized(&mut filtered, nbytes);
+        // From the first to the last byte that is in a field.
+        let span = |stream: Range<usize>| {
+            let inside = fields.iter().map(planes).map(|planes| {
+                planes.start.max(stream.start)..planes.end.min(stream.end).max(stream.start)
+            });
+            let inside = inside.filter(|part| !part.is_empty());
+            let whole = inside.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+            whole.map_or(0..0, |whole| whole.start - stream.start..whole.end - stream.start)
+        };
+        let decoded = self.decode_spans(job, block, src, StoreHint::Cached, span);
+        let result = decoded.and_then(|()| {
+            for (field, dest) in fields.iter().zip(dests) {
+                // The planes of a field are a block of items that have nothing else.
+                let cx = job.filter_cx(Reference::FirstBlock, StoreHint::Cached);
+                let cx = FilterCx { typesize: field.len(), ..cx };
+                job.undo.apply(&cx, &mut src[planes(field)], dest)?;
+            }
+            Ok(true)
+        });
+        self.filtered = filtered;
+        result.map_err(|error| error.in_block(nblock, block.at))
     }
 }

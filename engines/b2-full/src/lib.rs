@@ -1,7 +1,8 @@
-//! What `b2-full` opens beyond the files of `b2`: arrays and groups of Zarr, data sets of HDF5.
+//! What this `b2` opens beyond files of the formats of Blosc: arrays and groups of Zarr, data sets of
+//! HDF5, and files in object stores and on web servers.
 //!
 //! ```text
-//! name on the command line --Opener--> array or group --b2_cli--> info, list, show, cat, convert
+//! name on the command line --Opener--> array, group or file --b2_cli--> info, list, show, cat, convert
 //! ```
 //!
 //! The openers are a list, so that a program can take those that it wants.
@@ -11,25 +12,38 @@
 
 use b2_cli::opener::Opener;
 
+#[cfg(feature = "remote")]
+mod addresses;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 #[cfg(feature = "zarr")]
 mod zarr;
 
+#[cfg(feature = "remote")]
+pub use addresses::AddressOpener;
 #[cfg(feature = "hdf5")]
 pub use hdf5::Hdf5Opener;
 #[cfg(feature = "zarr")]
 pub use zarr::ZarrOpener;
 
-/// All openers of this build.
+/// All openers of this build. Without a thread for requests, addresses are not opened.
 #[must_use]
 pub fn openers() -> Vec<Box<dyn Opener>> {
-    vec![
+    let openers: [Option<Box<dyn Opener>>; 3] = [
+        #[cfg(feature = "remote")]
+        AddressOpener::new().ok().map(|opener| Box::new(opener) as _),
+        #[cfg(not(feature = "remote"))]
+        None,
         #[cfg(feature = "zarr")]
-        Box::new(ZarrOpener),
+        Some(Box::new(ZarrOpener)),
+        #[cfg(not(feature = "zarr"))]
+        None,
         #[cfg(feature = "hdf5")]
-        Box::new(Hdf5Opener),
-    ]
+        Some(Box::new(Hdf5Opener)),
+        #[cfg(not(feature = "hdf5"))]
+        None,
+    ];
+    openers.into_iter().flatten().collect()
 }
 
 /// A name and the path in what it leads to: `x.h5::/a/b`.

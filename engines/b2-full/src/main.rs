@@ -1,4 +1,4 @@
-//! The program `b2-full`: `b2`, and arrays of Zarr and HDF5.
+//! The program `b2` with arrays of Zarr and HDF5, and with addresses.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

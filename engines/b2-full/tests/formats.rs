@@ -12,7 +12,7 @@ fn sample(name: &str) -> String {
 }
 
 fn b2(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_b2-full")).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_b2")).args(args).output().unwrap()
 }
 
 /// What a command that succeeds prints.
@@ -231,4 +231,16 @@ fn tables_of_pytables_are_records() {
     ]))
     .unwrap();
     assert!(shown.contains("49,12.25,abcd"), "{shown}");
+}
+
+#[test]
+fn the_example_prints_what_names_lead_to() {
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.parent().and_then(Path::parent).unwrap().join("examples/arrays");
+    let names = [sample("v3.zarr"), sample("v2.zarr") + "/flat", "plain.txt".to_owned()];
+    let output = Command::new(example).args(&names).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("v3.zarr::/deep/cube: ") && text.contains("[30, 40] of "), "{text}");
+    assert!(text.contains("plain.txt: a path"), "{text}");
 }

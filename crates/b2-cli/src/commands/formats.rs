@@ -122,8 +122,7 @@ const FORMATS: &[FormatRow] = &[
 ];
 
 /// Where inputs may be besides files.
-const ADDRESSES: &str =
-    "Addresses (https://, s3://, gs://, az://) are read by the program b2-remote.";
+const ADDRESSES: &str = "Addresses (https://, s3://, gs://, az://) are read by the crate b2-full.";
 
 /// Prints the tables.
 pub(crate) fn run(console: &Console) -> Result<()> {

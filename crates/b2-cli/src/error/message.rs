@@ -87,7 +87,7 @@ messages! {
         "cargo install b2-cli --features parquet";
     NO_ADDRESSES: Foreign,
         "this program reads files; it has no client for addresses",
-        "the program `b2-remote` is this one with such clients: docs/engines.md";
+        "the crate `b2-full` is this program with such clients: docs/engines.md";
     NO_COLUMN_KIND: Usage,
         "column {}, a type that a table of a store has no kind for",
         "--format b2nd keeps every type, in rows instead of columns";

@@ -1,10 +1,8 @@
-//! `b2-remote`: the program `b2` for files in object stores and on web servers.
-#![forbid(unsafe_code)]
+//! Files in object stores and on web servers, by their addresses.
 
 use core::fmt;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use b2_cli::opener::{Opened, Opener};
@@ -13,16 +11,28 @@ use blosc_object_store::{Address, Cache};
 /// What is kept of what was fetched (bytes).
 const KEPT_NBYTES: u64 = 256 << 20;
 
-/// The clients of all stores.
-struct Stores(Arc<Cache>);
+/// Opens addresses (`https://`, `s3://`, `gs://`, `az://`), as far as the features have clients for
+/// them.
+pub struct AddressOpener(Arc<Cache>);
 
-impl fmt::Debug for Stores {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Stores").field(&self.0.counts()).finish()
+impl AddressOpener {
+    /// With a cache that all addresses share.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no thread for the requests.
+    pub fn new() -> io::Result<Self> {
+        Cache::new(KEPT_NBYTES).map(Self)
     }
 }
 
-impl Opener for Stores {
+impl fmt::Debug for AddressOpener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AddressOpener").field(&self.0.counts()).finish()
+    }
+}
+
+impl Opener for AddressOpener {
     /// An object, or where there is none of that name, the objects below it.
     fn open(&self, name: &Path) -> io::Result<Option<Opened>> {
         let Some(address) = name.to_str().filter(|name| Address::is_address(name)) else {
@@ -49,12 +59,5 @@ impl Opener for Stores {
         let (nbytes, requests, rounds) = (counts.nbytes, counts.requests, counts.rounds);
         (requests > 0)
             .then(|| format!("{nbytes} bytes by {requests} requests in {rounds} rounds{failed}"))
-    }
-}
-
-fn main() -> ExitCode {
-    match Cache::new(KEPT_NBYTES) {
-        Ok(cache) => b2_cli::run_with(std::env::args_os(), vec![Box::new(Stores(cache))]).into(),
-        Err(_) => b2_cli::run(std::env::args_os()).into(),
     }
 }

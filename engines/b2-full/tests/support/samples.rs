@@ -70,7 +70,7 @@ impl fmt::Debug for Output {
 /// Runs the program with the last argument below `root`, in an environment that has only these
 /// variables.
 pub(crate) fn run(root: &str, args: &[&str], variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_b2-remote"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_b2"));
     command.env_clear().envs(variables.iter().copied());
     let (name, args) = args.split_last().unwrap();
     let output = command.args(args).arg(format!("{root}/{name}")).output().unwrap();

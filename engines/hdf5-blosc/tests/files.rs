@@ -73,3 +73,40 @@ fn a_damaged_chunk_is_an_error_that_names_the_filter() {
     let error = dataset.read_raw_bytes().unwrap_err().to_string();
     assert!(error.contains("32026"), "{error}");
 }
+
+/// What an example prints.
+fn printed(name: &str, argument: &str) -> String {
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples").join(name);
+    let output = std::process::Command::new(example).arg(argument).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_examples_read_data_sets_and_write_chunks() {
+    let path = format!("{}/tests/samples/pytables.h5", env!("CARGO_MANIFEST_DIR"));
+    let text = printed("datasets", &path);
+    let flat = text.lines().find(|line| line.starts_with("/flat ")).unwrap();
+    let sum = flat.rsplit(' ').next();
+    assert_eq!(text.lines().filter(|line| line.rsplit(' ').next() == sum).count(), 5, "{text}");
+
+    let folder = std::env::temp_dir().join(format!("hdf5-blosc-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = printed("encode", folder.to_str().unwrap());
+    let data: Vec<u8> = (0..2500_u32).flat_map(|n| (n / 3).to_le_bytes()).collect();
+    for line in text.lines() {
+        let mut words = line.splitn(3, ' ');
+        let (name, filter) = (words.next().unwrap(), words.next().unwrap());
+        let client_data = words.next().unwrap().trim_matches(['[', ']']);
+        let client_data: Vec<u32> = client_data.split(", ").map(|n| n.parse().unwrap()).collect();
+        let stored = std::fs::read(folder.join(format!("{name}.{filter}"))).unwrap();
+        let decoded = match filter {
+            "32001" => hdf5_blosc::decode_32001(&stored, &client_data, 10_000),
+            _ => hdf5_blosc::decode_32026(&stored, &client_data, 10_000),
+        };
+        assert_eq!(decoded.unwrap(), data, "{line}");
+    }
+    assert_eq!(text.lines().count(), 6);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

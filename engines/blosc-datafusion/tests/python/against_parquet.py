@@ -1,70 +1,168 @@
-"""Times queries of b2-sql over tables of bcolz and arrays against DataFusion over Parquet: against_parquet.py B2_SQL FOLDER
+"""Times queries of b2-sql against DataFusion over Parquet, bcolz and python-blosc2: against_parquet.py B2_SQL FOLDER
 
-FOLDER gets a table of 5 million rows as trades.bcolz, trades.b2nd and trades.parquet (Zstandard), unless it has them. Needs bcolz and blosc2
-to write the first two (the oracles of xtask), and datafusion and pyarrow for the third, in this or in another environment. CPU milliseconds
-of one query: the difference between runs of 11 and of 1, best of 5."""
+FOLDER gets a table of 5 million rows as trades.bcolz, trades.b2z, trades.b2nd (records) and trades.parquet (Zstandard), unless it has
+them. Needs bcolz, blosc2 (the oracles of xtask), datafusion and pyarrow in one environment. CPU milliseconds of one query, two threads,
+all answers compared. Of b2-sql: the difference between runs of 11 queries and of 1, best of 5; of the others: a tenth of 10, best of 5."""
 
+import csv
 import os
 import resource
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
+
+os.environ.setdefault("BLOSC_NTHREADS", "2")
+os.environ.setdefault("NUMEXPR_NUM_THREADS", "2")
+
+import bcolz
+import blosc2
+import datafusion
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 REPEATS = 10
+NUMBERS = ["ts", "price", "volume", "flag", "noise"]
+COLUMNS = ["ts", "sym", "price", "volume", "flag", "noise"]
+SUM, GROUPS, RARE, COUNT, RANGE = "sum of 5 number columns", "group by, 10 % of the rows", "all columns of 4 rows", "count where", "range of 0.2 %"
 QUERIES = {
-    "sum of 5 number columns": "SELECT sum(ts), sum(price), sum(volume), sum(flag), sum(noise) FROM {t}",
-    "group by, 10 % of the rows": "SELECT sym, avg(price) FROM {t} WHERE volume > 9000 GROUP BY sym",
-    "all columns of 4 rows": "SELECT * FROM {t} WHERE noise > 5",
-    "count where": "SELECT count(*) FROM {t} WHERE volume > 9000",
-    "range of 0.2 %": "SELECT sum(price) FROM {t} WHERE ts BETWEEN 1702000000 AND 1702010000",
+    SUM: "SELECT sum(ts), sum(price), sum(volume), sum(flag), sum(noise) FROM {t}",
+    GROUPS: "SELECT sym, avg(price) FROM {t} WHERE volume > 9000 GROUP BY sym ORDER BY sym",
+    RARE: "SELECT ts, sym, price, volume, flag, noise FROM {t} WHERE noise > 5 ORDER BY ts",
+    COUNT: "SELECT count(*) FROM {t} WHERE volume > 9000",
+    RANGE: "SELECT sum(price) FROM {t} WHERE ts BETWEEN 1702000000 AND 1702010000",
 }
+
+
+@dataclass
+class Row:
+    ts: int = blosc2.field(blosc2.int64())
+    sym: str = blosc2.field(blosc2.string(max_length=4))
+    price: float = blosc2.field(blosc2.float64())
+    volume: int = blosc2.field(blosc2.int32())
+    flag: int = blosc2.field(blosc2.uint8())
+    noise: float = blosc2.field(blosc2.float64())
+
+
+def cell(value):
+    value = value.decode() if isinstance(value, bytes) else value
+    try:
+        return f"{float(value):.9g}"
+    except ValueError:
+        return str(value)
+
+
+def rows_of(columns):
+    return [[cell(value) for value in row] for row in zip(*columns)]
 
 
 def of_program(program, table, query):
     def run(times):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         text = ";".join([query.format(t=f"'{table}'")] * times)
-        subprocess.run([program, "-t", "2", "-f", "csv", text], check=True, stdout=subprocess.DEVNULL)
+        out = subprocess.run([program, "-t", "2", "-f", "csv", text], check=True, capture_output=True, text=True).stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, out
 
-    best = lambda times: min(run(times) for _ in range(5))
-    return (best(REPEATS + 1) - best(1)) * 1000 / REPEATS
+    best = lambda times: min(run(times)[0] for _ in range(5))
+    answer = [[cell(value) for value in row] for row in csv.reader(run(1)[1].splitlines()[1:])]
+    return (best(REPEATS + 1) - best(1)) * 1000 / REPEATS, answer
+
+
+def of_process(query):
+    answer, best = query(), float("inf")
+    for _ in range(5):
+        start = time.process_time()
+        for _ in range(REPEATS):
+            query()
+        best = min(best, time.process_time() - start)
+    return best * 1000 / REPEATS, rows_of(answer)
 
 
 def of_parquet(table, query, pushdown):
-    import datafusion
-
     config = datafusion.SessionConfig().with_target_partitions(2)
     if pushdown:
         config = config.set("datafusion.execution.parquet.pushdown_filters", "true")
     context = datafusion.SessionContext(config)
     context.register_parquet("t", table)
-    best = float("inf")
-    for _ in range(5):
-        start = time.process_time()
-        for _ in range(REPEATS):
-            context.sql(query.format(t="t")).collect()
-        best = min(best, time.process_time() - start)
-    return best * 1000 / REPEATS
+
+    def run():
+        found = pa.Table.from_batches(context.sql(query.format(t="t")).collect())
+        return [column.to_pylist() for column in found.columns]
+
+    return of_process(run)
 
 
-def write_parquet(folder):
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = dict(np.load(os.path.join(folder, "columns.npz")))
-    columns["sym"] = [text.decode() for text in columns["sym"]]
-    table = pa.table(columns)
-    pq.write_table(table, os.path.join(folder, "trades.parquet"), compression="zstd", row_group_size=1 << 20)
+def means(sym, price):
+    """Average prices by symbol: text of four bytes is a number for NumPy."""
+    keys, groups = np.unique(np.ascontiguousarray(sym).astype("S4").view("u4"), return_inverse=True)
+    average = np.bincount(groups, price) / np.bincount(groups)
+    names = keys.view("S4")
+    order = np.argsort(names)
+    return [names[order], average[order]]
 
 
-def write_tables(folder):
-    import bcolz
-    import blosc2
-    import numpy as np
+def of_bcolz(path):
+    table = bcolz.open(path, mode="r")
 
+    def select(condition, names):
+        found = table.fetchwhere(condition, outcols=names, out_flavor="numpy")
+        return [found[name] for name in names]
+
+    return {
+        SUM: lambda: [[table[name].sum()] for name in NUMBERS],
+        GROUPS: lambda: means(*select("volume > 9000", ["sym", "price"])),
+        RARE: lambda: select("noise > 5", COLUMNS),
+        COUNT: lambda: [[len(select("volume > 9000", ["volume"])[0])]],
+        RANGE: lambda: [[select("(ts >= 1702000000) & (ts <= 1702010000)", ["price"])[0].sum()]],
+    }
+
+
+def of_ctable(path):
+    """python-blosc2 over the table of the store."""
+    table = blosc2.CTable.open(path)
+
+    def select(condition, names):
+        found = table.where(condition)
+        return [found[name][:] for name in names]
+
+    return {
+        SUM: lambda: [[table[name].sum()] for name in NUMBERS],
+        GROUPS: lambda: means(*select("volume > 9000", ["sym", "price"])),
+        RARE: lambda: select("noise > 5", COLUMNS),
+        COUNT: lambda: [[table.where("volume > 9000").nrows]],
+        RANGE: lambda: [[select("(ts >= 1702000000) & (ts <= 1702010000)", ["price"])[0].sum()]],
+    }
+
+
+def of_records(path):
+    """python-blosc2 over the array of records."""
+    array = blosc2.open(path)
+    select = lambda condition: array[condition][:]
+
+    def sums():
+        whole = array[:]
+        return [[whole[name].sum()] for name in NUMBERS]
+
+    def rare():
+        found = select("noise > 5")
+        return [found[name] for name in COLUMNS]
+
+    def groups():
+        found = select("volume > 9000")
+        return means(found["sym"], found["price"])
+
+    return {
+        SUM: sums,
+        GROUPS: groups,
+        RARE: rare,
+        COUNT: lambda: [[len(select("volume > 9000"))]],
+        RANGE: lambda: [[select("(ts >= 1702000000) & (ts <= 1702010000)")["price"].sum()]],
+    }
+
+
+def write_tables(path):
     n, random = 5_000_000, np.random.default_rng(1)
     columns = {
         "ts": np.arange(n) + 1_700_000_000,
@@ -74,30 +172,35 @@ def write_tables(folder):
         "flag": (np.arange(n) % 3 == 0).astype("u1"),
         "noise": random.normal(0, 1, n),
     }
-    path = os.path.join(folder, "trades.bcolz")
     parameters = bcolz.cparams(cname="lz4", clevel=5)
-    bcolz.ctable(list(columns.values()), names=list(columns), rootdir=path, mode="w", cparams=parameters).flush()
+    bcolz.ctable(list(columns.values()), names=list(columns), rootdir=path("trades.bcolz"), mode="w", cparams=parameters).flush()
     records = np.zeros(n, dtype=[(name, array.dtype) for name, array in columns.items()])
     for name, array in columns.items():
         records[name] = array
-    blosc2.asarray(records, urlpath=os.path.join(folder, "trades.b2nd"), mode="w")
-    np.savez(os.path.join(folder, "columns.npz"), **columns)
+    blosc2.asarray(records, urlpath=path("trades.b2nd"), mode="w")
+    text = {**columns, "sym": columns["sym"].astype("U4")}
+    with blosc2.CTable(Row, urlpath=path("trades.b2z"), mode="w", expected_size=n) as table:
+        table.extend(text)
+    pq.write_table(pa.table({**columns, "sym": list(text["sym"])}), path("trades.parquet"), compression="zstd", row_group_size=1 << 20)
 
 
 def main():
     program, folder = sys.argv[1:]
     path = lambda name: os.path.join(folder, name)
-    if not os.path.exists(path("columns.npz")):
-        write_tables(folder)
-        print("tables are there; run this again with datafusion and pyarrow")
-        return
     if not os.path.exists(path("trades.parquet")):
-        write_parquet(folder)
-    print("| CPU ms | bcolz | b2nd of records | Parquet | Parquet, filters pushed down |\n|---|---|---|---|---|")
+        write_tables(path)
+    bcolz.set_nthreads(2)
+    blosc2.set_nthreads(2)
+    peers = {"bcolz 1.13": of_bcolz(path("trades.bcolz")), "python-blosc2, b2z": of_ctable(path("trades.b2z")), "python-blosc2, records": of_records(path("trades.b2nd"))}
+    names = ["bcolz", "b2z", "b2nd of records", "Parquet", "Parquet, filters pushed down", *peers]
+    print("| CPU ms | " + " | ".join(names) + " |\n|" + "---|" * (len(names) + 1))
     for name, query in QUERIES.items():
-        ours = [of_program(program, path(table), query) for table in ["trades.bcolz", "trades.b2nd"]]
-        theirs = [of_parquet(path("trades.parquet"), query, pushdown) for pushdown in [False, True]]
-        print(f"| {name} | " + " | ".join(f"{ms:.1f}" for ms in ours + theirs) + " |", flush=True)
+        timed = [of_program(program, path(table), query) for table in ["trades.bcolz", "trades.b2z", "trades.b2nd"]]
+        timed += [of_parquet(path("trades.parquet"), query, pushdown) for pushdown in [False, True]]
+        timed += [of_process(queries[name]) for queries in peers.values()]
+        for table, (_, answer) in zip(names, timed):
+            assert answer == timed[0][1], f"{name}: {table}: {answer[:3]}, not {timed[0][1][:3]}"
+        print(f"| {name} | " + " | ".join(f"{ms:.1f}" for ms, _ in timed) + " |", flush=True)
 
 
 main()

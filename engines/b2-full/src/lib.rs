@@ -1,8 +1,8 @@
-//! What this `b2` opens beyond files of the formats of Blosc: arrays and groups of Zarr, data sets of
-//! HDF5, and files in object stores and on web servers.
+//! What this `b2` opens beyond files of the formats of Blosc: arrays and groups of Zarr, data sets
+//! of HDF5, and files in object stores and on web servers.
 //!
 //! ```text
-//! name on the command line --Opener--> array, group or file --b2_cli--> info, list, show, cat, convert
+//! name --Opener--> array, group or file --b2_cli--> info, list, show, cat, convert
 //! ```
 //!
 //! The openers are a list, so that a program can take those that it wants.

@@ -5,12 +5,13 @@ mod bcolz;
 pub(crate) mod constants;
 mod plain;
 #[cfg(feature = "remote")]
-mod remote;
+pub(crate) mod remote;
 mod store;
 mod text;
 
 use core::fmt;
 use core::ops::Range;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,15 +21,26 @@ use blosc_chunk::Threads;
 use blosc_container::Budget;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::ScalarValue;
 
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
 
-/// Decoded records of the last rows, whose fields are several columns.
+/// What a stream keeps between reads of columns of the same rows.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    /// The columns that the query needs: where several are stored in one, they are decoded at once.
+    needed: Vec<usize>,
     rows: Range<u64>,
-    records: Vec<u8>,
+    /// The items of some columns in these rows.
+    fields: HashMap<usize, Vec<u8>>,
+}
+
+impl Scratch {
+    /// For a query that needs these columns.
+    pub(crate) fn new(needed: Vec<usize>) -> Self {
+        Self { needed, ..Self::default() }
+    }
 }
 
 /// Columns of equal length.
@@ -47,6 +59,21 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
 
     /// Some rows of a column.
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef>;
+
+    /// The value that all rows of a column have, where that is known without reading.
+    fn constant(&self, column: usize) -> Option<ScalarValue> {
+        let _ = column;
+        None
+    }
+
+    /// Announces rows of some columns that will be read, so that far storage sends them together.
+    fn prefetch(&self, columns: &[usize], rows: &Range<u64>);
+
+    /// Bytes that may be announced at once; 0 for files of this machine, which are read as they are
+    /// needed.
+    fn prefetch_limit(&self) -> u64 {
+        0
+    }
 }
 
 /// Opens a table: a directory of bcolz, a store whose root is a table, a value in a store
@@ -83,10 +110,13 @@ fn open_as_stored(location: &str, options: &TableOptions) -> Result<Arc<dyn Colu
     Ok(Arc::new(array::Table::new(location, &stem(path), array, options)?))
 }
 
+/// What a directory has that is a table of bcolz, an array of bcolz, a sparse frame or a store
+/// itself, and not a folder of tables.
+const MARKS: [&str; 4] = ["__rootdirs__", "meta", "chunks.b2frame", "embed.b2e"];
+
 /// Whether a directory is a table itself, and not a folder of tables.
 pub(crate) fn is_table(path: &Path) -> bool {
-    b2store::is_store(path)
-        || ["__rootdirs__", "meta", "chunks.b2frame"].iter().any(|name| path.join(name).exists())
+    b2store::is_store(path) || MARKS.iter().any(|name| path.join(name).exists())
 }
 
 fn open_in_store(

@@ -32,12 +32,14 @@
 mod ballista;
 mod columns;
 mod error;
+mod members;
 mod options;
 mod predicate;
 mod session;
 mod source;
 mod table;
 mod tables;
+mod waiting;
 mod zones;
 
 #[cfg(feature = "ballista")]

@@ -13,8 +13,10 @@ use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
 
 use crate::columns;
+use crate::error::Error;
 use crate::options::TableOptions;
 use crate::table::BloscTable;
+use crate::waiting;
 
 /// What follows `STORED AS`. All of them open whatever is there.
 pub const FORMATS: [&str; 5] = ["BLOSC", "BCOLZ", "B2Z", "B2D", "B2ND"];
@@ -63,7 +65,7 @@ impl TableProviderFactory for BloscTableFactory {
         command: &CreateExternalTable,
     ) -> Result<Arc<dyn TableProvider>> {
         let options = self.options.parse(&command.options)?;
-        Ok(BloscTable::open_all(&command.locations, &options)?.into_provider())
+        Ok(open(command.locations.clone(), options).await?.into_provider())
     }
 }
 
@@ -75,6 +77,17 @@ impl UrlTableFactory for BloscTableFactory {
         if !is_address && !Path::new(path).exists() {
             return Ok(None);
         }
-        Ok(Some(BloscTable::open_with(url, &self.options)?.into_provider()))
+        Ok(Some(open(vec![url.to_owned()], self.options).await?.into_provider()))
+    }
+}
+
+/// Opens tables; far ones by another thread, as opening waits for requests.
+async fn open(locations: Vec<String>, options: TableOptions) -> Result<BloscTable, Error> {
+    match locations.iter().find(|location| columns::is_address(location)) {
+        None => BloscTable::open_all(&locations, &options),
+        Some(far) => {
+            let far = far.clone();
+            waiting::open(&far, move || BloscTable::open_all(&locations, &options)).await
+        }
     }
 }

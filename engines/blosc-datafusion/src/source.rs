@@ -2,13 +2,15 @@
 
 use core::fmt;
 use core::ops::Range;
-use std::collections::HashMap;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::config::ConfigOptions;
 use datafusion::error::{DataFusionError, Result};
@@ -30,10 +32,14 @@ use crate::columns::{Columns, Scratch};
 use crate::error::Error;
 use crate::predicate::{self, Left};
 use crate::tables::Tables;
+use crate::waiting;
 use crate::zones::{Pruning, Zones};
 
 /// Most bytes of a unit, decoded, unless a chunk is longer by itself.
 const MAX_UNIT_NBYTES: u64 = 32 << 20;
+
+/// Most units of a far table that are fetched while another one is decoded.
+const MAX_AHEAD: usize = 8;
 
 /// Rows that are read at once: those between multiples of the longest chunk, so that no chunk is
 /// decoded twice, as far as memory allows.
@@ -94,7 +100,7 @@ impl FileSource for Source {
     fn create_file_opener(
         &self,
         _: Arc<dyn ObjectStore>,
-        _: &FileScanConfig,
+        config: &FileScanConfig,
         partition: usize,
     ) -> Result<Arc<dyn FileOpener>> {
         let schema = self.table_schema.file_schema();
@@ -106,6 +112,8 @@ impl FileSource for Source {
             predicate: self.predicate.clone(),
             pruning: self.pruning(),
             learns: self.learns,
+            nstreams: (config.file_groups.len() as u64).max(1),
+            has_left: AtomicBool::new(false),
             columns_decoded: count("columns_decoded"),
             units_skipped: count("units_skipped"),
         })));
@@ -203,6 +211,10 @@ struct Scan {
     predicate: Option<Arc<dyn PhysicalExpr>>,
     pruning: Option<Pruning>,
     learns: bool,
+    /// How many streams share what far tables may fetch at once.
+    nstreams: u64,
+    /// Whether rows were left of the last unit of this stream.
+    has_left: AtomicBool,
     columns_decoded: Count,
     units_skipped: Count,
 }
@@ -211,8 +223,15 @@ impl FileOpener for Opener {
     fn open(&self, piece: PartitionedFile) -> Result<FileOpenFuture> {
         let scan = Arc::clone(&self.0);
         Ok(Box::pin(async move {
-            let (table, zones, rows) = scan.find(&piece)?;
-            Ok(stream::iter(Units::new(scan, table, zones, rows)).boxed())
+            let (table, zones, rows) = scan.find(&piece).await?;
+            let mut units = Units::new(scan, table, zones, rows);
+            let first = units.expected_columns(&units.parts());
+            units.look_ahead(&first)?;
+            let batches = stream::unfold(units, |mut units| async move {
+                let batch = units.next().await?;
+                Some((batch, units))
+            });
+            Ok(batches.boxed())
         }))
     }
 }
@@ -222,13 +241,13 @@ type Found = (Arc<dyn Columns>, Arc<Zones>, Range<u64>);
 
 impl Scan {
     /// The table, what is known of it, and the rows of a piece.
-    fn find(&self, piece: &PartitionedFile) -> Result<Found> {
+    async fn find(&self, piece: &PartitionedFile) -> Result<Found> {
         let location = piece.object_meta.location.as_ref();
         let number = location.split('/').next().and_then(|number| number.parse::<usize>().ok());
         let number = number.ok_or_else(|| {
             DataFusionError::Internal(format!("{location}: no table of this scan"))
         })?;
-        let columns = self.tables.columns(number)?;
+        let columns = self.tables.columns(number).await?;
         let (size, nrows) = (row_nbytes(&*columns), columns.nrows());
         // Rows that are gone would be lost without a word.
         if nrows.saturating_mul(size) != piece.object_meta.size {
@@ -251,96 +270,28 @@ struct Units {
     zones: Arc<Zones>,
     rows: Range<u64>,
     unit: u64,
-    parts: Vec<predicate::Part>,
     scratch: Scratch,
+    /// Units that will be read next, on their way: where each ends. None for tables of this
+    /// machine.
+    ahead: VecDeque<(u64, SpawnedTask<()>)>,
 }
 
 impl Units {
     fn new(scan: Arc<Scan>, table: Arc<dyn Columns>, zones: Arc<Zones>, rows: Range<u64>) -> Self {
         let unit = unit_nrows(&*table);
-        Self { scan, table, zones, rows, unit, parts: Vec::new(), scratch: Scratch::default() }
+        let (scratch, ahead) = (Scratch::default(), VecDeque::new());
+        let mut units = Self { scan, table, zones, rows, unit, scratch, ahead };
+        let needed = units.needed_columns(&units.parts());
+        units.scratch = Scratch::new(needed);
+        units
     }
-
-    /// The condition as it is now: that of a query with a limit becomes narrower as it runs.
-    fn note_predicate(&mut self) {
-        let parts = self.scan.predicate.iter();
-        self.parts = parts.flat_map(|p| predicate::parts(p, &*self.table)).collect();
-    }
-
-    /// The rows of a unit; none if no row is left.
-    fn read(&mut self, rows: &Range<u64>) -> Result<Option<RecordBatch>> {
-        let is_unit = rows.start.is_multiple_of(self.unit)
-            && rows.end == rows.start.saturating_add(self.unit).min(self.table.nrows());
-        if let Some(pruning) = self.scan.pruning.as_ref().filter(|_| is_unit)
-            && !pruning.may_hold(&self.zones, rows.start, rows.end.saturating_sub(rows.start))?
-        {
-            return Ok(None);
-        }
-        self.note_predicate();
-        let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-        let mut have: HashMap<usize, ArrayRef> = HashMap::new();
-        let mut left = Left::All;
-        for part in core::mem::take(&mut self.parts) {
-            let arrays = self.columns(&part.columns, rows, &left, &mut have)?;
-            let learns = self.scan.learns && self.scan.pruning.is_some();
-            if learns && is_unit && matches!(left, Left::All) {
-                for (column, array) in part.columns.iter().zip(&arrays) {
-                    self.zones.learn(rows.start, *column, array)?;
-                }
-            }
-            let count = left.count(nrows);
-            let batch = predicate::batch(&self.scan.schema, &part.columns, arrays, count)?;
-            let Some(truth) = part.evaluate(&batch)? else { return Ok(None) };
-            if truth.true_count() < count {
-                for array in have.values_mut() {
-                    *array = datafusion::arrow::compute::filter(array, &truth)?;
-                }
-            }
-            left = left.and(&truth)?;
-        }
-        let wanted = self.scan.columns.clone();
-        let arrays = self.columns(&wanted, rows, &left, &mut have)?;
-        predicate::batch(&self.scan.schema, &wanted, arrays, left.count(nrows)).map(Some)
-    }
-
-    /// The rows that are left of some columns. Each is decoded once.
-    fn columns(
-        &mut self,
-        columns: &[usize],
-        rows: &Range<u64>,
-        left: &Left,
-        have: &mut HashMap<usize, ArrayRef>,
-    ) -> Result<Vec<ArrayRef>> {
-        let mut arrays = Vec::with_capacity(columns.len());
-        for column in columns {
-            if let Some(array) = have.get(column) {
-                arrays.push(Arc::clone(array));
-                continue;
-            }
-            let array = self.table.read(*column, rows, &mut self.scratch)?;
-            self.scan.columns_decoded.add(1);
-            let array = match left {
-                Left::All => array,
-                Left::Some(rows) => take(&array, rows, None)?,
-            };
-            have.insert(*column, Arc::clone(&array));
-            arrays.push(array);
-        }
-        Ok(arrays)
-    }
-}
-
-impl Iterator for Units {
-    type Item = Result<RecordBatch>;
 
     /// The next batch; after an error there is none.
-    fn next(&mut self) -> Option<Self::Item> {
+    async fn next(&mut self) -> Option<Result<RecordBatch>> {
         while !self.rows.is_empty() {
-            let start = self.rows.start;
-            let end = (start / self.unit).saturating_add(1).saturating_mul(self.unit);
-            let rows = start..end.min(self.rows.end);
+            let rows = self.unit_at(self.rows.start);
             self.rows.start = rows.end;
-            match self.read(&rows) {
+            match self.read(&rows).await {
                 Ok(Some(batch)) => return Some(Ok(batch)),
                 Ok(None) => self.scan.units_skipped.add(1),
                 Err(error) => {
@@ -350,5 +301,190 @@ impl Iterator for Units {
             }
         }
         None
+    }
+
+    /// The rows from this one to the end of its unit.
+    fn unit_at(&self, start: u64) -> Range<u64> {
+        let end = (start / self.unit).saturating_add(1).saturating_mul(self.unit);
+        start..end.min(self.rows.end)
+    }
+
+    /// Whether these rows are a unit, and not a part of one.
+    fn is_whole(&self, rows: &Range<u64>) -> bool {
+        rows.start.is_multiple_of(self.unit)
+            && rows.end == rows.start.saturating_add(self.unit).min(self.table.nrows())
+    }
+
+    /// Whether minima and maxima let some of these rows be left.
+    fn may_hold(&self, rows: &Range<u64>) -> Result<bool> {
+        match &self.scan.pruning {
+            Some(pruning) if self.is_whole(rows) => {
+                pruning.may_hold(&self.zones, rows.start, rows.end.saturating_sub(rows.start))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// The condition as it is now: that of a query with a limit becomes narrower as it runs.
+    fn parts(&self) -> Vec<predicate::Part> {
+        let predicate = self.scan.predicate.iter();
+        predicate.flat_map(|predicate| predicate::parts(predicate, &*self.table)).collect()
+    }
+
+    /// The columns of the condition, those first that are read first, and then the others.
+    fn needed_columns(&self, parts: &[predicate::Part]) -> Vec<usize> {
+        let mut columns: Vec<usize> = Vec::new();
+        for column in parts.iter().flat_map(|part| &part.columns).chain(&self.scan.columns) {
+            if !columns.contains(column) {
+                columns.push(*column);
+            }
+        }
+        columns
+    }
+
+    /// The columns that a unit probably needs: those of the condition, and all others where rows
+    /// were left of the unit before it.
+    fn expected_columns(&self, parts: &[predicate::Part]) -> Vec<usize> {
+        let mut columns = self.needed_columns(parts);
+        if !parts.is_empty() && !self.scan.has_left.load(Ordering::Relaxed) {
+            columns.retain(|column| parts.iter().any(|part| part.columns.contains(column)));
+        }
+        columns
+    }
+
+    /// The rows of a unit; none if no row is left.
+    async fn read(&mut self, rows: &Range<u64>) -> Result<Option<RecordBatch>> {
+        if !self.may_hold(rows)? {
+            return Ok(None);
+        }
+        let parts = self.parts();
+        let expected = self.expected_columns(&parts);
+        self.look_ahead(&expected)?;
+        self.announce(&expected, rows).await;
+        let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        let mut have: HashMap<usize, ArrayRef> = HashMap::new();
+        let mut left = Left::All;
+        for part in parts {
+            let arrays = self.columns(&part.columns, rows, &left, &mut have).await?;
+            let learns = self.scan.learns && self.scan.pruning.is_some();
+            if learns && self.is_whole(rows) && matches!(left, Left::All) {
+                for (column, array) in part.columns.iter().zip(&arrays) {
+                    self.zones.learn(rows.start, *column, array)?;
+                }
+            }
+            let count = left.count(nrows);
+            let batch = predicate::batch(&self.scan.schema, &part.columns, arrays, count)?;
+            let Some(truth) = part.evaluate(&batch)? else {
+                self.scan.has_left.store(false, Ordering::Relaxed);
+                return Ok(None);
+            };
+            if truth.true_count() < count {
+                for array in have.values_mut() {
+                    *array = datafusion::arrow::compute::filter(array, &truth)?;
+                }
+            }
+            left = left.and(&truth)?;
+        }
+        if !self.scan.has_left.swap(true, Ordering::Relaxed) {
+            // The next ones need all columns as well, it seems.
+            self.ahead.clear();
+        }
+        let wanted = self.scan.columns.clone();
+        let arrays = self.columns(&wanted, rows, &left, &mut have).await?;
+        predicate::batch(&self.scan.schema, &wanted, arrays, left.count(nrows)).map(Some)
+    }
+
+    /// The rows that are left of some columns. Each is decoded once.
+    async fn columns(
+        &mut self,
+        columns: &[usize],
+        rows: &Range<u64>,
+        left: &Left,
+        have: &mut HashMap<usize, ArrayRef>,
+    ) -> Result<Vec<ArrayRef>> {
+        let lacking = columns.iter().copied().filter(|column| !have.contains_key(column));
+        let lacking: Vec<usize> = lacking.collect();
+        let mut nannounced = 0_usize;
+        for (n, column) in lacking.iter().enumerate() {
+            if n == nannounced {
+                let rest = lacking.get(n..).unwrap_or_default();
+                nannounced = nannounced.saturating_add(self.announce(rest, rows).await);
+            }
+            let array = self.decode(*column, rows).await?;
+            self.scan.columns_decoded.add(1);
+            let array = match left {
+                Left::All => array,
+                Left::Some(rows) => take(&array, rows, None)?,
+            };
+            have.insert(*column, array);
+        }
+        Ok(columns.iter().filter_map(|column| have.get(column).cloned()).collect())
+    }
+
+    /// A column; what was not announced of a far table is waited for.
+    async fn decode(&mut self, column: usize, rows: &Range<u64>) -> Result<ArrayRef> {
+        let Self { table, scratch, .. } = self;
+        Ok(match table.prefetch_limit() {
+            0 => table.read(column, rows, scratch)?,
+            _ => waiting::read_async(|| table.read(column, rows, scratch)).await?,
+        })
+    }
+
+    /// How many of these columns there is room for, at least one: decoded they are as long as they
+    /// can be stored.
+    fn count_fitting(&self, columns: &[usize], nrows: u64) -> usize {
+        let room = self.room();
+        let mut nbytes = 0_u64;
+        let fitting = columns.iter().take_while(|column| {
+            nbytes = nbytes.saturating_add(self.table.row_nbytes(**column).saturating_mul(nrows));
+            nbytes <= room
+        });
+        fitting.count().max(1).min(columns.len())
+    }
+
+    /// Bytes that this stream may have on their way.
+    fn room(&self) -> u64 {
+        self.table.prefetch_limit() / self.scan.nstreams
+    }
+
+    /// Fetches the first of these columns, as many as there is room for, together. How many these
+    /// are.
+    async fn announce(&self, columns: &[usize], rows: &Range<u64>) -> usize {
+        if self.table.prefetch_limit() == 0 {
+            return columns.len();
+        }
+        let count = self.count_fitting(columns, rows.end.saturating_sub(rows.start));
+        let first = columns.get(..count).unwrap_or_default();
+        waiting::prefetch_async(|| self.table.prefetch(first, rows)).await;
+        count
+    }
+
+    /// Begins to fetch these columns of the next units, as many as there is room for, and of one at
+    /// least.
+    fn look_ahead(&mut self, columns: &[usize]) -> Result<()> {
+        if self.table.prefetch_limit() == 0 {
+            return Ok(());
+        }
+        let at = self.rows.start;
+        self.ahead.retain(|(end, _)| *end > at);
+        let mut start = self.ahead.back().map_or(at, |(end, _)| *end);
+        while start < self.rows.end && self.ahead.len() < MAX_AHEAD {
+            let rows = self.unit_at(start);
+            let count = self.count_fitting(columns, rows.end.saturating_sub(at));
+            if count < columns.len() && !self.ahead.is_empty() {
+                break;
+            }
+            start = rows.end;
+            if !self.may_hold(&rows)? {
+                continue;
+            }
+            let columns = columns.get(..count).unwrap_or_default().to_vec();
+            let (table, end) = (Arc::clone(&self.table), rows.end);
+            let task = SpawnedTask::spawn(async move {
+                waiting::prefetch_async(|| table.prefetch(&columns, &rows)).await;
+            });
+            self.ahead.push_back((end, task));
+        }
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
-use datafusion::common::{DFSchema, Statistics};
+use datafusion::common::{DFSchema, ScalarValue, Statistics};
 use datafusion::datasource::listing::{FileRange, PartitionedFile};
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::error::Result;
@@ -18,9 +18,9 @@ use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
 use datafusion_datasource::source::DataSourceExec;
 
-use crate::columns::constants::{self, Pairs};
-use crate::columns::{self, Columns};
+use crate::columns::Columns;
 use crate::error::Error;
+use crate::members::members;
 use crate::options::TableOptions;
 use crate::source::{Source, row_nbytes, unit_nrows};
 use crate::tables::Tables;
@@ -62,7 +62,7 @@ impl BloscTable {
     pub fn open_all(locations: &[String], options: &TableOptions) -> Result<Self, Error> {
         let mut found = Vec::new();
         for location in locations {
-            found.extend(members(location)?);
+            found.extend(members(location, options)?);
         }
         if found.is_empty() {
             let location = locations.first().cloned().unwrap_or_default();
@@ -80,9 +80,33 @@ impl BloscTable {
     /// Number of rows.
     #[must_use]
     pub fn nrows(&self) -> u64 {
-        // All were opened with it.
-        let tables = self.tables.all().unwrap_or_default();
-        tables.iter().fold(0, |sum, (_, columns)| sum.saturating_add(columns.nrows()))
+        self.tables.nrows()
+    }
+
+    /// What is known without reading: which columns have no nulls, and the least and the largest
+    /// value of those that have one value for each table.
+    fn statistics(&self, tables: &[(&str, Arc<dyn Columns>)]) -> Statistics {
+        let mut statistics = Statistics::new_unknown(&self.tables.schema);
+        let fields = self.tables.schema.fields().iter().enumerate();
+        for (known, (column, field)) in statistics.column_statistics.iter_mut().zip(fields) {
+            if !field.is_nullable() {
+                known.null_count = Precision::Exact(0);
+            }
+            // Those of empty tables are no row's.
+            let tables = tables.iter().filter(|(_, table)| table.nrows() > 0);
+            let values: Option<Vec<ScalarValue>> =
+                tables.map(|(_, table)| table.constant(column)).collect();
+            let values = values.unwrap_or_default();
+            let exact = |value: Option<&ScalarValue>| {
+                value.cloned().map_or(Precision::Absent, Precision::Exact)
+            };
+            let order = |a: &&ScalarValue, b: &&ScalarValue| {
+                a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal)
+            };
+            known.min_value = exact(values.iter().min_by(order));
+            known.max_value = exact(values.iter().max_by(order));
+        }
+        statistics
     }
 
     /// Runs of rows, as many groups as there are threads: each has about as many decoded bytes.
@@ -123,47 +147,6 @@ fn piece(
     let mut file = PartitionedFile::new(name, nrows.saturating_mul(size));
     file.range = Some(FileRange { start: position(rows.start), end: position(rows.end) });
     file
-}
-
-/// The tables in a place, with the keys and values of their paths below it: it is one table, or a
-/// folder of tables and of folders called `key=value`.
-fn members(location: &str) -> Result<Vec<(String, Pairs)>, Error> {
-    if columns::is_address(location) {
-        return Ok(vec![(location.to_owned(), vec![])]);
-    }
-    let path = Path::new(location.strip_prefix("file://").unwrap_or(location));
-    if !path.is_dir() || columns::is_table(path) {
-        return Ok(vec![(path.to_string_lossy().into_owned(), vec![])]);
-    }
-    let mut found = Vec::new();
-    collect_members(path, &[], &mut found)?;
-    found.sort_unstable();
-    Ok(found)
-}
-
-fn collect_members(
-    folder: &Path,
-    pairs: &[(String, String)],
-    found: &mut Vec<(String, Pairs)>,
-) -> Result<(), Error> {
-    let location = || folder.to_string_lossy().into_owned();
-    let io = |source| Error::Io { location: location(), source };
-    for entry in folder.read_dir().map_err(io)? {
-        let path = entry.map_err(io)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') {
-            continue;
-        }
-        let is_folder = path.is_dir() && !columns::is_table(&path);
-        match constants::pair(&name).filter(|_| is_folder) {
-            Some(pair) => {
-                let pairs = [pairs, &[pair]].concat();
-                collect_members(&path, &pairs, found)?;
-            }
-            None => found.push((path.to_string_lossy().into_owned(), pairs.to_vec())),
-        }
-    }
-    Ok(())
 }
 
 /// Whether a scan can evaluate a filter: nothing that changes from row to row by itself, nor what
@@ -213,23 +196,18 @@ impl TableProvider for BloscTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let tables = self.tables.all()?;
+        let tables = self.tables.all().await?;
         let schema = DFSchema::try_from(self.schema())?;
         let exprs = filters.iter().map(|f| state.create_physical_expr(f.clone(), &schema));
         let exprs = exprs.collect::<Result<Vec<_>>>()?;
         let predicate = (!exprs.is_empty()).then(|| conjunction(exprs));
         let nrows = tables.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(table.nrows()));
         let nrows = usize::try_from(nrows).unwrap_or(usize::MAX);
-        let mut statistics = Statistics::new_unknown(&self.tables.schema);
-        for (column, field) in statistics.column_statistics.iter_mut().zip(self.schema().fields()) {
-            if !field.is_nullable() {
-                column.null_count = Precision::Exact(0);
-            }
+        let mut statistics = self.statistics(&tables);
+        statistics.num_rows = Precision::Exact(nrows);
+        if predicate.is_some() {
+            statistics = statistics.to_inexact();
         }
-        statistics.num_rows = match predicate {
-            None => Precision::Exact(nrows),
-            Some(_) => Precision::Inexact(nrows),
-        };
         // A table that is read once gains nothing by it.
         let is_read_again = self.tables.count_scan() > 0;
         let source = Source::new(self.tables.clone(), predicate).learning(is_read_again);

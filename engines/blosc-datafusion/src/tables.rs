@@ -5,12 +5,17 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::columns::constants::{self, Pairs, WithConstants};
 use crate::columns::{self, Columns};
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
+use crate::waiting;
 use crate::zones::Zones;
+
+/// Most far tables that are opened at once.
+pub(crate) const MAX_OPENING: usize = 16;
 
 /// Tables of the same columns, one after the other.
 #[derive(Clone, Debug)]
@@ -24,6 +29,15 @@ pub(crate) struct Tables {
     nscans: Arc<AtomicUsize>,
 }
 
+/// A table that was found in a folder, or named.
+pub(crate) struct Found {
+    pub(crate) location: String,
+    /// The keys and values of its path.
+    pub(crate) pairs: Pairs,
+    /// If it was opened to find it.
+    pub(crate) columns: Option<Arc<dyn Columns>>,
+}
+
 /// A table and the name by which it is opened.
 #[derive(Debug)]
 struct Table {
@@ -34,17 +48,22 @@ struct Table {
 }
 
 impl Tables {
-    /// Opens tables, each with the keys and values of its path.
+    /// Opens tables that were found.
     ///
     /// # Errors
     ///
     /// What is wrong with a table, or which has other columns than the first.
-    pub(crate) fn open(found: Vec<(String, Pairs)>, options: TableOptions) -> Result<Self> {
-        let fields = constants::fields(&found)?;
+    pub(crate) fn open(found: Vec<Found>, options: TableOptions) -> Result<Self> {
+        let paths = found.iter().map(|found| (found.location.as_str(), &found.pairs));
+        let fields = constants::fields(paths)?;
         let mut list: Vec<Table> = Vec::with_capacity(found.len());
         let mut schema: Option<SchemaRef> = None;
-        for (location, pairs) in found {
-            let columns = with_keys(columns::open(&location, &options)?, &fields, pairs);
+        for Found { location, pairs, columns } in found {
+            let columns = match columns {
+                Some(columns) => columns,
+                None => columns::open(&location, &options)?,
+            };
+            let columns = with_keys(columns, &fields, pairs);
             let expected = schema.get_or_insert_with(|| Arc::clone(columns.schema()));
             check_schema(&location, columns.schema(), expected)?;
             let zones = Arc::default();
@@ -82,16 +101,35 @@ impl Tables {
         self.list.iter().map(|table| table.location.as_str())
     }
 
-    /// The columns of a table, which is opened if it is not open yet.
+    /// The columns of a table, which is opened if it is not open yet; a far one by another thread,
+    /// as opening waits for its requests.
     ///
     /// # Errors
     ///
     /// When it cannot be opened, has other columns by now, or there is no such table.
-    pub(crate) fn columns(&self, ntable: usize) -> Result<Arc<dyn Columns>> {
-        let Some(table) = self.list.get(ntable) else {
+    pub(crate) async fn columns(&self, ntable: usize) -> Result<Arc<dyn Columns>> {
+        let table = self.find(ntable)?;
+        if !columns::is_address(&table.location) {
+            return self.columns_now(ntable);
+        }
+        // The lock is held while the table is opened.
+        let opened = table.columns.try_lock().ok().and_then(|columns| columns.clone());
+        if let Some(columns) = opened {
+            return Ok(columns);
+        }
+        let tables = self.clone();
+        waiting::open(&table.location, move || tables.columns_now(ntable)).await
+    }
+
+    fn find(&self, ntable: usize) -> Result<&Table> {
+        self.list.get(ntable).ok_or_else(|| {
             let location = format!("table {ntable} of {} of a scan", self.len());
-            return Err(Error::NotATable { location });
-        };
+            Error::NotATable { location }
+        })
+    }
+
+    fn columns_now(&self, ntable: usize) -> Result<Arc<dyn Columns>> {
+        let table = self.find(ntable)?;
         let mut columns = table.columns.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(columns) = &*columns {
             return Ok(Arc::clone(columns));
@@ -125,14 +163,24 @@ impl Tables {
         self.list.get(ntable).map(|table| Arc::clone(&table.zones)).unwrap_or_default()
     }
 
+    /// Number of rows of all tables that are open.
+    pub(crate) fn nrows(&self) -> u64 {
+        let nrows = |table: &Table| {
+            let columns = table.columns.lock().unwrap_or_else(PoisonError::into_inner);
+            columns.as_ref().map_or(0, |columns| columns.nrows())
+        };
+        self.list.iter().map(nrows).fold(0, u64::saturating_add)
+    }
+
     /// All of them.
     ///
     /// # Errors
     ///
     /// As [`columns`](Self::columns).
-    pub(crate) fn all(&self) -> Result<Vec<(&str, Arc<dyn Columns>)>> {
-        let tables = self.locations().enumerate();
-        tables.map(|(ntable, location)| Ok((location, self.columns(ntable)?))).collect()
+    pub(crate) async fn all(&self) -> Result<Vec<(&str, Arc<dyn Columns>)>> {
+        let opened = (0..self.len()).map(|ntable| self.columns(ntable));
+        let opened: Vec<_> = stream::iter(opened).buffered(MAX_OPENING).try_collect().await?;
+        Ok(self.locations().zip(opened).collect())
     }
 }
 

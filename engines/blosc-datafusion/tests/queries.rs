@@ -5,8 +5,16 @@
 mod cluster;
 #[path = "data/rows.rs"]
 mod data;
+#[cfg(all(feature = "cluster", feature = "s3-emulator"))]
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../../blosc-object-store/tests/support/emulator.rs"]
+mod emulator;
 #[cfg(feature = "http")]
-#[path = "data/server.rs"]
+#[path = "queries/far.rs"]
+mod far;
+#[cfg(feature = "http")]
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../../blosc-object-store/tests/support/server.rs"]
 mod server;
 
 use std::fs;
@@ -266,10 +274,20 @@ async fn folders_called_key_and_value_are_columns() {
     }
     // Tables of another year are not read.
     let query = "SELECT sum(id + 1) FROM t WHERE year = 2024 AND site <> 'a'";
-    let plan = plan(&session, query).await;
-    let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+    let scan = plan(&session, query).await;
+    let found = collect(Arc::clone(&scan), session.task_ctx()).await.unwrap();
     assert!(pretty_format_batches(&found).unwrap().to_string().contains("| 6275 "));
-    assert!(metric(&plan, "columns_decoded") < 12, "{}", metric(&plan, "columns_decoded"));
+    assert!(metric(&scan, "columns_decoded") < 12, "{}", metric(&scan, "columns_decoded"));
+    // The least and the largest are known without reading.
+    let extremes = plan(&session, "SELECT min(year), max(year), max(site) FROM t").await;
+    let text = displayable(extremes.as_ref()).indent(false).to_string();
+    assert!(!text.contains("DataSourceExec: file"), "{text}");
+    let found = collect(extremes, session.task_ctx()).await.unwrap();
+    let found = pretty_format_batches(&found).unwrap().to_string();
+    assert!(found.contains("| 2024        | 2025        | b           |"), "{found}");
+    // With a condition they are not: no row of `b` has the id.
+    let found = rows(&session, "SELECT min(year), max(site) FROM t WHERE id = 399").await;
+    assert!(found.contains("| 2025        | a           |"), "{found}");
     // All have the same keys.
     fs::create_dir(dir.path().join("month=1")).unwrap();
     write_bcolz(&dir.path().join("month=1/t.bcolz"), &Rows::new(0..10), 64);
@@ -400,32 +418,18 @@ fn the_program_writes_rows_in_each_format() {
     assert!(!is_done && message.contains("column id, rows 0 to 32"), "{message}");
 }
 
-#[cfg(feature = "http")]
-#[tokio::test(flavor = "multi_thread")]
-async fn queries_over_addresses_are_those_over_files() {
+#[test]
+fn the_example_prints_sums() {
     let dir = tempfile::tempdir().unwrap();
-    let all = Rows::new(0..2000);
-    write_store(&dir.path().join("t.b2z"), &all);
-    write_records(&dir.path().join("t.b2nd"), &all, 256);
-    // The same rows in a folder, which a web server cannot list.
-    write_bcolz(&dir.path().join("t.bcolz"), &all, 128);
-    let names = ["t.b2z", "t.b2nd"];
-    let files = names.map(|name| (name.to_owned(), fs::read(dir.path().join(name)).unwrap()));
-    let address = server::start(files.into_iter().collect());
-    let session = session();
-    for name in names {
-        for condition in ["true", "v > 9000", "name LIKE '%1' AND x > 0", "at IS NULL"] {
-            let query = |table: &str| {
-                format!("SELECT id, x, name FROM '{table}' WHERE {condition} ORDER BY id")
-            };
-            let local = dir.path().join(name).display().to_string();
-            let remote = format!("{address}/{name}");
-            let [found, expected] =
-                [rows(&session, &query(&remote)).await, rows(&session, &query(&local)).await];
-            assert_eq!(found, expected, "{name}: {condition}");
-        }
-    }
-    let error = BloscTable::open(format!("{address}/t.bcolz")).unwrap_err();
-    assert!(error.to_string().contains("t.bcolz"), "{error}");
-    assert!(session.sql(&format!("SELECT * FROM '{address}/no.b2z'")).await.is_err());
+    let path = dir.path().join("t.b2z");
+    write_store(&path, &Rows::new(0..100));
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples/query");
+    let output = std::process::Command::new(example)
+        .args([path.to_str().unwrap(), "flag", "id"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    assert!(text.starts_with("100 rows\n") && text.contains("| true  | "), "{text}");
 }

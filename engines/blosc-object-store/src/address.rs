@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use blosc_io::tree::Entry;
 use object_store::path::Path;
 use object_store::{ObjectStore, parse_url_opts};
 use url::Url;
@@ -72,6 +73,27 @@ impl Address {
     /// As [`Remote::open`].
     pub fn open(&self, cache: &Arc<Cache>) -> io::Result<Remote> {
         Remote::open(Arc::clone(&self.store), &self.path, cache)
+    }
+
+    /// What lies directly below the path, as in a folder. Web servers tell it if they speak WebDAV.
+    ///
+    /// # Errors
+    ///
+    /// What the store says.
+    pub fn list(&self, cache: &Arc<Cache>) -> io::Result<Vec<Entry>> {
+        let (store, path) = (Arc::clone(&self.store), self.path.clone());
+        cache.count_requests(1);
+        let found = cache.driver.wait(async move {
+            store.list_with_delimiter(Some(&path)).await.map_err(io::Error::other)
+        });
+        cache.count_end(&found, |_| 0);
+        let found = found?;
+        let entry = |path: &Path, is_dir| {
+            path.filename().map(|name| Entry { name: name.to_owned(), is_dir })
+        };
+        let folders = found.common_prefixes.iter().filter_map(|path| entry(path, true));
+        let objects = found.objects.iter().filter_map(|object| entry(&object.location, false));
+        Ok(folders.chain(objects).collect())
     }
 
     /// Opens the objects below the path as a tree.

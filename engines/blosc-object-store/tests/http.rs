@@ -180,3 +180,17 @@ fn servers_that_fail_give_errors_and_no_wrong_bytes() {
     assert!(open(&server, &Cache::new(1 << 20).unwrap()).is_err());
     assert!(TcpStream::connect(nobody).map(|mut s| s.read_to_string(&mut answer)).is_err());
 }
+
+#[test]
+fn the_example_prints_what_an_address_holds() {
+    let (data, frame) = frame();
+    let server = serve(frame, Fault::None);
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples/remote");
+    let address = format!("{}/data.b2frame", server.address);
+    let output = std::process::Command::new(example).arg(&address).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    let bytes = format!(" {} bytes\n", data.len());
+    assert!(text.contains(&bytes) && text.contains("2 requests in 1 rounds"), "{text}");
+}

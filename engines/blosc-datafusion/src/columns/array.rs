@@ -20,9 +20,15 @@ pub(super) struct Table {
     location: String,
     array: NdArray,
     parts: Vec<Part>,
+    /// Whether the parts are fields of items, and not the items themselves.
+    is_records: bool,
     schema: SchemaRef,
     bytes_as_text: bool,
 }
+
+/// Longest item (bytes) whose fields lie in streams of their own, so that nothing is decoded twice
+/// where they are read one by one.
+const MAX_SPLIT: usize = 16;
 
 /// The bytes of a row that are a column.
 #[derive(Debug)]
@@ -50,7 +56,8 @@ impl Table {
             return Err(no_counterpart("an array without dimensions has no rows".to_owned()));
         };
         let dtype = array.dtype();
-        let parts: Vec<Part> = if dtype.fields().is_empty() || !shape.is_empty() {
+        let is_records = !dtype.fields().is_empty() && shape.is_empty();
+        let parts: Vec<Part> = if !is_records {
             let nitems = shape
                 .iter()
                 .try_fold(1_usize, |product, len| product.checked_mul(usize::try_from(*len).ok()?));
@@ -75,22 +82,49 @@ impl Table {
         };
         let fields = parts.iter().map(field).collect::<Result<Vec<_>>>()?;
         let (location, bytes_as_text) = (location.to_owned(), options.bytes_as_text);
-        Ok(Self { location, array, parts, schema: Arc::new(Schema::new(fields)), bytes_as_text })
+        let schema = Arc::new(Schema::new(fields));
+        Ok(Self { location, array, parts, is_records, schema, bytes_as_text })
     }
 
-    fn row_size(&self) -> usize {
-        match self.parts.as_slice() {
-            [part] if part.offset == 0 && self.array.dtype().fields().is_empty() => part.nbytes,
-            _ => self.array.dtype().itemsize(),
+    /// The items of a field. Others that the query needs are decoded with them, and kept until they
+    /// are read as well.
+    fn read_field(
+        &self,
+        column: usize,
+        part: &Part,
+        rows: &Range<u64>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>> {
+        if scratch.rows != *rows {
+            scratch.fields.clear();
+            scratch.rows = rows.clone();
         }
+        if let Some(bytes) = scratch.fields.remove(&column) {
+            return Ok(bytes);
+        }
+        let mut columns = vec![column];
+        if self.array.typesize() > MAX_SPLIT {
+            let others = scratch.needed.iter().copied();
+            columns.extend(others.filter(|other| *other != column && *other < self.parts.len()));
+        }
+        let fields = columns.iter().filter_map(|column| self.parts.get(*column));
+        let fields: Vec<Range<usize>> =
+            fields.map(|part| part.offset..part.offset.saturating_add(part.nbytes)).collect();
+        let read = self.array.read_fields(rows.clone(), &fields);
+        let read = read.map_err(|source| reading(&self.location, &part.name, rows, source))?;
+        scratch.fields.extend(columns.into_iter().zip(read));
+        Ok(scratch.fields.remove(&column).unwrap_or_default())
     }
 
     fn read_rows(&self, name: &str, rows: &Range<u64>) -> Result<Vec<u8>> {
-        let bound = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
-        let pick = Pick::slice(bound(rows.start), bound(rows.end), 1);
-        let read = self.array.to_bytes(Selection::from([pick]));
+        let read = self.array.to_bytes(selection(rows));
         read.map_err(|source| reading(&self.location, name, rows, source))
     }
+}
+
+fn selection(rows: &Range<u64>) -> Selection {
+    let bound = |row: u64| i64::try_from(row).unwrap_or(i64::MAX);
+    Selection::from([Pick::slice(bound(rows.start), bound(rows.end), 1)])
 }
 
 impl Part {
@@ -130,20 +164,16 @@ impl Columns for Table {
         let Some(part) = self.parts.get(column) else {
             return Err(Error::NotATable { location: self.location.clone() });
         };
-        let row_size = self.row_size();
-        let bytes = if row_size == part.nbytes {
-            self.read_rows(&part.name, rows)?
-        } else {
-            if scratch.rows != *rows {
-                scratch.records = self.read_rows(&part.name, rows)?;
-                scratch.rows = rows.clone();
-            }
-            let records = scratch.records.chunks_exact(row_size.max(1));
-            let end = part.offset.saturating_add(part.nbytes);
-            let fields = records.filter_map(|record| record.get(part.offset..end));
-            fields.flatten().copied().collect()
+        let bytes = match self.is_records {
+            false => self.read_rows(&part.name, rows)?,
+            true => self.read_field(column, part, rows, scratch)?,
         };
         let made = text::rows_of(&part.dtype, &part.shape, self.bytes_as_text, bytes);
         made.map_err(|error| refused(&self.location, &part.name, rows, error))
+    }
+
+    fn prefetch(&self, _: &[usize], rows: &Range<u64>) {
+        self.array.prefetch_heads(selection(rows));
+        self.array.prefetch_blocks(selection(rows));
     }
 }

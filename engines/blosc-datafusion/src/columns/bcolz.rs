@@ -92,6 +92,12 @@ impl Columns for Table {
         let made = text::rows_of(array.dtype(), row_shape(array), self.bytes_as_text, bytes);
         made.map_err(|refused| self::refused(&self.location, name, rows, refused))
     }
+
+    fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
+        let arrays = || columns.iter().filter_map(|column| self.columns.get(*column));
+        arrays().for_each(|column| column.array.prefetch_heads(rows.clone()));
+        arrays().for_each(|column| column.array.prefetch_blocks(rows.clone()));
+    }
 }
 
 /// What is wrong with the items of some rows.

@@ -3,8 +3,9 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray};
+use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray, new_null_array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::ScalarValue;
 
 use super::{Columns, Scratch};
 use crate::error::{Error, Result};
@@ -23,20 +24,22 @@ pub(crate) fn pair(name: &str) -> Option<(String, String)> {
 /// # Errors
 ///
 /// When a table has other keys than the first.
-pub(crate) fn fields(tables: &[(String, Pairs)]) -> Result<Vec<Field>> {
-    let Some((_, first)) = tables.first() else { return Ok(vec![]) };
+pub(crate) fn fields<'t>(
+    tables: impl Iterator<Item = (&'t str, &'t Pairs)> + Clone,
+) -> Result<Vec<Field>> {
+    let Some((_, first)) = tables.clone().next() else { return Ok(vec![]) };
     let keys = |pairs: &Pairs| pairs.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
     let expected = keys(first);
-    for (location, pairs) in tables {
+    for (location, pairs) in tables.clone() {
         let found = keys(pairs);
         if found != expected {
             let (what, expected) =
                 (format!("the keys {found:?}"), format!("the keys {expected:?}"));
-            return Err(Error::Schema { location: location.clone(), what, expected });
+            return Err(Error::Schema { location: location.to_owned(), what, expected });
         }
     }
     let is_number = |at: usize| {
-        let mut values = tables.iter().filter_map(|(_, pairs)| pairs.get(at));
+        let mut values = tables.clone().filter_map(|(_, pairs)| pairs.get(at));
         values.all(|(_, value)| number(value).is_some())
     };
     let data_type = |at| if is_number(at) { DataType::Int64 } else { DataType::Utf8 };
@@ -89,15 +92,38 @@ impl Columns for WithConstants {
     }
 
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef> {
-        let ninner = self.inner.schema().fields().len();
-        let value = column.checked_sub(ninner).and_then(|at| self.values.get(at));
-        let (Some(value), Some(field)) = (value, self.schema.fields().get(column)) else {
+        let Some(value) = self.constant(column) else {
             return self.inner.read(column, rows, scratch);
         };
         let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-        Ok(match (field.data_type(), number(value)) {
-            (DataType::Int64, Some(number)) => Arc::new(Int64Array::from_value(number, nrows)),
-            _ => Arc::new(StringArray::from_iter_values(core::iter::repeat_n(value, nrows))),
+        Ok(match value {
+            ScalarValue::Int64(Some(number)) => Arc::new(Int64Array::from_value(number, nrows)),
+            ScalarValue::Utf8(Some(text)) => {
+                Arc::new(StringArray::from_iter_values(core::iter::repeat_n(text, nrows)))
+            }
+            // There are no others.
+            _ => new_null_array(&value.data_type(), nrows),
         })
+    }
+
+    fn constant(&self, column: usize) -> Option<ScalarValue> {
+        let ninner = self.inner.schema().fields().len();
+        let value = self.values.get(column.checked_sub(ninner)?)?;
+        Some(match (self.schema.fields().get(column)?.data_type(), number(value)) {
+            (DataType::Int64, Some(number)) => ScalarValue::Int64(Some(number)),
+            _ => ScalarValue::Utf8(Some(value.clone())),
+        })
+    }
+
+    /// Constants are there already.
+    fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
+        let ninner = self.inner.schema().fields().len();
+        let stored: Vec<usize> =
+            columns.iter().copied().filter(|column| *column < ninner).collect();
+        self.inner.prefetch(&stored, rows);
+    }
+
+    fn prefetch_limit(&self) -> u64 {
+        self.inner.prefetch_limit()
     }
 }

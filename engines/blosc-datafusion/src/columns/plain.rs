@@ -61,4 +61,12 @@ impl Columns for Plain {
             _ => Ok(array),
         }
     }
+
+    fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
+        self.inner.prefetch(columns, rows);
+    }
+
+    fn prefetch_limit(&self) -> u64 {
+        self.inner.prefetch_limit()
+    }
 }

@@ -1,15 +1,18 @@
 //! Tables in object stores and on web servers.
 
+use core::ops::Range;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use b2frame::probe::Kind;
 use b2frame::{NdArray, SChunk};
 use b2store::Store;
-use blosc_io::ReadAt as _;
+use blosc_io::{ReadAt as _, Tree};
 use blosc_object_store::{Address, Cache};
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::SchemaRef;
 
-use super::{Columns, array, bcolz, open_key, opening, store_options};
+use super::{Columns, MARKS, Scratch, array, bcolz, open_key, opening, store_options};
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
 
@@ -27,9 +30,16 @@ fn cache() -> io::Result<Arc<Cache>> {
     Ok(Arc::clone(cache.insert(Cache::new(KEPT_NBYTES)?)))
 }
 
+/// What an address leads to.
+pub(crate) enum Found {
+    Table(Arc<dyn Columns>),
+    /// The names in a folder of tables.
+    Folder(Vec<String>),
+}
+
 /// Opens what an address leads to: an object that is a store or an array, or a path with the
 /// objects of a table of bcolz or of a store. `ADDRESS::/KEY` is a value in a store.
-pub(super) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
     let io = |source| Error::Io { location: location.to_owned(), source };
     let scheme_len = location.find("://").map_or(0, |at| at.saturating_add(3));
     let (address, key) = match location.get(scheme_len..).and_then(|rest| rest.find("::")) {
@@ -41,14 +51,43 @@ pub(super) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Col
     };
     let cache = cache().map_err(io)?;
     let address = Address::parse(address).map_err(io)?;
-    let object = match address.open(&cache) {
-        Ok(object) => object,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let tree = address.open_tree(&cache).map_err(|_| io(error))?;
-            return open_tree(location, Arc::new(tree), key, options);
+    let far = |(columns, limit)| Found::Table(Arc::new(Far { columns, limit }));
+    let missing = match address.open(&cache) {
+        Ok(object) => {
+            let limit = object.prefetch_limit();
+            return open_object(location, object, key, options).map(|table| far((table, limit)));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => error,
         Err(error) => return Err(io(error)),
     };
+    // A web server that lists nothing has no other answer.
+    let Ok(entries) = address.list(&cache) else { return Err(io(missing)) };
+    if entries.is_empty() {
+        return Err(io(missing));
+    }
+    if !entries.iter().any(|entry| MARKS.contains(&entry.name.as_str())) {
+        return Ok(Found::Folder(entries.into_iter().map(|entry| entry.name).collect()));
+    }
+    let tree = address.open_tree(&cache).map_err(io)?;
+    let limit = tree.prefetch_limit();
+    open_tree(location, Arc::new(tree), key, options).map(|table| far((table, limit)))
+}
+
+/// Opens a table, and no folder of tables.
+pub(super) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+    match find(location, options)? {
+        Found::Table(table) => Ok(table),
+        Found::Folder(_) => Err(Error::NotATable { location: location.to_owned() }),
+    }
+}
+
+fn open_object(
+    location: &str,
+    object: blosc_object_store::Remote,
+    key: &str,
+    options: &TableOptions,
+) -> Result<Arc<dyn Columns>> {
+    let io = |source| Error::Io { location: location.to_owned(), source };
     let mut head = [0; b2frame::probe::PROBE_LEN];
     let len = object.read_at(0, &mut head).map_err(io)?;
     let object = Arc::new(object);
@@ -68,7 +107,7 @@ pub(super) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Col
 
 fn open_tree(
     location: &str,
-    tree: Arc<dyn blosc_io::Tree>,
+    tree: Arc<dyn Tree>,
     key: &str,
     options: &TableOptions,
 ) -> Result<Arc<dyn Columns>> {
@@ -77,5 +116,50 @@ fn open_tree(
         let store = store.map_err(|source| opening(location, "a store", source))?;
         return open_key(location, &store, key, options);
     }
+    if tree.len_of("chunks.b2frame").is_ok() {
+        let array = SChunk::from_tree(tree, &b2frame::OpenOptions::default())
+            .and_then(NdArray::from_schunk);
+        let array = array.map_err(|source| opening(location, "an array", source))?;
+        let name = location.trim_end_matches('/').rsplit('/').next().unwrap_or(location);
+        let name = name.split('.').next().unwrap_or(name);
+        return Ok(Arc::new(array::Table::new(location, name, array, options)?));
+    }
     Ok(Arc::new(bcolz::Table::open_in(location, tree, options)?))
+}
+
+/// A table whose reads wait for requests.
+#[derive(Debug)]
+struct Far {
+    columns: Arc<dyn Columns>,
+    limit: u64,
+}
+
+impl Columns for Far {
+    fn nrows(&self) -> u64 {
+        self.columns.nrows()
+    }
+
+    fn schema(&self) -> &SchemaRef {
+        self.columns.schema()
+    }
+
+    fn chunk_nrows(&self) -> u64 {
+        self.columns.chunk_nrows()
+    }
+
+    fn row_nbytes(&self, column: usize) -> u64 {
+        self.columns.row_nbytes(column)
+    }
+
+    fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef> {
+        self.columns.read(column, rows, scratch)
+    }
+
+    fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
+        self.columns.prefetch(columns, rows);
+    }
+
+    fn prefetch_limit(&self) -> u64 {
+        self.limit
+    }
 }

@@ -63,4 +63,9 @@ impl Columns for Table {
         let name = column.field().name();
         column.read(rows.clone()).map_err(|source| reading(&self.location, name, rows, source))
     }
+
+    fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
+        let columns = columns.iter().filter_map(|column| self.columns.get(*column));
+        b2store::Column::prefetch(columns.map(ColumnArrays::column), rows);
+    }
 }

@@ -38,6 +38,13 @@ const QUERIES: &[&str] = &[
     "SELECT id FROM t WHERE id > (SELECT avg(id) FROM t) AND x > 0.9 ORDER BY id",
 ];
 
+/// The rows of a table as it is printed, without the names of its columns.
+#[cfg(any(feature = "http", feature = "s3-emulator"))]
+fn cells(printed: &str) -> Vec<Vec<&str>> {
+    let lines = printed.lines().filter(|line| line.starts_with('|')).skip(1);
+    lines.map(|line| line.split('|').map(str::trim).collect()).collect()
+}
+
 /// 20 tables with 150 rows each.
 fn write_tables(folder: &Path) {
     for table in 0..20_u64 {
@@ -65,6 +72,35 @@ async fn a_cluster_gives_the_rows_that_one_process_gives() {
     let failed = cluster.sql("SELECT sum(v) FROM t").await.unwrap().collect().await.unwrap_err();
     let text = failed.to_string();
     assert!(text.contains("part-07.bcolz") && text.contains("column v, rows 0 to"), "{text}");
+}
+
+#[cfg(feature = "http")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_over_a_web_server_gives_the_rows_of_one_process_over_files() {
+    use super::server::{Fault, Server, files_in};
+
+    let dir = tempfile::tempdir().unwrap();
+    // A table for each month of two years, in folders that are columns.
+    for table in 0..24_u64 {
+        let folder = dir.path().join(format!("tables/year={}", 2024 + table / 12));
+        fs::create_dir_all(&folder).unwrap();
+        let rows = Rows::new(table * 125..(table + 1) * 125);
+        write_bcolz(&folder.join(format!("month-{table:02}.bcolz")), &rows, 64);
+    }
+    let server = Server::start(files_in(dir.path()), Fault::None);
+    let (local, cluster) = (threaded(4), cluster().await);
+    let last = "SELECT year, count(x) AS n, max(name) AS m FROM t WHERE v > 0 GROUP BY year \
+        ORDER BY year";
+    for query in QUERIES.iter().copied().chain([last]) {
+        let over = |place: &str| query.replace(" t", &format!(" '{place}/tables'"));
+        let expected = rows(&local, &over(&dir.path().display().to_string())).await;
+        // Several processes, and one, over the same addresses.
+        for session in [&cluster, &local] {
+            let far = rows(session, &over(&server.address)).await;
+            assert_eq!(cells(&far), cells(&expected), "{query}");
+            assert!(!cells(&far).is_empty(), "{query}");
+        }
+    }
 }
 
 /// Ends a process with the test.
@@ -95,33 +131,86 @@ fn free_ports() -> u16 {
         .unwrap()
 }
 
+/// The processes of the example: a scheduler and two executors.
+struct Processes {
+    scheduler: String,
+    variables: Vec<(String, String)>,
+    running: Vec<Process>,
+}
+
+impl Processes {
+    /// Starts them with these variables in their environment.
+    fn start(variables: &[(&str, &str)]) -> Self {
+        let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let scheduler = format!("127.0.0.1:{}", free_ports());
+        let mut processes =
+            Self { scheduler, variables: variables.iter().map(own).collect(), running: vec![] };
+        processes.run(&["scheduler", &processes.scheduler.clone()], processes.scheduler.clone());
+        for _ in 0..2 {
+            let port = free_ports();
+            let address = format!("127.0.0.1:{port}");
+            let scheduler = processes.scheduler.clone();
+            processes.run(&["executor", &scheduler, &port.to_string()], address);
+        }
+        processes
+    }
+
+    /// Starts a process, and waits until it answers.
+    fn run(&mut self, args: &[&str], address: String) {
+        let process = example(args).envs(self.variables.clone()).spawn().unwrap();
+        self.running.push(Process(process));
+        let started = Instant::now();
+        while std::net::TcpStream::connect(&address).is_err() {
+            assert!(started.elapsed() < Duration::from_secs(90), "{args:?} does not answer");
+            std::thread::yield_now();
+        }
+    }
+
+    /// What the example prints of a query.
+    fn query(&self, query: &str) -> String {
+        let output = example(&["query", &self.scheduler, query])
+            .envs(self.variables.clone())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{query}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
 #[test]
 fn processes_of_the_example_are_a_cluster() {
     let dir = tempfile::tempdir().unwrap();
     write_tables(dir.path());
-    let scheduler = format!("127.0.0.1:{}", free_ports());
-    let _scheduler = Process(example(&["scheduler", &scheduler]).spawn().unwrap());
-    let started = Instant::now();
-    while std::net::TcpStream::connect(&scheduler).is_err() {
-        assert!(started.elapsed() < Duration::from_secs(60), "the scheduler does not answer");
-        std::thread::yield_now();
-    }
-    let mut executors = vec![];
-    for _ in 0..2 {
-        let port = free_ports();
-        let executor = example(&["executor", &scheduler, &port.to_string()]).spawn().unwrap();
-        executors.push(Process(executor));
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(started.elapsed() < Duration::from_secs(90), "an executor does not answer");
-            std::thread::yield_now();
-        }
-    }
+    let processes = Processes::start(&[]);
     let query = format!("SELECT count(id), sum(id) FROM '{}'", dir.path().display());
-    let output = example(&["query", &scheduler, &query])
-        .stdout(Stdio::piped())
+    let text = processes.query(&query);
+    assert!(text.contains("3000") && text.contains("4498500"), "{text}");
+}
+
+/// A folder of tables in an object store, whose credentials each process has in its environment.
+#[cfg(feature = "s3-emulator")]
+#[test]
+fn processes_of_the_example_read_a_folder_of_tables_in_s3() {
+    let dir = tempfile::tempdir().unwrap();
+    write_tables(dir.path());
+    let emulator = emulator::Emulator::start();
+    emulator.upload(dir.path());
+    let processes = Processes::start(&emulator.variables());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let local = threaded(4);
+    for query in QUERIES {
+        let over = |place: &str| query.replace(" t", &format!(" '{place}'"));
+        let expected = runtime.block_on(rows(&local, &over(&dir.path().display().to_string())));
+        let found = processes.query(&over("s3://bucket/data"));
+        assert_eq!(cells(&found), cells(&expected), "{query}");
+    }
+    // A client without credentials is refused: none came to it from the cluster.
+    let refused = example(&["query", &processes.scheduler, "SELECT * FROM 's3://bucket/data'"])
+        .env("AWS_ENDPOINT_URL", &emulator.address)
         .stderr(Stdio::piped())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("3000") && text.contains("4498500"), "{text}{output:?}");
+    assert!(!refused.status.success(), "{refused:?}");
 }

@@ -10,6 +10,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+/// What a slow server waits before each answer; answers to several connections wait at once.
+pub(crate) const DELAY: Duration = Duration::from_millis(30);
+
 /// The files of a server by their paths.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
@@ -87,14 +90,14 @@ fn serve(mut stream: TcpStream, content: &Mutex<Files>, fault: Fault, count: &At
             continue;
         }
         let number = count.fetch_add(1, Ordering::Relaxed) + 1;
+        if fault == Fault::Slow {
+            thread::sleep(DELAY);
+        }
         let mut content = content.lock().unwrap();
         let replaces = [Fault::Replaced, Fault::ReplacedSilently, Fault::ReplacedWithoutTag];
         let is_replaced = replaces.contains(&fault) && number > 2;
         if is_replaced {
             content.values_mut().for_each(|file| file.fill(0));
-        }
-        if fault == Fault::Slow {
-            thread::sleep(Duration::from_millis(30));
         }
         let (status, part, more) = answer(&head, &content, fault, number, is_replaced);
         let tag = match (fault, is_replaced) {
@@ -170,26 +173,39 @@ fn answer(
     ("206 Partial Content", content[start..end].to_vec(), more)
 }
 
-/// The answer to PROPFIND: the files below a path.
+/// The answer to PROPFIND: the files below a path, or what lies directly below it.
 fn listing(head: &str, files: &Files) -> Vec<u8> {
     let below = head.split(' ').nth(1).unwrap_or("/").trim_matches('/');
+    let is_shallow = head.lines().any(|line| line.eq_ignore_ascii_case("depth: 1"));
+    let mut found = BTreeMap::new();
+    for (path, bytes) in files {
+        let rest = if below.is_empty() { Some(path.as_str()) } else { path.strip_prefix(below) };
+        let Some(rest) = rest.filter(|rest| below.is_empty() || rest.starts_with('/')) else {
+            continue;
+        };
+        match rest.trim_start_matches('/').split_once('/').filter(|_| is_shallow) {
+            Some((folder, _)) => found.insert(format!("{below}/{folder}/"), None),
+            None => found.insert(path.clone(), Some(bytes.len())),
+        };
+    }
     let mut body = "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\">".to_owned();
-    let found = files
-        .iter()
-        .filter(|(path, _)| path.strip_prefix(below).is_some_and(|rest| rest.starts_with('/')));
-    let mut count = 0;
-    for (path, bytes) in found {
-        count += 1;
+    for (path, len) in &found {
+        let about = match len {
+            Some(len) => format!(
+                "<D:getcontentlength>{len}</D:getcontentlength><D:resourcetype/>\
+                <D:getetag>\"1\"</D:getetag>"
+            ),
+            None => "<D:resourcetype><D:collection/></D:resourcetype>".to_owned(),
+        };
         body += &format!(
-            "<D:response><D:href>/{path}</D:href><D:propstat><D:prop><D:getlastmodified>\
-            Tue, 24 Nov 2026 00:00:00 GMT</D:getlastmodified><D:getcontentlength>{}\
-            </D:getcontentlength><D:resourcetype/><D:getetag>\"1\"</D:getetag></D:prop>\
+            "<D:response><D:href>/{}</D:href><D:propstat><D:prop><D:getlastmodified>\
+            Tue, 24 Nov 2026 00:00:00 GMT</D:getlastmodified>{about}</D:prop>\
             <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>",
-            bytes.len()
+            path.trim_start_matches('/')
         );
     }
     body += "</D:multistatus>";
-    let (status, body) = match count {
+    let (status, body) = match found.len() {
         0 => ("404 Not Found", String::new()),
         _ => ("207 Multi-Status", body),
     };

@@ -1,0 +1,35 @@
+//! Waiting for far tables without the thread of the engine: requests run, and the engine is told
+//! when the bytes are there.
+
+use datafusion::common::runtime::SpawnedTask;
+
+use crate::error::{Error, Result};
+
+#[cfg(feature = "remote")]
+pub(crate) use blosc_object_store::{prefetch_async, read_async};
+
+#[cfg(not(feature = "remote"))]
+pub(crate) use near::{prefetch_async, read_async};
+
+/// The same where all tables are files of this machine.
+#[cfg(not(feature = "remote"))]
+mod near {
+    pub(crate) async fn read_async<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+        work()
+    }
+
+    pub(crate) async fn prefetch_async(mut announce: impl FnMut()) {
+        announce();
+    }
+}
+
+/// Runs what opens a far table in a thread that may wait.
+pub(crate) async fn open<T: Send + 'static>(
+    location: &str,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    SpawnedTask::spawn_blocking(work).await.unwrap_or_else(|error| {
+        let source = std::io::Error::other(error);
+        Err(Error::Io { location: location.to_owned(), source })
+    })
+}

@@ -237,7 +237,10 @@ fn sound_samples_are_verified() {
         let report = schunk.verify(&VerifyOptions::default(), |_| {});
         assert!(report.is_ok(), "{name}: {report:?}");
         assert_eq!((report.nchunks, report.nbytes), (schunk.nchunks(), schunk.nbytes()), "{name}");
-        assert!(report.notes.is_empty(), "{name}: {report:?}");
+        // That one was made smaller and hides two of its old items.
+        let hidden = [Note::HiddenItems { nchunk: 0, nchunks: 1 }];
+        let expected = if *name == "nd-stale-padding.b2nd" { &hidden[..] } else { &[] };
+        assert_eq!(report.notes, expected, "{name}: {report:?}");
     }
 }
 

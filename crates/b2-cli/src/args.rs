@@ -33,18 +33,24 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use self::{
     append::AppendArgs,
-    compress::CompressArgs,
-    convert::ConvertArgs,
+    compress::{
+        ChecksumChoice, CompressArgs, CompressedFormat, DataShape, Layer, Shape, TuningArgs,
+        Typesize,
+    },
+    convert::{ConvertArgs, ConvertedFormat},
     diff::DiffArgs,
     frames::{ExtractArgs, JoinArgs, SplitArgs},
+    item_range::Span,
     meta::MetaArgs,
     plot::PlotArgs,
     recompress::RecompressArgs,
     scan::ScanArgs,
-    shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
+    shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, ProgressWhen, When},
+    slice::Slice,
     stats::StatsArgs,
     sum::SumArgs,
     tune::{BenchArgs, TuneArgs},
+    view::ViewArgs,
 };
 
 /// Compress, inspect, verify and restore files of the Blosc family.

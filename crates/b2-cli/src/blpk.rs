@@ -25,8 +25,8 @@ use core::num::NonZeroUsize;
 use std::{ffi::OsString, io, path::Path};
 
 use crate::{
-    args::GeneralArgs, console::Console, error::Doing, exit::Code, output::unfinished::Unfinished,
-    render::progress::Progress,
+    args::GeneralArgs, console::Console, error::Doing, exit::Code, output::Unfinished,
+    render::Progress,
 };
 use args::{Blpk, Verb};
 use clap::CommandFactory;

@@ -18,10 +18,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::{
-    args::{
-        GeneralArgs,
-        shared::{ProgressWhen, When},
-    },
+    args::{GeneralArgs, ProgressWhen, When},
     error::{Doing, Error, Result, chain},
     render::{
         error_position::ErrorPosition,

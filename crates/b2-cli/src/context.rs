@@ -20,18 +20,18 @@ use blosc_io::{
 };
 
 use crate::{
-    args::{GeneralArgs, InputArgs, OutputArgs, shared::LockArgs},
+    args::{GeneralArgs, InputArgs, LockArgs, OutputArgs},
     console::Console,
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
-        object_reader,
-        origin::{self, Found, OpenedInput, Origin},
+        OpenedInput, Origin, object_reader,
+        origin::{self, Found},
     },
     memory,
     opener::{Opened, Opener},
-    output::{targets::Targets, unfinished::Unfinished},
-    render::escape::harmless,
+    output::{Targets, Unfinished},
+    render::harmless,
 };
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).

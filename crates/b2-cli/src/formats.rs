@@ -9,3 +9,9 @@ pub(crate) mod opened_array;
 pub(crate) mod parquet;
 pub(crate) mod store;
 pub(crate) mod stored_array;
+
+pub(crate) use bcolz::Bcolz;
+pub(crate) use blp::Blp;
+pub(crate) use chunk::BareChunk;
+pub(crate) use store::rows::TableRows;
+pub(crate) use stored_array::{Boxes, Stored};

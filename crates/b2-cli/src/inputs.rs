@@ -9,3 +9,10 @@ pub(crate) mod piped;
 pub(crate) mod raw_data;
 pub(crate) mod remote;
 pub(crate) mod typesize;
+
+pub(crate) use decoded::{Guard, Sink};
+pub(crate) use object::{Object, frame_bytes, is_sparse, item_type};
+pub(crate) use object_reader::ObjectReader;
+pub(crate) use origin::{ContentKind, OpenedInput, Origin, Part};
+pub(crate) use raw_data::Data;
+pub(crate) use remote::{Remote, RemoteKind};

@@ -8,3 +8,11 @@ pub(crate) mod staged;
 pub(crate) mod store_place;
 pub(crate) mod targets;
 pub(crate) mod unfinished;
+
+pub(crate) use byte_sink::Sink;
+pub(crate) use placement::{Dest, Outcome, Placement};
+pub(crate) use read_back::{Digest, Digesting};
+pub(crate) use staged::{Nest, StageOptions, Staged};
+pub(crate) use store_place::StorePlace;
+pub(crate) use targets::{Naming, Target, Targets, check_frame_name};
+pub(crate) use unfinished::Unfinished;

@@ -9,7 +9,7 @@ use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, LockArgs, OutputArgs, level::LevelArgs};
-use crate::{error::chain, formats::msgpack_json, render::size::ByteSize};
+use crate::{error::chain, formats::msgpack_json, render::ByteSize};
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]

@@ -12,7 +12,7 @@ use super::{
     },
     level::LevelArgs,
 };
-use crate::render::size::ByteSize;
+use crate::render::ByteSize;
 
 /// What `b2 convert` accepts.
 #[derive(Args, Debug)]

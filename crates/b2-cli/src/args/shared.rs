@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::render::size::ByteSize;
+use crate::render::ByteSize;
 use blosc_chunk::Simd;
 
 /// Which files are read.

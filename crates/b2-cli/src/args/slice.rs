@@ -7,7 +7,7 @@ use b2frame::nd::Pick;
 
 use crate::{
     error::{Error, message},
-    render::escape::path_text,
+    render::path_text,
 };
 
 /// The selection along the first dimensions, and after `...` along the last ones.

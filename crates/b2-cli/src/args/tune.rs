@@ -7,7 +7,7 @@ use super::{
     compress::{CodecChoice, Typesize, parse_codec, parse_filter, parse_typesize},
     shared::{GeneralArgs, InputArgs, LimitArgs},
 };
-use crate::render::size::ByteSize;
+use crate::render::ByteSize;
 
 /// Options of `tune`.
 #[derive(Args, Debug)]

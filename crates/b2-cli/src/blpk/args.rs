@@ -19,7 +19,7 @@ use super::{
     fail::{Failure, Result},
     pretty,
 };
-use crate::args::item_range::Span;
+use crate::args::Span;
 
 /// Compress and decompress Bloscpack files.
 ///

@@ -17,7 +17,7 @@ use super::{
     files::{self, Output, SinkWriter, is_stream},
     header, pretty,
 };
-use crate::output::byte_sink::Sink;
+use crate::output::Sink;
 
 /// Compresses a file.
 ///

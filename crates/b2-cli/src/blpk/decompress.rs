@@ -15,7 +15,7 @@ use super::{
     files::{self, Output, SUFFIX, is_stream},
     look, pretty, python,
 };
-use crate::{args::item_range::Span, error::Error, formats::blp, output::byte_sink::Sink};
+use crate::{args::Span, error::Error, formats::blp, output::Sink};
 
 /// Decompresses a file, or a part of it.
 pub(super) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {

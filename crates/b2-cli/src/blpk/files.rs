@@ -10,10 +10,7 @@ use super::{
     Session,
     fail::{Failure, Result},
 };
-use crate::output::{
-    byte_sink::Sink,
-    staged::{StageOptions, Staged},
-};
+use crate::output::{Sink, StageOptions, Staged};
 
 /// The suffix of compressed files.
 pub(super) const SUFFIX: &str = ".blp";

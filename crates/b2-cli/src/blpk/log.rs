@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use super::{fail::Result, python};
 use crate::{
     error::{Doing, Error},
-    render::escape::harmless_lines,
+    render::harmless_lines,
 };
 
 /// How much is said.

@@ -35,23 +35,13 @@ use super::{
     sequence,
 };
 use crate::{
-    args::append::AppendArgs,
+    args::AppendArgs,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{self, csv_table, store::rows::TableRows},
-    inputs::{
-        decoded::Guard,
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, Origin},
-        raw_data,
-    },
-    render::{
-        escape::{harmless, path_text},
-        progress::Progress,
-        size,
-    },
+    formats::{self, TableRows, csv_table},
+    inputs::{Guard, Object, ObjectReader, Origin, origin, raw_data},
+    render::{Progress, harmless, path_text, size},
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.

@@ -8,16 +8,12 @@ use super::{
     trial::{OutcomeReport, Sample, Setting},
 };
 use crate::{
-    args::tune::BenchArgs,
+    args::BenchArgs,
     context::Context,
     error::{Result, message},
     exit::Code,
-    inputs::origin::{self, Origin},
-    render::{
-        escape::harmless,
-        progress::Progress,
-        text_table::{Align, Table},
-    },
+    inputs::{Origin, origin},
+    render::{Align, Progress, Table, harmless},
 };
 
 /// The measurements on one input.

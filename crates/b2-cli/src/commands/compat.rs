@@ -12,15 +12,8 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     formats::store,
-    inputs::{
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, Origin},
-    },
-    render::{
-        escape::harmless,
-        text_table::{Align, Table},
-    },
+    inputs::{Object, ObjectReader, Origin, origin},
+    render::{Align, Table, harmless},
     report::{chunk, info},
 };
 

@@ -28,33 +28,17 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    args::{
-        CompressArgs,
-        compress::{ChecksumChoice, CompressedFormat, Split, TuningArgs, Typesize},
-    },
+    args::{ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split},
     commands::convert::equal,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{
-        object_reader::ObjectReader,
-        origin::{self, Origin},
-        raw_data::Data,
-        typesize,
-    },
+    inputs::{Data, ObjectReader, Origin, origin, typesize},
     output::{
-        byte_sink::Sink,
-        placement::{self, Outcome, Placement},
-        read_back::{self, Digest, Digesting},
-        staged::{Nest, StageOptions, Staged},
-        store_place::StorePlace,
-        targets::{self, Naming, Target, Targets},
+        Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StageOptions, Staged,
+        StorePlace, Target, Targets, placement, read_back, targets,
     },
-    render::{
-        escape::{harmless, path_text},
-        progress::Progress,
-        size,
-    },
+    render::{Progress, harmless, path_text, size},
     report::readers,
 };
 

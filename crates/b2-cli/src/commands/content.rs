@@ -22,10 +22,8 @@ use crate::{
     error::{Doing, Error, Result, chain},
     formats::{csv_table::COMMA, store},
     inputs::{
-        decoded::Guard,
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, ContentKind, Found, Origin, Part},
+        ContentKind, Guard, Object, ObjectReader, Origin, Part,
+        origin::{self, Found},
         raw_data::is_stream,
         typesize::dtype_of_name,
     },

@@ -44,37 +44,24 @@ use serde::Serialize;
 
 use self::left_out::{listed, without_objects};
 use crate::{
-    args::{
-        ConvertArgs, InputArgs, OutputArgs,
-        convert::{ConvertedFormat, TextFormat},
-    },
+    args::{ConvertArgs, ConvertedFormat, InputArgs, OutputArgs, convert::TextFormat},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{
-        self,
+        self, Stored,
         csv_table::{self, Values},
-        stored_array::Stored,
     },
     inputs::{
-        decoded::{self, Guard},
-        object_reader::ObjectReader,
-        origin::{self, Found, Origin},
+        Guard, ObjectReader, Origin, decoded,
+        origin::{self, Found},
         raw_data, remote,
     },
     output::{
-        byte_sink::Sink,
-        placement::{self, Dest, Outcome, Placement},
-        read_back::{Digest, Digesting},
-        staged::{Nest, StageOptions},
-        store_place::StorePlace,
-        targets::{Naming, Target, Targets},
+        Dest, Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StageOptions, StorePlace,
+        Target, Targets, placement,
     },
-    render::{
-        escape::{harmless, path_text},
-        progress::Progress,
-        size,
-    },
+    render::{Progress, harmless, path_text, size},
 };
 
 use source::{Items, Source};

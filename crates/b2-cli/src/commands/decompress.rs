@@ -15,22 +15,13 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{blp::Blp, store},
-    inputs::{
-        decoded::{self, Guard},
-        object::{Object, item_type},
-        object_reader::ObjectReader,
-        origin::{self, Origin, Part},
-        raw_data,
-    },
+    formats::{Blp, store},
+    inputs::{Guard, Object, ObjectReader, Origin, Part, decoded, item_type, origin, raw_data},
     output::{
-        byte_sink::Sink,
-        placement::{self, Dest, Outcome, Placement},
-        read_back,
-        staged::{StageOptions, Staged},
-        targets::{self, Naming, Targets},
+        Dest, Naming, Outcome, Placement, Sink, StageOptions, Staged, Targets, placement,
+        read_back, targets,
     },
-    render::{escape::path_text, progress::Progress},
+    render::{Progress, path_text},
 };
 
 /// The result of one input.

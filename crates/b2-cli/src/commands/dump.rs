@@ -19,13 +19,8 @@ use crate::{
     context::Context,
     error::{Error, Result, chain, message},
     exit::Code,
-    inputs::{
-        decoded::Guard,
-        object::Object,
-        object_reader::{FoundKind, ObjectReader},
-        origin::{self, Origin},
-    },
-    render::escape::{harmless, json_text},
+    inputs::{Guard, Object, ObjectReader, Origin, object_reader::FoundKind, origin},
+    render::{harmless, json_text},
 };
 
 /// Shows each input.

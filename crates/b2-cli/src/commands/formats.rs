@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     console::Console,
     error::Result,
-    render::text_table::{Align, Table},
+    render::{Align, Table},
 };
 
 /// What a build can do.

@@ -14,27 +14,16 @@ use serde::Serialize;
 
 use super::convert::source::{Packed, Source};
 use crate::{
-    args::{
-        OutputArgs,
-        frames::{ExtractArgs, JoinArgs, SplitArgs},
-    },
+    args::{ExtractArgs, JoinArgs, OutputArgs, SplitArgs},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
-        object::Object,
-        object_reader::{Found, FoundKind, ObjectReader},
-        origin::{Origin, Part},
+        Object, ObjectReader, Origin, Part,
+        object_reader::{Found, FoundKind},
     },
-    output::{
-        byte_sink::Sink,
-        staged::{StageOptions, Staged},
-        targets::{Naming, Target, Targets, check_frame_name},
-    },
-    render::{
-        escape::{harmless, path_text},
-        size::count,
-    },
+    output::{Naming, Sink, StageOptions, Staged, Target, Targets, check_frame_name},
+    render::{harmless, path_text, size::count},
 };
 
 /// Bytes that are copied at a time.

@@ -20,16 +20,11 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     inputs::{
-        decoded::Guard,
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, Found, OpenedInput, Origin},
+        Guard, Object, ObjectReader, OpenedInput, Origin,
+        origin::{self, Found},
     },
     opener::Opened,
-    render::{
-        escape::harmless,
-        size::{self, Units},
-    },
+    render::{Units, harmless, size},
     report::{ChunkRow, ChunkTable, InfoReport, MAX_LISTED_CHUNKS},
 };
 

@@ -13,7 +13,7 @@ use crate::{
     args::{ManArgs, grammar},
     console::Console,
     error::{Doing, Error, Result, message},
-    render::{escape::path_text, size},
+    render::{path_text, size},
 };
 
 /// Pages that are made of `docs/*.md` by `cargo xtask docs`, with their names and sections.

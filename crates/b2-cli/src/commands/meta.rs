@@ -23,17 +23,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    args::meta::{Action, MetaArgs},
+    args::{MetaArgs, meta::Action},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{Origin, Part},
-    },
-    output::staged::{StageOptions, Staged},
-    render::{escape::harmless, size},
+    inputs::{Object, ObjectReader, Origin, Part},
+    output::{StageOptions, Staged},
+    render::{harmless, size},
 };
 
 use document::{Change, Document, Kind};

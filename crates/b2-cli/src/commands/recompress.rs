@@ -11,22 +11,14 @@ use serde::Serialize;
 
 use super::convert::{self, Rewritten, source::Source};
 use crate::{
-    args::{ConvertArgs, InputArgs, LockArgs, RecompressArgs, convert::ConvertedFormat},
+    args::{ConvertArgs, ConvertedFormat, InputArgs, LockArgs, RecompressArgs},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{csv_table, store},
-    inputs::{
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, Origin, Part},
-    },
-    output::{
-        placement::Outcome,
-        staged::Nest,
-        targets::{Naming, Target, Targets, check_frame_name},
-    },
-    render::{escape::path_text, size},
+    inputs::{Object, ObjectReader, Origin, Part, origin},
+    output::{Naming, Nest, Outcome, Target, Targets, check_frame_name},
+    render::{path_text, size},
 };
 
 /// The result of one input.

@@ -16,12 +16,8 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{
-        object::{Object, frame_bytes},
-        object_reader::ObjectReader,
-        origin::{self, Origin, Part},
-    },
-    render::escape::harmless,
+    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, origin},
+    render::harmless,
 };
 
 /// The result of one input.

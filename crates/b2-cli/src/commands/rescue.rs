@@ -21,12 +21,9 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::origin::{self, Origin, Part},
-    output::{
-        staged::StageOptions,
-        targets::{Naming, Target, Targets, check_frame_name},
-    },
-    render::escape::{harmless, path_text},
+    inputs::{Origin, Part, origin},
+    output::{Naming, StageOptions, Target, Targets, check_frame_name},
+    render::{harmless, path_text},
     report::MAX_LISTED_CHUNKS,
 };
 

@@ -21,15 +21,9 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{
-        chunk::{BareChunk, stored_len},
-        store,
-    },
-    inputs::{
-        object::{frame_bytes, is_sparse, item_type},
-        origin::{self, Origin, Part},
-    },
-    render::{escape::harmless, size},
+    formats::{BareChunk, chunk::stored_len, store},
+    inputs::{Origin, Part, frame_bytes, is_sparse, item_type, origin},
+    render::{harmless, size},
     report::info::frame_name,
 };
 

@@ -12,13 +12,8 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{
-        decoded::Guard,
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, Origin, Part},
-    },
-    render::escape::harmless,
+    inputs::{Guard, Object, ObjectReader, Origin, Part, origin},
+    render::harmless,
 };
 
 /// Seals each input.

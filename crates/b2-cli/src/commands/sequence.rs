@@ -13,20 +13,13 @@ use blosc_io::{FileStore, Lock, lock::LockTimeout};
 
 use super::frames;
 use crate::{
-    args::shared::LockArgs,
+    args::LockArgs,
     context::Context,
     error::{Doing, Error, Result, message},
     formats,
-    inputs::{
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{Origin, Part},
-    },
-    output::{
-        byte_sink::Sink,
-        staged::{Nest, StageOptions},
-    },
-    render::{escape::harmless, size::count},
+    inputs::{Object, ObjectReader, Origin, Part},
+    output::{Nest, Sink, StageOptions},
+    render::{harmless, size::count},
 };
 
 /// Makes one frame of a file that holds several, in its place. The chunks of the first stay as they

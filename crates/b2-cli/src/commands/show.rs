@@ -24,7 +24,7 @@ use self::{
     render::{EDGE, Part},
 };
 use crate::{
-    args::{ShowArgs, compress::DataShape, item_range::Span, slice},
+    args::{DataShape, ShowArgs, Span, slice},
     commands::{
         content::{self, grid::Grid},
         convert::source::Source,
@@ -33,12 +33,7 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats,
-    inputs::{
-        decoded::{self, Guard},
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{self, Origin},
-    },
+    inputs::{Guard, Object, ObjectReader, Origin, decoded, origin},
 };
 
 /// The values of one object.

@@ -7,15 +7,17 @@ use xxhash_rust::xxh3::Xxh3;
 use super::content;
 use crate::{
     args::{
-        SumArgs,
-        shared::LimitArgs,
+        LimitArgs, SumArgs,
         sum::SumAlgorithm::{self, Sha256 as AsSha256, Xxh3 as AsXxh3},
     },
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::origin::{self, Found, Origin},
+    inputs::{
+        Origin,
+        origin::{self, Found},
+    },
 };
 
 /// The sum of one input.

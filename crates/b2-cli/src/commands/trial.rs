@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::{content, convert::source::Source};
 use crate::{
-    args::{LimitArgs, compress::Typesize, tune::TrialArgs},
+    args::{LimitArgs, Typesize, tune::TrialArgs},
     context::Context,
     error::{Doing, Error, Result},
-    inputs::{decoded, origin::Origin, typesize},
-    render::size::{Units, ratio},
+    inputs::{Origin, decoded, typesize},
+    render::{Units, size::ratio},
 };
 
 /// Bytes of data in a chunk of a trial.

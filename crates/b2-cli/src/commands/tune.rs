@@ -14,15 +14,12 @@ use super::{
     trial::{Outcome, OutcomeReport, Sample, Setting},
 };
 use crate::{
-    args::tune::{Goal, TuneArgs},
+    args::{TuneArgs, tune::Goal},
     context::Context,
     error::{Result, message},
     exit::Code,
-    inputs::origin::{self, Origin},
-    render::{
-        escape::harmless,
-        text_table::{Align, Table},
-    },
+    inputs::{Origin, origin},
+    render::{Align, Table, harmless},
 };
 
 /// Pipelines that lose nothing, for items of any size.

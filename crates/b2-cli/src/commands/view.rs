@@ -25,11 +25,11 @@ use ratatui::{
 };
 
 use crate::{
-    args::view::ViewArgs,
+    args::ViewArgs,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::origin::Origin,
+    inputs::Origin,
 };
 
 use state::{Effect, State};

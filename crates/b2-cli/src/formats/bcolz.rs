@@ -24,8 +24,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, message},
-    inputs::remote::{self, RemoteKind},
-    output::staged::Nest,
+    inputs::{RemoteKind, remote},
+    output::Nest,
 };
 
 /// A data set, and where it is.

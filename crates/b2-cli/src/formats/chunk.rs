@@ -16,7 +16,7 @@ use blosc_io::ReadAt;
 
 use crate::{
     error::{Doing, Error, Result},
-    inputs::decoded::Sink,
+    inputs::Sink,
 };
 
 /// A chunk in a store.

@@ -7,7 +7,7 @@ use b2frame::Budget;
 use crate::{
     error::{Doing, Error, Result},
     formats::stored_array::{RowMajor, count},
-    inputs::decoded::{Sink, intersection},
+    inputs::{Sink, decoded::intersection},
     opener::OpenedArray,
 };
 

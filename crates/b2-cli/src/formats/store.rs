@@ -21,12 +21,8 @@ use rows::TableRows;
 use crate::{
     error::{Result, chain, message},
     formats::msgpack_json,
-    inputs::{
-        object::frame_bytes,
-        origin::{Origin, Part},
-        remote::{self, Remote, RemoteKind},
-    },
-    render::size::{self, Units},
+    inputs::{Origin, Part, Remote, RemoteKind, frame_bytes, remote},
+    render::{Units, size},
 };
 
 /// The file that makes a directory a store.

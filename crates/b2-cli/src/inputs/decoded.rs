@@ -14,8 +14,8 @@ use crate::{
         opened_array,
         stored_array::{RowMajor, count, selection},
     },
-    inputs::object::{Object, frame_bytes},
-    render::size::ByteSize,
+    inputs::{Object, frame_bytes},
+    render::ByteSize,
 };
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all

@@ -8,7 +8,7 @@ use blosc_dtype::{Dtype, npy::NpyError};
 
 use crate::{
     error::Result,
-    formats::{bcolz::Bcolz, blp::Blp, chunk::BareChunk, opened_array, store::rows::TableRows},
+    formats::{BareChunk, Bcolz, Blp, TableRows, opened_array},
     opener::OpenedArray,
 };
 

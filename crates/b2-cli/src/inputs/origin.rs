@@ -15,13 +15,10 @@ use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
     formats::{bcolz, chunk, csv_table, store},
-    inputs::{
-        piped,
-        remote::{self, RemoteKind},
-    },
+    inputs::{RemoteKind, piped, remote},
     opener::{Opened, Opener},
     output::{leftover, targets::SUFFIXES},
-    render::escape::{harmless, path_text},
+    render::{harmless, path_text},
 };
 
 /// One input.

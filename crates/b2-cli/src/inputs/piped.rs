@@ -12,7 +12,7 @@ use super::origin::{Origin, Part};
 use crate::{
     error::{Doing, Error, Result},
     formats::store,
-    render::escape::path_text,
+    render::path_text,
 };
 
 /// An input that can be read once only, and the name by which the system lets it be opened.

@@ -10,10 +10,7 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
-    inputs::{
-        origin::{self, Origin, Part},
-        typesize::SAMPLE,
-    },
+    inputs::{Origin, Part, origin, typesize::SAMPLE},
 };
 
 /// Data and their properties.

@@ -16,16 +16,9 @@ use crate::{
     args::OutputArgs,
     console::Console,
     error::{Doing, Error, Result, message},
-    inputs::origin::{self, Origin},
-    output::{
-        byte_sink::Sink,
-        staged::{Nest, Staged},
-        targets::Target,
-    },
-    render::{
-        escape::{harmless, path_text},
-        size,
-    },
+    inputs::{Origin, origin},
+    output::{Nest, Sink, Staged, Target},
+    render::{harmless, path_text, size},
 };
 
 /// Where the bytes of an output go.

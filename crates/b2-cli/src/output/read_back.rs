@@ -13,7 +13,7 @@ use b2frame::Budget;
 
 use crate::{
     error::{ByteOrEnd, Doing, Error, Result},
-    inputs::{decoded, object::Object, object_reader::ObjectReader},
+    inputs::{Object, ObjectReader, decoded},
 };
 
 /// Compares the content of all `objects` with the bytes of `raw`.

@@ -20,8 +20,8 @@ pub(crate) use nest::Nest;
 
 use crate::{
     error::{Doing, Error, Result, irregular},
-    output::{leftover, unfinished::Unfinished},
-    render::escape::path_text,
+    output::{Unfinished, leftover},
+    render::path_text,
 };
 
 /// How a file replaces its target.

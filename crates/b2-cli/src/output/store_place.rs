@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result, message},
     formats::store,
     output::targets::FRAME_SUFFIXES,
-    render::escape::{harmless, path_text},
+    render::{harmless, path_text},
 };
 
 /// Where in a store an output goes.

@@ -15,8 +15,8 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
-    inputs::origin::{self, OpenedInput, Origin},
-    render::escape::path_text,
+    inputs::{OpenedInput, Origin, origin},
+    render::path_text,
 };
 
 /// The suffix of contiguous frames.

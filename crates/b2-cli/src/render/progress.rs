@@ -18,7 +18,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use serde::Serialize;
 
-use crate::{args::shared::ProgressWhen, console::Console, render::escape::harmless};
+use crate::{args::ProgressWhen, console::Console, render::harmless};
 
 /// Time before anything is drawn.
 const PATIENCE: Duration = Duration::from_millis(300);

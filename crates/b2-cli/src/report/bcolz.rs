@@ -10,7 +10,10 @@ use serde_json::{Map, Value};
 use super::ChunkRow;
 use crate::{
     error::{Error, chain},
-    formats::bcolz::{self, Bcolz, attrs},
+    formats::{
+        Bcolz,
+        bcolz::{self, attrs},
+    },
     render::size,
 };
 

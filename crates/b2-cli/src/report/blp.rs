@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{ChunkRow, FileSummary};
 use crate::{
     error::{Result, chain},
-    formats::blp::Blp,
+    formats::Blp,
 };
 
 /// The report of one file.

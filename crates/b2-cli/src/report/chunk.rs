@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::{FileSummary, chunks::special_name, readers};
 use crate::{
     error::{Result, chain},
-    formats::chunk::BareChunk,
+    formats::BareChunk,
 };
 
 /// The report of one chunk.

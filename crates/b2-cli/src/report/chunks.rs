@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     error::{Error, Result, chain},
-    render::error_position::ErrorPosition,
+    render::ErrorPosition,
 };
 
 /// The first chunks of some frames: a file of some bytes may say that it has millions.

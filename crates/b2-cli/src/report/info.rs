@@ -12,7 +12,7 @@ use super::{ChunkTable, FileSummary, readers};
 use crate::{
     error::{Result, chain},
     formats::msgpack_json,
-    inputs::object::{frame_bytes, is_sparse},
+    inputs::{frame_bytes, is_sparse},
 };
 
 /// All frames of one input taken together; parameters are those of the first.

@@ -10,7 +10,10 @@ use super::{Grown, Input, Work};
 use crate::{
     commands::convert::source::Layout,
     error::{Error, Result},
-    formats::stored_array::{Boxes, Source as BoxSource, count},
+    formats::{
+        Boxes,
+        stored_array::{Source as BoxSource, count},
+    },
 };
 
 impl Work<'_> {

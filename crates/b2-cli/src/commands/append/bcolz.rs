@@ -9,8 +9,8 @@ use super::{Grown, Work, array::layout};
 use crate::{
     commands::convert::bcolz::{each_rows, split},
     error::{Error, Result, message},
-    formats::bcolz::Bcolz,
-    inputs::decoded::Sink,
+    formats::Bcolz,
+    inputs::Sink,
 };
 
 impl Work<'_> {

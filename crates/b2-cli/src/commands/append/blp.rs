@@ -10,8 +10,8 @@ use super::{Grown, Input, Work};
 use crate::{
     commands::convert::pull::pull,
     error::{Result, message},
-    formats::blp::Blp,
-    inputs::decoded::Sink,
+    formats::Blp,
+    inputs::Sink,
 };
 
 impl Work<'_> {

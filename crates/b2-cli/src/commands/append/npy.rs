@@ -12,11 +12,11 @@ use blosc_io::{FileStore, Lock, lock::LockTimeout};
 
 use super::{Grown, Input, open_named};
 use crate::{
-    args::append::AppendArgs,
+    args::AppendArgs,
     commands::convert::head,
     context::Context,
     error::{Doing, Error, Result, message},
-    inputs::origin::{self, ContentKind, Origin, Part},
+    inputs::{ContentKind, Origin, Part, origin},
 };
 
 /// The path of a target that is a `.npy` file.

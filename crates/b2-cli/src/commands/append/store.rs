@@ -12,7 +12,7 @@ use crate::{
         column_rule::Rule,
     },
     error::{Result, message},
-    formats::store::{rows::TableRows, table_sizes},
+    formats::{TableRows, store::table_sizes},
 };
 
 /// One column of the new rows: its place among the fields, and how its items become values.

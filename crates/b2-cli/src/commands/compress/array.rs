@@ -17,14 +17,14 @@ use blosc_io::FileStore;
 
 use super::{Counts, Work, name_output_of};
 use crate::{
-    args::compress::{CompressedFormat, Shape, TuningArgs, Typesize},
+    args::{CompressedFormat, Shape, TuningArgs, Typesize},
     error::{ByteOrEnd, Doing, Error, Result, message},
-    formats::stored_array::{Boxes, Source, Stored, count, selection},
-    inputs::raw_data::Data,
-    output::{
-        byte_sink::Sink,
-        read_back::{Digest, Digesting},
+    formats::{
+        Boxes, Stored,
+        stored_array::{Source, count, selection},
     },
+    inputs::Data,
+    output::{Digest, Digesting, Sink},
 };
 
 /// Where the items are, if the input is to be taken for an array: on `.npy` files unless something
@@ -77,7 +77,7 @@ pub(super) fn layout(
 
 /// Refuses codecs and filters that look at neighbours in several dimensions for data without a
 /// shape, and for a format that holds none.
-pub(in crate::commands) fn check_dimensions(
+pub(crate) fn check_dimensions(
     codec: Option<CodecId>,
     filters: &Pipeline,
     shape: Option<&[u64]>,

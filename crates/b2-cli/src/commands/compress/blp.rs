@@ -16,13 +16,10 @@ use bloscpack::{
 
 use super::{Counts, Work, array};
 use crate::{
-    args::compress::ChecksumChoice,
+    args::ChecksumChoice,
     error::{Doing, Error, Result, message},
-    inputs::raw_data::Data,
-    output::{
-        byte_sink::Sink,
-        read_back::{Digest, Digesting},
-    },
+    inputs::Data,
+    output::{Digest, Digesting, Sink},
 };
 
 impl Work<'_> {

@@ -8,8 +8,8 @@ use super::{Counts, Work};
 use crate::{
     context::Context,
     error::{Doing, Error, Result},
-    inputs::raw_data::Data,
-    output::read_back::{Digest, Digesting},
+    inputs::Data,
+    output::{Digest, Digesting},
 };
 
 impl Work<'_> {

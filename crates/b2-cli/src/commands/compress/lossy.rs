@@ -17,10 +17,10 @@ use blosc_io::{FileStore, ReadAt};
 
 use super::Work;
 use crate::{
-    args::compress::TuningArgs,
+    args::TuningArgs,
     commands::convert::source::{Items, Source},
     error::{Doing, Error, Result, message},
-    inputs::{decoded, object_reader::ObjectReader, origin::Origin, raw_data::Data, typesize},
+    inputs::{Data, ObjectReader, Origin, decoded, typesize},
 };
 
 /// What loses data, if anything does: `the filter trunc_prec:10`.

@@ -6,7 +6,7 @@ use b2frame::FrameParams;
 use serde_json::Value;
 
 use crate::{
-    args::compress::{Layer, TuningArgs},
+    args::{Layer, TuningArgs},
     error::{Doing, Error, MetadataError, Result, message},
     formats::msgpack_json,
 };

@@ -12,7 +12,7 @@ use blosc_dtype::Dtype;
 use bloscpack::numpy::Order;
 
 use crate::{
-    args::compress::DataShape,
+    args::DataShape,
     commands::{
         content::{self, values::Axis},
         convert::source::{Items, Source},
@@ -21,14 +21,14 @@ use crate::{
     context::Context,
     error::{Error, Result, message},
     formats::{
-        bcolz::Bcolz,
-        stored_array::{Stored, count, read_runs, selection},
+        Bcolz, Stored,
+        stored_array::{count, read_runs, selection},
     },
-    inputs::{decoded, origin::Origin},
+    inputs::{Origin, decoded},
 };
 
 /// Items in some dimensions.
-pub(in crate::commands) struct Grid {
+pub(crate) struct Grid {
     kind: GridKind,
     dtype: Dtype,
     shape: Vec<u64>,
@@ -52,7 +52,7 @@ impl Grid {
     /// # Errors
     ///
     /// When items of the type `given` do not fit it, or it says that it is an array and cannot be.
-    pub(in crate::commands) fn new(
+    pub(crate) fn new(
         cx: &Context,
         origin: &Origin,
         given: Option<&Dtype>,
@@ -100,11 +100,7 @@ impl Grid {
     }
 
     /// An array, whose items may be taken for those of another type of their size.
-    pub(in crate::commands) fn from_array(
-        array: Array,
-        dtype: &Dtype,
-        budget: Budget,
-    ) -> Result<Self> {
+    pub(crate) fn from_array(array: Array, dtype: &Dtype, budget: Budget) -> Result<Self> {
         let typesize = array.itemsize();
         if dtype.itemsize() != typesize {
             return Err(Error::ItemSize {
@@ -122,7 +118,7 @@ impl Grid {
     /// # Errors
     ///
     /// When there are more or fewer items, or they have a shape already.
-    pub(in crate::commands) fn reshaped(mut self, shape: &DataShape) -> Result<Self> {
+    pub(crate) fn reshaped(mut self, shape: &DataShape) -> Result<Self> {
         let nbytes_of = |lens: &[u64]| {
             lens.iter().fold(self.dtype.itemsize() as u64, |n, len| n.saturating_mul(*len))
         };
@@ -147,7 +143,7 @@ impl Grid {
     /// # Errors
     ///
     /// When there is no such column, or Python objects are in it.
-    pub(in crate::commands) fn from_ctable(cx: &Context, set: &Bcolz, name: &str) -> Result<Self> {
+    pub(crate) fn from_ctable(cx: &Context, set: &Bcolz, name: &str) -> Result<Self> {
         let DataSet::CTable(table) = set.tuned(&cx.read_options())? else {
             return Err(message::NOT_A_TABLE.error());
         };
@@ -168,7 +164,7 @@ impl Grid {
     /// # Errors
     ///
     /// When there is no such column, or its values have no fixed width.
-    pub(in crate::commands) fn from_table(cx: &Context, table: &Table, name: &str) -> Result<Self> {
+    pub(crate) fn from_table(cx: &Context, table: &Table, name: &str) -> Result<Self> {
         let column = table.column(name)?;
         let kind = &column.spec().kind;
         let dtype = match (column.dtype(), kind) {
@@ -195,12 +191,12 @@ impl Grid {
     }
 
     /// Type of the items.
-    pub(in crate::commands) fn dtype(&self) -> &Dtype {
+    pub(crate) fn dtype(&self) -> &Dtype {
         &self.dtype
     }
 
     /// Items per dimension.
-    pub(in crate::commands) fn shape(&self) -> &[u64] {
+    pub(crate) fn shape(&self) -> &[u64] {
         &self.shape
     }
 
@@ -233,7 +229,7 @@ impl Grid {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(in crate::commands) fn read(
+    pub(crate) fn read(
         &self,
         bounds: &[Range<u64>],
         bytes: &mut Vec<u8>,
@@ -264,7 +260,7 @@ impl Grid {
 
     /// Memory that [`read_part`](Self::read_part) needs for each position of the first dimension
     /// (bytes), where these are `step` apart.
-    pub(in crate::commands) fn part_nbytes(&self, step: u64, inner: &[Axis]) -> u64 {
+    pub(crate) fn part_nbytes(&self, step: u64, inner: &[Axis]) -> u64 {
         let itemsize = self.dtype.itemsize() as u64;
         let chosen = inner.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         if let GridKind::Array(_) = &self.kind {
@@ -282,7 +278,7 @@ impl Grid {
     /// # Errors
     ///
     /// When the memory does not hold one row, a row cannot be read, or the error of `sink`.
-    pub(in crate::commands) fn for_each_band(
+    pub(crate) fn for_each_band(
         &self,
         axes: &[Axis],
         memory: u64,
@@ -315,7 +311,7 @@ impl Grid {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(in crate::commands) fn read_part(&self, axes: &[Axis], bytes: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn read_part(&self, axes: &[Axis], bytes: &mut Vec<u8>) -> Result<()> {
         let itemsize = self.dtype.itemsize();
         let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         let nbytes = nitems.saturating_mul(itemsize as u64);

@@ -6,7 +6,7 @@ use crate::commands::show::item;
 
 /// A value that can be compared and computed with.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::commands) enum Number {
+pub(crate) enum Number {
     Int(i128),
     Float(f64),
     /// A date or a span that is none.
@@ -16,7 +16,7 @@ pub(in crate::commands) enum Number {
 impl Number {
     /// The nearest float.
     #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
-    pub(in crate::commands) fn to_f64(self) -> f64 {
+    pub(crate) fn to_f64(self) -> f64 {
         match self {
             Self::Int(value) => value as f64,
             Self::Float(value) => value,
@@ -25,7 +25,7 @@ impl Number {
     }
 
     /// Is it smaller? NaN is not.
-    pub(in crate::commands) fn is_below(self, other: Self) -> bool {
+    pub(crate) fn is_below(self, other: Self) -> bool {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a < b,
             _ => self.to_f64() < other.to_f64(),
@@ -34,7 +34,7 @@ impl Number {
 
     /// How far apart two numbers are: 0 if they are equal, which two NaN are; NaN if only one of
     /// them is.
-    pub(in crate::commands) fn distance(self, other: Self) -> f64 {
+    pub(crate) fn distance(self, other: Self) -> f64 {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a - b).to_f64().abs(),
             _ => {
@@ -48,14 +48,14 @@ impl Number {
 
 /// How the items of a type are read.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::commands) struct NumberType {
+pub(crate) struct NumberType {
     kind: Kind,
     is_big: bool,
 }
 
 impl NumberType {
     /// `None` for items that are no numbers, and for complex ones.
-    pub(in crate::commands) fn new(scalar: &Scalar) -> Option<Self> {
+    pub(crate) fn new(scalar: &Scalar) -> Option<Self> {
         let fits = match scalar.kind() {
             Kind::Bool => scalar.itemsize() == 1,
             Kind::Int | Kind::Uint => matches!(scalar.itemsize(), 1 | 2 | 4 | 8),
@@ -68,12 +68,12 @@ impl NumberType {
     }
 
     /// Are values points or spans of time?
-    pub(in crate::commands) fn is_time(self) -> bool {
+    pub(crate) fn is_time(self) -> bool {
         matches!(self.kind, Kind::DateTime | Kind::TimeDelta)
     }
 
     /// The value of an item.
-    pub(in crate::commands) fn read(self, item: &[u8]) -> Number {
+    pub(crate) fn read(self, item: &[u8]) -> Number {
         let bits = self.bits(item);
         match self.kind {
             Kind::Float => Number::Float(float(bits, item.len())),
@@ -92,7 +92,7 @@ impl NumberType {
 
     /// Adds the values of `nitems` items that begin every `stride` bytes, as far as there are
     /// bytes, in loops without a choice in them.
-    pub(in crate::commands) fn extend(
+    pub(crate) fn extend(
         self,
         bytes: &[u8],
         stride: usize,

@@ -10,28 +10,28 @@ use super::{grid::Grid, number::NumberType};
 use crate::error::{Error, Result, message};
 
 /// Takes the ranges of a tile in each axis, and its numbers.
-pub(in crate::commands) type TileSink<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64]) -> Result<()>;
+pub(crate) type TileSink<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64]) -> Result<()>;
 
 /// The positions of a part along one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Axis {
-    pub(in crate::commands) start: u64,
+pub(crate) struct Axis {
+    pub(crate) start: u64,
     /// From one position to the next; negative for those that go back.
-    pub(in crate::commands) step: i64,
-    pub(in crate::commands) len: u64,
+    pub(crate) step: i64,
+    pub(crate) len: u64,
     /// Was one position chosen, so that the dimension is gone?
-    pub(in crate::commands) is_index: bool,
+    pub(crate) is_index: bool,
 }
 
 impl Axis {
     /// The position with number `n`.
-    pub(in crate::commands) fn position(&self, n: u64) -> u64 {
+    pub(crate) fn position(&self, n: u64) -> u64 {
         let way = n.saturating_mul(self.step.unsigned_abs());
         if self.step < 0 { self.start.saturating_sub(way) } else { self.start.saturating_add(way) }
     }
 
     /// The positions with numbers in `part`, along a dimension that stays.
-    pub(in crate::commands) fn part(&self, part: &Range<u64>) -> Self {
+    pub(crate) fn part(&self, part: &Range<u64>) -> Self {
         let (start, len) = (self.position(part.start), part.end.saturating_sub(part.start));
         Self { start, step: self.step, len, is_index: false }
     }
@@ -60,7 +60,7 @@ impl Axis {
 /// # Errors
 ///
 /// When it is no part of such an array.
-pub(in crate::commands) fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
+pub(crate) fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
     let to_error = b2frame::Error::from;
     let mut resolved = vec![];
     if picks.len() > shape.len() {
@@ -94,7 +94,7 @@ pub(in crate::commands) fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axi
 }
 
 /// The numbers in the items of a grid: the items themselves, or a field of each.
-pub(in crate::commands) struct Numbers {
+pub(crate) struct Numbers {
     grid: Rc<Grid>,
     /// Where the number is in an item (bytes).
     offset: usize,
@@ -108,7 +108,7 @@ impl Numbers {
     /// # Errors
     ///
     /// When there is no such field, or what is there are no numbers.
-    pub(in crate::commands) fn new(grid: Rc<Grid>, field: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(grid: Rc<Grid>, field: Option<&str>) -> Result<Self> {
         let (mut dtype, mut offset) = (grid.dtype().clone(), 0usize);
         if let Some(path) = field {
             if dtype.fields().is_empty() {
@@ -140,12 +140,12 @@ impl Numbers {
     }
 
     /// The type of the numbers.
-    pub(in crate::commands) fn dtype(&self) -> &Dtype {
+    pub(crate) fn dtype(&self) -> &Dtype {
         &self.dtype
     }
 
     /// Items per dimension.
-    pub(in crate::commands) fn shape(&self) -> &[u64] {
+    pub(crate) fn shape(&self) -> &[u64] {
         self.grid.shape()
     }
 
@@ -155,7 +155,7 @@ impl Numbers {
     /// # Errors
     ///
     /// When they cannot be read, or the error of `sink`.
-    pub(in crate::commands) fn for_each_tile(
+    pub(crate) fn for_each_tile(
         &self,
         axes: &[Axis],
         memory: u64,
@@ -228,7 +228,7 @@ impl Numbers {
     }
 
     /// Are the numbers points in time, and in which unit?
-    pub(in crate::commands) fn time_unit(&self) -> Option<String> {
+    pub(crate) fn time_unit(&self) -> Option<String> {
         let scalar = self.dtype.scalar().filter(|scalar| scalar.kind() == Kind::DateTime)?;
         scalar.unit().map(str::to_owned)
     }

@@ -9,7 +9,7 @@ use bloscpack::Checksum;
 
 use super::Work;
 use crate::{
-    args::{ConvertArgs, compress::ChecksumChoice, convert::ConvertedFormat},
+    args::{ChecksumChoice, ConvertArgs, ConvertedFormat},
     error::{Error, Result, message},
     report::readers,
 };

@@ -18,10 +18,10 @@ use super::{
 use crate::{
     error::{Doing, Error, Result, message},
     formats::{
-        blp::Blp,
-        stored_array::{Boxes, Source as BoxSource, count, selection},
+        Blp, Boxes,
+        stored_array::{Source as BoxSource, count, selection},
     },
-    inputs::decoded::Sink,
+    inputs::Sink,
 };
 
 /// Fills the items of a box.

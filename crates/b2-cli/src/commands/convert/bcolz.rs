@@ -18,12 +18,12 @@ use super::{
     source::{Layout, Source},
 };
 use crate::{
-    args::convert::ConvertedFormat,
+    args::ConvertedFormat,
     context::Context,
     error::{Result, message},
     formats::{bcolz::attrs, parquet},
-    inputs::{decoded::Sink, object::Object},
-    output::staged::Nest,
+    inputs::{Object, Sink},
+    output::Nest,
 };
 
 impl Work<'_> {
@@ -229,7 +229,7 @@ impl Work<'_> {
 }
 
 /// Hands over the content of `source` in whole rows of `rowsize` bytes, some at a time.
-pub(in crate::commands) fn each_rows(
+pub(crate) fn each_rows(
     source: &Source,
     cx: &Context,
     rowsize: usize,
@@ -252,7 +252,7 @@ pub(in crate::commands) fn each_rows(
 }
 
 /// The rows of each field, one after the other.
-pub(in crate::commands) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
+pub(crate) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
     parts.iter_mut().for_each(Vec::clear);
     for row in rows.chunks_exact(dtype.itemsize().max(1)) {
         for (field, part) in dtype.fields().iter().zip(parts.iter_mut()) {

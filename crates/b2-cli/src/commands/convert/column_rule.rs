@@ -8,7 +8,7 @@ use crate::error::{Result, message};
 
 /// How items become values.
 #[derive(Clone, Debug)]
-pub(in crate::commands) enum Rule {
+pub(crate) enum Rule {
     /// Items of a kind that columns have.
     Items { kind: ColumnKind, dtype: Dtype, swapped: Option<usize>, loses_type: bool },
     /// Text or bytes of no width, all of which are empty.
@@ -27,7 +27,7 @@ impl Rule {
     /// # Errors
     ///
     /// A type that no column has.
-    pub(in crate::commands) fn of_items(name: &str, dtype: &Dtype, inner: &[u64]) -> Result<Self> {
+    pub(crate) fn of_items(name: &str, dtype: &Dtype, inner: &[u64]) -> Result<Self> {
         let refused = || message::NO_COLUMN_KIND.about(format!("`{name}`, {dtype}"));
         let scalar = dtype.scalar().ok_or_else(refused)?;
         let is_big = scalar.order() == ByteOrder::Big;
@@ -114,12 +114,7 @@ impl Rule {
     /// # Errors
     ///
     /// A time that is too far away for its new unit.
-    pub(in crate::commands) fn values(
-        &self,
-        name: &str,
-        bytes: Vec<u8>,
-        count: usize,
-    ) -> Result<ColumnValues> {
+    pub(crate) fn values(&self, name: &str, bytes: Vec<u8>, count: usize) -> Result<ColumnValues> {
         Ok(match self {
             Self::Items { kind, dtype, swapped, .. } => {
                 let mut bytes = bytes;

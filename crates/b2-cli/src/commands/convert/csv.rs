@@ -14,7 +14,7 @@ use super::{Done, Work};
 use crate::{
     commands::show::{render::Rows, store::cell},
     error::{Doing, Error, Result},
-    formats::{bcolz, store::rows::TableRows},
+    formats::{TableRows, bcolz},
 };
 
 impl Work<'_> {

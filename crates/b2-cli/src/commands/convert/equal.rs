@@ -9,19 +9,15 @@ use serde_json::Value;
 
 use super::{Work, frame, head, source::Items, source::Source, values};
 use crate::{
-    args::convert::ConvertedFormat,
+    args::ConvertedFormat,
     error::{Doing, Error, Result, message},
-    formats::{bcolz::Bcolz, parquet},
-    inputs::{
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{Origin, Part},
-    },
-    output::staged::Nest,
+    formats::{Bcolz, parquet},
+    inputs::{Object, ObjectReader, Origin, Part},
+    output::Nest,
 };
 
 /// What is lost by an order that is not kept.
-pub(in crate::commands) const ORDER: &str = "the Fortran order of the items";
+pub(crate) const ORDER: &str = "the Fortran order of the items";
 
 impl Work<'_> {
     /// What the output at `path` has lost of the input, if anything: a reason to keep the input.

@@ -13,11 +13,11 @@ use blosc_chunk::{ChunkHeader, Encoder, Pipeline, Target as Reader, transcode::t
 
 use super::{Done, Work, pull::pull, source::Packed};
 use crate::{
-    args::convert::ConvertedFormat,
+    args::ConvertedFormat,
     commands::compress::array::check_dimensions,
     error::{Error, Result, message},
     formats::stored_array::selection,
-    inputs::decoded::Sink,
+    inputs::Sink,
     report::readers,
 };
 

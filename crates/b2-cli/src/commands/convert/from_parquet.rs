@@ -8,17 +8,13 @@ use super::head;
 use crate::{
     context::Context,
     error::{Doing, Error, Result},
-    formats::{self, bcolz::Bcolz, parquet, store::rows::TableRows},
-    inputs::{
-        object::Object,
-        origin::{self, Origin},
-        remote,
-    },
-    output::staged::Nest,
+    formats::{self, Bcolz, TableRows, parquet},
+    inputs::{Object, Origin, origin, remote},
+    output::Nest,
 };
 
 /// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
-pub(in crate::commands) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
+pub(crate) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
     let (station, format) = (Nest::for_stream(&cx.unfinished)?, "parquet");
     if for_store {
         parquet::read_to_store(path, station.path())?;
@@ -32,7 +28,7 @@ pub(in crate::commands) fn open(cx: &Context, path: &Path, for_store: bool) -> R
 }
 
 /// The file of Parquet that the input is.
-pub(in crate::commands) fn file_of(origin: &Origin) -> Result<Option<&Path>> {
+pub(crate) fn file_of(origin: &Origin) -> Result<Option<&Path>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || remote::kind_of(path).is_some() {
         return Ok(None);

@@ -3,7 +3,7 @@
 use bcolz_store::{Column, DataSet};
 
 use super::{Work, frame, source::Source};
-use crate::{args::convert::ConvertedFormat, error::Result, inputs::object::Object};
+use crate::{args::ConvertedFormat, error::Result, inputs::Object};
 
 impl Work<'_> {
     /// Warns of what the output does not hold.

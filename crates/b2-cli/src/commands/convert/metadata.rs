@@ -14,9 +14,9 @@ use bloscpack::numpy::ArrayInfo;
 use serde_json::{Map, Value};
 
 use crate::{
-    args::compress::Layer,
+    args::Layer,
     error::Result,
-    formats::{blp::Blp, msgpack_json},
+    formats::{Blp, msgpack_json},
 };
 
 /// The vlmetalayer that holds the metadata of a Bloscpack file.
@@ -29,7 +29,7 @@ const ARRAY: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// Metadata of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::commands) struct Metadata {
+pub(crate) struct Metadata {
     /// Metalayers, without the one that makes an array.
     pub(super) fixed: Vec<Layer>,
     /// Metalayers of variable size.
@@ -111,7 +111,7 @@ impl Metadata {
     }
 
     /// All values with their names.
-    pub(in crate::commands) fn values(self) -> Vec<(String, Value)> {
+    pub(crate) fn values(self) -> Vec<(String, Value)> {
         let layers = self.fixed.into_iter().chain(self.variable);
         let named = layers.map(|layer| (layer.name, shown(&layer.content)));
         let more = match self.json {
@@ -128,7 +128,7 @@ impl Metadata {
     }
 
     /// Without what an array has said of itself.
-    pub(in crate::commands) fn without_array(mut self) -> Self {
+    pub(crate) fn without_array(mut self) -> Self {
         if let Some(map) = self.json.as_mut().and_then(Value::as_object_mut) {
             ARRAY.iter().for_each(|key| drop(map.shift_remove(*key)));
             if map.is_empty() {

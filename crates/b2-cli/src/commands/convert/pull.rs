@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::{error::Result, inputs::decoded::Sink};
+use crate::{error::Result, inputs::Sink};
 
 /// Pieces under way from the one thread to the other.
 const PIECES: usize = 2;
@@ -16,7 +16,7 @@ const PIECES: usize = 2;
 /// # Errors
 ///
 /// What `decode` says, or `work`.
-pub(in crate::commands) fn pull(
+pub(crate) fn pull(
     decode: impl FnOnce(Sink<'_>) -> Result<()> + Send,
     work: impl FnOnce(&mut dyn Read) -> Result<()>,
 ) -> Result<()> {

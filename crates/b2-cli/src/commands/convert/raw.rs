@@ -7,7 +7,7 @@ use blosc_dtype::npy::NpyHeader;
 use super::{Done, Work, frame::ARRAY};
 use crate::{
     error::{Doing, Error, Result, message},
-    output::byte_sink::Sink,
+    output::Sink,
 };
 
 impl Work<'_> {

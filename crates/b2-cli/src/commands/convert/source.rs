@@ -12,18 +12,14 @@ use super::metadata::Metadata;
 use crate::{
     error::{Doing, Error, Result},
     formats::{
-        blp::Blp,
-        store::rows::TableRows,
-        stored_array::{Boxes, Source as BoxSource, Stored, count},
+        Blp, Boxes, Stored, TableRows,
+        stored_array::{Source as BoxSource, count},
     },
-    inputs::{
-        decoded::{self, Sink},
-        object::{Object, is_sparse, item_type},
-    },
+    inputs::{Object, Sink, decoded, is_sparse, item_type},
 };
 
 /// The source of a conversion, as destinations need it.
-pub(in crate::commands) enum Source {
+pub(crate) enum Source {
     /// Something of a Blosc format.
     Object(Object),
     /// Items as they are in a file: raw data, or a `.npy` file.
@@ -31,15 +27,15 @@ pub(in crate::commands) enum Source {
 }
 
 /// Items of an array in a file.
-pub(in crate::commands) struct Items {
+pub(crate) struct Items {
     /// Where they are.
-    pub(in crate::commands) stored: Stored,
+    pub(crate) stored: Stored,
     /// What they are.
-    pub(in crate::commands) dtype: Dtype,
+    pub(crate) dtype: Dtype,
     /// Bytes of the file.
-    pub(in crate::commands) file_len: u64,
+    pub(crate) file_len: u64,
     /// The name of the format.
-    pub(in crate::commands) format: &'static str,
+    pub(crate) format: &'static str,
 }
 
 impl Items {
@@ -48,11 +44,7 @@ impl Items {
     /// # Errors
     ///
     /// [`Error::ArrayLen`] when that is more or less than it says.
-    pub(in crate::commands) fn new(
-        store: FileStore,
-        file_len: u64,
-        header: NpyHeader,
-    ) -> Result<Self> {
+    pub(crate) fn new(store: FileStore, file_len: u64, header: NpyHeader) -> Result<Self> {
         let found = file_len.saturating_sub(header.len as u64);
         let expected = header.nbytes().unwrap_or(u64::MAX);
         if expected != found {
@@ -72,16 +64,16 @@ impl Items {
 
 /// What makes data an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Layout {
-    pub(in crate::commands) dtype: Dtype,
-    pub(in crate::commands) shape: Vec<u64>,
+pub(crate) struct Layout {
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<u64>,
     /// Is the first dimension the fastest?
-    pub(in crate::commands) fortran_order: bool,
+    pub(crate) fortran_order: bool,
 }
 
 /// A compressed chunk, as it is.
 #[derive(Debug)]
-pub(in crate::commands) enum Packed {
+pub(crate) enum Packed {
     /// Its bytes, of Blosc 1 or Blosc2.
     Bytes(Vec<u8>),
     /// A run that is not stored.
@@ -97,7 +89,7 @@ impl From<ArrayInfo> for Layout {
 
 impl Source {
     /// The frame that it is.
-    pub(in crate::commands) fn frame(&self) -> Option<&Arc<SChunk>> {
+    pub(crate) fn frame(&self) -> Option<&Arc<SChunk>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Some(schunk),
             _ => None,
@@ -105,7 +97,7 @@ impl Source {
     }
 
     /// The rows of a table of a store that it is.
-    pub(in crate::commands) fn rows(&self) -> Option<&TableRows> {
+    pub(crate) fn rows(&self) -> Option<&TableRows> {
         match self {
             Self::Object(Object::Table(rows)) => Some(rows),
             _ => None,
@@ -113,7 +105,7 @@ impl Source {
     }
 
     /// The Bloscpack file that it is.
-    pub(in crate::commands) fn blp(&self) -> Option<&Blp> {
+    pub(crate) fn blp(&self) -> Option<&Blp> {
         match self {
             Self::Object(Object::Blp(blp)) => Some(blp),
             _ => None,
@@ -121,7 +113,7 @@ impl Source {
     }
 
     /// The format, as `info` calls it.
-    pub(in crate::commands) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Object(Object::Frame(schunk)) if schunk.layout() != FrameLayout::Current => {
                 "legacy-frame"
@@ -141,7 +133,7 @@ impl Source {
     }
 
     /// Bytes of the content.
-    pub(in crate::commands) fn nbytes(&self) -> Result<u64> {
+    pub(crate) fn nbytes(&self) -> Result<u64> {
         match self {
             Self::Object(object) => decoded::nbytes(object),
             Self::Items(items) => Ok(items.file_len.saturating_sub(items.stored.start)),
@@ -149,7 +141,7 @@ impl Source {
     }
 
     /// Bytes of the file.
-    pub(in crate::commands) fn stored(&self) -> u64 {
+    pub(crate) fn stored(&self) -> u64 {
         match self {
             Self::Object(object) => object.stored(),
             Self::Items(items) => items.file_len,
@@ -157,7 +149,7 @@ impl Source {
     }
 
     /// Bytes of an item.
-    pub(in crate::commands) fn typesize(&self) -> usize {
+    pub(crate) fn typesize(&self) -> usize {
         let typesize = match self {
             Self::Object(object) => object.typesize(),
             Self::Items(items) => items.stored.itemsize,
@@ -166,7 +158,7 @@ impl Source {
     }
 
     /// The metadata.
-    pub(in crate::commands) fn metadata(&self) -> Result<Metadata> {
+    pub(crate) fn metadata(&self) -> Result<Metadata> {
         match self {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
@@ -182,7 +174,7 @@ impl Source {
     /// # Errors
     ///
     /// When it says that it is one, and cannot be.
-    pub(in crate::commands) fn layout(&self) -> Result<Option<Layout>> {
+    pub(crate) fn layout(&self) -> Result<Option<Layout>> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => match schunk.nd_meta()? {
                 Some(meta) => {
@@ -217,13 +209,13 @@ impl Source {
     }
 
     /// How the chunks of an array are laid out.
-    pub(in crate::commands) fn nd_meta(&self) -> Result<Option<NdMeta>> {
+    pub(crate) fn nd_meta(&self) -> Result<Option<NdMeta>> {
         Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
     }
 
     /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
     /// there is none.
-    pub(in crate::commands) fn chunksize(&self) -> Result<Option<usize>> {
+    pub(crate) fn chunksize(&self) -> Result<Option<usize>> {
         let size = match self {
             Self::Object(Object::Frame(schunk)) => schunk.chunksize().fixed(),
             Self::Object(Object::Chunk(chunk)) if chunk.header().is_vl() => None,
@@ -238,7 +230,7 @@ impl Source {
     }
 
     /// A chunk as it is; `None` if it has to be decoded.
-    pub(in crate::commands) fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
+    pub(crate) fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => match schunk.chunk(nchunk)? {
                 ChunkBytes::Special { kind, nbytes, .. } => Some(Packed::Run { kind, nbytes }),
@@ -255,7 +247,7 @@ impl Source {
     }
 
     /// The header of the first chunk, for formats without a header of their own for all chunks.
-    pub(in crate::commands) fn first_header(&self) -> Result<Option<ChunkHeader>> {
+    pub(crate) fn first_header(&self) -> Result<Option<ChunkHeader>> {
         Ok(match self {
             Self::Object(Object::Chunk(chunk)) => Some(*chunk.header()),
             Self::Object(Object::Blp(blp)) if blp.file.nchunks()? > 0 => {
@@ -266,7 +258,7 @@ impl Source {
     }
 
     /// The data of a chunk.
-    pub(in crate::commands) fn data(&self, nchunk: u64, options: &Budget) -> Result<Vec<u8>> {
+    pub(crate) fn data(&self, nchunk: u64, options: &Budget) -> Result<Vec<u8>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
             Self::Object(Object::Blp(blp)) => Ok(blp.file.chunk(nchunk)?),
@@ -283,7 +275,7 @@ impl Source {
 
     /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in
     /// frames are put in C order.
-    pub(in crate::commands) fn stream(&self, options: &Budget, sink: Sink<'_>) -> Result<()> {
+    pub(crate) fn stream(&self, options: &Budget, sink: Sink<'_>) -> Result<()> {
         match self {
             Self::Object(object) => decoded::all(object, options, sink),
             Self::Items(items) => items.stream(sink),
@@ -291,7 +283,7 @@ impl Source {
     }
 
     /// The items somewhere in a file: where they are, or in a temporary one.
-    pub(in crate::commands) fn in_file(&self, layout: &Layout, options: &Budget) -> Result<Stored> {
+    pub(crate) fn in_file(&self, layout: &Layout, options: &Budget) -> Result<Stored> {
         let (store, start): (Arc<dyn ReadAt>, u64) = match self {
             Self::Items(items) => (Arc::clone(&items.stored.store), items.stored.start),
             Self::Object(_) => {
@@ -308,12 +300,7 @@ impl Source {
 
     /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where
     /// they have to be put in order, or of one row.
-    pub(in crate::commands) fn in_c_order(
-        &self,
-        options: &Budget,
-        budget: u64,
-        sink: Sink<'_>,
-    ) -> Result<()> {
+    pub(crate) fn in_c_order(&self, options: &Budget, budget: u64, sink: Sink<'_>) -> Result<()> {
         // What contradicts itself is no array, but data all the same.
         let layout = self.layout().ok().flatten().filter(|layout| layout.fortran_order);
         let Some(layout) = layout else { return self.stream(options, sink) };

@@ -12,20 +12,13 @@ use super::{
     source::{Items, Source},
 };
 use crate::{
-    args::{ConvertArgs, OutputArgs, convert::ConvertedFormat},
+    args::{ConvertArgs, ConvertedFormat, OutputArgs},
     context::Context,
     error::{Doing, Error, Result, message},
     formats::store,
-    inputs::origin::{self, Origin},
-    output::{
-        staged::{Nest, StageOptions},
-        targets,
-    },
-    render::{
-        escape::{harmless, path_text},
-        progress::Progress,
-        size,
-    },
+    inputs::{Origin, origin},
+    output::{Nest, StageOptions, targets},
+    render::{Progress, harmless, path_text, size},
 };
 
 /// The result of one store.

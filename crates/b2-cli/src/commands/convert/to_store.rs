@@ -23,12 +23,9 @@ use super::{
 };
 use crate::{
     error::{Result, message},
-    formats::store::rows::{TableRows, nulls_of_copy},
-    inputs::{
-        object::Object,
-        origin::{OpenedInput, Origin, Part},
-    },
-    output::{staged::Nest, targets},
+    formats::{TableRows, store::rows::nulls_of_copy},
+    inputs::{Object, OpenedInput, Origin, Part},
+    output::{Nest, targets},
 };
 
 /// The key of a table that is a whole store.

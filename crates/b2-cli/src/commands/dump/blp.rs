@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::{Doing, Error, Result},
-    formats::blp::Blp,
+    formats::Blp,
     inputs::object_reader::Found,
 };
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    formats::chunk::BareChunk,
+    formats::BareChunk,
 };
 
 /// A chunk that is a file of its own.

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::{Doing, Error, Result},
     formats::msgpack_json,
-    inputs::{object::is_sparse, object_reader::Found},
+    inputs::{is_sparse, object_reader::Found},
 };
 
 /// The header of a frame, whatever else may be wrong with it.

@@ -10,12 +10,8 @@ use crate::{
     console::Console,
     context::Context,
     error::Result,
-    formats::bcolz::Bcolz,
-    render::{
-        escape::harmless,
-        size::{self, Units},
-        text_table::{Align, Table},
-    },
+    formats::Bcolz,
+    render::{Align, Table, Units, harmless, size},
     report::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport},
 };
 

@@ -5,8 +5,8 @@ use crate::{
     console::Console,
     context::Context,
     error::Result,
-    formats::blp::Blp,
-    render::size::{self, Units},
+    formats::Blp,
+    render::{Units, size},
     report::{BlpChunks, BlpReport},
 };
 

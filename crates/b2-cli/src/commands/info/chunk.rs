@@ -7,11 +7,8 @@ use crate::{
     console::Console,
     context::Context,
     error::{Error, Result},
-    formats::chunk::BareChunk,
-    render::{
-        escape::harmless,
-        size::{self, Units},
-    },
+    formats::BareChunk,
+    render::{Units, harmless, size},
     report::{BlockRow, BlockTable, ChunkReport},
 };
 

@@ -9,8 +9,8 @@ use crate::{
     commands::convert::head,
     context::Context,
     error::{Doing, Error, Result},
-    inputs::origin::{self, ContentKind, Origin, Part},
-    render::{escape::harmless, size},
+    inputs::{ContentKind, Origin, Part, origin},
+    render::{harmless, size},
 };
 
 /// What is in a `.npy` file.

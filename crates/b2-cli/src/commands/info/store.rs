@@ -15,8 +15,11 @@ use crate::{
     console::Console,
     context::Context,
     error::Result,
-    formats::store::{self, Member, rows::TableRows},
-    render::size::{self, Units},
+    formats::{
+        TableRows,
+        store::{self, Member},
+    },
+    render::{Units, size},
 };
 
 /// Members that are listed without `-v`.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::document::Change;
 use crate::{
     error::{Result, message},
-    formats::bcolz::{Bcolz, attrs},
+    formats::{Bcolz, bcolz::attrs},
 };
 
 /// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for

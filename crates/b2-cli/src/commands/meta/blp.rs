@@ -15,8 +15,8 @@ use super::document::{Change, Document};
 use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
-    formats::blp::Blp,
-    output::staged::{StageOptions, Staged},
+    formats::Blp,
+    output::{StageOptions, Staged},
 };
 
 pub(super) fn change(

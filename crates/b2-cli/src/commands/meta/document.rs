@@ -6,11 +6,8 @@ use serde_json::{Map, Value};
 use crate::{
     error::{Error, MetadataError, Result, message},
     formats::msgpack_json,
-    inputs::object::Object,
-    render::{
-        escape::{harmless, json_safe, json_text},
-        text_table::{Align, pad},
-    },
+    inputs::Object,
+    render::{Align, escape::json_safe, harmless, json_text, text_table::pad},
 };
 
 /// Names of the metalayer that describes an array: now, and in the betas.

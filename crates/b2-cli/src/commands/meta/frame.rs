@@ -5,7 +5,7 @@ use std::path::Path;
 use b2frame::SChunkWriter;
 
 use super::document::{Change, Kind};
-use crate::{args::shared::LockArgs, context::Context, error::Result, formats::msgpack_json};
+use crate::{args::LockArgs, context::Context, error::Result, formats::msgpack_json};
 
 pub(super) fn change(
     cx: &Context,

@@ -11,11 +11,11 @@ use super::{
     frame,
 };
 use crate::{
-    args::shared::LockArgs,
+    args::LockArgs,
     context::Context,
     error::{Result, message},
     formats::{msgpack_json, store},
-    inputs::origin::{Origin, Part},
+    inputs::{Origin, Part},
 };
 
 /// The attributes of the group or the table that an input is; a whole store is its root. `None` for

@@ -20,8 +20,8 @@ use crate::{
     args::RescueArgs,
     context::Context,
     error::{Doing, Error, Result},
-    inputs::decoded::Guard,
-    output::staged::{Nest, StageOptions},
+    inputs::Guard,
+    output::{Nest, StageOptions},
 };
 
 /// Whether a directory is, or was, an array or a table: its chunks may be all that is left.

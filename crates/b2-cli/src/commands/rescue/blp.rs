@@ -16,8 +16,8 @@ use crate::{
     args::RescueArgs,
     context::Context,
     error::{Doing, Error, Result, message},
-    inputs::decoded::Guard,
-    output::staged::{StageOptions, Staged},
+    inputs::Guard,
+    output::{StageOptions, Staged},
 };
 
 /// Bytes of fill, unless `--max-output` says more: their number comes from a damaged header.

@@ -21,16 +21,13 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     formats::chunk,
-    inputs::decoded::Guard,
-    output::{
-        staged::{StageOptions, Staged},
-        targets::CHUNK_SUFFIX,
-    },
+    inputs::Guard,
+    output::{StageOptions, Staged, targets::CHUNK_SUFFIX},
 };
 
 /// Whether what stands at `offset` of the file begins like a chunk, or the file is called like one
 /// and begins like nothing else.
-pub(in crate::commands) fn is_chunk(path: &Path, offset: u64) -> Result<bool> {
+pub(crate) fn is_chunk(path: &Path, offset: u64) -> Result<bool> {
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let left = store.len().map_err(unreadable(path))?.saturating_sub(offset);
     let mut head = vec![0; usize::try_from(left).unwrap_or(HEAD_NBYTES).min(HEAD_NBYTES)];

@@ -22,8 +22,8 @@ use crate::{
     args::RescueArgs,
     context::Context,
     error::{Doing, Error, Result},
-    inputs::{decoded::Guard, object::frame_bytes},
-    output::staged::{Nest, StageOptions},
+    inputs::{Guard, frame_bytes},
+    output::{Nest, StageOptions},
     render::size,
 };
 
@@ -169,7 +169,7 @@ fn seal_text(state: &SealState) -> &'static str {
 }
 
 /// What can be read of a frame, in bounded memory.
-pub(in crate::commands) fn salvage(
+pub(crate) fn salvage(
     cx: &Context,
     path: &Path,
     offset: u64,

@@ -15,8 +15,8 @@ use crate::{
     context::Context,
     error::Result,
     formats::store,
-    inputs::decoded::Guard,
-    output::staged::{Nest, StageOptions},
+    inputs::Guard,
+    output::{Nest, StageOptions},
 };
 
 /// Whether a path is, or was, a store in an archive or a directory.

@@ -11,13 +11,13 @@ use bloscpack::numpy::ArrayInfo;
 use crate::{
     context::Context,
     error::Result,
-    formats::{blp::Blp, opened_array},
-    inputs::object::Object,
+    formats::{Blp, opened_array},
+    inputs::Object,
     opener::OpenedArray,
 };
 
 /// An array, of which parts are read.
-pub(in crate::commands) enum Array {
+pub(crate) enum Array {
     Frame(Box<NdArray>),
     Blp { blp: Box<Blp>, info: ArrayInfo },
     Bcolz(Box<CArray>),
@@ -30,10 +30,7 @@ impl Array {
     /// # Errors
     ///
     /// When it says that it is one, and cannot be.
-    pub(in crate::commands) fn from_object(
-        object: Object,
-        cx: &Context,
-    ) -> Result<Result<Self, Object>> {
+    pub(crate) fn from_object(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
         Ok(match object {
             Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
                 Ok(Self::Frame(Box::new(NdArray::from_schunk(schunk)?.budget(cx.read_options()))))
@@ -52,7 +49,7 @@ impl Array {
     }
 
     /// Type of the items.
-    pub(in crate::commands) fn dtype(&self) -> &Dtype {
+    pub(crate) fn dtype(&self) -> &Dtype {
         match self {
             Self::Frame(array) => array.dtype(),
             Self::Blp { info, .. } => info.dtype(),
@@ -62,7 +59,7 @@ impl Array {
     }
 
     /// Bytes of an item.
-    pub(in crate::commands) fn itemsize(&self) -> usize {
+    pub(crate) fn itemsize(&self) -> usize {
         match self {
             Self::Frame(array) => array.typesize(),
             Self::Blp { info, .. } => info.dtype().itemsize(),
@@ -72,7 +69,7 @@ impl Array {
     }
 
     /// Items per dimension.
-    pub(in crate::commands) fn shape(&self) -> &[u64] {
+    pub(crate) fn shape(&self) -> &[u64] {
         match self {
             Self::Frame(array) => array.shape(),
             Self::Blp { info, .. } => info.shape(),
@@ -82,7 +79,7 @@ impl Array {
     }
 
     /// Number of items.
-    pub(in crate::commands) fn nitems(&self) -> u64 {
+    pub(crate) fn nitems(&self) -> u64 {
         self.shape().iter().fold(1, |nitems, len| nitems.saturating_mul(*len))
     }
 
@@ -91,7 +88,7 @@ impl Array {
     /// # Errors
     ///
     /// When it cannot be read, or is no part of the array.
-    pub(in crate::commands) fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
         match self {
             Self::Frame(array) => Ok(array.read_bytes(selection, dest)?),
             // Nothing has to be listed that may be long.
@@ -111,11 +108,7 @@ impl Array {
     /// # Errors
     ///
     /// As [`read`](Self::read).
-    pub(in crate::commands) fn read_at(
-        &self,
-        positions: &[Vec<u64>],
-        dest: &mut [u8],
-    ) -> Result<()> {
+    pub(crate) fn read_at(&self, positions: &[Vec<u64>], dest: &mut [u8]) -> Result<()> {
         let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
         match self {
             Self::Frame(array) => Ok(array.read_oindex_bytes(&lists, dest)?),

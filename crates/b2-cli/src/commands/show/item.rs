@@ -3,10 +3,10 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use serde_json::{Map, Number, Value};
 
-use crate::{formats::msgpack_json, render::escape::harmless};
+use crate::{formats::msgpack_json, render::harmless};
 
 /// One item as text, near to how NumPy shows it.
-pub(in crate::commands) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
+pub(crate) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
     if let Some(scalar) = dtype.scalar() {
         return plain(scalar, bytes).text();
     }
@@ -25,7 +25,7 @@ pub(in crate::commands) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
 }
 
 /// One item as a value of its own: text without quotes.
-pub(in crate::commands) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
+pub(crate) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
     match dtype.scalar().map(|scalar| plain(scalar, bytes)) {
         Some(Plain::Text(text)) => text,
         Some(Plain::Bytes(bytes)) => String::from_utf8(bytes)
@@ -36,10 +36,7 @@ pub(in crate::commands) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
 }
 
 /// The fields of a structured item as values of their own.
-pub(in crate::commands) fn cells<'a>(
-    dtype: &'a Dtype,
-    bytes: &'a [u8],
-) -> impl Iterator<Item = String> + 'a {
+pub(crate) fn cells<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
     dtype.fields().iter().map(|field| cell(field.dtype(), part(field, bytes)))
 }
 
@@ -49,7 +46,7 @@ pub(super) fn plain_cell(dtype: &Dtype, bytes: &[u8]) -> String {
 }
 
 /// One item as JSON: structured ones are objects.
-pub(in crate::commands) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
+pub(crate) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
     if let Some(scalar) = dtype.scalar() {
         return plain(scalar, bytes).json();
     }
@@ -196,7 +193,7 @@ fn named(value: f64, text: String) -> String {
 }
 
 /// A float of 16 bits: sign, 5 bits of exponent, 10 of mantissa.
-pub(in crate::commands) fn half(bits: u64) -> f32 {
+pub(crate) fn half(bits: u64) -> f32 {
     let bits = u16::try_from(bits & 0xffff).unwrap_or_default();
     let (exponent, mantissa) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
     let value = match exponent {

@@ -14,7 +14,7 @@ use crate::{
     },
     context::Context,
     error::Result,
-    inputs::origin::{self, ContentKind, Origin, Part as Place},
+    inputs::{ContentKind, Origin, Part as Place, origin},
 };
 
 /// The items of an input that is a `.npy` file.

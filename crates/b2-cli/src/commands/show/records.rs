@@ -13,10 +13,7 @@ use crate::{
     commands::content::{grid::Grid, values::Axis},
     context::Context,
     error::{Error, Result, message},
-    render::{
-        escape::{harmless, json_text},
-        text_table::{Align, Table},
-    },
+    render::{Align, Table, harmless, json_text},
 };
 
 /// Rows that are decoded and printed at once.

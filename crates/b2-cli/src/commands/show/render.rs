@@ -37,7 +37,7 @@ impl Part {
 /// The lines of comma-separated values, wherever they are written: below the names, one for each
 /// item with fields, or for each row of the last dimension. The items of one dimension are a
 /// column.
-pub(in crate::commands) enum Rows<'a> {
+pub(crate) enum Rows<'a> {
     /// The fields of an item.
     Fields(&'a Dtype),
     /// This number of items.
@@ -46,7 +46,7 @@ pub(in crate::commands) enum Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Of items in this shape.
-    pub(in crate::commands) fn new(dtype: &'a Dtype, shape: &[u64]) -> Self {
+    pub(crate) fn new(dtype: &'a Dtype, shape: &[u64]) -> Self {
         if !dtype.fields().is_empty() {
             return Self::Fields(dtype);
         }
@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Bytes of the items of a line.
-    pub(in crate::commands) fn nbytes(&self) -> usize {
+    pub(crate) fn nbytes(&self) -> usize {
         match self {
             Self::Fields(dtype) => dtype.itemsize().max(1),
             Self::Items(dtype, len) => dtype.itemsize().max(1).saturating_mul((*len).max(1)),
@@ -65,7 +65,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The names of the fields, or the numbers of the columns.
-    pub(in crate::commands) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Self::Fields(dtype) => {
                 dtype.fields().iter().map(|field| field.name().to_owned()).collect()
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The values of a line.
-    pub(in crate::commands) fn cells(&self, row: &[u8]) -> std::vec::IntoIter<String> {
+    pub(crate) fn cells(&self, row: &[u8]) -> std::vec::IntoIter<String> {
         let cells: Vec<String> = match self {
             Self::Fields(dtype) => item::cells(dtype, row).collect(),
             Self::Items(dtype, _) => row

@@ -15,12 +15,8 @@ use crate::{
     args::ShowArgs,
     context::Context,
     error::{Error, Result, message},
-    formats::store::{self, rows::TableRows},
-    render::{
-        escape::{harmless, json_text},
-        size,
-        text_table::{Align, Table as TextTable},
-    },
+    formats::{TableRows, store},
+    render::{Align, Table as TextTable, harmless, json_text, size},
 };
 
 /// Rows that are decoded and printed at once.
@@ -289,7 +285,7 @@ fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
 }
 
 /// The type as which the items of a column are shown: times as dates.
-pub(in crate::commands) fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
+pub(crate) fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
     match &spec.kind {
         ColumnKind::Timestamp { unit, .. } => {
             format!("<M8[{unit}]").parse().map_or(Cow::Borrowed(dtype), Cow::Owned)
@@ -300,7 +296,7 @@ pub(in crate::commands) fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) 
 }
 
 /// A cell as text; that of a null is empty.
-pub(in crate::commands) fn cell(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> String {
+pub(crate) fn cell(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
     }

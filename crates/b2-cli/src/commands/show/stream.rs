@@ -12,7 +12,7 @@ use crate::{
     },
     context::Context,
     error::Result,
-    render::escape::json_text,
+    render::json_text,
 };
 use b2frame::nd::Pick;
 

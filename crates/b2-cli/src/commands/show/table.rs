@@ -18,12 +18,8 @@ use crate::{
     args::ShowArgs,
     context::Context,
     error::{Error, Result, message},
-    formats::bcolz::Bcolz,
-    render::{
-        escape::{harmless, json_text},
-        size,
-        text_table::{Align, Table},
-    },
+    formats::Bcolz,
+    render::{Align, Table, harmless, json_text, size},
 };
 
 /// Shows rows of a table.

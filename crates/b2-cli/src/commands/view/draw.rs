@@ -19,7 +19,7 @@ use crate::{
         draw::Picture,
         text,
     },
-    render::{escape::harmless, size},
+    render::{harmless, size},
 };
 
 /// The narrowest column of values, with the space before it.

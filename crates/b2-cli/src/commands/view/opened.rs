@@ -15,13 +15,9 @@ use crate::{
     },
     context::Context,
     error::{Error, Result, message},
-    formats::{bcolz::Bcolz, store},
-    inputs::{
-        object::Object,
-        object_reader::ObjectReader,
-        origin::{Origin, Part},
-    },
-    render::{escape::harmless, size},
+    formats::{Bcolz, store},
+    inputs::{Object, ObjectReader, Origin, Part},
+    render::{harmless, size},
 };
 
 /// One thing that can be looked at.

@@ -4,13 +4,13 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::opened::{self, Member, Opened};
 use crate::{
-    args::view::ViewArgs,
+    args::ViewArgs,
     commands::plot::screen,
     context::Context,
     error::{Error, Result, chain},
-    inputs::origin::Origin,
+    inputs::Origin,
     plot::draw::Picture,
-    render::escape::harmless,
+    render::harmless,
 };
 
 /// What becomes of the program after a key.

@@ -2,7 +2,7 @@
 
 use blosc_dtype::{Dtype, Error};
 
-use crate::render::date::{Moment, Precision};
+use crate::render::{Moment, date::Precision};
 
 /// The properties of the values of a column.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use half::f16;
 
-use crate::render::date::Moment;
+use crate::render::Moment;
 
 /// Can values of this type be read from text?
 pub(super) fn is_readable(dtype: &Dtype) -> bool {

@@ -18,8 +18,8 @@ use super::json;
 use crate::{
     error::{Error, Result, message},
     formats::msgpack_json,
-    inputs::decoded::Sink,
-    output::staged::Nest,
+    inputs::Sink,
+    output::Nest,
 };
 
 /// Most rows that are decoded at once.

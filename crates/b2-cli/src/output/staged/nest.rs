@@ -20,7 +20,7 @@ use super::{
 use crate::{
     error::{Doing, Error, FileKind, Result, irregular},
     inputs::origin,
-    output::{leftover, unfinished::Unfinished},
+    output::{Unfinished, leftover},
 };
 
 /// Output under way in a folder of its own, which is removed when this is dropped.

@@ -266,9 +266,7 @@ impl Context {
             (blosc_chunk::max_compressed_len(chunksize) as u64).saturating_add(chunksize as u64);
         let encoder = memory::encoder(cparams);
         let needed = chunk.saturating_add(encoder).saturating_add(reserved);
-        if needed > self.memory {
-            return Err(Error::MaxMemory { needed, limit: self.memory });
-        }
+        memory::check(needed, self.memory)?;
         let left = self.memory - reserved;
         let threads = self.threads_within(left, chunk.saturating_add(encoder));
         let chunks = left.saturating_sub(encoder.saturating_mul(threads.get() as u64));
@@ -285,15 +283,13 @@ impl Context {
         let encoder = memory::encoder(cparams);
         let both = nbytes.saturating_mul(2).saturating_add(ChunkHeader::MAX_LEN as u64);
         let needed = both.saturating_add(encoder);
-        if needed > self.memory {
-            return Err(Error::MaxMemory { needed, limit: self.memory });
-        }
+        memory::check(needed, self.memory)?;
         Ok(Threads::N(self.threads_within(self.memory - both, encoder)))
     }
 
     /// The requested number of threads, or as many as the memory has room for.
     fn threads_within(&self, memory: u64, each: u64) -> NonZeroUsize {
-        let fitting = usize::try_from(memory / each.max(1)).unwrap_or(usize::MAX);
+        let fitting = memory::as_len(memory / each.max(1));
         NonZeroUsize::new(fitting).map_or(NonZeroUsize::MIN, |fitting| fitting.min(self.threads))
     }
 }

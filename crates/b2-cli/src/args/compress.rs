@@ -9,7 +9,7 @@ use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{GeneralArgs, InputArgs, LockArgs, OutputArgs, level::LevelArgs};
-use crate::{error::chain, formats::msgpack_json, render::ByteSize};
+use crate::{error::chain, formats::msgpack_json, memory, render::ByteSize};
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]
@@ -337,7 +337,7 @@ impl DataShape {
     /// The shape of `nitems` items. What does not fit is for the caller to find.
     pub(crate) fn of_items(&self, nitems: u64) -> Vec<u64> {
         let mut lens = self.lens.clone();
-        let others = lens.iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
+        let others = memory::nbytes(1, &lens);
         if let Some(open) = self.open.and_then(|open| lens.get_mut(open)) {
             *open = nitems.checked_div(others).unwrap_or(0);
         }

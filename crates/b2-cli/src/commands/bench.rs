@@ -13,6 +13,7 @@ use crate::{
     error::{Result, message},
     exit::Code,
     inputs::{Origin, origin},
+    memory,
     render::{Align, Progress, Table, harmless},
 };
 
@@ -85,7 +86,7 @@ pub(super) fn summary(sample: &Sample, cx: &Context) -> String {
 
 /// All combinations.
 fn settings(args: &BenchArgs) -> Vec<Setting> {
-    let blocksize = args.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
+    let blocksize = args.block_size.map(|size| memory::as_len(size.0));
     let default = [Pipeline::SHUFFLE];
     let filters = if args.filter.is_empty() { &default[..] } else { &args.filter };
     let mut settings = vec![];

@@ -34,6 +34,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{Data, ObjectReader, Origin, origin, typesize},
+    memory,
     output::{
         Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StageOptions, Staged,
         StorePlace, Target, Targets, placement, read_back, targets,
@@ -310,7 +311,7 @@ fn frame_params(tuning: &TuningArgs, typesize: usize, cx: &Context) -> FramePara
     let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()))
         .checksums(checksums);
     match tuning.chunk_size {
-        Some(size) => params.chunksize(usize::try_from(size.0).unwrap_or(usize::MAX)),
+        Some(size) => params.chunksize(memory::as_len(size.0)),
         None => params.chunksize(CHUNK_NBYTES),
     }
 }
@@ -361,7 +362,7 @@ fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
         .clevel(tuning.level.level)
         .typesize(typesize)
         .filters(tuning.pipeline())
-        .blocksize(tuning.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)))
+        .blocksize(tuning.block_size.map(|size| memory::as_len(size.0)))
         .special_values(!tuning.no_special)
         .dict(if tuning.dict { Dict::Train { max: MAX_DICT_NBYTES } } else { Dict::None })
         .target(tuning.target())

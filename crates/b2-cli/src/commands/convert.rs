@@ -57,6 +57,7 @@ use crate::{
         origin::{self, Found},
         raw_data, remote,
     },
+    memory,
     output::{
         Dest, Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StageOptions, StorePlace,
         Target, Targets, placement,
@@ -332,7 +333,7 @@ fn check_source(
     let is_told = matches!(source.name(), "raw" | "csv");
     if let (Some(layout), false) = (source.layout()?, is_told) {
         let is_shape = args.shape.as_ref().is_none_or(|shape| {
-            let nitems = layout.shape.iter().fold(1u64, |n, len| n.saturating_mul(*len));
+            let nitems = memory::nbytes(1, &layout.shape);
             shape.of_items(nitems) == layout.shape
         });
         if *given != layout.dtype || !is_shape {
@@ -427,7 +428,7 @@ pub(super) fn values(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Resul
 /// The first bytes of a file.
 pub(super) fn head(store: &FileStore) -> Result<Vec<u8>> {
     let len = store.len().map_err(Error::io(Doing::Open))?;
-    let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(NPY_HEAD_NBYTES)];
+    let mut head = vec![0; memory::as_len(len).min(NPY_HEAD_NBYTES)];
     store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
     Ok(head)
 }

@@ -22,6 +22,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{Origin, Part, origin},
+    memory,
     output::{Naming, StageOptions, Target, Targets, check_frame_name},
     render::{harmless, path_text},
     report::MAX_LISTED_CHUNKS,
@@ -103,7 +104,7 @@ impl Bad {
     /// Those of the chunks that are not good, but no more than are listed elsewhere: how many are
     /// lost may be what a damaged header says.
     fn chunks(states: &[ChunkState]) -> impl Iterator<Item = Self> {
-        let max_listed = usize::try_from(MAX_LISTED_CHUNKS).unwrap_or(usize::MAX);
+        let max_listed = memory::as_len(MAX_LISTED_CHUNKS);
         let bad = numbered(states).take(max_listed);
         bad.map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
     }

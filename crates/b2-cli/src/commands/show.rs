@@ -34,6 +34,7 @@ use crate::{
     exit::Code,
     formats,
     inputs::{Guard, Object, ObjectReader, Origin, decoded, origin},
+    memory,
 };
 
 /// The values of one object.
@@ -270,7 +271,7 @@ fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
 /// The type of items that do not say it.
 fn items_dtype(args: &ShowArgs, objects: &[Object]) -> Result<Dtype> {
     let typesize = objects.first().map_or(1, Object::typesize);
-    dtype(args, &raw(usize::try_from(typesize).unwrap_or(usize::MAX))?, 0)
+    dtype(args, &raw(memory::as_len(typesize))?, 0)
 }
 
 /// A part of data without a shape: items one after the other.
@@ -359,7 +360,7 @@ fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
 
 /// A buffer for items of this shape.
 fn room(cx: &Context, shape: &[u64], dtype: &Dtype) -> Result<Vec<u8>> {
-    let nitems = shape.iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
+    let nitems = memory::nbytes(1, &shape);
     let needed = nitems.saturating_mul(dtype.itemsize() as u64);
     // The text of an item takes more than the item.
     let limit = cx.memory() / 16;

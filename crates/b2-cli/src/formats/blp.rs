@@ -10,7 +10,10 @@ use blosc_io::{FileStore, ReadAt, Windowed};
 use bloscpack::{BlpFile, Checksum, numpy::Order, params::Digests};
 use serde_json::Value;
 
-use crate::error::{Doing, Error, Result, message};
+use crate::{
+    error::{Doing, Error, Result, message},
+    memory,
+};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
 /// threads.
@@ -118,9 +121,7 @@ impl Blp {
     ///
     /// When one chunk does not fit into the memory.
     pub(crate) fn options(&self, options: &Budget) -> Result<bloscpack::ReadOptions> {
-        if self.largest > options.max_memory {
-            return Err(Error::MaxMemory { needed: self.largest, limit: options.max_memory });
-        }
+        memory::check(self.largest, options.max_memory)?;
         let own = self.file.options().clone();
 
         Ok(own.budget(*options))
@@ -202,9 +203,7 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let last = chunk_of(file, range.end - 1)?;
     let mut at = file.chunk_range(first)?.start;
     file.decode_ordered(first..last + 1, options.budget, |_, bytes| {
-        let inside = |end: u64| {
-            usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
-        };
+        let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
         let piece = inside(range.start)..inside(range.end);
         at += bytes.len() as u64;
         sink(&bytes[piece])

@@ -17,6 +17,7 @@ use blosc_io::ReadAt;
 use crate::{
     error::{Doing, Error, Result},
     inputs::Sink,
+    memory,
 };
 
 /// A chunk in a store.
@@ -50,7 +51,7 @@ pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
 
 /// The error of a chunk of which only `there` bytes are there.
 pub(crate) fn truncated(at: u64, header: &ChunkHeader, there: u64) -> Error {
-    let (cbytes, len) = (header.cbytes(), usize::try_from(there).unwrap_or(usize::MAX));
+    let (cbytes, len) = (header.cbytes(), memory::as_len(there));
     let what = Corrupt::Truncated { cbytes, len };
     Error::Chunk { at, source: blosc_chunk::Error::Corrupt { at: 0xc, what } }
 }
@@ -106,9 +107,7 @@ impl BareChunk {
         // A block takes four bytes at least.
         let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
         let needed = self.stored() + nblocks * BLOCK_REPORT_NBYTES;
-        if needed > memory {
-            return Err(Error::MaxMemory { needed, limit: memory });
-        }
+        memory::check(needed, memory)?;
         let mut bytes = vec![0; usize::try_from(self.stored()).unwrap_or_default()];
         self.store.read_exact_at(self.offset, &mut bytes).map_err(Error::io(Doing::Read))?;
         Ok(bytes)
@@ -120,8 +119,7 @@ impl BareChunk {
     ///
     /// Damage, after all data before it; or the error of `sink`.
     pub(crate) fn part(&self, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
-        let position =
-            |end: u64| usize::try_from(end).unwrap_or(usize::MAX).min(self.header.nbytes());
+        let position = |end: u64| memory::as_len(end).min(self.header.nbytes());
         let (mut at, end) = (position(range.start), position(range.end));
         if at >= end {
             return Ok(());
@@ -140,9 +138,7 @@ impl BareChunk {
             let plan = index.plan(at..next, MERGE_GAP_NBYTES).map_err(self.at_chunk())?;
             let stored: usize = plan.ranges().iter().map(ExactSizeIterator::len).sum();
             let needed = (stored + piece.len()) as u64;
-            if needed > options.max_memory {
-                return Err(Error::MaxMemory { needed, limit: options.max_memory });
-            }
+            memory::check(needed, options.max_memory)?;
             let decoded = reader.decode_plan(&index, &plan, piece, &mut scratch);
             decoded.map_err(self.while_reading())?;
             sink(piece)?;
@@ -157,9 +153,7 @@ impl BareChunk {
         let len = starts.saturating_add(self.header.header_len()).min(self.header.cbytes());
         // Besides the bytes themselves, the position of each block is kept.
         let needed = 8 * len as u64;
-        if needed > memory {
-            return Err(Error::MaxMemory { needed, limit: memory });
-        }
+        memory::check(needed, memory)?;
         reader.index().map_err(self.while_reading())
     }
 
@@ -173,10 +167,8 @@ impl BareChunk {
             if header.is_memcpyed() || header.special().is_some() { 1 } else { block.max(1) };
         // A piece and its compressed form, and what one thread works with: two blocks and a stream.
         let needed = 5 * block as u64;
-        if needed > options.max_memory {
-            return Err(Error::MaxMemory { needed, limit: options.max_memory });
-        }
-        let left = usize::try_from(options.max_memory).unwrap_or(usize::MAX);
+        memory::check(needed, options.max_memory)?;
+        let left = memory::as_len(options.max_memory);
         let step = (left / 4).min(STEP_NBYTES) / block * block;
         let fitting = NonZeroUsize::new(left / 2 / (3 * block)).unwrap_or(NonZeroUsize::MIN);
         let threads = match options.threads {

@@ -8,13 +8,14 @@ use crate::{
     error::{Doing, Error, Result},
     formats::stored_array::{RowMajor, count},
     inputs::{Sink, decoded::intersection},
+    memory,
     opener::OpenedArray,
 };
 
 /// Bytes of the items.
 pub(crate) fn nbytes(array: &dyn OpenedArray) -> u64 {
     let itemsize = array.dtype().itemsize() as u64;
-    array.shape().iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len))
+    memory::nbytes(itemsize, array.shape())
 }
 
 /// Bytes that it takes where it is stored; where that is not known, as many as without compression.
@@ -51,7 +52,7 @@ pub(crate) fn part(
     let mut bytes = vec![];
     for bounds in RowMajor::new(array.shape(), &chunkshape, items, max_items) {
         let len = count(&bounds).saturating_mul(itemsize);
-        bytes.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        bytes.resize(memory::as_len(len), 0);
         read(array, &bounds, &mut bytes)?;
         sink(intersection(&bytes, at, &range))?;
         at = at.saturating_add(len);
@@ -77,7 +78,7 @@ pub(crate) fn read_at(
         let bounds: Vec<Range<u64>> = combination.iter().map(|run| run.bounds.clone()).collect();
         let nbytes = count(&bounds).saturating_mul(itemsize as u64);
         bytes.clear();
-        bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
+        bytes.resize(memory::as_len(nbytes), 0);
         read(array, &bounds, &mut bytes)?;
         let taken = Taken { combination, positions, lens: &lens, itemsize };
         taken.copy(0, 0, 0, &bytes, dest);
@@ -150,10 +151,10 @@ impl Taken<'_> {
             dest[to..to + self.itemsize].copy_from_slice(&bytes[from..from + self.itemsize]);
             return;
         };
-        let len = usize::try_from(run.bounds.end - run.bounds.start).unwrap_or(usize::MAX);
+        let len = memory::as_len(run.bounds.end - run.bounds.start);
         for place in run.places.clone() {
             let inside = self.positions[dim][place] - run.bounds.start;
-            let from = from * len + usize::try_from(inside).unwrap_or(usize::MAX);
+            let from = from * len + memory::as_len(inside);
             self.copy(dim + 1, from, to * self.lens[dim] + place, bytes, dest);
         }
     }

@@ -12,7 +12,10 @@ use std::{
 use b2frame::nd::{Pick, Selection};
 use blosc_io::ReadAt;
 
-use crate::error::{Doing, Error, Result};
+use crate::{
+    error::{Doing, Error, Result},
+    memory,
+};
 
 /// One range (items) per dimension.
 pub(crate) type Bounds = Vec<Range<u64>>;
@@ -36,7 +39,7 @@ impl Boxes {
             .map(|(len, whole)| u64::from(*len).clamp(1, (*whole).max(1)))
             .collect();
         for dim in (0..shape.len()).rev() {
-            let nbytes = lens.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+            let nbytes = memory::nbytes(itemsize, &lens);
             let chunks = (budget / nbytes.max(1)).max(1);
             lens[dim] = lens[dim].saturating_mul(chunks).min(shape[dim].max(1));
             if lens[dim] < shape[dim] {
@@ -57,7 +60,7 @@ impl Boxes {
 
     /// Bytes of the largest box.
     pub(crate) fn nbytes(&self, itemsize: u64) -> u64 {
-        self.lens.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len))
+        memory::nbytes(itemsize, &self.lens)
     }
 }
 
@@ -213,8 +216,8 @@ impl Stored {
     fn fill_transposed(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         let Some((first, others)) = bounds.split_first() else { return self.read(0, dest) };
         let strides = strides(self.shape.iter(), self.itemsize);
-        let itemsize = usize::try_from(self.itemsize).unwrap_or(usize::MAX);
-        let row = usize::try_from(count(others)).unwrap_or(usize::MAX).saturating_mul(itemsize);
+        let itemsize = memory::as_len(self.itemsize);
+        let row = memory::as_len(count(others)).saturating_mul(itemsize);
         let mut run =
             vec![0; usize::try_from((first.end - first.start) * self.itemsize).unwrap_or_default()];
         for (column, at) in Positions::new(others, &strides[1..]).enumerate() {
@@ -257,7 +260,7 @@ pub(crate) fn read_runs(
         .iter()
         .map(|range| range.end - range.start)
         .product::<u64>();
-    let run = usize::try_from(run.saturating_mul(itemsize)).unwrap_or(usize::MAX);
+    let run = memory::as_len(run.saturating_mul(itemsize));
     let first = bounds.get(cut).map_or(0, |range| range.start * strides[cut]);
     for at in Positions::new(&bounds[..cut.min(bounds.len())], &strides) {
         let (piece, rest) = dest.split_at_mut(run.min(dest.len()));

@@ -15,6 +15,7 @@ use crate::{
         stored_array::{RowMajor, count, selection},
     },
     inputs::{Object, frame_bytes},
+    memory,
     render::ByteSize,
 };
 
@@ -147,7 +148,7 @@ fn array_part(array: &NdArray, range: Range<u64>, options: &Budget, sink: Sink<'
     let mut bytes = vec![];
     for bounds in RowMajor::new(array.shape(), &array.chunkshape(), items, max_items) {
         let len = count(&bounds).saturating_mul(itemsize);
-        bytes.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        bytes.resize(memory::as_len(len), 0);
         array.read_bytes(selection(&bounds), &mut bytes)?;
         sink(intersection(&bytes, at, &range))?;
         at = at.saturating_add(len);
@@ -177,8 +178,7 @@ fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> Result<(Range<u64>, u64)> {
 
 /// The part of `bytes`, which start at `at`, that lies in `range`.
 pub(crate) fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
-    let inside =
-        |end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+    let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
     &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]
 }
 

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     error::{Error, Result, chain},
+    memory,
     render::ErrorPosition,
 };
 
@@ -54,7 +55,7 @@ impl<'a> ChunkTable<'a> {
                 Err(error) => ChunkRow::bad(frame, nchunk, &error.into()),
             })
         });
-        rows.take(usize::try_from(self.max_rows).unwrap_or(usize::MAX))
+        rows.take(memory::as_len(self.max_rows))
     }
 
     /// Chunks that have no row.

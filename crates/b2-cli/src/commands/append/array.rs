@@ -14,6 +14,7 @@ use crate::{
         Boxes,
         stored_array::{Source as BoxSource, count},
     },
+    memory,
 };
 
 impl Work<'_> {
@@ -47,8 +48,7 @@ impl Work<'_> {
             }
         }
         let itemsize = writer.dtype().itemsize() as u64;
-        let nbytes =
-            writer.shape().iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        let nbytes = memory::nbytes(itemsize, writer.shape());
         Ok(Grown { nbytes, shape: Some(writer.shape().to_vec()) })
     }
 
@@ -63,7 +63,7 @@ impl Work<'_> {
             chunks => chunks * chunk,
         };
         let first = chunk - writer.shape().first().copied().unwrap_or(0) % chunk;
-        let len = |rows: u64| usize::try_from(rows.saturating_mul(row)).unwrap_or(usize::MAX);
+        let len = |rows: u64| memory::as_len(rows.saturating_mul(row));
         let (mut wanted, mut band) = (len(first.min(rows)), vec![]);
         input.source.in_c_order(&self.cx.read_options(), budget, &mut |mut bytes| {
             self.progress.add(bytes.len() as u64);
@@ -103,7 +103,7 @@ impl Work<'_> {
         for bounds in
             Boxes::new(&layout.shape, writer.meta().chunkshape(), itemsize, self.cx.memory() / 4)
         {
-            part.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            part.resize(memory::as_len(count(&bounds) * itemsize), 0);
             items.fill(&bounds, &mut part)?;
             let selection = bounds.iter().enumerate().map(|(dim, range)| {
                 let by = if dim == axis { start } else { 0 };

@@ -11,6 +11,7 @@ use crate::{
     error::{Error, Result, message},
     formats::Bcolz,
     inputs::Sink,
+    memory,
 };
 
 impl Work<'_> {
@@ -36,7 +37,7 @@ impl Work<'_> {
             *len += rows;
         }
         let itemsize = dtype.itemsize() as u64;
-        let nbytes = shape.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        let nbytes = memory::nbytes(itemsize, &shape);
         Ok(Grown { nbytes, shape: Some(shape) })
     }
 

@@ -17,6 +17,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::{ContentKind, Origin, Part, origin},
+    memory,
 };
 
 /// The path of a target that is a `.npy` file.
@@ -85,7 +86,7 @@ fn checked(
         return Err(Error::ArrayLen { expected, found });
     }
     let itemsize = header.dtype.itemsize() as u64;
-    let rowsize = row.iter().fold(itemsize, |size, len| size.saturating_mul(*len));
+    let rowsize = memory::nbytes(itemsize, &row);
     let mut nrows = *first;
     for input in inputs {
         input.check_rows(&header.dtype, &header.shape)?;

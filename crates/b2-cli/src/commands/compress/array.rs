@@ -24,6 +24,7 @@ use crate::{
         stored_array::{Source, count, selection},
     },
     inputs::Data,
+    memory,
     output::{Digest, Digesting, Sink},
 };
 
@@ -173,7 +174,7 @@ impl Work<'_> {
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         let itemsize = layout.dtype.itemsize() as u64;
         for bounds in Boxes::new(&layout.shape, &array.chunkshape(), itemsize, self.budget() / 2) {
-            let len = usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX);
+            let len = memory::as_len(count(&bounds) * itemsize);
             expected.resize(len, 0);
             found.resize(len, 0);
             source.fill(&bounds, &mut expected)?;
@@ -200,16 +201,14 @@ impl Work<'_> {
         let itemsize = layout.dtype.itemsize() as u64;
         let boxes = Boxes::new(&layout.shape, &chunkshape, itemsize, self.budget());
         let (needed, limit) = (boxes.nbytes(itemsize), self.cx.memory());
-        if needed > limit {
-            return Err(Error::MaxMemory { needed, limit });
-        }
+        memory::check(needed, limit)?;
         let stream = data.len().is_none();
         let mut source =
             if stream { stream_of(data, layout, &boxes)? } else { self.stored(layout)? };
         let mut digest = Digest::default();
         let mut items = Vec::new();
         for bounds in boxes {
-            items.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            items.resize(memory::as_len(count(&bounds) * itemsize), 0);
             source.fill(&bounds, &mut items).map_err(|error| cut_short(error, expected))?;
             if stream && self.args.tuning.verify {
                 digest.update(&items);

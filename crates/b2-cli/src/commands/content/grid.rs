@@ -25,6 +25,7 @@ use crate::{
         stored_array::{count, read_runs, selection},
     },
     inputs::{Origin, decoded},
+    memory,
 };
 
 /// Items in some dimensions.
@@ -92,7 +93,7 @@ impl Grid {
         }
         // A frame that was an array in another format has kept its shape.
         let shape = layout.filter(|layout| {
-            let nitems = layout.shape.iter().fold(1u64, |n, len| n.saturating_mul(*len));
+            let nitems = memory::nbytes(1, &layout.shape);
             !layout.fortran_order && nitems.saturating_mul(itemsize) == nbytes
         });
         let shape = shape.map_or_else(|| vec![nbytes / itemsize], |layout| layout.shape);
@@ -119,10 +120,8 @@ impl Grid {
     ///
     /// When there are more or fewer items, or they have a shape already.
     pub(crate) fn reshaped(mut self, shape: &DataShape) -> Result<Self> {
-        let nbytes_of = |lens: &[u64]| {
-            lens.iter().fold(self.dtype.itemsize() as u64, |n, len| n.saturating_mul(*len))
-        };
-        let nitems = self.shape.iter().fold(1u64, |n, len| n.saturating_mul(*len));
+        let nbytes_of = |lens: &[u64]| memory::nbytes(self.dtype.itemsize() as u64, &lens);
+        let nitems = memory::nbytes(1, &self.shape);
         let lens = shape.of_items(nitems);
         let (expected, found) = (nbytes_of(&lens), nbytes_of(&self.shape));
         if expected != found {
@@ -237,7 +236,7 @@ impl Grid {
         let itemsize = self.dtype.itemsize() as u64;
         let nbytes = count(bounds).saturating_mul(itemsize);
         bytes.clear();
-        bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
+        bytes.resize(memory::as_len(nbytes), 0);
         match &self.kind {
             _ if bytes.is_empty() => {}
             GridKind::Array(array) => self.read_array(array, bounds, bytes)?,
@@ -317,7 +316,7 @@ impl Grid {
         let nbytes = nitems.saturating_mul(itemsize as u64);
         if let GridKind::Array(array) = &self.kind {
             bytes.clear();
-            bytes.resize(usize::try_from(nbytes).unwrap_or(usize::MAX), 0);
+            bytes.resize(memory::as_len(nbytes), 0);
             let picks: Vec<Pick> = axes.iter().map(Axis::pick).collect();
             return array.read(&picks.into(), bytes);
         }
@@ -339,7 +338,7 @@ impl Grid {
             starts = starts.into_iter().flat_map(along).collect();
         }
         let item = |start: u64| {
-            let start = usize::try_from(start).unwrap_or(usize::MAX).saturating_mul(itemsize);
+            let start = memory::as_len(start).saturating_mul(itemsize);
             bytes.get(start..start.saturating_add(itemsize)).unwrap_or_default()
         };
         *bytes = starts.into_iter().flat_map(item).copied().collect();
@@ -387,7 +386,7 @@ fn fill(parts: &[(u64, Source)], budget: &Budget, at: u64, dest: &mut [u8]) -> R
         match source {
             Source::Object(object) => decoded::part(object, range, budget, &mut sink)?,
             Source::Items(items) => {
-                let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+                let len = memory::as_len(range.end - range.start);
                 let rest = dest.len() - filled;
                 items.stored.read(range.start, &mut dest[filled..][..len.min(rest)])?;
                 filled += len.min(rest);

@@ -11,6 +11,7 @@ use super::Work;
 use crate::{
     args::{ChecksumChoice, ConvertArgs, ConvertedFormat},
     error::{Error, Result, message},
+    memory,
     report::readers,
 };
 
@@ -107,7 +108,7 @@ impl Work<'_> {
             None => (old.codec, old.codec_meta),
         };
         let level = if anew.level.given { anew.level.level } else { old.clevel };
-        let block_size = anew.block_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
+        let block_size = anew.block_size.map(|size| memory::as_len(size.0));
         Ok(CParams::default()
             .codec(codec.0)
             .codec_meta(codec.1)

@@ -22,6 +22,7 @@ use crate::{
         stored_array::{Source as BoxSource, count, selection},
     },
     inputs::Sink,
+    memory,
 };
 
 /// Fills the items of a box.
@@ -68,7 +69,7 @@ impl Work<'_> {
             Some(shape) => shape.of_items(found / itemsize.max(1)),
             None => vec![found / itemsize.max(1)],
         };
-        let expected = shape.iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
+        let expected = memory::nbytes(itemsize, &shape);
         if expected != found {
             return Err(Error::ArrayLen { expected, found });
         }
@@ -92,9 +93,7 @@ impl Work<'_> {
     /// The rows in the chunks of a file, if all chunks but the last have as many, in whole blocks.
     fn rows(&self, blp: &Blp, layout: &Layout) -> Result<Option<Rows>> {
         let Some((_, others)) = layout.shape.split_first() else { return Ok(None) };
-        let row = others
-            .iter()
-            .fold(layout.dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));
+        let row = memory::nbytes(layout.dtype.itemsize() as u64, &others);
         let (Ok(nbytes), Some(size), false) = (
             usize::try_from(row),
             self.source.chunksize()?,
@@ -195,7 +194,7 @@ impl Work<'_> {
         let itemsize = writer.dtype().itemsize() as u64;
         let mut items = Vec::new();
         for bounds in boxes {
-            items.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            items.resize(memory::as_len(count(&bounds) * itemsize), 0);
             fill(&bounds, &mut items)?;
             writer.write_bytes(selection(&bounds), &items)?;
             self.progress.add(items.len() as u64);

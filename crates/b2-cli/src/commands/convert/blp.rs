@@ -15,7 +15,10 @@ use super::{
     frame::CHUNK_NBYTES,
     source::{Layout, Packed},
 };
-use crate::error::{Doing, Error, Result};
+use crate::{
+    error::{Doing, Error, Result},
+    memory,
+};
 
 impl Work<'_> {
     /// Writes a Bloscpack file to `path`.
@@ -61,7 +64,7 @@ impl Work<'_> {
         let mut done = Done::default();
         let mut left = self.source.nbytes()?;
         for nchunk in 0..left.div_ceil(size as u64) {
-            let nbytes = usize::try_from(left.min(size as u64)).unwrap_or(usize::MAX);
+            let nbytes = memory::as_len(left.min(size as u64));
             let moved = self.blosc1(nchunk, nbytes)?;
             done.count(moved.is_some());
             let chunk = match moved {
@@ -109,8 +112,7 @@ impl Work<'_> {
         left_out: &mut Vec<String>,
     ) -> Result<WriteOptions> {
         let cparams = self.cparams()?;
-        let asked =
-            self.args.anew.chunk_size.map(|size| usize::try_from(size.0).unwrap_or(usize::MAX));
+        let asked = self.args.anew.chunk_size.map(|size| memory::as_len(size.0));
         let size = asked.or(size).unwrap_or(CHUNK_NBYTES);
         let memory = self.cx.compress_options(&cparams, size, 0)?;
         let (metadata, array) = (self.source.metadata()?, self.array_info(left_out));

@@ -18,6 +18,7 @@ use crate::{
     error::{Error, Result, message},
     formats::stored_array::selection,
     inputs::Sink,
+    memory,
     report::readers,
 };
 
@@ -122,7 +123,7 @@ impl Work<'_> {
     /// The content, compressed to chunks of one size.
     fn content_anew(&self, path: &Path) -> Result<Done> {
         let size = match (self.args.anew.chunk_size, self.source.chunksize()?) {
-            (Some(size), _) => usize::try_from(size.0).unwrap_or(usize::MAX),
+            (Some(size), _) => memory::as_len(size.0),
             (None, Some(size)) => size,
             (None, None) => CHUNK_NBYTES,
         };

@@ -16,6 +16,7 @@ use crate::{
         stored_array::{Source as BoxSource, count},
     },
     inputs::{Object, Sink, decoded, is_sparse, item_type},
+    memory,
 };
 
 /// The source of a conversion, as destinations need it.
@@ -154,7 +155,7 @@ impl Source {
             Self::Object(object) => object.typesize(),
             Self::Items(items) => items.stored.itemsize,
         };
-        usize::try_from(typesize).unwrap_or(usize::MAX).max(1)
+        memory::as_len(typesize).max(1)
     }
 
     /// The metadata.
@@ -310,7 +311,7 @@ impl Source {
         row.first_mut().into_iter().for_each(|len| *len = 1);
         let mut piece = vec![];
         for bounds in Boxes::new(&layout.shape, &row, itemsize, budget) {
-            piece.resize(usize::try_from(count(&bounds) * itemsize).unwrap_or(usize::MAX), 0);
+            piece.resize(memory::as_len(count(&bounds) * itemsize), 0);
             items.fill(&bounds, &mut piece)?;
             sink(&piece)?;
         }

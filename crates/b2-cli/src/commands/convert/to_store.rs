@@ -25,6 +25,7 @@ use crate::{
     error::{Result, message},
     formats::{TableRows, store::rows::nulls_of_copy},
     inputs::{Object, OpenedInput, Origin, Part},
+    memory,
     output::{Nest, targets},
 };
 
@@ -208,7 +209,7 @@ impl Work<'_> {
         let mut start = 0;
         loop {
             let end = table.len().min(start + step);
-            let count = usize::try_from(end - start).unwrap_or(usize::MAX);
+            let count = memory::as_len(end - start);
             let mut values = Vec::new();
             for ((column, (name, rule)), objects) in
                 table.columns().iter().zip(columns).zip(&mut objects)
@@ -279,7 +280,7 @@ fn batches_of_rows(
     sink: BatchSink<'_>,
 ) -> Result<()> {
     let rowsize = dtype.itemsize().max(1);
-    let batch = usize::try_from(batch).unwrap_or(usize::MAX);
+    let batch = memory::as_len(batch);
     let mut parts: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
     let (mut kept, mut is_first) = (Vec::new(), true);
     let mut hand_over = |rows: &[u8]| {

@@ -14,6 +14,7 @@ use crate::{
     error::{Doing, Error, Result},
     formats::msgpack_json,
     inputs::{is_sparse, object_reader::Found},
+    memory,
 };
 
 /// The header of a frame, whatever else may be wrong with it.
@@ -97,9 +98,7 @@ fn one_chunk(printer: &mut Printer<'_>, schunk: &SChunk, nchunk: u64) -> Result<
         Err(error) => return printer.problem(&error.into()),
     };
     let limit = printer.cx.memory();
-    if info.cbytes > limit {
-        return Err(Error::MaxMemory { needed: info.cbytes, limit });
-    }
+    memory::check(info.cbytes, limit)?;
     let name = format!("chunk {nchunk}");
     match schunk.chunk(nchunk)? {
         ChunkBytes::Stored(bytes) => {
@@ -129,9 +128,7 @@ fn dead(printer: &mut Printer<'_>, found: &Found, range: core::ops::Range<u64>) 
 
 fn index(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
     let (len, limit) = (schunk.index_len(), printer.cx.memory());
-    if len > limit {
-        return Err(Error::MaxMemory { needed: len, limit });
-    }
+    memory::check(len, limit)?;
     // The data section of a sparse frame is empty: its chunks are files.
     let data = if is_sparse(schunk) { 0 } else { schunk.cbytes() };
     let at = found.at + u64::from(schunk.header().header_len()) + data;
@@ -141,9 +138,7 @@ fn index(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()
 
 fn trailer(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
     let (len, limit) = (schunk.trailer_len(), printer.cx.memory());
-    if len > limit {
-        return Err(Error::MaxMemory { needed: len, limit });
-    }
+    memory::check(len, limit)?;
     let at = found.at + schunk.frame_len() - len;
     let bytes = read(found, at, len)?;
     printer.section("trailer", &format!(", {len} bytes"))?;

@@ -10,6 +10,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result},
     inputs::{ContentKind, Origin, Part, origin},
+    memory,
     render::{harmless, size},
 };
 
@@ -39,7 +40,7 @@ pub(super) fn describe(cx: &Context, origin: &Origin) -> Result<Option<String>> 
     let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let header = NpyHeader::parse(&head(&file)?)?;
     let file_bytes = fs::metadata(path).map_err(Error::io(Doing::Open))?.len();
-    let nitems = header.shape.iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
+    let nitems = memory::nbytes(1, &header.shape);
     let nbytes = nitems.saturating_mul(header.dtype.itemsize() as u64);
     let order = if header.fortran_order { "F" } else { "C" };
     let name = origin.name();

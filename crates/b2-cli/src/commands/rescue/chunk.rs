@@ -22,6 +22,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::chunk,
     inputs::Guard,
+    memory,
     output::{StageOptions, Staged, targets::CHUNK_SUFFIX},
 };
 
@@ -115,10 +116,8 @@ fn salvage(
     let len = member.end.saturating_sub(member.start);
     // The bytes, a copy with sound block starts, and as much for the data.
     let (needed, limit) = (len.saturating_mul(4), cx.memory());
-    if needed > limit {
-        return Err(Error::MaxMemory { needed, limit });
-    }
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    memory::check(needed, limit)?;
+    let mut bytes = vec![0; memory::as_len(len)];
     store.read_exact_at(member.start, &mut bytes).map_err(unreadable(path))?;
     let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 4));
     let rescue = RescueOptions::default().fill(args.fill());

@@ -13,6 +13,7 @@ use crate::{
     error::Result,
     formats::{Blp, opened_array},
     inputs::Object,
+    memory,
     opener::OpenedArray,
 };
 
@@ -80,7 +81,7 @@ impl Array {
 
     /// Number of items.
     pub(crate) fn nitems(&self) -> u64 {
-        self.shape().iter().fold(1, |nitems, len| nitems.saturating_mul(*len))
+        memory::nbytes(1, self.shape())
     }
 
     /// Fills `dest` with a part, in C order.
@@ -143,7 +144,7 @@ fn strides(shape: &[u64], itemsize: usize) -> Vec<usize> {
     let mut strides = vec![itemsize];
     for len in shape.iter().skip(2).rev() {
         let inner = strides.last().copied().unwrap_or(itemsize);
-        strides.push(inner.saturating_mul(usize::try_from(*len).unwrap_or(usize::MAX)));
+        strides.push(inner.saturating_mul(memory::as_len(*len)));
     }
     strides.reverse();
     strides
@@ -160,7 +161,7 @@ fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) 
         return;
     };
     for position in *list {
-        let start = usize::try_from(*position).unwrap_or(usize::MAX).saturating_mul(*stride);
+        let start = memory::as_len(*position).saturating_mul(*stride);
         take(&from[start..start + stride], lists, strides, dest);
     }
 }

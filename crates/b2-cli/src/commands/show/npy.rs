@@ -15,6 +15,7 @@ use crate::{
     context::Context,
     error::Result,
     inputs::{ContentKind, Origin, Part as Place, origin},
+    memory,
 };
 
 /// The items of an input that is a `.npy` file.
@@ -37,7 +38,7 @@ pub(super) fn grid(cx: &Context, origin: &Origin) -> Result<Option<Grid>> {
 /// A part that the array does not have.
 pub(super) fn part(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<Part> {
     let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
-    let nitems = grid.shape().iter().fold(1u64, |nitems, len| nitems.saturating_mul(*len));
+    let nitems = memory::nbytes(1, grid.shape());
     let picks = match (&args.slice, args.lines) {
         (Some(slice), _) => slice.in_dims(grid.shape().len()),
         (None, Some(lines)) if !grid.shape().is_empty() => vec![Pick::from(0..lines)],

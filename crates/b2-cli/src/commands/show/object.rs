@@ -9,6 +9,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     formats::msgpack_json,
+    memory,
 };
 
 /// Shows elements of an object array, one in a line.
@@ -17,8 +18,8 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, array: &CArray) -> 
         Some(slice) => range(&slice.in_dims(1), array.len())?,
         None => 0..array.len().min(args.lines.unwrap_or(u64::MAX)),
     };
-    let wanted = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX);
-    let start = usize::try_from(rows.start).unwrap_or(usize::MAX);
+    let wanted = memory::as_len(rows.end - rows.start);
+    let start = memory::as_len(rows.start);
     let elements = array.objects()?.skip(start).take(wanted);
     if !cx.console.json() {
         for element in elements {

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::{item, numpy};
 
+use crate::memory;
+
 /// Items in C order, and where some are left out.
 pub(super) struct Part {
     pub(super) dtype: Dtype,
@@ -52,7 +54,7 @@ impl<'a> Rows<'a> {
         }
         match shape {
             [] | [_] => Self::Items(dtype, 1),
-            [.., len] => Self::Items(dtype, usize::try_from(*len).unwrap_or(usize::MAX)),
+            [.., len] => Self::Items(dtype, memory::as_len(*len)),
         }
     }
 

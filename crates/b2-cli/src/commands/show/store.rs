@@ -16,6 +16,7 @@ use crate::{
     context::Context,
     error::{Error, Result, message},
     formats::{TableRows, store},
+    memory,
     render::{Align, Table as TextTable, harmless, json_text, size},
 };
 
@@ -157,9 +158,9 @@ impl Chosen<'_> {
                 break;
             }
             let mut wanted = self.filter.matches(rows)?;
-            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(wanted.len());
+            let skipped = memory::as_len(skip).min(wanted.len());
             wanted.drain(..skipped);
-            wanted.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            wanted.truncate(memory::as_len(left));
             skip -= skipped as u64;
             left -= wanted.len() as u64;
             let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { continue };
@@ -171,7 +172,7 @@ impl Chosen<'_> {
             let values = read.collect::<core::result::Result<Vec<_>, _>>()?;
             let mut page = String::new();
             for row in &wanted {
-                let row = usize::try_from(row - first).unwrap_or(usize::MAX);
+                let row = memory::as_len(row - first);
                 if streams {
                     add_record(args, names, self.specs, &values, row, &mut page);
                 } else {
@@ -261,7 +262,7 @@ fn batches(rows: Range<u64>) -> impl Iterator<Item = Range<u64>> {
 }
 
 fn len(rows: &Range<u64>) -> usize {
-    usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX)
+    memory::as_len(rows.end - rows.start)
 }
 
 fn align(column: &ColumnValues) -> Align {

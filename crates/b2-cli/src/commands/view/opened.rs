@@ -17,6 +17,7 @@ use crate::{
     error::{Error, Result, message},
     formats::{Bcolz, store},
     inputs::{Object, ObjectReader, Origin, Part},
+    memory,
     render::{harmless, size},
 };
 
@@ -236,8 +237,8 @@ impl Opened {
     /// The rows of a table from `at` on, with as many columns as are wanted.
     fn row_cells(&self, at: (u64, u64), nrows: u64, ncolumns: u64) -> Result<Cells> {
         let mut cells = Cells::default();
-        let skipped = usize::try_from(at.1).unwrap_or(usize::MAX);
-        let wanted = usize::try_from(ncolumns).unwrap_or(usize::MAX);
+        let skipped = memory::as_len(at.1);
+        let wanted = memory::as_len(ncolumns);
         for (name, grid) in self.columns.iter().skip(skipped).take(wanted) {
             let len = grid.shape().first().copied().unwrap_or(0);
             let rows = at.0.min(len)..at.0.saturating_add(nrows).min(len);
@@ -247,7 +248,7 @@ impl Opened {
             let valid = grid.read(&bounds, &mut bytes)?;
             let each = grid.shape().iter().skip(1).product::<u64>().max(1);
             let itemsize = grid.dtype().itemsize().max(1);
-            let row_nbytes = itemsize.saturating_mul(usize::try_from(each).unwrap_or(usize::MAX));
+            let row_nbytes = itemsize.saturating_mul(memory::as_len(each));
             cells.names.push(harmless(name));
             for (n, row) in bytes.chunks_exact(row_nbytes.max(1)).enumerate() {
                 let is_null = valid.as_ref().and_then(|valid| valid.get(n)) == Some(&false);

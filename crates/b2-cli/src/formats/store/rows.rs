@@ -19,6 +19,7 @@ use crate::{
     error::{Error, Result, message},
     formats::msgpack_json,
     inputs::Sink,
+    memory,
     output::Nest,
 };
 
@@ -133,12 +134,12 @@ impl TableRows {
     /// A condition that makes no sense; columns that cannot be read.
     pub(crate) fn filter(self, condition: &str) -> Result<Self> {
         let filter = self.condition(condition)?;
-        let len = usize::try_from(self.nrows.div_ceil(64)).unwrap_or(usize::MAX);
+        let len = memory::as_len(self.nrows.div_ceil(64));
         let (mut bits, mut before, mut count) = (vec![0_u64; len], vec![], 0_u64);
         for rows in batches(0..self.nrows, BATCH_NROWS) {
             before.push(count);
             for row in filter.matches(rows)? {
-                let word = usize::try_from(row / 64).unwrap_or(usize::MAX);
+                let word = memory::as_len(row / 64);
                 bits[word] |= 1 << (row % 64);
                 count += 1;
             }
@@ -410,9 +411,7 @@ impl TableRows {
         let mut at = rows.start * rowsize;
         self.for_each_batch(rows, &mut |values| {
             let bytes = self.rows_of(dtypes, values);
-            let inside = |end: u64| {
-                usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len())
-            };
+            let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
             let (start, end) = (inside(range.start), inside(range.end));
             at += bytes.len() as u64;
             sink(&bytes[start..end])
@@ -472,8 +471,8 @@ impl Chosen {
     /// The chosen rows of some [`BATCH_NROWS`] rows of the table.
     fn rows_of(&self, block: u64) -> Vec<u64> {
         let start = block * (BATCH_NROWS / 64);
-        let words = (start..start + BATCH_NROWS / 64)
-            .zip(self.bits.iter().skip(usize::try_from(start).unwrap_or(usize::MAX)));
+        let words =
+            (start..start + BATCH_NROWS / 64).zip(self.bits.iter().skip(memory::as_len(start)));
         words
             .flat_map(|(word, bits)| {
                 (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)

@@ -6,79 +6,53 @@
 //! struct lists its fields in a table of [`Field`]s, for programs that print them.
 
 use zerocopy::little_endian::I32;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 pub use blosc_codecs::FormatId;
 
 pub use crate::flags::{Blosc2Flags, Blosc2Flags2, Flags};
 
-/// Bytes 0..16 of every chunk.
-#[derive(
-    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
-)]
-#[repr(C)]
-pub struct RawHeader {
-    /// 0x00  Version of the chunk format.
-    pub version: u8,
-    /// 0x01  Version of the codec's own stream format; 1 for every built-in codec.
-    pub versionlz: u8,
-    /// 0x02  See [`Flags`].
-    pub flags: u8,
-    /// 0x03  Size of one item (bytes).
-    pub typesize: u8,
-    /// 0x04  Size of the data (bytes).
-    pub nbytes: I32,
-    /// 0x08  Size of a block (bytes); in a VL-block chunk the number of blocks.
-    pub blocksize: I32,
-    /// 0x0c  Size of the chunk, header included (bytes).
-    pub cbytes: I32,
-}
-const _: () = assert!(size_of::<RawHeader>() == 16);
+crate::raw_struct! {
+    16 bytes, offsets from 0 at the start of "the chunk";
 
-impl RawHeader {
-    /// The fields, with offsets from the start of the chunk.
-    pub const FIELDS: &[Field] = crate::raw_fields!(Self, 0 => {
-        version: Unsigned,
-        versionlz: Unsigned,
-        flags: Code,
-        typesize: Unsigned,
-        nbytes: Signed,
-        blocksize: Signed,
-        cbytes: Signed,
-    });
+    /// Bytes 0..16 of every chunk.
+    #[derive(PartialEq, Eq)]
+    pub struct RawHeader {
+        /// 0x00  Version of the chunk format.
+        pub version: u8 => Unsigned,
+        /// 0x01  Version of the codec's own stream format; 1 for every built-in codec.
+        pub versionlz: u8 => Unsigned,
+        /// 0x02  See [`Flags`].
+        pub flags: u8 => Code,
+        /// 0x03  Size of one item (bytes).
+        pub typesize: u8 => Unsigned,
+        /// 0x04  Size of the data (bytes).
+        pub nbytes: I32 => Signed,
+        /// 0x08  Size of a block (bytes); in a VL-block chunk the number of blocks.
+        pub blocksize: I32 => Signed,
+        /// 0x0c  Size of the chunk, header included (bytes).
+        pub cbytes: I32 => Signed,
+    }
 }
 
-/// Bytes 16..32 of a chunk with an extended header.
-#[derive(
-    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug, PartialEq, Eq,
-)]
-#[repr(C)]
-pub struct RawExtension {
-    /// 0x10  Filter ids, one byte for each slot; 0 is an empty slot.
-    pub filters: [u8; 6],
-    /// 0x16  Codec id; decides only if the format code in `flags` is 6.
-    pub udcodec: u8,
-    /// 0x17  Parameter of the codec.
-    pub compcode_meta: u8,
-    /// 0x18  Parameters of the filters, one byte for each slot.
-    pub filters_meta: [u8; 6],
-    /// 0x1e  See [`Blosc2Flags2`].
-    pub blosc2_flags2: u8,
-    /// 0x1f  See [`Blosc2Flags`].
-    pub blosc2_flags: u8,
-}
-const _: () = assert!(size_of::<RawExtension>() == 16);
+crate::raw_struct! {
+    16 bytes, offsets from 16 at the start of "the chunk";
 
-impl RawExtension {
-    /// The fields, with offsets from the start of the chunk.
-    pub const FIELDS: &[Field] = crate::raw_fields!(Self, size_of::<RawHeader>() => {
-        filters: Code,
-        udcodec: Code,
-        compcode_meta: Unsigned,
-        filters_meta: Bytes,
-        blosc2_flags2: Code,
-        blosc2_flags: Code,
-    });
+    /// Bytes 16..32 of a chunk with an extended header.
+    #[derive(PartialEq, Eq)]
+    pub struct RawExtension {
+        /// 0x10  Filter ids, one byte for each slot; 0 is an empty slot.
+        pub filters: [u8; 6] => Code,
+        /// 0x16  Codec id; decides only if the format code in `flags` is 6.
+        pub udcodec: u8 => Code,
+        /// 0x17  Parameter of the codec.
+        pub compcode_meta: u8 => Unsigned,
+        /// 0x18  Parameters of the filters, one byte for each slot.
+        pub filters_meta: [u8; 6] => Bytes,
+        /// 0x1e  See [`Blosc2Flags2`].
+        pub blosc2_flags2: u8 => Code,
+        /// 0x1f  See [`Blosc2Flags`].
+        pub blosc2_flags: u8 => Code,
+    }
 }
 
 /// A field of a raw layout, as the format documents list it.
@@ -112,18 +86,37 @@ pub enum FieldKind {
     Marker,
 }
 
-/// Makes the table of the fields of a raw struct: offsets and sizes are those of the struct, plus
-/// the offset of the struct itself.
+/// Declares a raw struct, and with it the table of its fields: after the type of each field stands
+/// how its bytes are read. The size is checked when it is compiled.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! raw_fields {
-    ($Raw:ty, $start:expr => { $($field:ident: $kind:ident),* $(,)? }) => {
-        &[$($crate::raw::Field {
-            name: stringify!($field),
-            offset: usize::saturating_add($start, core::mem::offset_of!($Raw, $field)),
-            size: $crate::raw::size_of_field(|raw: &$Raw| &raw.$field),
-            kind: $crate::raw::FieldKind::$kind,
-        }),*]
+macro_rules! raw_struct {
+    (
+        $len:literal bytes, offsets from $start:literal at the start of $origin:literal;
+
+        $(#[$attribute:meta])*
+        pub struct $Raw:ident {
+            $( $(#[$doc:meta])* pub $field:ident: $Type:ty => $kind:ident, )+
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::KnownLayout)]
+        #[derive(zerocopy::Immutable, zerocopy::Unaligned, Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct $Raw {
+            $( $(#[$doc])* pub $field: $Type, )+
+        }
+        const _: () = assert!(size_of::<$Raw>() == $len);
+
+        impl $Raw {
+            #[doc = concat!("The fields, with offsets from the start of ", $origin, ".")]
+            pub const FIELDS: &[$crate::raw::Field] = &[$($crate::raw::Field {
+                name: stringify!($field),
+                offset: usize::saturating_add($start, core::mem::offset_of!($Raw, $field)),
+                size: $crate::raw::size_of_field(|raw: &$Raw| &raw.$field),
+                kind: $crate::raw::FieldKind::$kind,
+            }),+];
+        }
     };
 }
 

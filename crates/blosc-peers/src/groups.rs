@@ -21,7 +21,7 @@ pub(crate) use crate::table::Subject;
 use crate::{
     c_blosc2::CBlosc2,
     clock::{Effort, Times, Work, compare},
-    failure::Result,
+    failure::{Result, fail},
     sets::Set,
     table::Row,
 };
@@ -69,10 +69,15 @@ impl Bench {
             core::hint::black_box(dest);
             Ok(())
         };
-        let (setting, case) = ("nothing but a copy".to_owned(), format!("{} KiB", nbytes >> 10));
-        let subject =
-            Subject { group, what: "memcpy", setting, case, threads: 1, nbytes, size: 0.0 };
+        let case = format!("{} KiB", nbytes >> 10);
+        let subject = Subject::new(group, "memcpy", "nothing but a copy", case).nbytes(nbytes);
         self.measure(subject, &mut || copy(&mut dest), &mut || copy(&mut their_dest))
+    }
+
+    /// The data set with this name.
+    pub(crate) fn set(&self, name: &str) -> Result<&Set> {
+        let set = self.sets.iter().find(|set| set.name == name);
+        set.map_or_else(|| fail(format!("{name}: no such set")), Ok)
     }
 
     pub(crate) fn keep(&mut self, subject: Subject, times: Times) {

@@ -26,6 +26,33 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    /// Work of one thread on one byte, which makes no compressed data.
+    pub(crate) fn new(
+        group: &'static str,
+        what: &'static str,
+        setting: impl Into<String>,
+        case: impl Into<String>,
+    ) -> Self {
+        let (setting, case) = (setting.into(), case.into());
+        Self { group, what, setting, case, threads: 1, nbytes: 1, size: 0.0 }
+    }
+
+    /// Work of `threads` threads.
+    pub(crate) fn threads(self, threads: u16) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Work on `nbytes` bytes of data.
+    pub(crate) fn nbytes(self, nbytes: usize) -> Self {
+        Self { nbytes, ..self }
+    }
+
+    /// Work with compressed data of these sizes, ours and theirs (bytes).
+    #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
+    pub(crate) fn sizes(self, ours: usize, theirs: usize) -> Self {
+        Self { size: ours as f64 / theirs as f64, ..self }
+    }
+
     /// What tells it from the others.
     pub(crate) fn name(&self) -> (&str, &str, &str, &str, u16, usize) {
         (self.group, self.what, &self.setting, &self.case, self.threads, self.nbytes)

@@ -53,72 +53,39 @@ struct PartRow {
     note: Option<String>,
 }
 
+impl FormatRow {
+    /// A format that is read and written.
+    const fn both(name: &'static str, note: &'static str) -> Self {
+        Self { name, read: true, write: true, note }
+    }
+
+    /// A format that is only read.
+    const fn read(name: &'static str, note: &'static str) -> Self {
+        Self { name, read: true, write: false, note }
+    }
+}
+
 const FORMATS: &[FormatRow] = &[
-    FormatRow {
-        name: "b2frame",
-        read: true,
-        write: true,
-        note: "contiguous Blosc2 frame, format 2 and 3 (.b2frame)",
-    },
-    FormatRow {
-        name: "sframe",
-        read: true,
-        write: true,
-        note: "sparse Blosc2 frame (directory, .sframe)",
-    },
-    FormatRow {
-        name: "legacy-frame",
-        read: true,
-        write: false,
-        note: "frame of the 2.0.0 betas; `b2 convert` makes one of today",
-    },
-    FormatRow {
-        name: "b2nd",
-        read: true,
-        write: true,
-        note: "n-dimensional array in a contiguous frame (.b2nd)",
-    },
-    FormatRow {
-        name: "chunk",
-        read: true,
-        write: true,
-        note: "bare chunk of Blosc 1 or Blosc2, as Zarr stores them (.chunk)",
-    },
-    FormatRow {
-        name: "blp",
-        read: true,
-        write: true,
-        note: "Bloscpack file, format 1 to 3 (.blp)",
-    },
-    FormatRow {
-        name: "b2z",
-        read: true,
-        write: true,
-        note: "store of Blosc2 in one file (.b2z); `b2 pack` makes it of a directory",
-    },
-    FormatRow {
-        name: "b2d",
-        read: true,
-        write: true,
-        note: "store of Blosc2 in a directory (.b2d); `b2 unpack` makes it of a file",
-    },
-    FormatRow { name: "b2e", read: true, write: false, note: "store of Blosc2 in a frame (.b2e)" },
-    FormatRow { name: "carray", read: true, write: true, note: "array of bcolz (directory)" },
-    FormatRow { name: "ctable", read: true, write: true, note: "table of bcolz (directory)" },
-    FormatRow {
-        name: "npy",
-        read: true,
-        write: true,
-        note: "array of NumPy, format 1 to 3 (.npy)",
-    },
-    FormatRow { name: "csv", read: true, write: true, note: "comma-separated values (.csv)" },
+    FormatRow::both("b2frame", "contiguous Blosc2 frame, format 2 and 3 (.b2frame)"),
+    FormatRow::both("sframe", "sparse Blosc2 frame (directory, .sframe)"),
+    FormatRow::read("legacy-frame", "frame of the 2.0.0 betas; `b2 convert` makes one of today"),
+    FormatRow::both("b2nd", "n-dimensional array in a contiguous frame (.b2nd)"),
+    FormatRow::both("chunk", "bare chunk of Blosc 1 or Blosc2, as Zarr stores them (.chunk)"),
+    FormatRow::both("blp", "Bloscpack file, format 1 to 3 (.blp)"),
+    FormatRow::both("b2z", "store of Blosc2 in one file (.b2z); `b2 pack` makes it of a directory"),
+    FormatRow::both("b2d", "store of Blosc2 in a directory (.b2d); `b2 unpack` makes it of a file"),
+    FormatRow::read("b2e", "store of Blosc2 in a frame (.b2e)"),
+    FormatRow::both("carray", "array of bcolz (directory)"),
+    FormatRow::both("ctable", "table of bcolz (directory)"),
+    FormatRow::both("npy", "array of NumPy, format 1 to 3 (.npy)"),
+    FormatRow::both("csv", "comma-separated values (.csv)"),
     FormatRow {
         name: "parquet",
         read: cfg!(feature = "parquet"),
         write: cfg!(feature = "parquet"),
         note: "table of Parquet, in builds with the feature `parquet` (.parquet)",
     },
-    FormatRow { name: "raw", read: true, write: true, note: "bytes without any format" },
+    FormatRow::both("raw", "bytes without any format"),
 ];
 
 /// Where inputs may be besides files.

@@ -1,11 +1,7 @@
 //! Growing: by rows of the caller, or by rows of the fill value.
 #![cfg_attr(
     not(test),
-    expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "rows and bytes that were compared with the layout"
-    )
+    expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
 )]
 
 use super::CArrayWriter;

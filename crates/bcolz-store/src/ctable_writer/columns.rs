@@ -1,11 +1,4 @@
 //! Columns come, go, and get other names.
-#![cfg_attr(
-    not(test),
-    expect(
-        clippy::arithmetic_side_effects,
-        reason = "rows and bytes that were compared with the layout"
-    )
-)]
 
 use super::{CTableWriter, check_name};
 use crate::carray_writer::CArrayWriter;

@@ -1,12 +1,4 @@
 //! Rows that were found, in batches.
-#![cfg_attr(
-    not(test),
-    expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "rows and bytes that were compared with the layout"
-    )
-)]
 
 use std::collections::VecDeque;
 

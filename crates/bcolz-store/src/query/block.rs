@@ -1,12 +1,4 @@
 //! One block of rows: what is read of it, and which rows are taken.
-#![cfg_attr(
-    not(test),
-    expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "rows and bytes that were compared with the layout"
-    )
-)]
 
 use core::convert::Infallible;
 use core::ops::Range;

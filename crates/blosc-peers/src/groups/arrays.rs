@@ -13,7 +13,7 @@ use blosc_chunk::{CParams, CodecId, Level, Pipeline, Threads};
 use blosc_io::MemStore;
 use blosc_testdata::data::XorShift32;
 
-use super::{Bench, Subject};
+use super::{Bench, Subject, frames::PARAMS};
 use crate::{
     c_blosc2::{Grid, Params},
     failure::{Result, fail},
@@ -57,18 +57,8 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     for case in cases(bench.quick) {
         let settings = [("lz4 shuffle", 1, 5), ("zstd shuffle", 5, 1)];
         for (name, codec, level) in settings.into_iter().take(if case.is_large { 1 } else { 2 }) {
-            let Some(set) = bench.sets.iter().find(|set| set.name == case.set) else {
-                return fail(format!("{}: no such set", case.set));
-            };
-            let params = Params {
-                codec,
-                level,
-                typesize: set.typesize,
-                filters: [0, 0, 0, 0, 0, 1],
-                block_size: 0,
-                split: 4,
-                threads: 1,
-            };
+            let set = bench.set(case.set)?;
+            let params = Params { codec, level, typesize: set.typesize, ..PARAMS };
             let nitems = usize::try_from(case.grid.shape.iter().product::<i64>())?;
             let plain: Vec<u8> =
                 set.bytes.iter().copied().cycle().take(nitems * set.typesize).collect();
@@ -112,9 +102,9 @@ impl Work<'_> {
         self.write_box(bench, &cube, &frame)
     }
 
-    fn subject(&self, what: &'static str, nbytes: usize, size: f64) -> Subject {
-        let (setting, case) = (self.setting.to_owned(), self.case.name.to_owned());
-        Subject { group: "arrays", what, setting, case, threads: self.params.threads, nbytes, size }
+    fn subject(&self, what: &'static str, nbytes: usize) -> Subject {
+        let subject = Subject::new("arrays", what, self.setting, self.case.name);
+        subject.threads(self.params.threads).nbytes(nbytes)
     }
 
     fn nd_params(&self) -> Result<NdParams> {
@@ -151,7 +141,7 @@ impl Work<'_> {
             return fail(format!("arrays: {}: other items come back", self.case.name));
         }
         bench.measure(
-            self.subject("write all", self.plain.len(), 0.0),
+            self.subject("write all", self.plain.len()),
             &mut || write().map(drop),
             &mut || c.array(&self.case.grid, &self.params, self.plain).map(drop),
         )?;
@@ -161,7 +151,7 @@ impl Work<'_> {
             theirs = c.array_of(&frame)?;
         }
         bench.measure(
-            self.subject("read all", self.plain.len(), 0.0),
+            self.subject("read all", self.plain.len()),
             &mut || Ok(array.read_bytes(.., &mut dest)?),
             &mut || theirs.read(&mut c_dest),
         )?;
@@ -196,11 +186,9 @@ impl Work<'_> {
                 return fail(format!("arrays: {what}: not the same items"));
             }
         }
-        bench.measure(
-            self.subject(what, nbytes, 0.0),
-            &mut || ours(&mut dest, &mut rng),
-            &mut || c(&mut c_dest, &mut c_rng),
-        )
+        bench.measure(self.subject(what, nbytes), &mut || ours(&mut dest, &mut rng), &mut || {
+            c(&mut c_dest, &mut c_rng)
+        })
     }
 
     /// Puts boxes in at random places. How many chunks a box touches depends on its place, so that
@@ -216,7 +204,7 @@ impl Work<'_> {
         let mut rng = XorShift32::default();
         let places: Vec<_> = (0..NBOXES).map(|_| self.place(lens, &mut rng)).collect();
         bench.measure(
-            self.subject("write box", NBOXES * items.len(), 0.0),
+            self.subject("write box", NBOXES * items.len()),
             &mut || {
                 for (start, stop) in &places {
                     writer.write_bytes(selection(start, stop), items)?;

@@ -109,15 +109,7 @@ fn tables(bench: &mut Bench, python: &mut Python, root: &str, rows: u64) -> Resu
 
 fn subject(what: &'static str, case: String, nbytes: u64) -> Subject {
     let nbytes = usize::try_from(nbytes).unwrap_or(usize::MAX);
-    Subject {
-        group: "bcolz",
-        what,
-        setting: "lz4 shuffle".into(),
-        case,
-        threads: 2,
-        nbytes,
-        size: 0.0,
-    }
+    Subject::new("bcolz", what, "lz4 shuffle", case).threads(2).nbytes(nbytes)
 }
 
 /// A place where nothing is.

@@ -42,9 +42,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
         ]
     };
     for name in sets {
-        let Some(set) = bench.sets.iter().find(|set| set.name == *name) else {
-            return fail(format!("{name}: no such set"));
-        };
+        let set = bench.set(name)?;
         let (bytes, typesize) = (set.bytes.repeat(times(bench.quick)), set.typesize);
         let files = Files::new(&bench.folder);
         fs::write(&files.plain, &bytes)?;
@@ -112,15 +110,11 @@ impl Job<'_> {
                 return fail(format!("bloscpack: {}: {what} read other bytes", self.case));
             }
         }
-        let size = ratio(fs::metadata(packed)?.len(), fs::metadata(their_packed)?.len());
-        let subject = |what| Subject {
-            group: "bloscpack",
-            what,
-            setting: self.setting.clone(),
-            case: self.case.to_owned(),
-            threads: 2,
-            nbytes: self.plain.len(),
-            size,
+        let len = |path| -> Result<usize> { Ok(usize::try_from(fs::metadata(path)?.len())?) };
+        let (ours, theirs) = (len(packed)?, len(their_packed)?);
+        let subject = |what| {
+            let subject = Subject::new("bloscpack", what, self.setting.as_str(), self.case);
+            subject.threads(2).nbytes(self.plain.len()).sizes(ours, theirs)
         };
         compare(
             bench,
@@ -169,9 +163,4 @@ fn new_file(path: &Path) -> Result<File> {
         fs::remove_file(path)?;
     }
     Ok(File::create_new(path)?)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "sizes of files are small")]
-fn ratio(a: u64, b: u64) -> f64 {
-    a as f64 / b as f64
 }

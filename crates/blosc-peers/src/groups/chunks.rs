@@ -14,7 +14,7 @@ use blosc_chunk::{
 };
 use blosc_io::MemStore;
 
-use super::{Bench, Subject};
+use super::{Bench, Subject, frames::PARAMS};
 use crate::{
     c_blosc2::{Context, Params, SuperChunk},
     failure::{Result, fail},
@@ -29,8 +29,6 @@ const CHUNK: usize = 4 << 20;
 const SMALL: usize = 32 << 10;
 /// What is larger than the caches of most processors.
 const ARRAY: usize = 64 << 20;
-/// As old releases: what both sides write without being told otherwise.
-const FORWARD_COMPAT: i32 = 4;
 pub(super) const NEVER: i32 = 2;
 
 /// The same work for both sides.
@@ -123,9 +121,8 @@ fn jobs(bench: &Bench, quick: bool, threads: u16) -> Vec<Job> {
                         level,
                         typesize: *typesize,
                         filters,
-                        block_size: 0,
-                        split: FORWARD_COMPAT,
                         threads,
+                        ..PARAMS
                     },
                 }));
             }
@@ -169,7 +166,7 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     let plain = bytes.clone();
     let case = format!("{name}, {} chunks", plain.len() / SMALL);
     let place = Place { group: "small", setting, case };
-    let subject = |what| place.subject(what, params.threads, plain.len(), 0.0);
+    let subject = |what| place.subject(what).threads(params.threads).nbytes(plain.len());
     let frame_params = FrameParams::new(ours(&params)?).chunksize(SMALL);
     let options = CompressOptions::default().budget(Budget::default().threads(threads(&params)));
     let compress = || -> Result<Vec<u8>> {
@@ -221,9 +218,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    fn subject(&self, what: &'static str, threads: u16, nbytes: usize, size: f64) -> Subject {
-        let Self { group, setting, case } = self;
-        Subject { group, what, setting: setting.clone(), case: case.clone(), threads, nbytes, size }
+    fn subject(&self, what: &'static str) -> Subject {
+        Subject::new(self.group, what, self.setting.as_str(), self.case.as_str())
     }
 }
 
@@ -245,7 +241,10 @@ pub(super) fn hot(
     let chunks: Vec<_> = parts.iter().map(|part| sides.chunks(part)).collect::<Result<_>>()?;
     let [ours, theirs] =
         [chunks.iter().map(|c| c.0.len()).sum(), chunks.iter().map(|c| c.1.len()).sum()];
-    let subject = |what| place.subject(what, params.threads, plain.len(), ratio(ours, theirs));
+    let subject = |what| {
+        let subject = place.subject(what).threads(params.threads);
+        subject.nbytes(plain.len()).sizes(ours, theirs)
+    };
     let dest = RefCell::new(vec![0; nbytes + 64]);
     let Sides { encoder, decoder, c_encoder, c_decoder } = &mut sides;
     bench.measure(
@@ -286,16 +285,7 @@ fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
     let chunks: Vec<Vec<u8>> =
         plain.chunks(CHUNK).map(|part| Ok(sides.chunks(part)?.1)).collect::<Result<_>>()?;
     let nbytes = plain.len().max(ARRAY);
-    let case = (*name).to_owned();
-    let subject = Subject {
-        group: "array",
-        what: "decompress",
-        setting,
-        case,
-        threads: 1,
-        nbytes,
-        size: 0.0,
-    };
+    let subject = Subject::new("array", "decompress", setting, *name).nbytes(nbytes);
     let (mut dest, mut c_dest) = (vec![0; nbytes], vec![0; nbytes]);
     let Sides { decoder, c_decoder, .. } = &mut sides;
     decoder.scratch().set_destination(Destination::for_nbytes(nbytes));
@@ -334,7 +324,7 @@ fn own_chunk(bench: &mut Bench, place: Place, both: &[Params; 2], plain: &[u8]) 
         [Encoder::new(ours(&both[0])?)?, Encoder::new(ours(&both[1])?)?];
     let [mut decoder, mut one_decoder] =
         both.each_ref().map(|params| Decoder::new(DParams::default().threads(threads(params))));
-    let subject = |what| place.subject(what, both[0].threads, plain.len(), 0.0);
+    let subject = |what| place.subject(what).threads(both[0].threads).nbytes(plain.len());
     let buffer = RefCell::new(vec![0; plain.len() + 64]);
     let run = |encoder: &mut Encoder| {
         Ok(encoder.encode_into(plain, &mut buffer.borrow_mut()).map(drop)?)
@@ -364,22 +354,9 @@ fn item(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
         ((*turn % nblocks) * block + block / 2).min(nitems - 1)
     };
     let different = format!("items: {setting}: not the same item");
-    let case = bench.sets[set].name.to_owned();
-    let cold = Subject {
-        group: "items",
-        what: "cold",
-        setting,
-        case,
-        threads: 1,
-        nbytes: typesize,
-        size: 0.0,
-    };
-    let same = Subject {
-        what: "same block",
-        setting: cold.setting.clone(),
-        case: cold.case.clone(),
-        ..cold
-    };
+    let case = bench.sets[set].name;
+    let subject = |what| Subject::new("items", what, setting.as_str(), case).nbytes(typesize);
+    let (cold, same) = (subject("cold"), subject("same block"));
     let Sides { decoder, c_decoder, .. } = &mut sides;
     let (mut item, mut c_item) = (vec![0; typesize], vec![0; typesize]);
     let (mut turn, mut c_turn) = (0, 0);
@@ -405,9 +382,4 @@ fn item(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
         &mut || c_decoder.item(&bytes, block / 2, &mut c_item).map(drop),
     )?;
     if item != c_item { fail(different) } else { Ok(()) }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "sizes of chunks are small")]
-fn ratio(a: usize, b: usize) -> f64 {
-    a as f64 / b as f64
 }

@@ -54,19 +54,10 @@ struct Job {
 impl Job {
     fn subject(&self, what: &'static str) -> Subject {
         let (from, to) = self.places;
-        Subject {
-            group: "filters",
-            what,
-            setting: format!("{} {}", self.name, self.typesize),
-            case: format!(
-                "{} {}K at {from} to {to}",
-                self.simd.name(),
-                self.nbytes.div_ceil(1 << 10)
-            ),
-            threads: 1,
-            nbytes: self.nbytes,
-            size: 0.0,
-        }
+        let setting = format!("{} {}", self.name, self.typesize);
+        let (simd, kib) = (self.simd.name(), self.nbytes.div_ceil(1 << 10));
+        let case = format!("{simd} {kib}K at {from} to {to}");
+        Subject::new("filters", what, setting, case).nbytes(self.nbytes)
     }
 
     /// The functions of C-Blosc2, there and back.

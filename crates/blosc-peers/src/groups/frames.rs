@@ -6,7 +6,7 @@ use b2frame::{Durability, FrameParams, SChunk, SChunkWriter};
 use blosc_chunk::{CParams, CodecId};
 use blosc_testdata::data::XorShift32;
 
-use super::{Bench, Subject};
+use super::{Bench, Subject, many::opening};
 use crate::{
     c_blosc2::Params,
     clock::Times,
@@ -75,15 +75,7 @@ impl Frames {
 
     fn subject(&self, what: &'static str, nbytes: usize) -> Subject {
         let case = format!("{} chunks of {} bytes", self.nchunks, self.chunk);
-        Subject {
-            group: "frames",
-            what,
-            setting: "lz4 shuffle".into(),
-            case,
-            threads: 1,
-            nbytes,
-            size: 0.0,
-        }
+        Subject::new("frames", what, "lz4 shuffle", case).nbytes(nbytes)
     }
 
     fn parts<'a>(&self, bench: &'a Bench) -> impl Iterator<Item = &'a [u8]> + use<'a> {
@@ -130,23 +122,15 @@ impl Frames {
         let _ = std::fs::remove_file(path);
         let start = Instant::now();
         let mut schunk = bench.c.create(Some(&c_path(path)?), &PARAMS)?;
-        for part in self.parts(bench) {
-            schunk.append(part)?;
-        }
+        self.parts(bench).try_for_each(|part| schunk.append(part))?;
         drop(schunk);
         Ok(start.elapsed().as_secs_f64())
     }
 
     fn open(&self, bench: &mut Bench, path: &Path) -> Result<()> {
         let (c, c_path) = (bench.c.clone(), c_path(path)?);
-        bench.measure(
-            self.subject("open", 1),
-            &mut || {
-                SChunk::open(path)?;
-                Ok(())
-            },
-            &mut || c.open(&c_path).map(drop),
-        )
+        let (mut ours, mut theirs) = opening(&c, path, &c_path);
+        bench.measure(self.subject("open", 1), &mut ours, &mut theirs)
     }
 
     fn random_chunk(&self, bench: &mut Bench, path: &Path) -> Result<()> {
@@ -158,8 +142,8 @@ impl Frames {
         bench.measure(
             self.subject("random chunk", self.chunk),
             &mut || {
-                schunk.decode_chunk_into(rng.below(self.nchunks), &mut dest, &mut scratch)?;
-                Ok(())
+                let nchunk = rng.below(self.nchunks);
+                Ok(schunk.decode_chunk_into(nchunk, &mut dest, &mut scratch).map(drop)?)
             },
             &mut || c_schunk.decode(c_rng.below(self.nchunks), &mut c_dest).map(drop),
         )?;

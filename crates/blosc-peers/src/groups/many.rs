@@ -1,5 +1,6 @@
 //! What depends on the number of chunks: opening, and saving what is in memory.
 
+use core::ffi::CStr;
 use std::path::Path;
 
 use b2frame::{FrameParams, SChunk, SChunkWriter};
@@ -9,14 +10,16 @@ use super::{
     Bench, Subject,
     frames::{PARAMS, c_path},
 };
-use crate::failure::{Result, fail};
+use crate::{
+    c_blosc2::CBlosc2,
+    failure::{Result, fail},
+};
 
 /// Items of 8 bytes in a chunk: it is the number of chunks that counts.
 const NITEMS: usize = 64;
 
 fn subject(group: &'static str, what: &'static str, nchunks: u64) -> Subject {
-    let (setting, case) = ("lz4 shuffle".to_owned(), format!("{nchunks} chunks"));
-    Subject { group, what, setting, case, threads: 1, nbytes: 1, size: 0.0 }
+    Subject::new(group, what, "lz4 shuffle", format!("{nchunks} chunks"))
 }
 
 pub(super) fn params() -> FrameParams {
@@ -38,9 +41,7 @@ pub(crate) fn open(bench: &mut Bench) -> Result<()> {
     let (items, chunk) = chunk()?;
     for &nchunks in counts {
         let mut writer = SChunkWriter::create(&path, &params())?;
-        for _ in 0..nchunks {
-            writer.append_chunk(&chunk)?;
-        }
+        (0..nchunks).try_for_each(|_| writer.append_chunk(&chunk))?;
         drop(writer.finish()?);
         open_one(bench, nchunks, &path, &items)?;
         std::fs::remove_file(&path)?;
@@ -48,16 +49,19 @@ pub(crate) fn open(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
+/// Both sides open a file.
+pub(super) fn opening<'a>(
+    c: &'a CBlosc2,
+    path: &'a Path,
+    c_path: &'a CStr,
+) -> (impl FnMut() -> Result<()> + 'a, impl FnMut() -> Result<()> + 'a) {
+    (move || Ok(SChunk::open(path).map(drop)?), move || c.open(c_path).map(drop))
+}
+
 fn open_one(bench: &mut Bench, nchunks: u64, path: &Path, items: &[u8]) -> Result<()> {
     let (c, c_path) = (bench.c.clone(), c_path(path)?);
-    bench.measure(
-        subject("open", "open", nchunks),
-        &mut || {
-            SChunk::open(path)?;
-            Ok(())
-        },
-        &mut || c.open(&c_path).map(drop),
-    )?;
+    let (mut ours, mut theirs) = opening(&c, path, &c_path);
+    bench.measure(subject("open", "open", nchunks), &mut ours, &mut theirs)?;
     let (mut dest, mut c_dest) = (vec![0; items.len()], vec![0; items.len()]);
     bench.measure(
         subject("open", "open and read a chunk", nchunks),
@@ -88,10 +92,7 @@ pub(crate) fn save(bench: &mut Bench) -> Result<()> {
         let ours = writer.finish()?;
         bench.measure(
             subject("save", "to a buffer", nchunks),
-            &mut || {
-                ours.to_cframe()?;
-                Ok(())
-            },
+            &mut || Ok(ours.to_cframe().map(drop)?),
             &mut || theirs.save_to_buffer().map(drop),
         )?;
         // C-Blosc2 writes no file that is there.

@@ -103,24 +103,17 @@ fn against<P: Peer>(bench: &mut Bench, codec_name: &str, codec: u8, set: usize) 
             return Ok(());
         }
     };
-    let subject = |what| Subject {
-        group: "peers",
-        what,
-        setting: format!("{}: {codec_name} shuffle", P::NAME),
-        case: name.into(),
-        threads: 1,
-        nbytes: CHUNK,
-        size: ratio(chunk.len(), their_chunk.len()),
+    let subject = |what| {
+        let setting = format!("{}: {codec_name} shuffle", P::NAME);
+        let subject = Subject::new("peers", what, setting, name).nbytes(CHUNK);
+        subject.sizes(chunk.len(), their_chunk.len())
     };
     dest.fill(0);
     match decoder.decode_into(&their_chunk, &mut dest[..CHUNK]) {
         Ok(_) if dest[..CHUNK] == plain => bench.measure(
             subject("compress"),
-            &mut || {
-                encoder.encode_into(&plain, &mut dest)?;
-                Ok(())
-            },
-            &mut || peer.encode(&plain, &mut their_dest).map(drop_count),
+            &mut || Ok(encoder.encode_into(&plain, &mut dest).map(drop)?),
+            &mut || peer.encode(&plain, &mut their_dest).map(drop),
         )?,
         Ok(_) => eprintln!("  {}, {codec_name}, {name}: its chunk holds other bytes", P::NAME),
         Err(why) => eprintln!("  {}, {codec_name}, {name}: its chunk: {why}", P::NAME),
@@ -129,11 +122,8 @@ fn against<P: Peer>(bench: &mut Bench, codec_name: &str, codec: u8, set: usize) 
     match peer.decode(&chunk, &mut their_dest[..CHUNK]) {
         Ok(_) if their_dest[..CHUNK] == plain => bench.measure(
             subject("decompress"),
-            &mut || {
-                decoder.decode_into(&chunk, &mut dest[..CHUNK])?;
-                Ok(())
-            },
-            &mut || peer.decode(&chunk, &mut their_dest[..CHUNK]).map(drop_count),
+            &mut || Ok(decoder.decode_into(&chunk, &mut dest[..CHUNK]).map(drop)?),
+            &mut || peer.decode(&chunk, &mut their_dest[..CHUNK]).map(drop),
         )?,
         Ok(_) => eprintln!("  {}, {codec_name}, {name}: reads other bytes from our chunk", P::NAME),
         Err(why) => {
@@ -141,11 +131,4 @@ fn against<P: Peer>(bench: &mut Bench, codec_name: &str, codec: u8, set: usize) 
         }
     }
     Ok(())
-}
-
-fn drop_count(_: usize) {}
-
-#[expect(clippy::cast_precision_loss, reason = "sizes of chunks are small")]
-fn ratio(a: usize, b: usize) -> f64 {
-    a as f64 / b as f64
 }

@@ -13,7 +13,7 @@ use blosc_testdata::data::XorShift32;
 use super::{
     Bench, Subject,
     frames::{PARAMS, c_path},
-    many::{chunk, params, remove},
+    many::{chunk, opening, params, remove},
 };
 use crate::{
     clock::{self, Times},
@@ -33,6 +33,11 @@ struct Operation {
 }
 
 impl Operation {
+    fn push(&mut self, nchunks: u64, times: Times) {
+        self.ours.push((nchunks, times.ours));
+        self.theirs.push((nchunks, times.theirs));
+    }
+
     const fn new(title: &'static str) -> Self {
         Self { title, ours: Vec::new(), theirs: Vec::new() }
     }
@@ -84,27 +89,16 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
 fn measure_append(bench: &Bench, nchunks: u64, path: &Path, append: &mut Operation) -> Result<()> {
     let (items, _) = chunk()?;
     let theirs_path = bench.folder.join("theirs.b2frame");
-    let ours = once_or_more(nchunks, &mut || {
-        remove(path)?;
-        let start = clock::processor();
+    let ours = seconds(nchunks, path, &mut || {
         let mut writer = SChunkWriter::create(path, &params())?;
-        for _ in 0..nchunks {
-            writer.append(&items)?;
-        }
-        drop(writer.finish()?);
-        Ok(clock::processor() - start)
+        (0..nchunks).try_for_each(|_| writer.append(&items))?;
+        Ok(writer.finish().map(drop)?)
     })?;
     append.ours.push((nchunks, ours / float(nchunks)));
     if !append.is_too_long(nchunks) {
-        let theirs = once_or_more(nchunks, &mut || {
-            remove(&theirs_path)?;
-            let start = clock::processor();
+        let theirs = seconds(nchunks, &theirs_path, &mut || {
             let mut schunk = bench.c.create(Some(&c_path(&theirs_path)?), &PARAMS)?;
-            for _ in 0..nchunks {
-                schunk.append(&items)?;
-            }
-            drop(schunk);
-            Ok(clock::processor() - start)
+            (0..nchunks).try_for_each(|_| schunk.append(&items))
         })?;
         append.theirs.push((nchunks, theirs / float(nchunks)));
         remove(&theirs_path)?;
@@ -115,28 +109,15 @@ fn measure_append(bench: &Bench, nchunks: u64, path: &Path, append: &mut Operati
 fn measure_save(bench: &Bench, nchunks: u64, path: &Path, save: &mut Operation) -> Result<()> {
     let (items, chunk) = chunk()?;
     let mut writer = SChunkWriter::in_memory(&params())?;
-    for _ in 0..nchunks {
-        writer.append_chunk(&chunk)?;
-    }
+    (0..nchunks).try_for_each(|_| writer.append_chunk(&chunk))?;
     let schunk = writer.finish()?;
-    let ours = once_or_more(nchunks, &mut || {
-        remove(path)?;
-        let start = clock::processor();
-        schunk.save(path)?;
-        Ok(clock::processor() - start)
-    })?;
+    let ours = seconds(nchunks, path, &mut || Ok(schunk.save(path)?))?;
     save.ours.push((nchunks, ours / float(nchunks)));
     if !save.is_too_long(nchunks) {
         let mut schunk = bench.c.create(None, &PARAMS)?;
-        for _ in 0..nchunks {
-            schunk.append(&items)?;
-        }
-        let theirs = once_or_more(nchunks, &mut || {
-            remove(path)?;
-            let start = clock::processor();
-            schunk.save_to_file(&c_path(path)?)?;
-            Ok(clock::processor() - start)
-        })?;
+        (0..nchunks).try_for_each(|_| schunk.append(&items))?;
+        let c_path = c_path(path)?;
+        let theirs = seconds(nchunks, path, &mut || schunk.save_to_file(&c_path))?;
         save.theirs.push((nchunks, theirs / float(nchunks)));
     }
     if SChunk::open(path)?.decode_chunk(nchunks / 2)? != items {
@@ -153,17 +134,8 @@ fn measure_open(
     [open, random]: [&mut Operation; 2],
 ) -> Result<()> {
     let ((items, _), c, c_path) = (chunk()?, &bench.c, c_path(path)?);
-    let times = clock::compare(
-        bench.effort,
-        1,
-        &mut || {
-            SChunk::open(path)?;
-            Ok(())
-        },
-        &mut || c.open(&c_path).map(drop),
-    )?;
-    open.ours.push((nchunks, times.ours));
-    open.theirs.push((nchunks, times.theirs));
+    let (mut ours, mut theirs) = opening(c, path, &c_path);
+    open.push(nchunks, clock::compare(bench.effort, 1, &mut ours, &mut theirs)?);
     let (mut rng, mut c_rng) = (XorShift32::default(), XorShift32::default());
     let (mut dest, mut c_dest) = (vec![0; items.len()], vec![0; items.len()]);
     let times = clock::compare(
@@ -176,17 +148,19 @@ fn measure_open(
         },
         &mut || c.open(&c_path)?.decode(c_rng.below(nchunks), &mut c_dest).map(drop),
     )?;
-    random.ours.push((nchunks, times.ours));
-    random.theirs.push((nchunks, times.theirs));
+    random.push(nchunks, times);
     if dest != items || c_dest != items { fail("scaling: not the same chunk") } else { Ok(()) }
 }
 
-/// The least seconds of three times where that is soon done.
-fn once_or_more(nchunks: u64, work: &mut dyn FnMut() -> Result<f64>) -> Result<f64> {
-    let mut least = work()?;
-    if nchunks <= 10_000 && least < 5.0 {
-        for _ in 0..2 {
-            least = least.min(work()?);
+/// The least seconds of three times where that is soon done, each without a file at `path` first.
+fn seconds(nchunks: u64, path: &Path, work: clock::Work<'_>) -> Result<f64> {
+    let mut least = f64::INFINITY;
+    for times in 0..3 {
+        if times == 0 || nchunks <= 10_000 && least < 5.0 {
+            remove(path)?;
+            let start = clock::processor();
+            work()?;
+            least = least.min(clock::processor() - start);
         }
     }
     Ok(least)
@@ -195,15 +169,8 @@ fn once_or_more(nchunks: u64, work: &mut dyn FnMut() -> Result<f64>) -> Result<f
 /// Rows of the table for what both sides did.
 fn keep(bench: &mut Bench, operation: &Operation) {
     for (&(nchunks, ours), &(_, theirs)) in operation.ours.iter().zip(&operation.theirs) {
-        let subject = Subject {
-            group: "scaling",
-            what: operation.title,
-            setting: "lz4 shuffle".into(),
-            case: format!("{nchunks} chunks"),
-            threads: 1,
-            nbytes: 1,
-            size: 0.0,
-        };
+        let case = format!("{nchunks} chunks");
+        let subject = Subject::new("scaling", operation.title, "lz4 shuffle", case);
         bench.keep(subject, Times { ours, theirs });
     }
 }

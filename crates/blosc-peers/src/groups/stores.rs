@@ -150,8 +150,7 @@ fn trees(bench: &mut Bench, python: &mut Python, root: &str, arrays: u64) -> Res
 
 fn subject(what: &'static str, case: String, nbytes: u64) -> Subject {
     let nbytes = usize::try_from(nbytes).unwrap_or(usize::MAX);
-    let setting = "as python-blosc2 writes".into();
-    Subject { group: "stores", what, setting, case, threads: 2, nbytes, size: 0.0 }
+    Subject::new("stores", what, "as python-blosc2 writes", case).threads(2).nbytes(nbytes)
 }
 
 fn text(root: &Path) -> String {

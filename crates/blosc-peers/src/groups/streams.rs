@@ -8,6 +8,7 @@ use blosc_filters::shuffle;
 use super::{
     Bench,
     chunks::{CODECS, NEVER, Place, hot, is_fast},
+    frames::PARAMS,
 };
 use crate::{c_blosc2::Params, failure::Result, sets::Set};
 
@@ -55,15 +56,8 @@ fn noise(bench: &mut Bench) -> Result<()> {
 
 /// One block of single bytes.
 fn params(codec: u8, level: u8, nbytes: usize) -> Params {
-    Params {
-        codec,
-        level,
-        typesize: 1,
-        filters: [0; 6],
-        block_size: nbytes,
-        split: NEVER,
-        threads: 1,
-    }
+    let filters = [0; 6];
+    Params { codec, level, typesize: 1, filters, block_size: nbytes, split: NEVER, ..PARAMS }
 }
 
 /// What is measured of a set, and its name.

@@ -482,13 +482,8 @@ impl Work<'_> {
             self.read_back(handle()?, digest)?;
         }
         file.rewind().map_err(Error::io(Doing::Spool))?;
-        let mut buffer = vec![0; 1 << 20];
-        loop {
-            match file.read(&mut buffer).map_err(Error::io(Doing::Spool))? {
-                0 => return Ok(counts),
-                len => out.write(&buffer[..len])?,
-            }
-        }
+        out.write_rest(&mut file)?;
+        Ok(counts)
     }
 
     /// Frames of [`FRAME_OF_PIPE_NBYTES`] bytes of data, one after the other.

@@ -31,7 +31,7 @@ mod to_store;
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -501,15 +501,7 @@ impl Work<'_> {
         }
         let nest = Nest::for_stream(&self.cx.unfinished)?;
         let done = self.write(&nest)?;
-        let mut file = File::open(nest.path()).map_err(Error::io(Doing::Spool))?;
-        let mut buffer = vec![0; 1 << 20];
-        loop {
-            let len = file.read(&mut buffer).map_err(Error::io(Doing::Spool))?;
-            if len == 0 {
-                break;
-            }
-            out.write(&buffer[..len])?;
-        }
+        out.write_rest(&mut File::open(nest.path()).map_err(Error::io(Doing::Spool))?)?;
         out.finish()?;
         Ok(done)
     }

@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, message},
-    inputs::{RemoteKind, remote},
+    inputs::{RemoteKind, decoded::intersection, remote},
     memory,
     output::Nest,
 };
@@ -263,8 +263,7 @@ impl Bcolz {
         let rows = range.start / rowsize..range.end.div_ceil(rowsize);
         let mut at = rows.start * rowsize;
         let mut cut = |bytes: &[u8]| {
-            let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
-            let piece = &bytes[inside(range.start)..inside(range.end)];
+            let piece = intersection(bytes, at, &range);
             at += bytes.len() as u64;
             sink(piece)
         };

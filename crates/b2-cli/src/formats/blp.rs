@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::{
     error::{Doing, Error, Result, message},
+    inputs::decoded::intersection,
     memory,
 };
 
@@ -203,10 +204,9 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let last = chunk_of(file, range.end - 1)?;
     let mut at = file.chunk_range(first)?.start;
     file.decode_ordered(first..last + 1, options.budget, |_, bytes| {
-        let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
-        let piece = inside(range.start)..inside(range.end);
+        let piece = intersection(bytes, at, &range);
         at += bytes.len() as u64;
-        sink(&bytes[piece])
+        sink(piece)
     })
 }
 

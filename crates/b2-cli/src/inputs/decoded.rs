@@ -48,11 +48,7 @@ pub(crate) fn nbytes(object: &Object) -> Result<u64> {
 pub(crate) fn all(object: &Object, options: &Budget, sink: Sink<'_>) -> Result<()> {
     match object {
         Object::Frame(schunk) => frame_all(schunk, options, sink),
-        Object::Chunk(chunk) => chunk.part(0..object.nbytes(), options, sink),
-        Object::Blp(blp) => blp.part(0..blp.nbytes(), options, sink),
-        Object::Bcolz(set) => set.part(0..set.content_nbytes()?, options, sink),
-        Object::Table(rows) => rows.part(0..rows.content_nbytes()?, sink),
-        Object::Opened(array) => opened_array::part(&**array, 0..object.nbytes(), options, sink),
+        _ => part(object, 0..nbytes(object)?, options, sink),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufWriter, IsTerminal, Stdout, Write},
+    io::{self, BufWriter, IsTerminal, Read as _, Stdout, Write},
     path::{Path, PathBuf},
 };
 
@@ -73,6 +73,23 @@ impl Sink {
             Out::File { file, .. } => file.write_all(bytes),
         };
         done.map_err(|error| self.refused(error))
+    }
+
+    /// Writes what is left of a temporary file, and says how many bytes that was.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write), and when the file cannot be read.
+    pub(crate) fn write_rest(&mut self, file: &mut File) -> Result<u64> {
+        let (mut written, mut buffer) = (0, vec![0; 1 << 20]);
+        loop {
+            let len = file.read(&mut buffer).map_err(Error::io(Doing::Spool))?;
+            if len == 0 {
+                return Ok(written);
+            }
+            self.write(&buffer[..len])?;
+            written += len as u64;
+        }
     }
 
     /// Is it standard output that goes to a regular file?

@@ -143,15 +143,7 @@ impl Work<'_> {
         let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
         let (nbytes, digest) = self.array(data, copy)?;
         io::Seek::rewind(&mut file).map_err(Error::io(Doing::Spool))?;
-        let (mut stored, mut buffer) = (0, vec![0; 1 << 20]);
-        loop {
-            let len = file.read(&mut buffer).map_err(Error::io(Doing::Spool))?;
-            if len == 0 {
-                break;
-            }
-            out.write(&buffer[..len])?;
-            stored += len as u64;
-        }
+        let stored = out.write_rest(&mut file)?;
         if self.loss.is_some() {
             let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
             self.measure_loss(Arc::new(FileStore::from_file(copy)))?;

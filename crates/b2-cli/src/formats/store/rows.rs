@@ -18,7 +18,7 @@ use super::json;
 use crate::{
     error::{Error, Result, message},
     formats::msgpack_json,
-    inputs::Sink,
+    inputs::{Sink, decoded::intersection},
     memory,
     output::Nest,
 };
@@ -411,10 +411,9 @@ impl TableRows {
         let mut at = rows.start * rowsize;
         self.for_each_batch(rows, &mut |values| {
             let bytes = self.rows_of(dtypes, values);
-            let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
-            let (start, end) = (inside(range.start), inside(range.end));
+            let start = at;
             at += bytes.len() as u64;
-            sink(&bytes[start..end])
+            sink(intersection(&bytes, start, &range))
         })
     }
 

@@ -15,9 +15,11 @@
 use ::{arrow_array, arrow_buffer, arrow_schema};
 
 mod array;
+mod numbers;
 mod times;
 mod types;
 
 pub use array::{ArrayError, array, offsets};
+pub use numbers::{counts, from_native, to_native, with_type};
 pub use times::{NAT, Times, dtype_text};
 pub use types::{DTYPE_KEY, item_type, list_item, row_type};

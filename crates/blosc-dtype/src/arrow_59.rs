@@ -11,11 +11,14 @@ use arrow_schema_59 as arrow_schema;
 
 #[path = "arrow/array.rs"]
 mod array;
+#[path = "arrow/numbers.rs"]
+mod numbers;
 #[path = "arrow/times.rs"]
 mod times;
 #[path = "arrow/types.rs"]
 mod types;
 
 pub use array::{ArrayError, array, offsets};
+pub use numbers::{counts, from_native, to_native, with_type};
 pub use times::{NAT, Times, dtype_text};
 pub use types::{DTYPE_KEY, item_type, list_item, row_type};

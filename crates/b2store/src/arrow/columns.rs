@@ -3,14 +3,11 @@
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::arrow_array::types::{
-    ArrowPrimitiveType, Int32Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
-};
+use super::arrow_array::types::Int32Type;
 use super::arrow_array::{ArrayRef, DictionaryArray, PrimitiveArray, StringArray};
-use super::arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
-use super::arrow_schema::{ArrowError, DataType, Field, TimeUnit};
-use super::items::{array, offsets};
+use super::arrow_buffer::{Buffer, NullBuffer};
+use super::arrow_schema::{ArrowError, DataType, Field};
+use super::items::{array, from_native, offsets};
 use super::{objects, types};
 use crate::error::Result;
 use crate::table::{Column, ColumnKind, ColumnValues, Values};
@@ -59,8 +56,13 @@ impl ColumnArrays {
         let nulls = valid.map(NullBuffer::from);
         match values {
             Values::Fixed { dtype, item_shape, bytes } => {
-                if let ColumnKind::Timestamp { unit, .. } = &column.spec().kind {
-                    return timestamps(unit, &dtype, &bytes, nulls, field.data_type());
+                if matches!(column.spec().kind, ColumnKind::Timestamp { .. }) {
+                    let is_big = items::is_big(&dtype);
+                    let count = |item: &[u8; 8]| {
+                        if is_big { i64::from_be_bytes(*item) } else { i64::from_le_bytes(*item) }
+                    };
+                    let counts: Vec<i64> = bytes.as_chunks().0.iter().map(count).collect();
+                    return Ok(from_native(field.data_type(), counts, nulls)?);
                 }
                 let is_widened = field.data_type() == &DataType::Boolean && item_shape.is_empty();
                 let dtype = if is_widened { truth()? } else { dtype };
@@ -97,38 +99,4 @@ impl ColumnArrays {
 /// The dtype of truth values, for those that are widened to a byte.
 fn truth() -> Result<Dtype> {
     Dtype::parse("|b1").map_err(|error| ArrowError::ExternalError(Box::new(error)).into())
-}
-
-fn timestamps(
-    unit: &str,
-    dtype: &Dtype,
-    bytes: &[u8],
-    nulls: Option<NullBuffer>,
-    data_type: &DataType,
-) -> Result<ArrayRef> {
-    match types::time_unit(unit) {
-        Some(TimeUnit::Second) => counts::<TimestampSecondType>(dtype, bytes, nulls, data_type),
-        Some(TimeUnit::Millisecond) => {
-            counts::<TimestampMillisecondType>(dtype, bytes, nulls, data_type)
-        }
-        Some(TimeUnit::Microsecond) => {
-            counts::<TimestampMicrosecondType>(dtype, bytes, nulls, data_type)
-        }
-        _ => counts::<TimestampNanosecondType>(dtype, bytes, nulls, data_type),
-    }
-}
-
-fn counts<T: ArrowPrimitiveType<Native = i64>>(
-    dtype: &Dtype,
-    bytes: &[u8],
-    nulls: Option<NullBuffer>,
-    data_type: &DataType,
-) -> Result<ArrayRef> {
-    let is_big = items::is_big(dtype);
-    let count = |item: &[u8; 8]| {
-        if is_big { i64::from_be_bytes(*item) } else { i64::from_le_bytes(*item) }
-    };
-    let values: ScalarBuffer<i64> = bytes.as_chunks().0.iter().map(count).collect();
-    let array = PrimitiveArray::<T>::try_new(values, nulls)?;
-    Ok(Arc::new(array.with_data_type(data_type.clone())))
 }

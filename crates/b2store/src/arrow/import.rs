@@ -3,20 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
-    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
+use arrow_array::types::Float16Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use blosc_dtype::json::Json;
 use blosc_dtype::{Dtype, Kind};
 
-use super::DTYPE_KEY;
+use super::{DTYPE_KEY, items};
 use crate::error::{Error, Param, Result};
 use crate::table::{ColumnKind, ColumnValues, Nulls, Values};
 use crate::value::Value;
@@ -309,80 +302,41 @@ fn fixed(dtype: &str, item_shape: Vec<u64>, bytes: Vec<u8>) -> Option<Values> {
     Some(Values::Fixed { dtype: dtype.parse().ok()?, item_shape, bytes })
 }
 
-/// The bytes of numbers of a type of NumPy.
+/// The bytes of numbers of a type of NumPy, the least one first.
 fn numbers(name: &str, array: &ArrayRef) -> Option<Vec<u8>> {
-    /// The values with these bytes each, the first the least one.
-    fn bytes<T: ArrowPrimitiveType, const N: usize>(
-        array: &dyn Array,
-        to_bytes: impl Fn(T::Native) -> [u8; N],
-    ) -> Option<Vec<u8>> {
-        let values = array.as_primitive_opt::<T>()?.values();
-        Some(values.iter().flat_map(|value| to_bytes(*value)).collect())
+    if let Some(items) = array.as_fixed_size_binary_opt() {
+        let is_fitting = matches!((name, items.value_length()), ("c8", 8) | ("c16", 16));
+        let items = (0..items.len()).flat_map(|row| items.value(row).iter().copied());
+        return is_fitting.then(|| items.collect());
     }
-    match name {
-        "b1" => {
-            let values = array.as_boolean_opt()?.values();
-            Some(values.iter().map(u8::from).collect())
-        }
-        "i1" => bytes::<Int8Type, 1>(array, i8::to_le_bytes),
-        "i2" => bytes::<Int16Type, 2>(array, i16::to_le_bytes),
-        "i4" => bytes::<Int32Type, 4>(array, i32::to_le_bytes),
-        "i8" if array.data_type() == &DataType::Int64 => {
-            bytes::<Int64Type, 8>(array, i64::to_le_bytes)
-        }
-        "i8" => {
-            let is_span = matches!(
-                array.data_type(),
-                DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_)
-            );
-            let counts = counts(array).filter(|_| is_span)?;
-            Some(counts.iter().flat_map(|count| count.to_le_bytes()).collect())
-        }
-        "u1" => bytes::<UInt8Type, 1>(array, u8::to_le_bytes),
-        "u2" => bytes::<UInt16Type, 2>(array, u16::to_le_bytes),
-        "u4" => bytes::<UInt32Type, 4>(array, u32::to_le_bytes),
-        "u8" => bytes::<UInt64Type, 8>(array, u64::to_le_bytes),
-        "f4" if array.data_type() == &DataType::Float16 => {
-            bytes::<Float16Type, 4>(array, |half| half.to_f32().to_le_bytes())
-        }
-        "f4" => bytes::<Float32Type, 4>(array, f32::to_le_bytes),
-        "f8" => bytes::<Float64Type, 8>(array, f64::to_le_bytes),
-        "c8" | "c16" => {
-            let items = array.as_fixed_size_binary_opt()?;
-            let is_fitting = items.value_length() == if name == "c8" { 8 } else { 16 };
-            let items = (0..items.len()).flat_map(|row| items.value(row).iter().copied());
-            is_fitting.then(|| items.collect())
-        }
-        _ => None,
+    let kind = scalar_kind(array.data_type())?;
+    if !matches!(kind, ColumnKind::Fixed(found) if found == name) {
+        return None;
     }
+    if let Some(truths) = array.as_boolean_opt() {
+        return Some(truths.values().iter().map(u8::from).collect());
+    }
+    if let Some(halves) = array.as_primitive_opt::<Float16Type>() {
+        let halves = halves.values().iter();
+        return Some(halves.flat_map(|half| half.to_f32().to_le_bytes()).collect());
+    }
+    if let Some(counts) = counts(array) {
+        return Some(counts.iter().flat_map(|count| count.to_le_bytes()).collect());
+    }
+    let mut bytes = items::to_native(array)?;
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(array.data_type().primitive_width()?).for_each(<[u8]>::reverse);
+    }
+    Some(bytes)
 }
 
 /// Dates, times and spans as numbers: dates in seconds or milliseconds.
 fn counts(array: &dyn Array) -> Option<Vec<i64>> {
-    fn widen<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> Option<Vec<i64>> {
-        let values = array.as_primitive_opt::<T>()?.values();
-        Some(values.iter().map(|value| (*value).into()).collect())
+    let mut counts = items::counts(array)?;
+    if array.data_type() == &DataType::Date32 {
+        counts.iter_mut().for_each(|day| *day = day.saturating_mul(DAY_SECONDS));
     }
-    match array.data_type() {
-        DataType::Date32 => {
-            let days = widen::<Date32Type>(array)?;
-            Some(days.into_iter().map(|day| day.saturating_mul(DAY_SECONDS)).collect())
-        }
-        DataType::Date64 => widen::<Date64Type>(array),
-        DataType::Timestamp(TimeUnit::Second, _) => widen::<TimestampSecondType>(array),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => widen::<TimestampMillisecondType>(array),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => widen::<TimestampMicrosecondType>(array),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => widen::<TimestampNanosecondType>(array),
-        DataType::Duration(TimeUnit::Second) => widen::<DurationSecondType>(array),
-        DataType::Duration(TimeUnit::Millisecond) => widen::<DurationMillisecondType>(array),
-        DataType::Duration(TimeUnit::Microsecond) => widen::<DurationMicrosecondType>(array),
-        DataType::Duration(TimeUnit::Nanosecond) => widen::<DurationNanosecondType>(array),
-        DataType::Time32(TimeUnit::Second) => widen::<Time32SecondType>(array),
-        DataType::Time32(TimeUnit::Millisecond) => widen::<Time32MillisecondType>(array),
-        DataType::Time64(TimeUnit::Microsecond) => widen::<Time64MicrosecondType>(array),
-        DataType::Time64(TimeUnit::Nanosecond) => widen::<Time64NanosecondType>(array),
-        _ => None,
-    }
+    Some(counts)
 }
 
 /// The items in nested lists of fixed size, which are as long as a row of the column; none of them

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use super::arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use super::arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, ListArray, PrimitiveArray, StringArray, StructArray,
 };
 use super::arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
-use super::arrow_schema::{ArrowError, DataType, TimeUnit};
-use super::items::offsets;
+use super::arrow_schema::{ArrowError, DataType};
+use super::items::{offsets, with_type};
 
 use crate::error::{Corrupt, Error, Result};
 use crate::value::Value;
@@ -31,26 +30,15 @@ pub(super) fn array(data_type: &DataType, cells: &[Cell<'_>], key: &str) -> Resu
             };
             Arc::new(cells.all("truth values", truth)?.into_iter().collect::<BooleanArray>())
         }
-        DataType::Int8 => cells.integers::<Int8Type>(data_type)?,
-        DataType::Int16 => cells.integers::<Int16Type>(data_type)?,
-        DataType::Int32 => cells.integers::<Int32Type>(data_type)?,
-        DataType::Int64 => cells.integers::<Int64Type>(data_type)?,
-        DataType::UInt8 => cells.integers::<UInt8Type>(data_type)?,
-        DataType::UInt16 => cells.integers::<UInt16Type>(data_type)?,
-        DataType::UInt32 => cells.integers::<UInt32Type>(data_type)?,
-        DataType::UInt64 => cells.integers::<UInt64Type>(data_type)?,
-        DataType::Timestamp(TimeUnit::Second, _) => {
-            cells.integers::<TimestampSecondType>(data_type)?
-        }
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            cells.integers::<TimestampMillisecondType>(data_type)?
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            cells.integers::<TimestampMicrosecondType>(data_type)?
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            cells.integers::<TimestampNanosecondType>(data_type)?
-        }
+        DataType::Int8 => cells.integers::<Int8Type>()?,
+        DataType::Int16 => cells.integers::<Int16Type>()?,
+        DataType::Int32 => cells.integers::<Int32Type>()?,
+        DataType::Int64 => cells.integers::<Int64Type>()?,
+        DataType::UInt8 => cells.integers::<UInt8Type>()?,
+        DataType::UInt16 => cells.integers::<UInt16Type>()?,
+        DataType::UInt32 => cells.integers::<UInt32Type>()?,
+        DataType::UInt64 => cells.integers::<UInt64Type>()?,
+        DataType::Timestamp(..) => with_type(&cells.integers::<Int64Type>()?, data_type)?,
         #[expect(clippy::cast_possible_truncation, reason = "numbers that had 32 bits")]
         DataType::Float32 => {
             let values = cells.all("floats", float)?.into_iter();
@@ -131,15 +119,13 @@ impl Cells<'_, '_> {
 
     fn integers<T: ArrowPrimitiveType<Native: TryFrom<i64> + TryFrom<u64>>>(
         &self,
-        data_type: &DataType,
     ) -> Result<ArrayRef> {
         let values = self.all("integers that fit", |value| match value {
             Value::Int(value) => T::Native::try_from(*value).ok(),
             Value::UInt(value) => T::Native::try_from(*value).ok(),
             _ => None,
         })?;
-        let array = values.into_iter().collect::<PrimitiveArray<T>>();
-        Ok(Arc::new(array.with_data_type(data_type.clone())))
+        Ok(Arc::new(values.into_iter().collect::<PrimitiveArray<T>>()))
     }
 
     fn joined<'s>(&'s self, bytes_of: impl Fn(&'s Value) -> &'s [u8]) -> Vec<u8> {

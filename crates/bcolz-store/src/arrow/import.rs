@@ -9,15 +9,8 @@
 )]
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
-    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
 use arrow_array::{Array, RecordBatch};
-use arrow_buffer::ToByteSlice;
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, Schema};
 use blosc_dtype::{Dtype, Kind};
 
 use super::types::{self, Target};
@@ -204,7 +197,7 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
             let values = array.as_boolean_opt().into_iter().flatten();
             return Ok(values.map(|value| u8::from(value == Some(true))).collect());
         }
-        (None, known) => numbers(&known, &*array).ok_or_else(|| no_counterpart(column, &*array))?,
+        (None, _) => arrow::to_native(&*array).ok_or_else(|| no_counterpart(column, &*array))?,
     };
     let size = dtype.itemsize();
     if is_float && count > 0 {
@@ -223,62 +216,15 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
     Ok(bytes)
 }
 
-/// Numbers in the byte order of this machine.
-fn numbers(data_type: &DataType, array: &dyn Array) -> Option<Vec<u8>> {
-    fn copy_values<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<Vec<u8>> {
-        Some(array.as_primitive_opt::<T>()?.values().to_byte_slice().to_vec())
-    }
-    match data_type {
-        DataType::Int8 => copy_values::<Int8Type>(array),
-        DataType::Int16 => copy_values::<Int16Type>(array),
-        DataType::Int32 => copy_values::<Int32Type>(array),
-        DataType::Int64 => copy_values::<Int64Type>(array),
-        DataType::UInt8 => copy_values::<UInt8Type>(array),
-        DataType::UInt16 => copy_values::<UInt16Type>(array),
-        DataType::UInt32 => copy_values::<UInt32Type>(array),
-        DataType::UInt64 => copy_values::<UInt64Type>(array),
-        DataType::Float16 => copy_values::<Float16Type>(array),
-        DataType::Float32 => copy_values::<Float32Type>(array),
-        DataType::Float64 => copy_values::<Float64Type>(array),
-        _ => None,
-    }
-}
-
 /// Dates and times, or the row that does not fit.
 fn times(dtype: &Dtype, times: &Times, array: &dyn Array) -> core::result::Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(array.len() * 8);
-    for (row, value) in counts(array).into_iter().enumerate() {
-        let value = value.map_or(Some(NAT), |value| times.import(value)).ok_or(row)?;
+    for (row, count) in arrow::counts(array).into_iter().flatten().enumerate() {
+        let value = if array.is_null(row) { Some(NAT) } else { times.import(count) };
+        let value = value.ok_or(row)?;
         bytes.extend(if items::is_big(dtype) { value.to_be_bytes() } else { value.to_le_bytes() });
     }
     Ok(bytes)
-}
-
-fn counts(array: &dyn Array) -> Vec<Option<i64>> {
-    fn widen_values<T: ArrowPrimitiveType<Native: Into<i64>>>(
-        array: &dyn Array,
-    ) -> Vec<Option<i64>> {
-        let values = array.as_primitive_opt::<T>().into_iter().flatten();
-        values.map(|value| value.map(Into::into)).collect()
-    }
-    match array.data_type() {
-        DataType::Date32 => widen_values::<Date32Type>(array),
-        DataType::Date64 => widen_values::<Date64Type>(array),
-        DataType::Timestamp(TimeUnit::Second, _) => widen_values::<TimestampSecondType>(array),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            widen_values::<TimestampMillisecondType>(array)
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            widen_values::<TimestampMicrosecondType>(array)
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            widen_values::<TimestampNanosecondType>(array)
-        }
-        DataType::Duration(TimeUnit::Second) => widen_values::<DurationSecondType>(array),
-        DataType::Duration(TimeUnit::Millisecond) => widen_values::<DurationMillisecondType>(array),
-        DataType::Duration(TimeUnit::Microsecond) => widen_values::<DurationMicrosecondType>(array),
-        _ => widen_values::<DurationNanosecondType>(array),
-    }
 }
 
 /// Strings padded with zeros, or the row with one that is longer, or that ends in zeros

@@ -4,19 +4,13 @@ use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, DurationMicrosecondType, DurationMillisecondType,
-    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
 use super::arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray,
-    StringArray,
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, FixedSizeListArray, StringArray,
 };
-use super::arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use super::arrow_schema::{ArrowError, DataType, TimeUnit};
+use super::arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
+use super::arrow_schema::{ArrowError, DataType};
 
+use super::numbers::from_native;
 use super::times::{NAT, Times};
 use super::{item_type, list_item};
 use crate::{Dtype, items};
@@ -92,17 +86,14 @@ fn plain(dtype: &Dtype, items: Buffer, nulls: Option<NullBuffer>) -> Result<Arra
             check_len(bytes.len(), nulls.as_ref())?;
             Ok(Arc::new(BooleanArray::new(values, nulls)))
         }
-        Some(DataType::Int8) => numbers::<Int8Type>(dtype, items, nulls),
-        Some(DataType::Int16) => numbers::<Int16Type>(dtype, items, nulls),
-        Some(DataType::Int32) => numbers::<Int32Type>(dtype, items, nulls),
-        Some(DataType::Int64) => numbers::<Int64Type>(dtype, items, nulls),
-        Some(DataType::UInt8) => numbers::<UInt8Type>(dtype, items, nulls),
-        Some(DataType::UInt16) => numbers::<UInt16Type>(dtype, items, nulls),
-        Some(DataType::UInt32) => numbers::<UInt32Type>(dtype, items, nulls),
-        Some(DataType::UInt64) => numbers::<UInt64Type>(dtype, items, nulls),
-        Some(DataType::Float32) => numbers::<Float32Type>(dtype, items, nulls),
-        Some(DataType::Float64) => numbers::<Float64Type>(dtype, items, nulls),
-        Some(DataType::Float16) => numbers::<Float16Type>(dtype, items, nulls),
+        Some(data_type) if data_type.is_numeric() => {
+            let is_native = items::is_big(dtype) == cfg!(target_endian = "big");
+            if is_native || size == 1 {
+                return Ok(from_native(&data_type, items, nulls)?);
+            }
+            let turned = bytes.chunks_exact(size).flat_map(|item| item.iter().rev().copied());
+            Ok(from_native(&data_type, turned.collect::<Vec<u8>>(), nulls)?)
+        }
         Some(DataType::Binary) if size > 0 => {
             let (offsets, values) = joined(bytes, size, |item, values: &mut Vec<u8>| {
                 values.extend_from_slice(items::trimmed(item));
@@ -160,27 +151,6 @@ fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()> {
     }
 }
 
-fn numbers<T: ArrowPrimitiveType>(
-    dtype: &Dtype,
-    items: Buffer,
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef> {
-    let size = size_of::<T::Native>();
-    let is_native = items::is_big(dtype) == cfg!(target_endian = "big");
-    let nitems = items.len().checked_div(size).unwrap_or_default();
-    let buffer = if !is_native && size > 1 {
-        let turned = items.chunks_exact(size).flat_map(|item| item.iter().rev().copied());
-        Buffer::from(turned.collect::<Vec<u8>>().as_slice())
-    } else if items.as_ptr().cast::<T::Native>().is_aligned() {
-        items
-    } else {
-        // Copied to where numbers of every size may stand.
-        Buffer::from(items.as_slice())
-    };
-    let values = ScalarBuffer::<T::Native>::new(buffer, 0, nitems);
-    Ok(Arc::new(PrimitiveArray::<T>::try_new(values, nulls)?))
-}
-
 fn times(
     times: &Times,
     dtype: &Dtype,
@@ -209,36 +179,9 @@ fn times(
     check_len(values.len(), nulls.as_ref())?;
     let valid = valid.contains(&false).then(|| NullBuffer::from(valid));
     let nulls = NullBuffer::union(valid.as_ref(), nulls.as_ref());
-    match &times.data_type {
-        DataType::Date32 => {
-            let days = values.into_iter().map(|value| i32::try_from(value).unwrap_or_default());
-            let days = days.collect::<Vec<i32>>();
-            Ok(Arc::new(PrimitiveArray::<Date32Type>::try_new(days.into(), nulls)?))
-        }
-        DataType::Timestamp(TimeUnit::Second, _) => counts::<TimestampSecondType>(values, nulls),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            counts::<TimestampMillisecondType>(values, nulls)
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            counts::<TimestampMicrosecondType>(values, nulls)
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            counts::<TimestampNanosecondType>(values, nulls)
-        }
-        DataType::Duration(TimeUnit::Second) => counts::<DurationSecondType>(values, nulls),
-        DataType::Duration(TimeUnit::Millisecond) => {
-            counts::<DurationMillisecondType>(values, nulls)
-        }
-        DataType::Duration(TimeUnit::Microsecond) => {
-            counts::<DurationMicrosecondType>(values, nulls)
-        }
-        _ => counts::<DurationNanosecondType>(values, nulls),
+    if times.data_type == DataType::Date32 {
+        let days = values.into_iter().map(|value| i32::try_from(value).unwrap_or_default());
+        return Ok(from_native(&times.data_type, days.collect::<Vec<i32>>(), nulls)?);
     }
-}
-
-fn counts<T: ArrowPrimitiveType<Native = i64>>(
-    values: Vec<i64>,
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef> {
-    Ok(Arc::new(PrimitiveArray::<T>::try_new(values.into(), nulls)?))
+    Ok(from_native(&times.data_type, values, nulls)?)
 }

@@ -9,7 +9,7 @@ pub(crate) mod store_place;
 pub(crate) mod targets;
 pub(crate) mod unfinished;
 
-pub(crate) use byte_sink::Sink;
+pub(crate) use byte_sink::{Sink, SinkWriter};
 pub(crate) use placement::{Dest, Outcome, Placement};
 pub(crate) use read_back::{Digest, Digesting};
 pub(crate) use staged::{Nest, StageOptions, Staged};

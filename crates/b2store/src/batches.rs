@@ -51,6 +51,9 @@ struct Job<T> {
 
 /// What the items of a block are decoded to.
 pub(crate) trait Items: Default + Send {
+    /// The items of a block, which is the field `field` of what `name` names.
+    fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Self>;
+
     /// Number of items.
     fn len(&self) -> usize;
 
@@ -59,6 +62,20 @@ pub(crate) trait Items: Default + Send {
 }
 
 impl Items for Vec<Value> {
+    fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Self> {
+        match crate::content::decode(bytes, name, field)? {
+            Value::Array(items) => Ok(items),
+            Value::Tuple(items) => {
+                // A list of items whose first one is the text that marks tuples.
+                Ok([vec![Value::Str("__tuple__".to_owned())], items].concat())
+            }
+            other => {
+                let what = Corrupt::wrong_type(field, "a list of items", other.type_name());
+                Err(Error::corrupt(name, what))
+            }
+        }
+    }
+
     fn len(&self) -> usize {
         self.len()
     }
@@ -73,6 +90,12 @@ impl Items for Vec<Value> {
 }
 
 impl Items for Texts {
+    fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Self> {
+        Self::decode(bytes, &ValueLimits::default()).map_err(|source| {
+            Error::corrupt(name, Corrupt::Value { field: field.to_owned(), source })
+        })
+    }
+
     fn len(&self) -> usize {
         self.ends.len()
     }
@@ -195,7 +218,7 @@ impl BatchArray {
         if nbatch >= self.nbatches() {
             return Err(range(nbatch..nbatch.saturating_add(1), self.nbatches(), "batches"));
         }
-        self.whole_batch(nbatch, &list_of_items)
+        self.whole_batch(nbatch)
     }
 
     /// Items by their number over all batches; only the blocks that hold them are decoded.
@@ -204,25 +227,15 @@ impl BatchArray {
     ///
     /// As [`batch`](Self::batch); another number of items in a batch than the frame states.
     pub fn items(&self, items: Range<u64>) -> Result<Vec<Value>> {
-        self.items_with(items, &list_of_items)
+        self.items_with(items)
     }
 
     /// Items that are texts or nil, without a value for each.
     pub(crate) fn texts(&self, items: Range<u64>) -> Result<Texts> {
-        self.items_with(items, &|bytes: &[u8], name: &str, field: &str| {
-            let texts = Texts::decode(bytes, &ValueLimits::default());
-            texts.map_err(|source| {
-                let field = field.to_owned();
-                Error::corrupt(name, Corrupt::Value { field, source })
-            })
-        })
+        self.items_with(items)
     }
 
-    fn items_with<T: Items>(
-        &self,
-        items: Range<u64>,
-        decode: &(impl Fn(&[u8], &str, &str) -> Result<T> + Sync),
-    ) -> Result<T> {
+    fn items_with<T: Items>(&self, items: Range<u64>) -> Result<T> {
         let starts = self.starts()?;
         let len = starts.last().copied().unwrap_or_default();
         if items.start > items.end || items.end > len {
@@ -247,7 +260,7 @@ impl BatchArray {
             jobs.iter_mut(),
             || (),
             |(), job| {
-                job.found = self.some_items(job.nbatch, job.len, job.wanted.clone(), decode)?;
+                job.found = self.some_items(job.nbatch, job.len, job.wanted.clone())?;
                 Ok::<(), Error>(())
             },
         )?;
@@ -260,18 +273,14 @@ impl BatchArray {
     }
 
     /// The items of a batch.
-    fn whole_batch<T: Items>(
-        &self,
-        nbatch: u64,
-        decode: &impl Fn(&[u8], &str, &str) -> Result<T>,
-    ) -> Result<T> {
+    fn whole_batch<T: Items>(&self, nbatch: u64) -> Result<T> {
         let blocks =
             self.schunk.vl_blocks(nbatch).map_err(|error| Error::frame(&self.name, error))?;
         let nblocks = blocks.len();
         let mut found = T::default();
         for (nblock, block) in blocks.iter().enumerate() {
             let is_last = nblock.saturating_add(1) == nblocks;
-            let items = self.items_of(nbatch, nblock, block, is_last, decode)?;
+            let items = self.items_of(nbatch, nblock, block, is_last)?;
             let len = items.len();
             found.append(items, 0..len);
         }
@@ -279,18 +288,12 @@ impl BatchArray {
     }
 
     /// Some items of a batch of `len`.
-    fn some_items<T: Items>(
-        &self,
-        nbatch: u64,
-        len: u64,
-        wanted: Range<u64>,
-        decode: &impl Fn(&[u8], &str, &str) -> Result<T>,
-    ) -> Result<T> {
+    fn some_items<T: Items>(&self, nbatch: u64, len: u64, wanted: Range<u64>) -> Result<T> {
         let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let mut found = T::default();
         let per_block = self.items_per_block.unwrap_or(len).max(1);
         if wanted == (0..len) || self.items_per_block.is_none() {
-            let items = self.whole_batch(nbatch, decode)?;
+            let items = self.whole_batch(nbatch)?;
             self.check_count("items of a batch", items.len() as u64, len)?;
             found.append(items, narrow(wanted.start)..narrow(wanted.end));
             return Ok(found);
@@ -305,7 +308,7 @@ impl BatchArray {
                 .schunk
                 .vl_block(nbatch, index)
                 .map_err(|error| Error::frame(&self.name, error))?;
-            let items = self.items_of(nbatch, index, &block, nblock == last_block, decode)?;
+            let items = self.items_of(nbatch, index, &block, nblock == last_block)?;
             let block_end = block_start.saturating_add(per_block).min(len);
             let expected = block_end.saturating_sub(block_start);
             self.check_count("items of a block", items.len() as u64, expected)?;
@@ -323,9 +326,8 @@ impl BatchArray {
         nblock: usize,
         bytes: &[u8],
         is_last: bool,
-        decode: &impl Fn(&[u8], &str, &str) -> Result<T>,
     ) -> Result<T> {
-        let items = decode(bytes, &self.name, &format!("batch {nbatch}, block {nblock}"))?;
+        let items = T::decode(bytes, &self.name, &format!("batch {nbatch}, block {nblock}"))?;
         let count = items.len() as u64;
         match self.items_per_block {
             Some(expected) if (!is_last && count != expected) || count > expected => {
@@ -476,21 +478,6 @@ impl ListArray {
 
 /// Most batches whose numbers of items are kept (64 MiB).
 const MAX_BATCHES: u64 = 1 << 23;
-
-/// The items of a block as values.
-fn list_of_items(bytes: &[u8], name: &str, field: &str) -> Result<Vec<Value>> {
-    match decode(bytes, name, field)? {
-        Value::Array(items) => Ok(items),
-        Value::Tuple(items) => {
-            // A list of items whose first one is the text that marks tuples.
-            Ok([vec![Value::Str("__tuple__".to_owned())], items].concat())
-        }
-        other => {
-            let what = Corrupt::wrong_type(field, "a list of items", other.type_name());
-            Err(Error::corrupt(name, what))
-        }
-    }
-}
 
 fn batch_lengths(layer: &Value, nbatches: u64, name: &str) -> Result<Vec<u64>> {
     let lengths = layer.get("batch_lengths").and_then(Value::as_array);

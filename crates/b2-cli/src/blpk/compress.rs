@@ -14,10 +14,10 @@ use super::{
     Session,
     args::{BloscArgs, CompressArgs, verb_of},
     fail::Result,
-    files::{self, Output, SinkWriter, is_stream},
+    files::{self, Output, is_stream},
     header, pretty,
 };
-use crate::output::Sink;
+use crate::output::{Sink, SinkWriter};
 
 /// Compresses a file.
 ///
@@ -60,8 +60,12 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs)
     let source = progress.meter(source);
     match &output {
         Output::Stdout => {
-            let sink = SinkWriter(Sink::stdout(session.force)?);
-            pack(session, source, Writer::new(sink, options)?)?.0.finish()?;
+            let mut sink = Sink::stdout(session.force)?;
+            let mut to = SinkWriter::new(&mut sink, &mut |_| {});
+            let packed = pack(session, source, Writer::new(&mut to, options)?).map(|_| ());
+            to.check()?;
+            packed?;
+            sink.finish()?;
         }
         Output::File(staged) => {
             pack(session, source, Writer::seekable(staged.handle()?, options)?)?;

@@ -1,8 +1,7 @@
 //! `blpk decompress`.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +14,11 @@ use super::{
     files::{self, Output, SUFFIX, is_stream},
     look, pretty, python,
 };
-use crate::{args::Span, error::Error, formats::blp, output::Sink};
+use crate::{
+    args::Span,
+    formats::blp,
+    output::{Sink, SinkWriter},
+};
 
 /// Decompresses a file, or a part of it.
 pub(super) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {
@@ -90,39 +93,16 @@ fn from_file(
     let bar = session.progress(&args.in_file, file.header().nbytes());
     match (args.items, args.bytes) {
         (None, None) => {
-            let mut to = ToSink { out, bar: &bar, failure: None };
+            let mut count = |nbytes| bar.add(nbytes);
+            let mut to = SinkWriter::new(out, &mut count);
             let copied = file.copy_to(0..file.nchunks()?, &mut to);
-            to.failure.map_or(Ok(()), Err)?;
+            to.check()?;
             copied?;
         }
         (Some(items), _) => part(&file, items, file.header().typesize().unwrap_or(1).into(), out)?,
         (None, Some(bytes)) => part(&file, bytes, 1, out)?,
     }
     Ok(file.metadata().cloned())
-}
-
-/// Shows how far it is, and keeps the error of the sink.
-struct ToSink<'a> {
-    out: &'a mut Sink,
-    bar: &'a Bar,
-    failure: Option<Error>,
-}
-
-impl Write for ToSink<'_> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.bar.add(data.len() as u64);
-        match self.out.write(data) {
-            Ok(()) => Ok(data.len()),
-            Err(failure) => {
-                self.failure = Some(failure);
-                Err(io::ErrorKind::Other.into())
-            }
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// What `span` selects, in items of `unit` bytes.

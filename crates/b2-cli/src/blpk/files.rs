@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Write},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -122,20 +122,6 @@ impl Output {
             let metadata = fs::metadata(source).ok().filter(fs::Metadata::is_file);
             staged.commit(metadata.as_ref())?;
         }
-        Ok(())
-    }
-}
-
-/// A [`Sink`] as a writer.
-pub(super) struct SinkWriter(pub(super) Sink);
-
-impl Write for SinkWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(io::Error::other)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

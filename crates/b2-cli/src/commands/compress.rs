@@ -36,8 +36,8 @@ use crate::{
     inputs::{Data, ObjectReader, Origin, origin, typesize},
     memory,
     output::{
-        Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StageOptions, Staged,
-        StorePlace, Target, Targets, placement, read_back, targets,
+        Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, Staged, StorePlace, Target,
+        Targets, placement, read_back, targets,
     },
     render::{Progress, harmless, path_text, size},
     report::readers,
@@ -401,8 +401,7 @@ impl Work<'_> {
     /// One frame or chunk in one file.
     fn to_file(&self, data: Data, target: &Path) -> Result<Counts> {
         let (args, metadata) = (self.args, data.metadata.clone());
-        let options = StageOptions { force: args.output.force, sync: !args.output.no_sync };
-        let staged = Staged::create(target, options, &self.cx.unfinished)?;
+        let staged = Staged::create(target, (&args.output).into(), &self.cx.unfinished)?;
         let (counts, digest) = match self.format {
             CompressedFormat::B2frame => self.frame_to_file(data, staged.handle()?, target)?,
             CompressedFormat::B2nd => self.array_to_file(data, staged.handle()?, target)?,

@@ -59,8 +59,8 @@ use crate::{
     },
     memory,
     output::{
-        Dest, Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StageOptions, StorePlace,
-        Target, Targets, placement,
+        Dest, Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StorePlace, Target,
+        Targets, placement,
     },
     render::{Progress, harmless, path_text, size},
 };
@@ -93,12 +93,13 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(named) => named,
         Err(error) => return cx.refuse(&error),
     };
+    let convert = |format| Convert { args, output: &output, cx, format };
     let found = cx.find(&inputs, &origin::is_ours);
     if let (Some(several), Ok(format)) = (values_of(&inputs, &found), format(args, &output))
         && format.is_store()
     {
         return cx.run_into_targets(vec![Ok(several)], vec![], &output, |several, targets| {
-            convert_values(args, &output, cx, several, format, targets)
+            convert(format).values(several, targets)
         });
     }
     match StorePlace::of_output(&output) {
@@ -107,16 +108,15 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
             return cx.refuse(&Error::OneForMany { inputs: found.len() });
         }
         Ok(Some(place)) => {
-            return cx.run_on_inputs(found, |origin| {
-                convert_into_store(args, &output, cx, origin, &place)
-            });
+            let format = args.format.unwrap_or(ConvertedFormat::B2nd);
+            return cx.run_on_inputs(found, |origin| convert(format).into_store(origin, &place));
         }
         Err(error) => return cx.refuse(&error),
     }
     let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
     match ready {
         Ok(format) => cx.run_into_targets(found, inputs.roots(), &output, |origin, targets| {
-            convert_input(args, &output, cx, origin, format, targets)
+            convert(format).input(origin, targets)
         }),
         Err(error) => cx.refuse(&error),
     }
@@ -131,29 +131,6 @@ fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
         _ if !folder.is_dir() || origin::is_object(folder) || inputs.recursive => None,
         _ => Some(Origin::File { path: folder.to_owned(), part: origin::Part::Whole }),
     }
-}
-
-fn convert_values(
-    args: &ConvertArgs,
-    output: &OutputArgs,
-    cx: &Context,
-    origin: &Origin,
-    format: ConvertedFormat,
-    targets: &mut Targets<'_>,
-) -> Result<()> {
-    anew::check(args, format)?;
-    if output.rm {
-        return Err(message::FOLDER_IS_KEPT.error());
-    }
-    let Target::File(to) = targets.next(origin, Naming::Replace(format.suffix()))? else {
-        return Err(message::DIRECTORY_TO_STDOUT.error());
-    };
-    let values = match origin.path() {
-        Some(folder) => store::keyed_files(folder)?,
-        None => store::keyed_arrays(cx, origin)?,
-    };
-    let report = store::from_values(args, output, cx, values, format, &to)?;
-    report.print(cx, &origin.name(), &to)
 }
 
 /// Inputs and output. As `cp` has it, the last of several names is the output, unless that or its
@@ -205,77 +182,6 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
     args.format.or_else(by_name).ok_or(message::UNKNOWN_OUTPUT_FORMAT.error())
 }
 
-fn convert_input(
-    args: &ConvertArgs,
-    output: &OutputArgs,
-    cx: &Context,
-    origin: &Origin,
-    format: ConvertedFormat,
-    targets: &mut Targets<'_>,
-) -> Result<()> {
-    let start = Instant::now();
-    let lies_here =
-        |path: &&Path| remote::kind_of(path).is_none() && !origin::is_sparse_frame(path);
-    if let Some(path) = origin.path().filter(lies_here) {
-        raw_data::check_kind(path, output)?;
-    }
-    let target = targets.next(origin, Naming::Replace(format.suffix()))?;
-    if output.rm && matches!(origin, Origin::File { part: origin::Part::Member(_), .. }) {
-        return Err(message::REMOVES_THE_STORE.error());
-    }
-    if let (Some(path), Target::File(to), true) =
-        (formats::store::whole(origin), &target, format.is_store())
-        && let Some(report) = store::copy(output, cx, path, format, to)?
-    {
-        return report.print(cx, &origin.name(), to);
-    }
-    let (source, dropped) = without_objects(open(args, cx, origin, format.is_store())?, format)?;
-    check_source(args, cx, origin, format, &source)?;
-    let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-    let work = Work { args, output, cx, origin, format, source, dropped, progress };
-    let done = work.to_target(&target)?;
-    work.report(&done, target.path(), start)
-}
-
-/// Adds an input to a store, or puts it in the place of a value.
-fn convert_into_store(
-    args: &ConvertArgs,
-    output: &OutputArgs,
-    cx: &Context,
-    origin: &Origin,
-    place: &StorePlace,
-) -> Result<()> {
-    let start = Instant::now();
-    let format = args.format.unwrap_or(ConvertedFormat::B2nd);
-    if !matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame) {
-        return Err(message::VALUES_ARE_FRAMES.about(format.name()));
-    }
-    anew::check(args, format)?;
-    let source = open(args, cx, origin, true)?;
-    check_source(args, cx, origin, format, &source)?;
-    let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-    let dropped = vec![];
-    let work = Work { args, output, cx, origin, format, source, dropped, progress };
-    let mut writer = place.open(cx.lock_wait(args.lock))?;
-    let (mut done, station) = work.fill_store(&mut writer, Some(&place.key))?;
-    let store = writer.commit()?;
-    drop(station);
-    if args.verify && !work.is_equal_store(&store, Some(&place.key))? {
-        return Err(message::READ_BACK_DIFFERS.error());
-    }
-    done.left_out.extend(work.lost_of_columns());
-    done.left_out.extend(work.lost_of_rows()?);
-    let below = format!("{}/", place.key);
-    for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
-        done.stored += crate::inputs::object::frame_bytes(&store.frame(key)?);
-    }
-    if !done.left_out.is_empty() {
-        let what = listed(&done.left_out.iter().collect::<Vec<_>>());
-        cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
-    }
-    work.report(&done, Some(Path::new(&place.name())), start)
-}
-
 /// What came of [`rewrite`] (bytes).
 pub(super) struct Rewritten {
     pub(super) nbytes: u64,
@@ -296,89 +202,173 @@ pub(super) fn rewrite(
     target: &Target,
 ) -> Result<Rewritten> {
     anew::check(args, format)?;
-    let source = open(args, cx, origin, false)?;
+    let convert = Convert { args, output: &args.output, cx, format };
+    let source = convert.open(origin, false)?;
     let (nbytes, before) = (source.nbytes()?, source.stored());
-    let progress = Progress::new(&cx.console, &origin.name(), Some(nbytes));
-    let output = &args.output;
-    let dropped = vec![];
-    let work = Work { args, output, cx, origin, format, source, dropped, progress };
-    let done = work.to_target(target)?;
+    let done = convert.work(origin, source, vec![]).to_target(target)?;
     Ok(Rewritten { nbytes, before, after: done.stored })
 }
 
-/// Refuses recipes for data but in frames, which keep them, tells what becomes of objects, and
-/// refuses options that the input makes meaningless.
-fn check_source(
-    args: &ConvertArgs,
-    cx: &Context,
-    origin: &Origin,
+/// How inputs become one format.
+#[derive(Clone, Copy)]
+struct Convert<'a> {
+    args: &'a ConvertArgs,
+    output: &'a OutputArgs,
+    cx: &'a Context,
     format: ConvertedFormat,
-    source: &Source,
-) -> Result<()> {
-    let keeps_all = matches!(
-        format,
-        ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd
-    );
-    if let Some(schunk) = source.frame().filter(|_| !keeps_all || args.anew.is_wanted()) {
-        formats::store::refuse_recipe(schunk, &origin.name())?;
-        if let Some(content) = formats::store::special_content(schunk) {
-            let text = format!("its {content} of Python become one content");
+}
+
+impl<'a> Convert<'a> {
+    /// Makes a store of several inputs.
+    fn values(self, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+        anew::check(self.args, self.format)?;
+        if self.output.rm {
+            return Err(message::FOLDER_IS_KEPT.error());
+        }
+        let Target::File(to) = targets.next(origin, Naming::Replace(self.format.suffix()))? else {
+            return Err(message::DIRECTORY_TO_STDOUT.error());
+        };
+        let values = match origin.path() {
+            Some(folder) => store::keyed_files(folder)?,
+            None => store::keyed_arrays(self.cx, origin)?,
+        };
+        self.store_from(values, &to)?.print(self.cx, &origin.name(), &to)
+    }
+
+    /// Converts one input.
+    fn input(self, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+        let Self { output, cx, format, .. } = self;
+        let start = Instant::now();
+        let lies_here =
+            |path: &&Path| remote::kind_of(path).is_none() && !origin::is_sparse_frame(path);
+        if let Some(path) = origin.path().filter(lies_here) {
+            raw_data::check_kind(path, output)?;
+        }
+        let target = targets.next(origin, Naming::Replace(format.suffix()))?;
+        if output.rm && matches!(origin, Origin::File { part: origin::Part::Member(_), .. }) {
+            return Err(message::REMOVES_THE_STORE.error());
+        }
+        if let (Some(path), Target::File(to), true) =
+            (formats::store::whole(origin), &target, format.is_store())
+            && let Some(report) = self.copy_store(path, to)?
+        {
+            return report.print(cx, &origin.name(), to);
+        }
+        let (source, dropped) = without_objects(self.open(origin, format.is_store())?, format)?;
+        self.check_source(origin, &source)?;
+        let work = self.work(origin, source, dropped);
+        let done = work.to_target(&target)?;
+        work.report(&done, target.path(), start)
+    }
+
+    /// Adds an input to a store, or puts it in the place of a value.
+    fn into_store(self, origin: &Origin, place: &StorePlace) -> Result<()> {
+        let Self { args, cx, format, .. } = self;
+        let start = Instant::now();
+        if !matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame) {
+            return Err(message::VALUES_ARE_FRAMES.about(format.name()));
+        }
+        anew::check(args, format)?;
+        let source = self.open(origin, true)?;
+        self.check_source(origin, &source)?;
+        let work = self.work(origin, source, vec![]);
+        let mut writer = place.open(cx.lock_wait(args.lock))?;
+        let (mut done, station) = work.fill_store(&mut writer, Some(&place.key))?;
+        let store = writer.commit()?;
+        drop(station);
+        if args.verify && !work.is_equal_store(&store, Some(&place.key))? {
+            return Err(message::READ_BACK_DIFFERS.error());
+        }
+        done.left_out.extend(work.lost_of_columns());
+        done.left_out.extend(work.lost_of_rows()?);
+        let below = format!("{}/", place.key);
+        for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
+            done.stored += crate::inputs::object::frame_bytes(&store.frame(key)?);
+        }
+        if !done.left_out.is_empty() {
+            let what = listed(&done.left_out.iter().collect::<Vec<_>>());
+            cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+        }
+        work.report(&done, Some(Path::new(&place.name())), start)
+    }
+
+    /// Refuses recipes for data but in frames, which keep them, tells what becomes of objects, and
+    /// refuses options that the input makes meaningless.
+    fn check_source(self, origin: &Origin, source: &Source) -> Result<()> {
+        let Self { args, cx, format, .. } = self;
+        let keeps_all = matches!(
+            format,
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd
+        );
+        if let Some(schunk) = source.frame().filter(|_| !keeps_all || args.anew.is_wanted()) {
+            formats::store::refuse_recipe(schunk, &origin.name())?;
+            if let Some(content) = formats::store::special_content(schunk) {
+                let text = format!("its {content} of Python become one content");
+                cx.console.warning(&origin.name(), &text);
+            }
+        }
+        if args.delimiter != csv_table::COMMA && source.name() != "csv" {
+            return Err(message::DELIMITER_IS_FOR_TEXT.error());
+        }
+        let Some(given) = &args.dtype else { return Ok(()) };
+        let is_told = matches!(source.name(), "raw" | "csv");
+        if let (Some(layout), false) = (source.layout()?, is_told) {
+            let is_shape = args.shape.as_ref().is_none_or(|shape| {
+                let nitems = memory::nbytes(1, &layout.shape);
+                shape.of_items(nitems) == layout.shape
+            });
+            if *given != layout.dtype || !is_shape {
+                return Err(message::HAS_A_TYPE.about(layout.dtype));
+            }
+        }
+        Ok(())
+    }
+
+    /// The one thing that the input holds. `for_store` says that it will be in a store, as which some
+    /// of it is read.
+    fn open(self, origin: &Origin, for_store: bool) -> Result<Source> {
+        // What comes once is recognised as files are.
+        if let Some(copy) = raw_data::copy_of_stream(origin)? {
+            let copied = Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole };
+            return self.open_file(&copied, for_store);
+        }
+        self.open_file(origin, for_store)
+    }
+
+    /// The same for what is a file.
+    fn open_file(self, origin: &Origin, for_store: bool) -> Result<Source> {
+        let Self { args, cx, .. } = self;
+        if let Some(items) = uncompressed_items(args, origin)? {
+            return selection::choose_items(args, items).map(Source::Items);
+        }
+        if let Some(path) = from_parquet::file_of(origin)? {
+            let table = from_parquet::open(cx, path, for_store)?;
+            return selection::choose(args, cx, table).map(Source::Object);
+        }
+        let mut objects = ObjectReader::open(origin, cx.dparams())?;
+        let first = objects.next().map_err(|error| match error {
+            Error::NotBlosc { start } if !start.is_empty() => Error::NoType { start },
+            error => error,
+        })?;
+        let mut object = first.ok_or(Error::NotBlosc { start: vec![] })?;
+        Guard::new(args.limits).admit(&object)?;
+        object = selection::choose(args, cx, object)?;
+        if objects.next()?.is_some() {
+            return super::sequence::merged(cx, origin).map(Source::Object);
+        }
+        if objects.trailing() > 0 {
+            let text = format!("{} bytes after the last frame are no frame", objects.trailing());
             cx.console.warning(&origin.name(), &text);
         }
+        Ok(Source::Object(object))
     }
-    if args.delimiter != csv_table::COMMA && source.name() != "csv" {
-        return Err(message::DELIMITER_IS_FOR_TEXT.error());
-    }
-    let Some(given) = &args.dtype else { return Ok(()) };
-    let is_told = matches!(source.name(), "raw" | "csv");
-    if let (Some(layout), false) = (source.layout()?, is_told) {
-        let is_shape = args.shape.as_ref().is_none_or(|shape| {
-            let nitems = memory::nbytes(1, &layout.shape);
-            shape.of_items(nitems) == layout.shape
-        });
-        if *given != layout.dtype || !is_shape {
-            return Err(message::HAS_A_TYPE.about(layout.dtype));
-        }
-    }
-    Ok(())
-}
 
-/// The one thing that the input holds. `for_store` says that it will be in a store, as which some
-/// of it is read.
-fn open(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool) -> Result<Source> {
-    // What comes once is recognised as files are.
-    if let Some(copy) = raw_data::copy_of_stream(origin)? {
-        let copied = Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole };
-        return open_file(args, cx, &copied, for_store);
+    /// What one input needs on its way.
+    fn work(self, origin: &'a Origin, source: Source, dropped: Vec<String>) -> Work<'a> {
+        let Self { args, output, cx, format } = self;
+        let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
+        Work { args, output, cx, origin, format, source, dropped, progress }
     }
-    open_file(args, cx, origin, for_store)
-}
-
-/// The same for what is a file.
-fn open_file(args: &ConvertArgs, cx: &Context, origin: &Origin, for_store: bool) -> Result<Source> {
-    if let Some(items) = uncompressed_items(args, origin)? {
-        return selection::choose_items(args, items).map(Source::Items);
-    }
-    if let Some(path) = from_parquet::file_of(origin)? {
-        let table = from_parquet::open(cx, path, for_store)?;
-        return selection::choose(args, cx, table).map(Source::Object);
-    }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
-    let first = objects.next().map_err(|error| match error {
-        Error::NotBlosc { start } if !start.is_empty() => Error::NoType { start },
-        error => error,
-    })?;
-    let mut object = first.ok_or(Error::NotBlosc { start: vec![] })?;
-    Guard::new(args.limits).admit(&object)?;
-    object = selection::choose(args, cx, object)?;
-    if objects.next()?.is_some() {
-        return super::sequence::merged(cx, origin).map(Source::Object);
-    }
-    if objects.trailing() > 0 {
-        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
-        cx.console.warning(&origin.name(), &text);
-    }
-    Ok(Source::Object(object))
 }
 
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
@@ -479,8 +469,7 @@ impl Work<'_> {
     }
 
     fn to_file(&self, target: &Path) -> Result<Done> {
-        let options = StageOptions { force: self.output.force, sync: !self.output.no_sync };
-        let nest = Nest::create(target, options, &self.cx.unfinished)?;
+        let nest = Nest::create(target, self.output.into(), &self.cx.unfinished)?;
         let done = self.write(&nest)?;
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
         Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(

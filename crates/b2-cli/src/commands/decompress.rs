@@ -18,8 +18,7 @@ use crate::{
     formats::{Blp, store},
     inputs::{Guard, Object, ObjectReader, Origin, Part, decoded, item_type, origin, raw_data},
     output::{
-        Dest, Naming, Outcome, Placement, Sink, StageOptions, Staged, Targets, placement,
-        read_back, targets,
+        Dest, Naming, Outcome, Placement, Sink, Staged, Targets, placement, read_back, targets,
     },
     render::{Progress, path_text},
 };
@@ -243,8 +242,7 @@ impl Work<'_> {
     /// Writes a file beside its target, and renames it when it is complete.
     fn to_file(&self, objects: &mut Rest, target: &Path) -> Result<Counts> {
         let output = &self.args.output;
-        let options = StageOptions { force: output.force, sync: !output.no_sync };
-        let staged = Staged::create(target, options, &self.cx.unfinished)?;
+        let staged = Staged::create(target, output.into(), &self.cx.unfinished)?;
         let mut sink = Sink::file(staged.handle()?, target);
         let counts = self.copy(objects, &mut sink)?;
         sink.finish()?;

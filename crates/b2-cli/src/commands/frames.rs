@@ -22,7 +22,7 @@ use crate::{
         Object, ObjectReader, Origin, Part,
         object_reader::{Found, FoundKind},
     },
-    output::{Naming, Sink, StageOptions, Staged, Target, Targets, check_frame_name},
+    output::{Naming, Sink, Staged, Target, Targets, check_frame_name},
     render::{harmless, path_text, size::count},
 };
 
@@ -162,8 +162,7 @@ pub(super) fn write<T>(
         Target::Stdout => Sink::stdout(output.force)?,
         Target::Device(path) => Sink::device(path)?,
         Target::File(path) => {
-            let options = StageOptions { force: output.force, sync: !output.no_sync };
-            let staged = Staged::create(path, options, &cx.unfinished)?;
+            let staged = Staged::create(path, output.into(), &cx.unfinished)?;
             let mut sink = Sink::file(staged.handle()?, path);
             let done = work(&mut sink)?;
             sink.finish()?;

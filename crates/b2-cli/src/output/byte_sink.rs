@@ -126,6 +126,45 @@ impl Sink {
     }
 }
 
+/// A sink for what writes to a [`Write`], which would make less of the errors of the sink.
+pub(crate) struct SinkWriter<'a> {
+    sink: &'a mut Sink,
+    /// Hears how many bytes were written.
+    told: &'a mut (dyn FnMut(u64) + Send),
+    refused: Option<Error>,
+}
+
+impl<'a> SinkWriter<'a> {
+    /// Writes to a sink, and says how many bytes those were.
+    pub(crate) fn new(sink: &'a mut Sink, told: &'a mut (dyn FnMut(u64) + Send)) -> Self {
+        Self { sink, told, refused: None }
+    }
+
+    /// The error of the sink, if it has refused something.
+    ///
+    /// # Errors
+    ///
+    /// That one.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        self.refused.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Write for SinkWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(error) = self.sink.write(bytes) {
+            self.refused = Some(error);
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        (self.told)(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Is all of it text that a terminal shows and does not obey: UTF-8 without control characters but
 /// those of layout?
 #[derive(Debug, Default)]

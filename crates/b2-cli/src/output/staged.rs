@@ -19,6 +19,7 @@ use tempfile::{Builder, NamedTempFile, TempPath};
 pub(crate) use nest::Nest;
 
 use crate::{
+    args::OutputArgs,
     error::{Doing, Error, Result, irregular},
     output::{Unfinished, leftover},
     render::path_text,
@@ -31,6 +32,12 @@ pub(crate) struct StageOptions {
     pub(crate) force: bool,
     /// Wait for the disk.
     pub(crate) sync: bool,
+}
+
+impl From<&OutputArgs> for StageOptions {
+    fn from(args: &OutputArgs) -> Self {
+        Self { force: args.force, sync: !args.no_sync }
+    }
 }
 
 /// A file under way.

@@ -19,7 +19,7 @@ use crate::{
     args::ChecksumChoice,
     error::{Doing, Error, Result, message},
     inputs::Data,
-    output::{Digest, Digesting, Sink},
+    output::{Digest, Digesting, Sink, SinkWriter},
 };
 
 impl Work<'_> {
@@ -45,12 +45,14 @@ impl Work<'_> {
         if self.args.tuning.verify {
             return Err(message::VERIFY_PIPE.error());
         }
-        let mut to = ToSink { sink: out, stored: 0, refused: None };
+        let mut stored = 0;
+        let mut count = |nbytes| stored += nbytes;
+        let mut to = SinkWriter::new(out, &mut count);
         let writer = Writer::new(&mut to, self.blp_options(&data)?.offsets(false))?;
         let packed = self.pack(&mut self.skip_header(data)?, writer).map(|(nbytes, _)| nbytes);
         // Our own error says more than the one that the writer made of it.
-        let nbytes = to.refused.take().map_or(packed, Err)?;
-        Ok(Counts { frames: 0, nbytes, stored: to.stored })
+        to.check()?;
+        Ok(Counts { frames: 0, nbytes: packed?, stored })
     }
 
     fn pack<W: Write>(&self, reader: &mut dyn Read, mut writer: Writer<W>) -> Result<(u64, W)> {
@@ -121,27 +123,5 @@ impl Work<'_> {
             .cparams(cparams.target(target))
             .nbytes(nbytes)
             .budget(memory.budget))
-    }
-}
-
-/// A [`Sink`] as a writer that keeps the error of the sink.
-struct ToSink<'a> {
-    sink: &'a mut Sink,
-    stored: u64,
-    refused: Option<Error>,
-}
-
-impl Write for ToSink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(error) = self.sink.write(bytes) {
-            self.refused = Some(error);
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
-        self.stored += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

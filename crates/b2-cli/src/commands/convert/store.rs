@@ -8,17 +8,17 @@ use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
 use super::{
-    Work,
+    Convert, Work,
     source::{Items, Source},
 };
 use crate::{
-    args::{ConvertArgs, ConvertedFormat, OutputArgs},
+    args::ConvertedFormat,
     context::Context,
     error::{Doing, Error, Result, message},
     formats::store,
     inputs::{Origin, origin},
-    output::{Nest, StageOptions, targets},
-    render::{Progress, harmless, path_text, size},
+    output::{Nest, targets},
+    render::{harmless, path_text, size},
 };
 
 /// The result of one store.
@@ -31,6 +31,15 @@ pub(super) struct StoreReport {
 }
 
 impl StoreReport {
+    /// Puts a store that was made in its place.
+    fn of_made(made: Store, nest: Nest) -> Result<Self> {
+        let nvalues = made.keys().len() as u64;
+        drop(made);
+        nest.commit(None)?;
+        let (path, output) = (String::new(), String::new());
+        Ok(Self { schema: "b2.convert/1", path, output, nvalues })
+    }
+
     /// Prints it.
     pub(super) fn print(mut self, cx: &Context, name: &str, to: &Path) -> Result<()> {
         (self.path, self.output) = (name.to_owned(), path_text(to));
@@ -51,66 +60,61 @@ pub(super) fn form(format: ConvertedFormat) -> StoreForm {
     }
 }
 
-/// Copies a store to one of another form, unless it is a table.
-pub(super) fn copy(
-    output: &OutputArgs,
-    cx: &Context,
-    from: &Path,
-    format: ConvertedFormat,
-    to: &Path,
-) -> Result<Option<StoreReport>> {
-    let from: Store = store::open(from, cx.dparams())?;
-    if from.tables().any(|key| key == "/") {
-        return Ok(None);
-    }
-    let options = StageOptions { force: output.force, sync: !output.no_sync };
-    let nest = Nest::create(to, options, &cx.unfinished)?;
-    let options = WriteOptions::default().form(form(format));
-    let made = StoreWriter::copy(&from, nest.path(), &options)?.commit()?;
-    let nvalues = made.keys().len() as u64;
-    drop(made);
-    nest.commit(None)?;
-    let (path, output) = (String::new(), String::new());
-    Ok(Some(StoreReport { schema: "b2.convert/1", path, output, nvalues }))
-}
-
-/// Makes a store of inputs with keys: a value or a table for each. Files of no format become arrays
-/// of bytes.
-pub(super) fn from_values(
-    args: &ConvertArgs,
-    output: &OutputArgs,
-    cx: &Context,
-    values: BTreeMap<String, Origin>,
-    format: ConvertedFormat,
-    to: &Path,
-) -> Result<StoreReport> {
-    let staged = StageOptions { force: output.force, sync: !output.no_sync };
-    let nest = Nest::create(to, staged, &cx.unfinished)?;
-    let options = WriteOptions::default().form(form(format));
-    let mut writer = StoreWriter::create_with(nest.path(), &options)?;
-    // They hold the values until the store is written.
-    let mut stations = vec![];
-    for (key, origin) in values {
-        let named = |error: Error| match error.path() {
-            Some(_) => error,
-            None => Error::Input { file: origin.name(), error: Box::new(error) },
-        };
-        let source = open_or_bytes(args, cx, &origin).map_err(named)?;
-        let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-        let (source, dropped) = super::without_objects(source, format)?;
-        let work = Work { args, output, cx, origin: &origin, format, source, dropped, progress };
-        let (done, station) = work.fill_store(&mut writer, Some(&key)).map_err(named)?;
-        for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
-            cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+impl Convert<'_> {
+    /// Copies a store to one of another form, unless it is a table.
+    pub(super) fn copy_store(self, from: &Path, to: &Path) -> Result<Option<StoreReport>> {
+        let from: Store = store::open(from, self.cx.dparams())?;
+        if from.tables().any(|key| key == "/") {
+            return Ok(None);
         }
-        stations.push(station);
+        let nest = Nest::create(to, self.output.into(), &self.cx.unfinished)?;
+        let options = WriteOptions::default().form(form(self.format));
+        let made = StoreWriter::copy(&from, nest.path(), &options)?.commit()?;
+        StoreReport::of_made(made, nest).map(Some)
     }
-    let made = writer.commit()?;
-    let nvalues = made.keys().len() as u64;
-    drop(made);
-    nest.commit(None)?;
-    let (path, output) = (String::new(), String::new());
-    Ok(StoreReport { schema: "b2.convert/1", path, output, nvalues })
+
+    /// Makes a store of inputs with keys: a value or a table for each. Files of no format become arrays
+    /// of bytes.
+    pub(super) fn store_from(
+        self,
+        values: BTreeMap<String, Origin>,
+        to: &Path,
+    ) -> Result<StoreReport> {
+        let Self { cx, format, .. } = self;
+        let nest = Nest::create(to, self.output.into(), &self.cx.unfinished)?;
+        let options = WriteOptions::default().form(form(format));
+        let mut writer = StoreWriter::create_with(nest.path(), &options)?;
+        // They hold the values until the store is written.
+        let mut stations = vec![];
+        for (key, origin) in values {
+            let named = |error: Error| match error.path() {
+                Some(_) => error,
+                None => Error::Input { file: origin.name(), error: Box::new(error) },
+            };
+            let source = self.open_or_bytes(&origin).map_err(named)?;
+            let (source, dropped) = super::without_objects(source, format)?;
+            let work = self.work(&origin, source, dropped);
+            let (done, station) = work.fill_store(&mut writer, Some(&key)).map_err(named)?;
+            for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
+                cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+            }
+            stations.push(station);
+        }
+        StoreReport::of_made(writer.commit()?, nest)
+    }
+
+    /// What a file holds, or else its bytes.
+    fn open_or_bytes(self, origin: &Origin) -> Result<Source> {
+        match (self.open_file(origin, true), origin.path()) {
+            (Err(Error::NotBlosc { .. } | Error::NoType { .. }), Some(path)) => {
+                let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+                let len = store.len().map_err(Error::io(Doing::Open))?;
+                let dtype = "|u1".parse().map_err(|_| message::NOT_AN_ARRAY.error())?;
+                Ok(Source::Items(Items::new(store, len, NpyHeader::new(dtype, vec![len]))?))
+            }
+            (source, _) => source,
+        }
+    }
 }
 
 /// The arrays of a group, and the keys that they get: their paths in the group.
@@ -141,19 +145,6 @@ pub(super) fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
         }
     }
     Ok(keyed)
-}
-
-/// What a file holds, or else its bytes.
-fn open_or_bytes(args: &ConvertArgs, cx: &Context, origin: &Origin) -> Result<Source> {
-    match (super::open_file(args, cx, origin, true), origin.path()) {
-        (Err(Error::NotBlosc { .. } | Error::NoType { .. }), Some(path)) => {
-            let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-            let len = store.len().map_err(Error::io(Doing::Open))?;
-            let dtype = "|u1".parse().map_err(|_| message::NOT_AN_ARRAY.error())?;
-            Ok(Source::Items(Items::new(store, len, NpyHeader::new(dtype, vec![len]))?))
-        }
-        (source, _) => source,
-    }
 }
 
 impl Work<'_> {

@@ -51,12 +51,6 @@ impl<'a> ItemReader<'a> {
         &self.chunk
     }
 
-    /// The buffers, for the next chunk.
-    #[must_use]
-    pub fn into_scratch(self) -> Scratch {
-        self.scratch
-    }
-
     /// As [`Chunk::read_items`].
     ///
     /// # Errors

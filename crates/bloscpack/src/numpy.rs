@@ -62,12 +62,6 @@ impl NpArray {
         &self.data
     }
 
-    /// The items, without a copy.
-    #[must_use]
-    pub fn into_data(self) -> Vec<u8> {
-        self.data
-    }
-
     /// The same array with its items in C order (the last index runs fastest).
     #[must_use]
     pub fn into_c_order(self) -> Self {

@@ -25,13 +25,6 @@ impl Pipeline {
         }
         Ok(pipeline)
     }
-
-    /// The text that [`parse`](Self::parse) takes; `none` for an empty pipeline. Empty slots are
-    /// not shown.
-    #[must_use]
-    pub fn to_spec(&self) -> impl fmt::Display + '_ {
-        self
-    }
 }
 
 impl core::str::FromStr for Pipeline {
@@ -42,6 +35,8 @@ impl core::str::FromStr for Pipeline {
     }
 }
 
+/// The text that [`parse`](Pipeline::parse) takes; `none` for an empty pipeline. Empty slots are
+/// not shown.
 impl fmt::Display for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {

@@ -86,100 +86,109 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Compress files or a pipe into Blosc2 frames
     #[command(visible_alias = "c", after_help = compress::EXAMPLES)]
-    Compress(Box<CompressArgs>),
+    Compress(Box<Options<CompressArgs>>),
     /// Restore what was compressed
     #[command(visible_aliases = ["d", "x"], after_help = DECOMPRESS_EXAMPLES)]
-    Decompress(DecompressArgs),
+    Decompress(Options<DecompressArgs>),
     /// Write decompressed bytes to standard output
     #[command(after_help = CAT_EXAMPLES)]
-    Cat(CatArgs),
+    Cat(Options<CatArgs>),
     /// Show items as values
     #[command(visible_alias = "head", after_help = SHOW_EXAMPLES)]
-    Show(ShowArgs),
+    Show(Options<ShowArgs>),
     /// Show what a file is
     #[command(visible_alias = "i", after_help = INFO_EXAMPLES)]
-    Info(LookArgs),
+    Info(Options<LookArgs>),
     /// Show one line per file
     #[command(visible_aliases = ["l", "ls"], after_help = LIST_EXAMPLES)]
-    List(ListArgs),
+    List(Options<ListArgs>),
     /// Decode everything, check everything, write nothing
     #[command(visible_aliases = ["t", "test"], after_help = VERIFY_EXAMPLES)]
-    Verify(VerifyArgs),
+    Verify(Options<LookArgs>),
     /// Compare the content of two files, whatever their formats
     #[command(after_help = diff::EXAMPLES)]
-    Diff(DiffArgs),
+    Diff(Options<DiffArgs>),
     /// Show least, largest and mean values, NaN, zeros and a histogram
     #[command(after_help = stats::EXAMPLES)]
-    Stats(StatsArgs),
+    Stats(Options<StatsArgs>),
     /// Draw numbers as lines, heat maps and histograms, to PNG, SVG or the terminal
     #[command(after_help = plot::EXAMPLES)]
-    Plot(Box<PlotArgs>),
+    Plot(Box<Options<PlotArgs>>),
     /// Browse in the terminal: members, values, metadata, chunks, plots
     #[command(after_help = view::EXAMPLES)]
-    View(view::ViewArgs),
+    View(Options<view::ViewArgs>),
     /// Hash the content, which is the same whatever the format
     #[command(after_help = sum::EXAMPLES)]
-    Sum(SumArgs),
+    Sum(Options<SumArgs>),
     /// Turn any format that is read into any that is written
     #[command(override_usage = convert::USAGE, after_help = convert::EXAMPLES)]
-    Convert(Box<ConvertArgs>),
+    Convert(Box<Options<ConvertArgs>>),
     /// Compress an object another way and keep everything else of it, in place
     #[command(after_help = recompress::EXAMPLES)]
-    Recompress(Box<RecompressArgs>),
+    Recompress(Box<Options<RecompressArgs>>),
     /// Find good settings for a file, show the evidence, print the command
     #[command(after_help = tune::EXAMPLES)]
-    Tune(TuneArgs),
+    Tune(Options<TuneArgs>),
     /// Measure ratio and speed of codecs, filters and levels on a file
     #[command(visible_alias = "b", after_help = tune::BENCH_EXAMPLES)]
-    Bench(BenchArgs),
+    Bench(Options<BenchArgs>),
     /// Find frames and chunks inside any file
     #[command(after_help = scan::EXAMPLES)]
-    Scan(ScanArgs),
+    Scan(Options<ScanArgs>),
     /// Copy a frame or a chunk to a file of its own, as it is
     #[command(after_help = frames::EXTRACT_EXAMPLES)]
-    Extract(ExtractArgs),
+    Extract(Options<ExtractArgs>),
     /// Make a file of each frame of a sequence
     #[command(after_help = frames::SPLIT_EXAMPLES)]
-    Split(SplitArgs),
+    Split(Options<SplitArgs>),
     /// Make one file of frames
     #[command(after_help = frames::JOIN_EXAMPLES)]
-    Join(JoinArgs),
+    Join(Options<JoinArgs>),
     /// Save what can be saved of a damaged object into a new one
     #[command(after_help = RESCUE_EXAMPLES)]
-    Rescue(RescueArgs),
+    Rescue(Options<RescueArgs>),
     /// Tell which programs can open an object, and what stops the others
     #[command(after_help = COMPAT_EXAMPLES)]
-    Compat(CompatArgs),
+    Compat(Options<CompatArgs>),
     /// Give frames of other programs a checksum, or remove it
     #[command(after_help = SEAL_EXAMPLES)]
-    Seal(SealArgs),
+    Seal(Options<SealArgs>),
     /// Remove the bytes of frames that nothing refers to
     #[command(visible_alias = "compact", after_help = REPACK_EXAMPLES)]
-    Repack(RepackArgs),
+    Repack(Options<RepackArgs>),
     /// Make one file of a store that is a directory
     #[command(after_help = PACK_EXAMPLES)]
-    Pack(PackArgs),
+    Pack(Options<PackArgs>),
     /// Make a directory of a store that is one file
     #[command(after_help = UNPACK_EXAMPLES)]
-    Unpack(PackArgs),
+    Unpack(Options<PackArgs>),
     /// Add data at the end of a frame, an array, a Bloscpack file or a table
     #[command(visible_alias = "a", after_help = append::EXAMPLES)]
-    Append(AppendArgs),
+    Append(Options<AppendArgs>),
     /// Show and change metadata
     #[command(after_help = meta::EXAMPLES)]
-    Meta(MetaArgs),
+    Meta(Options<MetaArgs>),
     /// Show the bytes of a file with what they mean
     #[command(visible_alias = "hexdump", after_help = DUMP_EXAMPLES)]
-    Dump(DumpArgs),
+    Dump(Options<DumpArgs>),
     /// Show the formats, codecs and filters of this build
     #[command(after_help = FORMATS_EXAMPLES)]
-    Formats(FormatsArgs),
+    Formats(GeneralArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
     /// Print a manual page
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
+}
+
+/// The options of a command, and those that most commands have.
+#[derive(Args, Debug)]
+pub(crate) struct Options<T: Args> {
+    #[command(flatten)]
+    pub(crate) own: T,
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `decompress`.
@@ -202,8 +211,6 @@ pub(crate) struct DecompressArgs {
     pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// What `decompress` can write.
@@ -254,8 +261,6 @@ pub(crate) struct CatArgs {
     pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `show`.
@@ -306,8 +311,6 @@ pub(crate) struct ShowArgs {
     pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `list`.
@@ -318,11 +321,9 @@ pub(crate) struct ListArgs {
     /// Walk directories, and show what is in them as a tree, columns of tables included
     #[arg(long, help_heading = "Output")]
     pub(crate) tree: bool,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
-/// Options of `info`.
+/// Options of `info` and `verify`.
 #[derive(Args, Debug)]
 pub(crate) struct LookArgs {
     #[command(flatten)]
@@ -331,21 +332,6 @@ pub(crate) struct LookArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
-}
-
-/// Options of `verify`.
-#[derive(Args, Debug)]
-pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    pub(crate) inputs: InputArgs,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `rescue`.
@@ -385,8 +371,6 @@ pub(crate) struct RescueArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Not a fill of `rescue`.
@@ -436,8 +420,6 @@ impl RescueArgs {
 pub(crate) struct CompatArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `seal`.
@@ -453,8 +435,6 @@ pub(crate) struct SealArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// What a seal covers.
@@ -472,8 +452,6 @@ pub(crate) struct RepackArgs {
     pub(crate) inputs: InputArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `pack` and `unpack`.
@@ -488,8 +466,6 @@ pub(crate) struct PackArgs {
     /// Replace an existing archive
     #[arg(short = 'f', long, help_heading = "Output")]
     pub(crate) force: bool,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `dump`.
@@ -515,15 +491,6 @@ pub(crate) struct DumpArgs {
     pub(crate) trailer: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
-}
-
-/// Options of `formats`.
-#[derive(Args, Debug)]
-pub(crate) struct FormatsArgs {
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `completions`.

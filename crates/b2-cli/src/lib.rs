@@ -110,7 +110,7 @@ fn dispatch(program: &str, cli: Cli, openers: &Arc<[Box<dyn opener::Opener>]>) -
     };
     macro_rules! run {
         ($args:ident => $command:path) => {
-            run_command(program, &$args.general, openers, |cx| $command(&$args, cx))
+            run_command(program, &$args.general, openers, |cx| $command(&$args.own, cx))
         };
     }
     match command {
@@ -143,7 +143,7 @@ fn dispatch(program: &str, cli: Cli, openers: &Arc<[Box<dyn opener::Opener>]>) -
         Command::Append(args) => run!(args => commands::append::run),
         Command::Meta(args) => run!(args => commands::meta::run),
         Command::Dump(args) => run!(args => commands::dump::run),
-        Command::Formats(args) => run_printer(program, &args.general, commands::formats::run),
+        Command::Formats(args) => run_printer(program, &args, commands::formats::run),
         Command::Completions(args) => run_printer(program, &GeneralArgs::default(), |console| {
             commands::completions::run(&args, console)
         }),

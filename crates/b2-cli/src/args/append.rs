@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{GeneralArgs, LimitArgs, LockArgs};
+use super::{LimitArgs, LockArgs};
 
 /// What `b2 append` accepts.
 #[derive(Args, Debug)]
@@ -23,8 +23,6 @@ pub(crate) struct AppendArgs {
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 pub(crate) const EXAMPLES: &str = "\

@@ -8,7 +8,7 @@ use blosc_dtype::Dtype;
 use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
-use super::{GeneralArgs, InputArgs, LockArgs, OutputArgs, level::LevelArgs};
+use super::{InputArgs, LockArgs, OutputArgs, level::LevelArgs};
 use crate::{error::chain, formats::msgpack_json, memory, render::ByteSize};
 
 /// What `b2 compress` accepts.
@@ -22,8 +22,6 @@ pub(crate) struct CompressArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// How data is compressed.

@@ -5,7 +5,7 @@ use blosc_dtype::Dtype;
 use clap::{Args, ValueEnum};
 
 use super::{
-    GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
+    InputArgs, LimitArgs, LockArgs, OutputArgs,
     compress::{
         ChecksumChoice, CodecChoice, DataShape, Shape, parse_checksum, parse_codec,
         parse_data_shape, parse_dtype, parse_filter, parse_shape, parse_target,
@@ -15,7 +15,7 @@ use super::{
 use crate::render::ByteSize;
 
 /// What `b2 convert` accepts.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
@@ -63,8 +63,6 @@ pub(crate) struct ConvertArgs {
     pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Formats of text, which are known by their names alone.

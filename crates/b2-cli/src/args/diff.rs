@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::{GeneralArgs, LimitArgs};
+use super::shared::LimitArgs;
 
 /// Options of `diff`.
 #[derive(Args, Debug)]
@@ -26,8 +26,6 @@ pub(crate) struct DiffArgs {
     pub(crate) values: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 fn parse_tolerance(text: &str) -> Result<f64, String> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::{GeneralArgs, OutputArgs};
+use super::shared::OutputArgs;
 
 /// Options of `extract`.
 #[derive(Args, Debug)]
@@ -17,8 +17,6 @@ pub(crate) struct ExtractArgs {
     pub(crate) chunk: Option<u64>,
     #[command(flatten)]
     pub(crate) output: CopyOutputArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `join`.
@@ -29,8 +27,6 @@ pub(crate) struct JoinArgs {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) output: CopyOutputArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Options of `split`.
@@ -48,8 +44,6 @@ pub(crate) struct SplitArgs {
     /// Do not wait for the disk before renaming the outputs into place
     #[arg(long, help_heading = "Output")]
     pub(crate) no_sync: bool,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Where copied bytes go.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{GeneralArgs, LockArgs};
+use super::LockArgs;
 
 /// What `b2 meta` accepts.
 #[derive(Args, Debug)]
@@ -33,8 +33,6 @@ pub(crate) struct MetaArgs {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// What `meta` does.

@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 
 use super::{
     compress::parse_dtype,
-    shared::{GeneralArgs, InputArgs, LimitArgs, OutputArgs},
+    shared::{InputArgs, LimitArgs, OutputArgs},
     slice::Slice,
 };
 
 /// Options of `plot`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct PlotArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
@@ -58,8 +58,6 @@ pub(crate) struct PlotArgs {
     pub(crate) no_sync: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 impl PlotArgs {

@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     compress::{ChecksumChoice, parse_checksum},
     convert::AnewArgs,
-    shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
+    shared::{InputArgs, LimitArgs, LockArgs, OutputArgs},
 };
 
 /// Options of `recompress`.
@@ -37,8 +37,6 @@ pub(crate) struct RecompressArgs {
     pub(crate) lock: LockArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 impl RecompressArgs {

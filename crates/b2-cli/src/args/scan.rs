@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::GeneralArgs;
-
 /// Options of `scan`.
 #[derive(Args, Debug)]
 pub(crate) struct ScanArgs {
@@ -15,8 +13,6 @@ pub(crate) struct ScanArgs {
     /// Look for frames only, which is faster and never wrong
     #[arg(long, help_heading = "Selection")]
     pub(crate) frames: bool,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 pub(super) const EXAMPLES: &str = "\

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::{
     compress::parse_dtype,
-    shared::{GeneralArgs, InputArgs, LimitArgs},
+    shared::{InputArgs, LimitArgs},
 };
 
 /// Options of `stats`.
@@ -32,8 +32,6 @@ pub(crate) struct StatsArgs {
     pub(crate) histogram: Option<u16>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 pub(super) const EXAMPLES: &str = "\

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{GeneralArgs, InputArgs, LimitArgs};
+use super::shared::{InputArgs, LimitArgs};
 
 /// Options of `sum`.
 #[derive(Args, Debug)]
@@ -17,8 +17,6 @@ pub(crate) struct SumArgs {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// How content is hashed.

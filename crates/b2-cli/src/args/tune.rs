@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 
 use super::{
     compress::{CodecChoice, Typesize, parse_codec, parse_filter, parse_typesize},
-    shared::{GeneralArgs, InputArgs, LimitArgs},
+    shared::{InputArgs, LimitArgs},
 };
 use crate::render::ByteSize;
 
@@ -21,8 +21,6 @@ pub(crate) struct TuneArgs {
     pub(crate) trial: TrialArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// What is tried on.
@@ -71,8 +69,6 @@ pub(crate) struct BenchArgs {
     pub(crate) trial: TrialArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 pub(super) const EXAMPLES: &str = "\

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::GeneralArgs;
-
 /// What `b2 view` accepts.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
@@ -28,8 +26,6 @@ pub(crate) struct ViewArgs {
     /// Columns and rows of the screen of --picture
     #[arg(long, value_name = "CxR", value_parser = parse_screen, default_value = "100x28", requires = "picture", help_heading = "Output")]
     pub(crate) size: Screen,
-    #[command(flatten)]
-    pub(crate) general: GeneralArgs,
 }
 
 /// Columns and rows.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::convert::{self, Rewritten, source::Source};
 use crate::{
-    args::{ConvertArgs, ConvertedFormat, InputArgs, LockArgs, RecompressArgs},
+    args::{ConvertArgs, ConvertedFormat, RecompressArgs},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -42,21 +42,13 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     }
     let output = args.outputs();
     let options = ConvertArgs {
-        from: None,
         delimiter: csv_table::COMMA,
-        inputs: InputArgs::default(),
-        format: None,
-        dtype: None,
-        shape: None,
-        columns: vec![],
-        condition: None,
         anew: args.anew.clone(),
         output: output.clone(),
         checksum: args.checksum,
         verify: true,
-        lock: LockArgs::default(),
         limits: args.limits,
-        general: args.general.clone(),
+        ..ConvertArgs::default()
     };
     let inputs = origin::find(&args.inputs, &origin::is_ours);
     if args.is_in_place() {

@@ -15,7 +15,7 @@ use blosc_chunk::{
 use serde::Serialize;
 
 use crate::{
-    args::{LimitArgs, VerifyArgs},
+    args::{LimitArgs, LookArgs},
     commands::content,
     context::Context,
     error::{Error, Result, chain},
@@ -95,12 +95,12 @@ struct Problem {
 }
 
 /// Verifies each input.
-pub(crate) fn run(args: &VerifyArgs, cx: &Context) -> Code {
+pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
     cx.run_on_inputs(inputs, |origin| verify_input(args, cx, origin))
 }
 
-fn verify_input(args: &VerifyArgs, cx: &Context, origin: &Origin) -> Result<()> {
+fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
     if let Some(path) = store::whole(origin) {
         return verify_store(args, cx, origin, path, "/");
@@ -200,7 +200,7 @@ fn is_called_blp(origin: &Origin) -> bool {
 /// Verifies every value of a store, or of the table with the key `root` in it, and the checksums of
 /// the members of an archive.
 fn verify_store(
-    args: &VerifyArgs,
+    args: &LookArgs,
     cx: &Context,
     origin: &Origin,
     path: &Path,

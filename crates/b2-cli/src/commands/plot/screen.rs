@@ -4,7 +4,7 @@ use b2frame::nd::Pick;
 
 use super::Drawn;
 use crate::{
-    args::{GeneralArgs, InputArgs, LimitArgs, PlotArgs, slice::Slice},
+    args::{PlotArgs, slice::Slice},
     context::Context,
     error::Result,
     inputs::origin::Origin,
@@ -19,25 +19,15 @@ use crate::{
 pub(in crate::commands) fn picture(
     cx: &Context,
     origin: &Origin,
-    general: &GeneralArgs,
     picks: Vec<Pick>,
     columns: Vec<String>,
 ) -> Result<Picture> {
     let args = PlotArgs {
-        inputs: InputArgs::default(),
-        dtype: None,
         slice: Some(Slice::from(picks)),
         columns,
-        kind: None,
         bins: 50,
-        output: None,
-        format: None,
-        size: None,
-        title: None,
-        force: false,
         no_sync: true,
-        limits: LimitArgs::default(),
-        general: general.clone(),
+        ..PlotArgs::default()
     };
     Ok(Drawn::new(&args, cx, origin, SCREEN_ROOM)?.picture)
 }

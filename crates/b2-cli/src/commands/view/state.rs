@@ -147,7 +147,7 @@ impl<'a> State<'a> {
         let Ok(opened) = &self.opened else { return };
         let (origin, columns) = &opened.plotted;
         let picks = screen::picks_of_plane(&self.fixed, opened.shape().len());
-        let picture = screen::picture(self.cx, origin, &self.args.general, picks, columns.clone());
+        let picture = screen::picture(self.cx, origin, picks, columns.clone());
         self.picture = Some(picture.map_err(|error| harmless(&chain(&error))));
     }
 

@@ -20,8 +20,8 @@ use crate::render::size;
 
 /// The keys with which every document about one file begins, in this order.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.info/1")]
 pub(crate) struct FileSummary<'a> {
-    schema: &'static str,
     pub(crate) path: &'a str,
     pub(crate) format: &'static str,
     /// The number that the file holds; 0 for Bloscpack headers of the first release candidates.
@@ -37,9 +37,8 @@ pub(crate) struct FileSummary<'a> {
 impl<'a> FileSummary<'a> {
     /// A file whose sizes are 0 so far.
     fn new(path: &'a str, format: &'static str, format_version: u8) -> Self {
-        let schema = "b2.info/1";
         let (nbytes, cbytes, cratio, file_bytes) = (0, 0, None, 0);
-        Self { schema, path, format, format_version, nbytes, cbytes, cratio, file_bytes }
+        Self { path, format, format_version, nbytes, cbytes, cratio, file_bytes }
     }
 
     /// The same file with these sizes.

@@ -82,7 +82,7 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
 
 /// How data is compressed anew; without any of these, chunks are moved wherever the output can hold
 /// them.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct AnewArgs {
     #[command(flatten)]
     pub(crate) level: LevelArgs,

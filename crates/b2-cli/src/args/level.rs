@@ -5,7 +5,7 @@ use blosc_chunk::Level;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 /// How hard to compress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LevelArgs {
     /// The level.
     pub(crate) level: Level,

@@ -55,8 +55,8 @@ const LITTLE_WASTE: u64 = 16 << 10;
 
 /// The result.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.append/1")]
 struct AppendReport<'a> {
-    schema: &'static str,
     path: &'a str,
     /// Bytes that were added, and that there are now.
     appended: u64,
@@ -215,8 +215,7 @@ fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
     let Grown { nbytes, shape } = grown;
     if cx.console.json() {
-        let schema = "b2.append/1";
-        return cx.console.document(&AppendReport { schema, path: name, appended, nbytes, shape });
+        return cx.console.document(&AppendReport { path: name, appended, nbytes, shape });
     }
     let units = cx.console.units();
     let sizes = format!("{} appended, now {}", units.size(appended), units.size(nbytes));

@@ -19,8 +19,8 @@ use crate::{
 
 /// The measurements on one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.bench/1")]
 struct BenchReport<'a> {
-    schema: &'static str,
     path: &'a str,
     nbytes: u64,
     sampled: u64,
@@ -56,7 +56,6 @@ fn measure(args: &BenchArgs, cx: &Context, origin: &Origin) -> Result<()> {
     }
     if cx.console.json() {
         return cx.console.document(&BenchReport {
-            schema: "b2.bench/1",
             path: &name,
             nbytes: sample.total,
             sampled: sample.nbytes(),

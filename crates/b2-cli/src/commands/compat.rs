@@ -19,8 +19,8 @@ use crate::{
 
 /// The readers of one object.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.compat/1")]
 struct CompatReport<'a> {
-    schema: &'static str,
     path: &'a str,
     format: &'static str,
     readers: Vec<Reader>,
@@ -105,12 +105,7 @@ fn print(
 ) -> Result<()> {
     let path = origin.name();
     if cx.console.json() {
-        return cx.console.document(&CompatReport {
-            schema: "b2.compat/1",
-            path: &path,
-            format,
-            readers,
-        });
+        return cx.console.document(&CompatReport { path: &path, format, readers });
     }
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Left]);
     for reader in &readers {

@@ -54,8 +54,8 @@ const MIN_TOLD_NBYTES: u64 = 64 << 10;
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.compress/1")]
 struct CompressReport<'a> {
-    schema: &'static str,
     path: &'a str,
     output: &'a str,
     nbytes: u64,
@@ -597,7 +597,6 @@ impl Work<'_> {
         };
         if console.json() {
             return console.document(&CompressReport {
-                schema: "b2.compress/1",
                 path: &name,
                 output: &path_text(path),
                 nbytes,

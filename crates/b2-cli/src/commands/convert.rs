@@ -69,8 +69,8 @@ use source::{Items, Source};
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.convert/1")]
 struct ConvertReport<'a> {
-    schema: &'static str,
     path: &'a str,
     output: &'a str,
     from: &'static str,
@@ -585,7 +585,6 @@ impl Work<'_> {
         let &Done { moved, recompressed, stored, .. } = done;
         if let (true, Some(path)) = (console.json(), output) {
             return console.document(&ConvertReport {
-                schema: "b2.convert/1",
                 path: &name,
                 output: &path_text(path),
                 from,

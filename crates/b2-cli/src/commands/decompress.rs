@@ -25,8 +25,8 @@ use crate::{
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.decompress/1")]
 struct DecompressReport<'a> {
-    schema: &'static str,
     path: &'a str,
     output: &'a str,
     format: &'static str,
@@ -324,10 +324,8 @@ impl Work<'_> {
         if console.json() {
             let output = path_text(path);
             let seconds = elapsed.as_secs_f64();
-            let schema = "b2.decompress/1";
             let (path, output) = (name.as_str(), output.as_str());
             return console.document(&DecompressReport {
-                schema,
                 path,
                 output,
                 format: match self.format {

@@ -39,8 +39,8 @@ const ITEMS_AT_ONCE: usize = 64 << 10;
 
 /// What was found.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.diff/1")]
 struct DiffReport<'a> {
-    schema: &'static str,
     path: &'a str,
     other: &'a str,
     equal: bool,
@@ -120,8 +120,7 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
     let is_alike = values.different == 0 && values.surplus == 0 && metadata.is_empty();
     let (path, other) = (a.name.as_str(), b.name.as_str());
     let equal = is_alike && is_described_alike;
-    let report =
-        DiffReport { schema: "b2.diff/1", path, other, equal, dtype, shape, metadata, values };
+    let report = DiffReport { path, other, equal, dtype, shape, metadata, values };
     match cx.console.json() {
         true => cx.console.document(&report)?,
         false => cx.console.print(&text(&report))?,

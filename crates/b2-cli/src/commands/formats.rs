@@ -11,8 +11,8 @@ use crate::{
 
 /// What a build can do.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.formats/1")]
 struct FormatsReport {
-    schema: &'static str,
     version: &'static str,
     simd: &'static str,
     formats: &'static [FormatRow],
@@ -115,7 +115,6 @@ pub(crate) fn summary() -> String {
 
 fn report() -> FormatsReport {
     FormatsReport {
-        schema: "b2.formats/1",
         version: env!("CARGO_PKG_VERSION"),
         simd: Simd::detect().name(),
         formats: FORMATS,

@@ -28,8 +28,8 @@ use crate::{
 
 /// The row of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.list/1")]
 struct ListRow {
-    schema: &'static str,
     path: String,
     format: &'static str,
     nchunks: u64,
@@ -97,7 +97,6 @@ impl ListRow {
     /// Before anything was looked at.
     fn new(origin: &Origin) -> Self {
         Self {
-            schema: "b2.list/1",
             path: origin.name(),
             format: "b2frame",
             nchunks: 0,

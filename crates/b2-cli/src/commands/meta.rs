@@ -42,8 +42,8 @@ pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
 
 /// A document about changes.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.meta/1")]
 struct ChangeReport<'a> {
-    schema: &'static str,
     path: &'a str,
     changed: Vec<&'a str>,
 }
@@ -237,8 +237,8 @@ fn report(cx: &Context, origin: &Origin, changes: &[Change]) -> Result<()> {
         return Ok(());
     }
     let changed = changes.iter().filter_map(Change::name).collect();
-    let (schema, path) = ("b2.meta/1", origin.name());
-    cx.console.document(&ChangeReport { schema, path: &path, changed })
+    let path = origin.name();
+    cx.console.document(&ChangeReport { path: &path, changed })
 }
 
 /// The changes of what is a file of its own.

@@ -23,8 +23,8 @@ use crate::{
 
 /// The result.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.pack/1")]
 struct PackReport<'a> {
-    schema: &'static str,
     path: &'a str,
     output: &'a str,
     nvalues: u64,
@@ -66,7 +66,7 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
     let nvalues = made.keys().len() as u64;
     if cx.console.json() {
         let (path, output) = (path.as_str(), target.as_str());
-        return cx.console.document(&PackReport { schema: "b2.pack/1", path, output, nvalues });
+        return cx.console.document(&PackReport { path, output, nvalues });
     }
     let values = if nvalues == 1 { "value" } else { "values" };
     let text = format!("{} -> {}", harmless(&path), harmless(&target));

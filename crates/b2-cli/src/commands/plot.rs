@@ -49,8 +49,8 @@ use crate::{
 
 /// What was drawn.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.plot/1")]
 struct PlotReport<'a> {
-    schema: &'static str,
     path: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a str>,
@@ -436,7 +436,6 @@ impl Drawn {
             }
         }
         PlotReport {
-            schema: "b2.plot/1",
             path,
             output,
             kind: match self.kind {

@@ -23,8 +23,8 @@ use crate::{
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.recompress/1")]
 struct RecompressReport<'a> {
-    schema: &'static str,
     path: &'a str,
     output: &'a str,
     format: &'static str,
@@ -164,7 +164,6 @@ fn report(
     let (name, elapsed) = (origin.name(), start.elapsed());
     if let (true, Some(path)) = (cx.console.json(), output) {
         return cx.console.document(&RecompressReport {
-            schema: "b2.recompress/1",
             path: &name,
             output: &path_text(path),
             format: format.name(),

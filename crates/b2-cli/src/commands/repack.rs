@@ -22,8 +22,8 @@ use crate::{
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.repack/1")]
 struct RepackReport<'a> {
-    schema: &'static str,
     path: &'a str,
     /// Bytes before, and how many of them are gone.
     file_bytes: u64,
@@ -71,8 +71,8 @@ fn merge(args: &RepackArgs, cx: &Context, origin: &Origin, path: &Path) -> Resul
 fn report(cx: &Context, origin: &Origin, file_bytes: u64, freed: u64) -> Result<()> {
     let (name, units) = (origin.name(), cx.console.units());
     if cx.console.json() {
-        let (schema, path) = ("b2.repack/1", name.as_str());
-        return cx.console.document(&RepackReport { schema, path, file_bytes, freed });
+        let path = name.as_str();
+        return cx.console.document(&RepackReport { path, file_bytes, freed });
     }
     cx.console.note(&format!("{}: {} freed", harmless(&name), units.size(freed)));
     Ok(())

@@ -30,28 +30,12 @@ use crate::{
 
 /// The result of one input.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.rescue/1")]
 struct RescueReport<'a> {
-    schema: &'static str,
     path: &'a str,
     output: String,
-    /// Is everything there that there was?
-    complete: bool,
-    /// Bytes of data in the new object, and how many of them are fill values.
-    nbytes: u64,
-    filled: u64,
-    /// The steps of the rescue.
-    actions: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunks: Option<Counts>,
-    /// The same of the blocks of bare chunks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blocks: Option<Counts>,
-    /// Those that are not good.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    bad: Vec<Bad>,
-    /// What the seal of a frame says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seal: Option<&'static str>,
+    #[serde(flatten)]
+    saved: &'a Saved,
 }
 
 /// How many chunks or blocks were in which state.
@@ -130,15 +114,25 @@ fn numbered(states: &[ChunkState]) -> impl Iterator<Item = (u64, &'static str)> 
 }
 
 /// The result of one format.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Saved {
+    /// Is everything there that there was?
     complete: bool,
+    /// Bytes of data in the new object, and how many of them are fill values.
     nbytes: u64,
     filled: u64,
+    /// The steps of the rescue.
     actions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     chunks: Option<Counts>,
+    /// The same of the blocks of bare chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<Counts>,
+    /// Those that are not good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     bad: Vec<Bad>,
+    /// What the seal of a frame says.
+    #[serde(skip_serializing_if = "Option::is_none")]
     seal: Option<&'static str>,
 }
 
@@ -195,28 +189,14 @@ fn rescue_input(
 }
 
 fn report(cx: &Context, origin: &Origin, target: &Path, saved: Saved) -> Result<()> {
-    let (console, name) = (&cx.console, origin.name());
-    let Saved { complete, nbytes, filled, actions, chunks, blocks, bad, seal } = saved;
+    let (console, path) = (&cx.console, &origin.name());
+    let Saved { complete, nbytes, filled, .. } = saved;
     if console.json() {
         let output = path_text(target);
-        let schema = "b2.rescue/1";
-        let path = &name;
-        console.document(&RescueReport {
-            schema,
-            path,
-            output,
-            complete,
-            nbytes,
-            filled,
-            actions,
-            chunks,
-            blocks,
-            bad,
-            seal,
-        })?;
+        console.document(&RescueReport { path, output, saved: &saved })?;
     } else {
         let mut text = String::new();
-        for action in &actions {
+        for action in &saved.actions {
             let _written = writeln!(text, "{}", harmless(action));
         }
         let sizes = console.units().size(nbytes);

@@ -38,8 +38,8 @@ const MAX_CHUNK_VERSION: u8 = 6;
 
 /// The objects of one file.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.scan/1")]
 struct ScanReport<'a> {
-    schema: &'static str,
     path: &'a str,
     file_bytes: u64,
     objects: Vec<Object>,
@@ -82,8 +82,8 @@ fn scan_input(args: &ScanArgs, cx: &Context, origin: &Origin) -> Result<()> {
         Ok(())
     })?;
     if cx.console.json() {
-        let (schema, path) = ("b2.scan/1", name.as_str());
-        cx.console.document(&ScanReport { schema, path, file_bytes, objects })?;
+        let path = name.as_str();
+        cx.console.document(&ScanReport { path, file_bytes, objects })?;
     }
     match nobjects {
         0 if cx.console.json() => Err(Error::Reported { code: Code::Data }),

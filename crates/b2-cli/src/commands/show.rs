@@ -39,8 +39,8 @@ use crate::{
 
 /// The values of one object.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.show/1")]
 struct ShowReport<'a> {
-    schema: &'static str,
     path: &'a str,
     dtype: String,
     shape: &'a [u64],

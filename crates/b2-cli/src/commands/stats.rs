@@ -35,8 +35,8 @@ const BAR: usize = 40;
 
 /// What the values of one input are like.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.stats/1")]
 struct StatsReport<'a> {
-    schema: &'static str,
     path: &'a str,
     format: &'static str,
     dtype: String,
@@ -112,7 +112,6 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     print(
         cx,
         &StatsReport {
-            schema: "b2.stats/1",
             path: &name,
             format,
             dtype: dtype_text(&dtype),

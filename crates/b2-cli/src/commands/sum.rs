@@ -22,8 +22,8 @@ use crate::{
 
 /// The sum of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.sum/1")]
 struct SumReport<'a> {
-    schema: &'static str,
     path: &'a str,
     /// The format of the (first) object of the input.
     format: &'static str,
@@ -115,7 +115,6 @@ fn report<'a>(
     ok: Option<bool>,
 ) -> SumReport<'a> {
     SumReport {
-        schema: "b2.sum/1",
         path,
         format: sum.format,
         algorithm: algorithm.name(),

@@ -41,8 +41,8 @@ const BLOCKS: [usize; 3] = [16 << 10, 64 << 10, 512 << 10];
 
 /// The evidence, and what follows from it.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.tune/1")]
 struct TuneReport<'a> {
-    schema: &'static str,
     path: &'a str,
     nbytes: u64,
     sampled: u64,
@@ -72,7 +72,6 @@ fn tune(args: &TuneArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let (name, command) = (origin.name(), command(origin, &sample, &chosen.setting));
     if cx.console.json() {
         return cx.console.document(&TuneReport {
-            schema: "b2.tune/1",
             path: &name,
             nbytes: sample.total,
             sampled: sample.nbytes(),

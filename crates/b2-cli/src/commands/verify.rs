@@ -50,8 +50,8 @@ const ROWS_AT_ONCE: usize = 1 << 14;
 
 /// The findings of one input.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.verify/1")]
 struct Findings {
-    schema: &'static str,
     path: String,
     ok: bool,
     nchunks: u64,
@@ -337,7 +337,6 @@ fn rescue_hint(path: &Path, at: u64) -> String {
 impl Findings {
     fn new(origin: &Origin) -> Self {
         Self {
-            schema: "b2.verify/1",
             path: origin.name(),
             name: origin.name_bytes(),
             ok: true,

@@ -65,8 +65,8 @@ struct Lines {
 
 /// One such line.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.progress/1")]
 struct Line<'a> {
-    schema: &'static str,
     file: &'a str,
     done: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +142,7 @@ impl Lines {
     }
 
     fn write(&self, done: u64) {
-        let line = Line { schema: "b2.progress/1", file: &self.name, done, total: self.total };
+        let line = Line { file: &self.name, done, total: self.total };
         Console::progress_line(&line);
     }
 }

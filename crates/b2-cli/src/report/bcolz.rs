@@ -19,8 +19,8 @@ use crate::{
 
 /// The report of one data set.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.info/1")]
 pub(crate) struct BcolzReport<'a> {
-    pub(crate) schema: &'static str,
     pub(crate) path: &'a str,
     #[serde(flatten)]
     pub(crate) body: Body<'a>,
@@ -118,7 +118,6 @@ impl<'a> BcolzReport<'a> {
         };
         let is_torn = notes.iter().any(|note| matches!(note.fault, Fault::ColumnLengths { .. }));
         Self {
-            schema: "b2.info/1",
             path,
             body,
             file_bytes: set.stored(),

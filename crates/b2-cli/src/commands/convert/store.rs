@@ -23,8 +23,8 @@ use crate::{
 
 /// The result of one store.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.convert/1")]
 pub(super) struct StoreReport {
-    schema: &'static str,
     path: String,
     output: String,
     nvalues: u64,
@@ -37,7 +37,7 @@ impl StoreReport {
         drop(made);
         nest.commit(None)?;
         let (path, output) = (String::new(), String::new());
-        Ok(Self { schema: "b2.convert/1", path, output, nvalues })
+        Ok(Self { path, output, nvalues })
     }
 
     /// Prints it.

@@ -16,8 +16,8 @@ use crate::{
 
 /// What is in a `.npy` file.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.info/1")]
 struct NpyReport<'a> {
-    schema: &'static str,
     path: &'a str,
     format: &'static str,
     dtype: String,
@@ -46,7 +46,6 @@ pub(super) fn describe(cx: &Context, origin: &Origin) -> Result<Option<String>> 
     let name = origin.name();
     if cx.console.json() {
         cx.console.document(&NpyReport {
-            schema: "b2.info/1",
             path: &name,
             format: "npy",
             dtype: header.dtype.to_string(),

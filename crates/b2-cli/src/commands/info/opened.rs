@@ -15,8 +15,8 @@ use crate::{
 
 /// An array of another format.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.info/1")]
 struct OpenedReport<'a> {
-    schema: &'static str,
     path: &'a str,
     format: &'static str,
     dtype: String,
@@ -37,7 +37,6 @@ struct OpenedReport<'a> {
 pub(super) fn run(cx: &Context, name: &str, array: &dyn OpenedArray) -> Result<()> {
     let (nbytes, cbytes) = (opened_array::nbytes(array), array.stored_nbytes());
     let report = OpenedReport {
-        schema: "b2.info/1",
         path: name,
         format: array.format(),
         dtype: array.dtype().to_string(),
@@ -73,8 +72,8 @@ fn text(report: &OpenedReport<'_>, console: &Console) -> String {
 
 /// A group of arrays.
 #[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.info/1")]
 struct GroupReport<'a> {
-    schema: &'static str,
     path: &'a str,
     format: &'static str,
     arrays: &'a [String],
@@ -84,7 +83,6 @@ struct GroupReport<'a> {
 /// Describes a group, without its arrays.
 pub(super) fn group(cx: &Context, name: &str, group: &OpenedGroup) -> Result<()> {
     let report = GroupReport {
-        schema: "b2.info/1",
         path: name,
         format: group.format,
         arrays: &group.members,

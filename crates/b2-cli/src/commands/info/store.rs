@@ -27,8 +27,8 @@ const MAX_LISTED: usize = 20;
 
 /// What a store is.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.info/1")]
 struct StoreReport<'a> {
-    schema: &'static str,
     path: &'a str,
     format: &'static str,
     kind: &'static str,
@@ -78,7 +78,6 @@ pub(super) fn run(cx: &Context, name: &str, path: &Path) -> Result<()> {
 /// Describes a table in a store.
 pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<()> {
     let report = StoreReport {
-        schema: "b2.info/1",
         path: name,
         format: "ctable",
         kind: "a table",
@@ -101,7 +100,6 @@ pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Res
         |report: &ColumnReport| rows.columns().iter().any(|c| c.spec().name == report.name);
     table.columns.retain(is_asked);
     let report = StoreReport {
-        schema: "b2.info/1",
         path: name,
         format: "ctable",
         kind: "a column of a table",
@@ -136,7 +134,6 @@ impl<'a> StoreReport<'a> {
             member.error.as_ref().map(|error| format!("{}: {error}", member.key))
         });
         Ok(Self {
-            schema: "b2.info/1",
             path,
             format,
             kind: store::kind_text(opened),

@@ -60,8 +60,8 @@ pub(super) struct Document {
 
 /// A document for programs.
 #[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.meta/1")]
 pub(super) struct MetaReport<'a> {
-    schema: &'static str,
     path: &'a str,
     #[serde(flatten)]
     document: &'a Document,
@@ -177,7 +177,7 @@ impl Document {
 
     /// The document for programs.
     pub(super) fn report<'a>(&'a self, path: &'a str) -> MetaReport<'a> {
-        MetaReport { schema: "b2.meta/1", path, document: self }
+        MetaReport { path, document: self }
     }
 
     /// A line for each value.

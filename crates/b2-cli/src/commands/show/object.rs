@@ -32,9 +32,9 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, array: &CArray) -> 
         return Err(Error::ShowLess { nitems: rows.end - rows.start, limit });
     }
     let values = elements.map(|element| Ok(json(&element?))).collect::<Result<Value>>()?;
-    let (schema, shape) = ("b2.show/1", [rows.end - rows.start]);
+    let shape = [rows.end - rows.start];
     let dtype = array.dtype().to_string();
-    cx.console.document(&ShowReport { schema, path: name, dtype, shape: &shape, values })
+    cx.console.document(&ShowReport { path: name, dtype, shape: &shape, values })
 }
 
 /// Bytes that an element takes as JSON, more or less.

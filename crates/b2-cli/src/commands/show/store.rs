@@ -249,9 +249,9 @@ pub(super) fn objects(
         return Err(Error::ShowLess { nitems: rows.end - rows.start, limit });
     }
     let values: Json = read(&rows)?.iter().map(store::json).collect();
-    let (schema, shape) = ("b2.show/1", [rows.end - rows.start]);
+    let shape = [rows.end - rows.start];
     let dtype = "object".to_owned();
-    cx.console.document(&ShowReport { schema, path: name, dtype, shape: &shape, values })?;
+    cx.console.document(&ShowReport { path: name, dtype, shape: &shape, values })?;
     Ok(true)
 }
 

@@ -78,7 +78,6 @@ fn document(
     shape: &[u64],
 ) -> Result<()> {
     let empty = super::ShowReport {
-        schema: "b2.show/1",
         path: name,
         dtype: dtype.to_string(),
         shape,

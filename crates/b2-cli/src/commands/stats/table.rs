@@ -64,7 +64,6 @@ pub(super) fn describe(
     super::print(
         cx,
         &StatsReport {
-            schema: "b2.stats/1",
             path: &name,
             format: rows.format(),
             dtype: "table".to_owned(),

@@ -116,7 +116,7 @@ pub(crate) enum Command {
     Plot(Box<Options<PlotArgs>>),
     /// Browse in the terminal: members, values, metadata, chunks, plots
     #[command(after_help = view::EXAMPLES)]
-    View(Options<view::ViewArgs>),
+    View(Options<ViewArgs>),
     /// Hash the content, which is the same whatever the format
     #[command(after_help = sum::EXAMPLES)]
     Sum(Options<SumArgs>),
@@ -240,10 +240,10 @@ pub(crate) struct CatArgs {
         conflicts_with = "bytes",
         help_heading = "Selection"
     )]
-    pub(crate) items: Option<item_range::Span>,
+    pub(crate) items: Option<Span>,
     /// Only these bytes, as in Python
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, help_heading = "Selection")]
-    pub(crate) bytes: Option<item_range::Span>,
+    pub(crate) bytes: Option<Span>,
     /// Only this part of an array, as NumPy writes it: 0,:,5 or 10:20,::-1
     #[arg(
         long,
@@ -252,7 +252,7 @@ pub(crate) struct CatArgs {
         conflicts_with_all = ["items", "bytes"],
         help_heading = "Selection"
     )]
-    pub(crate) slice: Option<slice::Slice>,
+    pub(crate) slice: Option<Slice>,
     /// Write binary data to a terminal
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
@@ -276,7 +276,7 @@ pub(crate) struct ShowArgs {
         conflicts_with = "lines",
         help_heading = "Selection"
     )]
-    pub(crate) slice: Option<slice::Slice>,
+    pub(crate) slice: Option<Slice>,
     /// Only the first N items of the first dimension
     #[arg(short = 'n', long, value_name = "N", help_heading = "Selection")]
     pub(crate) lines: Option<u64>,
@@ -302,7 +302,7 @@ pub(crate) struct ShowArgs {
     pub(crate) dtype: Option<blosc_dtype::Dtype>,
     /// Items per dimension of data without a shape, in C order; one length may be -1
     #[arg(long, value_name = "N,N,...", value_parser = compress::parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Output")]
-    pub(crate) shape: Option<compress::DataShape>,
+    pub(crate) shape: Option<DataShape>,
     /// Comma-separated values
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) csv: bool,

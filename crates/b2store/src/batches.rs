@@ -63,7 +63,7 @@ pub(crate) trait Items: Default + Send {
 
 impl Items for Vec<Value> {
     fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Self> {
-        match crate::content::decode(bytes, name, field)? {
+        match decode(bytes, name, field)? {
             Value::Array(items) => Ok(items),
             Value::Tuple(items) => {
                 // A list of items whose first one is the text that marks tuples.
@@ -280,7 +280,7 @@ impl BatchArray {
         let mut found = T::default();
         for (nblock, block) in blocks.iter().enumerate() {
             let is_last = nblock.saturating_add(1) == nblocks;
-            let items = self.items_of(nbatch, nblock, block, is_last)?;
+            let items: T = self.items_of(nbatch, nblock, block, is_last)?;
             let len = items.len();
             found.append(items, 0..len);
         }
@@ -293,7 +293,7 @@ impl BatchArray {
         let mut found = T::default();
         let per_block = self.items_per_block.unwrap_or(len).max(1);
         if wanted == (0..len) || self.items_per_block.is_none() {
-            let items = self.whole_batch(nbatch)?;
+            let items: T = self.whole_batch(nbatch)?;
             self.check_count("items of a batch", items.len() as u64, len)?;
             found.append(items, narrow(wanted.start)..narrow(wanted.end));
             return Ok(found);
@@ -308,7 +308,7 @@ impl BatchArray {
                 .schunk
                 .vl_block(nbatch, index)
                 .map_err(|error| Error::frame(&self.name, error))?;
-            let items = self.items_of(nbatch, index, &block, nblock == last_block)?;
+            let items: T = self.items_of(nbatch, index, &block, nblock == last_block)?;
             let block_end = block_start.saturating_add(per_block).min(len);
             let expected = block_end.saturating_sub(block_start);
             self.check_count("items of a block", items.len() as u64, expected)?;

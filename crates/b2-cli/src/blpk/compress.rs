@@ -61,7 +61,8 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs)
     match &output {
         Output::Stdout => {
             let mut sink = Sink::stdout(session.force)?;
-            let mut to = SinkWriter::new(&mut sink, &mut |_| {});
+            let mut count = |_| {};
+            let mut to = SinkWriter::new(&mut sink, &mut count);
             let packed = pack(session, source, Writer::new(&mut to, options)?).map(|_| ());
             to.check()?;
             packed?;

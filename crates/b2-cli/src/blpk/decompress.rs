@@ -8,7 +8,7 @@ use std::{
 use bloscpack::{BlpFile, Metadata, ReadOptions, Reader, metadata::MetadataCodec};
 
 use super::{
-    Bar, Session,
+    Session,
     args::DecompressArgs,
     fail::{Failure, Result},
     files::{self, Output, SUFFIX, is_stream},

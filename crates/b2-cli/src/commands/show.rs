@@ -360,7 +360,7 @@ fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
 
 /// A buffer for items of this shape.
 fn room(cx: &Context, shape: &[u64], dtype: &Dtype) -> Result<Vec<u8>> {
-    let nitems = memory::nbytes(1, &shape);
+    let nitems = memory::nbytes(1, shape);
     let needed = nitems.saturating_mul(dtype.itemsize() as u64);
     // The text of an item takes more than the item.
     let limit = cx.memory() / 16;

@@ -43,14 +43,14 @@ pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
 fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(path) = &args.picture {
         let silent = cx.silent();
-        let mut state = State::new(args, &silent, origin)?;
+        let mut state = State::new(&silent, origin)?;
         return picture::write(&mut state, &args.keys, args.size.0, path);
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(message::NEEDS_TERMINAL.error());
     }
     let silent = cx.silent();
-    let mut state = State::new(args, &silent, origin)?;
+    let mut state = State::new(&silent, origin)?;
     let failed = Error::io(Doing::Stdout);
     let _screen = AlternateScreen::enter(cx).map_err(failed)?;
     let mut terminal =

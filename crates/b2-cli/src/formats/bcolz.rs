@@ -25,7 +25,6 @@ use serde_json::{Map, Value};
 use crate::{
     error::{Error, Result, message},
     inputs::{RemoteKind, decoded::intersection, remote},
-    memory,
     output::Nest,
 };
 

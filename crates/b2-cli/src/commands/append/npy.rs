@@ -86,7 +86,7 @@ fn checked(
         return Err(Error::ArrayLen { expected, found });
     }
     let itemsize = header.dtype.itemsize() as u64;
-    let rowsize = memory::nbytes(itemsize, &row);
+    let rowsize = memory::nbytes(itemsize, row);
     let mut nrows = *first;
     for input in inputs {
         input.check_rows(&header.dtype, &header.shape)?;

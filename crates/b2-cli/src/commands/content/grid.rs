@@ -120,7 +120,7 @@ impl Grid {
     ///
     /// When there are more or fewer items, or they have a shape already.
     pub(crate) fn reshaped(mut self, shape: &DataShape) -> Result<Self> {
-        let nbytes_of = |lens: &[u64]| memory::nbytes(self.dtype.itemsize() as u64, &lens);
+        let nbytes_of = |lens: &[u64]| memory::nbytes(self.dtype.itemsize() as u64, lens);
         let nitems = memory::nbytes(1, &self.shape);
         let lens = shape.of_items(nitems);
         let (expected, found) = (nbytes_of(&lens), nbytes_of(&self.shape));

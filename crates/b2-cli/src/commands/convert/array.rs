@@ -93,7 +93,7 @@ impl Work<'_> {
     /// The rows in the chunks of a file, if all chunks but the last have as many, in whole blocks.
     fn rows(&self, blp: &Blp, layout: &Layout) -> Result<Option<Rows>> {
         let Some((_, others)) = layout.shape.split_first() else { return Ok(None) };
-        let row = memory::nbytes(layout.dtype.itemsize() as u64, &others);
+        let row = memory::nbytes(layout.dtype.itemsize() as u64, others);
         let (Ok(nbytes), Some(size), false) = (
             usize::try_from(row),
             self.source.chunksize()?,

@@ -297,7 +297,7 @@ mod tests {
         let cx = Context::new(console, &general, Unfinished::default()).silent();
         let size = crate::args::view::Screen((100, 24));
         let args = ViewArgs { file: path(name), picture: None, keys: vec![], size };
-        let mut state = State::new(&args, &cx, &Origin::from_word(&args.file)).unwrap();
+        let mut state = State::new(&cx, &Origin::from_word(&args.file)).unwrap();
         let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
         let mut shown = vec![];
         for keys in keys {

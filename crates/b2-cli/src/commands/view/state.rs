@@ -4,7 +4,6 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::opened::{self, Member, Opened};
 use crate::{
-    args::ViewArgs,
     commands::plot::screen,
     context::Context,
     error::{Error, Result, chain},
@@ -38,7 +37,6 @@ pub(super) enum Focus {
 
 /// All that a picture of the screen is made of.
 pub(super) struct State<'a> {
-    args: &'a ViewArgs,
     cx: &'a Context,
     pub(super) title: String,
     pub(super) members: Vec<Member>,
@@ -65,11 +63,10 @@ impl<'a> State<'a> {
     /// # Errors
     ///
     /// An input that cannot be opened.
-    pub(super) fn new(args: &'a ViewArgs, cx: &'a Context, origin: &Origin) -> Result<Self> {
+    pub(super) fn new(cx: &'a Context, origin: &Origin) -> Result<Self> {
         let members = opened::members(cx, origin)?;
         let focus = if members.len() > 1 { Focus::List } else { Focus::Member };
         let mut state = Self {
-            args,
             cx,
             title: harmless(&origin.name()),
             members,

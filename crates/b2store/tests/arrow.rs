@@ -19,6 +19,7 @@ use arrow_schema::{DataType, TimeUnit};
 use b2store::error::Param;
 use b2store::table::ColumnKind;
 use b2store::{Error, OpenOptions, Store, StoreWriter, Table, Value};
+use blosc_dtype::arrow::from_native;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 use sidecar::{assert_same, float, hex, int, read_json, root};
@@ -271,6 +272,80 @@ proptest! {
         for (found, expected) in cells(&parts, ncolumns).iter().zip(expected) {
             prop_assert_eq!(&found[..], &expected[start..end]);
         }
+    }
+}
+
+/// A number of so many bytes in the order of this machine.
+fn native(number: i64, width: usize) -> Vec<u8> {
+    match width {
+        1 => i8::try_from(number).unwrap().to_ne_bytes().to_vec(),
+        2 => i16::try_from(number).unwrap().to_ne_bytes().to_vec(),
+        4 => i32::try_from(number).unwrap().to_ne_bytes().to_vec(),
+        _ => number.to_ne_bytes().to_vec(),
+    }
+}
+
+#[test]
+fn integers_and_times_of_every_type_keep_their_values_in_parts_of_arrays() {
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let zone = Some("Europe/Berlin".into());
+    let types = [
+        DataType::Int8,
+        DataType::Int16,
+        DataType::Int32,
+        DataType::Int64,
+        DataType::UInt8,
+        DataType::UInt16,
+        DataType::UInt32,
+        DataType::UInt64,
+        DataType::Date32,
+        DataType::Date64,
+        DataType::Time32(Second),
+        DataType::Time32(Millisecond),
+        DataType::Time64(Microsecond),
+        DataType::Time64(Nanosecond),
+        DataType::Duration(Second),
+        DataType::Duration(Millisecond),
+        DataType::Duration(Microsecond),
+        DataType::Duration(Nanosecond),
+        DataType::Timestamp(Second, None),
+        DataType::Timestamp(Millisecond, zone),
+        DataType::Timestamp(Microsecond, None),
+        DataType::Timestamp(Nanosecond, None),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    for (ntype, data_type) in types.iter().enumerate() {
+        let width = data_type.primitive_width().unwrap();
+        let first = if data_type.is_unsigned_integer() { 0 } else { -20 };
+        let number = |row: i64| first + 3 * row;
+        let bytes: Vec<u8> = (0..40).flat_map(|row| native(number(row), width)).collect();
+        let valid: Vec<bool> = (0..40).map(|row| row % 7 != 2).collect();
+        let array = from_native(data_type, bytes, Some(valid.clone().into())).unwrap();
+        let (array, valid) = (array.slice(5, 30), &valid[5..35]);
+        assert_eq!(array.null_count(), 4, "{data_type}");
+        let batch = RecordBatch::try_from_iter([("x", array)]).unwrap();
+        let mut writer = StoreWriter::create(dir.path().join(format!("{ntype}.b2z"))).unwrap();
+        let batches = [Ok::<_, Error>(batch.clone())];
+        assert_eq!(writer.insert_batches("/", &batch.schema(), batches).unwrap(), 30);
+        let table = writer.commit().unwrap().table("/").unwrap();
+        let found = table.column("x").unwrap().read(0..30).unwrap();
+        // Days are stored as seconds.
+        let factor = if *data_type == DataType::Date32 { 86_400 } else { 1 };
+        for (row, number) in (5..35).map(number).enumerate() {
+            assert_eq!(found.is_null(row), !valid[row], "{data_type}, row {row}");
+            if valid[row] {
+                assert_eq!(found.value(row), Value::Int(factor * number), "{data_type}, row {row}");
+            }
+        }
+        // And back.
+        let again = table.scan().record_batches().unwrap().next().unwrap().unwrap();
+        let again = again.column(0);
+        if matches!(again.data_type(), found if found == data_type) {
+            assert_eq!(again, batch.column(0), "{data_type}");
+        }
+        let nulls = again.logical_nulls().unwrap();
+        assert_eq!(nulls.iter().collect::<Vec<_>>(), valid, "{data_type}");
+        assert_eq!(plain_bytes(&**again).len(), 30 * again.data_type().primitive_width().unwrap());
     }
 }
 

@@ -1,10 +1,18 @@
-//! Tables are the same, however their rows are cut into batches.
+//! Tables are the same, however their rows are cut into batches, and whoever reads them meanwhile.
 
+use std::fs;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use b2frame::{FrameParams, SChunk};
 use b2store::table::Nulls;
 use b2store::{
-    ColumnKind, ColumnValues, Error, NewColumn, Store, StoreWriter, Table, Value, error::Param,
+    ColumnKind, ColumnValues, Content, Error, NewColumn, Store, StoreWriter, Table, Value,
+    error::Param,
 };
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 fn columns() -> Vec<NewColumn> {
     let new = |name: &str, kind| NewColumn::new(name, kind);
@@ -56,16 +64,216 @@ fn expected(rows: &[Row]) -> Vec<Vec<Value>> {
     found.iter().map(|column| (0..rows.len()).map(|row| column.value(row)).collect()).collect()
 }
 
+/// The part of `len` rows between two places.
+fn between(places: &(Index, Index), len: usize) -> Range<usize> {
+    let (a, b) = (places.0.index(len + 1), places.1.index(len + 1));
+    a.min(b)..a.max(b)
+}
+
+/// `count` rows, some of which are null.
+fn many_rows(count: i64) -> Vec<Row> {
+    let row = |n: i64| {
+        let text = (n % 3 != 1).then(|| format!("row {}", n % 50));
+        ((n % 7 != 3).then_some(n * n), text, (n % 5 != 2).then_some(u8::try_from(n % 4).unwrap()))
+    };
+    (0..count).map(row).collect()
+}
+
+/// A frame of bytes.
+fn frame(bytes: &[u8]) -> Vec<u8> {
+    b2frame::to_cframe(bytes, &FrameParams::default()).unwrap()
+}
+
+fn bytes_of(store: &Store, key: &str) -> Vec<u8> {
+    let frame = store.frame(key).unwrap();
+    let mut bytes = vec![0; usize::try_from(frame.nbytes()).unwrap()];
+    frame.read_bytes(0, &mut bytes).unwrap();
+    bytes
+}
+
+/// Reads parts of a table from four threads, each its own way.
+fn expect_readers(store: &Store, expected: &[Vec<Value>]) {
+    let nrows = expected[0].len();
+    thread::scope(|scope| {
+        for reader in 0..4_usize {
+            scope.spawn(move || {
+                let mut table = store.table("/g/t").unwrap();
+                let mut memory = ColumnValues::text([]);
+                for round in 0..60_usize {
+                    if round % 20 == reader {
+                        table = store.table("/g/t").unwrap();
+                    }
+                    let ncolumn = (reader + round) % expected.len();
+                    let start = (reader * 733 + round * 389) % nrows;
+                    let end = (start + round * 29).min(nrows);
+                    let column = table.column(&table.schema().columns[ncolumn].name).unwrap();
+                    column.read_into(start as u64..end as u64, &mut memory).unwrap();
+                    let found: Vec<Value> =
+                        (0..memory.len()).map(|row| memory.value(row)).collect();
+                    assert_eq!(found, expected[ncolumn][start..end], "column {ncolumn}");
+                    assert_eq!(bytes_of(store, "/b"), b"beside it");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn readers_at_once_do_not_disturb_each_other() {
+    let rows = many_rows(4000);
+    let expected = expected(&rows);
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["t.b2z", "t.b2d"] {
+        let mut writer = StoreWriter::create(dir.path().join(name)).unwrap();
+        writer.insert_table("/g/t", &columns(), &values(&rows[..2500])).unwrap();
+        writer.append_rows("/g/t", &values(&rows[2500..])).unwrap();
+        writer.insert_cframe("/b", frame(b"beside it")).unwrap();
+        expect_readers(&writer.commit().unwrap(), &expected);
+        expect_readers(&Store::open(dir.path().join(name)).unwrap(), &expected);
+    }
+}
+
+/// Versions of two values, which are the same in every commit, and one writer.
+fn expect_versions(path: &std::path::Path) {
+    let write = |writer: &mut StoreWriter, version: u8| {
+        // The length tells the version as well.
+        let bytes = vec![version; 1000 + usize::from(version)];
+        writer.insert_cframe("/a", frame(&bytes)).unwrap();
+        writer.insert_cframe("/g/b", frame(&bytes)).unwrap();
+    };
+    let mut writer = StoreWriter::create(path).unwrap();
+    write(&mut writer, 0);
+    writer.commit().unwrap();
+    let first = Store::open(path).unwrap();
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut last = 0;
+                while !is_done.load(Ordering::Relaxed) {
+                    let store = Store::open(path).unwrap();
+                    let (a, b) = (bytes_of(&store, "/a"), bytes_of(&store, "/g/b"));
+                    assert_eq!(a, b, "of two versions");
+                    assert_eq!(a.len(), 1000 + usize::from(a[0]));
+                    assert!(a[0] >= last, "{} after {last}", a[0]);
+                    last = a[0];
+                    // Who opened it before the first change sees none.
+                    assert_eq!(bytes_of(&first, "/a"), [0; 1000]);
+                }
+            });
+        }
+        for version in 1..=20 {
+            let mut writer = StoreWriter::open(path).unwrap();
+            write(&mut writer, version);
+            writer.commit().unwrap();
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(bytes_of(&Store::open(path).unwrap(), "/g/b"), [20; 1020]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_in_a_file_is_the_old_or_the_new_one_to_those_who_open_it() {
+    let dir = tempfile::tempdir().unwrap();
+    expect_versions(&dir.path().join("s.b2z"));
+    expect_versions(&dir.path().join("s.b2e"));
+}
+
+#[test]
+fn writers_at_once_lose_nothing_of_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["s.b2z", "s.b2d", "s.b2e"] {
+        let path = &dir.path().join(name);
+        StoreWriter::create(path).unwrap().commit().unwrap();
+        thread::scope(|scope| {
+            for nwriter in 0..4 {
+                scope.spawn(move || {
+                    for n in 0..5 {
+                        let mut writer = StoreWriter::open(path).unwrap();
+                        let key = format!("/w{nwriter}/{n}");
+                        writer.insert_cframe(&key, frame(key.as_bytes())).unwrap();
+                        writer.commit().unwrap();
+                    }
+                });
+            }
+        });
+        let store = Store::open(path).unwrap();
+        assert_eq!(store.keys().len(), 20, "{name}");
+        for key in store.keys() {
+            assert_eq!(bytes_of(&store, key), key.as_bytes());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn any_items_of_batches_are_those_of_the_whole(
+        rows in prop::collection::vec(
+            (any::<Option<i64>>(), prop::option::of("[a-cä]{0,3}"), prop::option::of(0..5_u8)),
+            1..400,
+        ),
+        cuts in prop::collection::vec(any::<Index>(), 0..5),
+        parts in prop::collection::vec((any::<Index>(), any::<Index>()), 1..8),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.b2d");
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(rows.len())).collect();
+        cuts.extend([0, rows.len()]);
+        cuts.sort_unstable();
+        // Each commit begins a batch.
+        for (ncut, ends) in cuts.windows(2).enumerate() {
+            let part = values(&rows[ends[0]..ends[1]]);
+            let mut writer = match ncut {
+                0 => StoreWriter::create(&path).unwrap(),
+                _ => StoreWriter::open(&path).unwrap(),
+            };
+            match ncut {
+                0 => writer.insert_table("/", &columns(), &part).unwrap(),
+                _ => writer.append_rows("/", &part).unwrap(),
+            }
+            writer.commit().unwrap();
+        }
+        let expected = expected(&rows);
+        let mut ncolumns = 0;
+        for (name, expected) in ["n", "u", "v", "d", "l"].iter().zip(&expected) {
+            let name = format!("{name}.b2b");
+            let Ok(frame) = SChunk::open(path.join("_cols").join(&name)) else { continue };
+            ncolumns += 1;
+            let content = Content::from_schunk(frame, &name).unwrap();
+            let read = |items: Range<u64>| match &content {
+                Content::Batches(batches) => batches.items(items),
+                Content::Lists(lists) => lists.rows(items),
+                other => panic!("{name}: {}", other.kind_name()),
+            };
+            for part in parts.iter().map(|places| between(places, rows.len())) {
+                let found = read(part.start as u64..part.end as u64).unwrap();
+                prop_assert_eq!(&found[..], &expected[part]);
+            }
+            let beyond = rows.len() as u64 + 1;
+            for items in [0..beyond, beyond..beyond, Range { start: 1, end: 0 }] {
+                let refused = read(items);
+                let is_range = matches!(refused, Err(Error::Param(Param::Range { .. })));
+                prop_assert!(is_range, "{refused:?}");
+            }
+            let Content::Batches(batches) = &content else { continue };
+            let all: Vec<Value> =
+                (0..batches.nbatches()).flat_map(|n| batches.batch(n).unwrap()).collect();
+            prop_assert_eq!(&all, expected);
+            prop_assert!(batches.batch(batches.nbatches()).is_err());
+        }
+        prop_assert!(ncolumns >= 2, "{:?}", fs::read_dir(path.join("_cols")).unwrap());
+    }
+
     #[test]
     fn batches_of_any_size_make_the_same_table(
         rows in prop::collection::vec(
             (any::<Option<i64>>(), prop::option::of("[a-cä]{0,3}"), prop::option::of(0..5_u8)),
             0..5000,
         ),
-        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
-        changed_at in any::<prop::sample::Index>(),
+        cuts in prop::collection::vec(any::<Index>(), 0..5),
+        changed_at in any::<Index>(),
     ) {
         let dir = tempfile::tempdir().unwrap();
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(rows.len() + 1)).collect();
@@ -97,21 +305,17 @@ proptest! {
             (any::<Option<i64>>(), prop::option::of("[a-cä]{0,3}"), prop::option::of(0..5_u8)),
             1..200,
         ),
-        deleted in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        deleted in (any::<Index>(), any::<Index>()),
         parts in prop::collection::vec(
-            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..5_usize),
+            (any::<Index>(), any::<Index>(), 0..5_usize),
             1..30,
         ),
     ) {
-        let between = |a: &prop::sample::Index, b: &prop::sample::Index, len: usize| {
-            let (a, b) = (a.index(len + 1), b.index(len + 1));
-            a.min(b)..a.max(b)
-        };
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.b2d");
         let mut writer = StoreWriter::create(&path).unwrap();
         writer.insert_table("/", &columns(), &values(&rows)).unwrap();
-        let gone = between(&deleted.0, &deleted.1, rows.len());
+        let gone = between(&deleted, rows.len());
         writer.delete_rows("/", gone.start as u64..gone.end as u64).unwrap();
         let table = writer.commit().unwrap().table("/").unwrap();
         let mut left = rows;
@@ -120,7 +324,7 @@ proptest! {
         // The memory comes from whatever column was read before.
         let mut found = ColumnValues::text(["before"]);
         for (a, b, ncolumn) in parts {
-            let part = between(&a, &b, left.len());
+            let part = between(&(a, b), left.len());
             let column = table.column(&table.schema().columns[ncolumn].name).unwrap();
             column.read_into(part.start as u64..part.end as u64, &mut found).unwrap();
             prop_assert_eq!(found.len(), part.len());

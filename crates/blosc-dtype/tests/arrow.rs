@@ -10,7 +10,9 @@ use arrow_array::{Array as _, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use blosc_dtype::Dtype;
-use blosc_dtype::arrow::{ArrayError, array, item_type, row_type};
+use blosc_dtype::arrow::{
+    ArrayError, array, counts, from_native, item_type, row_type, to_native, with_type,
+};
 
 fn dtype(text: &str) -> Dtype {
     Dtype::parse(text).unwrap()
@@ -92,4 +94,36 @@ fn what_arrow_lacks_is_named() {
     assert!(array(&dtype("|u1"), &[0], Vec::<u8>::new(), None).is_err());
     let empty: ArrayRef = Arc::new(arrow_array::StringArray::from(Vec::<&str>::new()));
     assert_eq!(&made("<U1", &[], &[], None), &empty);
+}
+
+#[test]
+fn bytes_become_arrays_of_a_type_and_arrays_bytes() {
+    let bytes: Vec<u8> = (0..6_i32).flat_map(|day| (day - 2).to_ne_bytes()).collect();
+    let nulls = NullBuffer::from(vec![true, false, true, true, true, true]);
+    let days = from_native(&DataType::Date32, bytes.clone(), Some(nulls)).unwrap();
+    assert_eq!((days.len(), days.null_count()), (6, 1));
+    assert_eq!(to_native(&*days).unwrap(), bytes);
+    // A part of an array begins elsewhere in its buffer.
+    let part = days.slice(2, 3);
+    assert_eq!(to_native(&*part).unwrap(), bytes[8..20]);
+    assert_eq!(counts(&*part).unwrap(), [0, 1, 2]);
+    let numbers = with_type(&*part, &DataType::Int32).unwrap();
+    assert_eq!(numbers.as_primitive::<arrow_array::types::Int32Type>().values()[..], [0, 1, 2]);
+    // Numbers are no dates, and text is no number.
+    assert_eq!(counts(&*numbers), None);
+    let text: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
+    assert_eq!((to_native(&*text), counts(&*text)), (None, None));
+    assert!(from_native(&DataType::Utf8, bytes.clone(), None).is_err());
+    let few = NullBuffer::from(vec![true]);
+    assert!(from_native(&DataType::Int32, bytes, Some(few)).is_err());
+    // Four bytes are no eight.
+    assert!(with_type(&*part, &DataType::Int64).is_err());
+}
+
+#[test]
+fn bytes_that_lie_anywhere_become_numbers() {
+    let bytes: Vec<u8> = core::iter::once(9).chain(7_i64.to_ne_bytes()).collect();
+    let buffer = arrow_buffer::Buffer::from_vec(bytes).slice(1);
+    let array = from_native(&DataType::Int64, buffer, None).unwrap();
+    assert_eq!(array.as_primitive::<arrow_array::types::Int64Type>().values()[..], [7]);
 }

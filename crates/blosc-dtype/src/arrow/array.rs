@@ -10,7 +10,7 @@ use super::arrow_array::{
 use super::arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use super::arrow_schema::{ArrowError, DataType};
 
-use super::numbers::from_native;
+use super::numbers::{check_len, from_native};
 use super::times::{NAT, Times};
 use super::{item_type, list_item};
 use crate::{Dtype, items};
@@ -139,16 +139,6 @@ pub fn offsets(ends: impl IntoIterator<Item = usize>) -> Result<OffsetBuffer<i32
     let offsets = core::iter::once(0).chain(ends).map(offset);
     let offsets: Vec<i32> = offsets.collect::<core::result::Result<_, _>>()?;
     Ok(OffsetBuffer::new(offsets.into()))
-}
-
-fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()> {
-    match nulls {
-        Some(nulls) if nulls.len() != nitems => {
-            let what = alloc::format!("{} marks of nulls for {nitems} items", nulls.len());
-            Err(ArrowError::InvalidArgumentError(what).into())
-        }
-        _ => Ok(()),
-    }
 }
 
 fn times(

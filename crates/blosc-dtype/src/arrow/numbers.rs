@@ -24,9 +24,21 @@ pub fn from_native(
     let (bytes, width) = (bytes.into(), data_type.primitive_width());
     let len = width.and_then(|width| bytes.len().checked_div(width));
     let len = len.ok_or_else(|| ArrowError::NotYetImplemented(data_type.to_string()))?;
+    check_len(len, nulls.as_ref())?;
     let data = new_empty_array(data_type).into_data().into_builder();
     let data = data.len(len).buffers(vec![bytes]).nulls(nulls).align_buffers(true);
     Ok(make_array(data.build()?))
+}
+
+/// Whether there is a mark for each item, if there are marks.
+pub(super) fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()> {
+    match nulls {
+        Some(nulls) if nulls.len() != nitems => {
+            let what = alloc::format!("{} marks of nulls for {nitems} items", nulls.len());
+            Err(ArrowError::InvalidArgumentError(what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The values of an array as those of another type, which have as many bytes.

@@ -3,7 +3,10 @@
 #[path = "sidecar/values.rs"]
 mod sidecar;
 
-use b2store::{Content, Error, Location, Note, Store, Table, error::Corrupt};
+use b2store::{
+    ColumnKind, ColumnValues, Content, Error, Location, NewColumn, Note, Store, StoreWriter, Table,
+    error::Corrupt,
+};
 use serde_json::json;
 use sidecar::{content, read_json, root};
 
@@ -292,4 +295,50 @@ fn damaged_batches_fail_when_they_are_read() {
     let found = read("B07").unwrap();
     let is_reference = |value: &b2store::Value| matches!(value, b2store::Value::Reference(_));
     assert!(found.iter().flatten().any(is_reference), "{found:?}");
+}
+
+/// What is asked for and is not there is told by its name, and changes nothing.
+#[test]
+fn what_is_not_there_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.b2z");
+    let mut writer = StoreWriter::create(&path).unwrap();
+    let numbers = ColumnValues::fixed("<i8".parse().unwrap(), vec![1; 80]);
+    let column = || NewColumn::new("n", ColumnKind::Fixed("i8"));
+    writer.insert_table("/t", &[column()], &[numbers.clone()]).unwrap();
+    let frame = b2frame::to_cframe(b"bytes", &b2frame::FrameParams::default()).unwrap();
+    writer.insert_cframe("/g/a", frame).unwrap();
+    writer.commit().unwrap();
+
+    let store = Store::open(&path).unwrap();
+    let table = store.table("/t").unwrap();
+    let text = |error: Option<Error>| error.map(|error| error.to_string());
+    for (error, expected) in [
+        (store.get("/g/b").err(), "no key \"/g/b\""),
+        (store.frame("/g").err(), "no key \"/g\""),
+        (store.frame_bytes("/g/a/b").err(), "no key \"/g/a/b\""),
+        (store.table("/g/a").err(), "\"/g/a\" is no table"),
+        (store.table("/none").err(), "\"/none\" is no table"),
+        (table.column("m").err(), "no column \"m\""),
+        (table.column("n").unwrap().read(3..12).err(), "3..12 of 10 rows"),
+        (table.column("n").unwrap().read(11..11).err(), "11..11 of 10 rows"),
+    ] {
+        assert_eq!(text(error).as_deref(), Some(expected));
+    }
+    assert!(store.location("/g/b").is_none() && !store.contains("/g"));
+    // What is no member of the archive has no sum to compare.
+    assert_eq!(store.check_crc("/g/b").unwrap(), None);
+
+    let before = std::fs::read(&path).unwrap();
+    let mut writer = StoreWriter::open(&path).unwrap();
+    for (error, expected) in [
+        (writer.remove("/g/b").err(), "no key \"/g/b\""),
+        (writer.delete_rows("/g/a", 0..1).err(), "\"/g/a\" is no table"),
+        (writer.delete_rows("/t", 4..11).err(), "4..11 of 10 rows"),
+        (writer.append_rows("/none", &[numbers]).err(), "\"/none\" is no table"),
+    ] {
+        assert_eq!(text(error).as_deref(), Some(expected));
+    }
+    drop(writer);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }

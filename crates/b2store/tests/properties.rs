@@ -8,9 +8,10 @@ use std::thread;
 use b2frame::{FrameParams, SChunk};
 use b2store::table::Nulls;
 use b2store::{
-    ColumnKind, ColumnValues, Content, Error, NewColumn, Store, StoreWriter, Table, Value,
-    error::Param,
+    ColumnKind, ColumnValues, Content, Error, NewColumn, Store, StoreForm, StoreWriter, Table,
+    Value, WriteOptions, error::Param,
 };
+use blosc_dtype::json::Json;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -77,6 +78,27 @@ fn many_rows(count: i64) -> Vec<Row> {
         ((n % 7 != 3).then_some(n * n), text, (n % 5 != 2).then_some(u8::try_from(n % 4).unwrap()))
     };
     (0..count).map(row).collect()
+}
+
+/// Values of all the kinds that attributes usually have, within each other.
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Nil),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::Int),
+        (1_u64 << 63..).prop_map(Value::UInt),
+        (-1e300..1e300).prop_map(Value::Float),
+        "[a-zä]{0,20}".prop_map(Value::Str),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Value::Bytes),
+    ];
+    leaf.prop_recursive(3, 20, 5, |inner| {
+        let list = prop::collection::vec(inner.clone(), 0..5);
+        prop_oneof![
+            list.clone().prop_map(Value::Array),
+            list.prop_map(Value::Tuple),
+            prop::collection::vec((inner.clone(), inner), 0..4).prop_map(Value::Map),
+        ]
+    })
 }
 
 /// A frame of bytes.
@@ -297,6 +319,107 @@ proptest! {
         let table = writer.commit().unwrap().table("/").unwrap();
         prop_assert_eq!(table.len().unwrap(), rows.len() as u64);
         prop_assert!(cells(&table) == expected(&rows));
+    }
+
+    #[test]
+    fn attributes_and_values_are_the_same_in_every_form(
+        attributes in prop::collection::btree_map("[a-zä]{1,12}", any_value(), 0..5),
+        frames in prop::collection::btree_map(
+            "/[ab]/[c-f]", prop::collection::vec(any::<u8>(), 0..300), 1..5,
+        ),
+        order in prop::collection::vec(0..3_usize, 1..4),
+    ) {
+        let forms = [StoreForm::Zip, StoreForm::Dir, StoreForm::Embed];
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = StoreWriter::create(dir.path().join("first.b2e")).unwrap();
+        for (key, bytes) in &frames {
+            writer.insert_cframe(key, frame(bytes)).unwrap();
+            for (name, value) in &attributes {
+                writer.set_attribute(key, name, value).unwrap();
+            }
+        }
+        let mut store = writer.commit().unwrap();
+        for (ncopy, nform) in order.into_iter().enumerate() {
+            let options = WriteOptions::default().form(forms[nform]);
+            let path = dir.path().join(format!("{ncopy}.{}", ["b2z", "b2d", "b2e"][nform]));
+            StoreWriter::copy(&store, &path, &options).unwrap().commit().unwrap();
+            store = Store::open(&path).unwrap();
+            prop_assert!(store.keys().eq(frames.keys()));
+            for (key, bytes) in &frames {
+                prop_assert_eq!(&bytes_of(&store, key), bytes);
+                let mut found = store.attributes(key).unwrap();
+                found.sort_by(|a, b| a.0.cmp(&b.0));
+                let expected: Vec<_> = attributes.clone().into_iter().collect();
+                prop_assert_eq!(found, expected);
+                prop_assert!(store.check_crc(key).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn a_sentinel_tells_nulls_from_values(
+        rows in prop::collection::vec(prop::option::of(0..9_i32), 1..300),
+        parts in prop::collection::vec((any::<Index>(), any::<Index>()), 1..5),
+    ) {
+        let new = |name: &str, kind, null| NewColumn::new(name, kind).nulls(Nulls::Sentinel(null));
+        let null_text = || Json::String("none".to_owned());
+        let columns = [
+            new("i", ColumnKind::Fixed("i4"), Json::Int(-1)),
+            new("f", ColumnKind::Fixed("f8"), Json::Float(f64::NAN)),
+            new("s", ColumnKind::String, null_text()),
+            new("u", ColumnKind::Utf8, null_text()),
+        ];
+        let chars = |text: &str| -> Vec<u8> {
+            let chars = text.chars().chain(core::iter::repeat('\0')).take(4);
+            chars.flat_map(|c| u32::from(c).to_le_bytes()).collect()
+        };
+        let values = |rows: &[Option<i32>]| {
+            let of_rows = rows.iter().map(|row| row.unwrap_or(7));
+            let texts: Vec<String> = of_rows.clone().map(|row| row.to_string()).collect();
+            let with_nulls = |column: ColumnValues| {
+                column.with_valid(rows.iter().map(Option::is_some).collect())
+            };
+            let fixed = |dtype: &str, bytes| ColumnValues::fixed(dtype.parse().unwrap(), bytes);
+            let floats = of_rows.clone().flat_map(|row| f64::from(row).to_le_bytes()).collect();
+            let strings = texts.iter().flat_map(|text| chars(text)).collect();
+            [
+                with_nulls(fixed("<i4", of_rows.flat_map(i32::to_le_bytes).collect())),
+                with_nulls(fixed("<f8", floats)),
+                with_nulls(fixed("<U4", strings)),
+                with_nulls(ColumnValues::text(texts.iter().map(String::as_str))),
+            ]
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.b2z");
+        let (first, later) = rows.split_at(rows.len() / 2 + 1);
+        let mut writer = StoreWriter::create(&path).unwrap();
+        writer.insert_table("/", &columns, &values(first)).unwrap();
+        writer.append_rows("/", &values(later)).unwrap();
+        writer.commit().unwrap();
+        let table = Store::open(&path).unwrap().table("/").unwrap();
+        let expected = values(&rows);
+        for part in parts.iter().map(|places| between(places, rows.len())) {
+            for (spec, expected) in table.schema().columns.iter().zip(&expected) {
+                let column = table.column(&spec.name).unwrap();
+                let found = column.read(part.start as u64..part.end as u64).unwrap();
+                for (at, row) in part.clone().enumerate() {
+                    prop_assert_eq!(found.is_null(at), rows[row].is_none());
+                    prop_assert_eq!(found.value(at), expected.value(row));
+                }
+            }
+        }
+        // A null is neither more nor less than a number, nor equal to one.
+        for (text, is_found) in [
+            ("i >= 0", (|_| true) as fn(i32) -> bool),
+            ("i < 5", |row| row < 5),
+            ("f != 3", |row| row != 3),
+            ("u == '8'", |row| row == 8),
+        ] {
+            let is_row = |row: &u64| rows[usize::try_from(*row).unwrap()].is_some_and(is_found);
+            let expected: Vec<u64> = (0..rows.len() as u64).filter(is_row).collect();
+            let found = table.filter(text).unwrap().matches(0..rows.len() as u64).unwrap();
+            prop_assert_eq!(found, expected, "{}", text);
+        }
     }
 
     #[test]

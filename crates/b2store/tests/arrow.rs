@@ -275,7 +275,7 @@ proptest! {
     }
 }
 
-/// A number of so many bytes in the order of this machine.
+/// A number of this width in the byte order of this machine.
 fn native(number: i64, width: usize) -> Vec<u8> {
     match width {
         1 => i8::try_from(number).unwrap().to_ne_bytes().to_vec(),

@@ -297,7 +297,7 @@ fn damaged_batches_fail_when_they_are_read() {
     assert!(found.iter().flatten().any(is_reference), "{found:?}");
 }
 
-/// What is asked for and is not there is told by its name, and changes nothing.
+/// What is requested and is not there is told by its name, and changes nothing.
 #[test]
 fn what_is_not_there_is_named() {
     let dir = tempfile::tempdir().unwrap();

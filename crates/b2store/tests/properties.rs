@@ -1,4 +1,4 @@
-//! Tables are the same, however their rows are cut into batches, and whoever reads them meanwhile.
+//! Tables are the same, however their rows are cut into batches, and however many threads read.
 
 use std::fs;
 use std::ops::Range;

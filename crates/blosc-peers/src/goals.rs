@@ -140,7 +140,7 @@ enum Which {
     Kernel(&'static str, &'static str, &'static str),
     /// What is done with one stream, and how the setting begins.
     Stream(&'static str, &'static str),
-    /// Chunks of BloscLZ and LZ4, with so many threads,
+    /// Chunks of BloscLZ and LZ4, with this number of threads,
     Fast(&'static str, u16),
     /// with bitshuffle and one thread,
     Bits(&'static str),

@@ -324,8 +324,8 @@ impl<'a> Convert<'a> {
         Ok(())
     }
 
-    /// The one thing that the input holds. `for_store` says that it will be in a store, as which some
-    /// of it is read.
+    /// The one thing that the input holds. `for_store` says that it will be in a store, as which
+    /// some of it is read.
     fn open(self, origin: &Origin, for_store: bool) -> Result<Source> {
         // What comes once is recognised as files are.
         if let Some(copy) = raw_data::copy_of_stream(origin)? {

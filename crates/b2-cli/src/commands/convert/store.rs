@@ -73,8 +73,8 @@ impl Convert<'_> {
         StoreReport::of_made(made, nest).map(Some)
     }
 
-    /// Makes a store of inputs with keys: a value or a table for each. Files of no format become arrays
-    /// of bytes.
+    /// Makes a store of inputs with keys: a value or a table for each. Files of no format become
+    /// arrays of bytes.
     pub(super) fn store_from(
         self,
         values: BTreeMap<String, Origin>,

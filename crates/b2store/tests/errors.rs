@@ -222,9 +222,8 @@ fn a_damaged_column_fails_alone() {
     ] {
         let table = table(id);
         let name = if id == "T02" {
-            let unknown = |c: &&b2store::table::ColumnSpec| {
-                matches!(c.kind, b2store::table::ColumnKind::Unknown(_))
-            };
+            let unknown =
+                |c: &&b2store::table::ColumnSpec| matches!(c.kind, ColumnKind::Unknown(_));
             table.schema().columns.iter().find(unknown).unwrap().name.clone()
         } else {
             name.to_owned()

@@ -17,10 +17,7 @@ use proptest::sample::Index;
 
 fn columns() -> Vec<NewColumn> {
     let new = |name: &str, kind| NewColumn::new(name, kind);
-    let item = blosc_dtype::json::Json::Object(vec![(
-        "kind".to_owned(),
-        blosc_dtype::json::Json::String("int64".to_owned()),
-    )]);
+    let item = Json::Object(vec![("kind".to_owned(), Json::String("int64".to_owned()))]);
     vec![
         new("n", ColumnKind::Fixed("i8")).nulls(Nulls::Mask),
         new("u", ColumnKind::Utf8).nulls(Nulls::Mask),

@@ -304,7 +304,7 @@ fn what_is_not_there_is_named() {
     let mut writer = StoreWriter::create(&path).unwrap();
     let numbers = ColumnValues::fixed("<i8".parse().unwrap(), vec![1; 80]);
     let column = || NewColumn::new("n", ColumnKind::Fixed("i8"));
-    writer.insert_table("/t", &[column()], &[numbers.clone()]).unwrap();
+    writer.insert_table("/t", &[column()], core::slice::from_ref(&numbers)).unwrap();
     let frame = b2frame::to_cframe(b"bytes", &b2frame::FrameParams::default()).unwrap();
     writer.insert_cframe("/g/a", frame).unwrap();
     writer.commit().unwrap();

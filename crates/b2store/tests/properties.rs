@@ -1,8 +1,8 @@
 //! Tables are the same, however their rows are cut into batches, and however many threads read.
 
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::fs;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use b2frame::{FrameParams, SChunk};

@@ -1,9 +1,9 @@
 //! Stores and trees behave as a vector of bytes and a map of names do, whatever the order of calls.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Cursor, ErrorKind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use blosc_io::steps::{Fetch, FetchedFile, FetchedTree, Step as Fetched};

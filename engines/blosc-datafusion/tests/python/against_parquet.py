@@ -111,7 +111,8 @@ def of_bcolz(path):
         return [found[name] for name in names]
 
     return {
-        SUM: lambda: [[table[name].sum()] for name in NUMBERS],
+        # Its sum of bytes is a byte, if no type is given.
+        SUM: lambda: [[table[name].sum(dtype="f8" if table[name].dtype.kind == "f" else "i8")] for name in NUMBERS],
         GROUPS: lambda: means(*select("volume > 9000", ["sym", "price"])),
         RARE: lambda: select("noise > 5", COLUMNS),
         COUNT: lambda: [[len(select("volume > 9000", ["volume"])[0])]],

@@ -332,6 +332,9 @@ fn what_is_not_there_is_named() {
     let mut writer = StoreWriter::open(&path).unwrap();
     for (error, expected) in [
         (writer.remove("/g/b").err(), "no key \"/g/b\""),
+        (writer.get("/g/b").err(), "no key \"/g/b\""),
+        (writer.frame("/none").err(), "no key \"/none\""),
+        (writer.delete_rows("/none", 0..0).err(), "\"/none\" is no table"),
         (writer.delete_rows("/g/a", 0..1).err(), "\"/g/a\" is no table"),
         (writer.delete_rows("/t", 4..11).err(), "4..11 of 10 rows"),
         (writer.append_rows("/none", &[numbers]).err(), "\"/none\" is no table"),

@@ -28,34 +28,52 @@ impl<'a> Padding<'a> {
     pub(crate) fn holds_items(&self, start: u64, bytes: &[u8]) -> bool {
         let typesize = self.geometry.typesize().max(1);
         let blockshape = self.geometry.blockshape();
+        let row_len = blockshape.last().map_or(1, |len| (*len).max(1));
         let block_items = blockshape.iter().product::<u64>().max(1);
         let (mut item, end) = (start.div_ceil(typesize), (start + bytes.len() as u64) / typesize);
         let mut first: Option<&[u8]> = None;
         while item < end {
-            let inside = unravel(item % block_items, blockshape);
-            let block = unravel(item / block_items, self.geometry.blocks());
-            let at: Vec<u64> = block
-                .iter()
-                .zip(blockshape)
-                .zip(&inside)
-                .map(|((n, len), at)| n * len + at)
-                .collect();
-            let row = blockshape.last().zip(inside.last()).map_or(1, |(len, at)| len - at);
-            let next = (item + row).min(end);
-            let is_row_hidden = at.iter().zip(&self.lens).rev().skip(1).any(|(at, len)| at >= len);
-            let visible = match (at.last(), self.lens.last()) {
-                (Some(at), Some(len)) if !is_row_hidden => len.saturating_sub(*at),
-                _ => 0,
-            };
-            let hidden = (item + visible).min(next) * typesize - start..next * typesize - start;
-            let hidden = bytes.get(as_len(hidden.start)..as_len(hidden.end)).unwrap_or_default();
-            let mut items = hidden.chunks_exact(as_len(typesize));
-            if items.any(|item| *first.get_or_insert(item) != item) {
-                return true;
+            let (nblock, inside) = (item / block_items, item % block_items);
+            let block_end = end.min((nblock + 1) * block_items);
+            let lens = self.lens_in_block(nblock);
+            if lens == blockshape {
+                item = block_end;
+                continue;
             }
-            item = next;
+            let mut row = unravel(inside, blockshape);
+            while item < block_end {
+                let at = row.last_mut().map_or(0, core::mem::take);
+                let next = (item + row_len - at).min(block_end);
+                let is_row_hidden = row.iter().zip(&lens).rev().skip(1).any(|(at, len)| at >= len);
+                let visible = match lens.last() {
+                    Some(len) if !is_row_hidden => len.saturating_sub(at),
+                    _ => 0,
+                };
+                let hidden = (item + visible).min(next) * typesize - start..next * typesize - start;
+                let hidden = bytes.get(as_len(hidden.start)..as_len(hidden.end));
+                let mut items = hidden.unwrap_or_default().chunks_exact(as_len(typesize));
+                if items.any(|item| *first.get_or_insert(item) != item) {
+                    return true;
+                }
+                item = next;
+                // The row after this one; the last index of each dimension carries over.
+                for (at, len) in row.iter_mut().zip(blockshape).rev().skip(1) {
+                    *at += 1;
+                    if *at < *len {
+                        break;
+                    }
+                    *at = 0;
+                }
+            }
         }
         false
+    }
+
+    /// Items of a block that are in the array, in each dimension.
+    fn lens_in_block(&self, nblock: u64) -> Vec<u64> {
+        let block = unravel(nblock, self.geometry.blocks());
+        let lens = block.iter().zip(self.geometry.blockshape()).zip(&self.lens);
+        lens.map(|((n, len), all)| all.saturating_sub(n * len).min(*len)).collect()
     }
 }
 

@@ -50,9 +50,6 @@ fn cases(is_quick: bool) -> Vec<Case> {
     ]
 }
 
-/// Boxes that are written in each call.
-const NBOXES: usize = 8;
-
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     for case in cases(bench.quick) {
         let settings = [("lz4 shuffle", 1, 5), ("zstd shuffle", 5, 1)];
@@ -191,8 +188,7 @@ impl Work<'_> {
         })
     }
 
-    /// Puts boxes in at random places. How many chunks a box touches depends on its place, so that
-    /// each side writes all boxes in each call.
+    /// Puts a box in at random places.
     fn write_box(&self, bench: &mut Bench, lens: &[i64], frame: &[u8]) -> Result<()> {
         let mut writer = NdWriter::open_in(
             Box::new(MemStore::new(frame.to_vec())),
@@ -201,18 +197,16 @@ impl Work<'_> {
         .budget(self.read_options());
         let mut theirs = bench.c.array(&self.case.grid, &self.params, self.plain)?;
         let items = &self.plain[..self.nbytes(lens)?];
-        let mut rng = XorShift32::default();
-        let places: Vec<_> = (0..NBOXES).map(|_| self.place(lens, &mut rng)).collect();
+        let (mut rng, mut c_rng) = (XorShift32::default(), XorShift32::default());
         bench.measure(
-            self.subject("write box", NBOXES * items.len()),
+            self.subject("write box", items.len()),
             &mut || {
-                for (start, stop) in &places {
-                    writer.write_bytes(selection(start, stop), items)?;
-                }
-                Ok(())
+                let (start, stop) = self.place(lens, &mut rng);
+                Ok(writer.write_bytes(selection(&start, &stop), items)?)
             },
             &mut || {
-                places.iter().try_for_each(|(start, stop)| theirs.write_slice(start, stop, items))
+                let (start, stop) = self.place(lens, &mut c_rng);
+                theirs.write_slice(&start, &stop, items)
             },
         )
     }

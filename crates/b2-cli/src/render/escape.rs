@@ -45,8 +45,8 @@ pub(crate) fn path_text(path: &Path) -> String {
     name_text(path.as_os_str().as_encoded_bytes())
 }
 
-/// A name in any encoding as text: bytes that are no UTF-8 become `\xff`, so that two names do not
-/// look the same, and the user of a shell can type them.
+/// A name in any encoding as text: bytes that are no UTF-8 become `\xff`, so that names that differ
+/// in such bytes do not look the same, and the user of a shell can type them.
 pub(crate) fn name_text(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for part in name.utf8_chunks() {

@@ -53,26 +53,29 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// As [`store_chunk`](Self::store_chunk), for a chunk that takes the place of one at `old`:
-    /// over that one if no reader has seen it. Returns the number for the index.
+    /// As [`store_chunk`](Self::store_chunk), for a chunk that takes the place of one at `old`.
     fn store_instead(
         &mut self,
         old: Offset,
         chunk: &[u8],
         seal: &mut Option<BodySum>,
     ) -> Result<u64> {
-        if self.files.is_none()
-            && let Offset::Stored(number) = old
-            && self.file.overwrite_fresh(number.saturating_add(self.header_len), chunk)?
-        {
-            seal.iter_mut().for_each(|seal| seal.replace(number, chunk));
-            return Ok(number);
-        }
+        let old = match old {
+            Offset::Stored(number) => Some(number),
+            _ => None,
+        };
         let number = match self.files {
             Some(_) => self.store_chunk(chunk)?,
-            None => self.file.append_fresh(chunk)?.saturating_sub(self.header_len),
+            None => {
+                let at = old.map(|number| number.saturating_add(self.header_len));
+                self.file.write_instead(at, chunk)?.saturating_sub(self.header_len)
+            }
         };
-        seal.iter_mut().for_each(|seal| seal.note_stored(number, chunk));
+        match seal {
+            Some(seal) if Some(number) == old => seal.replace(number, chunk),
+            Some(seal) => seal.note_stored(number, chunk),
+            None => {}
+        }
         Ok(number)
     }
 }
@@ -393,17 +396,18 @@ impl SChunkWriter {
         if cbytes > 0 {
             self.count_stored(cbytes);
         }
-        for (nchunk, what) in stored {
+        let placed = stored.into_iter().try_for_each(|(nchunk, what)| {
             let place = Place::InsteadOf(nchunk);
             match what {
                 Ok(ready) => {
                     self.check_size(place, ready.nbytes)?;
-                    self.put_in_place(place, ready)?;
+                    self.put_in_place(place, ready)
                 }
-                Err(kind) => self.place_special(place, kind, self.schunk.chunk_nbytes(nchunk)?)?,
+                Err(kind) => self.place_special(place, kind, self.schunk.chunk_nbytes(nchunk)?),
             }
-        }
-        made
+        });
+        self.file.leave_outgrown(placed.is_ok());
+        placed.and(made)
     }
 
     /// The index gets an entry, and the sums follow.

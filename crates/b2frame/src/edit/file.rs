@@ -7,7 +7,7 @@
 //!      never touched before all of the new bytes are synced
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ use super::turns::Look;
 use crate::error::{Error, Param, Result};
 use crate::probe::Kind;
 use crate::source::Source;
+
+/// A chunk that has outgrown its room gets this part of its length as slack.
+const OUTGROWN_SLACK: usize = 8;
 
 /// Where a contiguous frame is written.
 pub(super) struct FrameFile {
@@ -35,6 +38,10 @@ pub(super) struct FrameFile {
     /// Chunks that were written since the last commit in the place of others, which no reader has
     /// seen: position and room for each (bytes). Another chunk may take their place.
     fresh: HashMap<u64, u64>,
+    /// Rooms of such chunks that nothing refers to any more: length and position (bytes).
+    free: BTreeSet<(u64, u64)>,
+    /// Rooms that become free once the index refers to other ones.
+    outgrown: Vec<(u64, u64)>,
     /// Those of them over which a write has failed, so that they are neither the old nor the new.
     torn: HashSet<u64>,
     durability: Durability,
@@ -61,6 +68,8 @@ impl FrameFile {
             is_new: true,
             end: header_len,
             fresh: HashMap::new(),
+            free: BTreeSet::new(),
+            outgrown: vec![],
             torn: HashSet::new(),
             durability,
             id: None,
@@ -85,6 +94,8 @@ impl FrameFile {
             is_new: false,
             end: frame_len,
             fresh: HashMap::new(),
+            free: BTreeSet::new(),
+            outgrown: vec![],
             torn: HashSet::new(),
             durability,
             id: None,
@@ -155,26 +166,60 @@ impl FrameFile {
         Ok(at)
     }
 
-    /// As [`append`](Self::append), for a chunk that may be replaced before the next commit.
-    pub(super) fn append_fresh(&mut self, chunk: &[u8]) -> Result<u64> {
+    /// Writes a chunk that takes the place of the one at `old`, to where no reader looks yet, and
+    /// says where that is: over the old one if no reader has seen that one and it has the room, or
+    /// else in a free room, or after everything. So a part that is written again and again takes
+    /// no more room each time, nor memory that the system must clear first.
+    pub(super) fn write_instead(&mut self, old: Option<u64>, chunk: &[u8]) -> Result<u64> {
+        let nbytes = chunk.len() as u64;
+        let old = old.and_then(|at| Some((*self.fresh.get(&at)?, at)));
+        if let Some((_, at)) = old.filter(|(room, _)| nbytes <= *room) {
+            self.overwrite(at, chunk)?;
+            return Ok(at);
+        }
+        if let Some((room, at)) = self.free.range((nbytes, 0)..).next().copied() {
+            self.overwrite(at, chunk)?;
+            self.free.remove(&(room, at));
+            self.fresh.insert(at, room);
+            self.outgrown.extend(old);
+            return Ok(at);
+        }
         let at = self.append(chunk)?;
-        self.fresh.insert(at, chunk.len() as u64);
+        let mut room = nbytes;
+        if old.is_some() {
+            // It has grown before, and will again.
+            let slack = chunk.len() / OUTGROWN_SLACK;
+            self.append(&vec![0; slack])?;
+            room = room.saturating_add(slack as u64);
+        }
+        self.fresh.insert(at, room);
+        self.outgrown.extend(old);
         Ok(at)
     }
 
-    /// Writes a chunk over the one at `at`, if no reader has seen that one and it has the room;
-    /// returns whether it did. So a part that is written again and again takes no more room each
-    /// time, nor memory that the system must clear first.
-    pub(super) fn overwrite_fresh(&mut self, at: u64, chunk: &[u8]) -> Result<bool> {
-        match self.fresh.get(&at) {
-            Some(room) if chunk.len() as u64 <= *room => {
-                self.torn.insert(at);
-                self.write(at, chunk)?;
-                self.torn.remove(&at);
-                Ok(true)
+    fn overwrite(&mut self, at: u64, chunk: &[u8]) -> Result<()> {
+        self.torn.insert(at);
+        self.write(at, chunk)?;
+        self.torn.remove(&at);
+        Ok(())
+    }
+
+    /// Notes whether the index refers to the chunks that were written, so that the rooms which they
+    /// have outgrown are free.
+    pub(super) fn leave_outgrown(&mut self, are_free: bool) {
+        for (room, at) in self.outgrown.drain(..) {
+            if are_free {
+                self.fresh.remove(&at);
+                self.free.insert((room, at));
             }
-            _ => Ok(false),
         }
+    }
+
+    /// No chunk may be overwritten: readers may see all of them.
+    fn settle_rooms(&mut self) {
+        self.fresh.clear();
+        self.free.clear();
+        self.outgrown.clear();
     }
 
     /// Positions of chunks that are a mixture of two, after a write that failed.
@@ -206,7 +251,7 @@ impl FrameFile {
     /// Makes the store end where the frame does.
     pub(super) fn cut(&mut self, frame_len: u64) -> Result<()> {
         let len = self.base.saturating_add(frame_len);
-        self.fresh.clear();
+        self.settle_rooms();
         self.store.set_len(len).map_err(|source| self.write_error(source))?;
         (self.end, self.known_len) = (frame_len, len);
         Ok(())
@@ -215,7 +260,7 @@ impl FrameFile {
     /// Notes that readers may see a frame of `frame_len` bytes from now on, or still the old one: a
     /// write that failed may have been done. Nothing of either is overwritten or cut off.
     pub(super) fn protect(&mut self, frame_len: u64) {
-        self.fresh.clear();
+        self.settle_rooms();
         self.committed =
             self.committed.map(|committed| committed.max(frame_len)).or(Some(frame_len));
         self.end = self.end.max(frame_len);
@@ -223,7 +268,7 @@ impl FrameFile {
 
     /// Notes that readers see a frame of `frame_len` bytes now.
     pub(super) fn commit(&mut self, frame_len: u64) {
-        self.fresh.clear();
+        self.settle_rooms();
         self.committed = Some(frame_len);
         self.is_new = false;
         self.end = frame_len;

@@ -5,6 +5,7 @@ use b2frame::{
     error::{NdParam, Param},
     nd::{Fill, Pick, Selection},
     report::VerifyOptions,
+    seal::SealState,
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Target, Threads};
 use blosc_io::MemStore;
@@ -377,6 +378,39 @@ fn a_part_that_is_written_again_takes_no_more_room() {
         std::fs::metadata(&path).unwrap().len()
     };
     assert_eq!(len_after("once", 1), len_after("often", 20));
+}
+
+/// Chunks of changing sizes find room in what others have left.
+#[test]
+fn parts_of_changing_sizes_take_a_bounded_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.b2nd");
+    let mut model = noise(64 * 64, 2, 1);
+    let mut writer =
+        NdWriter::create(&path, &u16s(&[64, 64], &[16, 16]).blockshape(&[8, 16])).unwrap();
+    writer.write_bytes(.., &model).unwrap();
+    writer.commit().unwrap();
+    let before = std::fs::metadata(&path).unwrap().len();
+    for seed in 0..300_u64 {
+        let (y, x) = (seed * 7 % 40, seed * 13 % 40);
+        let mut part = noise(24 * 24, 2, seed);
+        // Up to half of it are zeros, so that each chunk has another size each time.
+        part[..usize::try_from(seed * 5 % (24 * 24)).unwrap()].fill(0);
+        for (row, items) in (0..).zip(part.chunks(24 * 2)) {
+            let at = usize::try_from(((y + row) * 64 + x) * 2).unwrap();
+            model[at..at + items.len()].copy_from_slice(items);
+        }
+        let box_at = |at: u64| i64::try_from(at).unwrap()..i64::try_from(at + 24).unwrap();
+        writer.write_bytes((box_at(y), box_at(x)), &part).unwrap();
+    }
+    let between = std::fs::metadata(&path).unwrap().len();
+    assert!(between < 4 * before, "{before} and {between} bytes");
+    writer.commit().unwrap();
+    let array = NdArray::open(&path).unwrap();
+    assert_eq!(array.to_bytes(..).unwrap(), model);
+    let report = array.schunk().verify(&VerifyOptions::default(), |_| {});
+    assert!(report.is_ok(), "{report:?}");
+    assert_eq!(array.schunk().seal_state().unwrap(), SealState::Intact);
 }
 
 #[test]

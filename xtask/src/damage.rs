@@ -14,6 +14,7 @@
 //!
 //! Cases follow until `--seconds` are over. Each is drawn from the seed and its number.
 
+mod flips;
 pub(crate) mod hit;
 mod sweep;
 
@@ -37,6 +38,9 @@ const PER_BYTE: usize = 64;
 pub(crate) fn run(mut args: Args) -> Result<()> {
     if args.flag("--sweep") {
         return sweep::run(args);
+    }
+    if let Some(nflips) = args.option("--flips")? {
+        return flips::run(args, nflips);
     }
     let seconds: u64 = args.option("--seconds")?.unwrap_or(60);
     let seed: u64 = args.option("--seed")?.unwrap_or(1);

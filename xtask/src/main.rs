@@ -72,7 +72,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "damage",
         run: damage::run,
-        help: "damage sealed and unsealed containers, verify and rescue them [--seconds N] [--seed N] [--only CONTAINER] [--case N | --sweep [--bytes N]]",
+        help: "damage sealed and unsealed containers, verify and rescue them [--seconds N] [--seed N] [--only CONTAINER] [--case N | --sweep [--bytes N] | --flips N]",
     },
     Task {
         name: "dist",

@@ -1,0 +1,161 @@
+//! `cargo xtask damage --flips N`: bits flipped in every class of byte that checksums cover, `N` in
+//! each class of each sealed sample. Verifying tells all of them, and names the chunk.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+use super::Count;
+use crate::{
+    args::Args,
+    cases::{Panics, below, draw},
+    containers::{Sample, StoredChunk, samples},
+    failure::{Result, fail},
+};
+
+/// Bytes of a chunk's header.
+const CHUNK_HEADER: usize = 32;
+
+/// What a byte of a container belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    /// A file without chunks, by its name: an index, metadata, checksums.
+    File(String),
+    /// What comes before the first chunk of a file: headers and metadata.
+    BeforeChunks,
+    ChunkHeader,
+    ChunkData,
+    /// What comes after the first chunk of a file and is none: index, trailer, records.
+    AfterChunks,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(name) => write!(f, "file {name}"),
+            Self::BeforeChunks => f.write_str("before the chunks"),
+            Self::ChunkHeader => f.write_str("headers of chunks"),
+            Self::ChunkData => f.write_str("data of chunks"),
+            Self::AfterChunks => f.write_str("after the chunks"),
+        }
+    }
+}
+
+impl Class {
+    fn of_byte(sample: &Sample, nfile: usize, at: usize) -> Self {
+        let in_file = || sample.chunks.iter().filter(|chunk| chunk.nfile == nfile);
+        if let Some(chunk) = in_file().find(|chunk| chunk.stored.contains(&at)) {
+            return match at - chunk.stored.start < CHUNK_HEADER {
+                true => Self::ChunkHeader,
+                false => Self::ChunkData,
+            };
+        }
+        match in_file().map(|chunk| chunk.stored.start).min() {
+            None => Self::File(sample.files.0[nfile].0.clone()),
+            Some(first) if at < first => Self::BeforeChunks,
+            Some(_) => Self::AfterChunks,
+        }
+    }
+}
+
+/// The bytes of each class that checksums cover: file and position.
+fn classes(sample: &Sample) -> BTreeMap<Class, Vec<(usize, usize)>> {
+    let mut classes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (nfile, part) in &sample.covered {
+        for at in part.clone() {
+            classes.entry(Class::of_byte(sample, *nfile, at)).or_default().push((*nfile, at));
+        }
+    }
+    classes
+}
+
+pub(super) fn run(mut args: Args, nflips: u64) -> Result<()> {
+    let seed: u64 = args.option("--seed")?.unwrap_or(1);
+    let only: Option<String> = args.option("--only")?;
+    args.finish()?;
+    let panics = Panics::watch();
+    let mut nbad = 0;
+    let all = samples()?;
+    let is_chosen = |sample: &&Sample| {
+        sample.is_sealed && only.as_ref().is_none_or(|only| only == sample.container)
+    };
+    for sample in all.iter().filter(is_chosen) {
+        for (class, bytes) in classes(sample) {
+            let (told, named, first) = flip(sample, &bytes, nflips, seed, &panics);
+            print!("{:<12} {class}: {told} told", sample.container);
+            if named.ncases > 0 {
+                print!(", chunk named {named}");
+            }
+            println!();
+            nbad += told.ncases - told.ngood + named.ncases - named.ngood;
+            first.iter().for_each(|first| println!("  {first}"));
+        }
+    }
+    if nbad == 0 { Ok(()) } else { fail(format!("{nbad} are not as promised")) }
+}
+
+/// Flips that many bits of these bytes, one at a time. Gives how many were told, how many with the
+/// number of their chunk, and the first that was not.
+fn flip(
+    sample: &Sample,
+    bytes: &[(usize, usize)],
+    nflips: u64,
+    seed: u64,
+    panics: &Panics,
+) -> (Count, Count, Option<String>) {
+    let (mut told, mut named, mut first) = (Count::default(), Count::default(), None);
+    let mut files = sample.files.clone();
+    for number in 0..nflips {
+        let mut draw = draw(seed, number);
+        let (nfile, at) = bytes[below(&mut draw, bytes.len())];
+        let mask = 1_u8 << below(&mut draw, 8);
+        files.0[nfile].1[at] ^= mask;
+        let verified = panics.catch(|| (sample.verify)(&files));
+        files.0[nfile].1[at] ^= mask;
+        let message = verified.err().map(|failure| failure.to_string());
+        told.ncases += 1;
+        told.ngood += u64::from(message.is_some());
+        let mut is_right = message.is_some();
+        let is_hit = |chunk: &&StoredChunk| chunk.nfile == nfile && chunk.stored.contains(&at);
+        if let Some(chunk) = sample.chunks.iter().find(is_hit) {
+            let name = format!("chunk {}", chunk.number);
+            let is_named = message.as_ref().is_some_and(|message| message.contains(&name));
+            named.ncases += 1;
+            named.ngood += u64::from(is_named);
+            is_right &= is_named;
+        }
+        if !is_right && first.is_none() {
+            let name = &sample.files.0[nfile].0;
+            first = Some(format!("bit {mask:#x} of byte {at} of {name}: {message:?}"));
+        }
+    }
+    (told, named, first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_covered_byte_has_a_class() {
+        let all = samples().unwrap();
+        for sample in all.iter().filter(|sample| sample.is_sealed) {
+            let classes = classes(sample);
+            let nbytes: usize = classes.values().map(Vec::len).sum();
+            let covered: usize = sample.covered.iter().map(|(_, part)| part.len()).sum();
+            assert_eq!(nbytes, covered, "{}", sample.container);
+            assert!(classes.len() >= 3, "{}", sample.container);
+            assert!(classes.contains_key(&Class::ChunkHeader), "{}", sample.container);
+            assert!(classes.contains_key(&Class::ChunkData), "{}", sample.container);
+        }
+    }
+
+    #[test]
+    fn a_bit_that_is_not_told_is_found() {
+        let mut sample = samples().unwrap().swap_remove(0);
+        sample.verify = |_| Ok(());
+        let (class, bytes) = classes(&sample).pop_first().unwrap();
+        let (told, _, first) = flip(&sample, &bytes, 3, 1, &Panics::watch());
+        assert_eq!((told.ncases, told.ngood), (3, 0), "{class}");
+        assert!(first.is_some());
+    }
+}

@@ -61,38 +61,45 @@ impl Reusable for Buffer {
 /// What is kept from one call to the next (bytes).
 pub(super) const KEPT_NBYTES: usize = 16 << 20;
 
-/// A buffer of at least `nbytes` bytes, whose content is unspecified.
-fn check_out(buffers: &Pool<Buffer>, nbytes: usize) -> Pooled<'_, Buffer> {
-    let mut buffer = buffers.check_out(Buffer::default);
-    if buffer.0.len() < nbytes {
-        buffer.0 = zeroed(nbytes);
-    }
-    buffer
-}
-
 /// What a thread makes chunks with.
 pub(super) struct Bench<'a> {
     scratch: Pooled<'a, Scratch>,
     /// The data of a chunk, if they were needed.
     data: Option<Pooled<'a, Buffer>>,
+    /// Where chunks are compressed to.
+    dest: Option<Pooled<'a, Buffer>>,
     encoder: Option<Encoder>,
 }
 
-/// A compressed chunk at the start of a buffer; none for zeros.
+/// A chunk that was made.
 pub(super) struct NewChunk<'a> {
     pub nchunk: u64,
-    chunk: Option<Pooled<'a, Buffer>>,
-    cbytes: usize,
+    bytes: Compressed<'a>,
 }
+
+/// A compressed chunk; none for zeros.
+enum Compressed<'a> {
+    Zeros,
+    /// At the start of a buffer, with its length (bytes).
+    Start(Pooled<'a, Buffer>, usize),
+    Copy(Vec<u8>),
+}
+
+/// Chunks that take less than this part of their buffer are copied out of it.
+const MAX_COPIED: usize = 4;
 
 impl NewChunk<'_> {
     const fn zeros(nchunk: u64) -> Self {
-        Self { nchunk, chunk: None, cbytes: 0 }
+        Self { nchunk, bytes: Compressed::Zeros }
     }
 
     /// The chunk; `None` for zeros.
     pub(super) fn bytes(&self) -> Option<&[u8]> {
-        let bytes = self.chunk.as_ref()?.0.get(..self.cbytes)?;
+        let bytes = match &self.bytes {
+            Compressed::Zeros => return None,
+            Compressed::Start(buffer, cbytes) => buffer.0.get(..*cbytes)?,
+            Compressed::Copy(bytes) => bytes,
+        };
         (!bytes.is_empty()).then_some(bytes)
     }
 }
@@ -106,6 +113,8 @@ pub(super) struct Patch<'a> {
     /// Bytes from one item to the next in each dimension of the items.
     pub in_items: Vec<u64>,
     pub buffers: &'a Pool<Buffer>,
+    /// Whether other chunks are made while one waits to be written.
+    pub is_parallel: bool,
 }
 
 impl<'a> Patch<'a> {
@@ -117,7 +126,7 @@ impl<'a> Patch<'a> {
 
     /// What a thread works with.
     pub(super) fn bench(&self) -> Bench<'a> {
-        Bench { scratch: self.schunk.pooled(), data: None, encoder: None }
+        Bench { scratch: self.schunk.pooled(), data: None, dest: None, encoder: None }
     }
 
     /// The chunk with these spans written, compressed.
@@ -130,35 +139,54 @@ impl<'a> Patch<'a> {
         let nchunk = ravel(&numbers, self.geometry.grid());
         let nbytes = chunk_nbytes(self.geometry);
         let failed = |source| Error::Compress { nchunk, source };
-        let Bench { scratch, data, encoder, .. } = bench;
-        if self.is_covered(spans) {
-            if matches!(self.items, Items::Zeros) {
-                return Ok(NewChunk::zeros(nchunk));
-            }
-            let made = MadeBlocks::new(self, spans);
-            let mut chunk = check_out(self.buffers, max_compressed_len(nbytes));
-            let cbytes = self
-                .encoder(encoder)
-                .and_then(|it| it.encode_with_into(nbytes, &made, &mut chunk.0))
-                .map_err(failed)?;
-            return Ok(match made.are_zeros.into_inner() {
-                true => NewChunk::zeros(nchunk),
-                false => NewChunk { nchunk, chunk: Some(chunk), cbytes },
-            });
-        }
-        let data = data.get_or_insert_with(|| check_out(self.buffers, max_compressed_len(nbytes)));
-        let data = resized(&mut data.0, nbytes);
-        self.schunk.decode_chunk_into(nchunk, data, scratch)?;
-        self.write_spans(spans, data);
-        if data.iter().all(|byte| *byte == 0) {
+        let Bench { scratch, data, dest, encoder } = bench;
+        let is_covered = self.is_covered(spans);
+        if is_covered && matches!(self.items, Items::Zeros) {
             return Ok(NewChunk::zeros(nchunk));
         }
-        let mut chunk = check_out(self.buffers, max_compressed_len(nbytes));
-        let cbytes = self
-            .encoder(encoder)
-            .and_then(|it| it.encode_into(data, &mut chunk.0))
-            .map_err(failed)?;
-        Ok(NewChunk { nchunk, chunk: Some(chunk), cbytes })
+        let mut dest = dest.take().unwrap_or_else(|| self.check_out(max_compressed_len(nbytes)));
+        let cbytes = if is_covered {
+            let made = MadeBlocks::new(self, spans);
+            let cbytes = self
+                .encoder(encoder)
+                .and_then(|it| it.encode_with_into(nbytes, &made, &mut dest.0))
+                .map_err(failed)?;
+            if made.are_zeros.into_inner() {
+                return Ok(NewChunk::zeros(nchunk));
+            }
+            cbytes
+        } else {
+            let data = data.get_or_insert_with(|| self.check_out(max_compressed_len(nbytes)));
+            let data = resized(&mut data.0, nbytes);
+            self.schunk.decode_chunk_into(nchunk, data, scratch)?;
+            self.write_spans(spans, data);
+            if data.iter().all(|byte| *byte == 0) {
+                return Ok(NewChunk::zeros(nchunk));
+            }
+            self.encoder(encoder)
+                .and_then(|it| it.encode_into(data, &mut dest.0))
+                .map_err(failed)?
+        };
+        // Otherwise each chunk that waits would hold a buffer of its own, and new memory for a
+        // whole chunk has to be cleared.
+        let is_copied = self.is_parallel && cbytes < dest.0.len() / MAX_COPIED;
+        let bytes = if is_copied {
+            let copy = dest.0.get(..cbytes).unwrap_or_default().to_vec();
+            bench.dest = Some(dest);
+            Compressed::Copy(copy)
+        } else {
+            Compressed::Start(dest, cbytes)
+        };
+        Ok(NewChunk { nchunk, bytes })
+    }
+
+    /// A buffer of at least `nbytes` bytes, whose content is unspecified.
+    fn check_out(&self, nbytes: usize) -> Pooled<'a, Buffer> {
+        let mut buffer = self.buffers.check_out(Buffer::default);
+        if buffer.0.len() < nbytes {
+            buffer.0 = zeroed(nbytes);
+        }
+        buffer
     }
 
     /// The encoder of a thread, made when it is needed first.

@@ -341,7 +341,8 @@ impl NdWriter {
         let budget = self.options.at_most(threads);
         let Self { writer, geometry, buffers, .. } = &mut *self;
         let written = writer.replace_chunks(|schunk, done| {
-            let patch = Patch { schunk, geometry, cparams, items, in_items, buffers };
+            let is_parallel = threads > 1;
+            let patch = Patch { schunk, geometry, cparams, items, in_items, buffers, is_parallel };
             let mut chunks = Product::new(spans).map(|job| Job { job, weight });
             in_order(
                 budget,

@@ -37,9 +37,6 @@ impl FilterId {
     /// Truncated precision of integers; lossy.
     pub const INT_TRUNC: Self = Self(36);
 
-    /// The first id that the format leaves to users.
-    pub const FIRST_USER: Self = Self(160);
-
     /// The format's name of a filter that the format defines; `None` for all other ids.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {

@@ -195,6 +195,19 @@ impl Field {
     pub fn offset(&self) -> usize {
         self.offset
     }
+
+    /// The bytes of the field in an item; none in an item that is too short.
+    ///
+    /// ```
+    /// let dtype: blosc_dtype::Dtype = "[('day', '<i2'), ('price', '<i4')]".parse()?;
+    /// assert_eq!(dtype.fields()[1].bytes_of(&[1, 0, 2, 0, 0, 0]), [2, 0, 0, 0]);
+    /// assert!(dtype.fields()[1].bytes_of(&[1, 0, 2]).is_empty());
+    /// # Ok::<(), blosc_dtype::Error>(())
+    /// ```
+    pub fn bytes_of<'a>(&self, item: &'a [u8]) -> &'a [u8] {
+        let end = self.offset.saturating_add(self.dtype.itemsize());
+        item.get(self.offset..end).unwrap_or_default()
+    }
 }
 
 impl Struct {

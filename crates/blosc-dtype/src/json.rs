@@ -4,6 +4,7 @@
 //! and null values, with integers of 64 bits that must stay exact, and files that are compared byte
 //! by byte need Python's very spelling; all are more than a reader of strict JSON offers.
 
+pub mod base64;
 mod parse;
 mod print;
 

@@ -64,4 +64,5 @@ pub use dtype::{Dtype, Field};
 pub use element::Element;
 pub use error::Error;
 pub use literal::{MAX_DEPTH, MAX_TEXT_NBYTES};
+pub use print::str_repr;
 pub use scalar::{ByteOrder, Kind, Scalar};

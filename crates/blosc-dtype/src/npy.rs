@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 use core::str::Utf8Error;
 
 use crate::literal::{Entry, Literal};
-use crate::print::{join, quote, tuple};
+use crate::print::{join, str_repr, tuple};
 use crate::{Dtype, Field, Kind, MAX_TEXT_NBYTES};
 
 /// The first bytes of every `.npy` file.
@@ -273,18 +273,18 @@ pub fn without_unnamed_padding(dtype: Dtype) -> Result<Dtype, crate::Error> {
     }
     let fields: Vec<&Field> = dtype.fields().iter().filter(|field| !is_padding(field)).collect();
     let format = |field: &&Field| match field.dtype().scalar() {
-        Some(scalar) => quote(&scalar.to_string()),
+        Some(scalar) => str_repr(&scalar.to_string()),
         None => field.dtype().to_string(),
     };
     let titles = if fields.iter().any(|field| field.title().is_some()) {
-        let titles = fields.iter().map(|field| field.title().map_or("None".to_string(), quote));
+        let titles = fields.iter().map(|field| field.title().map_or("None".to_string(), str_repr));
         format!(", 'titles': [{}]", join(titles))
     } else {
         String::new()
     };
     Dtype::parse(&format!(
         "{{'names': [{}], 'formats': [{}], 'offsets': [{}]{titles}, 'itemsize': {}}}",
-        join(fields.iter().map(|field| quote(field.name()))),
+        join(fields.iter().map(|field| str_repr(field.name()))),
         join(fields.iter().map(format)),
         join(fields.iter().map(|field| field.offset().to_string())),
         dtype.itemsize()

@@ -20,7 +20,7 @@ pub(crate) fn print(shape: &Shape) -> String {
 /// The literal of `dtype.descr`, if there is one.
 pub(crate) fn descr(shape: &Shape) -> Option<String> {
     match shape {
-        Shape::Scalar(scalar) => Some(quote(&scalar.to_string())),
+        Shape::Scalar(scalar) => Some(str_repr(&scalar.to_string())),
         Shape::Subarray { .. } => None,
         Shape::Struct(item) => descr_fields(item),
     }
@@ -67,7 +67,7 @@ fn inner_code(scalar: &Scalar) -> String {
     if scalar.kind() == Kind::Bool {
         return "'?'".to_string();
     }
-    quote(scalar.to_string().trim_start_matches('|'))
+    str_repr(scalar.to_string().trim_start_matches('|'))
 }
 
 fn field(field: &Field) -> String {
@@ -83,17 +83,18 @@ fn field(field: &Field) -> String {
 /// `'name'` or `('title', 'name')`.
 fn name(field: &Field) -> String {
     match field.title() {
-        Some(title) => format!("({}, {})", quote(title), quote(field.name())),
-        None => quote(field.name()),
+        Some(title) => format!("({}, {})", str_repr(title), str_repr(field.name())),
+        None => str_repr(field.name()),
     }
 }
 
 fn dict(item: &Struct) -> String {
-    let names = join(item.fields.iter().map(|f| quote(f.name())));
+    let names = join(item.fields.iter().map(|f| str_repr(f.name())));
     let formats = join(item.fields.iter().map(|f| literal(f.dtype().shape())));
     let offsets = join(item.fields.iter().map(|f| f.offset().to_string()));
     let titles = if item.fields.iter().any(|f| f.title().is_some()) {
-        let each = item.fields.iter().map(|f| f.title().map_or_else(|| "None".to_string(), quote));
+        let each =
+            item.fields.iter().map(|f| f.title().map_or_else(|| "None".to_string(), str_repr));
         format!(", 'titles': [{}]", join(each))
     } else {
         String::new()
@@ -127,8 +128,13 @@ pub(crate) fn join(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// A Python string literal: single quotes, unless the text holds one and no double quote.
-pub(crate) fn quote(text: &str) -> String {
+/// A text as Python's `repr` gives it: in single quotes, unless it has one and no double quote.
+///
+/// ```
+/// assert_eq!(blosc_dtype::str_repr("it's\n"), r#""it's\n""#);
+/// ```
+#[must_use]
+pub fn str_repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
     for c in text.chars() {
@@ -157,10 +163,10 @@ mod tests {
 
     #[test]
     fn quotes_follow_python() {
-        assert_eq!(quote("a"), "'a'");
-        assert_eq!(quote("it's"), "\"it's\"");
-        assert_eq!(quote("it's \"x\""), "'it\\'s \"x\"'");
-        assert_eq!(quote("a\n\u{1}\\"), "'a\\n\\x01\\\\'");
+        assert_eq!(str_repr("a"), "'a'");
+        assert_eq!(str_repr("it's"), "\"it's\"");
+        assert_eq!(str_repr("it's \"x\""), "'it\\'s \"x\"'");
+        assert_eq!(str_repr("a\n\u{1}\\"), "'a\\n\\x01\\\\'");
     }
 
     #[test]

@@ -36,10 +36,7 @@ impl ReadAt for MemStore {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(at).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default();
-        let n = rest.len().min(buf.len());
-        buf[..n].copy_from_slice(&rest[..n]);
-        Ok(n)
+        Ok(copy_from(&self.bytes, at, buf))
     }
 
     fn in_memory(&self) -> Option<&[u8]> {
@@ -90,6 +87,14 @@ impl MemStore {
         let more = len.saturating_sub(self.bytes.len());
         Ok(zeroed::try_reserve(&mut self.bytes, more).map_err(|_| io::ErrorKind::OutOfMemory)?)
     }
+}
+
+/// Copies the bytes from position `at` on, as many as there are and `buf` has room for.
+pub(crate) fn copy_from(bytes: &[u8], at: u64, buf: &mut [u8]) -> usize {
+    let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+    let n = rest.len().min(buf.len());
+    buf[..n].copy_from_slice(&rest[..n]);
+    n
 }
 
 #[cfg(test)]

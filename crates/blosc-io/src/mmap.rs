@@ -9,6 +9,7 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
+use crate::mem::copy_from;
 use crate::{ReadAt, Stamp};
 
 /// A file mapped into memory, for reading.
@@ -73,10 +74,7 @@ impl ReadAt for MmapStore {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(at).ok().and_then(|at| self.map.get(at..)).unwrap_or_default();
-        let n = rest.len().min(buf.len());
-        buf[..n].copy_from_slice(&rest[..n]);
-        Ok(n)
+        Ok(copy_from(&self.map, at, buf))
     }
 
     /// That of the file when it was mapped.

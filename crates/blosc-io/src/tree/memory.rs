@@ -116,12 +116,7 @@ impl ReadAt for MemFile {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(at).ok().and_then(|at| self.0.get(at..)).unwrap_or_default();
-        let n = rest.len().min(buf.len());
-        if let (Some(dest), Some(bytes)) = (buf.get_mut(..n), rest.get(..n)) {
-            dest.copy_from_slice(bytes);
-        }
-        Ok(n)
+        Ok(crate::mem::copy_from(&self.0, at, buf))
     }
 
     fn in_memory(&self) -> Option<&[u8]> {

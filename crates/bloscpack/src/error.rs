@@ -97,28 +97,21 @@ pub enum Error {
 }
 
 /// What [`Limits`](crate::params::Limits) bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Bounded {
     /// Data of one chunk (bytes).
+    #[error("bytes for a chunk")]
     Chunk,
     /// Data of the whole file (bytes).
+    #[error("bytes of data")]
     Data,
     /// Metadata, stored or inflated (bytes).
+    #[error("bytes of metadata")]
     Metadata,
     /// Chunks whose positions are kept in memory.
+    #[error("positions of chunks")]
     Chunks,
-}
-
-impl fmt::Display for Bounded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Chunk => "bytes for a chunk",
-            Self::Data => "bytes of data",
-            Self::Metadata => "bytes of metadata",
-            Self::Chunks => "positions of chunks",
-        })
-    }
 }
 
 impl Error {

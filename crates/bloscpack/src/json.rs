@@ -12,6 +12,7 @@
 
 use std::io;
 
+use blosc_dtype::json::Json;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Error, Value};
@@ -54,15 +55,7 @@ impl Formatter for Python {
     }
 
     fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        let scientific = format!("{value:e}");
-        let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-        match exponent.parse::<i32>() {
-            Ok(exponent @ (..-4 | 16..)) => {
-                let sign = if exponent < 0 { '-' } else { '+' };
-                write!(writer, "{digits}e{sign}{:02}", exponent.abs())
-            }
-            _ => write!(writer, "{value:?}"),
-        }
+        write!(writer, "{}", Json::Float(value))
     }
 }
 

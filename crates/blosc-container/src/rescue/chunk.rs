@@ -1,7 +1,5 @@
 //! What can be saved of a chunk that stands alone: every block that decodes, at its position.
 
-use core::fmt;
-
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, Pipeline, Registries, Scratch, Target,
 };
@@ -27,10 +25,11 @@ pub struct ChunkSalvage {
 }
 
 /// A part of a chunk, other than a block, that was damaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkDamage {
     /// The header says another length than there is.
+    #[error("the header says {stated} bytes, there are {found}")]
     Length {
         /// What it says (bytes).
         stated: u64,
@@ -38,6 +37,10 @@ pub enum ChunkDamage {
         found: u64,
     },
     /// A bit of the header was another: not all could be read, and everything can with it changed.
+    #[error(
+        "the header is damaged: all can be read if its byte {at} is {taken:#04x} instead \
+         of {found:#04x}"
+    )]
     Header {
         /// The byte that it is in.
         at: usize,
@@ -46,21 +49,6 @@ pub enum ChunkDamage {
         /// The byte that was taken for it.
         taken: u8,
     },
-}
-
-impl fmt::Display for ChunkDamage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { stated, found } => {
-                write!(f, "the header says {stated} bytes, there are {found}")
-            }
-            Self::Header { at, found, taken } => write!(
-                f,
-                "the header is damaged: all can be read if its byte {at} is {taken:#04x} instead \
-                 of {found:#04x}"
-            ),
-        }
-    }
 }
 
 /// Why nothing can be saved of a chunk.

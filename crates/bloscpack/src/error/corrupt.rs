@@ -1,8 +1,6 @@
 //! What is wrong in a file. One variant for each entry of the validation checklist in the format
 //! document.
 
-use core::fmt;
-
 use blosc_dtype::npy::NpyError;
 
 use crate::Checksum;
@@ -254,66 +252,52 @@ impl Corrupt {
 }
 
 /// A field of the header or the metadata header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Field {
     /// `chunk_size`.
+    #[error("chunk_size")]
     ChunkSize,
     /// `last_chunk`.
+    #[error("last_chunk")]
     LastChunk,
     /// `nchunks`.
+    #[error("nchunks")]
     Nchunks,
     /// `max_app_chunks`.
+    #[error("max_app_chunks")]
     MaxAppChunks,
     /// `meta_level`.
+    #[error("meta_level")]
     MetaLevel,
 }
 
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ChunkSize => "chunk_size",
-            Self::LastChunk => "last_chunk",
-            Self::Nchunks => "nchunks",
-            Self::MaxAppChunks => "max_app_chunks",
-            Self::MetaLevel => "meta_level",
-        })
-    }
-}
-
 /// A part of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Part {
     /// The header.
+    #[error("header")]
     Header,
     /// The header of the metadata section.
+    #[error("metadata header")]
     MetadataHeader,
     /// The metadata section after its header.
+    #[error("metadata")]
     Metadata,
     /// The offsets.
+    #[error("offsets")]
     Offsets,
     /// The header of a chunk.
+    #[error("chunk header")]
     ChunkHeader,
     /// A chunk.
+    #[error("chunk")]
     Chunk,
     /// The digest of a chunk.
+    #[error("digest")]
     Digest,
     /// The start of a `.npy` file.
+    #[error(".npy header")]
     Npy,
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Header => "header",
-            Self::MetadataHeader => "metadata header",
-            Self::Metadata => "metadata",
-            Self::Offsets => "offsets",
-            Self::ChunkHeader => "chunk header",
-            Self::Chunk => "chunk",
-            Self::Digest => "digest",
-            Self::Npy => ".npy header",
-        })
-    }
 }

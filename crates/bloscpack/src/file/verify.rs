@@ -1,7 +1,5 @@
 //! Checking a whole file without stopping at the first thing that is wrong.
 
-use core::fmt;
-
 use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 use blosc_io::ReadAt;
 
@@ -16,34 +14,25 @@ use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, Result};
 pub type Report = blosc_container::report::Report<Error, Note>;
 
 /// Something unusual that does no harm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
     /// Number of bytes after the last chunk.
+    #[error("{0} bytes after the last chunk")]
     TrailingBytes(u64),
     /// The offsets are not set, because the writer was interrupted.
+    #[error("the offsets are not set")]
     OffsetsUnset,
     /// Reserved bytes of the header are not 0.
+    #[error("reserved bytes of the header are not 0")]
     ReservedBytes,
     /// An append or another change was interrupted; the file is seen as it was before.
+    #[error("a change was interrupted or goes on, the file is seen as it was before")]
     Interrupted,
     /// The number of chunks is not in the header. Bloscpack 0.16.0 decodes such a
     /// file to nothing.
+    #[error("the number of chunks is not in the header")]
     CountUnknown,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TrailingBytes(n) => write!(f, "{n} bytes after the last chunk"),
-            Self::OffsetsUnset => f.write_str("the offsets are not set"),
-            Self::ReservedBytes => f.write_str("reserved bytes of the header are not 0"),
-            Self::Interrupted => f.write_str(
-                "a change was interrupted or goes on, the file is seen as it was before",
-            ),
-            Self::CountUnknown => f.write_str("the number of chunks is not in the header"),
-        }
-    }
 }
 
 impl<S: ReadAt> BlpFile<S> {

@@ -82,11 +82,8 @@ impl CArray {
         path: &str,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let sizes_path = meta::sizes_path(path);
-        let sizes = Sizes::parse(&meta::read_object(&*tree, &sizes_path)?, &sizes_path)?;
-        let storage_path = meta::storage_path(path);
-        let storage = meta::read_object(&*tree, &storage_path)?;
-        let (storage, mut faults) = Storage::parse(&storage, &storage_path)?;
+        let sizes = Sizes::read(&*tree, path)?;
+        let (storage, mut faults) = Storage::read(&*tree, path)?;
         let layout = Layout::new(&sizes, &storage, path)?;
         let nbytes = layout.nbytes_of(layout.len());
         if let Some(stored) =

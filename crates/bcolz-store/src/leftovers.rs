@@ -5,6 +5,7 @@
 use crate::ctable_writer::names_text;
 use crate::error::{Error, Result};
 use crate::files::{self, join};
+use crate::layout::chunk_number;
 use crate::meta::{self, need};
 use crate::names::{self, names_path};
 use crate::repair::Repair;
@@ -130,6 +131,15 @@ pub(crate) fn list_existing(tree: &dyn Tree, path: &str) -> Result<Vec<Entry>> {
         Err(error) if files::is_missing(&error) => Ok(Vec::new()),
         Err(source) => Err(Error::io(path, source)),
     }
+}
+
+/// The numbers of the chunk files of the array at `path`, in order.
+pub(crate) fn chunk_numbers(tree: &dyn Tree, path: &str) -> Result<Vec<u64>> {
+    let entries = list_existing(tree, &join(path, "data"))?;
+    let mut numbers: Vec<u64> =
+        entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// Replaces a metadata file, on disk at once.

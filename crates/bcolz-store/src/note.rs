@@ -1,9 +1,8 @@
 //! What is odd about a data set without keeping anybody from reading it.
 
-use core::fmt;
-
 /// An oddity and where it was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}: {fault}", shown(path))]
 #[non_exhaustive]
 pub struct Note {
     /// The array, table, or column (path below the root).
@@ -13,14 +12,17 @@ pub struct Note {
 }
 
 /// What can be odd.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// There is no `__attrs__`: bcolz does not open this.
+    #[error("no __attrs__; bcolz does not open this")]
     AttrsMissing,
     /// `__attrs__` has no bytes, as after a failed assignment: bcolz does not open this.
+    #[error("__attrs__ is empty; bcolz does not open this")]
     AttrsEmpty,
     /// `nbytes` is not the size of the data.
+    #[error("nbytes {stored}, the data have {expected}")]
     Nbytes {
         /// What the file says.
         stored: i128,
@@ -28,13 +30,16 @@ pub enum Fault {
         expected: u64,
     },
     /// A setting for writing is missing or unknown.
+    #[error("{key:?} is missing or unknown; the default is used for writing")]
     StorageParams {
         /// Its key.
         key: &'static str,
     },
     /// There is no fill value: bcolz does not open this.
+    #[error("no fill value; bcolz does not open this")]
     NoDflt,
     /// A chunk, and perhaps others after it, was compressed with another typesize than bcolz takes.
+    #[error("chunk {nchunk} has typesize {found}, bcolz takes {expected}")]
     Typesize {
         /// The chunk.
         nchunk: u64,
@@ -44,15 +49,19 @@ pub enum Fault {
         expected: usize,
     },
     /// The checksums cannot be used: their file is damaged.
+    #[error(".b2sums is damaged; checksums were not compared")]
     SumsDamaged,
     /// A program that writes no checksums changed the array.
+    #[error("changed by a program that writes no checksums")]
     ChangedByOther,
     /// Chunk files that do not belong to the data, as trimming leaves them behind.
+    #[error("{count} chunk file{} not belong to the data", if *.count == 1 { " does" } else { "s do" })]
     StaleChunks {
         /// How many.
         count: u64,
     },
     /// Columns have different lengths, as after a crash; the table ends with the shortest one.
+    #[error("columns of {min} to {max} rows; {min} are complete")]
     ColumnLengths {
         /// Rows of the shortest column.
         min: u64,
@@ -60,6 +69,7 @@ pub enum Fault {
         max: u64,
     },
     /// A column that cannot be used was left out.
+    #[error("column {name:?} left out: {why}")]
     ColumnSkipped {
         /// Its name.
         name: String,
@@ -67,47 +77,14 @@ pub enum Fault {
         why: String,
     },
     /// A directory with an array that is not listed as a column.
+    #[error("directory {name:?} is not listed as a column")]
     Unlisted {
         /// Its name.
         name: String,
     },
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() { "." } else { &self.path };
-        write!(f, "{path}: {}", self.fault)
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AttrsMissing => f.write_str("no __attrs__; bcolz does not open this"),
-            Self::AttrsEmpty => f.write_str("__attrs__ is empty; bcolz does not open this"),
-            Self::Nbytes { stored, expected } => {
-                write!(f, "nbytes {stored}, the data have {expected}")
-            }
-            Self::StorageParams { key } => {
-                write!(f, "{key:?} is missing or unknown; the default is used for writing")
-            }
-            Self::NoDflt => f.write_str("no fill value; bcolz does not open this"),
-            Self::Typesize { nchunk, found, expected } => {
-                write!(f, "chunk {nchunk} has typesize {found}, bcolz takes {expected}")
-            }
-            Self::SumsDamaged => f.write_str(".b2sums is damaged; checksums were not compared"),
-            Self::ChangedByOther => f.write_str("changed by a program that writes no checksums"),
-            Self::StaleChunks { count: 1 } => {
-                f.write_str("1 chunk file does not belong to the data")
-            }
-            Self::StaleChunks { count } => {
-                write!(f, "{count} chunk files do not belong to the data")
-            }
-            Self::ColumnLengths { min, max } => {
-                write!(f, "columns of {min} to {max} rows; {min} are complete")
-            }
-            Self::ColumnSkipped { name, why } => write!(f, "column {name:?} left out: {why}"),
-            Self::Unlisted { name } => write!(f, "directory {name:?} is not listed as a column"),
-        }
-    }
+/// How messages call the array or table at this path below the root.
+pub(crate) fn shown(path: &str) -> &str {
+    if path.is_empty() { "." } else { path }
 }

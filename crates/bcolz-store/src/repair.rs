@@ -1,7 +1,6 @@
 //! Putting in order what a crash left behind, without losing a row that can be read ("Crashes and
 //! half-written data").
 
-use core::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,10 +11,11 @@ use crate::carray_writer::CArrayWriter;
 use crate::chunk_file::{ChunkFile, Expected};
 use crate::error::{Corrupt, Error, Result};
 use crate::files::{self, join};
-use crate::layout::{Layout, chunk_number, chunk_path};
+use crate::layout::{Layout, chunk_path};
 use crate::leftovers;
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names::{self, names_path};
+use crate::note::shown;
 use crate::params::OpenOptions;
 use crate::tree::{DirTree, Tree};
 
@@ -23,7 +23,8 @@ pub use crate::rescue::{RescueOptions, rescue_in};
 pub use blosc_container::rescue::Fill;
 
 /// Something that was put in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {what}", shown(path))]
 #[non_exhaustive]
 pub struct Action {
     /// The array or table (path below the root).
@@ -33,17 +34,20 @@ pub struct Action {
 }
 
 /// What can be put in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Repair {
     /// A missing or empty `__attrs__` was written, without which bcolz opens nothing.
+    #[error("wrote empty attributes")]
     Attrs,
     /// `meta/sizes` was missing or no JSON; the length was taken from the chunks.
+    #[error("counted {len} rows")]
     Sizes {
         /// Rows that were found.
         len: u64,
     },
     /// `meta/sizes` counted rows after the last stored one.
+    #[error("{to} rows, not {from}")]
     Shortened {
         /// Rows that were counted.
         from: u64,
@@ -51,6 +55,7 @@ pub enum Repair {
         to: u64,
     },
     /// A column longer than the shortest one was trimmed.
+    #[error("trimmed from {from} to {to} rows")]
     Trimmed {
         /// Rows before.
         from: u64,
@@ -58,30 +63,36 @@ pub enum Repair {
         to: u64,
     },
     /// The renaming of a column was completed.
+    #[error("completed the renaming of {to:?}")]
     Renamed {
         /// Its new name.
         to: String,
     },
     /// Attributes that made no sense were given up, by [`rescue_in`] only, as all
     /// that follow.
+    #[error("gave up attributes that make no sense")]
     AttrsLost,
     /// The list of columns made no sense; the directories there are were taken for columns.
+    #[error("found {count} columns by their directories")]
     Names {
         /// Columns.
         count: usize,
     },
     /// `meta/storage` was missing or made no sense; chunk length and compression are those of the
     /// chunks.
+    #[error("the type is lost; items are {dtype}, as the chunks have them")]
     Storage {
         /// The type: that of the caller, or raw bytes.
         dtype: String,
     },
     /// A column of which nothing can be read was taken from the list.
+    #[error("gave up column {name:?}")]
     ColumnDropped {
         /// Its name.
         name: String,
     },
     /// A chunk that cannot be read was replaced by one of fill values.
+    #[error("filled chunk {nchunk}, {rows} rows, with the fill value")]
     Filled {
         /// Its number.
         nchunk: u64,
@@ -89,11 +100,13 @@ pub enum Repair {
         rows: u64,
     },
     /// A chunk was read and kept, but its checksum is another one.
+    #[error("kept chunk {nchunk}, which is not as it was written")]
     Doubtful {
         /// Its number.
         nchunk: u64,
     },
     /// Rows that cannot be read were taken out, and those after them moved up.
+    #[error("took out {rows} rows")]
     Cut {
         /// Rows that were taken out.
         rows: u64,
@@ -101,6 +114,7 @@ pub enum Repair {
         nchunks: u64,
     },
     /// What an interrupted change had begun was removed: it had not come to count.
+    #[error("removed the unfinished {name:?}")]
     Removed {
         /// The file or directory.
         name: String,
@@ -211,9 +225,7 @@ impl Repairer {
         for inner in ["", "meta", "data"] {
             self.remove_pending(&join(path, inner))?;
         }
-        let storage_path = meta::storage_path(path);
-        let (storage, _) =
-            Storage::parse(&meta::read_object(&*self.tree, &storage_path)?, &storage_path)?;
+        let (storage, _) = Storage::read(&*self.tree, path)?;
         let sizes_path = meta::sizes_path(path);
         let sizes = match meta::read_object(&*self.tree, &sizes_path) {
             Ok(json) => Sizes::parse(&json, &sizes_path)?,
@@ -282,25 +294,20 @@ impl Repairer {
                 break;
             }
         }
-        if let Some(length) = sizes.shape.first_mut() {
-            *length = len;
-        }
-        let nbytes = layout.nbytes_of(len);
-        Ok(Sizes { nbytes: Some(nbytes.into()), cbytes: Some(nbytes.into()), ..sizes })
+        let nbytes = Some(layout.nbytes_of(len).into());
+        Ok(Sizes { nbytes, cbytes: nbytes, ..sizes.with_len(len) })
     }
 
     /// The number of the last chunk, unless too few of those before it are there.
     fn last_chunk(&self, path: &str) -> Result<u64> {
-        let entries = leftovers::list_existing(&*self.tree, &join(path, "data"))?;
-        let numbers: Vec<u64> =
-            entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
+        let numbers = leftovers::chunk_numbers(&*self.tree, path)?;
         let limit = (numbers.len() as u64).saturating_mul(2);
         Ok(numbers.into_iter().filter(|number| *number < limit).max().unwrap_or(0))
     }
 
     /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there
     /// is holds fewer rows.
-    fn shorten(&mut self, path: &str, mut sizes: Sizes, storage: &Storage) -> Result<()> {
+    fn shorten(&mut self, path: &str, sizes: Sizes, storage: &Storage) -> Result<()> {
         let layout = Layout::new(&sizes, storage, path)?;
         let from = layout.len();
         let Some(last) = layout.nchunks().checked_sub(1).filter(|_| !layout.is_object) else {
@@ -324,10 +331,8 @@ impl Repairer {
                 break;
             }
         }
-        if let Some(length) = sizes.shape.first_mut() {
-            *length = len;
-        }
-        sizes.nbytes = Some(layout.nbytes_of(len).into());
+        let nbytes = Some(layout.nbytes_of(len).into());
+        let sizes = Sizes { nbytes, ..sizes.with_len(len) };
         self.write(&meta::sizes_path(path), &sizes.to_text())?;
         self.did(path, Repair::Shortened { from, to: len });
         Ok(())
@@ -352,34 +357,5 @@ impl Repairer {
 
     fn did(&mut self, path: &str, what: Repair) {
         self.actions.push(Action { path: path.to_owned(), what });
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() { "." } else { &self.path };
-        match &self.what {
-            Repair::Attrs => write!(f, "{path}: wrote empty attributes"),
-            Repair::Sizes { len } => write!(f, "{path}: counted {len} rows"),
-            Repair::Shortened { from, to } => write!(f, "{path}: {to} rows, not {from}"),
-            Repair::Trimmed { from, to } => write!(f, "{path}: trimmed from {from} to {to} rows"),
-            Repair::Renamed { to } => write!(f, "{path}: completed the renaming of {to:?}"),
-            Repair::AttrsLost => write!(f, "{path}: gave up attributes that make no sense"),
-            Repair::Names { count } => {
-                write!(f, "{path}: found {count} columns by their directories")
-            }
-            Repair::ColumnDropped { name } => write!(f, "{path}: gave up column {name:?}"),
-            Repair::Filled { nchunk, rows } => {
-                write!(f, "{path}: filled chunk {nchunk}, {rows} rows, with the fill value")
-            }
-            Repair::Doubtful { nchunk } => {
-                write!(f, "{path}: kept chunk {nchunk}, which is not as it was written")
-            }
-            Repair::Storage { dtype } => {
-                write!(f, "{path}: the type is lost; items are {dtype}, as the chunks have them")
-            }
-            Repair::Cut { rows, .. } => write!(f, "{path}: took out {rows} rows"),
-            Repair::Removed { name } => write!(f, "{path}: removed the unfinished {name:?}"),
-        }
     }
 }

@@ -21,8 +21,8 @@ use crate::ctable_writer::names_text;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::files::{self, join};
 use crate::fill;
-use crate::layout::{MAX_CHUNK_BYTES, chunk_number, chunk_path};
-use crate::leftovers::{self, PENDING_SUFFIX, list_existing};
+use crate::layout::{MAX_CHUNK_BYTES, chunk_path};
+use crate::leftovers::{self, PENDING_SUFFIX, chunk_numbers, list_existing};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names;
 use crate::params::{Cname, OpenOptions, Shuffle, StorageParams};
@@ -103,15 +103,6 @@ fn looks_like_array(tree: &dyn Tree, path: &str) -> Result<bool> {
     Ok(files::has_file(tree, &meta::storage_path(path))?
         || files::has_file(tree, &meta::sizes_path(path))?
         || !chunk_numbers(tree, path)?.is_empty())
-}
-
-/// The numbers of the chunk files of an array, in order.
-fn chunk_numbers(tree: &dyn Tree, path: &str) -> Result<Vec<u64>> {
-    let entries = list_existing(tree, &join(path, "data"))?;
-    let mut numbers: Vec<u64> =
-        entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
-    numbers.sort_unstable();
-    Ok(numbers)
 }
 
 struct Rescuer {
@@ -247,9 +238,7 @@ impl Rescuer {
     /// chunk length and how they are compressed, and of the type how large an item is.
     fn storage_by_chunks(&self, path: &str) -> Result<Option<Storage>> {
         let storage_path = meta::storage_path(path);
-        let read = meta::read_object(&*self.tree, &storage_path)
-            .and_then(|json| Storage::parse(&json, &storage_path));
-        match read {
+        match Storage::read(&*self.tree, path) {
             Ok(_) => return Ok(None),
             Err(Error::Corrupt { .. }) => {}
             Err(error) => return Err(error),
@@ -311,9 +300,7 @@ impl Rescuer {
 
     /// The shape, if the sizes can be read; otherwise none is known, and a row is an item.
     fn shape(&self, path: &str) -> Vec<u64> {
-        let sizes_path = meta::sizes_path(path);
-        let sizes = meta::read_object(&*self.tree, &sizes_path)
-            .and_then(|json| Sizes::parse(&json, &sizes_path));
+        let sizes = Sizes::read(&*self.tree, path);
         sizes.map_or_else(|_| Vec::new(), |sizes| sizes.shape)
     }
 
@@ -516,10 +503,7 @@ impl Rescuer {
     }
 
     fn set_length(&self, array: &CArray, len: u64) -> Result<()> {
-        let mut sizes = array.sizes.clone();
-        if let Some(length) = sizes.shape.first_mut() {
-            *length = len;
-        }
+        let mut sizes = array.sizes.clone().with_len(len);
         if !array.is_object() {
             sizes.nbytes = Some(array.layout.nbytes_of(len).into());
         }

@@ -15,8 +15,9 @@ use blosc_container::report::{Progress, VerifyOptions};
 
 use super::CArray;
 use crate::error::{Corrupt, Error, Result};
-use crate::files::{self, is_missing, join};
-use crate::layout::{chunk_number, chunk_path};
+use crate::files;
+use crate::layout::chunk_path;
+use crate::leftovers::chunk_numbers;
 use crate::meta::{self, Sizes};
 use crate::note::{Fault, Note};
 use crate::sums::{FileSum, Found, Sums};
@@ -195,14 +196,8 @@ impl CArray {
     }
 
     fn find_stale(&self, report: &mut Report) -> Result<()> {
-        let data = join(&self.path, "data");
-        let entries = match self.tree.list(&data) {
-            Ok(entries) => entries,
-            // An empty array may have lost its empty directory on the way.
-            Err(error) if is_missing(&error) => return Ok(()),
-            Err(error) => return Err(Error::io(data, error)),
-        };
-        let numbers = entries.iter().filter_map(|entry| chunk_number(&entry.name));
+        // An empty array may have lost its empty directory on the way.
+        let numbers = chunk_numbers(&*self.tree, &self.path)?.into_iter();
         let count = numbers.filter(|number| *number >= self.nchunks()).count() as u64;
         if count > 0 {
             report

@@ -7,8 +7,8 @@
 use super::CArrayWriter;
 use crate::chunk_file::PREAMBLE;
 use crate::error::{Error, Param, Result};
-use crate::files::{is_missing, join};
-use crate::layout::{chunk_number, chunk_path};
+use crate::layout::chunk_path;
+use crate::leftovers::chunk_numbers;
 use crate::worker::Worker;
 
 impl CArrayWriter {
@@ -79,14 +79,9 @@ impl CArrayWriter {
     /// Those chunks of a range that have files: a length that is a lie counts more than there can
     /// be.
     fn files(&self, numbers: core::ops::Range<u64>) -> Result<Vec<u64>> {
-        let data = join(&self.path, "data");
-        let entries = match self.tree.list(&data) {
-            Ok(entries) => entries,
-            Err(error) if is_missing(&error) => Vec::new(),
-            Err(source) => return Err(Error::io(data, source)),
-        };
-        let found = entries.iter().filter_map(|entry| chunk_number(&entry.name));
-        Ok(found.filter(|number| numbers.contains(number)).collect())
+        let mut found = chunk_numbers(&*self.tree, &self.path)?;
+        found.retain(|number| numbers.contains(number));
+        Ok(found)
     }
 
     /// Changes rows. Those of full chunks are on disk at once, chunk by chunk, those of the partial

@@ -1,7 +1,5 @@
 //! What can be wrong with the files of a data set, one variant for each check.
 
-use core::fmt;
-
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -152,40 +150,33 @@ pub enum Corrupt {
 }
 
 /// A number of the metadata.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Field {
     /// Entries of `shape`.
+    #[error("number of dimensions")]
     Dimensions,
     /// The first entry of `shape`.
+    #[error("length")]
     Length,
     /// Another entry of `shape`.
+    #[error("length of a dimension")]
     RowShape,
     /// Bytes of an item.
+    #[error("size of an item")]
     ItemSize,
     /// Bytes of a row.
+    #[error("size of a row")]
     RowSize,
     /// Bytes of the whole array.
+    #[error("size of the array")]
     Bytes,
     /// `chunklen`
+    #[error("chunklen")]
     ChunkLen,
     /// Bytes of a chunk.
+    #[error("size of a chunk")]
     ChunkBytes,
-}
-
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Dimensions => "number of dimensions",
-            Self::Length => "length",
-            Self::RowShape => "length of a dimension",
-            Self::ItemSize => "size of an item",
-            Self::RowSize => "size of a row",
-            Self::Bytes => "size of the array",
-            Self::ChunkLen => "chunklen",
-            Self::ChunkBytes => "size of a chunk",
-        })
-    }
 }
 
 /// A key as the subject of a sentence; nothing for the whole file.
@@ -194,33 +185,26 @@ fn quoted(key: &str) -> String {
 }
 
 /// What is wrong with the name of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
     /// It is empty.
+    #[error("has no name")]
     Empty,
     /// It is `.` or `..`.
+    #[error("is not below the table")]
     Dots,
     /// It has a character that no name of a file can have everywhere: `/`, `\`, NUL, on Windows
     /// also `:` and others.
+    #[error("has a character that no directory may have")]
     Character,
     /// It is the name of a device of Windows.
+    #[error("is a device")]
     Device,
     /// It is the name of a file that bcolz itself keeps in that place.
+    #[error("is a file of the table itself")]
     Reserved,
     /// It stands twice.
+    #[error("stands twice")]
     Twice,
-}
-
-impl fmt::Display for NameFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Empty => "has no name",
-            Self::Dots => "is not below the table",
-            Self::Character => "has a character that no directory may have",
-            Self::Device => "is a device",
-            Self::Reserved => "is a file of the table itself",
-            Self::Twice => "stands twice",
-        })
-    }
 }

@@ -1,7 +1,8 @@
 //! `meta/sizes`: the shape, which counts, and two statistics, which do not.
 
-use super::{in_range, need, wrong_type};
+use super::{in_range, need, read_object, sizes_path, wrong_type};
 use crate::error::{Field, Result};
+use crate::tree::Tree;
 use blosc_dtype::json::Json;
 
 /// The shape of an array and what its writer thought of its size.
@@ -30,6 +31,18 @@ impl Sizes {
         let shape = list.iter().enumerate().map(dimension).collect::<Result<_>>()?;
         let statistic = |key| json.get(key).and_then(Json::as_int);
         Ok(Self { shape, nbytes: statistic("nbytes"), cbytes: statistic("cbytes") })
+    }
+
+    /// Reads the file of the array at `path`.
+    pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Self> {
+        let path = sizes_path(path);
+        Self::parse(&read_object(tree, &path)?, &path)
+    }
+
+    /// The same with another number of rows.
+    pub(crate) fn with_len(mut self, len: u64) -> Self {
+        self.shape.first_mut().into_iter().for_each(|rows| *rows = len);
+        self
     }
 
     /// The text of the file.

@@ -2,10 +2,11 @@
 
 use blosc_dtype::Dtype;
 
-use super::{dtype, in_range, need, wrong_type};
+use super::{dtype, in_range, need, read_object, storage_path, wrong_type};
 use crate::error::{Field, Result};
 use crate::note::Fault;
 use crate::params::{Cname, Shuffle, StorageParams};
+use crate::tree::Tree;
 use blosc_dtype::json::Json;
 
 /// What was decided when the array was made.
@@ -40,6 +41,12 @@ impl Storage {
         }
         let expectedlen = json.get("expectedlen").and_then(Json::as_int);
         Ok((Self { dtype, chunklen, cparams, expectedlen, dflt }, faults))
+    }
+
+    /// Reads the file of the array at `path`, with what is wrong in it and does no harm.
+    pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<(Self, Vec<Fault>)> {
+        let path = storage_path(path);
+        Self::parse(&read_object(tree, &path)?, &path)
     }
 
     /// The text of the file.

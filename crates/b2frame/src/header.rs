@@ -152,7 +152,7 @@ impl FrameHeader {
             frame_type: parse_frame_type(raw.frame_type)?,
             codec_and_level: raw.codec,
             other_flags: raw.other_flags,
-            nbytes: parse_nbytes(raw)?,
+            nbytes: parse_nbytes(raw.nbytes.get())?,
             cbytes: raw.cbytes.get(),
             typesize: parse_typesize(raw.typesize.get())?,
             blocksize: parse_blocksize(raw.blocksize.get())?,
@@ -448,12 +448,11 @@ fn parse_frame_type(byte: u8) -> Result<FrameType> {
     }
 }
 
-fn parse_nbytes(raw: &RawHeader) -> Result<u64> {
-    let nbytes = raw.nbytes.get();
+pub(crate) fn parse_nbytes(nbytes: i64) -> Result<u64> {
     u64::try_from(nbytes).map_err(|_| Error::corrupt(0x1e, Corrupt::Nbytes { nbytes }))
 }
 
-fn parse_typesize(typesize: i32) -> Result<NonZeroU32> {
+pub(crate) fn parse_typesize(typesize: i32) -> Result<NonZeroU32> {
     let checked = u32::try_from(typesize).ok().and_then(NonZeroU32::new);
     checked.ok_or_else(|| Error::corrupt(0x30, Corrupt::Typesize { typesize }))
 }

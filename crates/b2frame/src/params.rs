@@ -39,6 +39,7 @@ impl Default for OpenOptions {
     }
 }
 
+blosc_chunk::setters! {
 /// How to edit a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -47,11 +48,13 @@ pub struct EditOptions {
     pub open: OpenOptions,
     /// What commits survive. Default: a loss of power.
     pub durability: Durability,
+    /// How to wait for another writer of the frame. Default: 60 seconds.
+    pub lock: LockWait,
+    ;
     /// How new chunks are compressed; `None` (the default) for the parameters in the header. The
     /// typesize is that of the frame.
     pub cparams: Option<CParams>,
-    /// How to wait for another writer of the frame. Default: 60 seconds.
-    pub lock: LockWait,
+}
 }
 
 impl Default for EditOptions {
@@ -66,28 +69,10 @@ impl Default for EditOptions {
 }
 
 impl EditOptions {
-    /// With other options for opening.
-    #[must_use]
-    pub fn open(self, open: OpenOptions) -> Self {
-        Self { open, ..self }
-    }
-
-    /// With another durability.
-    #[must_use]
-    pub fn durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
-    }
-
     /// With other parameters for new chunks.
     #[must_use]
     pub fn cparams(self, cparams: CParams) -> Self {
         Self { cparams: Some(cparams), ..self }
-    }
-
-    /// With another way to wait for other writers.
-    #[must_use]
-    pub fn lock(self, lock: LockWait) -> Self {
-        Self { lock, ..self }
     }
 }
 
@@ -148,20 +133,23 @@ impl CopyOptions {
     }
 }
 
+blosc_chunk::setters! {
 /// What a new frame is like.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameParams {
-    /// How chunks are compressed. Also written to the header, as defaults for appending.
-    pub cparams: CParams,
     /// Data of a chunk (bytes), rounded down to whole items; at least one. Default: 4 MiB.
     pub chunksize: usize,
+    /// By which sums damage is noticed.
+    pub checksums: Checksums,
+    ;
+    /// How chunks are compressed. Also written to the header, as defaults for appending.
+    pub cparams: CParams,
     /// Names and contents of metalayers.
     pub metalayers: Vec<(String, Vec<u8>)>,
     /// Names and contents of vlmetalayers, not compressed.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
-    /// By which sums damage is noticed.
-    pub checksums: Checksums,
+}
 }
 
 impl Default for FrameParams {
@@ -181,18 +169,6 @@ impl FrameParams {
             vlmetalayers: vec![],
             checksums: Checksums::default(),
         }
-    }
-
-    /// With another size of chunks (bytes).
-    #[must_use]
-    pub fn chunksize(self, chunksize: usize) -> Self {
-        Self { chunksize, ..self }
-    }
-
-    /// With other sums.
-    #[must_use]
-    pub fn checksums(self, checksums: Checksums) -> Self {
-        Self { checksums, ..self }
     }
 
     /// With a further metalayer.

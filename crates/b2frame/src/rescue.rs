@@ -16,7 +16,6 @@ mod members;
 mod sizes;
 mod walk;
 
-use core::fmt;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -64,61 +63,46 @@ pub struct Salvage {
 }
 
 /// A part of a frame, other than a chunk, that could not be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
     /// The header: sizes and parameters are those of the chunks.
+    #[error("the header is damaged: sizes are those of the chunks")]
     Header,
     /// The metalayers.
+    #[error("the metalayers are lost")]
     Metalayers,
     /// The index: chunks are where they were found.
+    #[error("the index is lost: chunks were found one after the other")]
     Index,
     /// The trailer with the vlmetalayers.
+    #[error("the vlmetalayers are lost")]
     Trailer,
     /// The seal, and nothing else: what it sealed is as it was.
+    #[error("only the seal is damaged: the data are those that were sealed")]
     Seal,
     /// The index or the vlmetalayers: they can be read, and are not those that were sealed. The
     /// chunks are.
+    #[error("the index or the vlmetalayers are not those that were sealed; the chunks are")]
     Tail,
     /// Everything can be read, and some of it is not what was sealed. What it is is not known, so
     /// that all chunks are doubtful.
+    #[error("the bytes are not those that were sealed; which are others is unknown")]
     Body,
     /// Chunks of an array were cut, so that it has no shape any more.
+    #[error("chunks were cut, so that the array has no shape any more")]
     Shape,
     /// The shape of an array does not fit its chunks, and is left out.
+    #[error("the shape does not fit the chunks: they are saved without one")]
     Description,
     /// Bytes of the data section that are no chunk.
+    #[error("at byte {at}: {nbytes} bytes are no chunk")]
     Gap {
         /// Where they start in the file (bytes).
         at: u64,
         /// How many there are.
         nbytes: u64,
     },
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Header => f.write_str("the header is damaged: sizes are those of the chunks"),
-            Self::Metalayers => f.write_str("the metalayers are lost"),
-            Self::Index => f.write_str("the index is lost: chunks were found one after the other"),
-            Self::Trailer => f.write_str("the vlmetalayers are lost"),
-            Self::Seal => {
-                f.write_str("only the seal is damaged: the data are those that were sealed")
-            }
-            Self::Tail => f.write_str(
-                "the index or the vlmetalayers are not those that were sealed; the chunks are",
-            ),
-            Self::Body => {
-                f.write_str("the bytes are not those that were sealed; which are others is unknown")
-            }
-            Self::Shape => f.write_str("chunks were cut, so that the array has no shape any more"),
-            Self::Description => {
-                f.write_str("the shape does not fit the chunks: they are saved without one")
-            }
-            Self::Gap { at, nbytes } => write!(f, "at byte {at}: {nbytes} bytes are no chunk"),
-        }
-    }
 }
 
 impl Salvage {

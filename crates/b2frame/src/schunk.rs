@@ -564,19 +564,36 @@ pub(crate) fn read_trailer(
     header: &FrameHeader,
     max: u64,
 ) -> Result<(u32, Metalayers, Mark)> {
+    let (trailer_len, (kind, fingerprint), mut vlmeta) =
+        read_trailer_as(source, header, max, trailer::parse, |end, room| {
+            let TrailerEnd { trailer_len, kind, fingerprint } = TrailerEnd::parse(end, room)?;
+            Ok((trailer_len, (kind, fingerprint)))
+        })?;
+    let layer = vlmeta.take(seal::LAYER);
+    Ok((trailer_len, vlmeta, Mark { kind, fingerprint, layer }))
+}
+
+/// The length of a trailer of any layout, what its last bytes say, and what is in it. `parse_end`
+/// takes the last bytes, and how many bytes may be trailer at most.
+pub(crate) fn read_trailer_as<E>(
+    source: &Source,
+    header: &FrameHeader,
+    max: u64,
+    parse: impl FnOnce(Vec<u8>) -> Result<Metalayers>,
+    parse_end: impl FnOnce([u8; trailer::END_LEN], u64) -> Result<(u32, E)>,
+) -> Result<(u32, E, Metalayers)> {
     let frame_len = header.frame_len();
     let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
     let room = frame_len.saturating_sub(header.header_len().into());
     let mut end = [0; trailer::END_LEN];
     source.read_into(end_at, &mut end)?;
-    let TrailerEnd { trailer_len, kind, fingerprint } =
-        TrailerEnd::parse(end, room).map_err(|error| error.moved(source.position(end_at)))?;
+    let (trailer_len, end) =
+        parse_end(end, room).map_err(|error| error.moved(source.position(end_at)))?;
     check_limit(Limited::Metadata, trailer_len.into(), max)?;
     let at = frame_len.saturating_sub(trailer_len.into());
     let bytes = source.read_vec(at, usize::try_from(trailer_len).unwrap_or(usize::MAX))?;
-    let mut vlmeta = trailer::parse(bytes).map_err(|error| error.moved(source.position(at)))?;
-    let layer = vlmeta.take(seal::LAYER);
-    Ok((trailer_len, vlmeta, Mark { kind, fingerprint, layer }))
+    let layers = parse(bytes).map_err(|error| error.moved(source.position(at)))?;
+    Ok((trailer_len, end, layers))
 }
 
 /// Whether `nbytes` bytes may be allocated.

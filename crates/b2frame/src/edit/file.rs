@@ -59,24 +59,9 @@ pub(super) struct FrameFile {
 impl FrameFile {
     /// For a frame that is not there yet, with a header of `header_len` bytes.
     pub(super) fn new(store: Box<dyn WriteAt>, header_len: u64, durability: Durability) -> Self {
-        let store = Shared::new(store);
-        Self {
-            store,
-            path: None,
-            base: 0,
-            committed: None,
-            is_new: true,
-            end: header_len,
-            fresh: HashMap::new(),
-            free: BTreeSet::new(),
-            outgrown: vec![],
-            torn: HashSet::new(),
-            durability,
-            id: None,
-            known: None,
-            known_len: 0,
-            is_foreign: false,
-        }
+        let mut file = Self::for_frame(Shared::new(store), 0, header_len, durability);
+        (file.committed, file.is_new) = (None, true);
+        file
     }
 
     /// For a frame of `frame_len` bytes.

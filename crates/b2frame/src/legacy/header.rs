@@ -7,7 +7,9 @@ use zerocopy::FromBytes as _;
 use super::raw::{RawBase, RawPipeline};
 use super::{FrameLayout, OlderCorrupt, swap};
 use crate::error::{Corrupt, Error, Result};
-use crate::header::{ChunkSize, FrameHeader, GeneralFlags, OlderFields, expect_markers};
+use crate::header::{
+    ChunkSize, FrameHeader, GeneralFlags, OlderFields, expect_markers, parse_nbytes, parse_typesize,
+};
 use crate::metalayers::{MAX_METALAYERS, Metalayers, Section};
 use crate::msgpack::{FALSE, FIXEXT16, FIXSTR, INT16, INT32, INT64, TRUE, UINT64};
 
@@ -152,15 +154,6 @@ fn parse_header_len(layout: FrameLayout, raw: &RawBase) -> Result<u32> {
         }
         _ => Err(Error::corrupt(0x0b, OlderCorrupt::HeaderLen { header_len, min, max })),
     }
-}
-
-fn parse_nbytes(nbytes: i64) -> Result<u64> {
-    u64::try_from(nbytes).map_err(|_| Error::corrupt(0x1e, Corrupt::Nbytes { nbytes }))
-}
-
-fn parse_typesize(typesize: i32) -> Result<NonZeroU32> {
-    let checked = u32::try_from(typesize).ok().and_then(NonZeroU32::new);
-    checked.ok_or_else(|| Error::corrupt(0x30, Corrupt::Typesize { typesize }))
 }
 
 fn parse_chunksize(raw: &RawBase) -> Result<ChunkSize> {

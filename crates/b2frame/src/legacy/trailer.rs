@@ -1,11 +1,11 @@
 //! The trailers of the older layouts: none, one with a nameless usermeta, or today's.
 
 use super::{FrameLayout, OlderCorrupt, swap};
-use crate::error::{Corrupt, Error, Limited, Result};
+use crate::error::{Corrupt, Error, Result};
 use crate::header::FrameHeader;
 use crate::metalayers::Metalayers;
 use crate::msgpack::{BIN32, FIXARRAY, FIXEXT16, UINT32};
-use crate::schunk::check_limit;
+use crate::schunk::read_trailer_as;
 use crate::source::Source;
 use crate::trailer;
 
@@ -41,18 +41,10 @@ fn read_usermeta(
     header: &FrameHeader,
     max: u64,
 ) -> Result<(u32, Metalayers)> {
-    let frame_len = header.frame_len();
-    let room = frame_len.saturating_sub(header.header_len().into());
-    let end_at = frame_len.saturating_sub(trailer::END_LEN as u64);
-    let mut end = [0; trailer::END_LEN];
-    source.read_into(end_at, &mut end)?;
-    let trailer_len =
-        parse_end(end, is_swapped, room).map_err(|error| error.moved(source.position(end_at)))?;
-    check_limit(Limited::Metadata, trailer_len.into(), max)?;
-    let at = frame_len.saturating_sub(trailer_len.into());
-    let bytes = source.read_vec(at, usize::try_from(trailer_len).unwrap_or(usize::MAX))?;
-    let usermeta = parse(bytes, is_swapped).map_err(|error| error.moved(source.position(at)))?;
-    Ok((trailer_len, usermeta))
+    let parse = |bytes| parse(bytes, is_swapped);
+    let parse_end = |end, room| Ok((parse_end(end, is_swapped, room)?, ()));
+    let (len, (), usermeta) = read_trailer_as(source, header, max, parse, parse_end)?;
+    Ok((len, usermeta))
 }
 
 /// The last bytes of a frame: how long the trailer is. `room` is what may be trailer at most

@@ -250,6 +250,7 @@ fn fixed_sizes_are_kept() {
     assert_eq!(param(writer.append_vl(&[b"a"])), Param::VlBlocks);
     assert_eq!(param(writer.append_special(SpecialKind::Value, 8)), Param::AfterLastChunk);
     assert_eq!(param(writer.append_chunk(&old_chunk())), Param::Blosc1Chunk);
+    assert_eq!(param(writer.insert_chunk(0, &old_chunk())), Param::Blosc1Chunk);
     writer.update(1, &[3; 64]).unwrap();
     writer.insert(2, &[4; 64]).unwrap();
     writer.update(2, &[5; 1]).unwrap();

@@ -26,6 +26,7 @@ pub(crate) enum Op {
     AppendZeros(usize),
     Update(usize, Vec<u8>),
     Insert(usize, Vec<u8>),
+    InsertChunk(usize, Vec<u8>),
     Delete(usize),
     Clear,
     Reorder(Vec<usize>),
@@ -64,7 +65,9 @@ impl Model {
             Op::AppendChunk(data) => self.chunks.push(data.clone()),
             Op::AppendZeros(nbytes) => self.chunks.push(vec![0; *nbytes]),
             Op::Update(n, data) => self.chunks[*n] = data.clone(),
-            Op::Insert(n, data) => self.chunks.insert(*n, data.clone()),
+            Op::Insert(n, data) | Op::InsertChunk(n, data) => {
+                self.chunks.insert(*n, data.clone());
+            }
             Op::Delete(n) => drop(self.chunks.remove(*n)),
             Op::Clear => self.chunks.clear(),
             Op::Reorder(order) => {
@@ -124,12 +127,16 @@ impl Op {
         match self {
             Self::Append(data) => writer.append(data),
             Self::AppendChunk(data) => {
-                let params = writer.cparams().clone();
-                writer.append_chunk(&blosc_chunk::compress(data, &params).unwrap())
+                let chunk = blosc_chunk::compress(data, writer.cparams()).unwrap();
+                writer.append_chunk(&chunk)
             }
             Self::AppendZeros(nbytes) => writer.append_special(SpecialKind::Zeros, *nbytes),
             Self::Update(nchunk, data) => writer.update(n(nchunk), data),
             Self::Insert(nchunk, data) => writer.insert(n(nchunk), data),
+            Self::InsertChunk(nchunk, data) => {
+                let chunk = blosc_chunk::compress(data, writer.cparams()).unwrap();
+                writer.insert_chunk(n(nchunk), &chunk)
+            }
             Self::Delete(nchunk) => writer.delete(n(nchunk)),
             Self::Clear => (0..writer.nchunks()).try_for_each(|_| writer.delete(0)),
             Self::Reorder(order) => writer.reorder(&order.iter().map(n).collect::<Vec<_>>()),
@@ -191,13 +198,14 @@ fn try_random_op(rng: &mut XorShift32, model: &Model) -> Option<Op> {
             }
             Op::Update(n, data(rng, nbytes))
         }
-        7 | 8 => {
+        kind @ (7 | 8) => {
             let n = below(rng, nchunks + 1);
             if n == nchunks && !may_append {
                 return None;
             }
             let nbytes = any(rng);
-            Op::Insert(n, data(rng, nbytes))
+            let data = data(rng, nbytes);
+            if kind == 7 { Op::Insert(n, data) } else { Op::InsertChunk(n, data) }
         }
         9 if nchunks > 0 => Op::Delete(below(rng, nchunks)),
         10 if rng.below(4) == 0 => Op::Clear,

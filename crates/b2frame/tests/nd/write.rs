@@ -493,6 +493,18 @@ element! {
 }
 
 #[test]
+fn values_are_written_at_lists_of_positions() {
+    let mut writer = NdWriter::in_memory(&u16s(&[3, 4], &[2, 3])).unwrap();
+    writer.write_oindex(&[&[2, 0], &[3, 1, 1]], &[1_u16, 2, 3, 4, 5, 6]).unwrap();
+    assert!(matches!(
+        nd(writer.write_oindex(&[&[0], &[0]], &[1_i32]).unwrap_err()),
+        NdParam::Dtype { .. }
+    ));
+    let expected = [[0, 6, 0, 4], [0; 4], [0, 3, 0, 1]];
+    assert_eq!(again(writer).read::<u16>().unwrap(), expected.concat());
+}
+
+#[test]
 fn structs_and_text_are_written() {
     use b2frame::Element as _;
 

@@ -87,6 +87,17 @@ pub(crate) fn vlmetalayer(schunk: &SChunk, name: &str, layer: &str) -> Result<Op
     content.map(|bytes| decode(&bytes, name, layer)).transpose()
 }
 
+/// A vlmetalayer that holds a text.
+pub(crate) fn text_layer(schunk: &SChunk, name: &str, layer: &str) -> Result<String> {
+    match vlmetalayer(schunk, name, layer)? {
+        Some(Value::Str(text)) => Ok(text),
+        other => {
+            let found = other.as_ref().map_or("missing", Value::type_name);
+            Err(Error::wrong_type(name, layer, "text", found))
+        }
+    }
+}
+
 /// The value of a field.
 pub(crate) fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Value> {
     Value::decode(bytes, &ValueLimits::default())
@@ -96,7 +107,7 @@ pub(crate) fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Value> {
 fn map(bytes: &[u8], name: &str, field: &str) -> Result<Value> {
     match decode(bytes, name, field)? {
         map @ Value::Map(_) => Ok(map),
-        other => Err(Error::corrupt(name, Corrupt::wrong_type(field, "a map", other.type_name()))),
+        other => Err(Error::wrong_type(name, field, "a map", other.type_name())),
     }
 }
 
@@ -110,7 +121,7 @@ pub(crate) fn check_version(layer: &Value, name: &str, field: &'static str) -> R
         }
         other => {
             let found = other.map_or("missing", Value::type_name);
-            Err(Error::corrupt(name, Corrupt::wrong_type(field, "a map with a version", found)))
+            Err(Error::wrong_type(name, field, "a map with a version", found))
         }
     }
 }

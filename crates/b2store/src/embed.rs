@@ -9,25 +9,15 @@ use blosc_io::ReadAt;
 
 use crate::content::vlmetalayer;
 use crate::error::{Corrupt, Error, Result};
+use crate::store::Location;
 use crate::value::Value;
-
-/// Where an embedded value lies, as the map says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Embedded {
-    /// Bytes of the uncompressed content.
-    Range { offset: u64, len: u64 },
-    /// An array somewhere else.
-    Remote { url: String },
-    /// An entry that makes no sense.
-    Damaged(Corrupt),
-}
 
 /// The map of the embedded values, in order of insertion.
 pub(crate) fn embed_map(
     schunk: &SChunk,
     name: &str,
     max_keys: u64,
-) -> Result<Vec<(Value, Embedded)>> {
+) -> Result<Vec<(Value, Location)>> {
     let Some(metadata) = vlmetalayer(schunk, name, "estore_metadata")? else {
         return Ok(Vec::new());
     };
@@ -49,11 +39,11 @@ pub(crate) fn embed_map(
     Ok(map.iter().map(|(key, entry)| (key.clone(), entry_of(entry))).collect())
 }
 
-fn entry_of(entry: &Value) -> Embedded {
+fn entry_of(entry: &Value) -> Location {
     if let Some(url) = entry.get("urlbase") {
         let (base, path) = (url.as_str(), entry.get("path").and_then(Value::as_str));
         let url = [base.unwrap_or_default(), path.unwrap_or_default()].join("/");
-        return Embedded::Remote { url };
+        return Location::Remote { url };
     }
     let number = |field: &str| {
         let value = entry.get(field);
@@ -63,8 +53,8 @@ fn entry_of(entry: &Value) -> Embedded {
         })
     };
     match (number("offset"), number("length")) {
-        (Ok(offset), Ok(len)) => Embedded::Range { offset, len },
-        (Err(what), _) | (_, Err(what)) => Embedded::Damaged(what),
+        (Ok(offset), Ok(len)) => Location::Embedded { offset, len },
+        (Err(what), _) | (_, Err(what)) => Location::Damaged(what),
     }
 }
 

@@ -422,6 +422,29 @@ impl Error {
     pub(crate) fn frame(name: impl Into<String>, source: b2frame::Error) -> Self {
         Self::Frame { name: name.into(), source: Box::new(source) }
     }
+
+    /// A field of another type.
+    pub(crate) fn wrong_type(
+        name: impl Into<String>,
+        field: impl Into<String>,
+        expected: &'static str,
+        found: &'static str,
+    ) -> Self {
+        Self::corrupt(name, Corrupt::wrong_type(field, expected, found))
+    }
+
+    pub(crate) fn no_key(key: &str) -> Self {
+        Param::NoKey { key: key.to_owned() }.into()
+    }
+
+    /// A key that cannot be written, because of `other`, which is `what`.
+    pub(crate) fn occupied(key: &str, other: &str, what: &'static str) -> Self {
+        Param::Occupied { key: key.to_owned(), other: other.to_owned(), what }.into()
+    }
+
+    pub(crate) fn column(name: &str, why: &'static str) -> Self {
+        Param::Column { name: name.to_owned(), why }.into()
+    }
 }
 
 impl Corrupt {

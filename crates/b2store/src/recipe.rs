@@ -4,42 +4,33 @@
 //! They look like arrays, mostly full of zeros. They are recognised and described, and never
 //! followed, fetched or evaluated.
 
-use core::fmt;
-
 use b2frame::SChunk;
 
 use crate::error::{Error, Result};
 use crate::value::{Value, ValueLimits};
 
 /// What kind of recipe a frame is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeKind {
     /// An expression over other arrays.
+    #[error("a lazy expression")]
     Expression,
     /// A function over other arrays, as source text.
+    #[error("a lazy function")]
     Function,
     /// An array somewhere else, of which parts may be kept here.
+    #[error("a remote array")]
     RemoteArray,
     /// A cache of another array, of which only parts are here.
+    #[error("a cache of another array")]
     ProxyCache,
     /// A cache of a remote store.
+    #[error("a cache of a remote store")]
     RemoteStore,
     /// Another one, by its name.
+    #[error("a reference of kind {0:?}")]
     Other(String),
-}
-
-impl fmt::Display for RecipeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expression => f.write_str("a lazy expression"),
-            Self::Function => f.write_str("a lazy function"),
-            Self::RemoteArray => f.write_str("a remote array"),
-            Self::ProxyCache => f.write_str("a cache of another array"),
-            Self::RemoteStore => f.write_str("a cache of a remote store"),
-            Self::Other(name) => write!(f, "a reference of kind {name:?}"),
-        }
-    }
 }
 
 /// A frame that is no data.

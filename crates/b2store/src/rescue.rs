@@ -20,11 +20,11 @@ use b2frame::rescue::{ChunkState, Damage as FrameDamage, RescueOptions, Salvage 
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, MemStore, ReadAt, Tree};
 
-use crate::embed::{Embedded, EmbeddedFrame, embed_map};
+use crate::embed::{EmbeddedFrame, embed_map};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::key;
-use crate::store::{EMBED_PATH, OpenOptions, Store};
+use crate::store::{EMBED_PATH, Location, OpenOptions, Store};
 use crate::value::Value;
 use crate::write::{StoreWriter, WriteOptions, crc32_of};
 use crate::zip;
@@ -82,14 +82,17 @@ impl SavedValue {
 }
 
 /// A part of a store, other than a value, that could not be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
     /// The directory of the archive.
+    #[error("the directory of the archive is damaged: members were found one after the other")]
     Directory,
     /// The frame of the embedded values; those in it are lost.
+    #[error("{EMBED_PATH} is damaged or missing: values in it are lost")]
     Embedded,
     /// A column, which the table is without now.
+    #[error("table {table}: column {name:?} is lost, the others are not")]
     Column {
         /// The key of the table.
         table: String,
@@ -97,29 +100,11 @@ pub enum Damage {
         name: String,
     },
     /// The flags of deleted rows.
+    #[error("table {table}: which rows are deleted is lost, so that all are alive")]
     Flags {
         /// The key of the table.
         table: String,
     },
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directory => f.write_str(
-                "the directory of the archive is damaged: members were found one after the other",
-            ),
-            Self::Embedded => {
-                write!(f, "{EMBED_PATH} is damaged or missing: values in it are lost")
-            }
-            Self::Column { table, name } => {
-                write!(f, "table {table}: column {name:?} is lost, the others are not")
-            }
-            Self::Flags { table } => {
-                write!(f, "table {table}: which rows are deleted is lost, so that all are alive")
-            }
-        }
-    }
 }
 
 impl Salvage {
@@ -291,7 +276,9 @@ impl Salvage {
         }
         let map = embed_map(&schunk, EMBED_PATH, reader.options.max_embedded).unwrap_or_default();
         for (key, place) in map {
-            let (Value::Str(key), Embedded::Range { offset, len }) = (key, place) else { continue };
+            let (Value::Str(key), Location::Embedded { offset, len }) = (key, place) else {
+                continue;
+            };
             if key::check(&key).is_err() || self.values.iter().any(|value| value.key == key) {
                 continue;
             }

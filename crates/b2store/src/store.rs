@@ -11,7 +11,7 @@ use b2frame::SChunk;
 use blosc_io::{MemStore, ReadAt};
 
 use crate::content::Content;
-use crate::embed::{Embedded, EmbeddedFrame};
+use crate::embed::EmbeddedFrame;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::files::Files;
 use crate::recipe::RecipeKind;
@@ -307,15 +307,5 @@ impl Store {
             return Err(Error::corrupt(key, Corrupt::Crc { found: crc, stored }));
         }
         Ok(Some(crc))
-    }
-}
-
-impl From<Embedded> for Location {
-    fn from(embedded: Embedded) -> Self {
-        match embedded {
-            Embedded::Range { offset, len } => Self::Embedded { offset, len },
-            Embedded::Remote { url } => Self::Remote { url },
-            Embedded::Damaged(what) => Self::Damaged(what),
-        }
     }
 }

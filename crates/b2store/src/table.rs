@@ -14,18 +14,19 @@ use std::sync::Arc;
 use b2frame::NdArray;
 use blosc_dtype::{Dtype, Kind};
 
-use crate::content::{Content, vlmetalayer};
+use crate::content::{Content, text_layer, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::store::Store;
 use crate::store::attributes_of;
 use crate::value::Value;
 
 pub use column::Column;
-pub(crate) use column::decode_base64;
+pub(crate) use column::simple_name;
 pub use filter::Filter;
 use live::Span;
 pub(crate) use live::{Live, selection};
 pub(crate) use names::column_path;
+pub(crate) use schema::FIXED_KINDS;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
 
 /// A table. Cloning shares it.
@@ -100,13 +101,6 @@ impl Table {
         let root = key.trim_end_matches('/').to_owned();
         let meta_key = format!("{root}/_meta");
         let manifest = store.frame(&meta_key)?;
-        let text = |field: &str| match vlmetalayer(&manifest, &meta_key, field)? {
-            Some(Value::Str(text)) => Ok(text),
-            other => {
-                let found = other.as_ref().map_or("missing", Value::type_name);
-                Err(Error::corrupt(&meta_key, Corrupt::wrong_type(field, "text", found)))
-            }
-        };
         match vlmetalayer(&manifest, &meta_key, "version")? {
             None | Some(Value::Int(1)) => {}
             Some(Value::Int(found)) => {
@@ -115,11 +109,11 @@ impl Table {
                 return Err(Error::corrupt(meta_key, what));
             }
             Some(other) => {
-                let what = Corrupt::wrong_type("version", "a number", other.type_name());
-                return Err(Error::corrupt(meta_key, what));
+                let found = other.type_name();
+                return Err(Error::wrong_type(meta_key, "version", "a number", found));
             }
         }
-        let schema = Schema::parse(&text("schema")?, &meta_key)?;
+        let schema = Schema::parse(&text_layer(&manifest, &meta_key, "schema")?, &meta_key)?;
         let flags_key = format!("{root}/_valid_rows");
         if !store.contains(&flags_key) {
             return Err(Error::corrupt(meta_key, Corrupt::Missing(flags_key)));

@@ -8,6 +8,8 @@
 mod decode;
 mod encode;
 
+use blosc_dtype::json::Json;
+
 pub(crate) use decode::Texts;
 pub use decode::ValueLimits;
 
@@ -140,6 +142,28 @@ mod code {
     pub(super) const COMPLEX: i8 = 44;
     pub(super) const SET: i8 = 45;
     pub(super) const ARRAY: i8 = 46;
+}
+
+/// A value of JSON; an integer of more than 64 bits becomes text.
+impl From<&Json> for Value {
+    fn from(json: &Json) -> Self {
+        match json {
+            Json::Null => Self::Nil,
+            Json::Bool(is) => Self::Bool(*is),
+            Json::Int(n) => match (i64::try_from(*n), u64::try_from(*n)) {
+                (Ok(n), _) => Self::Int(n),
+                (_, Ok(n)) => Self::UInt(n),
+                _ => Self::Str(n.to_string()),
+            },
+            Json::Float(n) => Self::Float(*n),
+            Json::String(text) => Self::Str(text.clone()),
+            Json::Array(values) => Self::Array(values.iter().map(Self::from).collect()),
+            Json::Object(entries) => {
+                let entry = |(key, value): &(String, Json)| (Self::Str(key.clone()), value.into());
+                Self::Map(entries.iter().map(entry).collect())
+            }
+        }
+    }
 }
 
 impl Value {

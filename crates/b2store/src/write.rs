@@ -51,16 +51,11 @@ pub enum StoreForm {
     Embed,
 }
 
+blosc_chunk::setters! {
 /// How a store is made or changed.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// What a new store is; `None` (the default) for what its suffix says, and a zip archive else.
-    pub form: Option<StoreForm>,
-    /// Whether a new store is a flat map of keys, which is without groups for python-blosc2.
-    pub is_flat: bool,
-    /// Whether a new archive or frame takes the place of a file.
-    pub is_replacing: bool,
     /// What a commit survives. Default: a loss of power.
     pub durability: Durability,
     /// How to wait for another writer.
@@ -69,6 +64,14 @@ pub struct WriteOptions {
     pub locking: Locking,
     /// How the store that is changed is read.
     pub open: OpenOptions,
+    ;
+    /// What a new store is; `None` (the default) for what its suffix says, and a zip archive else.
+    pub form: Option<StoreForm>,
+    /// Whether a new store is a flat map of keys, which is without groups for python-blosc2.
+    pub is_flat: bool,
+    /// Whether a new archive or frame takes the place of a file.
+    pub is_replacing: bool,
+}
 }
 
 impl WriteOptions {
@@ -88,24 +91,6 @@ impl WriteOptions {
     #[must_use]
     pub fn replace(self, is_replacing: bool) -> Self {
         Self { is_replacing, ..self }
-    }
-
-    /// With another durability.
-    #[must_use]
-    pub fn durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
-    }
-
-    /// With another way to wait for other writers.
-    #[must_use]
-    pub fn wait(self, wait: LockWait) -> Self {
-        Self { wait, ..self }
-    }
-
-    /// With the lock of python-blosc2, or without.
-    #[must_use]
-    pub fn locking(self, locking: Locking) -> Self {
-        Self { locking, ..self }
     }
 }
 
@@ -358,7 +343,7 @@ impl StoreWriter {
         }
         match &self.base {
             Some(base) if self.contains(key) => base.frame(key),
-            _ => Err(Param::NoKey { key: key.to_owned() }.into()),
+            _ => Err(Error::no_key(key)),
         }
     }
 
@@ -377,7 +362,7 @@ impl StoreWriter {
             Some(NewFile(source)) => Ok(Arc::clone(source)),
             None => match (&self.base, self.contains(key)) {
                 (Some(base), true) => base.source(key).map(|(source, _)| source),
-                _ => Err(Param::NoKey { key: key.to_owned() }.into()),
+                _ => Err(Error::no_key(key)),
             },
         }
     }
@@ -476,29 +461,29 @@ impl StoreWriter {
     /// Whether a value may have this key: case 39 of the format is here.
     fn check_key(&self, key: &str) -> Result<()> {
         key::check_new(key).map_err(|fault| Param::Key { key: key.to_owned(), fault })?;
-        let occupied = |other: &str, what| Param::Occupied {
-            key: key.to_owned(),
-            other: other.to_owned(),
-            what,
-        };
         if self.tables.contains("/") || self.tables.contains(key) {
             let other = if self.tables.contains(key) { key } else { "/" };
-            return Err(occupied(other, "a table").into());
+            return Err(Error::occupied(key, other, "a table"));
         }
         for group in key::ancestors(key) {
             if self.tables.contains(group) {
-                return Err(occupied(group, "a table").into());
+                return Err(Error::occupied(key, group, "a table"));
             }
             if self.contains(group) {
-                return Err(occupied(group, "a value and no group").into());
+                return Err(Error::occupied(key, group, "a value and no group"));
             }
         }
         match self.below(key).next() {
             Some(other) if !self.contains(key) => {
-                Err(occupied(other, "in the group of this name").into())
+                Err(Error::occupied(key, other, "in the group of this name"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// The table that a key is a part of.
+    fn table_above<'a>(&self, key: &'a str) -> Option<&'a str> {
+        key::ancestors(key).chain(["/"]).find(|group| self.tables.contains(*group))
     }
 
     /// The keys below a key.
@@ -535,18 +520,15 @@ impl StoreWriter {
     ///
     /// [`Param::NoKey`]; [`Param::Occupied`] for a part of a table.
     pub fn remove(&mut self, key: &str) -> Result<()> {
-        if let Some(table) = key::ancestors(key).chain(["/"]).find(|t| self.tables.contains(*t))
-            && table != key
-        {
-            let (key, other, what) = (key.to_owned(), table.to_owned(), "a table");
-            return Err(Param::Occupied { key, other, what }.into());
+        if let Some(table) = self.table_above(key).filter(|table| *table != key) {
+            return Err(Error::occupied(key, table, "a table"));
         }
         let mut gone: Vec<String> = self.below(key).map(str::to_owned).collect();
         gone.extend(self.contains(key).then(|| key.to_owned()));
         let prefix = format!("{}/", key.trim_end_matches('/'));
         let is_gone = |other: &String| other == key || other.starts_with(&prefix);
         if gone.is_empty() && !self.registry.keys().any(is_gone) {
-            return Err(Param::NoKey { key: key.to_owned() }.into());
+            return Err(Error::no_key(key));
         }
         self.registry.retain(|other, _| !is_gone(other));
         self.tables.retain(|other| !is_gone(other));

@@ -11,13 +11,14 @@ use blosc_io::{FileStore, ReadAt, Tree};
 
 use super::{Inner, Location, Note, Raw, Store, StoreKind};
 use crate::content::{metalayer, vlmetalayer};
-use crate::embed::{Embedded, embed_map};
+use crate::embed::embed_map;
 use crate::error::{Corrupt, Error, Result};
 use crate::files::Files;
 use crate::key;
 use crate::recipe::RecipeKind;
 use crate::value::Value;
 
+blosc_chunk::setters! {
 /// How to open a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -31,6 +32,7 @@ pub struct OpenOptions {
     /// What reading several columns may use.
     pub budget: Budget,
 }
+}
 
 impl Default for OpenOptions {
     fn default() -> Self {
@@ -40,32 +42,6 @@ impl Default for OpenOptions {
             frame: b2frame::OpenOptions::default(),
             budget: Budget::default(),
         }
-    }
-}
-
-impl OpenOptions {
-    /// With another limit of files.
-    #[must_use]
-    pub fn max_files(self, max_files: u64) -> Self {
-        Self { max_files, ..self }
-    }
-
-    /// With another limit of embedded values.
-    #[must_use]
-    pub fn max_embedded(self, max_embedded: u64) -> Self {
-        Self { max_embedded, ..self }
-    }
-
-    /// With other options for frames.
-    #[must_use]
-    pub fn frame(self, frame: b2frame::OpenOptions) -> Self {
-        Self { frame, ..self }
-    }
-
-    /// With another budget of threads and memory.
-    #[must_use]
-    pub fn budget(self, budget: Budget) -> Self {
-        Self { budget, ..self }
     }
 }
 
@@ -307,12 +283,12 @@ fn is_dictionary_pair(path: &str, other: &str) -> bool {
 fn insert_embedded(
     locations: &mut BTreeMap<String, Location>,
     key: &Value,
-    embedded: Embedded,
+    embedded: Location,
     notes: &mut Vec<Note>,
 ) {
     match key {
         Value::Str(key) if key::check(key).is_ok() => {
-            locations.entry(key.clone()).or_insert_with(|| embedded.into());
+            locations.entry(key.clone()).or_insert(embedded);
         }
         Value::Str(key) => notes.push(Note::Key { key: key.clone() }),
         other => notes.push(Note::Key { key: other.type_name().to_owned() }),

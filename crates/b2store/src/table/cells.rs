@@ -87,16 +87,10 @@ impl ColumnValues {
                     }
                 })
             }
-            Values::Text { ends, text } => {
-                let start = row.checked_sub(1).and_then(|before| ends.get(before)).unwrap_or(&0);
-                let cell = ends.get(row).and_then(|end| text.get(*start..*end));
-                cell.map(|cell| Value::Str(cell.to_owned()))
+            Values::Text { .. } | Values::Dictionary { .. } => {
+                self.text_at(row).map(|text| Value::Str(text.to_owned()))
             }
             Values::Objects(objects) => objects.get(row).cloned(),
-            Values::Dictionary { codes, words } => {
-                let code = codes.get(row).and_then(|code| usize::try_from(*code).ok());
-                code.and_then(|code| words.get(code)).cloned().map(Value::Str)
-            }
         };
         found.unwrap_or(Value::Nil)
     }
@@ -154,11 +148,17 @@ impl ColumnValues {
 
     /// Bytes of a row of fixed width, at least 1.
     fn rowsize(&self) -> usize {
-        let Values::Fixed { dtype, item_shape, .. } = &self.values else { return 1 };
-        let nitems = item_shape.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
-        let nitems = usize::try_from(nitems).unwrap_or(usize::MAX);
-        nitems.saturating_mul(dtype.itemsize()).max(1)
+        match &self.values {
+            Values::Fixed { dtype, item_shape, .. } => rowsize(dtype, item_shape).max(1),
+            _ => 1,
+        }
     }
+}
+
+/// Bytes of a row of an array of these items.
+pub(super) fn rowsize(dtype: &Dtype, item_shape: &[u64]) -> usize {
+    let nitems = item_shape.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
+    usize::try_from(nitems).unwrap_or(usize::MAX).saturating_mul(dtype.itemsize())
 }
 
 fn item(dtype: &Dtype, bytes: &[u8]) -> Value {

@@ -7,9 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use b2frame::NdArray;
 use blosc_container::pool::{Pool, Reusable};
-use blosc_dtype::json::Json;
+use blosc_dtype::json::{Json, base64};
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
+use super::cells::rowsize;
 use super::live::{Span, read_rows, read_rows_to, selection};
 use super::schema::{ColumnKind, ColumnSpec, Nulls};
 use super::{ColumnValues, Table, Values};
@@ -376,10 +377,7 @@ impl Column {
                 Some(ends.iter().map(&mut is_valid).collect())
             }
             (Values::Fixed { dtype, item_shape, bytes }, Nulls::Sentinel(null)) => {
-                let nitems = item_shape.iter().fold(1_u64, |product, n| product.saturating_mul(*n));
-                let itemsize = dtype.itemsize();
-                let rowsize =
-                    usize::try_from(nitems).unwrap_or(usize::MAX).saturating_mul(itemsize);
+                let (itemsize, rowsize) = (dtype.itemsize(), rowsize(dtype, item_shape));
                 if rowsize == 0 {
                     return None;
                 }
@@ -419,42 +417,33 @@ impl Column {
 
 impl Data {
     fn open(table: &Table, spec: &ColumnSpec, key: &str) -> Result<Self> {
-        let batches = || match table.content(key)? {
+        let batches = |key: &str| match table.content(key)? {
             Content::Batches(batches) => Ok(batches),
             other => Err(wrong_content(key, &other, "batches")),
         };
+        let fixed = |fits: &dyn Fn(&NdArray) -> bool, ndim: usize, expected: &str| {
+            let array = table.array(key)?;
+            check_array(&array, fits(&array), ndim, key, expected)?;
+            Ok::<_, Error>(Self::Fixed(array))
+        };
+        let is_of_kind = |kind| move |array: &NdArray| array.dtype().kind() == Some(kind);
+        let is_called =
+            |array: &NdArray, name: &str| simple_name(array.dtype()).as_deref() == Some(name);
         Ok(match &spec.kind {
             ColumnKind::Fixed(kind) => {
-                let array = table.array(key)?;
                 let is_widened = *kind == "b1" && matches!(spec.nulls, Nulls::Sentinel(_));
-                let found = simple_name(array.dtype());
-                let fits = found.as_deref() == Some(kind)
-                    || (is_widened && found.as_deref() == Some("u1"));
-                check_array(&array, fits, 1, key, kind)?;
-                Self::Fixed(array)
+                let fits = |array: &NdArray| {
+                    is_called(array, kind) || (is_widened && is_called(array, "u1"))
+                };
+                fixed(&fits, 1, kind)?
             }
-            ColumnKind::Timestamp { .. } => {
-                let array = table.array(key)?;
-                let fits = simple_name(array.dtype()).as_deref() == Some("i8");
-                check_array(&array, fits, 1, key, "i8")?;
-                Self::Fixed(array)
-            }
-            ColumnKind::String => {
-                let array = table.array(key)?;
-                check_array(&array, array.dtype().kind() == Some(Kind::Unicode), 1, key, "text")?;
-                Self::Fixed(array)
-            }
-            ColumnKind::Bytes => {
-                let array = table.array(key)?;
-                check_array(&array, array.dtype().kind() == Some(Kind::Bytes), 1, key, "bytes")?;
-                Self::Fixed(array)
-            }
+            ColumnKind::Timestamp { .. } => fixed(&|array| is_called(array, "i8"), 1, "i8")?,
+            ColumnKind::String => fixed(&is_of_kind(Kind::Unicode), 1, "text")?,
+            ColumnKind::Bytes => fixed(&is_of_kind(Kind::Bytes), 1, "bytes")?,
             ColumnKind::NdArray { item_shape } => {
-                let array = table.array(key)?;
+                let fits = |array: &NdArray| array.shape().get(1..) == Some(item_shape.as_slice());
                 let ndim = item_shape.len().saturating_add(1);
-                let fits = array.shape().get(1..) == Some(item_shape.as_slice());
-                check_array(&array, fits, ndim, key, "rows of the shape of the schema")?;
-                Self::Fixed(array)
+                fixed(&fits, ndim, "rows of the shape of the schema")?
             }
             ColumnKind::Utf8 => Self::Utf8 {
                 offsets: table.array_1d(key, Kind::Int, 8)?,
@@ -463,7 +452,7 @@ impl Data {
             ColumnKind::VlString
             | ColumnKind::VlBytes
             | ColumnKind::Struct
-            | ColumnKind::Object => Self::Batches(batches()?),
+            | ColumnKind::Object => Self::Batches(batches(key)?),
             ColumnKind::List => match table.content(key)? {
                 Content::Lists(lists) => Self::Lists(lists),
                 other => return Err(wrong_content(key, &other, "lists")),
@@ -471,11 +460,7 @@ impl Data {
             ColumnKind::Dictionary { .. } => {
                 let codes = table.array_1d(key, Kind::Int, 4)?;
                 let words_key = format!("{key}_dict");
-                let batches = match table.content(&words_key)? {
-                    Content::Batches(batches) => batches,
-                    other => return Err(wrong_content(&words_key, &other, "batches")),
-                };
-                let decoded = Arc::new(OnceLock::new());
+                let (batches, decoded) = (batches(&words_key)?, Arc::new(OnceLock::new()));
                 Self::Dictionary { codes, words: Words { batches, key: words_key, decoded } }
             }
             ColumnKind::Remote => {
@@ -527,7 +512,7 @@ fn first_len(array: &NdArray) -> u64 {
 }
 
 /// The name of a type without byte order, if it is little-endian and no more than one number.
-fn simple_name(dtype: &Dtype) -> Option<String> {
+pub(crate) fn simple_name(dtype: &Dtype) -> Option<String> {
     let scalar = dtype.scalar()?;
     if scalar.order() == ByteOrder::Big {
         return None;
@@ -584,33 +569,10 @@ fn is_sentinel(dtype: &Dtype, item: &[u8], null: &Json) -> bool {
         }
         (Some(Kind::Bytes), null) => {
             let encoded = null.get("base64").and_then(Json::as_str);
-            let Some(null) = encoded.and_then(decode_base64) else { return false };
+            let Some(null) = encoded.and_then(base64::decode) else { return false };
             let rest = item.strip_prefix(null.as_slice());
             rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
         }
         _ => false,
     }
-}
-
-/// Bytes in the schema are in base 64.
-pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut nbits) = (0_u32, 0_u32);
-    for c in text.trim_end_matches('=').bytes() {
-        let digit = match c {
-            b'A'..=b'Z' => c.wrapping_sub(b'A'),
-            b'a'..=b'z' => c.wrapping_sub(b'a').wrapping_add(26),
-            b'0'..=b'9' => c.wrapping_sub(b'0').wrapping_add(52),
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(digit);
-        nbits = nbits.saturating_add(6);
-        if nbits >= 8 {
-            nbits = nbits.saturating_sub(8);
-            bytes.push(u8::try_from((bits >> nbits) & 0xff).unwrap_or_default());
-        }
-    }
-    Some(bytes)
 }

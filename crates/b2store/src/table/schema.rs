@@ -108,6 +108,23 @@ pub struct ComputedColumn {
     pub dtype: String,
 }
 
+/// The kinds of numbers, as schemas name them and as NumPy does.
+pub(crate) const FIXED_KINDS: [(&str, &str); 13] = [
+    ("int8", "i1"),
+    ("int16", "i2"),
+    ("int32", "i4"),
+    ("int64", "i8"),
+    ("uint8", "u1"),
+    ("uint16", "u2"),
+    ("uint32", "u4"),
+    ("uint64", "u8"),
+    ("float32", "f4"),
+    ("float64", "f8"),
+    ("complex64", "c8"),
+    ("complex128", "c16"),
+    ("bool", "b1"),
+];
+
 impl Schema {
     /// Reads a schema.
     ///
@@ -161,19 +178,6 @@ impl ColumnSpec {
         };
         let kind = match kind {
             _ if remote.contains(name) => ColumnKind::Remote,
-            "int8" => ColumnKind::Fixed("i1"),
-            "int16" => ColumnKind::Fixed("i2"),
-            "int32" => ColumnKind::Fixed("i4"),
-            "int64" => ColumnKind::Fixed("i8"),
-            "uint8" => ColumnKind::Fixed("u1"),
-            "uint16" => ColumnKind::Fixed("u2"),
-            "uint32" => ColumnKind::Fixed("u4"),
-            "uint64" => ColumnKind::Fixed("u8"),
-            "float32" => ColumnKind::Fixed("f4"),
-            "float64" => ColumnKind::Fixed("f8"),
-            "complex64" => ColumnKind::Fixed("c8"),
-            "complex128" => ColumnKind::Fixed("c16"),
-            "bool" => ColumnKind::Fixed("b1"),
             "string" => ColumnKind::String,
             "bytes" => ColumnKind::Bytes,
             "timestamp" => ColumnKind::Timestamp {
@@ -198,7 +202,10 @@ impl ColumnSpec {
                 let code = code.and_then(|code| i32::try_from(code).ok());
                 ColumnKind::Dictionary { null_code: code.unwrap_or(-1) }
             }
-            other => ColumnKind::Unknown(other.to_owned()),
+            other => match FIXED_KINDS.iter().find(|(known, _)| *known == other) {
+                Some((_, short)) => ColumnKind::Fixed(short),
+                None => ColumnKind::Unknown(other.to_owned()),
+            },
         };
         let nulls = match (&kind, text("null_storage"), json.get("null_value")) {
             (

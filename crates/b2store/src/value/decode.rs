@@ -11,6 +11,7 @@ use super::{NdValue, TUPLE_TAG, Value, ValueError, code};
 
 type Result<T> = core::result::Result<T, ValueError>;
 
+blosc_chunk::setters! {
 /// How much is decoded of hostile bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,24 +21,11 @@ pub struct ValueLimits {
     /// Memory of all values together (bytes). Default: 256 MiB.
     pub max_memory: usize,
 }
+}
 
 impl Default for ValueLimits {
     fn default() -> Self {
         Self { max_depth: 64, max_memory: 256 << 20 }
-    }
-}
-
-impl ValueLimits {
-    /// With another limit of nesting.
-    #[must_use]
-    pub fn max_depth(self, max_depth: usize) -> Self {
-        Self { max_depth, ..self }
-    }
-
-    /// With another limit of memory (bytes).
-    #[must_use]
-    pub fn max_memory(self, max_memory: usize) -> Self {
-        Self { max_memory, ..self }
     }
 }
 

@@ -121,23 +121,18 @@ impl StoreWriter {
         if self.tables.contains(key) {
             return Ok(Owner { key: format!("{group}/_vlmeta"), is_new: true });
         }
-        let occupied = |other: &str, what| -> Error {
-            let (key, other) = (key.to_owned(), other.to_owned());
-            Param::Occupied { key, other, what }.into()
-        };
-        let owners: Vec<&str> = key::ancestors(key).chain(["/"]).collect();
-        if let Some(table) = owners.iter().find(|group| self.tables.contains(**group)) {
-            return Err(occupied(table, "a table"));
+        if let Some(table) = self.table_above(key) {
+            return Err(Error::occupied(key, table, "a table"));
         }
-        if let Some(value) = owners.iter().find(|group| self.contains(group)) {
-            return Err(occupied(value, "a value and no group"));
+        if let Some(value) = key::ancestors(key).chain(["/"]).find(|group| self.contains(group)) {
+            return Err(Error::occupied(key, value, "a value and no group"));
         }
         let is_group = key == "/" || self.below(key).next().is_some();
         if self.contains(key) && !is_group {
             return Ok(Owner { key: key.to_owned(), is_new: false });
         }
         if self.form == StoreForm::Embed {
-            return Err(Param::NoKey { key: key.to_owned() }.into());
+            return Err(Error::no_key(key));
         }
         Ok(Owner { key: format!("{group}/{ATTRIBUTES_NAME}"), is_new: true })
     }

@@ -6,8 +6,7 @@ use b2frame::{EditOptions, NdWriter, SChunkWriter};
 use blosc_io::ReadAt;
 
 use super::{At, Draft, INDEXES_LAYER, StoreWriter, suffix_of};
-use crate::error::{Error, Param, Result};
-use crate::key;
+use crate::error::{Error, Result};
 
 impl StoreWriter {
     /// Changes the chunks or the metalayers of a value. What differs is in memory until
@@ -102,14 +101,12 @@ impl StoreWriter {
 
     /// Whether a key is a value of its own.
     fn check_editable(&self, key: &str) -> Result<()> {
-        let mut groups = key::ancestors(key).chain(["/"]);
-        if let Some(table) = groups.find(|group| self.tables.contains(*group)) {
-            let (key, other, what) = (key.to_owned(), table.to_owned(), "a table");
-            return Err(Param::Occupied { key, other, what }.into());
+        if let Some(table) = self.table_above(key) {
+            return Err(Error::occupied(key, table, "a table"));
         }
         match self.contains(key) {
             true => Ok(()),
-            false => Err(Param::NoKey { key: key.to_owned() }.into()),
+            false => Err(Error::no_key(key)),
         }
     }
 }

@@ -14,7 +14,7 @@ use b2frame::NdArray;
 use blosc_dtype::json::{self, Json};
 
 use super::{Draft, StoreForm, StoreWriter, edit_frame};
-use crate::content::{Content, vlmetalayer};
+use crate::content::{Content, text_layer, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::table::{ColumnValues, Live, Schema, Table, selection};
 use crate::value::Value;
@@ -97,14 +97,12 @@ impl StoreWriter {
         let root = key.trim_end_matches('/').to_owned();
         if root.is_empty() {
             if let Some(other) = self.keys().next() {
-                let (key, other, what) = (key.to_owned(), other.to_owned(), "in the store");
-                return Err(Param::Occupied { key, other, what }.into());
+                return Err(Error::occupied(key, other, "in the store"));
             }
         } else {
             self.check_key(key)?;
             if self.contains(key) {
-                let (other, what) = (key.to_owned(), "a value");
-                return Err(Param::Occupied { key: key.to_owned(), other, what }.into());
+                return Err(Error::occupied(key, key, "a value"));
             }
         }
         Ok(root)
@@ -181,17 +179,7 @@ impl StoreWriter {
 
     fn schema(&self, root: &str) -> Result<Schema> {
         let key = format!("{root}/_meta");
-        Schema::parse(&self.schema_text(&key)?, &key)
-    }
-
-    fn schema_text(&self, key: &str) -> Result<String> {
-        match vlmetalayer(&self.frame(key)?, key, "schema")? {
-            Some(Value::Str(text)) => Ok(text),
-            other => {
-                let found = other.as_ref().map_or("missing", Value::type_name);
-                Err(Error::corrupt(key, Corrupt::wrong_type("schema", "text", found)))
-            }
-        }
+        Schema::parse(&text_layer(&self.frame(&key)?, &key, "schema")?, &key)
     }
 
     fn array(&self, key: &str) -> Result<NdArray> {
@@ -200,10 +188,7 @@ impl StoreWriter {
             Content::Recipe(recipe) => {
                 Err(Error::Recipe { name: key.to_owned(), kind: recipe.kind })
             }
-            other => {
-                let what = Corrupt::wrong_type("the frame", "an array", other.kind_name());
-                Err(Error::corrupt(key, what))
-            }
+            other => Err(Error::wrong_type(key, "the frame", "an array", other.kind_name())),
         }
     }
 
@@ -260,7 +245,7 @@ impl StoreWriter {
     }
 
     fn parsed_schema(&self, key: &str) -> Result<Json> {
-        let text = self.schema_text(key)?;
+        let text = text_layer(&self.frame(key)?, key, "schema")?;
         json::parse(text.as_bytes()).map_err(|error| Error::corrupt(key, Corrupt::Json(error)))
     }
 }

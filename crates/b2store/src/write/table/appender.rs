@@ -270,8 +270,7 @@ fn count_rows(flags: &NdArray, key: &str) -> Result<(u64, u64)> {
 /// Values for each column, as many for each.
 fn check_rows(schema: &Schema, values: &[ColumnValues]) -> Result<()> {
     let Some(first) = values.first() else {
-        let why = "there is no column";
-        return Err(Param::Column { name: String::new(), why }.into());
+        return Err(Error::column("", "there is no column"));
     };
     let expected = first.len() as u64;
     if schema.columns.len() != values.len() {

@@ -223,8 +223,7 @@ impl Cells {
         }
         let Self { name, frame, lengths, is_single, is_changed, .. } = self;
         let Frame::Open { draft, mut writer } = frame else {
-            let why = "its frame was not made";
-            return Err(Param::Column { name, why }.into());
+            return Err(Error::column(&name, "its frame was not made"));
         };
         let number = |len: u64| Value::Int(i64::try_from(len).unwrap_or(i64::MAX));
         let has_lengths = is_changed && !is_single && !lengths.is_empty();
@@ -287,7 +286,7 @@ fn layer_of(spec: &ColumnSpec) -> Result<(String, Vec<u8>)> {
     let rows = Value::Int(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX));
     let (name, content) = match spec.kind {
         ColumnKind::List => {
-            let item = spec.json.get("item").map_or(Value::Nil, value_of);
+            let item = spec.json.get("item").map_or(Value::Nil, Value::from);
             let fields = [
                 ("version", Value::Int(1)),
                 ("kind", text("list")),
@@ -352,22 +351,4 @@ fn text(text: &str) -> Value {
 
 fn map<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Map(fields.into_iter().map(|(name, value)| (text(name), value)).collect())
-}
-
-/// JSON as a value.
-fn value_of(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Nil,
-        Json::Bool(value) => Value::Bool(*value),
-        Json::Int(value) => match i64::try_from(*value) {
-            Ok(value) => Value::Int(value),
-            Err(_) => Value::UInt(u64::try_from(*value).unwrap_or(u64::MAX)),
-        },
-        Json::Float(value) => Value::Float(*value),
-        Json::String(value) => text(value),
-        Json::Array(values) => Value::Array(values.iter().map(value_of).collect()),
-        Json::Object(fields) => {
-            Value::Map(fields.iter().map(|(name, value)| (text(name), value_of(value))).collect())
-        }
-    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use b2frame::nd::{Fill, Pick, Selection};
 use b2frame::{Dtype, NdArray};
-use blosc_dtype::json::Json;
+use blosc_dtype::json::{Json, base64};
 use blosc_dtype::{ByteOrder, Kind};
 use blosc_io::ReadAt;
 
@@ -17,22 +17,22 @@ use super::items::Items;
 use super::spec::is_native;
 use crate::content::Content;
 use crate::error::{Error, Param, Result};
-use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, decode_base64};
+use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, simple_name};
 use crate::value::Value;
 
 /// Whether a column can hold these values.
 pub(super) fn check_values(spec: &ColumnSpec, values: &ColumnValues) -> Result<()> {
-    let wrong = |why| Error::from(Param::Column { name: spec.name.clone(), why });
+    let wrong = |why| Error::column(&spec.name, why);
     let has_nulls = values.valid.as_ref().is_some_and(|valid| valid.contains(&false));
     if has_nulls && spec.nulls == Nulls::None {
         return Err(wrong("it has nulls, and no way to mark them"));
     }
     let fits = match (&spec.kind, &values.values) {
         (ColumnKind::Fixed(name), Values::Fixed { dtype, item_shape, .. }) => {
-            item_shape.is_empty() && is_little(dtype) && short_name(dtype).as_deref() == Some(*name)
+            item_shape.is_empty() && simple_name(dtype).as_deref() == Some(*name)
         }
         (ColumnKind::Timestamp { .. }, Values::Fixed { dtype, item_shape, .. }) => {
-            item_shape.is_empty() && is_little(dtype) && short_name(dtype).as_deref() == Some("i8")
+            item_shape.is_empty() && simple_name(dtype).as_deref() == Some("i8")
         }
         (ColumnKind::String, Values::Fixed { dtype, item_shape, .. }) => {
             item_shape.is_empty() && is_little(dtype) && dtype.kind() == Some(Kind::Unicode)
@@ -80,18 +80,6 @@ fn all_rows(values: &ColumnValues, fits: impl Fn(&Value) -> bool) -> bool {
 
 fn is_little(dtype: &Dtype) -> bool {
     dtype.scalar().is_none_or(|scalar| scalar.order() != ByteOrder::Big)
-}
-
-fn short_name(dtype: &Dtype) -> Option<String> {
-    let letter = match dtype.kind()? {
-        Kind::Bool => 'b',
-        Kind::Int => 'i',
-        Kind::Uint => 'u',
-        Kind::Float => 'f',
-        Kind::Complex => 'c',
-        _ => return None,
-    };
-    Some(format!("{letter}{}", dtype.itemsize()))
 }
 
 /// Values of a column in the form in which they are stored, known to be fitting.
@@ -245,8 +233,7 @@ impl ColumnAppender {
                 Ok(Checked::Items(self.with_sentinels(items, values, bytes)))
             }
             (Frames::Items(_), _) => {
-                let why = "its values are of another kind";
-                Err(Param::Column { name: self.spec.name.clone(), why }.into())
+                Err(Error::column(&self.spec.name, "its values are of another kind"))
             }
             (Frames::Cells(_), Values::Objects(objects)) => {
                 Ok(encoded(&mut |cells, row| match values.is_null(row) {
@@ -274,7 +261,7 @@ impl ColumnAppender {
         } else {
             return Ok(());
         };
-        Err(Param::Column { name: self.spec.name.clone(), why }.into())
+        Err(Error::column(&self.spec.name, why))
     }
 
     /// The bytes of rows, where nulls have the value that means null.
@@ -404,8 +391,7 @@ fn append_codes(
             Some(word) => match codes_by_word.get(word) {
                 Some(code) => *code,
                 None => {
-                    let why = "it has more words than there are codes";
-                    let full = || Param::Column { name: name.to_owned(), why };
+                    let full = || Error::column(name, "it has more words than there are codes");
                     let code = i32::try_from(codes_by_word.len()).map_err(|_| full())?;
                     new.push_text(Some(word)).ok_or_else(full)?;
                     codes_by_word.insert(word.to_owned(), code);
@@ -437,8 +423,7 @@ fn last_offset(offsets: &NdArray, key: &str) -> Result<(u64, i64)> {
 /// The words of a dictionary and their codes.
 fn words_of(store: &StoreWriter, key: &str) -> Result<HashMap<String, i32>> {
     let Content::Batches(batches) = store.get(key)? else {
-        let why = "its words are no batches";
-        return Err(Param::Column { name: key.to_owned(), why }.into());
+        return Err(Error::column(key, "its words are no batches"));
     };
     let words = batches.items(0..batches.len()?)?.into_iter().zip(0..);
     let word = |(word, code)| match word {
@@ -460,10 +445,7 @@ impl StoreWriter {
                 Content::Lists(lists) => lists.len(),
                 Content::Array(_) => Ok(0),
                 Content::Recipe(recipe) => Err(Error::Recipe { name: key, kind: recipe.kind }),
-                _ => {
-                    let why = "its frame is of another kind";
-                    Err(Param::Column { name: spec.name.clone(), why }.into())
-                }
+                _ => Err(Error::column(&spec.name, "its frame is of another kind")),
             },
         }
     }
@@ -484,8 +466,7 @@ fn mask_key(key: &str) -> String {
 /// The key of the main frame of a column.
 fn column_key(root: &str, spec: &ColumnSpec) -> Result<String> {
     let why = "a part of its name is empty or leads elsewhere";
-    let path = spec.path.as_ref();
-    let path = path.ok_or_else(|| Param::Column { name: spec.name.clone(), why })?;
+    let path = spec.path.as_ref().ok_or_else(|| Error::column(&spec.name, why))?;
     Ok(format!("{root}/_cols/{path}"))
 }
 
@@ -510,7 +491,7 @@ fn sentinel_item(dtype: &Dtype, null: &Json) -> Option<Vec<u8>> {
         (Kind::Unicode, Json::String(text)) => {
             padded(&text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>())
         }
-        (Kind::Bytes, null) => padded(&decode_base64(null.get("base64")?.as_str()?)?),
+        (Kind::Bytes, null) => padded(&base64::decode(null.get("base64")?.as_str()?)?),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use b2frame::{Dtype, EditOptions, NdParams, NdWriter};
 use blosc_io::ReadAt;
 
 use super::Draft;
-use crate::error::{Error, Param, Result};
+use crate::error::{Error, Result};
 
 /// Rows of a chunk and of a block, unless rows are long.
 const CHUNK_ROWS: u32 = 1 << 16;
@@ -126,8 +126,7 @@ impl Items {
 
 /// How a new array of a table is made.
 fn params(shape: &[u64], dtype: &str, fill: Fill, name: &str) -> Result<NdParams> {
-    let wrong_dtype = |_| Param::Column { name: name.to_owned(), why: "no NumPy type" };
-    let dtype: Dtype = dtype.parse().map_err(wrong_dtype)?;
+    let dtype: Dtype = dtype.parse().map_err(|_| Error::column(name, "no NumPy type"))?;
     let rest: Vec<u64> = shape.get(1..).unwrap_or_default().to_vec();
     let items = rest.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
     let rowsize = items.saturating_mul(dtype.itemsize() as u64).max(1);

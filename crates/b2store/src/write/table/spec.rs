@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use blosc_dtype::json::Json;
 
 use crate::error::{Param, Result};
-use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, column_path};
+use crate::table::{ColumnKind, ColumnSpec, ColumnValues, FIXED_KINDS, Nulls, Values, column_path};
 
 /// Rows of a batch.
 pub(super) const BATCH_ROWS: usize = 2048;
@@ -248,22 +248,7 @@ fn dictionary(null_code: i32) -> Vec<(String, Json)> {
 }
 
 pub(crate) fn fixed_name(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "i1" => "int8",
-        "i2" => "int16",
-        "i4" => "int32",
-        "i8" => "int64",
-        "u1" => "uint8",
-        "u2" => "uint16",
-        "u4" => "uint32",
-        "u8" => "uint64",
-        "f4" => "float32",
-        "f8" => "float64",
-        "c8" => "complex64",
-        "c16" => "complex128",
-        "b1" => "bool",
-        _ => return None,
-    })
+    FIXED_KINDS.iter().find(|(_, short)| *short == name).map(|(kind, _)| *kind)
 }
 
 fn field(name: &str, value: Json) -> (String, Json) {

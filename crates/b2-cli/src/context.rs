@@ -195,6 +195,18 @@ impl Context {
         LockWait::default().timeout(Some(timeout)).on_wait(say)
     }
 
+    /// Keeps others from reading and from changing what is replaced.
+    ///
+    /// # Errors
+    ///
+    /// When they have it for too long, or it cannot be opened.
+    pub(crate) fn lock_exclusive(&self, path: &Path, args: LockArgs) -> Result<Lock> {
+        Lock::exclusive(path, &self.lock_wait(args)).map_err(|error| {
+            let timeout = LockTimeout::find(&error).cloned();
+            timeout.map_or_else(|| Error::io(Doing::Open)(error), Error::Locked)
+        })
+    }
+
     /// Keeps other programs from changing an input while it is read; nothing of a pipe, or of what
     /// is not there.
     ///

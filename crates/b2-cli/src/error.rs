@@ -171,45 +171,38 @@ pub(crate) enum MetadataError {
 }
 
 /// The operation that the system refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Doing {
     /// Opening a file, or looking at it: the refusal says it all.
+    #[error("")]
     Open,
+    #[error("reading")]
     Read,
+    #[error("writing")]
     Write,
+    #[error("writing to standard output")]
     Stdout,
+    #[error("creating the file")]
     Create,
     /// The temporary file or folder, in the directory of the target.
+    #[error("creating a temporary file beside it")]
     CreateBeside,
+    #[error("syncing to the disk")]
     Sync,
     /// After the output has its name.
+    #[error("complete and in place, but syncing its directory to the disk")]
     SyncDirectory,
+    #[error("renaming into place")]
     Rename,
+    #[error("removing")]
     Remove,
+    #[error("keeping the input in a temporary file")]
     Spool,
+    #[error("waiting for signals")]
     Signals,
+    #[error("starting the editor")]
     Editor,
-}
-
-impl fmt::Display for Doing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Open => "",
-            Self::Read => "reading",
-            Self::Write => "writing",
-            Self::Stdout => "writing to standard output",
-            Self::Create => "creating the file",
-            Self::CreateBeside => "creating a temporary file beside it",
-            Self::Sync => "syncing to the disk",
-            Self::SyncDirectory => "complete and in place, but syncing its directory to the disk",
-            Self::Rename => "renaming into place",
-            Self::Remove => "removing",
-            Self::Spool => "keeping the input in a temporary file",
-            Self::Signals => "waiting for signals",
-            Self::Editor => "starting the editor",
-        })
-    }
 }
 
 /// A kind of file that is not handled unasked.
@@ -253,6 +246,18 @@ impl Error {
     pub(crate) fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = Some(path.to_owned());
         move |source| Self::Io { doing, path, source }
+    }
+
+    /// The same where `target` is written: failures of the storage concern it when they come from
+    /// writing, and the input when they come from reading.
+    pub(crate) fn of_output(self, target: &Path) -> Self {
+        match self {
+            Self::Frame(b2frame::Error::Write { source, .. }) => {
+                Self::io_at(Doing::Write, target)(source)
+            }
+            Self::Frame(b2frame::Error::Input { source, .. }) => Self::io(Doing::Read)(source),
+            other => other,
+        }
     }
 
     /// The file that this is about, when it is not the input.

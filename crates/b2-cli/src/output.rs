@@ -10,9 +10,9 @@ pub(crate) mod targets;
 pub(crate) mod unfinished;
 
 pub(crate) use byte_sink::{Sink, SinkWriter};
-pub(crate) use placement::{Dest, Outcome, Placement};
+pub(crate) use placement::{Counts, Dest, Outcome, Placement};
 pub(crate) use read_back::{Digest, Digesting};
-pub(crate) use staged::{Nest, StageOptions, Staged};
+pub(crate) use staged::{StageOptions, Staged};
 pub(crate) use store_place::StorePlace;
 pub(crate) use targets::{Naming, Target, Targets, check_frame_name};
 pub(crate) use unfinished::Unfinished;

@@ -14,9 +14,13 @@ pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport, note_text};
 pub(crate) use chunks::{ChunkRow, ChunkTable, MAX_LISTED_CHUNKS};
 pub(crate) use info::InfoReport;
 
+use blosc_chunk::Pipeline;
 use serde::Serialize;
 
-use crate::render::size;
+use crate::{
+    error::{Error, chain},
+    render::size,
+};
 
 /// The keys with which every document about one file begins, in this order.
 #[derive(Debug, Serialize)]
@@ -50,4 +54,27 @@ impl<'a> FileSummary<'a> {
     fn update_ratio(&mut self) {
         self.cratio = size::cratio(self.nbytes, self.cbytes);
     }
+}
+
+/// The names of filters, in their order.
+fn filter_names(pipeline: &Pipeline) -> Vec<String> {
+    pipeline.active().map(|slot| slot.id.to_string()).collect()
+}
+
+/// The parameters of filters, in their order.
+fn filter_metas(pipeline: &Pipeline) -> Vec<u8> {
+    pipeline.active().map(|slot| slot.meta).collect()
+}
+
+/// The value, or `None` and a note.
+fn noted<T>(problems: &mut Vec<String>, found: Result<T, impl Into<Error>>) -> Option<T> {
+    let error = match found {
+        Ok(found) => return Some(found),
+        Err(error) => chain(&error.into()),
+    };
+    // One cause may hide several things.
+    if !problems.contains(&error) {
+        problems.push(error);
+    }
+    None
 }

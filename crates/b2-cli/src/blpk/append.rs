@@ -44,7 +44,7 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
         Err(bloscpack::Error::Io { source, .. }) => return Err(Failure::io(original)(source)),
         opened => opened?,
     };
-    let file = look::open(session, original)?;
+    let file = look::open(session, original)??;
     log.verbose(&format!("orig file size before append: {}", pretty::double(file.file_len())))?;
     log.verbose(&format!("new file size: {}", pretty::double(nbytes)))?;
     say_division(session, &file, nbytes)?;

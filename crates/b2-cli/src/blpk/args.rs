@@ -213,8 +213,7 @@ impl General {
         let Some(text) = &self.nthreads else {
             return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         };
-        let threads = integer(text)
-            .map_err(|what| Failure::usage("", &format!("argument -n/--nthreads: {what}")))?;
+        let threads = integer("", "-n/--nthreads", text)?;
         let threads = usize::try_from(threads).ok().filter(|threads| *threads <= 256);
         threads.and_then(NonZeroUsize::new).ok_or_else(|| {
             Failure::new(format!("{} must be 1 <= n <= 256", spelling(argv, "-n", "--nthreads")))
@@ -266,8 +265,7 @@ impl BloscArgs {
     /// When they cannot be that many.
     pub(super) fn typesize(&self, verb: &'static str) -> Result<u8> {
         let Some(text) = &self.typesize else { return Ok(8) };
-        let typesize = integer(text)
-            .map_err(|what| Failure::usage(verb, &format!("argument -t/--typesize: {what}")))?;
+        let typesize = integer(verb, "-t/--typesize", text)?;
         // 0 passed Bloscpack's check of the header and failed in Blosc.
         u8::try_from(typesize).ok().filter(|typesize| *typesize > 0).ok_or_else(|| {
             Failure::new(format!("'typesize' must be in the range 1 <= n <= 255, not '{typesize}'"))
@@ -281,8 +279,7 @@ impl BloscArgs {
     /// When there is no such level.
     pub(super) fn level(&self, verb: &'static str) -> Result<Level> {
         let Some(text) = &self.clevel else { return Ok(bloscpack::default_cparams().clevel) };
-        let level = integer(text)
-            .map_err(|what| Failure::usage(verb, &format!("argument -l/--clevel: {what}")))?;
+        let level = integer(verb, "-l/--clevel", text)?;
         u8::try_from(level).ok().and_then(|level| Level::try_from(level).ok()).ok_or_else(|| {
             choice(verb, "-l/--clevel", &level.to_string(), (0..=9).map(|level| level.to_string()))
         })
@@ -305,8 +302,10 @@ impl BloscArgs {
 
 const CODECS: [&str; 6] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
-fn integer(text: &str) -> Result<i64, String> {
-    text.trim().parse().map_err(|_| format!("invalid int value: '{text}'"))
+fn integer(verb: &'static str, name: &str, text: &str) -> Result<i64> {
+    text.trim()
+        .parse()
+        .map_err(|_| Failure::usage(verb, &format!("argument {name}: invalid int value: '{text}'")))
 }
 
 fn choice(

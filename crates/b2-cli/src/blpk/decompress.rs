@@ -86,7 +86,7 @@ fn from_file(
     args: &DecompressArgs,
     out: &mut Sink,
 ) -> Result<Option<Metadata>> {
-    let file = look::open(session, &args.in_file)?;
+    let file = look::open(session, &args.in_file)??;
     session.log.verbose(&format!("input file size: {}", pretty::size(file.file_len())))?;
     say_metadata(session, file.metadata())?;
     session.log.debug(&super::header::text(file.header()))?;

@@ -22,10 +22,8 @@ const SHOWN: usize = 5;
 /// Prints headers, offsets and metadata.
 pub(super) fn info(session: &Session<'_>, path: &Path) -> Result<()> {
     session.say_threads()?;
-    let file = open(session, path).map_err(|failed| match failed {
-        Failed::Library(error) => Failure::new(format!("{}\n{NO_BLP}", complaint(&error))),
-        missing => missing.into(),
-    })?;
+    let file = open(session, path)?
+        .map_err(|error| Failure::new(format!("{}\n{NO_BLP}", complaint(&error))))?;
     let chunk = if file.nchunks()? > 0 { Some(file.packed_chunk(0)?) } else { None };
     let log = &session.log;
     log.normal(&header::text(file.header()))?;
@@ -53,7 +51,7 @@ fn first(offsets: &Offsets) -> String {
 /// Decodes everything.
 pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
     session.say_threads()?;
-    let file = open(session, path).map_err(|failed| failed.about(path))?;
+    let file = open(session, path)?.map_err(|error| Failure::from(error).about(path))?;
     let report = file
         .verify(&VerifyOptions { budget: session.budget(), ..VerifyOptions::default() }, |_| {})?;
     for note in &report.notes {
@@ -79,49 +77,18 @@ pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
 
 /// Prints the size of the data.
 pub(super) fn estimate(session: &Session<'_>, path: &Path) -> Result<()> {
-    let file = open(session, path).map_err(|failed| failed.about(path))?;
+    let file = open(session, path)?.map_err(|error| Failure::from(error).about(path))?;
     session.log.normal(&format!("uncompressed size: {}", pretty::double(file.nbytes()?)))
 }
 
 /// Opens a file for random access.
-pub(super) fn open(session: &Session<'_>, path: &Path) -> Result<BlpFile, Failed> {
+pub(super) fn open(session: &Session<'_>, path: &Path) -> Result<Result<BlpFile, Error>> {
     if !path.exists() {
-        return Err(Failed::Missing(format!("file '{}' does not exist!", path.display())));
+        return Err(Failure::new(format!("file '{}' does not exist!", path.display())));
     }
-    let store = FileStore::open(path).map_err(|source| Error::Io { at: 0, source })?;
     let options = ReadOptions::default().budget(session.budget());
-    Ok(BlpFile::with_options(store, options)?)
-}
-
-/// Why a file was not opened.
-#[derive(Debug)]
-pub(super) enum Failed {
-    Missing(String),
-    Library(Error),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Library(error)
-    }
-}
-
-impl Failed {
-    fn about(self, path: &Path) -> Failure {
-        match self {
-            Self::Missing(text) => Failure::new(text),
-            Self::Library(error) => Failure::from(error).about(path),
-        }
-    }
-}
-
-impl From<Failed> for Failure {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::Missing(text) => Self::new(text),
-            Failed::Library(error) => error.into(),
-        }
-    }
+    let store = FileStore::open(path).map_err(|source| Error::Io { at: 0, source });
+    Ok(store.and_then(|store| BlpFile::with_options(store, options)))
 }
 
 const NO_BLP: &str = "This might not be a bloscpack compressed file.";

@@ -1,6 +1,8 @@
 //! Values as Python prints them: `repr`, and `pprint.pformat`, which Bloscpack uses for
 //! metadata.
 
+use blosc_dtype::json::Json;
+pub(super) use blosc_dtype::str_repr;
 use serde_json::Value;
 
 /// Columns of a printed value.
@@ -21,7 +23,8 @@ pub(super) fn repr(value: &Value) -> String {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(number) => {
-            number.as_f64().filter(|_| number.is_f64()).map_or_else(|| number.to_string(), float)
+            let float = number.as_f64().filter(|_| number.is_f64());
+            float.map_or_else(|| number.to_string(), |value| Json::Float(value).to_string())
         }
         Value::String(text) => str_repr(text),
         Value::Array(items) => {
@@ -49,25 +52,6 @@ pub(super) fn is_true(value: &Value) -> bool {
     }
 }
 
-/// A text as a literal.
-pub(super) fn str_repr(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut literal = String::from(quote);
-    for char in text.chars() {
-        match char {
-            '\\' => literal.push_str("\\\\"),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            '\t' => literal.push_str("\\t"),
-            _ if char == quote => literal.extend(['\\', quote]),
-            _ if char.is_control() => literal.push_str(&format!("\\x{:02x}", u32::from(char))),
-            _ => literal.push(char),
-        }
-    }
-    literal.push(quote);
-    literal
-}
-
 /// Bytes as a literal.
 pub(super) fn bytes_repr(bytes: &[u8]) -> String {
     let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { '"' } else { '\'' };
@@ -85,14 +69,6 @@ pub(super) fn bytes_repr(bytes: &[u8]) -> String {
     }
     literal.push(quote);
     literal
-}
-
-/// `1e16` is `1e+16` there, `1e-5` is `1e-05`.
-pub(super) fn float(value: f64) -> String {
-    let text = format!("{value:?}");
-    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
-    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
-    format!("{mantissa}e{sign}{digits:0>2}")
 }
 
 /// The rules of `pprint`: `indent` columns are taken on the left, `allowance` on the right.

@@ -19,16 +19,13 @@ use std::{
 
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
-use blosc_dtype::{
-    Dtype,
-    npy::{NpyError, NpyHeader},
-};
-use blosc_io::{FileStore, ReadAt as _};
+use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_io::FileStore;
 use serde::Serialize;
 
 use super::{
+    content,
     convert::{
-        head,
         source::{Items, Source},
         values,
     },
@@ -456,21 +453,14 @@ fn open_input(
         let items = values(path, csv_table::COMMA, Some(&row.dtype(path)?))?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }
-    let opened = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
-    uncompressed_input(opened, name)
+    uncompressed_input(File::open(path).map_err(Error::io_at(Doing::Open, path))?, name)
 }
 
 /// Raw data, or the array of a `.npy` file.
 fn uncompressed_input(file: File, name: String) -> Result<Input> {
-    let store = FileStore::from_file(file);
-    let file_len = store.len().map_err(Error::io(Doing::Open))?;
-    let head = head(&store)?;
-    let is_array = head.starts_with(b"\x93NUMPY");
-    let header = if is_array {
-        NpyHeader::parse(&head)?
-    } else {
-        let dtype = Dtype::parse("|u1").map_err(NpyError::Dtype)?;
-        NpyHeader::new(dtype, vec![file_len])
-    };
-    Ok(Input { name, source: Source::Items(Items::new(store, file_len, header)?), is_array })
+    let items = Items::in_file(FileStore::from_file(file), |len| {
+        Ok(Some(NpyHeader::new(content::parse("|u1")?, vec![len])))
+    })?;
+    let items = items.ok_or(message::NOT_AN_ARRAY.error())?;
+    Ok(Input { name, is_array: items.format == "npy", source: Source::Items(items) })
 }

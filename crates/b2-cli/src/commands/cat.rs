@@ -138,10 +138,7 @@ fn write_objects(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output
             progress.add(object.stored());
             next = self::next(args, cx, &mut objects, out)?;
         }
-        if objects.trailing() > 0 {
-            let text = format!("{} bytes after the last frame are no frame", objects.trailing());
-            cx.console.warning(&origin.name(), &text);
-        }
+        objects.warn_of_trailing(&cx.console, &origin.name());
         Ok(())
     }
 }

@@ -69,31 +69,29 @@ fn report_input(cx: &Context, origin: &Origin) -> Result<()> {
     }
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    let (names, readers) = match &object {
+    let (what, readers) = match &object {
         Object::Frame(schunk) => {
             let is_array = schunk.nd_meta().ok().flatten().is_some();
             let what = if is_array { "array in a frame" } else { "frame" };
-            ((info::frame_name(schunk, is_array), what), of_frame(schunk))
+            (what, of_frame(schunk))
         }
-        Object::Chunk(chunk) => (("chunk", "chunk"), of_chunk(chunk.header())),
+        Object::Chunk(chunk) => ("chunk", of_chunk(chunk.header())),
         Object::Blp(blp) => {
             let uses_snappy = blp.file.packed_chunk(0).is_ok_and(|chunk| {
                 ChunkHeader::parse(chunk.bytes())
                     .is_ok_and(|header| header.codec_id() == CodecId::SNAPPY)
             });
-            (("blp", "Bloscpack file"), of_blp(uses_snappy))
+            ("Bloscpack file", of_blp(uses_snappy))
         }
         Object::Bcolz(set) => {
             let is_table = matches!(set.set, DataSet::CTable(_));
             let what = if is_table { "table of bcolz" } else { "array of bcolz" };
-            ((set.format(), what), of_bcolz())
+            (what, of_bcolz())
         }
-        Object::Table(rows) => {
-            ((rows.format(), "table of a store"), of_store(rows.table().store())?)
-        }
+        Object::Table(rows) => ("table of a store", of_store(rows.table().store())?),
         Object::Opened(_) => return Err(Error::NotBlosc { start: vec![] }),
     };
-    print(cx, origin, names, readers)
+    print(cx, origin, (object.format(), what), readers)
 }
 
 /// Prints the readers of what has this format, and this name in the text.

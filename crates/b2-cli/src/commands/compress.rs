@@ -29,14 +29,14 @@ use serde::Serialize;
 
 use crate::{
     args::{ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split},
-    commands::convert::equal,
+    commands::convert::{equal, metadata::Metadata},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{Data, ObjectReader, Origin, origin, typesize},
     memory,
     output::{
-        Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, Staged, StorePlace, Target,
+        Counts, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
         Targets, placement, read_back, targets,
     },
     render::{Progress, harmless, path_text, size},
@@ -44,7 +44,6 @@ use crate::{
 };
 
 use lossy::Loss;
-use metadata::Metadata;
 
 /// Bytes of data in one frame of a sequence.
 const FRAME_OF_PIPE_NBYTES: u64 = 64 << 20;
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
         Ok(place) => place,
         Err(error) => return cx.refuse(&error),
     };
-    match check(args, place.as_ref()).and_then(|()| Metadata::from_options(&args.tuning)) {
+    match check(args, place.as_ref()).and_then(|()| metadata::from_options(&args.tuning)) {
         Ok(metadata) if place.is_some() => cx.run_on_inputs(inputs, |origin| {
             compress_input(args, cx, origin, &metadata, Dest::Store(place.as_ref()))
         }),
@@ -119,12 +118,7 @@ impl CompressedFormat {
     }
 
     fn name(self) -> &'static str {
-        match self {
-            Self::B2frame => "b2frame",
-            Self::B2nd => "b2nd",
-            Self::Chunk => "chunk",
-            Self::Blp => "blp",
-        }
+        &self.suffix()[1..]
     }
 }
 
@@ -142,8 +136,7 @@ fn check_name(args: &CompressArgs) -> Result<()> {
     if output.is_dir() || !others.any(|suffix| name.ends_with(suffix.as_bytes())) {
         return Ok(());
     }
-    let error = Box::new(message::NAME_OF_OTHER_FORMAT.error());
-    Err(Error::Input { file: path_text(output), error })
+    Err(message::NAME_OF_OTHER_FORMAT.of_file(output))
 }
 
 /// Where the output of an input goes.
@@ -182,7 +175,7 @@ fn check(args: &CompressArgs, place: Option<&StorePlace>) -> Result<()> {
             return Err(message::ONE_CHUNK.error());
         }
         Some(CompressedFormat::Chunk | CompressedFormat::Blp)
-            if Metadata::is_wanted(&args.tuning) =>
+            if metadata::is_wanted(&args.tuning) =>
         {
             return Err(message::NO_METALAYERS.error());
         }
@@ -236,7 +229,7 @@ fn compress_input(
     let (target, place, station) = match dest {
         Dest::Targets(targets) => (targets.next(origin, Naming::Add(format.suffix()))?, None, None),
         Dest::Store(place) => {
-            let station = Nest::for_stream(&cx.unfinished)?;
+            let station = Staged::for_stream(&cx.unfinished)?;
             (Target::File(station.path().to_owned()), place, Some(station))
         }
     };
@@ -282,7 +275,8 @@ fn has_suffix(origin: &Origin, suffix: &str) -> bool {
 /// Is this a `.npy` file whose items are pickled?
 fn is_array_of_objects(sample: &[u8]) -> bool {
     let header = sample.get(..sample.len().min(256)).unwrap_or_default();
-    sample.starts_with(b"\x93NUMPY") && header.windows(12).any(|part| part == b"'descr': '|O")
+    sample.starts_with(blosc_dtype::npy::MAGIC)
+        && header.windows(12).any(|part| part == b"'descr': '|O")
 }
 
 /// The size of the items, and where it comes from unless it was given.
@@ -388,15 +382,6 @@ struct Work<'a> {
     progress: Progress,
 }
 
-/// Sizes of input and output.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    frames: u64,
-    nbytes: u64,
-    /// Bytes of all frames, headers, indexes and trailers included.
-    stored: u64,
-}
-
 impl Work<'_> {
     /// One frame or chunk in one file.
     fn to_file(&self, data: Data, target: &Path) -> Result<Counts> {
@@ -435,8 +420,8 @@ impl Work<'_> {
         let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
         let totals = self
             .compress(&mut reader, &mut writer, &memory)
-            .map_err(|error| name_output_of(error, target))?;
-        let store = writer.finish().map_err(|error| name_output_of(error.into(), target))?;
+            .map_err(|error| error.of_output(target))?;
+        let store = writer.finish().map_err(|error| Error::from(error).of_output(target))?;
         let stored =
             store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes: totals.nbytes, stored }, reader.take_digest()))
@@ -452,11 +437,13 @@ impl Work<'_> {
     /// To a stream: one chunk, or any number of frames.
     fn to_stream(&self, data: Data, mut out: Sink) -> Result<Counts> {
         let counts = match self.format {
+            // A file in the end, as `> FILE` makes it: other programs read only the first frame of
+            // a sequence.
             CompressedFormat::B2frame if out.is_regular_file() => {
-                self.frame_through_file(data, &mut out)?
+                self.through_file(data, &mut out, Self::frame_to_file)?
             }
             CompressedFormat::B2frame => self.sequence(data, &mut out)?,
-            CompressedFormat::B2nd => self.array_to_stream(data, &mut out)?,
+            CompressedFormat::B2nd => self.through_file(data, &mut out, Self::array_to_file)?,
             CompressedFormat::Chunk => {
                 let (chunk, counts, digest) = self.chunk(data)?;
                 out.write(&chunk)?;
@@ -469,13 +456,17 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// One frame to a stream that is a file in the end, as `> FILE` makes it: other programs read
-    /// only the first of a sequence. It grows in a temporary file, since its header comes last.
-    fn frame_through_file(&self, data: Data, out: &mut Sink) -> Result<Counts> {
+    /// Makes the output in a temporary file by `write`, since its header comes last, and copies it
+    /// to `out`.
+    fn through_file(
+        &self,
+        data: Data,
+        out: &mut Sink,
+        write: impl FnOnce(&Self, Data, File, &Path) -> Result<(Counts, Digest)>,
+    ) -> Result<Counts> {
         let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
         let handle = || file.try_clone().map_err(Error::io(Doing::Spool));
-        let (counts, digest) =
-            self.frame_to_file(data, handle()?, Path::new("the temporary file"))?;
+        let (counts, digest) = write(self, data, handle()?, Path::new("the temporary file"))?;
         self.measure_loss(Arc::new(FileStore::from_file(handle()?)))?;
         if self.args.tuning.verify {
             self.read_back(handle()?, digest)?;
@@ -623,16 +614,4 @@ impl Work<'_> {
 
 fn check_digest(found: &Digest, expected: &Digest) -> Result<()> {
     if found == expected { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) }
-}
-
-/// Failures of the storage concern the output when they come from writing, and the input when they
-/// come from reading.
-fn name_output_of(error: Error, target: &Path) -> Error {
-    match error {
-        Error::Frame(b2frame::Error::Write { source, .. }) => {
-            Error::io_at(Doing::Write, target)(source)
-        }
-        Error::Frame(b2frame::Error::Input { source, .. }) => Error::io(Doing::Read)(source),
-        other => other,
-    }
 }

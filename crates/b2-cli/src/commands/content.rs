@@ -12,7 +12,7 @@ use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 
 use super::convert::{
-    from_parquet, head,
+    from_parquet,
     source::{Items, Layout, Source},
     values,
 };
@@ -28,9 +28,6 @@ use crate::{
         typesize::dtype_of_name,
     },
 };
-
-/// How `.npy` files begin.
-const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Does a directory hold this file for us?
 pub(super) fn is_wanted(path: &Path) -> bool {
@@ -120,7 +117,9 @@ fn for_each_guarded(
             Ok(Some(object)) => object,
             Ok(None) => break,
             Err(Error::NotBlosc { start }) if nobjects == 0 && is_read_once(origin) => {
-                work(Source::Items(bytes_of(objects.rest(start)?)?))?;
+                let store = objects.rest(start)?;
+                let len = store.len().map_err(Error::io(Doing::Spool))?;
+                work(Source::Items(Items::new(store, len, bytes_of(len)?)?))?;
                 return Ok(1);
             }
             Err(error) => return Err(error),
@@ -132,10 +131,7 @@ fn for_each_guarded(
         work(Source::Object(object))?;
         nobjects += 1;
     }
-    if objects.trailing() > 0 {
-        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
-        cx.console.warning(&origin.name(), &text);
-    }
+    objects.warn_of_trailing(&cx.console, &origin.name());
     Ok(nobjects)
 }
 
@@ -290,10 +286,9 @@ fn is_read_once(origin: &Origin) -> bool {
     }
 }
 
-/// The content of a file of no format of ours.
-fn bytes_of(store: FileStore) -> Result<Items> {
-    let len = store.len().map_err(Error::io(Doing::Spool))?;
-    Items::new(store, len, NpyHeader { len: 0, ..NpyHeader::new(opaque(1)?, vec![len]) })
+/// A file of `len` bytes that are the items.
+fn bytes_of(len: u64) -> Result<NpyHeader> {
+    Ok(NpyHeader::new(opaque(1)?, vec![len]))
 }
 
 /// The items of a file that is not compressed.
@@ -304,12 +299,7 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
         return Ok(None);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
-    let header = match head.starts_with(NPY_MAGIC) {
-        true => NpyHeader::parse(&head)?,
-        false => NpyHeader { len: 0, ..NpyHeader::new(opaque(1)?, vec![file_len]) },
-    };
-    Items::new(store, file_len, header).map(Some)
+    Items::in_file(store, |len| bytes_of(len).map(Some))
 }
 
 /// The type of bytes that mean nothing here.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! One file for each destination, which takes chunks if it can hold them and no other chunks were
-//! requested, and else the content. Output grows in a folder of its own ([`Nest`]), since some of
+//! requested, and else the content. Output grows in a folder of its own ([`Staged`]), since some of
 //! it is a folder.
 
 mod anew;
@@ -59,7 +59,7 @@ use crate::{
     },
     memory,
     output::{
-        Dest, Digest, Digesting, Naming, Nest, Outcome, Placement, Sink, StorePlace, Target,
+        Dest, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
         Targets, placement,
     },
     render::{Progress, harmless, path_text, size},
@@ -356,10 +356,7 @@ impl<'a> Convert<'a> {
         if objects.next()?.is_some() {
             return super::sequence::merged(cx, origin).map(Source::Object);
         }
-        if objects.trailing() > 0 {
-            let text = format!("{} bytes after the last frame are no frame", objects.trailing());
-            cx.console.warning(&origin.name(), &text);
-        }
+        objects.warn_of_trailing(&cx.console, &origin.name());
         Ok(Source::Object(object))
     }
 
@@ -383,20 +380,14 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
         return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    let (file_len, head) = (store.len().map_err(Error::io(Doing::Open))?, head(&store)?);
-    let header = match &args.dtype {
-        _ if head.starts_with(b"\x93NUMPY") => NpyHeader::parse(&head)?,
-        Some(dtype) => {
-            let itemsize = (dtype.itemsize() as u64).max(1);
-            let shape = args.shape.as_ref().map_or_else(
-                || vec![file_len / itemsize],
-                |shape| shape.of_items(file_len / itemsize),
-            );
+    Items::in_file(store, |len| {
+        let header = |dtype: &Dtype| {
+            let nitems = len / (dtype.itemsize() as u64).max(1);
+            let shape = args.shape.as_ref().map_or(vec![nitems], |shape| shape.of_items(nitems));
             NpyHeader::new(dtype.clone(), shape)
-        }
-        None => return Ok(None),
-    };
-    Items::new(store, file_len, header).map(Some)
+        };
+        Ok(args.dtype.as_ref().map(header))
+    })
 }
 
 /// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
@@ -421,6 +412,12 @@ pub(super) fn head(store: &FileStore) -> Result<Vec<u8>> {
     let mut head = vec![0; memory::as_len(len).min(NPY_HEAD_NBYTES)];
     store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
     Ok(head)
+}
+
+/// The header of a `.npy` file.
+pub(super) fn npy_header(path: &Path) -> Result<NpyHeader> {
+    let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
+    Ok(NpyHeader::parse(&head)?)
 }
 
 /// Bytes in which the header of a `.npy` file should be.
@@ -469,15 +466,15 @@ impl Work<'_> {
     }
 
     fn to_file(&self, target: &Path) -> Result<Done> {
-        let nest = Nest::create(target, self.output.into(), &self.cx.unfinished)?;
-        let done = self.write(&nest)?;
+        let staged = Staged::in_folder(target, self.output.into(), &self.cx.unfinished)?;
+        let done = self.write(&staged)?;
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
         Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
-            nest,
-            |nest| self.read_back(nest.path()),
-            |nest| match done.left_out.first() {
+            staged,
+            |staged| self.read_back(staged.path()),
+            |staged| match done.left_out.first() {
                 Some(what) => Ok(Some(what.clone())),
-                None => self.lost(nest.path()),
+                None => self.lost(staged.path()),
             },
         )?;
         Ok(done)
@@ -488,32 +485,33 @@ impl Work<'_> {
         if self.format.is_folder() {
             return Err(message::DIRECTORY_TO_STDOUT.error());
         }
-        let nest = Nest::for_stream(&self.cx.unfinished)?;
-        let done = self.write(&nest)?;
-        out.write_rest(&mut File::open(nest.path()).map_err(Error::io(Doing::Spool))?)?;
+        let staged = Staged::for_stream(&self.cx.unfinished)?;
+        let done = self.write(&staged)?;
+        out.write_rest(&mut File::open(staged.path()).map_err(Error::io(Doing::Spool))?)?;
         out.finish()?;
         Ok(done)
     }
 
     /// Writes the output to where it grows.
-    fn write(&self, nest: &Nest) -> Result<Done> {
+    fn write(&self, staged: &Staged) -> Result<Done> {
         let done = match self.format {
-            ConvertedFormat::B2frame | ConvertedFormat::Sframe => self.frame(nest.path()),
-            ConvertedFormat::B2nd => self.array(nest.path()),
-            ConvertedFormat::Blp => self.blp(nest.path()),
-            ConvertedFormat::Npy => self.npy(nest.path()),
-            ConvertedFormat::Chunk => self.chunk(nest.path()),
-            ConvertedFormat::Raw => self.raw(nest.path()),
-            ConvertedFormat::Carray | ConvertedFormat::Ctable => self.bcolz(nest.path()),
-            ConvertedFormat::Csv => self.csv(nest.path()),
-            ConvertedFormat::B2z | ConvertedFormat::B2d => self.store(nest.path()),
-            ConvertedFormat::Parquet => self.parquet(nest.path()),
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe => self.frame(staged.path()),
+            ConvertedFormat::B2nd => self.array(staged.path()),
+            ConvertedFormat::Blp => self.blp(staged.path()),
+            ConvertedFormat::Npy => self.npy(staged.path()),
+            ConvertedFormat::Chunk => self.chunk(staged.path()),
+            ConvertedFormat::Raw => self.raw(staged.path()),
+            ConvertedFormat::Carray | ConvertedFormat::Ctable => self.bcolz(staged.path()),
+            ConvertedFormat::Csv => self.csv(staged.path()),
+            ConvertedFormat::B2z | ConvertedFormat::B2d => self.store(staged.path()),
+            ConvertedFormat::Parquet => self.parquet(staged.path()),
         };
-        let mut done = done.map_err(|error| name_output_of(error, nest.target()))?;
+        let mut done = done.map_err(|error| error.of_output(staged.target()))?;
         done.left_out.extend(self.dropped.iter().map(|name| format!("the column `{name}`")));
         done.left_out.extend(self.lost_of_columns());
         done.left_out.extend(self.lost_of_rows()?);
-        let stored = bytes_of(nest.path()).map_err(Error::io_at(Doing::Write, nest.target()))?;
+        let stored =
+            bytes_of(staged.path()).map_err(Error::io_at(Doing::Write, staged.target()))?;
         self.tell_left_out(&done.left_out);
         Ok(Done { stored, ..done })
     }
@@ -528,10 +526,7 @@ impl Work<'_> {
                 return if is_equal { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) };
             }
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
-            ConvertedFormat::Npy => {
-                let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-                digest_of_file(path, NpyHeader::parse(&head(&store)?)?.len as u64)?
-            }
+            ConvertedFormat::Npy => digest_of_file(path, npy_header(path)?.len as u64)?,
             _ => {
                 let origin = Origin::File { path: path.to_owned(), part: origin::Part::Whole };
                 let object = ObjectReader::open(&origin, self.cx.dparams())?.next()?;
@@ -646,14 +641,4 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
         return Ok(formats::bcolz::stored(path));
     }
     fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + bytes_of(&entry?.path())?))
-}
-
-/// Failures of the storage concern the output when they come from writing.
-fn name_output_of(error: Error, target: &Path) -> Error {
-    match error {
-        Error::Frame(b2frame::Error::Write { source, .. }) => {
-            Error::io_at(Doing::Write, target)(source)
-        }
-        other => other,
-    }
 }

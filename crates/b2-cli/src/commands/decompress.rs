@@ -7,18 +7,20 @@ use std::{
     time::Instant,
 };
 
-use blosc_dtype::npy::NpyHeader;
+use blosc_dtype::npy;
 use serde::Serialize;
 
 use crate::{
     args::{DecompressArgs, RestoredFormat},
+    commands::convert::source::layout_of,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{Blp, store},
-    inputs::{Guard, Object, ObjectReader, Origin, Part, decoded, item_type, origin, raw_data},
+    inputs::{Guard, Object, ObjectReader, Origin, Part, decoded, origin, raw_data},
     output::{
-        Dest, Naming, Outcome, Placement, Sink, Staged, Targets, placement, read_back, targets,
+        Counts, Dest, Naming, Outcome, Placement, Sink, Staged, Targets, placement, read_back,
+        targets,
     },
     render::{Progress, path_text},
 };
@@ -72,13 +74,7 @@ fn decompress_input(
         }
         Dest::File(path) => work.to_file(&mut objects, path)?,
     };
-    let trailing = objects.objects.trailing();
-    if trailing > 0 {
-        cx.console.warning(
-            &origin.name(),
-            &format!("{trailing} bytes after the last frame are no frame"),
-        );
-    }
+    objects.objects.warn_of_trailing(&cx.console, &origin.name());
     work.report(counts, target.path(), start)
 }
 
@@ -123,26 +119,20 @@ fn check_name(
     }
     if targets::is_npy(output) {
         let mut start = vec![];
-        let nbytes = decoded::nbytes(object)?.min(NPY_MAGIC.len() as u64);
+        let nbytes = decoded::nbytes(object)?.min(npy::MAGIC.len() as u64);
         decoded::part(object, 0..nbytes, &cx.read_options(), &mut |bytes| {
             start.extend_from_slice(bytes);
             Ok(())
         })?;
-        return if start == NPY_MAGIC { Ok(()) } else { Err(message::NOT_AN_ARRAY.error()) };
+        return if start == npy::MAGIC { Ok(()) } else { Err(message::NOT_AN_ARRAY.error()) };
     }
     let is_table = ["csv", "parquet"].iter().any(|name| extension == *name);
     let is_ours = targets::FRAME_SUFFIXES.iter().any(|suffix| extension == &suffix[1..]);
     match is_ours || is_table && is_array(object) {
-        true => Err(Error::Input {
-            file: path_text(output),
-            error: Box::new(message::NOT_RESTORED_TO.error()),
-        }),
+        true => Err(message::NOT_RESTORED_TO.of_file(output)),
         false => Ok(()),
     }
 }
-
-/// How `.npy` files begin.
-const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
 fn is_array(object: &Object) -> bool {
     match object {
@@ -188,25 +178,13 @@ struct Work<'a> {
 
 /// The header of the `.npy` file for an array.
 fn npy_header(object: &Object) -> Result<Vec<u8>> {
-    let schunk = match object {
-        Object::Frame(schunk) => schunk,
-        Object::Blp(blp) => return blp.npy_header(),
-        Object::Bcolz(set) => return set.npy_header(),
-        Object::Table(rows) => return rows.npy_header(),
-        Object::Chunk(_) | Object::Opened(_) => return Err(message::NOT_AN_ARRAY.error()),
+    let layout = match object {
+        // A frame that has kept the metadata of an array is bytes all the same.
+        Object::Frame(schunk) if schunk.nd_meta()?.is_none() => None,
+        Object::Chunk(_) | Object::Opened(_) => None,
+        object => layout_of(object)?,
     };
-    let meta = schunk.nd_meta()?.ok_or(message::NOT_AN_ARRAY.error())?;
-    let typesize = schunk.header().typesize().get();
-    let dtype = item_type(&meta, typesize)?;
-    let header = NpyHeader::new(dtype.clone(), meta.shape().to_vec());
-    header.to_bytes().ok_or(message::NO_NPY_DTYPE.about(dtype))
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    frames: u64,
-    nbytes: u64,
-    stored: u64,
+    layout.ok_or(message::NOT_AN_ARRAY.error())?.npy_header()
 }
 
 impl Work<'_> {

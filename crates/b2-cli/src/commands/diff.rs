@@ -168,10 +168,7 @@ impl Side {
             let layout = content::layout(&sources)?.filter(|_| !is_bytes(&sources));
             Ok((sources, layout))
         };
-        match open() {
-            Ok((sources, layout)) => Ok(Self { name, sources, layout }),
-            Err(error) => Err(Error::Input { file: name, error: Box::new(error) }),
-        }
+        Self::new(name, open())
     }
 
     /// Comma-separated values, of a type if one is given.
@@ -183,7 +180,11 @@ impl Side {
             let layout = source.layout()?;
             Ok((vec![source], layout))
         };
-        match read() {
+        Self::new(name, read())
+    }
+
+    fn new(name: String, opened: Result<(Vec<Source>, Option<Layout>)>) -> Result<Self> {
+        match opened {
             Ok((sources, layout)) => Ok(Self { name, sources, layout }),
             Err(error) => Err(Error::Input { file: name, error: Box::new(error) }),
         }

@@ -109,7 +109,7 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
         report(cx, "b2.split/1", &origin.name(), &target, done)?;
         nframes += 1;
     }
-    warn_of_rest(cx, origin, &objects);
+    objects.warn_of_trailing(&cx.console, &origin.name());
     Ok(())
 }
 
@@ -198,15 +198,8 @@ fn copy_frames(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied>
         }
         all.add(copy(&found, &object, sink)?);
     }
-    warn_of_rest(cx, origin, &objects);
+    objects.warn_of_trailing(&cx.console, &origin.name());
     Ok(all)
-}
-
-fn warn_of_rest(cx: &Context, origin: &Origin, objects: &ObjectReader) {
-    if objects.trailing() > 0 {
-        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
-        cx.console.warning(&origin.name(), &text);
-    }
 }
 
 /// Copies the bytes of an object that is one piece of a file.

@@ -12,6 +12,7 @@ use std::{io, path::Path, sync::Arc};
 
 use b2frame::SChunk;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
     args::{self, LookArgs},
@@ -25,7 +26,7 @@ use crate::{
     },
     opener::Opened,
     render::{Units, harmless, size},
-    report::{ChunkRow, ChunkTable, InfoReport, MAX_LISTED_CHUNKS},
+    report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS},
 };
 
 /// Describes each input.
@@ -54,8 +55,8 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
     if let Some(table) = crate::formats::store::table(origin, cx.dparams())? {
         return store::describe_table(cx, &origin.name(), &table);
     }
-    if let Some(described) = npy::describe(cx, origin)? {
-        return cx.console.print(&described);
+    if origin::is_npy(origin) {
+        return npy::run(cx, origin);
     }
     let mut objects =
         ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
@@ -150,15 +151,14 @@ fn text(report: &InfoReport<'_>, trailing: u64, console: &Console) -> String {
     lines.names("meta", report.metalayers.keys());
     lines.names("vlmeta", report.vlmetalayers.keys());
     if verbose {
-        lines.layers(report);
+        lines.values(&report.metalayers);
+        lines.values(&report.vlmetalayers);
         lines.frames(report);
     }
     if trailing > 0 {
         lines.add("after", &format!("{} that are no frame", units.size(trailing)));
     }
-    for problem in &report.problems {
-        lines.add("problem", problem);
-    }
+    lines.notes(&[], &report.problems);
     lines.text
 }
 
@@ -194,27 +194,40 @@ impl Lines {
         let _written = writeln!(self.text, "  {:<10}  {}", harmless(label), harmless(text));
     }
 
+    fn notes(&mut self, warnings: &[String], problems: &[String]) {
+        warnings.iter().for_each(|warning| self.add("warning", warning));
+        problems.iter().for_each(|problem| self.add("problem", problem));
+    }
+
+    /// How many items of `typesize` bytes there are, and the sizes of the whole.
+    fn items(&mut self, file: &FileSummary<'_>, typesize: u64) {
+        let nitems = size::count(file.nbytes / typesize.max(1));
+        let item = size::counted(typesize, "byte");
+        let sizes = sizes(file.nbytes, file.cbytes, self.units);
+        self.add("items", &format!("{nitems} x {item}     {sizes}"));
+    }
+
+    /// The names of attributes, and their values for those who want to see more.
+    fn attrs(&mut self, attrs: &Map<String, Value>, verbose: bool) {
+        self.names("attrs", attrs.keys());
+        if verbose {
+            self.values(attrs);
+        }
+    }
+
+    fn values(&mut self, values: &Map<String, Value>) {
+        values.iter().for_each(|(name, value)| self.add(name, &value.to_string()));
+    }
+
     /// Items, or the shape of an array.
     fn shape(&mut self, report: &InfoReport<'_>) {
-        let sizes = sizes(report.file.nbytes, report.file.cbytes, self.units);
-        let Some(array) = &report.array else {
-            let nitems = size::count(report.file.nbytes / report.typesize.max(1));
-            let item = size::counted(report.typesize, "byte");
-            return self.add("items", &format!("{nitems} x {item}     {sizes}"));
-        };
         let typesize = report.typesize;
-        self.add(
-            "shape",
-            &format!(
-                "{}     {}, items of {}, C order",
-                dims(&array.shape),
-                array.dtype,
-                size::counted(typesize, "byte")
-            ),
-        );
+        let Some(array) = &report.array else { return self.items(&report.file, typesize) };
+        let (shape, item) = (dims(&array.shape), size::counted(typesize, "byte"));
+        self.add("shape", &format!("{shape}     {}, items of {item}, C order", array.dtype));
         self.add("chunks", &dims(&array.chunkshape));
         self.add("blocks", &dims(&array.blockshape));
-        self.add("size", &sizes);
+        self.add("size", &sizes(report.file.nbytes, report.file.cbytes, self.units));
     }
 
     fn chunks(&mut self, report: &InfoReport<'_>) {
@@ -286,13 +299,6 @@ impl Lines {
         let names: Vec<_> = names.map(String::as_str).collect();
         if !names.is_empty() {
             self.add(label, &names.join(", "));
-        }
-    }
-
-    /// The content of metalayers.
-    fn layers(&mut self, report: &InfoReport<'_>) {
-        for (name, value) in report.metalayers.iter().chain(&report.vlmetalayers) {
-            self.add(name, &value.to_string());
         }
     }
 

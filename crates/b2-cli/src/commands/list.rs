@@ -161,10 +161,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
             }
         }
     }
-    if objects.trailing() > 0 {
-        let text = format!("{} bytes after the last frame are no frame", objects.trailing());
-        cx.console.warning(&row.path, &text);
-    }
+    objects.warn_of_trailing(&cx.console, &row.path);
     row.file_ratio = row.file_bytes.and_then(|file_bytes| size::cratio(row.nbytes, file_bytes));
     Ok(row)
 }

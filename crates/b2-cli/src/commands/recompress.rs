@@ -6,18 +6,17 @@
 use std::{path::Path, time::Instant};
 
 use b2store::{StoreWriter, WriteOptions};
-use blosc_io::{Lock, lock::LockTimeout};
 use serde::Serialize;
 
-use super::convert::{self, Rewritten, source::Source};
+use super::convert::{self, Rewritten};
 use crate::{
     args::{ConvertArgs, ConvertedFormat, RecompressArgs},
     context::Context,
-    error::{Doing, Error, Result, message},
+    error::{Error, Result, message},
     exit::Code,
     formats::{csv_table, store},
     inputs::{Object, ObjectReader, Origin, Part, origin},
-    output::{Naming, Nest, Outcome, Target, Targets, check_frame_name},
+    output::{Naming, Outcome, Staged, Target, Targets, check_frame_name},
     render::{path_text, size},
 };
 
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
                 return recompress_value(args, &options, cx, origin, path, key);
             }
             let path = in_place(cx, origin)?;
-            let _lock = lock(args, cx, path)?;
+            let _lock = cx.lock_exclusive(path, args.lock)?;
             recompress(&options, cx, origin, &Target::File(path.to_owned()))
         });
     }
@@ -88,7 +87,7 @@ fn recompress_value(
     let locked = WriteOptions::default().wait(cx.lock_wait(args.lock));
     let mut writer = StoreWriter::open_with(path, &locked)?;
     let format = convert_format(cx, origin)?;
-    let station = Nest::for_stream(&cx.unfinished)?;
+    let station = Staged::for_stream(&cx.unfinished)?;
     let target = Target::File(station.path().to_owned());
     let done = convert::rewrite(options, cx, origin, format, &target)?;
     writer.insert_file(key, station.path())?;
@@ -108,39 +107,29 @@ fn in_place<'a>(cx: &Context, origin: &'a Origin) -> Result<&'a Path> {
     Ok(path)
 }
 
-/// Keeps others from changing what is replaced.
-fn lock(args: &RecompressArgs, cx: &Context, path: &Path) -> Result<Lock> {
-    Lock::exclusive(path, &cx.lock_wait(args.lock)).map_err(|error| {
-        match LockTimeout::find(&error) {
-            Some(timeout) => Error::Locked(timeout.clone()),
-            None => Error::io(Doing::Open)(error),
-        }
-    })
-}
-
 /// The format of the object, as `convert` calls it.
 fn convert_format(cx: &Context, origin: &Origin) -> Result<ConvertedFormat> {
     let object = ObjectReader::open(origin, cx.dparams())?.next()?;
-    format(&Source::Object(object.ok_or(Error::NotBlosc { start: vec![] })?))
+    format(&object.ok_or(Error::NotBlosc { start: vec![] })?)
 }
 
-fn format(source: &Source) -> Result<ConvertedFormat> {
-    Ok(match source {
-        Source::Object(Object::Frame(schunk)) if crate::inputs::object::is_sparse(schunk) => {
+fn format(object: &Object) -> Result<ConvertedFormat> {
+    Ok(match object {
+        Object::Frame(schunk) if crate::inputs::object::is_sparse(schunk) => {
             ConvertedFormat::Sframe
         }
-        Source::Object(Object::Frame(schunk)) => match schunk.nd_meta()? {
+        Object::Frame(schunk) => match schunk.nd_meta()? {
             Some(_) => ConvertedFormat::B2nd,
             None => ConvertedFormat::B2frame,
         },
-        Source::Object(Object::Chunk(_)) => ConvertedFormat::Chunk,
-        Source::Object(Object::Blp(_)) => ConvertedFormat::Blp,
-        Source::Object(Object::Bcolz(set)) if set.format() == "ctable" => ConvertedFormat::Ctable,
-        Source::Object(Object::Bcolz(_)) => ConvertedFormat::Carray,
-        Source::Object(Object::Table(rows)) => {
+        Object::Chunk(_) => ConvertedFormat::Chunk,
+        Object::Blp(_) => ConvertedFormat::Blp,
+        Object::Bcolz(set) if set.format() == "ctable" => ConvertedFormat::Ctable,
+        Object::Bcolz(_) => ConvertedFormat::Carray,
+        Object::Table(rows) => {
             return Err(message::A_TABLE.about(rows.table().key()));
         }
-        Source::Object(Object::Opened(_)) | Source::Items(_) => {
+        Object::Opened(_) => {
             return Err(Error::NotBlosc { start: vec![] });
         }
     })

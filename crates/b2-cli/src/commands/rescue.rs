@@ -13,7 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use b2frame::rescue::ChunkState;
+use b2frame::rescue::{ChunkState, RescueOptions};
+use blosc_chunk::{DParams, Limits};
 use serde::Serialize;
 
 use crate::{
@@ -21,9 +22,10 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Origin, Part, origin},
+    formats::bcolz::stored,
+    inputs::{Guard, Origin, Part, origin},
     memory,
-    output::{Naming, StageOptions, Target, Targets, check_frame_name},
+    output::{Naming, StageOptions, Staged, Target, Targets, check_frame_name},
     render::{harmless, path_text},
     report::MAX_LISTED_CHUNKS,
 };
@@ -36,6 +38,57 @@ struct RescueReport<'a> {
     output: String,
     #[serde(flatten)]
     saved: &'a Saved,
+}
+
+/// A rescue under way.
+#[derive(Clone, Copy)]
+struct Rescue<'a> {
+    args: &'a RescueArgs,
+    cx: &'a Context,
+    /// The damaged object.
+    path: &'a Path,
+    /// The byte at which the only one starts that is wanted of several in a file.
+    offset: Option<u64>,
+    /// Where the sound parts go.
+    target: &'a Path,
+}
+
+impl Rescue<'_> {
+    /// How chunks are decoded, in half of the memory.
+    fn dparams(self) -> DParams {
+        let limits = Limits::none().max_nbytes(self.cx.memory() / 2);
+        self.cx.dparams().limits(limits)
+    }
+
+    fn stage_options(self) -> StageOptions {
+        StageOptions { force: self.args.force, sync: !self.args.no_sync }
+    }
+
+    /// Starts the new object as a file that is written by handle.
+    fn stage_file(self) -> Result<Staged> {
+        Staged::create(self.target, self.stage_options(), &self.cx.unfinished)
+    }
+
+    /// Starts the new object, which is written by path.
+    fn stage(self) -> Result<Staged> {
+        Staged::in_folder(self.target, self.stage_options(), &self.cx.unfinished)
+    }
+
+    /// Puts the new object in its place.
+    fn commit(self, staged: Staged) -> Result<()> {
+        staged.commit_with_mode(fs::metadata(self.path).ok().as_ref())
+    }
+
+    /// What is made of an object of `stored` bytes, with a bound for the data.
+    fn options(self, stored: u64) -> RescueOptions {
+        let allowed = Guard::allowance(self.args.limits, stored);
+        RescueOptions::default().fill(self.args.fill()).max_nbytes(Some(allowed))
+    }
+
+    /// What is done with chunks that are lost.
+    fn lost_are(self) -> &'static str {
+        if self.args.cut { "cut" } else { "filled" }
+    }
 }
 
 /// How many chunks or blocks were in which state.
@@ -169,21 +222,21 @@ fn rescue_input(
         return Err(message::RESCUE_NEEDS_FILES.error());
     };
     let _lock = cx.lock_shared(origin, args.lock)?;
-    let options = StageOptions { force: args.force, sync: !args.no_sync };
+    let rescue = Rescue { args, cx, path, offset, target: &target };
     let is_bcolz = offset.is_none() && bcolz::was_one(path);
     if args.dtype.is_some() && !is_bcolz {
         return Err(message::TYPE_OF_BCOLZ.error());
     }
     let saved = if offset.is_none() && store::was_one(path) {
-        store::run(args, cx, path, &target, options)?
+        store::run(rescue)?
     } else if is_bcolz {
-        bcolz::run(args, cx, path, &target, options)?
+        bcolz::run(rescue)?
     } else if offset.is_none() && path.is_file() && blp::is_blp(path)? {
-        blp::run(args, cx, path, &target, options)?
+        blp::run(rescue)?
     } else if path.is_file() && chunk::is_chunk(path, offset.unwrap_or(0))? {
-        chunk::run(args, cx, path, offset, &target, options)?
+        chunk::run(rescue)?
     } else {
-        frame::run(args, cx, path, offset, &target, options)?
+        frame::run(rescue)?
     };
     report(cx, origin, &target, saved)
 }
@@ -231,13 +284,10 @@ fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<'_> {
 
 /// Bytes that a file or a directory takes.
 pub(super) fn size_of(path: &Path) -> u64 {
-    if !path.is_dir() {
-        return fs::metadata(path).map_or(0, |found| found.len());
+    match path.is_dir() {
+        true => stored(path),
+        false => fs::metadata(path).map_or(0, |found| found.len()),
     }
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    // Links may lead round in circles.
-    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    files.map(|entry| size_of(&entry.path())).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

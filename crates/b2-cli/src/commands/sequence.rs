@@ -9,7 +9,7 @@ use std::{
 
 use b2frame::{SChunk, SChunkWriter};
 use blosc_chunk::{CodecId, Pipeline, Registries};
-use blosc_io::{FileStore, Lock, lock::LockTimeout};
+use blosc_io::FileStore;
 
 use super::frames;
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats,
     inputs::{Object, ObjectReader, Origin, Part},
-    output::{Nest, Sink, StageOptions},
+    output::{Sink, StageOptions, Staged},
     render::{harmless, size::count},
 };
 
@@ -31,19 +31,15 @@ use crate::{
 /// file is as it was then.
 pub(super) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Result<()> {
     let origin = Origin::File { path: path.to_owned(), part: Part::Whole };
-    let turn = Lock::exclusive(path, &cx.lock_wait(lock));
-    let _turn = turn.map_err(|error| match LockTimeout::find(&error) {
-        Some(timeout) => Error::Locked(timeout.clone()),
-        None => Error::io_at(Doing::Open, path)(error),
-    })?;
+    let _turn = cx.lock_exclusive(path, lock)?;
     let metadata = fs::metadata(path).map_err(Error::io_at(Doing::Open, path))?;
-    let nest = Nest::create(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
-    let nframes = merge(cx, &origin, nest.path())?;
+    let staged = Staged::in_folder(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
+    let nframes = merge(cx, &origin, staged.path())?;
     if nframes < 2 {
         // Another program has done it meanwhile.
         return Ok(());
     }
-    nest.commit_with_mode(Some(&metadata))?;
+    staged.commit_with_mode(Some(&metadata))?;
     let name = origin.name();
     cx.console.note(&format!("{}: {} frames are one now", harmless(&name), count(nframes)));
     Ok(())
@@ -55,7 +51,7 @@ pub(super) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
 ///
 /// When they are no one content, or cannot be read or written.
 pub(super) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
-    let station = Nest::for_stream(&cx.unfinished)?;
+    let station = Staged::for_stream(&cx.unfinished)?;
     merge(cx, origin, station.path())?;
     // The open file stays when its name goes with the station.
     let file = File::open(station.path()).map_err(Error::io(Doing::Spool))?;

@@ -2,18 +2,18 @@
 
 pub(super) mod array;
 pub(super) mod item;
-mod npy;
 mod numpy;
 mod object;
 pub(in crate::commands) mod records;
 pub(super) mod render;
+mod rows;
 pub(super) mod store;
 mod stream;
 mod table;
 
 use std::sync::Arc;
 
-use b2frame::nd::{Pick, Selection};
+use b2frame::nd::Pick;
 use bcolz_store::DataSet;
 use blosc_dtype::{Dtype, npy::without_unnamed_padding};
 use serde::Serialize;
@@ -26,7 +26,7 @@ use self::{
 use crate::{
     args::{DataShape, ShowArgs, Span, slice},
     commands::{
-        content::{self, grid::Grid},
+        content::{self, grid::Grid, values},
         convert::source::Source,
     },
     context::Context,
@@ -94,12 +94,8 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         Some(table) => return records::run(args, cx, &Grid::new(cx, origin, None, vec![table])?),
         None => {}
     }
-    if let Some(grid) = npy::grid(cx, origin)? {
-        let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
-        if show_grid(args, cx, origin, (&grid, &dtype))? {
-            return Ok(());
-        }
-        return print(cx, &npy::part(args, cx, &grid)?);
+    if let Some(grid) = npy(cx, origin)? {
+        return show_grid(args, cx, origin, &grid);
     }
     let mut objects =
         ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
@@ -158,11 +154,20 @@ fn show_shaped(args: &ShowArgs, cx: &Context, origin: &Origin, shape: &DataShape
     if let Some(layout) = content::layout(&sources)?.filter(|_| !is_raw) {
         return Err(message::HAS_A_TYPE.about(layout.dtype));
     }
-    let grid = Grid::new(cx, origin, args.dtype.as_ref(), sources)?.reshaped(shape)?;
-    match show_grid(args, cx, origin, (&grid, grid.dtype()))? {
-        true => Ok(()),
-        false => print(cx, &npy::part(args, cx, &grid)?),
+    show_grid(
+        args,
+        cx,
+        origin,
+        &Grid::new(cx, origin, args.dtype.as_ref(), sources)?.reshaped(shape)?,
+    )
+}
+
+/// The items of an input that is a `.npy` file.
+fn npy(cx: &Context, origin: &Origin) -> Result<Option<Grid>> {
+    if !origin::is_npy(origin) {
+        return Ok(None);
     }
+    Grid::new(cx, origin, None, content::open_to_look(cx, origin)?).map(Some)
 }
 
 /// Shows an array, or items one after the other.
@@ -172,25 +177,22 @@ fn show_parts(
     origin: &Origin,
     mut parts: Vec<Object>,
 ) -> Result<()> {
-    let wants_grid = args.csv || cx.console.json() || records::is_wanted(args);
     if parts.len() == 1
         && let Some(object) = parts.pop()
     {
         match Array::from_object(object, cx)? {
-            Ok(array) if wants_grid => {
+            Ok(array) => {
                 let dtype = dtype(args, array.dtype(), array.itemsize())?;
                 let grid = Grid::from_array(array, &dtype, cx.read_options())?;
-                return show_grid(args, cx, origin, (&grid, &dtype)).map(drop);
+                return show_grid(args, cx, origin, &grid);
             }
-            Ok(array) => return print(cx, &array_part(args, cx, &array)?),
             Err(object) => parts.push(object),
         }
     }
-    if wants_grid {
+    if args.csv || cx.console.json() || records::is_wanted(args) {
         let dtype = items_dtype(args, &parts)?;
         let sources = parts.into_iter().map(Source::Object).collect();
-        let grid = Grid::new(cx, origin, Some(&dtype), sources)?;
-        return show_grid(args, cx, origin, (&grid, &dtype)).map(drop);
+        return show_grid(args, cx, origin, &Grid::new(cx, origin, Some(&dtype), sources)?);
     }
     if args.dtype.is_none() {
         let name = origin.name();
@@ -200,26 +202,32 @@ fn show_parts(
     print(cx, &items_part(args, cx, &parts)?)
 }
 
-/// Prints items in a form for programs, or chosen columns and rows; says whether one of these was
-/// wanted.
-fn show_grid(
-    args: &ShowArgs,
-    cx: &Context,
-    origin: &Origin,
-    (grid, dtype): (&Grid, &Dtype),
-) -> Result<bool> {
+/// Prints items: chosen columns and rows, or a part in a form for programs or for people.
+fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Result<()> {
+    let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
     if records::is_wanted(args) {
-        return records::run(args, cx, grid).map(|()| true);
+        return records::run(args, cx, grid);
     }
-    if !args.csv && !cx.console.json() {
-        return Ok(false);
-    }
+    let shape = grid.shape();
+    let is_for_people = !args.csv && !cx.console.json();
     let picks = match (&args.slice, args.lines) {
-        (Some(slice), _) => slice.in_dims(grid.shape().len()),
-        (None, Some(lines)) if !grid.shape().is_empty() => vec![Pick::from(0..lines)],
+        (Some(slice), _) => slice.in_dims(shape.len()),
+        (None, Some(lines)) if !shape.is_empty() => vec![Pick::from(0..lines)],
+        (None, None) if is_for_people && !wants_all(memory::nbytes(1, shape)) => {
+            return print(cx, &edges(cx, grid, dtype)?);
+        }
         _ => vec![],
     };
-    stream::run(args, cx, &origin.name(), (grid, dtype), &picks).map(|()| true)
+    if !is_for_people {
+        return stream::run(args, cx, &origin.name(), (grid, &dtype), &picks);
+    }
+    let axes = values::axes(&picks, shape)?;
+    let kept = axes.iter().filter(|axis| !axis.is_index);
+    let shape: Vec<u64> = kept.map(|axis| axis.len).collect();
+    let mut bytes = room(cx, &shape, &dtype)?;
+    grid.read_part(&axes, &mut bytes)?;
+    let elided = vec![false; shape.len()];
+    print(cx, &Part { dtype, shape, elided, bytes })
 }
 
 /// Refuses options for tables.
@@ -234,37 +242,20 @@ fn print(cx: &Context, part: &Part) -> Result<()> {
     cx.console.print(&part.brackets())
 }
 
-/// A part of an array.
-fn array_part(args: &ShowArgs, cx: &Context, array: &Array) -> Result<Part> {
-    let (dtype, shape) = (dtype(args, array.dtype(), array.itemsize())?, array.shape());
-    let selection = match (&args.slice, args.lines) {
-        (Some(slice), _) => slice.in_dims(shape.len()).into(),
-        (None, Some(lines)) if !shape.is_empty() => Selection::from(vec![Pick::from(0..lines)]),
-        (None, Some(_)) => Selection::ALL,
-        (None, None) if wants_all(array.nitems()) => Selection::ALL,
-        (None, None) => return edges(cx, array, dtype),
-    };
-    let shape = selection.shape(shape).map_err(b2frame::Error::from)?;
-    let mut bytes = room(cx, &shape, &dtype)?;
-    array.read(&selection, &mut bytes)?;
-    let elided = vec![false; shape.len()];
-    Ok(Part { dtype, shape, elided, bytes })
-}
-
-/// The ends of every long dimension of an array.
-fn edges(cx: &Context, array: &Array, dtype: Dtype) -> Result<Part> {
+/// The ends of every long dimension.
+fn edges(cx: &Context, grid: &Grid, dtype: Dtype) -> Result<Part> {
+    let is_long = |len: &u64| *len > 2 * EDGE;
     let ends = |len: &u64| -> Vec<u64> {
-        if *len > 2 * EDGE {
-            (0..EDGE).chain(*len - EDGE..*len).collect()
-        } else {
-            (0..*len).collect()
+        match is_long(len) {
+            true => (0..EDGE).chain(*len - EDGE..*len).collect(),
+            false => (0..*len).collect(),
         }
     };
-    let positions: Vec<Vec<u64>> = array.shape().iter().map(ends).collect();
+    let positions: Vec<Vec<u64>> = grid.shape().iter().map(ends).collect();
     let shape: Vec<u64> = positions.iter().map(|list| list.len() as u64).collect();
     let mut bytes = room(cx, &shape, &dtype)?;
-    array.read_at(&positions, &mut bytes)?;
-    let elided = array.shape().iter().map(|len| *len > 2 * EDGE).collect();
+    grid.read_at(&positions, &mut bytes)?;
+    let elided = grid.shape().iter().map(is_long).collect();
     Ok(Part { dtype, shape, elided, bytes })
 }
 

@@ -3,7 +3,6 @@
 use core::time::Duration;
 use std::time::Instant;
 
-use b2frame::Budget;
 use blosc_chunk::{CParams, CodecId, Decoder, Encoder, Level, Pipeline};
 use serde::Serialize;
 
@@ -11,8 +10,8 @@ use super::{content, convert::source::Source};
 use crate::{
     args::{LimitArgs, Typesize, tune::TrialArgs},
     context::Context,
-    error::{Doing, Error, Result},
-    inputs::{Origin, decoded, typesize},
+    error::{Error, Result},
+    inputs::{Origin, typesize},
     render::{Units, size::ratio},
 };
 
@@ -239,25 +238,14 @@ fn read(cx: &Context, sources: &[Source], sizes: &[u64], at: u64, len: u64) -> R
     for (source, size) in sources.iter().zip(sizes) {
         if at < start + size {
             let range = at - start..(at - start + len).min(*size);
-            return part(&cx.read_options(), source, range);
+            let mut bytes = vec![];
+            source.part(range, &cx.read_options(), &mut |piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })?;
+            return Ok(bytes);
         }
         start += size;
     }
     Ok(vec![])
-}
-
-fn part(options: &Budget, source: &Source, range: core::ops::Range<u64>) -> Result<Vec<u8>> {
-    let mut bytes = vec![];
-    match source {
-        Source::Object(object) => decoded::part(object, range, options, &mut |piece| {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        })?,
-        Source::Items(items) => {
-            bytes.resize(usize::try_from(range.end - range.start).unwrap_or_default(), 0);
-            let at = items.stored.start + range.start;
-            items.stored.store.read_exact_at(at, &mut bytes).map_err(Error::io(Doing::Read))?;
-        }
-    }
-    Ok(bytes)
 }

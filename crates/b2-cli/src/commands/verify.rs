@@ -4,7 +4,7 @@ use std::path::Path;
 
 use b2frame::{
     SChunk,
-    report::{BadChunk, VerifyOptions, VerifyReport},
+    report::{VerifyOptions, VerifyReport},
     rescue::{ChunkState, RescueOptions},
 };
 use b2store::{ChildKind, Location, Store};
@@ -12,6 +12,7 @@ use blosc_chunk::{
     Chunk, Limits, Scratch,
     validate::{Depth, Report},
 };
+use blosc_container::report::BadChunk;
 use serde::Serialize;
 
 use crate::{
@@ -128,7 +129,8 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                         let is_sealed =
                             schunk.is_sealed() && (nframe == 0 || findings.checksums != "none");
                         findings.checksums = if is_sealed { "xxh3" } else { "none" };
-                        findings.add_frame(nframe, verify(schunk, cx, &progress))
+                        let report = verify(schunk, cx, &progress);
+                        findings.add_report(nframe, report, ToString::to_string);
                     }
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
                     Object::Blp(blp) => findings.add_blp(blp, cx)?,
@@ -161,11 +163,7 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
     }
     drop(progress);
-    if objects.trailing() > 0 {
-        findings
-            .warnings
-            .push(format!("{} bytes after the last frame are no frame", objects.trailing()));
-    }
+    findings.warnings.extend(objects.trailing_text());
     // Of a bare chunk nothing can be rescued.
     if findings.code == Code::Data
         && findings.hint.is_none()
@@ -236,7 +234,7 @@ fn verify_store(
                     false => guard.admit_to_verify(&schunk)?,
                 }
                 let (nother, nbad) = (findings.other.len(), findings.bad.len());
-                findings.add_frame(0, verify(&schunk, cx, &progress));
+                findings.add_report(0, verify(&schunk, cx, &progress), ToString::to_string);
                 let is_sound = findings.other.len() == nother && findings.bad.len() == nbad;
                 // A chunk that is damaged says more than the sum of the member that it is in.
                 match crc {
@@ -354,26 +352,26 @@ impl Findings {
         }
     }
 
-    /// Takes over the report of one frame.
-    fn add_frame(&mut self, nframe: u64, report: VerifyReport) {
+    /// Takes over the report of a frame, a Bloscpack file or a data set of bcolz.
+    fn add_report<E: Into<Error>, N>(
+        &mut self,
+        nframe: u64,
+        report: blosc_container::report::Report<E, N>,
+        note: impl Fn(&N) -> String,
+    ) {
         self.ok &= report.is_ok();
         self.nchunks += report.nchunks;
         self.nbytes += report.nbytes;
         self.nbad += report.nbad;
-        self.warnings.extend(report.notes.iter().map(ToString::to_string));
+        self.warnings.extend(report.notes.iter().map(note));
         self.warnings.extend(report.suspected.iter().map(ToString::to_string));
-        let bad = report.bad.into_iter().map(|bad| {
-            let BadChunk { nchunk, offset, error, .. } = bad;
-            (ErrorPosition { chunk: Some(nchunk), offset, ..ErrorPosition::default() }, error)
-        });
-        let bad: Vec<_> = bad.collect();
-        for (position, error) in bad {
-            let problem = self.problem(nframe, position, &error.into());
+        for BadChunk { nchunk, offset, error } in report.bad {
+            let known = ErrorPosition { chunk: Some(nchunk), offset, ..ErrorPosition::default() };
+            let problem = self.problem(nframe, known, &error.into());
             self.bad.push(problem);
         }
         for error in report.other {
-            let problem = self.problem(nframe, ErrorPosition::default(), &error.into());
-            self.other.push(problem);
+            self.add_problem(nframe, &error.into());
         }
         self.bad_count = (self.nbad > self.bad.len() as u64).then_some(self.nbad);
     }
@@ -406,9 +404,7 @@ impl Findings {
     fn add_blocks(&mut self, found: Report, offset: u64) {
         self.ok &= found.is_ok();
         if let Some(source) = found.error {
-            let problem =
-                self.problem(0, ErrorPosition::default(), &Error::Chunk { at: offset, source });
-            self.other.push(problem);
+            self.add_problem(0, &Error::Chunk { at: offset, source });
         }
         for block in found.blocks {
             let Some(source) = block.error else { continue };
@@ -426,22 +422,11 @@ impl Findings {
 
     /// Takes over the report of a Bloscpack file.
     fn add_blp(&mut self, blp: &Blp, cx: &Context) -> Result<()> {
-        let report = {
-            let budget = blp.options(&cx.read_options())?.budget;
-            let options = VerifyOptions { budget, max_reported: usize::MAX };
-            blp.file.verify(&options, |_| {})?
-        };
-        self.ok &= report.is_ok();
-        (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
-        self.nbad = report.nbad;
-        self.warnings.extend(report.notes.iter().map(ToString::to_string));
-        self.warnings.extend(report.suspected.iter().map(ToString::to_string));
+        let budget = blp.options(&cx.read_options())?.budget;
+        let options = VerifyOptions { budget, max_reported: usize::MAX };
+        let report = blp.file.verify(&options, |_| {})?;
         self.checksums = blp.checksum();
-        for bad in report.bad {
-            let known = ErrorPosition { chunk: Some(bad.nchunk), ..ErrorPosition::default() };
-            let problem = self.problem(0, known, &bad.error.into());
-            self.bad.push(problem);
-        }
+        self.add_report(0, report, ToString::to_string);
         Ok(())
     }
 
@@ -453,21 +438,7 @@ impl Findings {
         if set.has_checksums() {
             self.checksums = "xxh3";
         }
-        let report = set.verify(&options, |_| ())?;
-        self.ok &= report.is_ok();
-        (self.nchunks, self.nbytes) = (report.nchunks, report.nbytes);
-        self.nbad = report.bad.len() as u64;
-        self.warnings.extend(report.notes.iter().map(bcolz::note));
-        self.warnings.extend(report.suspected.iter().map(ToString::to_string));
-        for bad in report.bad {
-            let known = ErrorPosition { chunk: Some(bad.nchunk), ..ErrorPosition::default() };
-            let problem = self.problem(0, known, &bad.error.into());
-            self.bad.push(problem);
-        }
-        for error in report.other {
-            let problem = self.problem(0, ErrorPosition::default(), &error.into());
-            self.other.push(problem);
-        }
+        self.add_report(0, set.verify(&options, |_| ())?, bcolz::note);
         Ok(())
     }
 
@@ -498,6 +469,10 @@ impl Findings {
 
     fn unopened(&mut self, nframe: u64, error: &Error) {
         self.ok = false;
+        self.add_problem(nframe, error);
+    }
+
+    fn add_problem(&mut self, nframe: u64, error: &Error) {
         let problem = self.problem(nframe, ErrorPosition::default(), error);
         self.other.push(problem);
     }

@@ -2,10 +2,12 @@
 //!
 //! `{}` and `{:?}` stand for the one name that a row may be about.
 
+use std::path::Path;
+
 use blosc_dtype::expr::ExprError;
 
 use super::Error;
-use crate::exit::Code;
+use crate::{exit::Code, render::path_text};
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,11 @@ impl Message {
     /// The error of a row about `name`.
     pub(crate) fn about(self, name: impl ToString) -> Error {
         Error::Message { message: self, name: Some(name.to_string()) }
+    }
+
+    /// The error of a row, which is about the name of an output.
+    pub(crate) fn of_file(self, path: &Path) -> Error {
+        Error::Input { file: path_text(path), error: Box::new(self.error()) }
     }
 
     /// The text, with the name in it.

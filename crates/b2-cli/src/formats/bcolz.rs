@@ -19,13 +19,13 @@ use bcolz_store::{
     Attrs, BrokenColumns, CArray, DataSet, OpenOptions, tree::DirTree, verify::Note,
 };
 use blosc_chunk::{DParams, Limits};
-use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, message},
-    inputs::{RemoteKind, decoded::intersection, remote},
-    output::Nest,
+    inputs::{RemoteKind, decoded::cut, remote},
+    output::Staged,
 };
 
 /// A data set, and where it is.
@@ -37,7 +37,7 @@ pub(crate) struct Bcolz {
     /// The type of an item, or of a row of a table; none where it would be too large.
     dtype: Option<Dtype>,
     /// The temporary folder that holds it, if it is a copy.
-    _home: Option<Nest>,
+    _home: Option<Staged>,
     /// The columns of a table that are left, if not all are.
     chosen: Option<Vec<String>>,
     /// The format that it is a copy of, if it is one.
@@ -83,7 +83,7 @@ impl Bcolz {
     }
 
     /// With the folder that it is in, which goes with it.
-    pub(crate) fn kept_in(self, home: Nest) -> Self {
+    pub(crate) fn kept_in(self, home: Staged) -> Self {
         Self { _home: Some(home), ..self }
     }
 
@@ -137,17 +137,6 @@ impl Bcolz {
             DataSet::CArray(array) => array.shape().to_vec(),
             DataSet::CTable(table) => vec![table.len()],
         }
-    }
-
-    /// The header of a `.npy` file for the content.
-    ///
-    /// # Errors
-    ///
-    /// When NumPy cannot describe the items.
-    pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
-        let dtype = self.dtype()?;
-        let header = NpyHeader::new(dtype.clone(), self.shape());
-        header.to_bytes().ok_or_else(|| message::NO_NPY_DTYPE.about(dtype))
     }
 
     /// The attributes.
@@ -260,12 +249,7 @@ impl Bcolz {
             DataSet::CTable(table) => table.dtype()?.itemsize() as u64,
         };
         let rows = range.start / rowsize..range.end.div_ceil(rowsize);
-        let mut at = rows.start * rowsize;
-        let mut cut = |bytes: &[u8]| {
-            let piece = intersection(bytes, at, &range);
-            at += bytes.len() as u64;
-            sink(piece)
-        };
+        let mut cut = cut(range, rows.start * rowsize, sink);
         match &set {
             DataSet::CArray(array) => {
                 let mut blocks = array.blocks(0).skip(rows.start).limit(rows.end - rows.start);

@@ -1,18 +1,17 @@
 //! The content of a Bloscpack file, all of it or a range.
 
-use blosc_dtype::npy::NpyHeader;
 use core::ops::Range;
 use std::{io, path::Path, sync::Arc};
 
 use b2frame::Budget;
 use blosc_chunk::DParams;
 use blosc_io::{FileStore, ReadAt, Windowed};
-use bloscpack::{BlpFile, Checksum, numpy::Order, params::Digests};
+use bloscpack::{BlpFile, Checksum, params::Digests};
 use serde_json::Value;
 
 use crate::{
-    error::{Doing, Error, Result, message},
-    inputs::decoded::intersection,
+    error::{Doing, Error, Result},
+    inputs::decoded::cut,
     memory,
 };
 
@@ -128,18 +127,6 @@ impl Blp {
         Ok(own.budget(*options))
     }
 
-    /// The header of the `.npy` file for the array in the file, whose items follow in their order.
-    ///
-    /// # Errors
-    ///
-    /// When there is no array, or none that such a file can hold.
-    pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
-        let info = self.file.array_info()?.ok_or(message::NOT_AN_ARRAY.error())?;
-        let (dtype, shape) = (info.dtype().clone(), info.shape().to_vec());
-        let header = NpyHeader { dtype, fortran_order: info.order() == Order::F, shape, len: 0 };
-        header.to_bytes().ok_or(message::NO_NPY_DTYPE.about(info.dtype()))
-    }
-
     /// Is there anything in the metadata that a `.npy` file cannot hold?
     pub(crate) fn has_more_than_npy(&self) -> bool {
         let object =
@@ -202,12 +189,8 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     }
     let first = chunk_of(file, range.start)?;
     let last = chunk_of(file, range.end - 1)?;
-    let mut at = file.chunk_range(first)?.start;
-    file.decode_ordered(first..last + 1, options.budget, |_, bytes| {
-        let piece = intersection(bytes, at, &range);
-        at += bytes.len() as u64;
-        sink(piece)
-    })
+    let mut cut = cut(range, file.chunk_range(first)?.start, sink);
+    file.decode_ordered(first..last + 1, options.budget, |_, bytes| cut(bytes))
 }
 
 /// The chunk with byte `at` of the content, which must be inside.

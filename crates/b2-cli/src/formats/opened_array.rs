@@ -6,8 +6,8 @@ use b2frame::Budget;
 
 use crate::{
     error::{Doing, Error, Result},
-    formats::stored_array::{RowMajor, count},
-    inputs::{Sink, decoded::intersection},
+    formats::stored_array::count,
+    inputs::{Sink, decoded::boxes},
     memory,
     opener::OpenedArray,
 };
@@ -40,24 +40,13 @@ pub(crate) fn part(
     options: &Budget,
     sink: Sink<'_>,
 ) -> Result<()> {
-    let itemsize = (array.dtype().itemsize() as u64).max(1);
-    let items = range.start / itemsize..range.end.div_ceil(itemsize);
-    let mut at = items.start.saturating_mul(itemsize);
-    let max_items = (options.max_memory / 4 / itemsize).max(1);
     let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX);
     let chunkshape: Vec<u32> = match array.chunkshape() {
         [] => vec![1; array.shape().len()],
         lens => lens.iter().map(narrow).collect(),
     };
-    let mut bytes = vec![];
-    for bounds in RowMajor::new(array.shape(), &chunkshape, items, max_items) {
-        let len = count(&bounds).saturating_mul(itemsize);
-        bytes.resize(memory::as_len(len), 0);
-        read(array, &bounds, &mut bytes)?;
-        sink(intersection(&bytes, at, &range))?;
-        at = at.saturating_add(len);
-    }
-    Ok(())
+    let grid = (array.shape(), &chunkshape[..], array.dtype().itemsize());
+    boxes(grid, range, options, sink, |bounds, bytes| read(array, bounds, bytes))
 }
 
 /// Fills `dest` with the items at all combinations of positions, in C order.

@@ -179,9 +179,7 @@ impl Source {
             Self::File(stored) => stored.fill_box(bounds, dest),
         }
     }
-}
 
-impl Source {
     /// A stream must have ended with the last item, which was byte number `expected`.
     ///
     /// # Errors

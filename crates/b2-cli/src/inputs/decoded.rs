@@ -127,27 +127,41 @@ fn frame_part(
         schunk.read_bytes(range.start, &mut bytes)?;
         return sink(&bytes);
     }
-    let (nchunks, mut at) = chunks_of(schunk, &range)?;
-    schunk.decode_ordered(nchunks, options, |_, bytes| {
-        let piece = intersection(bytes, at, &range);
-        at += bytes.len() as u64;
-        if piece.is_empty() { Ok(()) } else { sink(piece) }
-    })
+    let (nchunks, at) = chunks_of(schunk, &range)?;
+    let mut cut = cut(range, at, sink);
+    schunk.decode_ordered(nchunks, options, |_, bytes| cut(bytes))
 }
 
 /// Only the blocks that hold the range are decoded, box by box of the array.
 fn array_part(array: &NdArray, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
-    let itemsize = array.typesize().max(1) as u64;
+    let grid = (array.shape(), &array.chunkshape()[..], array.typesize());
+    boxes(grid, range, options, sink, |bounds, bytes| {
+        Ok(array.read_bytes(selection(bounds), bytes)?)
+    })
+}
+
+/// Hands the bytes `range` of the items of an array to `sink`, in boxes that `read` gives. The
+/// grid is the shape, the shape of a chunk and the bytes of an item.
+///
+/// # Errors
+///
+/// The error of `read` or of `sink`.
+pub(crate) fn boxes(
+    (shape, chunkshape, itemsize): (&[u64], &[u32], usize),
+    range: Range<u64>,
+    options: &Budget,
+    sink: Sink<'_>,
+    mut read: impl FnMut(&[Range<u64>], &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let itemsize = itemsize.max(1) as u64;
     let items = range.start / itemsize..range.end.div_ceil(itemsize);
-    let mut at = items.start.saturating_mul(itemsize);
     let max_items = (options.max_memory / 4 / itemsize).max(1);
+    let mut cut = cut(range, items.start.saturating_mul(itemsize), sink);
     let mut bytes = vec![];
-    for bounds in RowMajor::new(array.shape(), &array.chunkshape(), items, max_items) {
-        let len = count(&bounds).saturating_mul(itemsize);
-        bytes.resize(memory::as_len(len), 0);
-        array.read_bytes(selection(&bounds), &mut bytes)?;
-        sink(intersection(&bytes, at, &range))?;
-        at = at.saturating_add(len);
+    for bounds in RowMajor::new(shape, chunkshape, items, max_items) {
+        bytes.resize(memory::as_len(count(&bounds).saturating_mul(itemsize)), 0);
+        read(&bounds, &mut bytes)?;
+        cut(&bytes)?;
     }
     Ok(())
 }
@@ -172,8 +186,21 @@ fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> Result<(Range<u64>, u64)> {
     Ok((first..nchunk, start))
 }
 
+/// Takes pieces of content from byte `at` on, and hands what lies in `range` to `sink`.
+pub(crate) fn cut<'a, E>(
+    range: Range<u64>,
+    mut at: u64,
+    sink: &'a mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> impl FnMut(&[u8]) -> Result<(), E> + use<'a, E> {
+    move |bytes| {
+        let piece = intersection(bytes, at, &range);
+        at = at.saturating_add(bytes.len() as u64);
+        if piece.is_empty() { Ok(()) } else { sink(piece) }
+    }
+}
+
 /// The part of `bytes`, which start at `at`, that lies in `range`.
-pub(crate) fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
+fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
     let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
     &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]
 }

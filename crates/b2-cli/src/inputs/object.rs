@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     formats::{BareChunk, Bcolz, Blp, TableRows, opened_array},
     opener::OpenedArray,
+    report::info::frame_name,
 };
 
 /// One thing with content.
@@ -27,6 +28,18 @@ pub(crate) enum Object {
 }
 
 impl Object {
+    /// The format, as `info` calls it.
+    pub(crate) fn format(&self) -> &'static str {
+        match self {
+            Self::Frame(schunk) => frame_name(schunk, matches!(schunk.nd_meta(), Ok(Some(_)))),
+            Self::Chunk(_) => "chunk",
+            Self::Blp(_) => "blp",
+            Self::Bcolz(set) => set.format(),
+            Self::Table(rows) => rows.format(),
+            Self::Opened(array) => array.format(),
+        }
+    }
+
     /// Bytes of data, padding of arrays included.
     pub(crate) fn nbytes(&self) -> u64 {
         match self {

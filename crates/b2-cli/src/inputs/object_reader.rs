@@ -30,6 +30,7 @@ use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 use bloscpack::params::Digests;
 
 use crate::{
+    console::Console,
     error::{Doing, Error, Result, message},
     formats::{
         bcolz::{self, Bcolz},
@@ -333,6 +334,19 @@ impl ObjectReader {
     /// end.
     pub(crate) fn trailing(&self) -> u64 {
         self.trailing
+    }
+
+    /// What is to be said of them, if there are any.
+    pub(crate) fn trailing_text(&self) -> Option<String> {
+        let is_some = self.trailing > 0;
+        is_some.then(|| format!("{} bytes after the last frame are no frame", self.trailing))
+    }
+
+    /// Warns of them.
+    pub(crate) fn warn_of_trailing(&self, console: &Console, name: &str) {
+        if let Some(text) = self.trailing_text() {
+            console.warning(name, &text);
+        }
     }
 
     /// The next object.

@@ -223,7 +223,7 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
     match probe(&head) {
         Kind::Frame | Kind::OlderFrame => Some(ContentKind::Frame),
         Kind::Bloscpack => Some(ContentKind::Blp),
-        _ if head.starts_with(b"\x93NUMPY") => Some(ContentKind::Npy),
+        _ if head.starts_with(blosc_dtype::npy::MAGIC) => Some(ContentKind::Npy),
         _ if csv_table::is_csv(path) => Some(ContentKind::Csv),
         _ => chunk::recognise(&head, metadata.len()).map(|_| ContentKind::Chunk),
     }

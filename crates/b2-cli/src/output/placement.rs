@@ -17,7 +17,7 @@ use crate::{
     console::Console,
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},
-    output::{Nest, Sink, Staged, Target},
+    output::{Sink, Staged, Target},
     render::{harmless, path_text, size},
 };
 
@@ -52,43 +52,6 @@ impl Target {
     }
 }
 
-/// Output that is complete and not yet at its target.
-pub(crate) trait Stage {
-    /// Waits until it is on the disk, unless told not to.
-    ///
-    /// # Errors
-    ///
-    /// When the disk refuses.
-    fn sync(&self) -> Result<()>;
-
-    /// Renames it to its target, with mode and times of `source`.
-    ///
-    /// # Errors
-    ///
-    /// When the system refuses.
-    fn commit(self, source: Option<&Metadata>) -> Result<()>;
-}
-
-impl Stage for Staged {
-    fn sync(&self) -> Result<()> {
-        Self::sync(self)
-    }
-
-    fn commit(self, source: Option<&Metadata>) -> Result<()> {
-        Self::commit(self, source).map(drop)
-    }
-}
-
-impl Stage for Nest {
-    fn sync(&self) -> Result<()> {
-        Self::sync(self)
-    }
-
-    fn commit(self, source: Option<&Metadata>) -> Result<()> {
-        Self::commit(self, source)
-    }
-}
-
 /// The way from a complete output to its target.
 pub(crate) struct Placement<'a> {
     pub(crate) origin: &'a Origin,
@@ -106,19 +69,19 @@ impl Placement<'_> {
     /// # Errors
     ///
     /// When `read_back` or `lost` fail, when the system refuses, or something would be lost.
-    pub(crate) fn finish<S: Stage>(
+    pub(crate) fn finish(
         self,
-        stage: S,
-        read_back: impl FnOnce(&S) -> Result<()>,
-        lost: impl FnOnce(&S) -> Result<Option<String>>,
+        staged: Staged,
+        read_back: impl FnOnce(&Staged) -> Result<()>,
+        lost: impl FnOnce(&Staged) -> Result<Option<String>>,
     ) -> Result<()> {
         let OutputArgs { rm, force, .. } = *self.output;
         if self.verify || rm {
-            stage.sync()?;
-            read_back(&stage)?;
+            staged.sync()?;
+            read_back(&staged)?;
         }
-        let lost = if rm && !force { lost(&stage)? } else { None };
-        stage.commit(self.metadata.as_ref())?;
+        let lost = if rm && !force { lost(&staged)? } else { None };
+        staged.commit(self.metadata.as_ref())?;
         match (self.origin.path().filter(|_| rm), lost) {
             (Some(_), Some(what)) => Err(message::WOULD_LOSE.about(what)),
             (Some(path), None) => remove_input(path).map_err(Error::io(Doing::Remove)),
@@ -147,6 +110,17 @@ fn remove_input(path: &Path) -> io::Result<()> {
 pub(crate) fn metadata_of(origin: &Origin) -> Option<Metadata> {
     let is_kept = |metadata: &Metadata| metadata.is_file() || metadata.is_dir();
     origin.path().and_then(|path| fs::metadata(path).ok()).filter(is_kept)
+}
+
+/// What came and went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Frames; none of other formats.
+    pub(crate) frames: u64,
+    /// Bytes of data.
+    pub(crate) nbytes: u64,
+    /// Bytes of data compressed.
+    pub(crate) stored: u64,
 }
 
 /// What became of an input, for the line that tells of it.

@@ -1,11 +1,11 @@
-//! Files that appear whole or not at all.
+//! Files and folders that appear whole or not at all.
 //!
 //! Output grows in `.NAME.b2tmp-XXXX` beside its target, which only its owner may read, is synced,
-//! gets mode and times of the input, and is renamed. A [`Staged`] file that is dropped before
+//! gets mode and times of the input, and is renamed. What is written by handle grows in a file of
+//! that name; directories, and what is written by path, grow in a folder of that name, and for a
+//! stream in one of the system's temporary folders. A [`Staged`] output that is dropped before
 //! [`Staged::commit`], by an error or by a panic, is removed; a signal finds it in the list of
 //! [`Unfinished`] files.
-
-mod nest;
 
 use std::{
     ffi::OsString,
@@ -14,18 +14,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::{Builder, NamedTempFile, TempPath};
-
-pub(crate) use nest::Nest;
+use blosc_io::tree::exchange;
+use tempfile::{Builder, NamedTempFile, TempDir, TempPath};
 
 use crate::{
     args::OutputArgs,
-    error::{Doing, Error, Result, irregular},
+    error::{Doing, Error, FileKind, Result, irregular},
+    inputs::origin,
     output::{Unfinished, leftover},
     render::path_text,
 };
 
-/// How a file replaces its target.
+/// How an output replaces its target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StageOptions {
     /// Replace a file that is there; follow a link.
@@ -40,17 +40,58 @@ impl From<&OutputArgs> for StageOptions {
     }
 }
 
-/// A file under way.
+/// Output under way.
 #[derive(Debug)]
 pub(crate) struct Staged {
-    temporary: Option<NamedTempFile>,
-    target: PathBuf,
+    temporary: Option<Temporary>,
+    /// Where it grows.
+    path: PathBuf,
+    /// Where it belongs; nowhere if it goes to a stream.
+    target: Option<PathBuf>,
     options: StageOptions,
     unfinished: Unfinished,
 }
 
+/// What has the temporary name.
+#[derive(Debug)]
+enum Temporary {
+    /// The output itself.
+    File(NamedTempFile),
+    /// A folder around it, and what tells other runs that the folder is in use.
+    Folder(TempDir, Option<File>),
+}
+
+impl Temporary {
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(file) => file.path(),
+            Self::Folder(folder, _) => folder.path(),
+        }
+    }
+
+    /// Tells other runs that it is in use; `false` if one of them took it for a leftover.
+    fn hold(&mut self) -> bool {
+        match self {
+            Self::File(file) => leftover::hold(file.as_file(), file.path()),
+            Self::Folder(folder, lock) => {
+                *lock = File::open(folder.path()).ok();
+                // Where folders cannot be opened, there are no locks of them.
+                lock.as_ref().is_none_or(|lock| leftover::hold(lock, folder.path()))
+            }
+        }
+    }
+
+    fn remove(self, unfinished: &Unfinished) {
+        let path = self.path().to_owned();
+        let _removed = unfinished.settle(&path, || match self {
+            Self::File(file) => file.close(),
+            Self::Folder(folder, _) => folder.close(),
+        });
+    }
+}
+
 impl Staged {
-    /// Starts a file that will be `target`.
+    /// Starts a file that will be `target`, and is written by its [`handle`](Self::handle).
     ///
     /// # Errors
     ///
@@ -61,20 +102,94 @@ impl Staged {
         unfinished: &Unfinished,
     ) -> Result<Self> {
         let target = check_target(target, options)?;
-        let prefix = prefix(&target)?;
-        let directory = directory_of(&target);
+        Self::beside(target, options, unfinished, |prefix, directory| {
+            builder(prefix).tempfile_in(directory).map(Temporary::File)
+        })
+    }
+
+    /// Starts a file or directory that will be `target`, and is written at its
+    /// [`path`](Self::path), where nothing is yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub(crate) fn in_folder(
+        target: &Path,
+        options: StageOptions,
+        unfinished: &Unfinished,
+    ) -> Result<Self> {
+        let target = match irregular(target) {
+            Ok(Some(FileKind::Directory)) if origin::is_object(target) => {
+                if !options.force {
+                    return Err(Error::Exists { path: target.to_owned() });
+                }
+                target.to_owned()
+            }
+            _ => check_target(target, options)?,
+        };
+        Self::beside(target, options, unfinished, |prefix, directory| {
+            let folder = private(&mut builder(prefix)).tempdir_in(directory)?;
+            Ok(Temporary::Folder(folder, None))
+        })
+    }
+
+    /// Starts what will be copied to a stream.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot create it.
+    pub(crate) fn for_stream(unfinished: &Unfinished) -> Result<Self> {
+        let create = || Ok(Temporary::Folder(private(&mut Builder::new()).tempdir()?, None));
+        let folder = unfinished.create(create, Temporary::path).map_err(Error::io(Doing::Spool))?;
+        let path = folder.path().join("output");
+        Ok(Self::new(folder, path, None, StageOptions::default(), unfinished))
+    }
+
+    fn new(
+        temporary: Temporary,
+        path: PathBuf,
+        target: Option<PathBuf>,
+        options: StageOptions,
+        unfinished: &Unfinished,
+    ) -> Self {
+        let unfinished = unfinished.clone();
+        Self { temporary: Some(temporary), path, target, options, unfinished }
+    }
+
+    /// Makes what `create` makes in the directory of `target`.
+    fn beside(
+        target: PathBuf,
+        options: StageOptions,
+        unfinished: &Unfinished,
+        create: impl Fn(&OsString, &Path) -> io::Result<Temporary>,
+    ) -> Result<Self> {
+        let (prefix, directory) = (prefix(&target)?, directory_of(&target));
         leftover::sweep(directory, &prefix);
-        let create = || builder(&prefix).tempfile_in(directory);
         let temporary = loop {
-            let made = unfinished.create(create, NamedTempFile::path);
-            let made = made.map_err(not_beside(&target))?;
-            if leftover::hold(made.as_file(), made.path()) {
+            let made = unfinished.create(|| create(&prefix, directory), Temporary::path);
+            let mut made = made.map_err(not_beside(&target))?;
+            if made.hold() {
                 break made;
             }
-            let path = made.path().to_owned();
-            let _gone = unfinished.settle(&path, || made.close());
+            made.remove(unfinished);
         };
-        Ok(Self { temporary: Some(temporary), target, options, unfinished: unfinished.clone() })
+        let path = match &temporary {
+            Temporary::File(file) => file.path().to_owned(),
+            Temporary::Folder(folder, _) => {
+                folder.path().join(target.file_name().unwrap_or_default())
+            }
+        };
+        Ok(Self::new(temporary, path, Some(target), options, unfinished))
+    }
+
+    /// Where to write.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How messages call the output.
+    pub(crate) fn target(&self) -> &Path {
+        self.target.as_deref().unwrap_or(Path::new("standard output"))
     }
 
     /// Another handle of the file, with a position of its own if opened again by the caller.
@@ -83,10 +198,11 @@ impl Staged {
     ///
     /// When the system is out of handles.
     pub(crate) fn handle(&self) -> Result<File> {
-        let temporary = self.temporary.as_ref().ok_or_else(gone);
-        temporary
-            .and_then(|file| file.as_file().try_clone())
-            .map_err(Error::io_at(Doing::Create, &self.target))
+        let handle = match &self.temporary {
+            Some(Temporary::File(file)) => file.as_file().try_clone(),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        };
+        handle.map_err(Error::io_at(Doing::Create, self.target()))
     }
 
     /// Waits until the content is on the disk, unless told not to.
@@ -95,21 +211,23 @@ impl Staged {
     ///
     /// When the disk refuses.
     pub(crate) fn sync(&self) -> Result<()> {
-        match &self.temporary {
-            Some(file) if self.options.sync => {
-                file.as_file().sync_all().map_err(Error::io_at(Doing::Sync, &self.target))
-            }
-            _ => Ok(()),
+        if !self.options.sync {
+            return Ok(());
         }
+        let synced = match &self.temporary {
+            Some(Temporary::File(file)) => file.as_file().sync_all(),
+            _ => sync_with_entries(&self.path),
+        };
+        synced.map_err(Error::io_at(Doing::Sync, self.target()))
     }
 
-    /// Gives the file mode and times of `source`, syncs it and renames it to its target.
+    /// Gives the output mode and times of `source`, syncs it and renames it to its target.
     ///
     /// # Errors
     ///
-    /// When the system refuses, or another file has come to `target` meanwhile; the file is removed
-    /// then.
-    pub(crate) fn commit(self, source: Option<&Metadata>) -> Result<PathBuf> {
+    /// When the system refuses, or something else has come to the target meanwhile; the output is
+    /// removed then.
+    pub(crate) fn commit(self, source: Option<&Metadata>) -> Result<()> {
         self.finish(source, carry_over)
     }
 
@@ -119,44 +237,81 @@ impl Staged {
     /// # Errors
     ///
     /// As `commit`.
-    pub(crate) fn commit_with_mode(self, source: Option<&Metadata>) -> Result<PathBuf> {
+    pub(crate) fn commit_with_mode(self, source: Option<&Metadata>) -> Result<()> {
         self.finish(source, carry_mode)
     }
 
-    fn finish(mut self, source: Option<&Metadata>, carry: Carry) -> Result<PathBuf> {
-        if let Some(file) = &self.temporary {
-            let done = match source {
-                Some(source) => carry(source, file.as_file()),
-                None => set_mode(file.as_file(), mode_at(&self.target)),
-            };
-            done.map_err(Error::io_at(Doing::Write, &self.target))?;
-        }
-        self.sync()?;
-        let Some(temporary) = self.temporary.take() else {
-            return Err(Error::io_at(Doing::Rename, &self.target)(gone()));
+    fn finish(mut self, source: Option<&Metadata>, carry: Carry) -> Result<()> {
+        let Some(target) = self.target.clone() else { return Ok(()) };
+        let is_folder = self.path.is_dir();
+        let carried = match (source, &self.temporary) {
+            (Some(source), _) if is_folder => carry_to_folder(source, &self.path),
+            (Some(source), Some(Temporary::File(file))) => carry(source, file.as_file()),
+            (Some(source), _) => {
+                File::options().write(true).open(&self.path).and_then(|file| carry(source, &file))
+            }
+            (None, Some(Temporary::File(file))) => set_mode(file.as_file(), mode_at(&target)),
+            (None, _) => Ok(()),
         };
-        let path = temporary.path().to_owned();
-        let temporary = temporary.into_temp_path();
-        self.unfinished.settle(&path, || persist(temporary, &self.target, self.options.force))?;
+        carried.map_err(Error::io_at(Doing::Write, &target))?;
+        self.sync()?;
+        self.put_in_place(&target, is_folder)?;
         if self.options.sync {
-            sync_directory(&self.target)
-                .map_err(Error::io_at(Doing::SyncDirectory, &self.target))?;
+            sync_directory(&target).map_err(Error::io_at(Doing::SyncDirectory, &target))?;
         }
-        Ok(self.target.clone())
+        Ok(())
+    }
+
+    /// Renames the output. Neither a folder nor what replaces one can be renamed over what is
+    /// there: both change places, and the old one is removed with the folder in which the new one
+    /// grew.
+    fn put_in_place(&mut self, target: &Path, is_folder: bool) -> Result<()> {
+        let force = self.options.force;
+        if let Some(Temporary::File(file)) =
+            self.temporary.take_if(|temporary| matches!(temporary, Temporary::File(_)))
+        {
+            let file = file.into_temp_path();
+            return self.unfinished.settle(&self.path, || persist(file, target, force));
+        }
+        let old = match irregular(target) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found.map_err(Error::io_at(Doing::Rename, target))?),
+        };
+        match old {
+            Some(_) if !force => Err(Error::Exists { path: target.to_owned() }),
+            Some(Some(kind @ FileKind::Directory)) if !origin::is_object(target) => {
+                Err(Error::NotRegular { path: target.to_owned(), kind })
+            }
+            Some(kind) if is_folder || kind == Some(FileKind::Directory) => {
+                exchange(&self.path, target).map_err(Error::io_at(Doing::Rename, target))
+            }
+            None if is_folder => {
+                fs::rename(&self.path, target).map_err(Error::io_at(Doing::Rename, target))
+            }
+            _ => {
+                let temporary = TempPath::try_from_path(&self.path)
+                    .map_err(Error::io_at(Doing::Rename, target))?;
+                persist(temporary, target, force)
+            }
+        }
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.take() {
-            let path = temporary.path().to_owned();
-            let _removed = self.unfinished.settle(&path, || temporary.close());
+            temporary.remove(&self.unfinished);
         }
     }
 }
 
-fn gone() -> io::Error {
-    io::ErrorKind::NotFound.into()
+/// Syncs a file, or a directory and the files in it.
+fn sync_with_entries(path: &Path) -> io::Result<()> {
+    let sync = |path: &Path| File::open(path)?.sync_all();
+    if path.is_dir() {
+        fs::read_dir(path)?.try_for_each(|entry| sync(&entry?.path()))?;
+    }
+    sync(path)
 }
 
 /// The path to write to, which is the target of a link when links are followed.
@@ -170,7 +325,7 @@ fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf> {
     match kind {
         None if options.force => Ok(path()),
         None => Err(Error::Exists { path: path() }),
-        Some(crate::error::FileKind::Link) if options.force => {
+        Some(FileKind::Link) if options.force => {
             fs::canonicalize(target).map_err(Error::io_at(Doing::Open, target))
         }
         Some(kind) => Err(Error::NotRegular { path: path(), kind }),
@@ -179,10 +334,7 @@ fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf> {
 
 fn prefix(target: &Path) -> Result<OsString> {
     let Some(name) = target.file_name() else {
-        return Err(Error::NotRegular {
-            path: target.to_owned(),
-            kind: crate::error::FileKind::Directory,
-        });
+        return Err(Error::NotRegular { path: target.to_owned(), kind: FileKind::Directory });
     };
     let mut prefix = OsString::from(".");
     // A name that leaves no room for more is shown by its beginning.
@@ -201,6 +353,13 @@ const MAX_NAME: usize = 220;
 fn builder(prefix: &OsString) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
     builder.prefix(prefix).rand_bytes(leftover::RANDOM_LEN);
+    builder
+}
+
+/// For folders that nobody else can look into.
+fn private<'a, 'b, 'c>(builder: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder
 }
 
@@ -293,6 +452,18 @@ fn carry_over(source: &Metadata, file: &File) -> io::Result<()> {
     file.set_times(times)
 }
 
+/// Gives a folder, and everything in it, owner and mode of the input.
+fn carry_to_folder(source: &Metadata, folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => carry_to_folder(source, &path)?,
+            false => carry_mode(source, &File::open(&path)?)?,
+        }
+    }
+    carry_mode(source, &File::open(folder)?)
+}
+
 /// A rename is on the disk when its directory is.
 fn sync_directory(target: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
@@ -301,7 +472,6 @@ fn sync_directory(target: &Path) -> io::Result<()> {
     File::open(directory_of(target))?.sync_all()
 }
 
-/// The directory that holds `target`.
 /// Nothing could be made beside the target, often since its folder is not there.
 fn not_beside(target: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
     move |source| {
@@ -314,6 +484,7 @@ fn not_beside(target: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
     }
 }
 
+/// The directory that holds `target`.
 fn directory_of(target: &Path) -> &Path {
     target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -416,5 +587,56 @@ mod tests {
         let made = fs::metadata(&target).unwrap();
         assert_eq!(made.permissions().mode() & 0o7777, 0o640);
         assert_eq!(made.modified().unwrap(), old);
+    }
+
+    fn in_folder(target: &Path, options: StageOptions) -> Result<Staged> {
+        Staged::in_folder(target, options, &Unfinished::default())
+    }
+
+    fn sparse(path: &Path, content: &str) {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join(origin::INDEX_FILE), content).unwrap();
+    }
+
+    #[test]
+    fn a_folder_appears_on_commit_and_replaces_one_of_its_kind() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("x");
+        for content in ["first", "second"] {
+            let staged = in_folder(&target, FORCE).unwrap();
+            sparse(staged.path(), content);
+            staged.commit(None).unwrap();
+            assert_eq!(fs::read_to_string(target.join(origin::INDEX_FILE)).unwrap(), content);
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
+        assert!(matches!(in_folder(&target, CAREFUL), Err(Error::Exists { .. })));
+        let file = in_folder(&target, FORCE).unwrap();
+        fs::write(file.path(), "file").unwrap();
+        file.commit(None).unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "file");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn other_folders_are_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("x");
+        fs::create_dir(&target).unwrap();
+        assert!(matches!(in_folder(&target, FORCE), Err(Error::NotRegular { .. })));
+    }
+
+    #[test]
+    fn folder_created_meanwhile_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("x");
+        let (file, folder) =
+            (in_folder(&target, CAREFUL).unwrap(), in_folder(&target, CAREFUL).unwrap());
+        fs::write(file.path(), "ours").unwrap();
+        sparse(folder.path(), "ours");
+        fs::write(&target, "theirs").unwrap();
+        assert!(matches!(file.commit(None), Err(Error::Exists { .. })));
+        assert!(matches!(folder.commit(None), Err(Error::Exists { .. })));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

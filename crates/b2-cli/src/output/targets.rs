@@ -16,7 +16,6 @@ use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::{OpenedInput, Origin, origin},
-    render::path_text,
 };
 
 /// The suffix of contiguous frames.
@@ -330,10 +329,7 @@ pub(crate) fn check_frame_name(target: &Target) -> Result<()> {
     let Some(path) = target.path() else { return Ok(()) };
     let name = path.as_os_str().as_encoded_bytes();
     match OTHER_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes())) {
-        true => {
-            let error = Box::new(message::NAME_OF_ANOTHER_FORMAT.error());
-            Err(Error::Input { file: path_text(path), error })
-        }
+        true => Err(message::NAME_OF_ANOTHER_FORMAT.of_file(path)),
         false => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use blosc_dtype::calendar::{date_of_day, day_of_date};
 
+use super::reduce::widened;
 use crate::render::date;
 
 /// A range of values that is drawn.
@@ -25,14 +26,7 @@ pub(crate) struct Tick {
 impl AxisRange {
     /// From `low` to `high`, which are finite; widened if they are one value.
     pub(crate) fn new(low: f64, high: f64) -> Self {
-        let (low, high) = match low < high {
-            true => (low, high),
-            false => {
-                // Half of a unit, or as much as changes the value at all.
-                let half = (low.abs() * 1e-6).max(0.5);
-                ((low - half).max(-f64::MAX), (low + half).min(f64::MAX))
-            }
-        };
+        let (low, high) = widened(low, high);
         Self { low, high, is_reversed: false, time_unit: None }
     }
 

@@ -279,6 +279,15 @@ impl Map {
     }
 }
 
+/// A range; what is one value gets half of a unit on both sides, or as much as changes it at all.
+pub(crate) fn widened(low: f64, high: f64) -> (f64, f64) {
+    if low < high {
+        return (low, high);
+    }
+    let half = (low.abs() * 1e-6).max(0.5);
+    ((low - half).max(-f64::MAX), (low + half).min(f64::MAX))
+}
+
 /// How many values lie in each of some steps of equal width.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Histogram {
@@ -291,13 +300,7 @@ impl Histogram {
     /// For values from `min` to `max`, which are finite; half of one around them if they are one
     /// value, as NumPy does it.
     pub(crate) fn new(min: f64, max: f64, nbins: u16) -> Self {
-        let (min, max) = match min < max {
-            true => (min, max),
-            false => {
-                let half = (min.abs() * 1e-6).max(0.5);
-                ((min - half).max(-f64::MAX), (min + half).min(f64::MAX))
-            }
-        };
+        let (min, max) = widened(min, max);
         let nbins = nbins.max(1);
         let step = (max / f64::from(nbins)) - (min / f64::from(nbins));
         let mut edges: Vec<f64> =

@@ -2,12 +2,13 @@
 
 use core::fmt::Write;
 
+use blosc_dtype::json::base64;
+
 use super::{
     color::Rgb,
     draw::{Anchor, Canvas, Shape},
     raster,
 };
-use crate::formats::msgpack_json::base64;
 
 /// The text of the file.
 pub(crate) fn svg(canvas: &Canvas) -> String {
@@ -73,7 +74,7 @@ fn write(text: &mut String, shape: &Shape) {
                 short(*y),
                 short(width.max(0.0)),
                 short(height.max(0.0)),
-                base64(&file)
+                base64::encode(&file)
             )
         }
     };

@@ -7,9 +7,9 @@ use blosc_dtype::Dtype;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::ChunkRow;
+use super::{ChunkRow, filter_names, noted};
 use crate::{
-    error::{Error, chain},
+    error::Error,
     formats::{
         Bcolz,
         bcolz::{self, attrs},
@@ -220,16 +220,7 @@ fn pipeline(array: &CArray, first: Option<&ChunkHeader>) -> (String, Vec<String>
     let Some(header) = first else { return (cname.to_owned(), filter) };
     let named = CodecId::from_name(cname).filter(|codec| codec.format() == header.format());
     let codec = named.map_or_else(|| header.codec_id().to_string(), |_| cname.to_owned());
-    (codec, filters(header))
-}
-
-fn filters(header: &ChunkHeader) -> Vec<String> {
-    header.pipeline().active().map(|slot| slot.id.to_string()).collect()
-}
-
-/// The value, or `None` and a note.
-fn noted<T>(problems: &mut Vec<String>, found: bcolz_store::Result<T>) -> Option<T> {
-    found.map_err(|error| problems.push(chain(&error))).ok()
+    (codec, filter_names(&header.pipeline()))
 }
 
 impl<'a> ArrayChunks<'a> {
@@ -239,7 +230,8 @@ impl<'a> ArrayChunks<'a> {
         let mut nbad = 0;
         (0..array.nchunks()).map_while(move |nchunk| {
             (nbad < MAX_BAD).then(|| match array.chunk_header(nchunk) {
-                Ok(header) => row(nchunk, &header),
+                // In its file, a chunk stands after the 16 bytes that all begin with.
+                Ok(header) => ChunkRow::of_header(nchunk, 16, &header),
                 Err(error) => {
                     nbad += 1;
                     ChunkRow::bad(None, nchunk, &Error::from(error))
@@ -252,23 +244,6 @@ impl<'a> ArrayChunks<'a> {
 impl Serialize for ArrayChunks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows())
-    }
-}
-
-/// A chunk in its file, after the 16 bytes that all begin with.
-fn row(nchunk: u64, header: &ChunkHeader) -> ChunkRow {
-    ChunkRow {
-        frame: None,
-        nchunk,
-        offset: Some(16),
-        cbytes: header.cbytes() as u64,
-        nbytes: header.nbytes() as u64,
-        special: None,
-        codec: Some(header.codec_id().to_string()),
-        filters: Some(filters(header)),
-        blocksize: Some(header.blocksize()),
-        memcpyed: header.is_memcpyed(),
-        error: None,
     }
 }
 

@@ -4,11 +4,8 @@ use bloscpack::{Metadata, PackedChunk, Version};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{ChunkRow, FileSummary};
-use crate::{
-    error::{Result, chain},
-    formats::Blp,
-};
+use super::{ChunkRow, FileSummary, filter_metas, filter_names, noted};
+use crate::{error::Result, formats::Blp};
 
 /// The report of one file.
 #[derive(Serialize)]
@@ -76,13 +73,12 @@ impl<'a> BlpReport<'a> {
         let (file, header) = (&blp.file, blp.file.header());
         let nchunks = file.nchunks()?;
         let mut problems = vec![];
-        let mut noted = |text: String| problems.push(text);
         let first = match nchunks {
             0 => None,
-            _ => file.packed_chunk(0).map_err(|error| noted(chain(&error))).ok(),
+            _ => noted(&mut problems, file.packed_chunk(0)),
         };
-        let array = file.array_info().map_err(|error| noted(chain(&error))).ok().flatten();
-        let dead_bytes = file.trailing_bytes().map_err(|error| noted(chain(&error))).unwrap_or(0);
+        let array = noted(&mut problems, file.array_info()).flatten();
+        let dead_bytes = noted(&mut problems, file.trailing_bytes()).unwrap_or(0);
         let start = if nchunks == 0 { file.file_len() } else { file.position(0)? };
         let digests = nchunks * header.checksum().digest_len() as u64;
         let cbytes = file
@@ -141,8 +137,8 @@ impl FirstChunk {
         let header = chunk.header();
         Self {
             codec: header.codec_id().to_string(),
-            filters: header.pipeline().active().map(|slot| slot.id.to_string()).collect(),
-            filters_meta: header.pipeline().active().map(|slot| slot.meta).collect(),
+            filters: filter_names(&header.pipeline()),
+            filters_meta: filter_metas(&header.pipeline()),
             blocksize: header.blocksize(),
         }
     }
@@ -154,7 +150,7 @@ impl<'a> BlpChunks<'a> {
         let file = &self.0.file;
         let nchunks = file.nchunks().unwrap_or(0);
         (0..nchunks).map(move |nchunk| match file.packed_chunk(nchunk) {
-            Ok(chunk) => row(&chunk),
+            Ok(chunk) => ChunkRow::of_header(nchunk, chunk.position(), chunk.header()),
             Err(error) => ChunkRow::bad(None, nchunk, &error.into()),
         })
     }
@@ -163,22 +159,5 @@ impl<'a> BlpChunks<'a> {
 impl Serialize for BlpChunks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows())
-    }
-}
-
-fn row(chunk: &PackedChunk) -> ChunkRow {
-    let first = FirstChunk::new(chunk);
-    ChunkRow {
-        frame: None,
-        nchunk: chunk.nchunk(),
-        offset: Some(chunk.position()),
-        cbytes: chunk.header().cbytes() as u64,
-        nbytes: chunk.header().nbytes() as u64,
-        special: None,
-        codec: Some(first.codec),
-        filters: Some(first.filters),
-        blocksize: Some(first.blocksize),
-        memcpyed: chunk.header().is_memcpyed(),
-        error: None,
     }
 }

@@ -7,7 +7,7 @@ use blosc_chunk::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{FileSummary, chunks::special_name, readers};
+use super::{FileSummary, chunks::special_name, filter_metas, filter_names, readers};
 use crate::{
     error::{Result, chain},
     formats::BareChunk,
@@ -75,7 +75,6 @@ impl<'a> ChunkReport<'a> {
     }
 
     fn of_header(path: &'a str, header: &ChunkHeader) -> Self {
-        let slots: Vec<_> = header.pipeline().active().collect();
         let (nbytes, cbytes) = (header.nbytes() as u64, header.cbytes() as u64);
         let plain = header.is_memcpyed() || header.special().is_some() || nbytes == 0;
         Self {
@@ -87,8 +86,8 @@ impl<'a> ChunkReport<'a> {
             typesize: header.typesize(),
             codec: header.codec_id().to_string(),
             codec_meta: header.codec_meta(),
-            filters: slots.iter().map(|slot| slot.id.to_string()).collect(),
-            filters_meta: slots.iter().map(|slot| slot.meta).collect(),
+            filters: filter_names(&header.pipeline()),
+            filters_meta: filter_metas(&header.pipeline()),
             split: header.is_split() && !plain && !header.is_vl() && header.typesize() > 1,
             dict: header.has_dict(),
             dict_bytes: None,
@@ -192,7 +191,7 @@ pub(crate) fn opens_with(header: &ChunkHeader) -> String {
 pub(crate) struct BlockTable<'a>(Chunk<'a>);
 
 /// One block, or why it cannot be read.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct BlockRow {
     pub(crate) nblock: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -249,16 +248,7 @@ impl BlockRow {
     }
 
     fn bad(nblock: usize, error: &blosc_chunk::Error) -> Self {
-        let error = Some(chain(error));
-        Self {
-            nblock,
-            offset: None,
-            cbytes: 0,
-            nbytes: 0,
-            split: false,
-            streams: Vec::new(),
-            error,
-        }
+        Self { nblock, error: Some(chain(error)), ..Self::default() }
     }
 
     /// The streams in short: `3 coded, 1 stored, runs of 0 and 255`.

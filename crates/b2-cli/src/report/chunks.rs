@@ -1,13 +1,14 @@
 //! The table of chunks, made row by row while it is printed: a frame may have millions.
 
 use b2frame::{ChunkInfo, SChunk};
-use blosc_chunk::SpecialKind;
+use blosc_chunk::{ChunkHeader, SpecialKind};
 use serde::{Serialize, Serializer};
 
 use crate::{
     error::{Error, Result, chain},
     memory,
     render::ErrorPosition,
+    report::filter_names,
 };
 
 /// The first chunks of some frames: a file of some bytes may say that it has millions.
@@ -21,7 +22,7 @@ pub(crate) struct ChunkTable<'a> {
 pub(crate) const MAX_LISTED_CHUNKS: u64 = 100_000;
 
 /// One chunk, or why it cannot be read.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct ChunkRow {
     /// Frame, from 0, when it is not the first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +52,7 @@ impl<'a> ChunkTable<'a> {
         let rows = self.frames.iter().enumerate().flat_map(|(nframe, schunk)| {
             let frame = (nframe > 0).then_some(nframe);
             (0..schunk.nchunks()).map(move |nchunk| match schunk.chunk_info(nchunk) {
-                Ok(info) => ChunkRow::new(frame, info),
+                Ok(info) => ChunkRow::new(frame, &info),
                 Err(error) => ChunkRow::bad(frame, nchunk, &error.into()),
             })
         });
@@ -72,7 +73,7 @@ impl Serialize for ChunkTable<'_> {
 }
 
 impl ChunkRow {
-    fn new(frame: Option<usize>, info: ChunkInfo) -> Self {
+    fn new(frame: Option<usize>, info: &ChunkInfo) -> Self {
         let stored = info.stored.as_ref();
         Self {
             frame,
@@ -82,28 +83,31 @@ impl ChunkRow {
             nbytes: info.nbytes,
             special: info.special.map(special_name),
             codec: stored.map(|stored| stored.codec.to_string()),
-            filters: stored
-                .map(|stored| stored.pipeline.active().map(|slot| slot.id.to_string()).collect()),
+            filters: stored.map(|stored| filter_names(&stored.pipeline)),
             blocksize: stored.filter(|stored| !stored.is_vl).map(|stored| stored.blocksize),
             memcpyed: stored.is_some_and(|stored| stored.is_memcpyed),
             error: None,
         }
     }
 
-    pub(super) fn bad(frame: Option<usize>, nchunk: u64, error: &Error) -> Self {
+    /// A chunk of a format that says nothing about it but what its own header says.
+    pub(super) fn of_header(nchunk: u64, offset: u64, header: &ChunkHeader) -> Self {
         Self {
-            frame,
             nchunk,
-            offset: ErrorPosition::of_error(error).offset,
-            cbytes: 0,
-            nbytes: 0,
-            special: None,
-            codec: None,
-            filters: None,
-            blocksize: None,
-            memcpyed: false,
-            error: Some(chain(error)),
+            offset: Some(offset),
+            cbytes: header.cbytes() as u64,
+            nbytes: header.nbytes() as u64,
+            codec: Some(header.codec_id().to_string()),
+            filters: Some(filter_names(&header.pipeline())),
+            blocksize: Some(header.blocksize()),
+            memcpyed: header.is_memcpyed(),
+            ..Self::default()
         }
+    }
+
+    pub(super) fn bad(frame: Option<usize>, nchunk: u64, error: &Error) -> Self {
+        let offset = ErrorPosition::of_error(error).offset;
+        Self { frame, nchunk, offset, error: Some(chain(error)), ..Self::default() }
     }
 }
 

@@ -8,9 +8,9 @@ use blosc_chunk::{CodecId, Dict, SplitMode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{ChunkTable, FileSummary, readers};
+use super::{ChunkTable, FileSummary, filter_metas, filter_names, noted, readers};
 use crate::{
-    error::{Result, chain},
+    error::Result,
     formats::msgpack_json,
     inputs::{frame_bytes, is_sparse},
 };
@@ -125,7 +125,6 @@ impl<'a> InfoReport<'a> {
     /// The parameters of the first frame.
     fn of_first(path: &'a str, first: &SChunk) -> Self {
         let (header, cparams) = (first.header(), first.cparams());
-        let slots: Vec<_> = cparams.filters.active().collect();
         let mut problems = Vec::new();
         let array = noted(&mut problems, array(first)).flatten();
         let blocksize = noted(&mut problems, blocksize(first)).flatten();
@@ -143,8 +142,8 @@ impl<'a> InfoReport<'a> {
             typesize: first.typesize() as u64,
             codec: cparams.codec.to_string(),
             clevel: cparams.clevel.get(),
-            filters: slots.iter().map(|slot| slot.id.to_string()).collect(),
-            filters_meta: slots.iter().map(|slot| slot.meta).collect(),
+            filters: filter_names(&cparams.filters),
+            filters_meta: filter_metas(&cparams.filters),
             split: split_name(cparams.split),
             dict: cparams.dict != Dict::None,
             special: SpecialCounts::default(),
@@ -167,7 +166,7 @@ impl<'a> InfoReport<'a> {
         self.file.nbytes = self.file.nbytes.saturating_add(schunk.nbytes());
         self.file.file_bytes = self.file.file_bytes.saturating_add(frame_bytes(schunk));
         self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
-        let Some(usage) = noted(&mut self.problems, schunk.usage().map_err(Into::into)) else {
+        let Some(usage) = noted(&mut self.problems, schunk.usage()) else {
             return;
         };
         self.file.cbytes = self.file.cbytes.saturating_add(usage.cbytes);
@@ -198,19 +197,6 @@ impl Parts {
             trailer: schunk.trailer_len(),
         }
     }
-}
-
-/// The value, or `None` and a note.
-fn noted<T>(problems: &mut Vec<String>, found: Result<T>) -> Option<T> {
-    let error = match found {
-        Ok(found) => return Some(found),
-        Err(error) => chain(&error),
-    };
-    // One cause may hide several things.
-    if !problems.contains(&error) {
-        problems.push(error);
-    }
-    None
 }
 
 /// By what the header says; single chunks may use more.
@@ -281,7 +267,7 @@ fn vlmetalayers(schunk: &SChunk, problems: &mut Vec<String>) -> Map<String, Valu
     let mut map = Map::new();
     let vlmeta = schunk.vlmeta();
     for layer in vlmeta.stored().iter() {
-        if let Some(content) = noted(problems, vlmeta.decode(layer).map_err(Into::into)) {
+        if let Some(content) = noted(problems, vlmeta.decode(layer)) {
             map.entry(layer.name_text()).or_insert_with(|| msgpack_json::to_same_value(&content));
         }
     }

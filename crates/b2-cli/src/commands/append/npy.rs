@@ -8,22 +8,20 @@ use std::{
 };
 
 use blosc_dtype::npy::NpyHeader;
-use blosc_io::{FileStore, Lock, lock::LockTimeout};
 
 use super::{Grown, Input, open_named};
 use crate::{
     args::AppendArgs,
-    commands::convert::head,
+    commands::convert::npy_header,
     context::Context,
     error::{Doing, Error, Result, message},
-    inputs::{ContentKind, Origin, Part, origin},
+    inputs::{Origin, origin},
     memory,
 };
 
 /// The path of a target that is a `.npy` file.
 pub(super) fn target(origin: &Origin) -> Option<&Path> {
-    let Origin::File { path, part: Part::Whole } = origin else { return None };
-    (origin::content_kind(path) == Some(ContentKind::Npy)).then_some(path)
+    origin.path().filter(|_| origin::is_npy(origin))
 }
 
 /// Appends the inputs; says how many bytes they are.
@@ -37,11 +35,8 @@ pub(super) fn append(
     path: &Path,
     files: &[std::path::PathBuf],
 ) -> Result<(u64, Grown)> {
-    let _lock = Lock::exclusive(path, &cx.lock_wait(args.lock)).map_err(|error| {
-        let timeout = LockTimeout::find(&error).cloned();
-        timeout.map_or_else(|| Error::io(Doing::Open)(error), Error::Locked)
-    })?;
-    let header = NpyHeader::parse(&head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?)?;
+    let _lock = cx.lock_exclusive(path, args.lock)?;
+    let header = npy_header(path)?;
     let inputs = files
         .iter()
         .map(|file| open_named(args, cx, file, path, None))

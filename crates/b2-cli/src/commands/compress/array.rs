@@ -15,7 +15,7 @@ use blosc_chunk::{CodecId, FilterId, Pipeline};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
 
-use super::{Counts, Work, name_output_of};
+use super::Work;
 use crate::{
     args::{CompressedFormat, Shape, TuningArgs, Typesize},
     error::{ByteOrEnd, Doing, Error, Result, message},
@@ -25,7 +25,7 @@ use crate::{
     },
     inputs::Data,
     memory,
-    output::{Digest, Digesting, Sink},
+    output::{Counts, Digest, Digesting},
 };
 
 /// Where the items are, if the input is to be taken for an array: on `.npy` files unless something
@@ -58,7 +58,7 @@ pub(super) fn layout(
     match (given, format) {
         (_, Some(CompressedFormat::B2frame | CompressedFormat::Chunk)) => Ok(None),
         (Some((dtype, shape)), _) => Ok(Some(NpyHeader::new(dtype, shape))),
-        (None, _) if !sample.starts_with(b"\x93NUMPY") => {
+        (None, _) if !sample.starts_with(blosc_dtype::npy::MAGIC) => {
             if wants_array {
                 Err(message::INPUT_IS_NO_ARRAY.error())
             } else {
@@ -106,7 +106,7 @@ pub(crate) fn check_dimensions(
 /// Type and shape from the options: of one dimension if there is no shape.
 fn given(tuning: &TuningArgs, data: &Data) -> Result<Option<(Dtype, Vec<u64>)>> {
     let Some(dtype) = &tuning.dtype else { return Ok(None) };
-    if tuning.shape.is_none() && data.sample().starts_with(b"\x93NUMPY") {
+    if tuning.shape.is_none() && data.sample().starts_with(blosc_dtype::npy::MAGIC) {
         return Err(message::NPY_HAS_A_TYPE.error());
     }
     let itemsize = (dtype.itemsize() as u64).max(1);
@@ -130,28 +130,9 @@ impl Work<'_> {
         target: &Path,
     ) -> Result<(Counts, Digest)> {
         let size = file.try_clone().map_err(Error::io_at(Doing::Create, target))?;
-        let (nbytes, digest) =
-            self.array(data, file).map_err(|error| name_output_of(error, target))?;
+        let (nbytes, digest) = self.array(data, file).map_err(|error| error.of_output(target))?;
         let stored = size.metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes, stored }, digest))
-    }
-
-    /// One array to a stream: through a temporary file, since the header of a frame is written
-    /// last.
-    pub(super) fn array_to_stream(&self, data: Data, out: &mut Sink) -> Result<Counts> {
-        let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
-        let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
-        let (nbytes, digest) = self.array(data, copy)?;
-        io::Seek::rewind(&mut file).map_err(Error::io(Doing::Spool))?;
-        let stored = out.write_rest(&mut file)?;
-        if self.loss.is_some() {
-            let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
-            self.measure_loss(Arc::new(FileStore::from_file(copy)))?;
-        }
-        if self.args.tuning.verify {
-            self.read_back(file, digest)?;
-        }
-        Ok(Counts { frames: 1, nbytes, stored })
     }
 
     /// Compares the array in a finished file with its source, box by box.

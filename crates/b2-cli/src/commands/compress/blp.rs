@@ -14,12 +14,12 @@ use bloscpack::{
     numpy::{ArrayInfo, Order, array_options},
 };
 
-use super::{Counts, Work, array};
+use super::{Work, array};
 use crate::{
     args::ChecksumChoice,
     error::{Doing, Error, Result, message},
     inputs::Data,
-    output::{Digest, Digesting, Sink, SinkWriter},
+    output::{Counts, Digest, Digesting, Sink, SinkWriter},
 };
 
 impl Work<'_> {

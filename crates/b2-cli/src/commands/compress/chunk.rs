@@ -4,12 +4,12 @@ use std::io::Read;
 
 use blosc_chunk::{CParams, Encoder};
 
-use super::{Counts, Work};
+use super::Work;
 use crate::{
     context::Context,
     error::{Doing, Error, Result},
     inputs::Data,
-    output::{Digest, Digesting},
+    output::{Counts, Digest, Digesting},
 };
 
 impl Work<'_> {

@@ -62,7 +62,7 @@ pub(super) fn item_type(
     data: &Data,
 ) -> Result<Option<Dtype>> {
     let Some(what) = name(tuning) else { return Ok(None) };
-    if layout.is_none() && data.sample().starts_with(b"\x93NUMPY") {
+    if layout.is_none() && data.sample().starts_with(blosc_dtype::npy::MAGIC) {
         return Err(message::LOSSY_NPY.about(what));
     }
     let by_name = || origin.path().and_then(typesize::dtype_of_name);

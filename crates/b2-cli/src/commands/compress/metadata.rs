@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use b2frame::FrameParams;
 use serde_json::Value;
 
 use crate::{
     args::{Layer, TuningArgs},
+    commands::convert::metadata::Metadata,
     error::{Doing, Error, MetadataError, Result, message},
     formats::msgpack_json,
 };
@@ -14,64 +14,47 @@ use crate::{
 /// Names of the metalayer that describes an array: now, and in the betas.
 const RESERVED: [&str; 2] = ["b2nd", "caterva"];
 
-/// The metalayers of every frame to write.
-#[derive(Debug, Default)]
-pub(super) struct Metadata {
-    fixed: Vec<Layer>,
-    variable: Vec<Layer>,
+/// Are there any metalayers to write?
+pub(super) fn is_wanted(tuning: &TuningArgs) -> bool {
+    !tuning.meta.is_empty() || !tuning.vlmeta.is_empty() || tuning.meta_file.is_some()
 }
 
-impl Metadata {
-    /// Are there any to write?
-    pub(super) fn is_wanted(tuning: &TuningArgs) -> bool {
-        !tuning.meta.is_empty() || !tuning.vlmeta.is_empty() || tuning.meta_file.is_some()
+/// The metalayers of every frame to write: those of the file first, then those of the command line,
+/// which win.
+///
+/// # Errors
+///
+/// When the file cannot be read, or holds something else.
+pub(super) fn from_options(tuning: &TuningArgs) -> Result<Metadata> {
+    let mut metadata = Metadata::default();
+    if let Some(path) = &tuning.meta_file {
+        let bytes = fs::read(path).map_err(Error::io_at(Doing::Open, path))?;
+        read(&bytes, &mut metadata).map_err(|what| Error::Metadata { path: path.clone(), what })?;
     }
-
-    /// Those of the file first, then those of the command line, which win.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds something else.
-    pub(super) fn from_options(tuning: &TuningArgs) -> Result<Self> {
-        let mut metadata = Self::default();
-        if let Some(path) = &tuning.meta_file {
-            let bytes = fs::read(path).map_err(Error::io_at(Doing::Open, path))?;
-            metadata.read(&bytes).map_err(|what| Error::Metadata { path: path.clone(), what })?;
-        }
-        tuning.meta.iter().for_each(|layer| set_layer(&mut metadata.fixed, layer.clone()));
-        tuning.vlmeta.iter().for_each(|layer| set_layer(&mut metadata.variable, layer.clone()));
-        match metadata.fixed.iter().find(|layer| RESERVED.contains(&layer.name.as_str())) {
-            Some(layer) => Err(message::RESERVED_METALAYER.about(&layer.name)),
-            None => Ok(metadata),
-        }
+    tuning.meta.iter().for_each(|layer| set_layer(&mut metadata.fixed, layer.clone()));
+    tuning.vlmeta.iter().for_each(|layer| set_layer(&mut metadata.variable, layer.clone()));
+    match metadata.fixed.iter().find(|layer| RESERVED.contains(&layer.name.as_str())) {
+        Some(layer) => Err(message::RESERVED_METALAYER.about(&layer.name)),
+        None => Ok(metadata),
     }
+}
 
-    /// `params` with these metalayers.
-    pub(super) fn add_to(&self, params: FrameParams) -> FrameParams {
-        let fixed = self.fixed.iter().cloned();
-        let params =
-            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
-        let variable = self.variable.iter().cloned();
-        variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content))
-    }
-
-    fn read(&mut self, bytes: &[u8]) -> Result<(), MetadataError> {
-        let Value::Object(document) = serde_json::from_slice(bytes)? else {
-            return Err(MetadataError::Shape);
+fn read(bytes: &[u8], metadata: &mut Metadata) -> Result<(), MetadataError> {
+    let Value::Object(document) = serde_json::from_slice(bytes)? else {
+        return Err(MetadataError::Shape);
+    };
+    for (key, layers) in document {
+        let Value::Object(layers) = layers else { return Err(MetadataError::Shape) };
+        let kind = match key.as_str() {
+            "metalayers" => &mut metadata.fixed,
+            "vlmetalayers" => &mut metadata.variable,
+            _ => return Err(MetadataError::Key { key }),
         };
-        for (key, layers) in document {
-            let Value::Object(layers) = layers else { return Err(MetadataError::Shape) };
-            let kind = match key.as_str() {
-                "metalayers" => &mut self.fixed,
-                "vlmetalayers" => &mut self.variable,
-                _ => return Err(MetadataError::Key { key }),
-            };
-            for (name, value) in layers {
-                set_layer(kind, Layer { name, content: msgpack_json::from_json(&value) });
-            }
+        for (name, value) in layers {
+            set_layer(kind, Layer { name, content: msgpack_json::from_json(&value) });
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Adds a layer, or replaces the one of its name.

@@ -345,6 +345,38 @@ impl Grid {
         Ok(())
     }
 
+    /// Fills `bytes` with the items at all combinations of positions, which are few, in C order.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn read_at(&self, positions: &[Vec<u64>], bytes: &mut Vec<u8>) -> Result<()> {
+        if let GridKind::Array(array) = &self.kind {
+            return array.read_at(positions, bytes);
+        }
+        bytes.clear();
+        // Each row of the last dimension by itself.
+        let mut rows: Vec<Vec<Range<u64>>> = vec![vec![]];
+        let (last, outer) =
+            positions.split_last().map_or((&[][..], positions), |(last, outer)| (&last[..], outer));
+        for along in outer {
+            let with = |row: Vec<Range<u64>>| {
+                let steps = along.iter().map(|at| *at..at + 1);
+                steps.map(move |step| row.iter().cloned().chain([step]).collect())
+            };
+            rows = rows.into_iter().flat_map(with).collect();
+        }
+        let mut piece = vec![];
+        for row in rows {
+            for run in last.chunk_by(|a, b| a + 1 == *b) {
+                let run = run[0]..run[0] + run.len() as u64;
+                self.read(&[&row[..], &[run]].concat(), &mut piece)?;
+                bytes.extend_from_slice(&piece);
+            }
+        }
+        Ok(())
+    }
+
     fn read_array(&self, array: &Array, bounds: &[Range<u64>], bytes: &mut [u8]) -> Result<()> {
         let is_inner_whole =
             bounds.iter().zip(&self.shape).skip(1).all(|(range, len)| *range == (0..*len));

@@ -1,8 +1,7 @@
 //! Items as numbers, fast enough to look at all of them.
 
 use blosc_dtype::{ByteOrder, Kind, Scalar};
-
-use crate::commands::show::item;
+use half::f16;
 
 /// A value that can be compared and computed with.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +170,7 @@ fn float(bits: u64, itemsize: usize) -> f64 {
     match itemsize {
         8 => f64::from_bits(bits),
         4 => f32::from_bits(u32::try_from(bits).unwrap_or_default()).into(),
-        _ => item::half(bits).into(),
+        _ => f16::from_bits(u16::try_from(bits).unwrap_or_default()).to_f64(),
     }
 }
 

@@ -7,7 +7,7 @@
 use core::ops::Range;
 use std::path::Path;
 
-use b2frame::{NdParams, NdWriter, nd::Pick};
+use b2frame::{FrameParams, NdParams, NdWriter, nd::Pick};
 use blosc_chunk::ChunkHeader;
 
 use super::{
@@ -49,13 +49,12 @@ impl Work<'_> {
             return Err(message::ARRAY_OPTIONS.error());
         }
         let layout = self.layout()?;
-        match self.source.blp() {
-            Some(blp) => match self.rows(blp, &layout)? {
-                Some(rows) => self.move_rows(blp, &layout, rows, path),
-                None => self.items_anew(&layout, path),
-            },
-            None => self.items_anew(&layout, path),
+        if let Some(blp) = self.source.blp()
+            && let Some(rows) = self.rows(blp, &layout)?
+        {
+            return self.move_rows(blp, &layout, rows, path);
         }
+        self.items_anew(&layout, path)
     }
 
     /// Type and shape of the items, from the input or the options.
@@ -79,15 +78,12 @@ impl Work<'_> {
     fn nd_params(&self, layout: &Layout) -> Result<NdParams> {
         let typesize = layout.dtype.itemsize();
         let cparams = self.cparams()?.typesize(typesize).blocksize(None);
-        let params = NdParams::new(&layout.shape, layout.dtype.clone())
+        let mut params = NdParams::new(&layout.shape, layout.dtype.clone())
             .cparams(cparams)
             .checksums(self.seal().unwrap_or_default());
-        let metadata = self.source.metadata()?.without_array();
-        let fixed = metadata.fixed.clone().into_iter();
-        let params =
-            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
-        let variable = metadata.into_variable().into_iter();
-        Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
+        let frame = self.source.metadata()?.without_array().add_to(FrameParams::default());
+        (params.metalayers, params.vlmetalayers) = (frame.metalayers, frame.vlmetalayers);
+        Ok(params)
     }
 
     /// The rows in the chunks of a file, if all chunks but the last have as many, in whole blocks.

@@ -23,7 +23,7 @@ use crate::{
     error::{Result, message},
     formats::{bcolz::attrs, parquet},
     inputs::{Object, Sink},
-    output::Nest,
+    output::Staged,
 };
 
 impl Work<'_> {
@@ -59,7 +59,7 @@ impl Work<'_> {
                 }
             }
             Source::Object(Object::Table(rows)) if !rows.is_column() => {
-                let station = Nest::for_stream(&self.cx.unfinished)?;
+                let station = Staged::for_stream(&self.cx.unfinished)?;
                 let table = match rows.is_whole() {
                     true => rows.table().clone(),
                     false => self.chosen_table(rows, station.path())?,
@@ -73,7 +73,7 @@ impl Work<'_> {
                 if layout.dtype.fields().is_empty() || layout.shape.len() > 1 {
                     return Err(message::NO_COLUMNS.error());
                 }
-                let station = Nest::for_stream(&self.cx.unfinished)?;
+                let station = Staged::for_stream(&self.cx.unfinished)?;
                 self.ctable(&layout, station.path())?;
                 parquet::write(&bcolz_store::CTable::open(station.path())?, path)?;
             }
@@ -256,8 +256,7 @@ pub(crate) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
     parts.iter_mut().for_each(Vec::clear);
     for row in rows.chunks_exact(dtype.itemsize().max(1)) {
         for (field, part) in dtype.fields().iter().zip(parts.iter_mut()) {
-            let end = field.offset() + field.dtype().itemsize();
-            part.extend_from_slice(row.get(field.offset()..end).unwrap_or_default());
+            part.extend_from_slice(field.bytes_of(row));
         }
     }
 }

@@ -7,7 +7,7 @@ use blosc_chunk::{
     transcode::{detach_from_schunk, transcode_header},
 };
 
-use super::{Done, Work, frame::ARRAY, source::Packed};
+use super::{Done, Work, source::Packed};
 use crate::{
     error::{Doing, Error, Result},
     report::readers,
@@ -22,9 +22,7 @@ impl Work<'_> {
         done.count(moved.is_some());
         let chunk = moved.map_or_else(|| self.one_chunk(), Ok)?;
         fs::write(path, chunk).map_err(Error::io_at(Doing::Write, path))?;
-        let array = self.source.layout()?.map(|_| ARRAY.to_owned());
-        let left_out = self.source.metadata()?.without_array().names().into_iter().chain(array);
-        Ok(Done { left_out: left_out.collect(), ..done })
+        Ok(Done { left_out: self.all_but_data()?, ..done })
     }
 
     /// The chunk with all content, if there is one, for the target if there is one.
@@ -38,26 +36,19 @@ impl Work<'_> {
         if !is_all || !is_flat {
             return Ok(None);
         }
-        let chunk = match self.source.packed(0, self.cx.memory())? {
-            Some(Packed::Bytes(mut bytes)) => {
-                if detach_from_schunk(&mut bytes, self.source.typesize()).is_err() {
-                    return Ok(None);
-                }
-                bytes
+        let chunk = self.source.packed(0, self.cx.memory())?.and_then(|packed| match packed {
+            Packed::Bytes(mut bytes) => {
+                detach_from_schunk(&mut bytes, self.source.typesize()).ok().map(|()| bytes)
             }
-            Some(Packed::Run { kind, nbytes }) => match self.run(kind, nbytes) {
-                Some(chunk) => chunk,
-                None => return Ok(None),
-            },
-            None => return Ok(None),
-        };
-        Ok(match self.args.anew.target {
-            Some(target) => {
+            Packed::Run { kind, nbytes } => self.run(kind, nbytes),
+        });
+        Ok(match (chunk, self.args.anew.target) {
+            (Some(chunk), Some(target)) => {
                 let is_known = ChunkHeader::parse(&chunk)
                     .is_ok_and(|header| readers::know_filters(&header.pipeline(), target));
                 transcode_header(&chunk, target).ok().filter(|_| is_known)
             }
-            None => Some(chunk),
+            (chunk, _) => chunk,
         })
     }
 

@@ -1,14 +1,10 @@
 //! To comma-separated values: a line with the names of the fields, or the numbers of the columns,
 //! and a line per row.
 
-use std::{
-    fs::File,
-    io::{BufWriter, Write},
-    path::Path,
-};
+use std::{fs::File, io, path::Path};
 
 use b2store::{Column, ColumnKind, ColumnValues};
-use csv::Writer;
+use csv::{Writer, WriterBuilder};
 
 use super::{Done, Work};
 use crate::{
@@ -16,6 +12,29 @@ use crate::{
     error::{Doing, Error, Result},
     formats::{TableRows, bcolz},
 };
+
+/// A file of comma-separated values under way.
+struct Table<'a> {
+    out: Writer<File>,
+    path: &'a Path,
+}
+
+impl<'a> Table<'a> {
+    fn create(path: &'a Path) -> Result<Self> {
+        let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
+        let out = WriterBuilder::new().buffer_capacity(1 << 20).from_writer(file);
+        Ok(Self { out, path })
+    }
+
+    fn write<T: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<()> {
+        let written = self.out.write_record(cells).map_err(io::Error::from);
+        written.map_err(Error::io_at(Doing::Write, self.path))
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.out.flush().map_err(Error::io_at(Doing::Write, self.path))
+    }
+}
 
 impl Work<'_> {
     /// Writes rows to `path`.
@@ -25,47 +44,32 @@ impl Work<'_> {
         }
         let layout = self.layout()?;
         let columns = Rows::new(&layout.dtype, &layout.shape);
-        let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
-        let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
-        let wrong =
-            |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
+        let mut out = Table::create(path)?;
         let names = match (columns.names(), self.column_name()) {
             (names, Some(name)) if names.len() == 1 => vec![name],
             (names, _) => names,
         };
-        out.write_record(names).map_err(wrong)?;
+        out.write(names)?;
         self.each_rows(columns.nbytes(), &mut |rows| {
-            for row in rows.chunks_exact(columns.nbytes()) {
-                out.write_record(columns.cells(row)).map_err(wrong)?;
-            }
-            Ok(())
+            let mut rows = rows.chunks_exact(columns.nbytes());
+            rows.try_for_each(|row| out.write(columns.cells(row)))
         })?;
-        out.flush().map_err(Error::io_at(Doing::Write, path))?;
-        let mut file = out
-            .into_inner()
-            .map_err(|_| Error::io_at(Doing::Write, path)(std::io::ErrorKind::WriteZero.into()))?;
-        file.flush().map_err(Error::io_at(Doing::Write, path))?;
+        out.finish()?;
         Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })
     }
-}
 
-impl Work<'_> {
     /// Writes the cells of a table of a store; nulls are empty.
     fn csv_of_cells(&self, rows: &TableRows, path: &Path) -> Result<Done> {
-        let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
-        let mut out = Writer::from_writer(BufWriter::with_capacity(1 << 20, file));
-        let wrong =
-            |error: csv::Error| Error::io_at(Doing::Write, path)(std::io::Error::from(error));
+        let mut out = Table::create(path)?;
         let names = rows.columns().iter().map(|column| column.spec().name.as_str());
-        out.write_record(names).map_err(wrong)?;
+        out.write(names)?;
         let (nbytes, nrows) = (rows.sizes().0, rows.nrows().max(1));
         let mut nulls = vec![false; rows.columns().len()];
         rows.for_each_batch(0..rows.nrows(), &mut |values| {
             let count = values.first().map_or(0, ColumnValues::len);
             for row in 0..count {
                 let cells = values.iter().zip(rows.columns());
-                out.write_record(cells.map(|(values, column)| cell(values, column.spec(), row)))
-                    .map_err(wrong)?;
+                out.write(cells.map(|(values, column)| cell(values, column.spec(), row)))?;
             }
             for (nulls, values) in nulls.iter_mut().zip(&values) {
                 *nulls |= values.valid.is_some();
@@ -73,7 +77,7 @@ impl Work<'_> {
             self.progress.add(nbytes / nrows * count as u64);
             Ok(())
         })?;
-        out.flush().map_err(Error::io_at(Doing::Write, path))?;
+        out.finish()?;
         // An empty text and no text are the same line.
         let is_text = |column: &Column| {
             matches!(

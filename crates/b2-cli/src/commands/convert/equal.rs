@@ -13,7 +13,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::{Bcolz, parquet},
     inputs::{Object, ObjectReader, Origin, Part},
-    output::Nest,
+    output::Staged,
 };
 
 /// What is lost by an order that is not kept.
@@ -64,7 +64,7 @@ impl Work<'_> {
                 values(path, crate::formats::csv_table::COMMA, None).map(Source::Items)
             }
             ConvertedFormat::Parquet => {
-                let station = Nest::for_stream(&self.cx.unfinished)?;
+                let station = Staged::for_stream(&self.cx.unfinished)?;
                 parquet::read(path, station.path())?;
                 let set = Bcolz::open(station.path(), self.cx.dparams())?.kept_in(station);
                 Ok(Source::Object(Object::Bcolz(Box::new(set))))

@@ -215,15 +215,10 @@ impl Work<'_> {
 
     /// A frame with the metadata of the input.
     fn frame_params(&self, chunksize: usize) -> Result<FrameParams> {
-        let metadata = self.source.metadata()?;
         let params = FrameParams::new(self.cparams()?)
             .chunksize(chunksize)
             .checksums(self.seal().unwrap_or_default());
-        let fixed = metadata.fixed.clone().into_iter();
-        let params =
-            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
-        let variable = metadata.into_variable().into_iter();
-        Ok(variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content)))
+        Ok(self.source.metadata()?.add_to(params))
     }
 
     /// Shapes, and what needs the shape of an array, are refused for outputs that are no arrays.

@@ -10,12 +10,12 @@ use crate::{
     error::{Doing, Error, Result},
     formats::{self, Bcolz, TableRows, parquet},
     inputs::{Object, Origin, origin, remote},
-    output::Nest,
+    output::Staged,
 };
 
 /// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
 pub(crate) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
-    let (station, format) = (Nest::for_stream(&cx.unfinished)?, "parquet");
+    let (station, format) = (Staged::for_stream(&cx.unfinished)?, "parquet");
     if for_store {
         parquet::read_to_store(path, station.path())?;
         let table = formats::store::open(station.path(), cx.dparams())?.table("/")?;

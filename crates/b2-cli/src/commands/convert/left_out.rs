@@ -6,6 +6,12 @@ use super::{Work, frame, source::Source};
 use crate::{args::ConvertedFormat, error::Result, inputs::Object};
 
 impl Work<'_> {
+    /// All that raw data have no place for.
+    pub(super) fn all_but_data(&self) -> Result<Vec<String>> {
+        let array = self.source.layout()?.map(|_| frame::ARRAY.to_owned());
+        Ok(self.source.metadata()?.without_array().names().into_iter().chain(array).collect())
+    }
+
     /// Warns of what the output does not hold.
     pub(super) fn tell_left_out(&self, left_out: &[String]) {
         // Raw data have no metadata anyway.

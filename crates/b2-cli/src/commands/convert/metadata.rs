@@ -9,7 +9,7 @@
 //! Values in a Bloscpack file are JSON as `info --json` prints it. The way there and back gives the
 //! same bytes.
 
-use b2frame::{SChunk, metalayers::Metalayer, nd::NdMeta};
+use b2frame::{FrameParams, SChunk, metalayers::Metalayer, nd::NdMeta};
 use bloscpack::numpy::ArrayInfo;
 use serde_json::{Map, Value};
 
@@ -31,9 +31,9 @@ const ARRAY: [&str; 4] = ["dtype", "shape", "order", "container"];
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Metadata {
     /// Metalayers, without the one that makes an array.
-    pub(super) fixed: Vec<Layer>,
+    pub(crate) fixed: Vec<Layer>,
     /// Metalayers of variable size.
-    pub(super) variable: Vec<Layer>,
+    pub(crate) variable: Vec<Layer>,
     /// Anything that has no name.
     pub(super) json: Option<Value>,
     /// Are they attributes of bcolz?
@@ -146,11 +146,17 @@ impl Metadata {
         names.chain(self.json.as_ref().map(|_| "the metadata".to_owned())).collect()
     }
 
-    /// The vlmetalayers of a frame.
-    pub(super) fn into_variable(self) -> Vec<Layer> {
-        let layer =
-            |value| Layer { name: BLOSCPACK.to_owned(), content: msgpack_json::from_json(&value) };
-        self.variable.into_iter().chain(self.json.map(layer)).collect()
+    /// `params` of a frame that has these metalayers.
+    pub(crate) fn add_to(&self, params: FrameParams) -> FrameParams {
+        let unnamed = self.json.as_ref().map(|value| Layer {
+            name: BLOSCPACK.to_owned(),
+            content: msgpack_json::from_json(value),
+        });
+        let fixed = self.fixed.iter().cloned();
+        let params =
+            fixed.fold(params, |params, layer| params.metalayer(layer.name, layer.content));
+        let variable = self.variable.iter().cloned().chain(unnamed);
+        variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content))
     }
 
     /// The metadata of a Bloscpack file, of an array or not; nothing if there is nothing to say.
@@ -247,9 +253,13 @@ mod tests {
             json!("x"),
             json!({"metalayers": 7}),
         ] {
-            let layers = Metadata::of_json(value.clone()).into_variable();
-            let [layer] = &layers[..] else { panic!("one layer") };
-            assert_eq!((layer.name.as_str(), exact(&layer.content)), (BLOSCPACK, Some(value)));
+            let params = Metadata::of_json(value.clone()).add_to(FrameParams::default());
+            let frame = b2frame::to_cframe(b"", &params).unwrap();
+            let schunk = SChunk::from_cframe(frame).unwrap();
+            let layers = schunk.vlmeta().stored().iter();
+            let names: Vec<_> = layers.map(|layer| layer.name_text().into_owned()).collect();
+            assert_eq!(names, [BLOSCPACK]);
+            assert_eq!(Metadata::of_frame(&schunk).unwrap().json, Some(value));
         }
     }
 

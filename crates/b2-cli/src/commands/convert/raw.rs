@@ -2,11 +2,9 @@
 
 use std::{fs::File, path::Path};
 
-use blosc_dtype::npy::NpyHeader;
-
-use super::{Done, Work, frame::ARRAY};
+use super::{Done, Work, source::Layout};
 use crate::{
-    error::{Doing, Error, Result, message},
+    error::{Doing, Error, Result},
     output::Sink,
 };
 
@@ -14,17 +12,13 @@ impl Work<'_> {
     /// Writes items in C order to `path`.
     pub(super) fn raw(&self, path: &Path) -> Result<Done> {
         self.items(path, &[])?;
-        let array = self.source.layout()?.map(|_| ARRAY.to_owned());
-        let left_out = self.source.metadata()?.without_array().names().into_iter().chain(array);
-        Ok(Done { left_out: left_out.collect(), ..Done::default() })
+        Ok(Done { left_out: self.all_but_data()?, ..Done::default() })
     }
 
     /// Writes an array for NumPy to `path`.
     pub(super) fn npy(&self, path: &Path) -> Result<Done> {
-        let layout = self.layout()?;
-        let header = NpyHeader::new(layout.dtype.clone(), layout.shape.clone()).to_bytes();
-        let no_descr = || message::NO_NPY_DTYPE.about(layout.dtype);
-        self.items(path, &header.ok_or_else(no_descr)?)?;
+        let layout = Layout { fortran_order: false, ..self.layout()? };
+        self.items(path, &layout.npy_header()?)?;
         Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })
     }
 

@@ -15,7 +15,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::{bcolz::Bcolz, stored_array::Stored},
     inputs::object::Object,
-    output::staged::Nest,
+    output::Staged,
 };
 
 /// Whether something is to be chosen.
@@ -49,9 +49,7 @@ pub(super) fn choose_items(args: &ConvertArgs, items: Items) -> Result<Items> {
         {
             kept += 1;
             for field in &records.columns {
-                let range = field.offset()..field.offset() + field.dtype().itemsize();
-                let value = row.get(range).unwrap_or_default();
-                out.write_all(value).map_err(Error::io(Doing::Spool))?;
+                out.write_all(field.bytes_of(row)).map_err(Error::io(Doing::Spool))?;
             }
         }
     }
@@ -88,7 +86,7 @@ pub(super) fn choose(args: &ConvertArgs, cx: &Context, object: Object) -> Result
         }
         Object::Bcolz(set) => match &set.set {
             DataSet::CTable(table) => {
-                let station = Nest::for_stream(&cx.unfinished)?;
+                let station = Staged::for_stream(&cx.unfinished)?;
                 copy(args, table, station.path())?;
                 let format = set.format();
                 let copied = Bcolz::open(station.path(), cx.dparams())?;

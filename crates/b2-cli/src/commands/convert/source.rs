@@ -1,23 +1,30 @@
 //! The source of a conversion: its chunks as they are, or its content.
 
+use core::ops::Range;
 use std::{io::Write, sync::Arc};
 
-use b2frame::{Budget, ChunkBytes, SChunk, header::FrameLayout, nd::NdMeta};
+use b2frame::{Budget, ChunkBytes, SChunk, nd::NdMeta};
 use blosc_chunk::{ChunkHeader, SpecialKind};
-use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_dtype::{
+    Dtype,
+    npy::{self, NpyHeader},
+};
 use blosc_io::{FileStore, ReadAt};
 use bloscpack::numpy::{ArrayInfo, Order};
 
-use super::metadata::Metadata;
+use super::{head, metadata::Metadata};
 use crate::{
-    error::{Doing, Error, Result},
+    error::{Doing, Error, Result, message},
     formats::{
         Blp, Boxes, Stored, TableRows,
         stored_array::{Source as BoxSource, count},
     },
-    inputs::{Object, Sink, decoded, is_sparse, item_type},
+    inputs::{Object, Sink, decoded, item_type},
     memory,
 };
+
+/// Bytes of a file that are read at once.
+const MAX_PIECE_NBYTES: usize = 1 << 20;
 
 /// The source of a conversion, as destinations need it.
 pub(crate) enum Source {
@@ -40,6 +47,25 @@ pub(crate) struct Items {
 }
 
 impl Items {
+    /// The items of a file: those of the array of a `.npy` file, and else what `otherwise` says of
+    /// as many bytes.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, a damaged header, or the error of `otherwise`.
+    pub(crate) fn in_file(
+        store: FileStore,
+        otherwise: impl FnOnce(u64) -> Result<Option<NpyHeader>>,
+    ) -> Result<Option<Self>> {
+        let file_len = store.len().map_err(Error::io(Doing::Open))?;
+        let head = head(&store)?;
+        let header = match head.starts_with(npy::MAGIC) {
+            true => Some(NpyHeader::parse(&head)?),
+            false => otherwise(file_len)?,
+        };
+        header.map(|header| Self::new(store, file_len, header)).transpose()
+    }
+
     /// All bytes after a header, which may be none.
     ///
     /// # Errors
@@ -88,6 +114,53 @@ impl From<ArrayInfo> for Layout {
     }
 }
 
+impl Layout {
+    /// The header of a `.npy` file of such an array.
+    ///
+    /// # Errors
+    ///
+    /// When NumPy cannot describe the items.
+    pub(crate) fn npy_header(self) -> Result<Vec<u8>> {
+        let Self { dtype, shape, fortran_order } = self;
+        let header = NpyHeader { dtype, fortran_order, shape, len: 0 };
+        header.to_bytes().ok_or_else(|| message::NO_NPY_DTYPE.about(header.dtype))
+    }
+}
+
+/// The array that an object is, if it is one.
+///
+/// # Errors
+///
+/// When it says that it is one, and cannot be.
+pub(crate) fn layout_of(object: &Object) -> Result<Option<Layout>> {
+    Ok(match object {
+        Object::Frame(schunk) => match schunk.nd_meta()? {
+            Some(meta) => {
+                let dtype = item_type(&meta, schunk.header().typesize().get())?;
+                Some(Layout { dtype, shape: meta.shape().to_vec(), fortran_order: false })
+            }
+            // A frame that was an array in a Bloscpack file has kept its metadata.
+            None => {
+                let info = Metadata::of_frame(schunk)?.array();
+                info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
+            }
+        },
+        Object::Blp(blp) => blp.file.array_info()?.map(Layout::from),
+        Object::Bcolz(set) => {
+            Some(Layout { dtype: set.dtype()?, shape: set.shape(), fortran_order: false })
+        }
+        Object::Table(rows) => {
+            Some(Layout { dtype: rows.dtype()?, shape: rows.shape()?, fortran_order: false })
+        }
+        Object::Opened(array) => Some(Layout {
+            dtype: array.dtype().clone(),
+            shape: array.shape().to_vec(),
+            fortran_order: false,
+        }),
+        Object::Chunk(_) => None,
+    })
+}
+
 impl Source {
     /// The frame that it is.
     pub(crate) fn frame(&self) -> Option<&Arc<SChunk>> {
@@ -116,19 +189,7 @@ impl Source {
     /// The format, as `info` calls it.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Object(Object::Frame(schunk)) if schunk.layout() != FrameLayout::Current => {
-                "legacy-frame"
-            }
-            Self::Object(Object::Frame(schunk)) if is_sparse(schunk) => "sframe",
-            Self::Object(Object::Frame(schunk)) if matches!(schunk.nd_meta(), Ok(Some(_))) => {
-                "b2nd"
-            }
-            Self::Object(Object::Frame(_)) => "b2frame",
-            Self::Object(Object::Chunk(_)) => "chunk",
-            Self::Object(Object::Blp(_)) => "blp",
-            Self::Object(Object::Bcolz(set)) => set.format(),
-            Self::Object(Object::Table(rows)) => rows.format(),
-            Self::Object(Object::Opened(array)) => array.format(),
+            Self::Object(object) => object.format(),
             Self::Items(items) => items.format,
         }
     }
@@ -176,37 +237,14 @@ impl Source {
     ///
     /// When it says that it is one, and cannot be.
     pub(crate) fn layout(&self) -> Result<Option<Layout>> {
-        Ok(match self {
-            Self::Object(Object::Frame(schunk)) => match schunk.nd_meta()? {
-                Some(meta) => {
-                    let dtype = item_type(&meta, schunk.header().typesize().get())?;
-                    Some(Layout { dtype, shape: meta.shape().to_vec(), fortran_order: false })
-                }
-                // A frame that was an array in a Bloscpack file has kept its metadata.
-                None => {
-                    let info = Metadata::of_frame(schunk)?.array();
-                    info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
-                }
-            },
-            Self::Object(Object::Blp(blp)) => blp.file.array_info()?.map(Layout::from),
-            Self::Object(Object::Bcolz(set)) => {
-                Some(Layout { dtype: set.dtype()?, shape: set.shape(), fortran_order: false })
-            }
-            Self::Object(Object::Table(rows)) => {
-                Some(Layout { dtype: rows.dtype()?, shape: rows.shape()?, fortran_order: false })
-            }
-            Self::Object(Object::Opened(array)) => Some(Layout {
-                dtype: array.dtype().clone(),
-                shape: array.shape().to_vec(),
-                fortran_order: false,
-            }),
-            Self::Object(Object::Chunk(_)) => None,
-            Self::Items(items) => Some(Layout {
+        match self {
+            Self::Object(object) => layout_of(object),
+            Self::Items(items) => Ok(Some(Layout {
                 dtype: items.dtype.clone(),
                 shape: items.stored.shape.clone(),
                 fortran_order: items.stored.fortran_order,
-            }),
-        })
+            })),
+        }
     }
 
     /// How the chunks of an array are laid out.
@@ -279,7 +317,15 @@ impl Source {
     pub(crate) fn stream(&self, options: &Budget, sink: Sink<'_>) -> Result<()> {
         match self {
             Self::Object(object) => decoded::all(object, options, sink),
-            Self::Items(items) => items.stream(sink),
+            Self::Items(items) => items.part(0..self.nbytes()?, sink),
+        }
+    }
+
+    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    pub(crate) fn part(&self, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
+        match self {
+            Self::Object(object) => decoded::part(object, range, options, sink),
+            Self::Items(items) => items.part(range, sink),
         }
     }
 
@@ -320,15 +366,12 @@ impl Source {
 }
 
 impl Items {
-    fn stream(&self, sink: Sink<'_>) -> Result<()> {
-        let (mut at, mut buffer) = (self.stored.start, vec![0; 1 << 20]);
-        while at < self.file_len {
-            let len = usize::try_from(self.file_len - at)
-                .map_or(buffer.len(), |left| left.min(buffer.len()));
-            self.stored
-                .store
-                .read_exact_at(at, &mut buffer[..len])
-                .map_err(Error::io(Doing::Read))?;
+    fn part(&self, range: Range<u64>, sink: Sink<'_>) -> Result<()> {
+        let most = memory::as_len(range.end.saturating_sub(range.start)).min(MAX_PIECE_NBYTES);
+        let (mut at, mut buffer) = (range.start, vec![0; most]);
+        while at < range.end {
+            let len = memory::as_len(range.end - at).min(most);
+            self.stored.read(at, &mut buffer[..len])?;
             sink(&buffer[..len])?;
             at += len as u64;
         }

@@ -17,7 +17,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::store,
     inputs::{Origin, origin},
-    output::{Nest, targets},
+    output::{Staged, targets},
     render::{harmless, path_text, size},
 };
 
@@ -32,10 +32,10 @@ pub(super) struct StoreReport {
 
 impl StoreReport {
     /// Puts a store that was made in its place.
-    fn of_made(made: Store, nest: Nest) -> Result<Self> {
+    fn of_made(made: Store, staged: Staged) -> Result<Self> {
         let nvalues = made.keys().len() as u64;
         drop(made);
-        nest.commit(None)?;
+        staged.commit(None)?;
         let (path, output) = (String::new(), String::new());
         Ok(Self { path, output, nvalues })
     }
@@ -67,10 +67,10 @@ impl Convert<'_> {
         if from.tables().any(|key| key == "/") {
             return Ok(None);
         }
-        let nest = Nest::create(to, self.output.into(), &self.cx.unfinished)?;
+        let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
         let options = WriteOptions::default().form(form(self.format));
-        let made = StoreWriter::copy(&from, nest.path(), &options)?.commit()?;
-        StoreReport::of_made(made, nest).map(Some)
+        let made = StoreWriter::copy(&from, staged.path(), &options)?.commit()?;
+        StoreReport::of_made(made, staged).map(Some)
     }
 
     /// Makes a store of inputs with keys: a value or a table for each. Files of no format become
@@ -81,9 +81,9 @@ impl Convert<'_> {
         to: &Path,
     ) -> Result<StoreReport> {
         let Self { cx, format, .. } = self;
-        let nest = Nest::create(to, self.output.into(), &self.cx.unfinished)?;
+        let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
         let options = WriteOptions::default().form(form(format));
-        let mut writer = StoreWriter::create_with(nest.path(), &options)?;
+        let mut writer = StoreWriter::create_with(staged.path(), &options)?;
         // They hold the values until the store is written.
         let mut stations = vec![];
         for (key, origin) in values {
@@ -100,7 +100,7 @@ impl Convert<'_> {
             }
             stations.push(station);
         }
-        StoreReport::of_made(writer.commit()?, nest)
+        StoreReport::of_made(writer.commit()?, staged)
     }
 
     /// What a file holds, or else its bytes.

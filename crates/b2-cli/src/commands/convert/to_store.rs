@@ -8,8 +8,8 @@
 use std::{path::Path, sync::Arc};
 
 use b2store::{
-    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Value,
-    Values, WriteOptions,
+    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Values,
+    WriteOptions,
 };
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
@@ -26,7 +26,7 @@ use crate::{
     formats::{TableRows, store::rows::nulls_of_copy},
     inputs::{Object, OpenedInput, Origin, Part},
     memory,
-    output::{Nest, targets},
+    output::{Staged, targets},
 };
 
 /// The key of a table that is a whole store.
@@ -57,14 +57,14 @@ impl Work<'_> {
         &self,
         writer: &mut StoreWriter,
         key: Option<&str>,
-    ) -> Result<(Done, Option<Nest>)> {
+    ) -> Result<(Done, Option<Staged>)> {
         let root = key.unwrap_or(ROOT);
         if let Some(rows) = self.table_rows() {
             self.copy_rows(rows, writer, root)?;
             return Ok((Done::default(), None));
         }
         let Some(columns) = self.columns()? else {
-            let station = Nest::for_stream(&self.cx.unfinished)?;
+            let station = Staged::for_stream(&self.cx.unfinished)?;
             let is_array = self.source.layout()?.is_some() || self.args.dtype.is_some();
             let done =
                 if is_array { self.array(station.path())? } else { self.frame(station.path())? };
@@ -79,7 +79,7 @@ impl Work<'_> {
         self.batches(&columns, &mut |values| Ok(rows.append(&values)?))?;
         rows.finish()?;
         for (name, value) in attributes.iter() {
-            writer.set_attribute(root, name, &value_of_json(value))?;
+            writer.set_attribute(root, name, &value.into())?;
         }
         let retyped = columns.iter().filter(|(_, rule)| rule.loses_type());
         let retyped = retyped.map(|(name, _)| format!("the type of column `{name}`"));
@@ -355,26 +355,5 @@ fn has_long_integer(json: &Json) -> bool {
         Json::Array(values) => values.iter().any(has_long_integer),
         Json::Object(entries) => entries.iter().any(|(_, value)| has_long_integer(value)),
         _ => false,
-    }
-}
-
-/// An attribute of bcolz as one of a store.
-fn value_of_json(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Nil,
-        Json::Bool(is) => Value::Bool(*is),
-        Json::Int(n) => match (i64::try_from(*n), u64::try_from(*n)) {
-            (Ok(n), _) => Value::Int(n),
-            (_, Ok(n)) => Value::UInt(n),
-            _ => Value::Str(n.to_string()),
-        },
-        Json::Float(n) => Value::Float(*n),
-        Json::String(text) => Value::Str(text.clone()),
-        Json::Array(values) => Value::Array(values.iter().map(value_of_json).collect()),
-        Json::Object(entries) => {
-            let entry =
-                |(key, value): &(String, Json)| (Value::Str(key.clone()), value_of_json(value));
-            Value::Map(entries.iter().map(entry).collect())
-        }
     }
 }

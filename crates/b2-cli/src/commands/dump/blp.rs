@@ -91,10 +91,9 @@ impl Walk<'_, '_, '_> {
             !is_rc && bytes.get(4..6).is_some_and(|b| b[0] >= version && b[1] & bit != 0)
         };
         let (has_metadata, has_offsets) = (has(3, METADATA), has(2, OFFSETS));
-        let number =
-            |at: usize| bytes.get(at..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
         // In version 2 the bytes of the reserve mean nothing.
-        let (nchunks, reserve) = (number(0x10), if has(3, OFFSETS) { number(0x18) } else { 0 });
+        let (nchunks, reserve) =
+            (u64_at(bytes, 0x10), if has(3, OFFSETS) { u64_at(bytes, 0x18) } else { 0 });
         if has_metadata {
             self.metadata(wanted.header)?;
         }
@@ -106,23 +105,16 @@ impl Walk<'_, '_, '_> {
 
     fn metadata(&mut self, shown: bool) -> Result<()> {
         let bytes = self.read(self.at, METADATA_LEN)?;
-        let number =
-            |at: usize| bytes.get(at..).map_or(0, |n| unsigned_le(n).as_u64().unwrap_or(0));
+        let number = |at: usize| bytes.get(at..).and_then(|n| unsigned_le(n).as_u64()).unwrap_or(0);
         let (room, stored) = (number(0x10), number(0x14));
         let checksum = bytes.get(9).and_then(|id| Checksum::from_id(*id)).unwrap_or(Checksum::None);
+        let len = METADATA_LEN + room + checksum.digest_len() as u64;
         if !shown {
-            self.at += METADATA_LEN + room + checksum.digest_len() as u64;
+            self.at += len;
             return Ok(());
         }
-        let len = METADATA_LEN + room + checksum.digest_len() as u64;
         self.printer.section("metadata", &format!(", {len} bytes"))?;
-        self.printer.raw_fields(
-            RawMetadataHeader::FIELDS,
-            MEANINGS,
-            &bytes,
-            self.found.at + self.at,
-        )?;
-        self.at += bytes.len() as u64;
+        self.fields(RawMetadataHeader::FIELDS, &bytes)?;
         let metadata = self.blp.and_then(|blp| blp.file.metadata());
         let value = metadata.and_then(|metadata| metadata.json()).map(Value::to_string);
         self.next(stored.min(room), "data", value)?;
@@ -230,26 +222,24 @@ impl Walk<'_, '_, '_> {
         self.blp = None;
         let end = self.len()?;
         let footer = self.read(end.saturating_sub(FOOTER_LEN), FOOTER_LEN)?;
-        let number =
-            |at: usize| footer.get(at..).and_then(|n| unsigned_long_le(n).as_u64()).unwrap_or(0);
-        let (start, nentries) = (number(8), number(24));
+        let (start, nentries) = (u64_at(&footer, 8), u64_at(&footer, 24));
         self.printer
             .section("interrupted change", &format!(", {} bytes", end.saturating_sub(self.at)))?;
         self.next(start.saturating_sub(self.at), "new data", None::<Value>)?;
         for _ in 0..nentries {
             let entry = self.read(self.at, 16)?;
-            let len = entry.get(8..).map_or(0, |n| unsigned_long_le(n).as_u64().unwrap_or(0));
-            self.printer.raw_fields(
-                RawJournalEntry::FIELDS,
-                MEANINGS,
-                &entry,
-                self.found.at + self.at,
-            )?;
-            self.at += 16;
-            self.next(len, "former bytes", None::<Value>)?;
+            self.fields(RawJournalEntry::FIELDS, &entry)?;
+            self.next(u64_at(&entry, 8), "former bytes", None::<Value>)?;
         }
-        let at = self.found.at + end.saturating_sub(FOOTER_LEN);
-        self.printer.raw_fields(RawJournalFooter::FIELDS, MEANINGS, &footer, at)
+        self.at = end.saturating_sub(FOOTER_LEN);
+        self.fields(RawJournalFooter::FIELDS, &footer)
+    }
+
+    /// The next bytes as the fields that they are.
+    fn fields(&mut self, fields: &[blosc_chunk::raw::Field], bytes: &[u8]) -> Result<()> {
+        self.printer.raw_fields(fields, MEANINGS, bytes, self.found.at + self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(())
     }
 
     /// The next `len` bytes as one span, as far as they are there.
@@ -292,6 +282,11 @@ impl Walk<'_, '_, '_> {
         }
         Ok(bytes)
     }
+}
+
+/// The number at byte `at`; 0 after the end.
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|n| unsigned_long_le(n).as_u64()).unwrap_or(0)
 }
 
 /// Digits of a digest; those of 4 bytes are a number.

@@ -171,64 +171,62 @@ struct Layers<'p, 'c, 'b> {
     decoded: bool,
 }
 
-impl Layers<'_, '_, '_> {
+/// Why a walk ends before the end of the section.
+enum Stop {
+    /// The bytes are no such section.
+    NotUnderstood,
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl<'b> Layers<'_, '_, 'b> {
     fn all(mut self) -> Result<()> {
-        let whole = self.walk()?;
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        if rest.is_empty() {
-            return Ok(());
+        let name = match self.walk() {
+            Ok(()) => "unused",
+            Err(Stop::NotUnderstood) => "not understood",
+            Err(Stop::Error(error)) => return Err(error),
+        };
+        match self.bytes.get(self.at..) {
+            Some(rest) if !rest.is_empty() => self.show(rest, name, Value::Null),
+            _ => Ok(()),
         }
-        let name = if whole.is_some() { "unused" } else { "not understood" };
-        self.printer.piece(self.offset + self.at as u64, rest, name, Value::Null)
     }
 
-    /// `None` where the section ends too early.
-    fn walk(&mut self) -> Result<Option<()>> {
-        let Some(_) = self.take(0x93, 1, "section", elements)? else { return Ok(None) };
-        let Some(_) = self.take(0xcd, 3, "idx_size", marked)? else { return Ok(None) };
-        let Some(nlayers) = self.take(0xde, 3, "names", count)? else { return Ok(None) };
+    fn walk(&mut self) -> Result<(), Stop> {
+        self.take(0x93, 1, "section", elements)?;
+        self.take(0xcd, 3, "idx_size", marked)?;
+        let nlayers = self.take(0xde, 3, "names", count)?;
         let mut names = Vec::new();
         for _ in 0..nlayers.as_u64().unwrap_or(0) {
-            let Some(name) = self.name()? else { return Ok(None) };
-            let Some(_) = self.take(0xd2, 5, &format!("{name}: position"), marked)? else {
-                return Ok(None);
-            };
+            let name = self.name()?;
+            self.take(0xd2, 5, &format!("{name}: position"), marked)?;
             names.push(name);
         }
-        let Some(_) = self.take(0xdc, 3, "contents", count)? else { return Ok(None) };
+        self.take(0xdc, 3, "contents", count)?;
         for name in names {
-            let Some(len) = self.take(0xc6, 5, &format!("{name}: length"), bin_len)? else {
-                return Ok(None);
-            };
-            let len = len.as_u64().and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
-            let Some(content) = self.bytes.get(self.at..self.at.saturating_add(len)) else {
-                return Ok(None);
-            };
+            let len = self.take(0xc6, 5, &format!("{name}: length"), bin_len)?;
+            let content = self.next(len.as_u64().map_or(usize::MAX, memory::as_len))?;
             let value = if self.decoded { msgpack_json::to_json(content) } else { Value::Null };
-            self.printer.piece(
-                self.offset + self.at as u64,
-                content,
-                &format!("{name}: content"),
-                value,
-            )?;
-            self.at += len;
+            self.show(content, &format!("{name}: content"), value)?;
         }
-        Ok(Some(()))
+        Ok(())
     }
 
     /// A short string.
-    fn name(&mut self) -> Result<Option<String>> {
-        let Some(len) = self.bytes.get(self.at).filter(|marker| (0xa1..=0xbf).contains(*marker))
-        else {
-            return Ok(None);
+    fn name(&mut self) -> Result<String, Stop> {
+        let len = match self.next(1)? {
+            [marker @ 0xa1..=0xbf] => usize::from(marker & 0x1f),
+            _ => return Err(Stop::NotUnderstood),
         };
-        let len = usize::from(len & 0x1f);
-        let Some(name) = self.bytes.get(self.at + 1..self.at + 1 + len) else { return Ok(None) };
-        let name = name.escape_ascii().to_string();
-        let bytes = &self.bytes[self.at..=self.at + len];
-        self.printer.piece(self.offset + self.at as u64, bytes, "name", name.as_str())?;
-        self.at += 1 + len;
-        Ok(Some(name))
+        let bytes = self.next(1 + len)?;
+        let name = bytes[1..].escape_ascii().to_string();
+        self.show(bytes, "name", name.as_str())?;
+        Ok(name)
     }
 
     /// `len` bytes that begin with `marker`.
@@ -238,31 +236,39 @@ impl Layers<'_, '_, '_> {
         len: usize,
         name: &str,
         means: fn(&[u8]) -> Value,
-    ) -> Result<Option<Value>> {
-        let bytes =
-            self.bytes.get(self.at..self.at + len).filter(|bytes| bytes.first() == Some(&marker));
-        let Some(bytes) = bytes else { return Ok(None) };
+    ) -> Result<Value, Stop> {
+        let bytes = self.next(len)?;
+        if bytes.first() != Some(&marker) {
+            return Err(Stop::NotUnderstood);
+        }
         let value = means(bytes);
-        self.printer.piece(self.offset + self.at as u64, bytes, name, value.clone())?;
-        self.at += len;
-        Ok(Some(value))
+        self.show(bytes, name, value.clone())?;
+        Ok(value)
+    }
+
+    /// The next `len` bytes.
+    fn next(&self, len: usize) -> Result<&'b [u8], Stop> {
+        self.bytes.get(self.at..self.at.saturating_add(len)).ok_or(Stop::NotUnderstood)
+    }
+
+    /// Shows the next bytes.
+    fn show(&mut self, bytes: &[u8], name: &str, value: impl Into<Value>) -> Result<()> {
+        self.printer.piece(self.offset + self.at as u64, bytes, name, value)?;
+        self.at += bytes.len();
+        Ok(())
     }
 }
 
 /// The number of elements after the marker of a map or an array.
 fn count(bytes: &[u8]) -> Value {
-    bytes
-        .get(1..)
-        .and_then(|n| n.first_chunk())
-        .map_or(Value::Null, |n| u16::from_be_bytes(*n).into())
+    let number = bytes.get(1..).and_then(<[u8]>::first_chunk);
+    number.map_or(Value::Null, |n| u16::from_be_bytes(*n).into())
 }
 
 /// The length after the marker of a byte string.
 fn bin_len(bytes: &[u8]) -> Value {
-    bytes
-        .get(1..)
-        .and_then(|n| n.first_chunk())
-        .map_or(Value::Null, |n| u32::from_be_bytes(*n).into())
+    let number = bytes.get(1..).and_then(<[u8]>::first_chunk);
+    number.map_or(Value::Null, |n| u32::from_be_bytes(*n).into())
 }
 
 fn elements(bytes: &[u8]) -> Value {

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use bcolz_store::DataSet;
-use serde_json::{Map, Value};
 
-use super::{Lines, dims, print_report, print_rows, sizes, wants_json_table};
+use super::{Lines, dims, filters_text, print_report, print_rows, sizes, wants_json_table};
 use crate::{
     console::Console,
     context::Context,
@@ -49,8 +48,7 @@ fn text(report: &BcolzReport<'_>, console: &Console) -> String {
             self::table(&mut lines, table, &files(report, console.units()), verbose)
         }
     }
-    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
-    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.notes(&report.warnings, &report.problems);
     if report.needs_rescue {
         lines.add("hint", &format!("b2 rescue {} -o {}", report.path, fixed(report.path)));
     }
@@ -85,12 +83,11 @@ fn array(lines: &mut Lines, array: &ArrayReport<'_>, files: &str, verbose: bool)
     if let Some(dflt) = array.dflt.as_ref().filter(|_| verbose) {
         lines.add("fill value", &dflt.to_string());
     }
-    attrs(lines, &array.attrs, verbose);
+    lines.attrs(&array.attrs, verbose);
 }
 
 fn pipeline(array: &ArrayReport<'_>, units: Units) -> String {
-    let filters =
-        if array.filters.is_empty() { "no filter".to_owned() } else { array.filters.join(", ") };
+    let filters = filters_text(&array.filters, &array.filters_meta);
     let blocks = array
         .blocksize
         .map(|blocksize| format!(" (first chunk, blocks of {})", units.size(blocksize)));
@@ -131,15 +128,7 @@ fn table(lines: &mut Lines, table: &TableReport<'_>, files: &str, verbose: bool)
     lines.text += &cells.to_string();
     lines.add("size", &sizes(table.nbytes, table.cbytes, units));
     lines.add("files", files);
-    attrs(lines, &table.attrs, verbose);
-}
-
-/// The names of the attributes, and their values for those who want to see more.
-fn attrs(lines: &mut Lines, attrs: &Map<String, Value>, verbose: bool) {
-    lines.names("attrs", attrs.keys());
-    if verbose {
-        attrs.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
-    }
+    lines.attrs(&table.attrs, verbose);
 }
 
 /// A name for what a rescue saves: `prices-fixed.bcolz`.

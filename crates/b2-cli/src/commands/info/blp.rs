@@ -1,6 +1,6 @@
 //! `b2 info` on a Bloscpack file.
 
-use super::{Lines, dims, print_report, print_rows, sizes, wants_json_table};
+use super::{Lines, dims, filters_text, print_report, print_rows, sizes, wants_json_table};
 use crate::{
     console::Console,
     context::Context,
@@ -23,30 +23,19 @@ fn text(report: &BlpReport<'_>, console: &Console) -> String {
     let (verbose, units) = (console.verbose() > 0, console.units());
     let what = format!("Bloscpack file (format version {})", report.file.format_version);
     let mut lines = Lines::new(console, report.file.path, &what);
-    let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
     match &report.array {
         Some(array) => {
             let shape =
                 format!("{}     {}, {} order", dims(&array.shape), array.dtype, array.order);
             lines.add("shape", &shape);
-            lines.add("size", &sizes);
+            lines.add("size", &sizes(report.file.nbytes, report.file.cbytes, units));
         }
-        None => {
-            let nitems = size::count(report.file.nbytes / report.typesize.max(1));
-            lines.add(
-                "items",
-                &format!("{nitems} x {}     {sizes}", size::counted(report.typesize, "byte")),
-            );
-        }
+        None => lines.items(&report.file, report.typesize),
     }
     lines.add("chunks", &chunks(report, units));
     lines.add("offsets", &offsets(report));
     if let Some(first) = &report.first {
-        let filters = if first.filters.is_empty() {
-            "no filter".to_owned()
-        } else {
-            first.filters.join(", ")
-        };
+        let filters = filters_text(&first.filters, &first.filters_meta);
         let blocks = units.size(first.blocksize as u64);
         lines.add(
             "pipeline",
@@ -68,8 +57,7 @@ fn text(report: &BlpReport<'_>, console: &Console) -> String {
         let (stored, room) = (units.size(stored.into()), units.size(room.into()));
         lines.add("metadata", &format!("{stored}, room for {room}: {shown}"));
     }
-    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
-    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.notes(&report.warnings, &report.problems);
     lines.text
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::{Lines, PAGE, filters_text, print_report, sizes, wants_table};
+use super::{Lines, PAGE, filters_text, print_report, wants_table};
 use crate::{
     console::Console,
     context::Context,
@@ -33,12 +33,7 @@ fn text(report: &ChunkReport<'_>, console: &Console) -> String {
     let maker = if report.file.format_version == 2 { "Blosc1" } else { "Blosc2" };
     let what = format!("{maker} chunk (version {})", report.file.format_version);
     let mut lines = Lines::new(console, report.file.path, &what);
-    let nitems = size::count(report.file.nbytes / report.typesize.max(1) as u64);
-    let sizes = sizes(report.file.nbytes, report.file.cbytes, units);
-    lines.add(
-        "items",
-        &format!("{nitems} x {}     {sizes}", size::counted(report.typesize as u64, "byte")),
-    );
+    lines.items(&report.file, report.typesize as u64);
     lines.add("blocks", &blocks_text(report, units));
     let codec = match report.codec_meta {
         0 => report.codec.clone(),
@@ -51,8 +46,7 @@ fn text(report: &ChunkReport<'_>, console: &Console) -> String {
     lines.add("file", &file_text(report, units));
     lines.add("checksums", "none");
     lines.add("opens with", &report.opens_with);
-    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
-    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.notes(&report.warnings, &report.problems);
     lines.text
 }
 

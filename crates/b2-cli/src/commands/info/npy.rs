@@ -1,17 +1,18 @@
 //! An array of NumPy that is not compressed (`.npy`).
 
-use std::fs;
-
 use blosc_dtype::npy::NpyHeader;
+use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
+use super::{Lines, print_report};
 use crate::{
     commands::convert::head,
+    console::Console,
     context::Context,
-    error::{Doing, Error, Result},
-    inputs::{ContentKind, Origin, Part, origin},
+    error::{Doing, Error, Result, message},
+    inputs::Origin,
     memory,
-    render::{harmless, size},
+    render::size,
 };
 
 /// What is in a `.npy` file.
@@ -27,48 +28,41 @@ struct NpyReport<'a> {
     file_bytes: u64,
 }
 
-/// Describes an input that is a `.npy` file: text to print, or nothing after a JSON document.
+/// Describes a `.npy` file.
 ///
 /// # Errors
 ///
 /// A header that is damaged.
-pub(super) fn describe(cx: &Context, origin: &Origin) -> Result<Option<String>> {
-    let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
-    if origin::content_kind(path) != Some(ContentKind::Npy) {
-        return Ok(None);
-    }
-    let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
+pub(super) fn run(cx: &Context, origin: &Origin) -> Result<()> {
+    let path = origin.path().ok_or(message::NOT_AN_ARRAY.error())?;
+    let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let header = NpyHeader::parse(&head(&file)?)?;
-    let file_bytes = fs::metadata(path).map_err(Error::io(Doing::Open))?.len();
-    let nitems = memory::nbytes(1, &header.shape);
-    let nbytes = nitems.saturating_mul(header.dtype.itemsize() as u64);
-    let order = if header.fortran_order { "F" } else { "C" };
-    let name = origin.name();
-    if cx.console.json() {
-        cx.console.document(&NpyReport {
-            path: &name,
-            format: "npy",
-            dtype: header.dtype.to_string(),
-            shape: &header.shape,
-            order,
-            nbytes,
-            file_bytes,
-        })?;
-        return Ok(Some(String::new()));
-    }
-    let shape = match &header.shape[..] {
+    let file_bytes = file.len().map_err(Error::io(Doing::Open))?;
+    let nbytes = memory::nbytes(header.dtype.itemsize() as u64, &header.shape);
+    let report = NpyReport {
+        path: &origin.name(),
+        format: "npy",
+        dtype: header.dtype.to_string(),
+        shape: &header.shape,
+        order: if header.fortran_order { "F" } else { "C" },
+        nbytes,
+        file_bytes,
+    };
+    let missing = (header.len as u64).saturating_add(nbytes).saturating_sub(file_bytes);
+    print_report(cx, &report, |console| text(&report, missing, console), &[], || Ok(()))
+}
+
+fn text(report: &NpyReport<'_>, missing: u64, console: &Console) -> String {
+    let mut lines = Lines::new(console, report.path, "NumPy array, not compressed");
+    let units = lines.units;
+    let shape = match report.shape {
         [] => "one item".to_owned(),
         lens => size::shape(lens),
     };
-    let missing = (header.len as u64).saturating_add(nbytes).saturating_sub(file_bytes);
-    let cut = match missing {
-        0 => String::new(),
-        _ => format!("  cut         {} are missing\n", cx.console.units().size(missing)),
-    };
-    Ok(Some(format!(
-        "{}: NumPy array, not compressed\n  array       {shape} of {}, {order} order     {}\n{cut}",
-        harmless(&name),
-        harmless(&header.dtype.to_string()),
-        cx.console.units().size(nbytes),
-    )))
+    let (dtype, order, nbytes) = (&report.dtype, report.order, units.size(report.nbytes));
+    lines.add("array", &format!("{shape} of {dtype}, {order} order     {nbytes}"));
+    if missing > 0 {
+        lines.add("cut", &format!("{} are missing", units.size(missing)));
+    }
+    lines.text
 }

@@ -63,10 +63,7 @@ fn text(report: &OpenedReport<'_>, console: &Console) -> String {
     if !report.pipeline.is_empty() {
         lines.add("pipeline", &report.pipeline);
     }
-    lines.names("attrs", report.attrs.keys());
-    if console.verbose() > 0 {
-        report.attrs.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
-    }
+    lines.attrs(&report.attrs, console.verbose() > 0);
     lines.text
 }
 
@@ -92,10 +89,7 @@ pub(super) fn group(cx: &Context, name: &str, group: &OpenedGroup) -> Result<()>
         let narrays = size::count(group.members.len() as u64);
         let what = format!("{} group, arrays: {narrays}", title(group.format));
         let mut lines = Lines::new(console, name, &what);
-        lines.names("attrs", group.attributes.keys());
-        if console.verbose() > 0 {
-            group.attributes.iter().for_each(|(name, value)| lines.add(name, &value.to_string()));
-        }
+        lines.attrs(&group.attributes, console.verbose() > 0);
         lines.text
     };
     print_report(cx, &report, text, &[], || Ok(()))

@@ -26,7 +26,7 @@ use crate::{
 const MAX_LISTED: usize = 20;
 
 /// What a store is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(tag = "schema", rename = "b2.info/1")]
 struct StoreReport<'a> {
     path: &'a str,
@@ -81,14 +81,9 @@ pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<
         path: name,
         format: "ctable",
         kind: "a table",
-        nbytes: 0,
-        cbytes: 0,
-        dead_bytes: None,
-        members: vec![],
         attributes: attributes(table.attributes()?),
         table: Some(TableReport::new(table)?),
-        warnings: vec![],
-        problems: vec![],
+        ..StoreReport::default()
     };
     print(cx, &report)
 }
@@ -103,14 +98,8 @@ pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Res
         path: name,
         format: "ctable",
         kind: "a column of a table",
-        nbytes: 0,
-        cbytes: 0,
-        dead_bytes: None,
-        members: vec![],
-        attributes: Map::new(),
         table: Some(table),
-        warnings: vec![],
-        problems: vec![],
+        ..StoreReport::default()
     };
     print(cx, &report)
 }
@@ -236,8 +225,7 @@ fn text(report: &StoreReport<'_>, console: &Console) -> String {
     for (name, value) in &report.attributes {
         lines.add("attribute", &format!("{name}: {value}"));
     }
-    report.warnings.iter().for_each(|warning| lines.add("warning", warning));
-    report.problems.iter().for_each(|problem| lines.add("problem", problem));
+    lines.notes(&report.warnings, &report.problems);
     lines.text
 }
 

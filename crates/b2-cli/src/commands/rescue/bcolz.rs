@@ -13,15 +13,11 @@ use bcolz_store::{
     repair::{Action, Repair, RescueOptions},
     tree::DirTree,
 };
-use blosc_chunk::Limits;
 
-use super::{Bad, Counts, Saved, unreadable};
+use super::{Bad, Counts, Rescue, Saved, unreadable};
 use crate::{
-    args::RescueArgs,
-    context::Context,
     error::{Doing, Error, Result},
     inputs::Guard,
-    output::{Nest, StageOptions},
 };
 
 /// Whether a directory is, or was, an array or a table: its chunks may be all that is left.
@@ -42,22 +38,16 @@ pub(super) fn was_one(path: &Path) -> bool {
 }
 
 /// Rescues the sound chunks of `root` as `target`.
-pub(super) fn run(
-    args: &RescueArgs,
-    cx: &Context,
-    root: &Path,
-    target: &Path,
-    options: StageOptions,
-) -> Result<Saved> {
-    let nest = Nest::create(target, options, &cx.unfinished)?;
-    copy(root, nest.path(), MAX_DEPTH, options)?;
-    let limits = Limits::none().max_nbytes(cx.memory() / 2);
+pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
+    let Rescue { args, cx, path: root, .. } = rescue;
+    let staged = rescue.stage()?;
+    copy(root, staged.path(), MAX_DEPTH, !args.no_sync)?;
     let read = OpenOptions::default()
-        .dparams(cx.dparams().limits(limits))
+        .dparams(rescue.dparams())
         .budget(Budget::default().max_memory(cx.memory() / 2));
-    let store = Arc::new(DirTree::new(nest.path()));
-    let rescue = RescueOptions::default().fill(args.fill()).dtype(args.dtype.clone());
-    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &rescue)?;
+    let store = Arc::new(DirTree::new(staged.path()));
+    let options = RescueOptions::default().fill(args.fill()).dtype(args.dtype.clone());
+    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &options)?;
     let set = bcolz_store::open_in(store, "", &read)?;
     let filled = actions.iter().fold(0u64, |sum, action| match action.what {
         Repair::Filled { rows, .. } => {
@@ -70,7 +60,7 @@ pub(super) fn run(
         DataSet::CTable(table) => table.nbytes(),
     };
     Guard::new(args.limits).admit_bytes(nbytes, crate::formats::bcolz::stored(root))?;
-    nest.commit_with_mode(fs::metadata(root).ok().as_ref())?;
+    rescue.commit(staged)?;
     Ok(Saved {
         complete: !actions.iter().any(|action| action.what.is_loss()),
         nbytes,
@@ -126,26 +116,26 @@ fn rowsize(set: &DataSet, path: &str) -> u64 {
 }
 
 /// Copies the ordinary files below a directory; links and devices stay where they are.
-fn copy(from: &Path, to: &Path, depth: usize, options: StageOptions) -> Result<()> {
+fn copy(from: &Path, to: &Path, depth: usize, sync: bool) -> Result<()> {
     fs::create_dir(to).map_err(Error::io_at(Doing::Create, to))?;
     for entry in fs::read_dir(from).map_err(unreadable(from))? {
         let entry = entry.map_err(unreadable(from))?;
         let (source, copied) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().map_err(unreadable(&source))?;
         if kind.is_dir() && depth > 0 {
-            copy(&source, &copied, depth - 1, options)?;
+            copy(&source, &copied, depth - 1, sync)?;
         } else if kind.is_file() {
-            copy_file(&source, &copied, options)?;
+            copy_file(&source, &copied, sync)?;
         }
     }
     Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path, options: StageOptions) -> Result<()> {
+fn copy_file(from: &Path, to: &Path, sync: bool) -> Result<()> {
     let mut source = File::open(from).map_err(unreadable(from))?;
     let mut copied = File::create(to).map_err(Error::io_at(Doing::Create, to))?;
     io::copy(&mut source, &mut copied).map_err(Error::io_at(Doing::Write, to))?;
-    if options.sync { copied.sync_all().map_err(Error::io_at(Doing::Sync, to)) } else { Ok(()) }
+    if sync { copied.sync_all().map_err(Error::io_at(Doing::Sync, to)) } else { Ok(()) }
 }
 
 /// Directories of a table, of a column, and of its chunks.

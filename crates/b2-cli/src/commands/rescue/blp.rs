@@ -1,23 +1,15 @@
 //! Bloscpack files: the chunks that are sound, at their positions in a new file where these are
 //! known.
 
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::Path,
-};
+use std::{fs::File, io::Read, path::Path};
 
 use b2frame::{probe, probe::Kind};
-use blosc_chunk::Limits;
 use blosc_io::FileStore;
 
-use super::{Bad, Counts, Saved, unreadable};
+use super::{Bad, Counts, Rescue, Saved, unreadable};
 use crate::{
-    args::RescueArgs,
-    context::Context,
     error::{Doing, Error, Result, message},
     inputs::Guard,
-    output::{StageOptions, Staged},
 };
 
 /// Bytes of fill, unless `--max-output` says more: their number comes from a damaged header.
@@ -41,27 +33,21 @@ pub(super) fn is_blp(path: &Path) -> Result<bool> {
 const PROBED_NBYTES: u64 = 64;
 
 /// Rescues the sound chunks of `path` as `target`.
-pub(super) fn run(
-    args: &RescueArgs,
-    cx: &Context,
-    path: &Path,
-    target: &Path,
-    options: StageOptions,
-) -> Result<Saved> {
+pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
+    let Rescue { args, path, .. } = rescue;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    let limits = Limits::none().max_nbytes(cx.memory() / 2);
-    let found = bloscpack::rescue(&store, &cx.dparams().limits(limits))?;
+    let found = bloscpack::rescue(&store, &rescue.dparams())?;
     if found.header.is_none() && found.chunks.is_empty() {
         return Err(message::NOTHING_RESCUED.error());
     }
     let nbytes = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.nbytes));
     let stored = found.chunks.iter().fold(0u64, |sum, chunk| sum.saturating_add(chunk.cbytes));
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
-    let staged = Staged::create(target, options, &cx.unfinished)?;
+    let staged = rescue.stage_file()?;
     let max_filled = args.limits.max_output.map_or(MAX_FILLED_NBYTES, |limit| limit.0);
     let fill = args.fill();
     let (_, filled) = found.write_blp(&store, staged.handle()?, &fill, max_filled)?;
-    staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
+    rescue.commit(staged)?;
     let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
     if found.lost_magic {
         actions.push("the magic at the start was damaged, and is written anew".to_owned());

@@ -2,7 +2,7 @@
 //! position.
 
 use core::ops::Range;
-use std::{fs, io::Write as _, path::Path};
+use std::{io::Write as _, path::Path};
 
 use b2frame::{probe, probe::Kind};
 use blosc_chunk::Limits;
@@ -11,19 +11,13 @@ use blosc_container::rescue::{
 };
 use blosc_io::{FileStore, ReadAt};
 
-use super::{
-    Bad, Counts, Saved,
-    frame::{listed, with_state},
-    unreadable,
-};
+use super::{Bad, Counts, Rescue, Saved, frame::not_good, unreadable};
 use crate::{
-    args::RescueArgs,
-    context::Context,
     error::{Doing, Error, Result, message},
     formats::chunk,
     inputs::Guard,
     memory,
-    output::{StageOptions, Staged, targets::CHUNK_SUFFIX},
+    output::targets::CHUNK_SUFFIX,
 };
 
 /// Whether what stands at `offset` of the file begins like a chunk, or the file is called like one
@@ -45,18 +39,12 @@ const HEAD_NBYTES: usize = 64;
 
 /// Rescues the chunks of `path` as `target`: all that follow each other, or the one at byte
 /// `offset`.
-pub(super) fn run(
-    args: &RescueArgs,
-    cx: &Context,
-    path: &Path,
-    offset: Option<u64>,
-    target: &Path,
-    options: StageOptions,
-) -> Result<Saved> {
+pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
+    let Rescue { args, path, target, .. } = rescue;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    let members = members(&store, offset, path)?;
+    let members = members(&store, rescue.offset, path)?;
     let mut guard = Guard::new(args.limits);
-    let staged = Staged::create(target, options, &cx.unfinished)?;
+    let staged = rescue.stage_file()?;
     let mut output = staged.handle()?;
     let mut all = Saved { complete: true, ..Saved::default() };
     let (mut chunks, mut blocks) = (Counts::default(), Counts::default());
@@ -65,7 +53,7 @@ pub(super) fn run(
             1 => String::new(),
             _ => format!("chunk {nchunk} at byte {}: ", member.start),
         };
-        let Some(saved) = salvage(args, cx, &store, member, path)? else {
+        let Some(saved) = salvage(rescue, &store, member)? else {
             let len = member.end.saturating_sub(member.start);
             all.actions.push(format!("{place}{len} bytes of which nothing can be read"));
             all.complete = false;
@@ -83,12 +71,12 @@ pub(super) fn run(
         let of_chunk = (members.len() > 1).then_some(nchunk);
         all.bad.extend(Bad::blocks(of_chunk, &saved.blocks));
         all.actions
-            .extend(actions_of(args, &saved).iter().map(|action| format!("{place}{action}")));
+            .extend(actions_of(rescue, &saved).iter().map(|action| format!("{place}{action}")));
     }
     if chunks.good + chunks.doubtful == 0 {
         return Err(message::NOTHING_RESCUED.error());
     }
-    staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
+    rescue.commit(staged)?;
     Ok(Saved { chunks: Some(chunks), blocks: Some(blocks), ..all })
 }
 
@@ -107,12 +95,11 @@ fn members(store: &FileStore, offset: Option<u64>, path: &Path) -> Result<Vec<Ra
 
 /// What can be read of the chunk there; `None` if no block can.
 fn salvage(
-    args: &RescueArgs,
-    cx: &Context,
+    rescue: Rescue<'_>,
     store: &FileStore,
     member: &Range<u64>,
-    path: &Path,
 ) -> Result<Option<ChunkSalvage>> {
+    let Rescue { args, cx, path, .. } = rescue;
     let len = member.end.saturating_sub(member.start);
     // The bytes, a copy with sound block starts, and as much for the data.
     let (needed, limit) = (len.saturating_mul(4), cx.memory());
@@ -120,8 +107,8 @@ fn salvage(
     let mut bytes = vec![0; memory::as_len(len)];
     store.read_exact_at(member.start, &mut bytes).map_err(unreadable(path))?;
     let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 4));
-    let rescue = RescueOptions::default().fill(args.fill());
-    match ChunkSalvage::from_bytes(&bytes, &dparams, &rescue) {
+    let options = RescueOptions::default().fill(args.fill());
+    match ChunkSalvage::from_bytes(&bytes, &dparams, &options) {
         Ok(saved) => Ok(Some(saved).filter(|saved| state_of(saved) != ChunkState::Lost)),
         Err(ChunkError::Chunk(
             blosc_chunk::Error::Corrupt { .. } | blosc_chunk::Error::UnknownVersion { .. },
@@ -153,14 +140,8 @@ fn state_of(saved: &ChunkSalvage) -> ChunkState {
     }
 }
 
-fn actions_of(args: &RescueArgs, saved: &ChunkSalvage) -> Vec<String> {
+fn actions_of(rescue: Rescue<'_>, saved: &ChunkSalvage) -> Vec<String> {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
-    let what = if args.cut { "cut" } else { "filled" };
-    for (state, what) in [(ChunkState::Lost, what), (ChunkState::Doubtful, "doubtful")] {
-        let found = with_state(&saved.blocks, state);
-        if !found.is_empty() {
-            actions.push(format!("{what}: {}", listed("block", &found)));
-        }
-    }
+    actions.extend(not_good("block", &saved.blocks, rescue.lost_are()));
     actions
 }

@@ -17,26 +17,18 @@ use b2frame::{
 use blosc_chunk::Limits;
 use blosc_io::{FileStore, ReadAt, Windowed};
 
-use super::{Bad, Counts, Saved, unreadable};
+use super::{Bad, Counts, Rescue, Saved, unreadable};
 use crate::{
-    args::RescueArgs,
     context::Context,
     error::{Doing, Error, Result},
     inputs::{Guard, frame_bytes},
-    output::{Nest, StageOptions},
     render::size,
 };
 
 /// Rescues the frames of `path` as `target`: all that follow each other, or the one at byte
 /// `offset`.
-pub(super) fn run(
-    args: &RescueArgs,
-    cx: &Context,
-    path: &Path,
-    offset: Option<u64>,
-    target: &Path,
-    options: StageOptions,
-) -> Result<Saved> {
+pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
+    let Rescue { args, cx, path, offset, .. } = rescue;
     let members = match offset {
         None if path.is_file() => {
             rescue::members(Arc::new(FileStore::open(path).map_err(unreadable(path))?))?
@@ -44,33 +36,25 @@ pub(super) fn run(
         _ => vec![],
     };
     if members.len() > 1 {
-        return several(args, cx, path, &members, target, options);
+        return several(rescue, &members);
     }
     let offset = offset.unwrap_or(0);
-    let allowed = Guard::allowance(args.limits, super::size_of(path));
-    let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
-    let saved = salvage(cx, path, offset, &rescue)?;
+    let saved = salvage(cx, path, offset, &rescue.options(super::size_of(path)))?;
     Guard::new(args.limits).admit_bytes(saved.schunk.nbytes(), frame_bytes(&saved.schunk))?;
-    let nest = Nest::create(target, options, &cx.unfinished)?;
-    saved.save(nest.path())?;
-    nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
-    Ok(summary(args, &saved))
+    let staged = rescue.stage()?;
+    saved.save(staged.path())?;
+    rescue.commit(staged)?;
+    Ok(summary(rescue, &saved))
 }
 
 /// Rescues frames that follow each other as a file of frames that follow each other.
-fn several(
-    args: &RescueArgs,
-    cx: &Context,
-    path: &Path,
-    members: &[Range<u64>],
-    target: &Path,
-    options: StageOptions,
-) -> Result<Saved> {
+fn several(rescue: Rescue<'_>, members: &[Range<u64>]) -> Result<Saved> {
+    let Rescue { args, cx, path, target, .. } = rescue;
     let store: Arc<dyn ReadAt> = Arc::new(FileStore::open(path).map_err(unreadable(path))?);
-    let nest = Nest::create(target, options, &cx.unfinished)?;
+    let staged = rescue.stage()?;
     let written = Error::io_at(Doing::Write, target);
-    let mut output = File::create(nest.path()).map_err(written)?;
-    let member_path = nest.path().with_extension("member");
+    let mut output = File::create(staged.path()).map_err(written)?;
+    let member_path = staged.path().with_extension("member");
     let mut guard = Guard::new(args.limits);
     let mut all = Saved { complete: true, ..Saved::default() };
     let mut counts = Counts::default();
@@ -80,9 +64,8 @@ fn several(
         let place = format!("frame {number} at byte {}", member.start);
         let window = Windowed::new(Arc::clone(&store), member.start, len);
         let window = window.map_err(unreadable(path))?;
-        let allowed = Guard::allowance(args.limits, len);
-        let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
-        let saved = match Salvage::from_store(Arc::new(window), &open_options(cx, 0), &rescue) {
+        let (window, open) = (Arc::new(window), open_options(cx, 0));
+        let saved = match Salvage::from_store(window, &open, &rescue.options(len)) {
             Ok(saved) => saved,
             Err(b2frame::Error::NotAFrame { .. }) => {
                 all.actions.push(format!("{place}: {len} bytes of which nothing can be read"));
@@ -96,7 +79,7 @@ fn several(
         let copied = File::open(&member_path).and_then(|mut file| io::copy(&mut file, &mut output));
         copied.map_err(Error::io_at(Doing::Write, target))?;
         fs::remove_file(&member_path).map_err(Error::io_at(Doing::Write, target))?;
-        let one = summary(args, &saved);
+        let one = summary(rescue, &saved);
         all.complete &= one.complete;
         all.nbytes = all.nbytes.saturating_add(one.nbytes);
         all.filled = all.filled.saturating_add(one.filled);
@@ -110,12 +93,12 @@ fn several(
         return Err(b2frame::Error::NotAFrame { found: Kind::Unknown }.into());
     }
     drop(output);
-    nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
+    rescue.commit(staged)?;
     Ok(Saved { chunks: Some(counts), ..all })
 }
 
 /// What to say of a frame that was saved.
-fn summary(args: &RescueArgs, saved: &Salvage) -> Saved {
+fn summary(rescue: Rescue<'_>, saved: &Salvage) -> Saved {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
     let lost = with_state(&saved.chunks, ChunkState::Lost);
     let mut doubtful = with_state(&saved.chunks, ChunkState::Doubtful);
@@ -131,8 +114,7 @@ fn summary(args: &RescueArgs, saved: &Salvage) -> Saved {
         }
         _ => {}
     }
-    let what = if args.cut { "cut" } else { "filled" };
-    for (found, what) in [(&lost, what), (&doubtful, "perhaps elsewhere")] {
+    for (found, what) in [(&lost, rescue.lost_are()), (&doubtful, "perhaps elsewhere")] {
         if !found.is_empty() {
             actions.push(format!("{what}: {}", listed("chunk", found)));
         }
@@ -142,7 +124,7 @@ fn summary(args: &RescueArgs, saved: &Salvage) -> Saved {
         actions.push(format!("compressed anew, as C-Blosc2 cannot read them back: {which}"));
     }
     let chunksize = saved.schunk.chunksize().fixed().map_or(0, u64::from);
-    let filled = if args.cut { 0 } else { chunksize.saturating_mul(lost.len() as u64) };
+    let filled = if rescue.args.cut { 0 } else { chunksize.saturating_mul(lost.len() as u64) };
     Saved {
         complete: saved.is_complete(),
         nbytes: saved.schunk.nbytes(),
@@ -183,12 +165,24 @@ fn open_options(cx: &Context, offset: u64) -> OpenOptions {
     OpenOptions::default().offset(offset).dparams(dparams)
 }
 
-pub(super) fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
+fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
     (0..).zip(chunks).filter(|(_, found)| **found == state).map(|(nchunk, _)| nchunk).collect()
 }
 
+/// `filled: blocks 3, 7 to 9`, and the doubtful ones.
+pub(super) fn not_good<'a>(
+    unit: &'a str,
+    states: &'a [ChunkState],
+    lost_are: &'a str,
+) -> impl Iterator<Item = String> + use<'a> {
+    let kinds = [(ChunkState::Lost, lost_are), (ChunkState::Doubtful, "doubtful")];
+    let found = kinds.into_iter().map(|(state, what)| (what, with_state(states, state)));
+    let found = found.filter(|(_, numbers)| !numbers.is_empty());
+    found.map(move |(what, numbers)| format!("{what}: {}", listed(unit, &numbers)))
+}
+
 /// `chunks 3, 7 to 9`, and of many only how many. The unit is a chunk or a block.
-pub(super) fn listed(unit: &str, nchunks: &[u64]) -> String {
+fn listed(unit: &str, nchunks: &[u64]) -> String {
     let runs: Vec<String> = nchunks
         .chunk_by(|a, b| a + 1 == *b)
         .map(|run| match run {

@@ -2,22 +2,13 @@
 
 use std::{fs, path::Path};
 
-use b2frame::rescue::{ChunkState, RescueOptions};
 use b2store::{
     OpenOptions, StoreForm, WriteOptions,
     rescue::{Salvage, SavedValue},
 };
-use blosc_chunk::Limits;
 
-use super::{Bad, Counts, Saved, frame::listed};
-use crate::{
-    args::RescueArgs,
-    context::Context,
-    error::Result,
-    formats::store,
-    inputs::Guard,
-    output::{Nest, StageOptions},
-};
+use super::{Bad, Counts, Rescue, Saved, frame::not_good};
+use crate::{error::Result, formats::store, inputs::Guard};
 
 /// Whether a path is, or was, a store in an archive or a directory.
 pub(super) fn was_one(path: &Path) -> bool {
@@ -29,30 +20,23 @@ pub(super) fn was_one(path: &Path) -> bool {
 }
 
 /// Rescues the store `path` as `target`: a directory as a directory unless that is called `.b2z`.
-pub(super) fn run(
-    args: &RescueArgs,
-    cx: &Context,
-    path: &Path,
-    target: &Path,
-    options: StageOptions,
-) -> Result<Saved> {
-    let dparams = cx.dparams().limits(Limits::none().max_nbytes(cx.memory() / 2));
-    let frame = b2frame::OpenOptions::default().dparams(dparams);
-    let allowed = Guard::allowance(args.limits, super::size_of(path));
-    let rescue = RescueOptions::default().fill(args.fill()).max_nbytes(Some(allowed));
-    let mut saved = Salvage::open(path, &OpenOptions::default().frame(frame), &rescue)?;
+pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
+    let Rescue { args, path, target, .. } = rescue;
+    let frame = b2frame::OpenOptions::default().dparams(rescue.dparams());
+    let options = rescue.options(super::size_of(path));
+    let mut saved = Salvage::open(path, &OpenOptions::default().frame(frame), &options)?;
     let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);
     let stored =
         fs::metadata(path).map_or(0, |found| if found.is_dir() { nbytes } else { found.len() });
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
-    let nest = Nest::create(target, options, &cx.unfinished)?;
+    let staged = rescue.stage()?;
     let is_called = |suffix: &str| target.extension().is_some_and(|found| found == suffix);
     let form = match path.is_dir() && !is_called("b2z") || is_called("b2d") {
         true => StoreForm::Dir,
         false => StoreForm::Zip,
     };
-    drop(saved.save(nest.path(), &WriteOptions::default().form(form))?);
-    nest.commit_with_mode(fs::metadata(path).ok().as_ref())?;
+    drop(saved.save(staged.path(), &WriteOptions::default().form(form))?);
+    rescue.commit(staged)?;
     Ok(summary(&saved, nbytes))
 }
 
@@ -83,11 +67,7 @@ fn actions_of(value: &SavedValue) -> Vec<String> {
     if value.is_changed {
         actions.push(format!("{key}: the checksum of the archive says that data changed"));
     }
-    for (state, what) in [(ChunkState::Lost, "filled"), (ChunkState::Doubtful, "doubtful")] {
-        let found = super::frame::with_state(&value.chunks, state);
-        if !found.is_empty() {
-            actions.push(format!("{key}: {what}: {}", listed("chunk", &found)));
-        }
-    }
+    let found = not_good("chunk", &value.chunks, "filled");
+    actions.extend(found.map(|found| format!("{key}: {found}")));
     actions
 }

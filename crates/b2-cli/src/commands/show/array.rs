@@ -79,11 +79,6 @@ impl Array {
         }
     }
 
-    /// Number of items.
-    pub(crate) fn nitems(&self) -> u64 {
-        memory::nbytes(1, self.shape())
-    }
-
     /// Fills `dest` with a part, in C order.
     ///
     /// # Errors

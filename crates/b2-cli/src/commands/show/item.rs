@@ -1,9 +1,10 @@
 //! Items as values: bytes of a NumPy type to text and to JSON.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use half::f16;
 use serde_json::{Map, Number, Value};
 
-use crate::{formats::msgpack_json, render::harmless};
+use crate::formats::msgpack_json;
 
 /// One item as text, near to how NumPy shows it.
 pub(crate) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
@@ -37,12 +38,7 @@ pub(crate) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
 
 /// The fields of a structured item as values of their own.
 pub(crate) fn cells<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
-    dtype.fields().iter().map(|field| cell(field.dtype(), part(field, bytes)))
-}
-
-/// The same for the eyes.
-pub(super) fn plain_cell(dtype: &Dtype, bytes: &[u8]) -> String {
-    harmless(&cell(dtype, bytes))
+    dtype.fields().iter().map(|field| cell(field.dtype(), field.bytes_of(bytes)))
 }
 
 /// One item as JSON: structured ones are objects.
@@ -54,7 +50,7 @@ pub(crate) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
         return parts(base, bytes).map(|item| json(base, item)).collect();
     }
     let member = |field: &blosc_dtype::Field| {
-        (field.name().to_owned(), json(field.dtype(), part(field, bytes)))
+        (field.name().to_owned(), json(field.dtype(), field.bytes_of(bytes)))
     };
     Value::Object(dtype.fields().iter().map(member).collect::<Map<_, _>>())
 }
@@ -64,11 +60,7 @@ pub(super) fn fields<'a>(
     dtype: &'a Dtype,
     bytes: &'a [u8],
 ) -> impl Iterator<Item = (&'a str, String)> {
-    dtype.fields().iter().map(|field| (field.name(), text(field.dtype(), part(field, bytes))))
-}
-
-fn part<'a>(field: &blosc_dtype::Field, bytes: &'a [u8]) -> &'a [u8] {
-    bytes.get(field.offset()..field.offset() + field.dtype().itemsize()).unwrap_or_default()
+    dtype.fields().iter().map(|field| (field.name(), text(field.dtype(), field.bytes_of(bytes))))
 }
 
 fn parts<'a>(base: &Dtype, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
@@ -175,34 +167,21 @@ fn float(little: &[u8]) -> Plain {
         let value = f64::from_le_bytes(bytes);
         return Plain::Float(named(value, format!("{value:?}")), value);
     }
-    let value = match <[u8; 4]>::try_from(little) {
-        Ok(bytes) => f32::from_le_bytes(bytes),
-        Err(_) => half(unsigned(little)),
+    let value = match *little {
+        [a, b] => f16::from_le_bytes([a, b]).to_f32(),
+        _ => f32::from_le_bytes(little.first_chunk().copied().unwrap_or_default()),
     };
     Plain::Float(named(value.into(), format!("{value:?}")), value.into())
 }
 
 /// NumPy's names for floats that are no numbers.
-fn named(value: f64, text: String) -> String {
+pub(super) fn named(value: f64, text: String) -> String {
     match value {
         _ if value.is_nan() => "nan".to_owned(),
         f64::INFINITY => "inf".to_owned(),
         f64::NEG_INFINITY => "-inf".to_owned(),
         _ => text,
     }
-}
-
-/// A float of 16 bits: sign, 5 bits of exponent, 10 of mantissa.
-pub(crate) fn half(bits: u64) -> f32 {
-    let bits = u16::try_from(bits & 0xffff).unwrap_or_default();
-    let (exponent, mantissa) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
-    let value = match exponent {
-        0 => mantissa * 2f32.powi(-24),
-        31 if mantissa == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1024.0 + mantissa) * 2f32.powi(exponent - 25),
-    };
-    if bits & 0x8000 == 0 { value } else { -value }
 }
 
 fn complex(little: &[u8]) -> Plain {

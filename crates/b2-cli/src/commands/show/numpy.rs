@@ -6,6 +6,7 @@
 //! thousand times apart: the rules of NumPy 2.4.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use half::f16;
 
 use super::{
     item,
@@ -100,9 +101,7 @@ fn texts(dtype: &Dtype, items: &[&[u8]]) -> Vec<String> {
     }
     let mut rows = vec![String::from("("); items.len()];
     for (n, field) in dtype.fields().iter().enumerate() {
-        let range = field.offset()..field.offset() + field.dtype().itemsize();
-        let cells: Vec<&[u8]> =
-            items.iter().map(|item| item.get(range.clone()).unwrap_or_default()).collect();
+        let cells: Vec<&[u8]> = items.iter().map(|item| field.bytes_of(item)).collect();
         for (row, cell) in rows.iter_mut().zip(texts(field.dtype(), &cells)) {
             row.push_str(if n > 0 { ", " } else { "" });
             row.push_str(&cell);
@@ -199,7 +198,7 @@ impl Float {
             bytes.reverse();
         }
         match *bytes.as_slice() {
-            [a, b] => Self::Half(item::half(u64::from(u16::from_le_bytes([a, b])))),
+            [a, b] => Self::Half(f16::from_le_bytes([a, b]).to_f32()),
             [a, b, c, d] => Self::Single(f32::from_le_bytes([a, b, c, d])),
             _ => Self::Double(f64::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())),
         }
@@ -393,24 +392,9 @@ impl FloatColumns {
         let width = self.left + self.right + 1;
         let number = value.value();
         if !number.is_finite() {
-            let name = match number {
-                _ if number.is_nan() => {
-                    if self.has_plus {
-                        "+nan"
-                    } else {
-                        "nan"
-                    }
-                }
-                ..0.0 => "-inf",
-                _ => {
-                    if self.has_plus {
-                        "+inf"
-                    } else {
-                        "inf"
-                    }
-                }
-            };
-            return format!("{name:>width$}");
+            let name = item::named(number, String::new());
+            let plus = if self.has_plus && !name.starts_with('-') { "+" } else { "" };
+            return format!("{:>width$}", format!("{plus}{name}"));
         }
         let left = self.left;
         if self.has_exponents {

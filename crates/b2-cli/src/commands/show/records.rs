@@ -2,25 +2,21 @@
 //! bcolz or of a store.
 
 use blosc_dtype::{
-    Dtype, Field, Kind,
+    Dtype, Field,
     expr::{Expr, Vector},
 };
-use serde_json::{Map, Value};
 
-use super::{item, range, render};
+use super::{
+    item, range,
+    rows::{self, BATCH_NROWS, RowPrinter, align},
+};
 use crate::{
     args::ShowArgs,
     commands::content::{grid::Grid, values::Axis},
     context::Context,
-    error::{Error, Result, message},
-    render::{Align, Table, harmless, json_text},
+    error::{Result, message},
+    render::Align,
 };
-
-/// Rows that are decoded and printed at once.
-const BATCH_NROWS: u16 = 4096;
-
-/// Bytes that a cell of text takes, more or less.
-const CELL: u64 = 64;
 
 /// Is there an option that chooses rows or columns?
 pub(super) fn is_wanted(args: &ShowArgs) -> bool {
@@ -40,7 +36,10 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
         Some(slice) => range(&slice.in_dims(1), *len)?,
         None => 0..*len,
     };
-    let mut out = Out::new(args, cx, &records);
+    let names = records.columns.iter().map(|field| field.name().to_owned()).collect();
+    let aligns: Vec<Align> = records.columns.iter().map(|field| align(field.dtype())).collect();
+    let mut out = RowPrinter::new(args, cx, names, &aligns);
+    let too_many = rows::max_cells(cx).saturating_add(aligns.len() as u64);
     let (mut skip, mut left) = (args.skip.unwrap_or(0), args.lines.unwrap_or(u64::MAX));
     let mut bytes = vec![];
     for start in rows.clone().step_by(BATCH_NROWS.into()) {
@@ -52,7 +51,11 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
                 skip -= 1;
             } else if left > 0 {
                 left -= 1;
-                out.row(&records, item)?;
+                out.admit(1, too_many)?;
+                let cell =
+                    |n: usize| (records.columns[n].dtype(), records.columns[n].bytes_of(item));
+                let text = |n| item::cell(cell(n).0, cell(n).1);
+                out.row(text, |n| item::json(cell(n).0, cell(n).1));
             }
         }
         out.flush()?;
@@ -60,7 +63,7 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
             break;
         }
     }
-    out.finish()
+    out.finish(None)
 }
 
 /// Items with fields, and what is wanted of them.
@@ -121,11 +124,6 @@ impl<'a> Records<'a> {
             None => Ok(vec![true; nrows]),
         }
     }
-
-    /// The values of an item, as `of` makes them.
-    fn values<T>(&self, item: &[u8], of: impl Fn(&Dtype, &[u8]) -> T) -> Vec<T> {
-        self.columns.iter().map(|field| of(field.dtype(), part(field, item))).collect()
-    }
 }
 
 impl<'a> Filter<'a> {
@@ -149,7 +147,7 @@ impl<'a> Filter<'a> {
 
     fn truth(&self, bytes: &[u8], itemsize: usize, nrows: usize) -> Result<Vec<bool>> {
         let column = |field: &&Field| -> Vec<u8> {
-            bytes.chunks_exact(itemsize).flat_map(|item| part(field, item)).copied().collect()
+            bytes.chunks_exact(itemsize).flat_map(|item| field.bytes_of(item)).copied().collect()
         };
         let columns: Vec<Vec<u8>> = self.fields.iter().map(column).collect();
         let parts = self.fields.iter().zip(&columns);
@@ -159,64 +157,5 @@ impl<'a> Filter<'a> {
         let valid = vec![None; vectors.len()];
         let truth = self.expr.is_true(&vectors, &valid, nrows);
         Ok(truth.map_err(bcolz_store::Error::from)?)
-    }
-}
-
-fn part<'a>(field: &Field, item: &'a [u8]) -> &'a [u8] {
-    item.get(field.offset()..field.offset() + field.dtype().itemsize()).unwrap_or_default()
-}
-
-/// Where rows go: lines at once, text when all of it is known.
-struct Out<'a> {
-    args: &'a ShowArgs,
-    cx: &'a Context,
-    page: String,
-    table: Table,
-    room: u64,
-}
-
-impl<'a> Out<'a> {
-    fn new(args: &'a ShowArgs, cx: &'a Context, records: &Records<'_>) -> Self {
-        let align = |field: &&Field| match field.dtype().kind() {
-            Some(Kind::Bytes | Kind::Unicode) | None => Align::Left,
-            Some(_) => Align::Right,
-        };
-        let mut table = Table::new(&records.columns.iter().map(align).collect::<Vec<_>>());
-        table.row(records.columns.iter().map(|field| harmless(field.name())));
-        let mut page = String::new();
-        if args.csv {
-            render::line(records.columns.iter().map(|it| it.name().to_owned()), &mut page);
-        }
-        Self { args, cx, page, table, room: cx.memory() / CELL }
-    }
-
-    fn row(&mut self, records: &Records<'_>, item: &[u8]) -> Result<()> {
-        if self.cx.console.json() {
-            let names = records.columns.iter().map(|field| field.name().to_owned());
-            let row: Map<String, Value> = names.zip(records.values(item, item::json)).collect();
-            self.page.push_str(&(json_text(&row) + "\n"));
-        } else if self.args.csv {
-            render::line(records.values(item, item::cell).into_iter(), &mut self.page);
-        } else {
-            let ncells = records.columns.len() as u64;
-            let limit = self.cx.memory() / CELL;
-            let too_many = Error::ShowLess { nitems: limit.saturating_add(ncells), limit };
-            self.room = self.room.checked_sub(ncells).ok_or(too_many)?;
-            self.table.row(records.values(item, item::plain_cell));
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let page = core::mem::take(&mut self.page);
-        if page.is_empty() { Ok(()) } else { self.cx.console.print(&page) }
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.flush()?;
-        match self.args.csv || self.cx.console.json() {
-            true => Ok(()),
-            false => self.cx.console.print(&self.table.to_string()),
-        }
     }
 }

@@ -8,27 +8,20 @@ use b2store::{
     table::{ColumnSpec, Filter},
 };
 use blosc_dtype::Dtype;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::{ShowReport, item, range, render};
+use super::{
+    ShowReport, item, range,
+    rows::{BATCH_NROWS, CELL_NBYTES, RowPrinter, align},
+};
 use crate::{
     args::ShowArgs,
     context::Context,
     error::{Error, Result, message},
     formats::{TableRows, store},
     memory,
-    render::{Align, Table as TextTable, harmless, json_text, size},
+    render::{Align, json_text},
 };
-
-/// Rows that are decoded and printed at once.
-const BATCH_NROWS: u16 = 4096;
-
-/// Rows of a table that are shown without leaving any out, and rows at each end otherwise.
-const MAX_SHOWN_ROWS: u64 = 60;
-const EDGE_NROWS: u64 = 5;
-
-/// Bytes that a cell of text takes, more or less.
-const CELL_NBYTES: u64 = 64;
 
 /// Shows rows of a table.
 pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows) -> Result<()> {
@@ -49,160 +42,72 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
     }
     let columns = names.iter().map(|name| rows.table().column(name));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    let specs: Vec<&ColumnSpec> = columns.iter().map(Column::spec).collect();
-    let nrows = rows.nrows();
+    let (nrows, ncolumns) = (rows.nrows(), names.len() as u64);
     let range = match &args.slice {
         Some(slice) => range(&slice.in_dims(1), nrows)?,
         None => 0..nrows,
     };
-    if let Some(text) = &args.filter {
-        let chosen = Chosen { filter: rows.condition(text)?, columns: &columns, specs: &specs };
-        return chosen.show(args, cx, &names, range);
+    let filter = args.filter.as_deref().map(|text| rows.condition(text)).transpose()?;
+    let nothing = columns.iter().map(|column| column.read(0..0));
+    let aligns = nothing.map(|values| Ok(side(&values?))).collect::<Result<Vec<_>>>()?;
+    let mut out = RowPrinter::new(args, cx, names, &aligns);
+    if let Some(filter) = filter {
+        return found(args, out, &columns, &filter, range);
     }
     let start = range.start.saturating_add(args.skip.unwrap_or(0)).min(range.end);
     let end = start.saturating_add(args.lines.unwrap_or(u64::MAX)).min(range.end);
-    let read = |rows: &Range<u64>| -> Result<Vec<ColumnValues>> {
-        Ok(columns.iter().map(|column| column.read(rows.clone())).collect::<Result<_, _>>()?)
-    };
-    if cx.console.json() || args.csv {
-        if args.csv {
-            let mut header = String::new();
-            render::line(names.iter().cloned(), &mut header);
-            cx.console.print(&header)?;
-        }
-        return batches(start..end).try_for_each(|rows| {
-            let values = read(&rows)?;
-            let mut page = String::new();
-            for row in 0..len(&rows) {
-                add_record(args, &names, &specs, &values, row, &mut page);
-            }
-            cx.console.print(&page)
-        });
-    }
-    let is_chosen = args.lines.is_some() || args.slice.is_some() || args.skip.is_some();
-    let mut parts = vec![];
-    match is_chosen || end - start <= MAX_SHOWN_ROWS {
-        true => parts.push(start..end),
-        false => parts.extend([start..start + EDGE_NROWS, end - EDGE_NROWS..end]),
-    }
-    let limit = cx.memory() / CELL_NBYTES;
-    let ncells = |rows: &Range<u64>| (rows.end - rows.start).saturating_mul(names.len() as u64);
-    let nitems = parts.iter().map(ncells).fold(0, u64::saturating_add);
-    if nitems > limit {
-        return Err(Error::ShowLess { nitems, limit });
-    }
-    let mut text: Option<TextTable> = None;
+    let parts = out.shown(start..end);
+    let nshown = parts.iter().map(|rows| rows.end - rows.start).sum::<u64>();
+    out.admit(nshown, nshown.saturating_mul(ncolumns))?;
     for (n, part) in parts.iter().enumerate() {
+        if n > 0 {
+            out.dots();
+        }
         for rows in batches(part.clone()) {
-            let values = read(&rows)?;
-            let text = text.get_or_insert_with(|| {
-                let mut text = TextTable::new(&values.iter().map(align).collect::<Vec<_>>());
-                text.row(names.iter().map(|name| harmless(name)));
-                text
-            });
-            if n > 0 && rows.start == part.start {
-                text.row(names.iter().map(|_| "..."));
-            }
-            for row in 0..len(&rows) {
-                let cells = values.iter().zip(&specs);
-                text.row(cells.map(|(column, spec)| harmless(&cell(column, spec, row))));
-            }
+            add_rows(&mut out, &columns, &rows.collect::<Vec<_>>())?;
         }
     }
-    let text = match text {
-        Some(text) => text.to_string(),
-        None => names.iter().map(|name| harmless(name)).collect::<Vec<_>>().join("  ") + "\n",
-    };
-    let shape = match parts.len() {
-        1 => String::new(),
-        _ => format!(
-            "{} x {}\n",
-            size::counted(nrows, "row"),
-            size::counted(names.len() as u64, "column")
-        ),
-    };
-    cx.console.print(&format!("{text}{shape}"))
+    out.finish((parts.len() > 1).then_some((nrows, ncolumns)))
 }
 
-/// The rows of a table that meet a condition.
-struct Chosen<'a> {
-    filter: Filter,
-    columns: &'a [Column],
-    specs: &'a [&'a ColumnSpec],
-}
-
-impl Chosen<'_> {
-    /// Shows the rows of a range that meet the condition, without those that are skipped.
-    fn show(
-        &self,
-        args: &ShowArgs,
-        cx: &Context,
-        names: &[String],
-        range: Range<u64>,
-    ) -> Result<()> {
-        let streams = cx.console.json() || args.csv;
-        if args.csv {
-            let mut header = String::new();
-            render::line(names.iter().cloned(), &mut header);
-            cx.console.print(&header)?;
-        }
-        let limit = cx.memory() / CELL_NBYTES;
-        let read = self.columns.iter().map(|column| column.read(0..0));
-        let aligns = read.map(|values| Ok(align(&values?))).collect::<Result<Vec<_>>>()?;
-        let mut text = TextTable::new(&aligns);
-        text.row(names.iter().map(|name| harmless(name)));
-        let (mut skip, mut left) = (args.skip.unwrap_or(0), args.lines.unwrap_or(u64::MAX));
-        let mut ncells = 0_u64;
-        for rows in batches(range) {
-            if left == 0 {
-                break;
-            }
-            let mut wanted = self.filter.matches(rows)?;
-            let skipped = memory::as_len(skip).min(wanted.len());
-            wanted.drain(..skipped);
-            wanted.truncate(memory::as_len(left));
-            skip -= skipped as u64;
-            left -= wanted.len() as u64;
-            let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { continue };
-            ncells = ncells.saturating_add(wanted.len() as u64 * names.len() as u64);
-            if !streams && ncells > limit {
-                return Err(Error::ShowLess { nitems: ncells, limit });
-            }
-            let read = self.columns.iter().map(|column| column.read(*first..last + 1));
-            let values = read.collect::<core::result::Result<Vec<_>, _>>()?;
-            let mut page = String::new();
-            for row in &wanted {
-                let row = memory::as_len(row - first);
-                if streams {
-                    add_record(args, names, self.specs, &values, row, &mut page);
-                } else {
-                    let cells = values.iter().zip(self.specs);
-                    text.row(cells.map(|(column, spec)| harmless(&cell(column, spec, row))));
-                }
-            }
-            cx.console.print(&page)?;
-        }
-        if streams { Ok(()) } else { cx.console.print(&text.to_string()) }
-    }
-}
-
-/// Adds a row as a line of comma-separated values, or as a JSON document.
-fn add_record(
+/// Shows the rows of a range that meet a condition, without those that are skipped.
+fn found(
     args: &ShowArgs,
-    names: &[String],
-    specs: &[&ColumnSpec],
-    values: &[ColumnValues],
-    row: usize,
-    page: &mut String,
-) {
-    if args.csv {
-        let cells = values.iter().zip(specs).map(|(column, spec)| cell(column, spec, row));
-        return render::line(cells, page);
+    mut out: RowPrinter<'_>,
+    columns: &[Column],
+    filter: &Filter,
+    range: Range<u64>,
+) -> Result<()> {
+    let (mut skip, mut left) = (args.skip.unwrap_or(0), args.lines.unwrap_or(u64::MAX));
+    let mut ncells = 0_u64;
+    for rows in batches(range) {
+        if left == 0 {
+            break;
+        }
+        let mut wanted = filter.matches(rows)?;
+        let skipped = memory::as_len(skip).min(wanted.len());
+        wanted.drain(..skipped);
+        wanted.truncate(memory::as_len(left));
+        skip -= skipped as u64;
+        left -= wanted.len() as u64;
+        ncells = ncells.saturating_add((wanted.len() * columns.len()) as u64);
+        out.admit(wanted.len() as u64, ncells)?;
+        add_rows(&mut out, columns, &wanted)?;
     }
-    let cells = values.iter().zip(specs).map(|(column, spec)| json(column, spec, row));
-    let document: Map<String, Json> = names.iter().cloned().zip(cells).collect();
-    *page += &json_text(&document);
-    page.push('\n');
+    out.finish(None)
+}
+
+/// Adds these rows, which are near each other.
+fn add_rows(out: &mut RowPrinter<'_>, columns: &[Column], rows: &[u64]) -> Result<()> {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
+    let values = columns.iter().map(|column| column.read(*first..last + 1));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    for row in rows {
+        let row = memory::as_len(row - first);
+        let text = |n: usize| cell(&values[n], columns[n].spec(), row);
+        out.row(text, |n| json(&values[n], columns[n].spec(), row));
+    }
+    out.flush()
 }
 
 /// Shows objects, one in a line. Says whether the content is such.
@@ -261,17 +166,10 @@ fn batches(rows: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     starts.map(move |start| start..start.saturating_add(BATCH_NROWS.into()).min(rows.end))
 }
 
-fn len(rows: &Range<u64>) -> usize {
-    memory::as_len(rows.end - rows.start)
-}
-
-fn align(column: &ColumnValues) -> Align {
-    use blosc_dtype::Kind;
+/// The side of the cells of a column.
+fn side(column: &ColumnValues) -> Align {
     match &column.values {
-        Values::Fixed { dtype, item_shape, .. } if item_shape.is_empty() => match dtype.kind() {
-            Some(Kind::Bytes | Kind::Unicode) | None => Align::Left,
-            Some(_) => Align::Right,
-        },
+        Values::Fixed { dtype, item_shape, .. } if item_shape.is_empty() => align(dtype),
         _ => Align::Left,
     }
 }

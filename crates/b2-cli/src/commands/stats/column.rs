@@ -26,7 +26,7 @@ fn may_be_below(a: f64, b: f64) -> bool {
 }
 
 /// The findings, as they are printed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct ColumnReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
@@ -59,21 +59,7 @@ pub(super) struct ColumnReport {
 impl ColumnReport {
     /// That of a column without numbers.
     pub(super) fn of_kind(name: &str, kind: &str) -> Self {
-        Self {
-            name: Some(name.to_owned()),
-            dtype: kind.to_owned(),
-            min: None,
-            max: None,
-            min_text: None,
-            max_text: None,
-            mean: None,
-            std: None,
-            nulls: None,
-            nan: 0,
-            inf: 0,
-            zeros: 0,
-            histogram: None,
-        }
+        Self { name: Some(name.to_owned()), dtype: kind.to_owned(), ..Self::default() }
     }
 }
 

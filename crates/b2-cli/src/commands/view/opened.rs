@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use b2frame::SChunk;
-use b2store::ChildKind;
+use b2store::{ChildKind, Table};
 use bcolz_store::DataSet;
 use blosc_dtype::Dtype;
 
@@ -96,7 +96,7 @@ fn rows(table: &Origin, key: Option<&str>) -> Member {
     Member { label: "rows".to_owned(), depth: 0, place: Place::Rows { table, key } }
 }
 
-fn add_columns(members: &mut Vec<Member>, origin: &Origin, table: &b2store::Table, depth: usize) {
+fn add_columns(members: &mut Vec<Member>, origin: &Origin, table: &Table, depth: usize) {
     members.extend(table.schema().columns.iter().map(|column| Member {
         label: column.name.clone(),
         depth,
@@ -149,27 +149,14 @@ impl Opened {
             }
             Place::Rows { table, key } => Self::of_rows(cx, table, key.as_deref()),
             Place::BcolzColumn { table, name } => {
-                let object = ObjectReader::open(table, cx.dparams())?.next()?;
-                let Some(Object::Bcolz(set)) = object else {
-                    return Err(Error::NotBlosc { start: vec![] });
-                };
-                let grid = Grid::from_ctable(cx, &set, name)?;
+                let grid = Grid::from_ctable(cx, &open_bcolz(cx, table)?, name)?;
                 let about = vec![("column".to_owned(), "of a table of bcolz".to_owned())];
                 Ok(Self::of_grid(grid, about, None, (table.clone(), vec![name.clone()])))
             }
             Place::Column { table, key, name } => {
-                let Some(path) = table.path() else {
-                    return Err(Error::NotBlosc { start: vec![] });
-                };
-                let opened = store::open(path, cx.dparams())?.table(key)?;
-                let grid = Grid::from_table(cx, &opened, name)?;
+                let grid = Grid::from_table(cx, &open_table(cx, table, key)?, name)?;
                 let about = vec![("column".to_owned(), format!("of the table {key}"))];
-                let part = Part::Member(key.clone());
-                let table = match key.as_str() {
-                    "/" => table.clone(),
-                    _ => Origin::File { path: path.to_owned(), part },
-                };
-                Ok(Self::of_grid(grid, about, None, (table, vec![name.clone()])))
+                Ok(Self::of_grid(grid, about, None, (table_in(table, key), vec![name.clone()])))
             }
         }
     }
@@ -194,18 +181,15 @@ impl Opened {
             Ok(grid) => columns.push((name.to_owned(), grid)),
             Err(_) => left_out.push(harmless(name)),
         };
-        match (key, table.path()) {
-            (Some(key), Some(path)) => {
-                let opened = store::open(path, cx.dparams())?.table(key)?;
+        match key {
+            Some(key) => {
+                let opened = open_table(cx, table, key)?;
                 for column in &opened.schema().columns {
                     add(&column.name, Grid::from_table(cx, &opened, &column.name));
                 }
             }
-            _ => {
-                let object = ObjectReader::open(table, cx.dparams())?.next()?;
-                let Some(Object::Bcolz(set)) = object else {
-                    return Err(Error::NotBlosc { start: vec![] });
-                };
+            None => {
+                let set = open_bcolz(cx, table)?;
                 for name in set.column_names() {
                     add(&name, Grid::from_ctable(cx, &set, &name));
                 }
@@ -220,12 +204,7 @@ impl Opened {
         let dtype = |(name, grid): &(String, Grid)| (harmless(name), grid.dtype().to_string());
         about.extend(columns.iter().map(dtype));
         about.extend(left_out.into_iter().map(|name| (name, "not of a fixed width".to_owned())));
-        let part = key.filter(|key| *key != "/").map(|key| Part::Member(key.to_owned()));
-        let plotted = match (part, table.path()) {
-            (Some(part), Some(path)) => Origin::File { path: path.to_owned(), part },
-            _ => table.clone(),
-        };
-        let plotted = (plotted, vec![]);
+        let plotted = (key.map_or_else(|| table.clone(), |key| table_in(table, key)), vec![]);
         Ok(Self { grid: None, columns, shape, about, schunk: None, plotted })
     }
 
@@ -308,6 +287,30 @@ impl Opened {
         };
         let rows = items.chunks(per_row).map(<[Vec<String>]>::concat).collect();
         Ok(Cells { names, rows })
+    }
+}
+
+/// The table of bcolz that an input is.
+fn open_bcolz(cx: &Context, table: &Origin) -> Result<Bcolz> {
+    match ObjectReader::open(table, cx.dparams())?.next()? {
+        Some(Object::Bcolz(set)) => Ok(*set),
+        _ => Err(Error::NotBlosc { start: vec![] }),
+    }
+}
+
+/// The table with this key of a store.
+fn open_table(cx: &Context, store: &Origin, key: &str) -> Result<Table> {
+    let path = store.path().ok_or(Error::NotBlosc { start: vec![] })?;
+    Ok(store::open(path, cx.dparams())?.table(key)?)
+}
+
+/// The table with this key of a store, as an input.
+fn table_in(store: &Origin, key: &str) -> Origin {
+    match store.path() {
+        Some(path) if key != "/" => {
+            Origin::File { path: path.to_owned(), part: Part::Member(key.to_owned()) }
+        }
+        _ => store.clone(),
     }
 }
 

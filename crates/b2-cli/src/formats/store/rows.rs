@@ -12,15 +12,15 @@ use std::sync::OnceLock;
 use b2store::{
     Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
 };
-use blosc_dtype::{Dtype, Kind, npy::NpyHeader};
+use blosc_dtype::{Dtype, Kind};
 
 use super::json;
 use crate::{
     error::{Error, Result, message},
     formats::msgpack_json,
-    inputs::{Sink, decoded::intersection},
+    inputs::{Sink, decoded::cut},
     memory,
-    output::Nest,
+    output::Staged,
 };
 
 /// Most rows that are decoded at once.
@@ -45,7 +45,7 @@ pub(crate) struct TableRows {
     /// The rows that meet a condition; all if there is none.
     chosen: Option<Chosen>,
     /// The temporary folder of a copy, and what it is a copy of.
-    home: Option<(Nest, &'static str)>,
+    home: Option<(Staged, &'static str)>,
 }
 
 /// Rows that meet a condition.
@@ -100,7 +100,7 @@ impl TableRows {
     }
 
     /// With the folder that the table is in, which goes with it: a copy of something of `format`.
-    pub(crate) fn kept_in(self, home: Nest, format: &'static str) -> Self {
+    pub(crate) fn kept_in(self, home: Staged, format: &'static str) -> Self {
         Self { home: Some((home, format)), ..self }
     }
 
@@ -304,17 +304,6 @@ impl TableRows {
         Ok(self.nrows.saturating_mul(self.rowsize()?))
     }
 
-    /// The header of a `.npy` file for the content.
-    ///
-    /// # Errors
-    ///
-    /// When NumPy cannot describe the items.
-    pub(crate) fn npy_header(&self) -> Result<Vec<u8>> {
-        let dtype = self.dtype()?;
-        let header = NpyHeader::new(dtype.clone(), self.shape()?);
-        header.to_bytes().ok_or_else(|| message::NO_NPY_DTYPE.about(dtype))
-    }
-
     /// Bytes of a row.
     fn rowsize(&self) -> Result<u64> {
         let sizes = self.dtypes()?.iter().map(|dtype| dtype.itemsize() as u64);
@@ -408,13 +397,8 @@ impl TableRows {
         }
         let (dtypes, rowsize) = (self.dtypes()?, self.rowsize()?.max(1));
         let rows = range.start / rowsize..range.end.div_ceil(rowsize);
-        let mut at = rows.start * rowsize;
-        self.for_each_batch(rows, &mut |values| {
-            let bytes = self.rows_of(dtypes, values);
-            let start = at;
-            at += bytes.len() as u64;
-            sink(intersection(&bytes, start, &range))
-        })
+        let mut cut = cut(range, rows.start * rowsize, sink);
+        self.for_each_batch(rows, &mut |values| cut(&self.rows_of(dtypes, values)))
     }
 
     /// The values of all columns, row by row.

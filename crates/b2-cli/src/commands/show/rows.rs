@@ -1,0 +1,142 @@
+//! Where the rows of tables go, whatever their format: lines of comma-separated values or JSON
+//! documents at once, text in columns when all rows are known.
+
+use core::ops::Range;
+
+use blosc_dtype::{Dtype, Kind};
+use serde_json::{Map, Value};
+
+use super::render;
+use crate::{
+    args::ShowArgs,
+    context::Context,
+    error::{Error, Result},
+    render::{Align, Table, harmless, json_text, size},
+};
+
+/// Rows that are decoded and printed at once.
+pub(super) const BATCH_NROWS: u16 = 4096;
+
+/// Rows of a table that are shown without leaving any out, and rows at each end otherwise.
+const MAX_SHOWN_ROWS: u64 = 60;
+const EDGE_NROWS: u64 = 5;
+
+/// Bytes that a cell of text takes, more or less.
+pub(super) const CELL_NBYTES: u64 = 64;
+
+/// Prints rows that come one after the other.
+pub(super) struct RowPrinter<'a> {
+    args: &'a ShowArgs,
+    cx: &'a Context,
+    names: Vec<String>,
+    page: String,
+    table: Table,
+    /// Cells that there is still room for.
+    room: u64,
+}
+
+impl<'a> RowPrinter<'a> {
+    /// Of columns with these names, whose cells are pushed to these sides.
+    pub(super) fn new(
+        args: &'a ShowArgs,
+        cx: &'a Context,
+        names: Vec<String>,
+        aligns: &[Align],
+    ) -> Self {
+        let mut table = Table::new(aligns);
+        table.row(names.iter().map(|name| harmless(name)));
+        let mut page = String::new();
+        if args.csv {
+            render::line(names.iter().cloned(), &mut page);
+        }
+        Self { args, cx, names, page, table, room: max_cells(cx) }
+    }
+
+    /// Are rows printed as they come, so that any number of them passes through bounded memory?
+    pub(super) fn streams(&self) -> bool {
+        self.args.csv || self.cx.console.json()
+    }
+
+    /// All rows, or those at the ends of a long table if nothing chooses rows.
+    pub(super) fn shown(&self, rows: Range<u64>) -> Vec<Range<u64>> {
+        let ShowArgs { filter, lines, slice, skip, .. } = self.args;
+        let is_chosen = filter.is_some() || lines.is_some() || slice.is_some() || skip.is_some();
+        match self.streams() || is_chosen || rows.end - rows.start <= MAX_SHOWN_ROWS {
+            true => vec![rows],
+            false => vec![rows.start..rows.start + EDGE_NROWS, rows.end - EDGE_NROWS..rows.end],
+        }
+    }
+
+    /// Takes the room that `nrows` more rows need as text, of `ncells` cells that are wanted.
+    ///
+    /// # Errors
+    ///
+    /// When there is none left.
+    pub(super) fn admit(&mut self, nrows: u64, ncells: u64) -> Result<()> {
+        if self.streams() {
+            return Ok(());
+        }
+        let needed = nrows.saturating_mul(self.names.len() as u64);
+        let refused = Error::ShowLess { nitems: ncells, limit: max_cells(self.cx) };
+        self.room = self.room.checked_sub(needed).ok_or(refused)?;
+        Ok(())
+    }
+
+    /// Adds a row, whose cells are made by the numbers of their columns.
+    pub(super) fn row(&mut self, text: impl Fn(usize) -> String, json: impl Fn(usize) -> Value) {
+        let columns = 0..self.names.len();
+        if self.cx.console.json() {
+            let row: Map<String, Value> =
+                self.names.iter().cloned().zip(columns.map(json)).collect();
+            self.page += &(json_text(&row) + "\n");
+        } else if self.args.csv {
+            render::line(columns.map(text), &mut self.page);
+        } else {
+            self.table.row(columns.map(|column| harmless(&text(column))));
+        }
+    }
+
+    /// Marks where rows are left out.
+    pub(super) fn dots(&mut self) {
+        self.table.row(self.names.iter().map(|_| "..."));
+    }
+
+    /// Prints what is printed as it comes.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let page = core::mem::take(&mut self.page);
+        if page.is_empty() { Ok(()) } else { self.cx.console.print(&page) }
+    }
+
+    /// Prints the rest, and below text the size of the table if there is one to tell.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(super) fn finish(mut self, size: Option<(u64, u64)>) -> Result<()> {
+        self.flush()?;
+        if self.streams() {
+            return Ok(());
+        }
+        let size = size.map(|(nrows, ncolumns)| {
+            format!("{} x {}\n", size::counted(nrows, "row"), size::counted(ncolumns, "column"))
+        });
+        self.cx.console.print(&format!("{}{}", self.table, size.unwrap_or_default()))
+    }
+}
+
+/// Cells of text that fit the memory.
+pub(super) fn max_cells(cx: &Context) -> u64 {
+    cx.memory() / CELL_NBYTES
+}
+
+/// The side of items of this type.
+pub(super) fn align(dtype: &Dtype) -> Align {
+    match dtype.kind() {
+        Some(Kind::Bytes | Kind::Unicode) | None => Align::Left,
+        Some(_) => Align::Right,
+    }
+}

@@ -38,6 +38,7 @@ use crate::{
     exit::Code,
     formats::{self, TableRows, csv_table},
     inputs::{Guard, Object, ObjectReader, Origin, origin, raw_data},
+    memory,
     render::{Progress, harmless, path_text, size},
 };
 
@@ -366,18 +367,8 @@ impl Input {
 
     /// Whole rows of an array; of its type, if it is known.
     fn check_rows(&self, dtype: &Dtype, shape: &[u64]) -> Result<()> {
-        if let Some(found) = self.source.layout()?.filter(|_| self.is_array) {
-            if found.dtype != *dtype {
-                let (found, expected) = (found.dtype.to_string(), dtype.to_string());
-                return Err(Error::OtherType { file: self.name.clone(), found, expected });
-            }
-            if found.shape.get(1..) != shape.get(1..) {
-                let (file, found, array) = (self.name.clone(), found.shape, shape.to_vec());
-                return Err(Error::OtherShape { file, found, array, axis: 0 });
-            }
-        }
-        let others = shape.iter().skip(1);
-        self.check_multiple(others.fold(dtype.itemsize() as u64, |n, len| n.saturating_mul(*len)))
+        array::layout(self, dtype, shape, 0)?;
+        self.check_multiple(memory::nbytes(dtype.itemsize() as u64, shape.iter().skip(1)))
     }
 
     fn check_multiple(&self, of: u64) -> Result<()> {

@@ -88,7 +88,7 @@ pub(crate) fn first_chunks(
         return schunk.decode_ordered(0..ngood, options, |_, bytes| sink(bytes));
     };
     let (grid, chunkshape) = (array.meta().grid(), array.chunkshape());
-    let chunks_of_row = grid.iter().skip(1).fold(1u64, |n, len| n.saturating_mul(*len)).max(1);
+    let chunks_of_row = memory::nbytes(1, grid.iter().skip(1)).max(1);
     let rows =
         (ngood / chunks_of_row).saturating_mul(chunkshape.first().map_or(1, |len| (*len).into()));
     let nrows = array.shape().first().copied().unwrap_or(1);

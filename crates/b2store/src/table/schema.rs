@@ -82,6 +82,21 @@ pub enum ColumnKind {
     Unknown(String),
 }
 
+impl ColumnKind {
+    /// Whether nil or a code is null.
+    pub(crate) const fn has_native_nulls(&self) -> bool {
+        matches!(
+            self,
+            Self::VlString
+                | Self::VlBytes
+                | Self::Struct
+                | Self::Object
+                | Self::List
+                | Self::Dictionary { .. }
+        )
+    }
+}
+
 /// How nulls of a column are marked.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -208,15 +223,7 @@ impl ColumnSpec {
             },
         };
         let nulls = match (&kind, text("null_storage"), json.get("null_value")) {
-            (
-                ColumnKind::VlString
-                | ColumnKind::VlBytes
-                | ColumnKind::Struct
-                | ColumnKind::Object
-                | ColumnKind::List
-                | ColumnKind::Dictionary { .. },
-                ..,
-            ) => Nulls::Native,
+            (kind, ..) if kind.has_native_nulls() => Nulls::Native,
             (_, Some("mask"), _) => Nulls::Mask,
             (_, _, None | Some(Json::Null)) => Nulls::None,
             (_, _, Some(value)) => Nulls::Sentinel(value.clone()),

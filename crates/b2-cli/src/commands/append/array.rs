@@ -123,7 +123,7 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
     let (dtype, mut shape) = (dtype.clone(), shape.to_vec());
     let Some(found) = input.source.layout()?.filter(|_| input.is_array) else {
         let others = shape.iter().enumerate().filter(|(dim, _)| *dim != axis).map(|(_, len)| len);
-        let of = others.fold(dtype.itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len));
+        let of = memory::nbytes(dtype.itemsize() as u64, others);
         input.check_multiple(of)?;
         shape[axis] = input.source.nbytes()?.checked_div(of).unwrap_or(0);
         return Ok(Layout { dtype, shape, fortran_order: false });
@@ -147,6 +147,5 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
 
 /// Bytes of the items at one position of the first dimension.
 fn row_of(writer: &NdWriter) -> u64 {
-    let others = writer.shape().iter().skip(1);
-    others.fold(writer.dtype().itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len))
+    memory::nbytes(writer.dtype().itemsize() as u64, writer.shape().iter().skip(1))
 }

@@ -12,6 +12,7 @@ use crate::{
     error::{Result, message},
     formats::Blp,
     inputs::Sink,
+    memory,
 };
 
 impl Work<'_> {
@@ -77,15 +78,11 @@ fn check(input: &Input, blp: &Blp, array: Option<&ArrayInfo>) -> Result<()> {
 /// The array with `nbytes` bytes more.
 fn grown(old: &ArrayInfo, nbytes: u64) -> Result<ArrayInfo> {
     let mut shape = old.shape().to_vec();
-    if let Some(first) = shape.first_mut() {
-        *first = first.saturating_add(nbytes.checked_div(row_of(old)).unwrap_or(0));
+    if let Some((first, others)) = shape.split_first_mut() {
+        let row = memory::nbytes(old.dtype().itemsize() as u64, &*others);
+        *first = first.saturating_add(nbytes.checked_div(row).unwrap_or(0));
     }
     Ok(ArrayInfo::new(old.dtype().clone(), shape, old.order())?)
-}
-
-fn row_of(info: &ArrayInfo) -> u64 {
-    let others = info.shape().iter().skip(1);
-    others.fold(info.dtype().itemsize() as u64, |nbytes, len| nbytes.saturating_mul(*len))
 }
 
 /// The metadata of the file, with the new shape in them.

@@ -266,7 +266,7 @@ impl Grid {
             return chosen.saturating_mul(itemsize);
         }
         // All that lies between is read, and the place of each chosen item is listed.
-        let row = self.shape.iter().skip(1).fold(itemsize, |size, len| size.saturating_mul(*len));
+        let row = memory::nbytes(itemsize, self.shape.iter().skip(1));
         let listed = chosen.saturating_mul(itemsize.saturating_add(2 * size_of::<u64>() as u64));
         row.saturating_mul(step.max(1)).saturating_add(listed)
     }

@@ -14,7 +14,6 @@ use blosc_io::ReadAt;
 use super::StoreWriter;
 use super::batches::{Cells, Encoded};
 use super::items::Items;
-use super::spec::is_native;
 use crate::content::Content;
 use crate::error::{Error, Param, Result};
 use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, simple_name};
@@ -193,7 +192,7 @@ impl ColumnAppender {
                     null_code: *null_code,
                 }
             }
-            kind if is_native(kind) => {
+            kind if kind.has_native_nulls() => {
                 let mut cells = Cells::open(store, &key, dir.clone())?;
                 let mut missing = Encoded::default();
                 for _ in store.written_rows(root, spec)?..end {

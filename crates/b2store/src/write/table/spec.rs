@@ -93,6 +93,7 @@ impl NewColumn {
             Ok::<_, Param>(field("max_length", Json::Int(len)))
         };
         let kind = |kind: &str| field("kind", text(kind));
+        let cells = |name| [[kind(name), is_nullable()], varlen()].into_iter().flatten();
         match &self.kind {
             ColumnKind::Fixed(name) => {
                 fields.push(kind(fixed_name(name).ok_or_else(|| self.wrong("unknown kind"))?));
@@ -114,18 +115,9 @@ impl NewColumn {
                 ]);
             }
             ColumnKind::Utf8 => fields.push(kind("utf8")),
-            ColumnKind::VlString => {
-                fields.extend([kind("vlstring"), is_nullable()]);
-                fields.extend(varlen());
-            }
-            ColumnKind::VlBytes => {
-                fields.extend([kind("vlbytes"), is_nullable()]);
-                fields.extend(varlen());
-            }
-            ColumnKind::Object => {
-                fields.extend([kind("object"), is_nullable()]);
-                fields.extend(varlen());
-            }
+            ColumnKind::VlString => fields.extend(cells("vlstring")),
+            ColumnKind::VlBytes => fields.extend(cells("vlbytes")),
+            ColumnKind::Object => fields.extend(cells("object")),
             ColumnKind::Struct => {
                 fields.extend([kind("struct"), self.needed("fields")?, is_nullable()]);
             }
@@ -139,9 +131,8 @@ impl NewColumn {
                 return Err(self.wrong("a column of this kind cannot be written"));
             }
         }
-        let is_native = is_native(&self.kind);
         match &self.nulls {
-            _ if is_native => {}
+            _ if self.kind.has_native_nulls() => {}
             Nulls::Mask => fields
                 .extend([field("nullable", Json::Bool(true)), field("null_storage", text("mask"))]),
             Nulls::Sentinel(value) => fields
@@ -215,19 +206,6 @@ pub(super) fn check_names(columns: &[NewColumn]) -> Result<()> {
 
 /// The longest part of the name of a column: `.notnull.b2nd` follows (bytes).
 const MAX_NAME_NBYTES: usize = 240;
-
-/// Whether nil or a code is null.
-pub(super) const fn is_native(kind: &ColumnKind) -> bool {
-    matches!(
-        kind,
-        ColumnKind::VlString
-            | ColumnKind::VlBytes
-            | ColumnKind::Struct
-            | ColumnKind::Object
-            | ColumnKind::List
-            | ColumnKind::Dictionary { .. }
-    )
-}
 
 fn dictionary(null_code: i32) -> Vec<(String, Json)> {
     let rows = i128::try_from(BATCH_ROWS).unwrap_or_default();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     commands::{
         content::number::{Number, NumberType},
-        show::item,
+        show::{item, records::Records},
     },
     error::{Result, message},
     plot::reduce::{Extent, Histogram, Tally, sum},
@@ -101,27 +101,17 @@ impl Column {
     /// When a name is none of a column.
     pub(super) fn all(dtype: &Dtype, names: &[String]) -> Result<Vec<Self>> {
         let rowsize = dtype.itemsize().max(1);
-        let fields = dtype.fields();
-        if fields.is_empty() {
+        if dtype.fields().is_empty() {
             return match names {
                 [] => Ok(vec![Self::new(None, dtype.clone(), 0, rowsize)]),
                 _ => Err(message::NOT_A_TABLE.error()),
             };
         }
-        let column = |field: &blosc_dtype::Field| {
+        let columns = Records::new(names, None, dtype)?.columns.into_iter().map(|field| {
             let name = Some(field.name().to_owned());
             Self::new(name, field.dtype().clone(), field.offset(), rowsize)
-        };
-        if names.is_empty() {
-            return Ok(fields.iter().map(column).collect());
-        }
-        let find = |name: &String| {
-            let field = fields.iter().find(|field| field.name() == name);
-            field.map(column).ok_or_else(|| {
-                message::no_column(name, fields.iter().map(blosc_dtype::Field::name))
-            })
-        };
-        names.iter().map(find).collect()
+        });
+        Ok(columns.collect())
     }
 
     fn new(name: Option<String>, dtype: Dtype, offset: usize, rowsize: usize) -> Self {

@@ -9,6 +9,7 @@
 )]
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::{ByteOrder, Dtype};
 
@@ -38,11 +39,38 @@ const fn bytes_of(number: u64) -> usize {
 /// Text of four bytes for each character; what is no character becomes U+FFFD.
 #[must_use]
 pub fn text(item: &[u8], is_big: bool) -> String {
-    let code = |c: &[u8; 4]| if is_big { u32::from_be_bytes(*c) } else { u32::from_le_bytes(*c) };
-    let character = |c| char::from_u32(code(c)).unwrap_or(char::REPLACEMENT_CHARACTER);
-    let mut text: String = item.as_chunks().0.iter().map(character).collect();
-    text.truncate(text.trim_end_matches('\0').len());
-    text
+    characters(item, is_big).collect()
+}
+
+/// The same after what is in `dest`, as UTF-8.
+pub fn push_text(item: &[u8], is_big: bool, dest: &mut Vec<u8>) {
+    let codes = codes(item);
+    let all = codes.iter().fold(0, |all, bytes| all | code(bytes, is_big));
+    if all < 0x80 {
+        // The usual case, without a branch for each character.
+        let lowest = if is_big { 3 } else { 0 };
+        dest.extend(codes.iter().map(|bytes| bytes[lowest]));
+        return;
+    }
+    for character in characters(item, is_big) {
+        dest.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// The characters of an item, without the zeros at its end.
+fn codes(item: &[u8]) -> &[[u8; 4]] {
+    let codes = item.as_chunks().0;
+    let len = codes.iter().rposition(|code| *code != [0; 4]).map_or(0, |at| at + 1);
+    &codes[..len]
+}
+
+const fn code(bytes: &[u8; 4], is_big: bool) -> u32 {
+    if is_big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) }
+}
+
+fn characters(item: &[u8], is_big: bool) -> impl Iterator<Item = char> {
+    let character = move |bytes: &[u8; 4]| char::from_u32(code(bytes, is_big));
+    codes(item).iter().map(move |bytes| character(bytes).unwrap_or(char::REPLACEMENT_CHARACTER))
 }
 
 #[cfg(test)]
@@ -69,5 +97,26 @@ mod tests {
             "a\0\u{1f600}\u{fffd}"
         );
         assert_eq!(text(b"\xe9\0\0\0", false), "é");
+    }
+
+    #[test]
+    fn text_is_pushed_as_it_is_read() {
+        for string in ["", "a", "abcd", "a\0b", "é", "aé\0\u{1f600}", "\u{7f}\u{80}"] {
+            for is_big in [false, true] {
+                let bytes = |c: char| match is_big {
+                    true => u32::from(c).to_be_bytes(),
+                    false => u32::from(c).to_le_bytes(),
+                };
+                let mut item: Vec<u8> = string.chars().flat_map(bytes).collect();
+                item.resize(20, 0);
+                let mut pushed = b"before ".to_vec();
+                push_text(&item, is_big, &mut pushed);
+                assert_eq!(pushed, ["before ", string].concat().as_bytes());
+                assert_eq!(text(&item, is_big), string);
+            }
+        }
+        let mut pushed = Vec::new();
+        push_text(b"\0\0\x11\0a\0\0\0", false, &mut pushed);
+        assert_eq!(pushed, "\u{fffd}a".as_bytes());
     }
 }

@@ -103,7 +103,7 @@ fn plain(dtype: &Dtype, items: Buffer, nulls: Option<NullBuffer>) -> Result<Arra
         Some(DataType::Utf8) if size > 0 => {
             let is_big = items::is_big(dtype);
             let (offsets, values) = joined(bytes, size, |item, values: &mut Vec<u8>| {
-                values.extend_from_slice(items::text(item, is_big).as_bytes());
+                items::push_text(item, is_big, values);
             })?;
             Ok(Arc::new(StringArray::try_new(offsets, values, nulls)?))
         }
@@ -121,12 +121,13 @@ fn joined(
     push: impl Fn(&[u8], &mut Vec<u8>),
 ) -> Result<(OffsetBuffer<i32>, Buffer)> {
     let nitems = bytes.len().checked_div(size).unwrap_or_default();
-    let (mut ends, mut values) = (Vec::with_capacity(nitems), Vec::new());
+    let (mut offsets, mut values) = (Vec::with_capacity(nitems.saturating_add(1)), Vec::new());
+    offsets.push(0);
     for item in bytes.chunks_exact(size) {
         push(item, &mut values);
-        ends.push(values.len());
+        offsets.push(offset(values.len())?);
     }
-    Ok((offsets(ends)?, Buffer::from_vec(values)))
+    Ok((OffsetBuffer::new(offsets.into()), Buffer::from_vec(values)))
 }
 
 /// The offsets of items that end there.
@@ -135,10 +136,12 @@ fn joined(
 ///
 /// [`ArrayError::Arrow`] for an end over 2 GiB, the most that one array holds.
 pub fn offsets(ends: impl IntoIterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
-    let offset = |end: usize| i32::try_from(end).map_err(|_| ArrowError::OffsetOverflowError(end));
     let offsets = core::iter::once(0).chain(ends).map(offset);
-    let offsets: Vec<i32> = offsets.collect::<core::result::Result<_, _>>()?;
-    Ok(OffsetBuffer::new(offsets.into()))
+    Ok(OffsetBuffer::new(offsets.collect::<Result<Vec<i32>>>()?.into()))
+}
+
+fn offset(end: usize) -> Result<i32> {
+    i32::try_from(end).map_err(|_| ArrowError::OffsetOverflowError(end).into())
 }
 
 fn times(

@@ -69,6 +69,9 @@ struct ScanMessage {
     /// The condition, over the columns of the whole table.
     #[prost(message, optional, tag = "3")]
     predicate: Option<PhysicalExprNode>,
+    /// What the tables were when the query was planned.
+    #[prost(fixed64, repeated, tag = "4")]
+    fingerprints: Vec<u64>,
 }
 
 impl TablesMessage {
@@ -225,16 +228,22 @@ impl BloscPhysicalCodec {
         ctx: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let ScanMessage { tables: Some(tables), config: Some(config), predicate } = message else {
+        let ScanMessage { tables, config, predicate, fingerprints } = message;
+        let (Some(tables), Some(config)) = (tables, config) else {
             return Err(invalid("tables or pieces are missing"));
         };
+        let (count, expected) = (fingerprints.len(), tables.locations.len());
+        if count != expected {
+            return Err(invalid(format!("{count} fingerprints of {expected} tables")));
+        }
         let schema = config.schema.as_ref().ok_or_else(|| invalid("no schema"))?;
         let schema: SchemaRef = Arc::new(Schema::try_from(schema)?);
         let context = PhysicalPlanDecodeContext::new(ctx, self);
         let predicate = predicate
             .map(|node| converter.proto_to_physical_expr(&node, &schema, &context))
             .transpose()?;
-        let source = Source::new(tables.into_tables(schema)?, predicate);
+        let tables = tables.into_tables(schema)?;
+        let source = Source::new(tables, fingerprints.into(), predicate);
         let config =
             parse_protobuf_file_scan_config(&config, &context, converter, Arc::new(source))?;
         Ok(DataSourceExec::from_data_source(config))
@@ -269,6 +278,7 @@ impl PhysicalExtensionCodec for BloscPhysicalCodec {
             tables: Some(TablesMessage::new(&source.tables)),
             config: Some(serialize_file_scan_config(config, self, converter)?),
             predicate: predicate.transpose()?,
+            fingerprints: source.fingerprints.to_vec(),
         };
         encode(&message, buf);
         Ok(())
@@ -385,9 +395,21 @@ mod tests {
         let changed = run(decoded(&bytes).unwrap()).await.unwrap_err().to_string();
         assert!(changed.contains("was changed since the query was planned"), "{changed}");
         std::fs::remove_dir_all(&path).unwrap();
+        // Nor does another table of as many rows pass for it.
+        write(&path, 100);
+        let changed = run(decoded(&bytes).unwrap()).await.unwrap_err().to_string();
+        assert!(changed.contains("was changed since the query was planned"), "{changed}");
+        std::fs::remove_dir_all(&path).unwrap();
         std::fs::rename(dir.path().join("elsewhere"), &path).unwrap();
         let rows = run(decoded(&bytes).unwrap()).await.unwrap();
         assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 96);
+        // What the tables were is said of each of them.
+        let mut message: ScanMessage = decode(&bytes).unwrap().unwrap();
+        message.fingerprints.clear();
+        let mut without = vec![];
+        encode(&message, &mut without);
+        let error = decoded(&without).unwrap_err().to_string();
+        assert!(error.contains("0 fingerprints of 1 tables"), "{error}");
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 mod array;
 mod bcolz;
 pub(crate) mod constants;
+mod fingerprint;
 mod plain;
 #[cfg(feature = "remote")]
 pub(crate) mod remote;
@@ -25,6 +26,19 @@ use datafusion::common::ScalarValue;
 
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
+use crate::zones::Zones;
+
+pub(crate) use fingerprint::fingerprint_now;
+
+/// A table that was opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) columns: Arc<dyn Columns>,
+    /// What tells it from a table that is put in its place, the same in every process.
+    pub(crate) fingerprint: u64,
+    /// Minima and maxima of what was read.
+    pub(crate) zones: Arc<Zones>,
+}
 
 /// What a stream keeps between reads of columns of the same rows.
 #[derive(Debug, Default)]
@@ -60,6 +74,11 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
     /// Some rows of a column.
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef>;
 
+    /// Whether a few rows of a column take less work than all of a unit.
+    fn reads_parts(&self) -> bool {
+        true
+    }
+
     /// The value that all rows of a column have, where that is known without reading.
     fn constant(&self, column: usize) -> Option<ScalarValue> {
         let _ = column;
@@ -78,24 +97,42 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
 
 /// Opens a table: a directory of bcolz, a store whose root is a table, a value in a store
 /// (`FILE::/KEY`), or an array.
-pub(crate) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
-    let columns = open_as_stored(location, options)?;
-    match options.views {
-        true => Ok(columns),
-        false => Ok(Arc::new(plain::Plain::new(location, columns))),
-    }
-}
-
-fn open_as_stored(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+pub(crate) fn open(location: &str, options: &TableOptions) -> Result<Opened> {
     #[cfg(feature = "remote")]
     if is_address(location) {
         return remote::open(location, options);
     }
-    let (path, key) = match location.split_once("::") {
+    // Before anything is read: what is written meanwhile makes it another one.
+    let fingerprint = fingerprint_now(location)?;
+    Ok(Opened::new(location, open_as_stored(location, options)?, fingerprint, options))
+}
+
+impl Opened {
+    fn new(
+        location: &str,
+        columns: Arc<dyn Columns>,
+        fingerprint: u64,
+        options: &TableOptions,
+    ) -> Self {
+        let columns = match options.views {
+            true => columns,
+            false => Arc::new(plain::Plain::new(location, columns)),
+        };
+        Self { columns, fingerprint, zones: Arc::default() }
+    }
+}
+
+/// The path in a location, and the key in the store there.
+fn split_key(location: &str) -> (&Path, Option<&str>) {
+    match location.split_once("::") {
         Some((path, key)) => (Path::new(path), Some(key)),
         None => (Path::new(location), None),
-    };
-    let io = |source| Error::Io { location: location.to_owned(), source };
+    }
+}
+
+fn open_as_stored(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+    let (path, key) = split_key(location);
+    let io = |cause| Error::Io { location: location.to_owned(), cause };
     let metadata = path.metadata().map_err(io)?;
     if b2store::is_store(path) {
         return open_in_store(location, path, key.unwrap_or("/"), options);
@@ -162,6 +199,16 @@ pub(crate) fn is_address(location: &str) -> bool {
     location.split_once("://").is_some_and(|(scheme, _)| scheme != "file")
 }
 
+/// The names between the slashes of a location.
+pub(crate) fn names_in(location: &str) -> Result<Vec<String>> {
+    #[cfg(feature = "remote")]
+    if is_address(location) {
+        let names = blosc_object_store::Address::names(location);
+        return names.map_err(|cause| Error::Io { location: location.to_owned(), cause });
+    }
+    Ok(location.split('/').map(str::to_owned).collect())
+}
+
 /// The name of the file without its extension: the column of an array without fields.
 fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(|| "value".to_owned(), |stem| stem.to_string_lossy().into_owned())
@@ -170,18 +217,18 @@ fn stem(path: &Path) -> String {
 fn opening(
     location: &str,
     what: &str,
-    source: impl core::error::Error + Send + Sync + 'static,
+    cause: impl core::error::Error + Send + Sync + 'static,
 ) -> Error {
     let what = format!("cannot be opened as {what}");
-    Error::Read { location: location.to_owned(), what, source: Box::new(source) }
+    Error::Read { location: location.to_owned(), what, cause: Box::new(cause) }
 }
 
 fn reading(
     location: &str,
     column: &str,
     rows: &Range<u64>,
-    source: impl core::error::Error + Send + Sync + 'static,
+    cause: impl core::error::Error + Send + Sync + 'static,
 ) -> Error {
     let what = format!("column {column}, rows {} to {}", rows.start, rows.end);
-    Error::Read { location: location.to_owned(), what, source: Box::new(source) }
+    Error::Read { location: location.to_owned(), what, cause: Box::new(cause) }
 }

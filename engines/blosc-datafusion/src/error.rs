@@ -3,6 +3,9 @@
 use datafusion::error::DataFusionError;
 
 /// Why a table cannot be opened or read.
+///
+/// The text has all causes in it, and [`source`](core::error::Error::source) none: engines show
+/// the text alone, and other processes of a cluster get nothing else.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,12 +18,12 @@ pub enum Error {
         location: String,
     },
     /// The name cannot be read.
-    #[error("{location}")]
+    #[error("{location}: {}", chain(cause))]
     Io {
         /// The name by which it was opened.
         location: String,
         /// What the system says.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// A column or a table that Arrow has no type for.
     #[error("{location}: {what}")]
@@ -53,14 +56,14 @@ pub enum Error {
         what: String,
     },
     /// Rows that cannot be read, or a table that cannot be opened.
-    #[error("{location}: {what}")]
+    #[error("{location}: {what}: {}", chain(&**cause))]
     Read {
         /// The name by which it was opened.
         location: String,
         /// Column and rows, or what was opened.
         what: String,
         /// Why.
-        source: Box<dyn core::error::Error + Send + Sync>,
+        cause: Box<dyn core::error::Error + Send + Sync>,
     },
     /// Text that is none.
     #[error(
@@ -82,6 +85,12 @@ pub enum Error {
         /// Its value.
         value: String,
     },
+}
+
+/// An error and its causes.
+fn chain(error: &dyn core::error::Error) -> String {
+    let causes = core::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 impl From<Error> for DataFusionError {

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+#[cfg(feature = "remote")]
+use blosc_object_store::Address;
+
 use crate::columns;
 use crate::columns::constants;
 #[cfg(feature = "remote")]
@@ -24,7 +27,7 @@ pub(crate) fn members(location: &str, options: &TableOptions) -> Result<Vec<Foun
         return far_members(location, &[], options);
     }
     let _ = options;
-    let found = |location: String| Found { location, pairs: vec![], columns: None };
+    let found = |location: String| Found { location, pairs: vec![], opened: None };
     if columns::is_address(location) {
         return Ok(vec![found(location.to_owned())]);
     }
@@ -44,7 +47,7 @@ fn collect_members(
     found: &mut Vec<Found>,
 ) -> Result<()> {
     let location = || folder.to_string_lossy().into_owned();
-    let io = |source| Error::Io { location: location(), source };
+    let io = |cause| Error::Io { location: location(), cause };
     for entry in folder.read_dir().map_err(io)? {
         let path = entry.map_err(io)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -56,7 +59,7 @@ fn collect_members(
             Some(pair) => collect_members(&path, &[pairs, &[pair]].concat(), found)?,
             None => {
                 let location = path.to_string_lossy().into_owned();
-                found.push(Found { location, pairs: pairs.to_vec(), columns: None });
+                found.push(Found { location, pairs: pairs.to_vec(), opened: None });
             }
         }
     }
@@ -71,21 +74,22 @@ fn far_members(
     options: &TableOptions,
 ) -> Result<Vec<Found>> {
     let mut names = match remote::find(location, options)? {
-        remote::Found::Table(columns) => {
+        remote::Found::Table(opened) => {
             let (location, pairs) = (location.to_owned(), pairs.to_vec());
-            return Ok(vec![Found { location, pairs, columns: Some(columns) }]);
+            return Ok(vec![Found { location, pairs, opened: Some(opened) }]);
         }
         remote::Found::Folder(names) => names,
     };
     names.retain(|name| !name.starts_with('.'));
     names.sort_unstable();
     let open = |name: &String| {
-        let location = format!("{}/{name}", location.trim_end_matches('/'));
+        let io = |cause| Error::Io { location: location.to_owned(), cause };
+        let location = Address::below(location, name).map_err(io)?;
         match constants::pair(name) {
             Some(pair) => far_members(&location, &[pairs, &[pair]].concat(), options),
             None => {
-                let (columns, pairs) = (columns::open(&location, options)?, pairs.to_vec());
-                Ok(vec![Found { location, pairs, columns: Some(columns) }])
+                let (opened, pairs) = (columns::open(&location, options)?, pairs.to_vec());
+                Ok(vec![Found { location, pairs, opened: Some(opened) }])
             }
         }
     };
@@ -95,8 +99,8 @@ fn far_members(
             let threads: Vec<_> = names.iter().map(|name| scope.spawn(|| open(name))).collect();
             let joined = threads.into_iter().map(|thread| {
                 thread.join().unwrap_or_else(|_| {
-                    let source = std::io::Error::other("a thread that opened a table has failed");
-                    Err(Error::Io { location: location.to_owned(), source })
+                    let cause = std::io::Error::other("a thread that opened a table has failed");
+                    Err(Error::Io { location: location.to_owned(), cause })
                 })
             });
             joined.collect()

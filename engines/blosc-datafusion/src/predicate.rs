@@ -1,5 +1,6 @@
 //! Conditions, evaluated on the columns that they name, part by part.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array as _, AsArray as _, BooleanArray, UInt32Array};
@@ -109,6 +110,28 @@ impl Left {
             Self::Some(rows) => rows,
         };
         Ok(Self::Some(filter(&rows, truth)?.as_primitive().clone()))
+    }
+
+    /// The few parts of a unit of `nrows` in which all rows are that are left, as ranges of their
+    /// numbers in the list of these; none where they are spread over more than half of the unit.
+    pub(crate) fn parts(&self, nrows: usize) -> Option<Vec<Range<usize>>> {
+        let Self::Some(rows) = self else { return None };
+        let rows = rows.values();
+        // No block lies in two parts, unless it is longer than that.
+        let max_gap = u32::try_from(nrows / 16).ok()?;
+        let (mut parts, mut first, mut total) = (Vec::new(), 0_usize, 0_usize);
+        for (at, row) in rows.iter().enumerate() {
+            let next = rows.get(at.saturating_add(1));
+            if next.is_some_and(|next| next.saturating_sub(*row) <= max_gap) {
+                continue;
+            }
+            let len = row.saturating_sub(*rows.get(first)?).saturating_add(1);
+            total = total.saturating_add(usize::try_from(len).ok()?);
+            let end = at.saturating_add(1);
+            parts.push(first..end);
+            first = end;
+        }
+        (total <= nrows / 2).then_some(parts)
     }
 
     /// How many of `nrows` are left.

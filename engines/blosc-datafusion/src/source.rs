@@ -3,11 +3,11 @@
 use core::fmt;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::compute::take;
+use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
+use datafusion::arrow::compute::{concat, take};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
@@ -28,7 +28,7 @@ use datafusion_datasource::{PartitionedFile, TableSchema};
 use futures::{StreamExt as _, stream};
 use object_store::ObjectStore;
 
-use crate::columns::{Columns, Scratch};
+use crate::columns::{self, Columns, Opened, Scratch};
 use crate::error::Error;
 use crate::predicate::{self, Left};
 use crate::tables::Tables;
@@ -58,6 +58,8 @@ pub(crate) fn row_nbytes(columns: &dyn Columns) -> u64 {
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) tables: Tables,
+    /// What the tables were when the query was planned.
+    pub(crate) fingerprints: Arc<[u64]>,
     /// Whether minima and maxima are kept of what a condition reads.
     learns: bool,
     table_schema: TableSchema,
@@ -67,11 +69,17 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(tables: Tables, predicate: Option<Arc<dyn PhysicalExpr>>) -> Self {
+    /// `fingerprints` has one for each table.
+    pub(crate) fn new(
+        tables: Tables,
+        fingerprints: Arc<[u64]>,
+        predicate: Option<Arc<dyn PhysicalExpr>>,
+    ) -> Self {
         let table_schema = TableSchema::from(Arc::clone(&tables.schema));
         let projection = SplitProjection::unprojected(&table_schema);
         let metrics = ExecutionPlanMetricsSet::new();
-        Self { tables, learns: false, table_schema, projection, predicate, metrics }
+        let learns = false;
+        Self { tables, fingerprints, learns, table_schema, projection, predicate, metrics }
     }
 
     /// With minima and maxima kept for later scans of the same tables.
@@ -107,6 +115,8 @@ impl FileSource for Source {
         let count = |name: &'static str| MetricBuilder::new(&self.metrics).counter(name, partition);
         let inner = Arc::new(Opener(Arc::new(Scan {
             tables: self.tables.clone(),
+            fingerprints: Arc::clone(&self.fingerprints),
+            unchanged: Mutex::default(),
             schema: Arc::clone(schema),
             columns: self.projection.file_indices.clone(),
             predicate: self.predicate.clone(),
@@ -205,6 +215,10 @@ struct Opener(Arc<Scan>);
 
 struct Scan {
     tables: Tables,
+    /// What they were when the query was planned.
+    fingerprints: Arc<[u64]>,
+    /// Those that are still the same.
+    unchanged: Mutex<HashSet<usize>>,
     schema: SchemaRef,
     /// Those that the projection needs.
     columns: Vec<usize>,
@@ -223,8 +237,8 @@ impl FileOpener for Opener {
     fn open(&self, piece: PartitionedFile) -> Result<FileOpenFuture> {
         let scan = Arc::clone(&self.0);
         Ok(Box::pin(async move {
-            let (table, zones, rows) = scan.find(&piece).await?;
-            let mut units = Units::new(scan, table, zones, rows);
+            let (table, rows) = scan.find(&piece).await?;
+            let mut units = Units::new(scan, table, rows);
             let first = units.expected_columns(&units.parts());
             units.look_ahead(&first)?;
             let batches = stream::unfold(units, |mut units| async move {
@@ -236,22 +250,21 @@ impl FileOpener for Opener {
     }
 }
 
-/// A table, its zones, and the rows of a piece.
-type Found = (Arc<dyn Columns>, Arc<Zones>, Range<u64>);
-
 impl Scan {
-    /// The table, what is known of it, and the rows of a piece.
-    async fn find(&self, piece: &PartitionedFile) -> Result<Found> {
+    /// The table and the rows of a piece.
+    async fn find(&self, piece: &PartitionedFile) -> Result<(Opened, Range<u64>)> {
         let location = piece.object_meta.location.as_ref();
         let number = location.split('/').next().and_then(|number| number.parse::<usize>().ok());
         let number = number.ok_or_else(|| {
             DataFusionError::Internal(format!("{location}: no table of this scan"))
         })?;
-        let columns = self.tables.columns(number).await?;
-        let (size, nrows) = (row_nbytes(&*columns), columns.nrows());
-        // Rows that are gone would be lost without a word.
-        if nrows.saturating_mul(size) != piece.object_meta.size {
-            let location = self.tables.locations().nth(number).unwrap_or_default().to_owned();
+        let table = self.tables.opened(number).await?;
+        let (size, nrows) = (row_nbytes(&*table.columns), table.columns.nrows());
+        // The rows would be those of another table, or lost without a word.
+        let is_planned = self.fingerprints.get(number) == Some(&table.fingerprint)
+            && nrows.saturating_mul(size) == piece.object_meta.size;
+        if !is_planned || !self.is_unchanged(number, &table)? {
+            let location = self.tables.location(number).to_owned();
             return Err(Error::Changed { location }.into());
         }
         let row = |position: i64| (u64::try_from(position).unwrap_or_default() / size).min(nrows);
@@ -259,7 +272,22 @@ impl Scan {
             Some(range) => row(range.start)..row(range.end),
             None => 0..nrows,
         };
-        Ok((columns, self.tables.zones(number), rows))
+        Ok((table, rows))
+    }
+
+    /// Whether a table of this machine is what was opened: its chunks are opened as they are read.
+    /// Requests for parts of far ones name the version.
+    fn is_unchanged(&self, number: usize, table: &Opened) -> Result<bool> {
+        let location = self.tables.location(number);
+        let mut unchanged = self.unchanged.lock().unwrap_or_else(PoisonError::into_inner);
+        if columns::is_address(location) || unchanged.contains(&number) {
+            return Ok(true);
+        }
+        let is_same = columns::fingerprint_now(location)? == table.fingerprint;
+        if is_same {
+            unchanged.insert(number);
+        }
+        Ok(is_same)
     }
 }
 
@@ -277,7 +305,8 @@ struct Units {
 }
 
 impl Units {
-    fn new(scan: Arc<Scan>, table: Arc<dyn Columns>, zones: Arc<Zones>, rows: Range<u64>) -> Self {
+    fn new(scan: Arc<Scan>, table: Opened, rows: Range<u64>) -> Self {
+        let Opened { columns: table, zones, .. } = table;
         let unit = unit_nrows(&*table);
         let (scratch, ahead) = (Scratch::default(), VecDeque::new());
         let mut units = Self { scan, table, zones, rows, unit, scratch, ahead };
@@ -404,18 +433,22 @@ impl Units {
     ) -> Result<Vec<ArrayRef>> {
         let lacking = columns.iter().copied().filter(|column| !have.contains_key(column));
         let lacking: Vec<usize> = lacking.collect();
+        let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        let parts = if self.table.reads_parts() { left.parts(nrows) } else { None };
         let mut nannounced = 0_usize;
         for (n, column) in lacking.iter().enumerate() {
             if n == nannounced {
                 let rest = lacking.get(n..).unwrap_or_default();
                 nannounced = nannounced.saturating_add(self.announce(rest, rows).await);
             }
-            let array = self.decode(*column, rows).await?;
-            self.scan.columns_decoded.add(1);
-            let array = match left {
-                Left::All => array,
-                Left::Some(rows) => take(&array, rows, None)?,
+            let array = match (left, &parts) {
+                (Left::All, _) => self.decode(*column, rows).await?,
+                (Left::Some(left), None) => take(&self.decode(*column, rows).await?, left, None)?,
+                (Left::Some(left), Some(parts)) => {
+                    self.decode_parts(*column, rows.start, left, parts).await?
+                }
             };
+            self.scan.columns_decoded.add(1);
             have.insert(*column, array);
         }
         Ok(columns.iter().filter_map(|column| have.get(column).cloned()).collect())
@@ -428,6 +461,29 @@ impl Units {
             0 => table.read(column, rows, scratch)?,
             _ => waiting::read_async(|| table.read(column, rows, scratch)).await?,
         })
+    }
+
+    /// The rows that are left of a column, of which no more is decoded than the parts where they
+    /// are. `start` is the first row of the unit.
+    async fn decode_parts(
+        &mut self,
+        column: usize,
+        start: u64,
+        left: &UInt32Array,
+        parts: &[Range<usize>],
+    ) -> Result<ArrayRef> {
+        let mut arrays = Vec::with_capacity(parts.len());
+        for part in parts {
+            let left = left.values().get(part.clone()).unwrap_or_default();
+            let (Some(first), Some(last)) = (left.first(), left.last()) else { continue };
+            let row = |row: &u32| start.saturating_add(u64::from(*row));
+            let rows = row(first)..row(last).saturating_add(1);
+            let array = self.decode(column, &rows).await?;
+            let within = left.iter().map(|row| row.saturating_sub(*first));
+            arrays.push(take(&array, &UInt32Array::from_iter_values(within), None)?);
+        }
+        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+        Ok(concat(&arrays)?)
     }
 
     /// How many of these columns there is room for, at least one: decoded they are as long as they

@@ -18,7 +18,7 @@ use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
 use datafusion_datasource::source::DataSourceExec;
 
-use crate::columns::Columns;
+use crate::columns::{Columns, Opened};
 use crate::error::Error;
 use crate::members::members;
 use crate::options::TableOptions;
@@ -85,7 +85,7 @@ impl BloscTable {
 
     /// What is known without reading: which columns have no nulls, and the least and the largest
     /// value of those that have one value for each table.
-    fn statistics(&self, tables: &[(&str, Arc<dyn Columns>)]) -> Statistics {
+    fn statistics(&self, tables: &[(&str, Opened)]) -> Statistics {
         let mut statistics = Statistics::new_unknown(&self.tables.schema);
         let fields = self.tables.schema.fields().iter().enumerate();
         for (known, (column, field)) in statistics.column_statistics.iter_mut().zip(fields) {
@@ -93,9 +93,9 @@ impl BloscTable {
                 known.null_count = Precision::Exact(0);
             }
             // Those of empty tables are no row's.
-            let tables = tables.iter().filter(|(_, table)| table.nrows() > 0);
+            let tables = tables.iter().filter(|(_, table)| table.columns.nrows() > 0);
             let values: Option<Vec<ScalarValue>> =
-                tables.map(|(_, table)| table.constant(column)).collect();
+                tables.map(|(_, table)| table.columns.constant(column)).collect();
             let values = values.unwrap_or_default();
             let exact = |value: Option<&ScalarValue>| {
                 value.cloned().map_or(Precision::Absent, Precision::Exact)
@@ -110,14 +110,14 @@ impl BloscTable {
     }
 
     /// Runs of rows, as many groups as there are threads: each has about as many decoded bytes.
-    fn groups(tables: &[(&str, Arc<dyn Columns>)], nthreads: usize) -> Vec<FileGroup> {
+    fn groups(tables: &[(&str, Opened)], nthreads: usize) -> Vec<FileGroup> {
         let nthreads = (nthreads as u64).max(1);
         let nbytes = |columns: &dyn Columns| row_nbytes(columns).saturating_mul(columns.nrows());
-        let total =
-            tables.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(nbytes(&**table)));
+        let nbytes_of = tables.iter().map(|(_, table)| nbytes(&*table.columns));
+        let total = nbytes_of.fold(0, u64::saturating_add);
         let share = total.div_ceil(nthreads.saturating_mul(PIECES)).max(1);
         let mut pieces = Vec::new();
-        for (ntable, (location, columns)) in tables.iter().enumerate() {
+        for (ntable, (location, Opened { columns, .. })) in tables.iter().enumerate() {
             let (unit, size) = (unit_nrows(&**columns), row_nbytes(&**columns));
             let room = (share / unit.saturating_mul(size).max(1)).max(1).saturating_mul(unit);
             let (mut at, nrows) = (0, columns.nrows());
@@ -201,7 +201,8 @@ impl TableProvider for BloscTable {
         let exprs = filters.iter().map(|f| state.create_physical_expr(f.clone(), &schema));
         let exprs = exprs.collect::<Result<Vec<_>>>()?;
         let predicate = (!exprs.is_empty()).then(|| conjunction(exprs));
-        let nrows = tables.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(table.nrows()));
+        let nrows = tables.iter().map(|(_, table)| table.columns.nrows());
+        let nrows = nrows.fold(0, u64::saturating_add);
         let nrows = usize::try_from(nrows).unwrap_or(usize::MAX);
         let mut statistics = self.statistics(&tables);
         statistics.num_rows = Precision::Exact(nrows);
@@ -210,7 +211,9 @@ impl TableProvider for BloscTable {
         }
         // A table that is read once gains nothing by it.
         let is_read_again = self.tables.count_scan() > 0;
-        let source = Source::new(self.tables.clone(), predicate).learning(is_read_again);
+        let fingerprints = tables.iter().map(|(_, table)| table.fingerprint).collect();
+        let source = Source::new(self.tables.clone(), fingerprints, predicate);
+        let source = source.learning(is_read_again);
         let url = ObjectStoreUrl::local_filesystem();
         let config = FileScanConfigBuilder::new(url, Arc::new(source))
             .with_file_groups(Self::groups(&tables, state.config().target_partitions()))

@@ -8,11 +8,10 @@ use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::columns::constants::{self, Pairs, WithConstants};
-use crate::columns::{self, Columns};
+use crate::columns::{self, Columns, Opened};
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
 use crate::waiting;
-use crate::zones::Zones;
 
 /// Most far tables that are opened at once.
 pub(crate) const MAX_OPENING: usize = 16;
@@ -35,16 +34,14 @@ pub(crate) struct Found {
     /// The keys and values of its path.
     pub(crate) pairs: Pairs,
     /// If it was opened to find it.
-    pub(crate) columns: Option<Arc<dyn Columns>>,
+    pub(crate) opened: Option<Opened>,
 }
 
 /// A table and the name by which it is opened.
 #[derive(Debug)]
 struct Table {
     location: String,
-    /// Minima and maxima of what was read.
-    zones: Arc<Zones>,
-    columns: Mutex<Option<Arc<dyn Columns>>>,
+    opened: Mutex<Option<Opened>>,
 }
 
 impl Tables {
@@ -58,16 +55,15 @@ impl Tables {
         let fields = constants::fields(paths)?;
         let mut list: Vec<Table> = Vec::with_capacity(found.len());
         let mut schema: Option<SchemaRef> = None;
-        for Found { location, pairs, columns } in found {
-            let columns = match columns {
-                Some(columns) => columns,
+        for Found { location, pairs, opened } in found {
+            let opened = match opened {
+                Some(opened) => opened,
                 None => columns::open(&location, &options)?,
             };
-            let columns = with_keys(columns, &fields, pairs);
-            let expected = schema.get_or_insert_with(|| Arc::clone(columns.schema()));
-            check_schema(&location, columns.schema(), expected)?;
-            let zones = Arc::default();
-            list.push(Table { location, zones, columns: Mutex::new(Some(columns)) });
+            let opened = with_keys(opened, &fields, pairs);
+            let expected = schema.get_or_insert_with(|| Arc::clone(opened.columns.schema()));
+            check_schema(&location, opened.columns.schema(), expected)?;
+            list.push(Table { location, opened: Mutex::new(Some(opened)) });
         }
         let schema = schema.unwrap_or_else(|| Arc::new(Schema::empty()));
         Ok(Self { list: list.into(), options, schema, nkeys: fields.len(), nscans: Arc::default() })
@@ -81,7 +77,7 @@ impl Tables {
         schema: SchemaRef,
         nkeys: usize,
     ) -> Self {
-        let table = |location| Table { location, zones: Arc::default(), columns: Mutex::new(None) };
+        let table = |location| Table { location, opened: Mutex::new(None) };
         Self {
             list: locations.into_iter().map(table).collect(),
             options,
@@ -101,24 +97,41 @@ impl Tables {
         self.list.iter().map(|table| table.location.as_str())
     }
 
-    /// The columns of a table, which is opened if it is not open yet; a far one by another thread,
-    /// as opening waits for its requests.
+    /// A table, which is opened if it is not open yet; a far one by another thread, as opening
+    /// waits for its requests.
     ///
     /// # Errors
     ///
     /// When it cannot be opened, has other columns by now, or there is no such table.
-    pub(crate) async fn columns(&self, ntable: usize) -> Result<Arc<dyn Columns>> {
+    pub(crate) async fn opened(&self, ntable: usize) -> Result<Opened> {
         let table = self.find(ntable)?;
         if !columns::is_address(&table.location) {
-            return self.columns_now(ntable);
+            return self.open_table(ntable, |_| Ok(true));
         }
         // The lock is held while the table is opened.
-        let opened = table.columns.try_lock().ok().and_then(|columns| columns.clone());
-        if let Some(columns) = opened {
-            return Ok(columns);
+        let opened = table.opened.try_lock().ok().and_then(|opened| opened.clone());
+        if let Some(opened) = opened {
+            return Ok(opened);
         }
         let tables = self.clone();
-        waiting::open(&table.location, move || tables.columns_now(ntable)).await
+        waiting::open(&table.location, move || tables.open_table(ntable, |_| Ok(true))).await
+    }
+
+    /// The same for a query that is planned now: a table of this machine that was written since it
+    /// was opened is opened again.
+    async fn opened_to_plan(&self, ntable: usize) -> Result<Opened> {
+        let location = &self.find(ntable)?.location;
+        if columns::is_address(location) {
+            return self.opened(ntable).await;
+        }
+        self.open_table(ntable, |opened| {
+            Ok(columns::fingerprint_now(location)? == opened.fingerprint)
+        })
+    }
+
+    /// The name by which a table is opened.
+    pub(crate) fn location(&self, ntable: usize) -> &str {
+        self.list.get(ntable).map_or("", |table| &table.location)
     }
 
     fn find(&self, ntable: usize) -> Result<&Table> {
@@ -128,16 +141,23 @@ impl Tables {
         })
     }
 
-    fn columns_now(&self, ntable: usize) -> Result<Arc<dyn Columns>> {
+    /// A table as it is open, if `is_current` says so, or else opened now.
+    fn open_table(
+        &self,
+        ntable: usize,
+        is_current: impl Fn(&Opened) -> Result<bool>,
+    ) -> Result<Opened> {
         let table = self.find(ntable)?;
-        let mut columns = table.columns.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(columns) = &*columns {
-            return Ok(Arc::clone(columns));
+        let mut kept = table.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = &*kept
+            && is_current(opened)?
+        {
+            return Ok(opened.clone());
         }
         let opened = columns::open(&table.location, &self.options)?;
-        let opened = with_keys(opened, &self.key_fields(), self.pairs_of(&table.location));
-        check_schema(&table.location, opened.schema(), &self.schema)?;
-        Ok(Arc::clone(columns.insert(opened)))
+        let opened = with_keys(opened, &self.key_fields(), self.pairs_of(&table.location)?);
+        check_schema(&table.location, opened.columns.schema(), &self.schema)?;
+        Ok(kept.insert(opened).clone())
     }
 
     /// The columns of `key=value`.
@@ -147,10 +167,11 @@ impl Tables {
     }
 
     /// The last keys and values in the path of a table: as many as there are such columns.
-    fn pairs_of(&self, location: &str) -> Pairs {
-        let all: Pairs = location.split('/').filter_map(constants::pair).collect();
+    fn pairs_of(&self, location: &str) -> Result<Pairs> {
+        let names = columns::names_in(location)?;
+        let all: Pairs = names.iter().filter_map(|name| constants::pair(name)).collect();
         let first = all.len().saturating_sub(self.nkeys);
-        all.into_iter().skip(first).collect()
+        Ok(all.into_iter().skip(first).collect())
     }
 
     /// Counts a scan; gives the number of those before it.
@@ -158,37 +179,33 @@ impl Tables {
         self.nscans.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What is known of the values of a table.
-    pub(crate) fn zones(&self, ntable: usize) -> Arc<Zones> {
-        self.list.get(ntable).map(|table| Arc::clone(&table.zones)).unwrap_or_default()
-    }
-
     /// Number of rows of all tables that are open.
     pub(crate) fn nrows(&self) -> u64 {
         let nrows = |table: &Table| {
-            let columns = table.columns.lock().unwrap_or_else(PoisonError::into_inner);
-            columns.as_ref().map_or(0, |columns| columns.nrows())
+            let opened = table.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            opened.as_ref().map_or(0, |opened| opened.columns.nrows())
         };
         self.list.iter().map(nrows).fold(0, u64::saturating_add)
     }
 
-    /// All of them.
+    /// All of them, for a query that is planned now.
     ///
     /// # Errors
     ///
-    /// As [`columns`](Self::columns).
-    pub(crate) async fn all(&self) -> Result<Vec<(&str, Arc<dyn Columns>)>> {
-        let opened = (0..self.len()).map(|ntable| self.columns(ntable));
+    /// As [`opened`](Self::opened).
+    pub(crate) async fn all(&self) -> Result<Vec<(&str, Opened)>> {
+        let opened = (0..self.len()).map(|ntable| self.opened_to_plan(ntable));
         let opened: Vec<_> = stream::iter(opened).buffered(MAX_OPENING).try_collect().await?;
         Ok(self.locations().zip(opened).collect())
     }
 }
 
-fn with_keys(columns: Arc<dyn Columns>, fields: &[Field], pairs: Pairs) -> Arc<dyn Columns> {
-    match fields.is_empty() {
-        true => columns,
-        false => Arc::new(WithConstants::new(columns, fields, pairs)),
-    }
+fn with_keys(opened: Opened, fields: &[Field], pairs: Pairs) -> Opened {
+    let columns: Arc<dyn Columns> = match fields.is_empty() {
+        true => return opened,
+        false => Arc::new(WithConstants::new(opened.columns, fields, pairs)),
+    };
+    Opened { columns, ..opened }
 }
 
 /// Tables that are read as one have columns of the same names and types.

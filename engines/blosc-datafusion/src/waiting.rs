@@ -29,7 +29,7 @@ pub(crate) async fn open<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     SpawnedTask::spawn_blocking(work).await.unwrap_or_else(|error| {
-        let source = std::io::Error::other(error);
-        Err(Error::Io { location: location.to_owned(), source })
+        let cause = std::io::Error::other(error);
+        Err(Error::Io { location: location.to_owned(), cause })
     })
 }

@@ -28,7 +28,7 @@ use blosc_datafusion::datafusion::execution::SessionStateBuilder;
 use blosc_datafusion::datafusion::physical_plan::{ExecutionPlan, collect, displayable};
 use blosc_datafusion::datafusion::prelude::{SessionConfig, SessionContext};
 use blosc_datafusion::{BloscTable, Error, TableOptions, session, session_with};
-use data::{Rows, write_bcolz, write_records, write_store};
+use data::{Rows, write_bcolz, write_records, write_sparse_records, write_store};
 
 /// The rows of a query, as text.
 async fn rows(session: &SessionContext, query: &str) -> String {
@@ -201,9 +201,21 @@ async fn failure(session: &SessionContext, query: &str) -> Error {
     }
 }
 
+/// A query over a damaged table ends with an error that names table, column and chunk.
+async fn assert_damaged(session: &SessionContext, path: &Path, place: &str, chunk: &str) {
+    let query = format!("SELECT sum(v) FROM '{}'", path.display());
+    let error = failure(session, &query).await;
+    let text = error.to_string();
+    let Error::Read { location, what, .. } = &error else { panic!("{text}") };
+    assert_eq!(location, path.to_str().unwrap(), "{text}");
+    assert_eq!(what, place, "{text}");
+    assert!(text.contains(chunk), "{text}");
+}
+
 #[tokio::test]
 async fn damaged_chunks_end_a_query_with_their_place() {
     let dir = tempfile::tempdir().unwrap();
+    let session = session();
     for damage in ["missing", "cut", "changed"] {
         let path = dir.path().join(format!("{damage}.bcolz"));
         write_bcolz(&path, &Rows::new(0..1000), 256);
@@ -218,14 +230,116 @@ async fn damaged_chunks_end_a_query_with_their_place() {
                 fs::write(&chunk, &bytes).unwrap();
             }
         }
-        let session = session();
-        register(&session, "t", &path);
-        let error = failure(&session, "SELECT sum(v) FROM t").await;
-        let Error::Read { location, what, .. } = &error else { panic!("{error}") };
-        assert!(location.ends_with(&format!("{damage}.bcolz")), "{location}");
-        assert_eq!(what, "column v, rows 256 to 512", "{damage}");
+        assert_damaged(&session, &path, "column v, rows 256 to 512", "v/data/__1.blp").await;
         // The other columns are as they were.
-        rows(&session, "SELECT sum(x) FROM t").await;
+        rows(&session, &format!("SELECT sum(x) FROM '{}'", path.display())).await;
+    }
+}
+
+/// Where the bytes of a file lie in another one.
+fn position(haystack: &[u8], needle: &[u8]) -> usize {
+    haystack.windows(needle.len()).position(|bytes| bytes == needle).unwrap()
+}
+
+#[tokio::test]
+async fn damaged_chunks_of_frames_end_a_query_with_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let (at, session) = (|name: &str| dir.path().join(name), session());
+    let all = Rows::new(0..1000);
+    // The length of the data, in the header of a chunk.
+    let damage = |bytes: &mut [u8], chunk: usize| bytes[chunk + 4] ^= 1;
+    let extent = |path: &Path, nchunk: u64| {
+        let extent = b2frame::SChunk::open(path).unwrap().chunk_extent(nchunk).unwrap();
+        usize::try_from(extent.start).unwrap()..usize::try_from(extent.end).unwrap()
+    };
+
+    write_records(&at("t.b2nd"), &all, 256);
+    let whole = fs::read(at("t.b2nd")).unwrap();
+    let mut bytes = whole.clone();
+    damage(&mut bytes, extent(&at("t.b2nd"), 2).start);
+    fs::write(at("t.b2nd"), &bytes).unwrap();
+    assert_damaged(&session, &at("t.b2nd"), "column v, rows 512 to 768", "chunk 2").await;
+    // Without its end it is no frame.
+    fs::write(at("t.b2nd"), &whole[..whole.len() / 2]).unwrap();
+    let error = BloscTable::open(at("t.b2nd")).unwrap_err().to_string();
+    assert!(error.contains("t.b2nd: cannot be opened as an array"), "{error}");
+
+    // A file for each chunk.
+    for (damage_of, name) in [("missing", "m.b2nd"), ("cut", "c.b2nd"), ("changed", "x.b2nd")] {
+        write_sparse_records(&at(name), &all, 256);
+        let chunk = at(name).join("00000002.chunk");
+        let mut bytes = fs::read(&chunk).unwrap();
+        match damage_of {
+            "missing" => fs::remove_file(&chunk).unwrap(),
+            "cut" => fs::write(&chunk, &bytes[..bytes.len() / 2]).unwrap(),
+            _ => {
+                damage(&mut bytes, 0);
+                fs::write(&chunk, &bytes).unwrap();
+            }
+        }
+        assert_damaged(&session, &at(name), "column v, rows 512 to 768", "chunk 2").await;
+    }
+
+    write_store(&at("t.b2d"), &all);
+    write_store(&at("t.b2z"), &all);
+    let member = at("t.b2d").join("_cols/v.b2nd");
+    let chunk = extent(&member, 0);
+    let mut bytes = fs::read(&member).unwrap();
+    let chunk_bytes = bytes[chunk.clone()].to_vec();
+    damage(&mut bytes, chunk.start);
+    fs::write(&member, &bytes).unwrap();
+    assert_damaged(&session, &at("t.b2d"), "column v, rows 0 to 1000", "chunk 0").await;
+    rows(&session, &format!("SELECT sum(x) FROM '{}'", at("t.b2d").display())).await;
+    fs::remove_file(&member).unwrap();
+    let error = BloscTable::open(at("t.b2d")).unwrap_err().to_string();
+    assert!(error.contains("t.b2d") && error.contains("/_cols/v is missing"), "{error}");
+
+    let mut bytes = fs::read(at("t.b2z")).unwrap();
+    let start = position(&bytes, &chunk_bytes);
+    damage(&mut bytes, start);
+    fs::write(at("t.b2z"), &bytes).unwrap();
+    assert_damaged(&session, &at("t.b2z"), "column v, rows 0 to 1000", "chunk 0").await;
+}
+
+#[tokio::test]
+async fn a_table_that_is_written_again_ends_the_query_that_was_planned() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = session();
+    let write = |name: &str, rows: &Rows| {
+        let path = dir.path().join(name);
+        if path.is_dir() {
+            fs::remove_dir_all(&path).unwrap();
+        } else if path.exists() {
+            fs::remove_file(&path).unwrap();
+        }
+        match name {
+            "t.bcolz" => write_bcolz(&path, rows, 256),
+            "t.b2nd" => write_records(&path, rows, 256),
+            "s.b2nd" => write_sparse_records(&path, rows, 256),
+            _ => write_store(&path, rows),
+        }
+    };
+    for name in ["t.bcolz", "t.b2z", "t.b2d", "t.b2nd", "s.b2nd"] {
+        write(name, &Rows::new(0..1000));
+        let table = name.replace('.', "_");
+        register(&session, &table, &dir.path().join(name));
+        let query = format!("SELECT sum(id) AS s FROM {table}");
+        let planned = plan(&session, &query).await;
+        // As many rows, and a time that the file system can tell from the one before.
+        std::thread::sleep(core::time::Duration::from_millis(20));
+        write(name, &Rows::new(1000..2000));
+        let failed = collect(planned, session.task_ctx()).await.unwrap_err().to_string();
+        let changed = "was changed since the query was planned";
+        assert!(failed.contains(name) && failed.contains(changed), "{failed}");
+        // A query that is planned now has the rows that are there now.
+        let found = rows(&session, &query).await;
+        assert!(found.contains("| 1499500 "), "{name}: {found}");
+        // And again: conditions are looked up in what was learned of these rows alone.
+        let query = format!("SELECT count(id) AS n FROM {table} WHERE id >= 1990");
+        for _ in 0..3 {
+            let found = rows(&session, &query).await;
+            assert!(found.contains("| 10 "), "{name}: {found}");
+        }
     }
 }
 

@@ -51,10 +51,7 @@ impl Address {
         text: &str,
         options: impl IntoIterator<Item = (String, String)>,
     ) -> io::Result<Self> {
-        let invalid = |error: &dyn core::fmt::Display| {
-            io::Error::new(io::ErrorKind::InvalidInput, format!("{text}: {error}"))
-        };
-        let url = Url::parse(text).map_err(|error| invalid(&error))?;
+        let url = parse_url(text)?;
         let options: Vec<(String, String)> = options
             .into_iter()
             .map(|(key, value)| (key.to_ascii_lowercase(), value))
@@ -62,8 +59,34 @@ impl Address {
             .collect();
         let more = implied(&url, &options);
         let (store, path) =
-            parse_url_opts(&url, options.into_iter().chain(more)).map_err(|e| invalid(&e))?;
+            parse_url_opts(&url, options.into_iter().chain(more)).map_err(|e| invalid(text, &e))?;
         Ok(Self { store: store.into(), path })
+    }
+
+    /// The address of what a listing calls `name` directly below an address: names are no
+    /// addresses, where `%`, `?` and `#` mean something.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for what is no address.
+    pub fn below(address: &str, name: &str) -> io::Result<String> {
+        let mut url = parse_url(address)?;
+        url.path_segments_mut()
+            .map_err(|()| invalid(address, &"it has no path"))?
+            .pop_if_empty()
+            .push(name);
+        Ok(url.into())
+    }
+
+    /// The names between the slashes of an address after its host or bucket, as a listing has them.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for what is no address.
+    pub fn names(address: &str) -> io::Result<Vec<String>> {
+        let path = Path::from_url_path(parse_url(address)?.path());
+        let path = path.map_err(|error| invalid(address, &error))?;
+        Ok(path.parts().map(|part| part.as_ref().to_owned()).collect())
     }
 
     /// Opens the object.
@@ -104,6 +127,14 @@ impl Address {
     pub fn open_tree(&self, cache: &Arc<Cache>) -> io::Result<RemoteTree> {
         RemoteTree::open(Arc::clone(&self.store), &self.path, cache)
     }
+}
+
+fn invalid(address: &str, error: &dyn core::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{address}: {error}"))
+}
+
+fn parse_url(address: &str) -> io::Result<Url> {
+    Url::parse(address).map_err(|error| invalid(address, &error))
 }
 
 /// Options by which credentials are found, and the one that leaves them out, for each cloud.
@@ -176,6 +207,21 @@ mod tests {
         assert_eq!(implied_by("s3://b/x", &[("aws_access_key_id", "k")]), all[1..]);
         let role = [("aws_skip_signature", "false"), ("azure_storage_sas_key", "k")];
         assert_eq!(implied_by("s3://b/x", &role), ["google_skip_signature"]);
+    }
+
+    #[test]
+    fn names_are_no_addresses() {
+        for name in ["a", "100%", "a%20b", "a%2Fb", "what?", "#1", "year=2024", "é ü", "a+b&c"] {
+            for root in ["https://h/x y", "https://h/x%20y/", "s3://bucket/x%20y"] {
+                let below = Address::below(root, name).unwrap();
+                assert_eq!(Address::names(&below).unwrap(), ["x y", name], "{below}");
+            }
+        }
+        assert_eq!(Address::below("s3://bucket", "a").unwrap(), "s3://bucket/a");
+        for text in ["x/y", "mailto:someone"] {
+            let error = Address::below(text, "a").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use blosc_io::{ReadAt, Stamp};
 use object_store::path::Path;
 use object_store::{GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::{Cache, PAGE};
 use crate::object::{Fetched, Object, replaced};
@@ -117,6 +118,18 @@ impl Remote {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.object.path
+    }
+
+    /// What tells the version that was opened from others, the same in every process: it comes of
+    /// the length and the tag, or the time of the last change where there is no tag.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let Object { e_tag, modified, len, .. } = &self.object;
+        let version = match e_tag {
+            Some(tag) => tag.clone(),
+            None => modified.unwrap_or_default().to_string(),
+        };
+        xxh3_64(format!("{len} {version}").as_bytes())
     }
 
     /// The numbers of the pages of some bytes.

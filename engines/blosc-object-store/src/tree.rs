@@ -10,6 +10,7 @@ use blosc_io::tree::{Entry, Listing, Tree};
 use futures::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Cache;
 use crate::remote::Remote;
@@ -69,6 +70,15 @@ impl RemoteTree {
     #[must_use]
     pub fn cache(&self) -> &Arc<Cache> {
         &self.cache
+    }
+
+    /// What tells the objects from others of the same names, the same in every process: see
+    /// [`Remote::fingerprint`].
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let files = self.files.iter();
+        let all = files.map(|(path, file)| format!("{path} {:x}\n", file.fingerprint()));
+        xxh3_64(all.collect::<String>().as_bytes())
     }
 
     /// The error with the path in the store.

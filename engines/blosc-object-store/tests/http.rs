@@ -175,10 +175,32 @@ fn servers_that_fail_give_errors_and_no_wrong_bytes() {
     let counts = cache.counts();
     assert!(counts.failed >= 2 && counts.requests >= 4, "{counts:?}");
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let server = Server { address: format!("http://{nobody}"), requests: Arc::default() };
+    let server = Server::at_nobody(format!("http://{nobody}"));
     let mut answer = String::new();
     assert!(open(&server, &Cache::new(1 << 20).unwrap()).is_err());
     assert!(TcpStream::connect(nobody).map(|mut s| s.read_to_string(&mut answer)).is_err());
+}
+
+#[test]
+fn a_fingerprint_tells_versions_apart() {
+    let (_, frame) = frame();
+    let files = || Files::from([("t 1%/a#?".to_owned(), frame.clone())]);
+    let server = Server::start(files(), Fault::None);
+    let folder = Address::below(&server.address, "t 1%").unwrap();
+    let file = Address::below(&folder, "a#?").unwrap();
+    let [folder, file] = [folder, file].map(|text| Address::parse(&text).unwrap());
+    let fingerprints = || {
+        // As another process has it.
+        let cache = Cache::new(1 << 20).unwrap();
+        let tree = folder.open_tree(&cache).unwrap();
+        [file.open(&cache).unwrap().fingerprint(), tree.fingerprint()]
+    };
+    let before = fingerprints();
+    assert_eq!(fingerprints(), before);
+    // The same names and lengths.
+    server.replace(files());
+    let after = fingerprints();
+    assert!(before[0] != after[0] && before[1] != after[1], "{before:?} {after:?}");
 }
 
 #[test]

@@ -172,6 +172,11 @@ impl Columns for Table {
         made.map_err(|error| refused(&self.location, &part.name, rows, error))
     }
 
+    /// All fields of long records are decoded with the first one.
+    fn reads_parts(&self) -> bool {
+        !self.is_records || self.array.typesize() <= MAX_SPLIT
+    }
+
     fn prefetch(&self, _: &[usize], rows: &Range<u64>) {
         self.array.prefetch_heads(selection(rows));
         self.array.prefetch_blocks(selection(rows));

@@ -123,6 +123,10 @@ impl Columns for WithConstants {
         self.inner.prefetch(&stored, rows);
     }
 
+    fn reads_parts(&self) -> bool {
+        self.inner.reads_parts()
+    }
+
     fn prefetch_limit(&self) -> u64 {
         self.inner.prefetch_limit()
     }

@@ -66,6 +66,10 @@ impl Columns for Plain {
         self.inner.prefetch(columns, rows);
     }
 
+    fn reads_parts(&self) -> bool {
+        self.inner.reads_parts()
+    }
+
     fn prefetch_limit(&self) -> u64 {
         self.inner.prefetch_limit()
     }

@@ -12,7 +12,7 @@ use blosc_object_store::{Address, Cache};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::SchemaRef;
 
-use super::{Columns, MARKS, Scratch, array, bcolz, open_key, opening, store_options};
+use super::{Columns, MARKS, Opened, Scratch, array, bcolz, open_key, opening, store_options};
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
 
@@ -32,7 +32,7 @@ fn cache() -> io::Result<Arc<Cache>> {
 
 /// What an address leads to.
 pub(crate) enum Found {
-    Table(Arc<dyn Columns>),
+    Table(Opened),
     /// The names in a folder of tables.
     Folder(Vec<String>),
 }
@@ -40,7 +40,7 @@ pub(crate) enum Found {
 /// Opens what an address leads to: an object that is a store or an array, or a path with the
 /// objects of a table of bcolz or of a store. `ADDRESS::/KEY` is a value in a store.
 pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
-    let io = |source| Error::Io { location: location.to_owned(), source };
+    let io = |cause| Error::Io { location: location.to_owned(), cause };
     let scheme_len = location.find("://").map_or(0, |at| at.saturating_add(3));
     let (address, key) = match location.get(scheme_len..).and_then(|rest| rest.find("::")) {
         Some(at) => {
@@ -51,11 +51,15 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
     };
     let cache = cache().map_err(io)?;
     let address = Address::parse(address).map_err(io)?;
-    let far = |(columns, limit)| Found::Table(Arc::new(Far { columns, limit }));
+    let far = |columns, limit, fingerprint| {
+        let columns = Arc::new(Far { columns, limit });
+        Found::Table(Opened::new(location, columns, fingerprint, options))
+    };
     let missing = match address.open(&cache) {
         Ok(object) => {
-            let limit = object.prefetch_limit();
-            return open_object(location, object, key, options).map(|table| far((table, limit)));
+            let (limit, fingerprint) = (object.prefetch_limit(), object.fingerprint());
+            let table = open_object(location, object, key, options)?;
+            return Ok(far(table, limit, fingerprint));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => error,
         Err(error) => return Err(io(error)),
@@ -69,12 +73,13 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
         return Ok(Found::Folder(entries.into_iter().map(|entry| entry.name).collect()));
     }
     let tree = address.open_tree(&cache).map_err(io)?;
-    let limit = tree.prefetch_limit();
-    open_tree(location, Arc::new(tree), key, options).map(|table| far((table, limit)))
+    let (limit, fingerprint) = (tree.prefetch_limit(), tree.fingerprint());
+    let table = open_tree(location, Arc::new(tree), key, options)?;
+    Ok(far(table, limit, fingerprint))
 }
 
 /// Opens a table, and no folder of tables.
-pub(super) fn open(location: &str, options: &TableOptions) -> Result<Arc<dyn Columns>> {
+pub(super) fn open(location: &str, options: &TableOptions) -> Result<Opened> {
     match find(location, options)? {
         Found::Table(table) => Ok(table),
         Found::Folder(_) => Err(Error::NotATable { location: location.to_owned() }),
@@ -87,7 +92,7 @@ fn open_object(
     key: &str,
     options: &TableOptions,
 ) -> Result<Arc<dyn Columns>> {
-    let io = |source| Error::Io { location: location.to_owned(), source };
+    let io = |cause| Error::Io { location: location.to_owned(), cause };
     let mut head = [0; b2frame::probe::PROBE_LEN];
     let len = object.read_at(0, &mut head).map_err(io)?;
     let object = Arc::new(object);
@@ -157,6 +162,11 @@ impl Columns for Far {
 
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
         self.columns.prefetch(columns, rows);
+    }
+
+    /// What is announced of a unit is fetched as a whole.
+    fn reads_parts(&self) -> bool {
+        false
     }
 
     fn prefetch_limit(&self) -> u64 {

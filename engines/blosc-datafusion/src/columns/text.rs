@@ -5,6 +5,7 @@ use std::sync::Arc;
 use blosc_dtype::arrow_59::{ArrayError, array, row_type};
 use blosc_dtype::{Dtype, Kind, items};
 use datafusion::arrow::array::{ArrayRef, BinaryViewArray, StringViewArray};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 
 /// Why items are no array.
@@ -37,9 +38,8 @@ pub(super) fn rows_of(
     let size = dtype.itemsize();
     match data_type(dtype, shape, bytes_as_text) {
         Some(DataType::Utf8View) if dtype.kind() == Some(Kind::Unicode) && size > 0 => {
-            let is_big = items::is_big(dtype);
-            let text = bytes.chunks_exact(size).map(|item| items::text(item, is_big));
-            Ok(Arc::new(StringViewArray::from_iter_values(text)))
+            let text = array(dtype, shape, bytes, None).map_err(Refused::Array)?;
+            cast(&text, &DataType::Utf8View).map_err(|error| Refused::Array(error.into()))
         }
         Some(DataType::Utf8View) if size > 0 => text_views(&bytes, size),
         Some(DataType::BinaryView) if size > 0 => {

@@ -159,6 +159,17 @@ pub(crate) fn write_store(path: &Path, rows: &Rows) {
 
 /// An array of records with padding between fields, and text as UTF-32.
 pub(crate) fn write_records(path: &Path, rows: &Rows, chunk: u32) {
+    let create = |params: &NdParams| NdWriter::create(path, params).unwrap();
+    records(rows, chunk, create);
+}
+
+/// The same in a directory with a file for each chunk.
+pub(crate) fn write_sparse_records(path: &Path, rows: &Rows, chunk: u32) {
+    let create = |params: &NdParams| NdWriter::create_sparse(path, params).unwrap();
+    records(rows, chunk, create);
+}
+
+fn records(rows: &Rows, chunk: u32, create: impl Fn(&NdParams) -> NdWriter) {
     let dtype = "{'names': ['id', 'x', 'v', 'flag', 'at', 'name'], \
         'formats': ['<i8', '<f8', '<i4', '|b1', '<M8[ms]', '<U20'], \
         'offsets': [0, 8, 16, 20, 24, 32], 'itemsize': 120}";
@@ -173,7 +184,7 @@ pub(crate) fn write_records(path: &Path, rows: &Rows, chunk: u32) {
         record[32..112].copy_from_slice(&names[n * 80..][..80]);
     }
     let params = NdParams::new(&[rows.len() as u64], dtype.parse().unwrap()).chunkshape(&[chunk]);
-    let mut writer = NdWriter::create(path, &params).unwrap();
+    let mut writer = create(&params);
     writer.write_bytes(b2frame::nd::Selection::default(), &records).unwrap();
     writer.finish().unwrap();
 }

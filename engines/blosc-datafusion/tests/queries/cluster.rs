@@ -9,6 +9,8 @@ use std::time::Instant;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use ballista_executor::new_standalone_executor_from_state;
 use ballista_scheduler::standalone::new_standalone_scheduler_from_state;
+#[cfg(feature = "http")]
+use blosc_datafusion::BloscPhysicalCodec;
 use blosc_datafusion::{cluster_config, cluster_session};
 
 use super::*;
@@ -100,6 +102,74 @@ async fn a_cluster_over_a_web_server_gives_the_rows_of_one_process_over_files() 
             assert_eq!(cells(&far), cells(&expected), "{query}");
             assert!(!cells(&far).is_empty(), "{query}");
         }
+    }
+    // A table by itself.
+    let month = "tables/year=2024/month-03.bcolz";
+    let query = |place: &str| format!("SELECT max(name), count(*) FROM '{place}/{month}'");
+    let far = rows(&cluster, &query(&server.address)).await;
+    let near = rows(&local, &query(&dir.path().display().to_string())).await;
+    assert_eq!(cells(&far), cells(&near));
+}
+
+/// A plan as it comes to an executor.
+#[cfg(feature = "http")]
+fn shipped(plan: &Arc<dyn ExecutionPlan>, session: &SessionContext) -> Arc<dyn ExecutionPlan> {
+    use datafusion_proto::physical_plan::{
+        DefaultPhysicalProtoConverter, PhysicalExtensionCodec as _,
+    };
+
+    let (codec, converter) = (BloscPhysicalCodec::default(), DefaultPhysicalProtoConverter {});
+    let mut bytes = vec![];
+    codec.try_encode(Arc::clone(plan), &mut bytes, &converter).unwrap();
+    codec.try_decode(&bytes, &[], &session.task_ctx(), &converter).unwrap()
+}
+
+#[cfg(feature = "http")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_far_table_that_is_written_again_ends_the_plan_that_an_executor_got() {
+    use super::far::write_named_tables;
+    use super::server::{Fault, Server, files_in};
+
+    let dir = tempfile::tempdir().unwrap();
+    write_named_tables(&dir.path().join("t"));
+    let rewritten = tempfile::tempdir().unwrap();
+    write_named_tables(&rewritten.path().join("t"));
+    for name in ["one.b2z", "one.b2nd"] {
+        for (folder, numbers) in [(&dir, 0..40_000), (&rewritten, 40_000..80_000)] {
+            let (path, all) = (folder.path().join(name), Rows::new(numbers));
+            match name {
+                "one.b2z" => write_store(&path, &all),
+                _ => write_records(&path, &all, 2048),
+            }
+        }
+    }
+    let server = Server::start(files_in(dir.path()), Fault::None);
+    let session = threaded(2);
+    let printed = |batches: &[_]| pretty_format_batches(batches).unwrap().to_string();
+    let mut plans = Vec::new();
+    for name in ["t", "one.b2z", "one.b2nd"] {
+        let query = format!("SELECT * FROM '{}/{name}' WHERE id < 250", server.address);
+        let planned = plan(&session, &query).await;
+        let shipped = shipped(&planned, &session);
+        plans.push((name, Arc::clone(&shipped)));
+        let run = |plan| collect(plan, session.task_ctx());
+        let lines = |batches: &[_]| {
+            let mut lines: Vec<String> = printed(batches).lines().map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
+        };
+        let here = lines(&run(planned).await.unwrap());
+        let there = lines(&run(shipped).await.unwrap());
+        assert!(here.len() > 250 && here == there, "{name}: {} {}", here.len(), there.len());
+    }
+    // As many rows as before, and other tags.
+    server.replace(files_in(rewritten.path()));
+    for (name, plan) in plans {
+        // Of this process nothing is open.
+        let plan = shipped(&plan, &session);
+        let failed = collect(plan, session.task_ctx()).await.unwrap_err().to_string();
+        let changed = "was changed since the query was planned";
+        assert!(failed.contains(&format!("/{name}")) && failed.contains(changed), "{failed}");
     }
 }
 

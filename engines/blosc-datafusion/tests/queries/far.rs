@@ -12,11 +12,14 @@ use super::*;
 /// The same rows in all forms: more than the first and the last bytes of a file, which opening
 /// fetches.
 fn write_all(folder: &Path) {
-    let all = Rows::new(0..40_000);
-    write_store(&folder.join("t.b2z"), &all);
-    write_store(&folder.join("t.b2d"), &all);
-    write_records(&folder.join("t.b2nd"), &all, 2048);
-    write_bcolz(&folder.join("t.bcolz"), &all, 2048);
+    write_forms(folder, &Rows::new(0..40_000));
+}
+
+fn write_forms(folder: &Path, rows: &Rows) {
+    write_store(&folder.join("t.b2z"), rows);
+    write_store(&folder.join("t.b2d"), rows);
+    write_records(&folder.join("t.b2nd"), rows, 2048);
+    write_bcolz(&folder.join("t.bcolz"), rows, 2048);
 }
 
 const NAMES: [&str; 4] = ["t.b2z", "t.b2d", "t.b2nd", "t.bcolz"];
@@ -126,4 +129,53 @@ async fn what_goes_wrong_on_the_way_ends_a_query() {
         let text = failed.unwrap_err().to_string();
         assert!(text.contains(name), "{name}, {fault:?}: {text}");
     }
+}
+
+#[tokio::test]
+async fn a_far_table_that_is_written_again_ends_the_query_that_was_planned() {
+    let dirs = [0..40_000, 40_000..80_000].map(|numbers| {
+        let dir = tempfile::tempdir().unwrap();
+        write_forms(dir.path(), &Rows::new(numbers));
+        dir
+    });
+    for name in NAMES {
+        let server = Server::start(files_in(dirs[0].path()), Fault::None);
+        let session = threaded(2);
+        // More than what opening fetches.
+        let query = format!("SELECT sum(v) AS s, max(name) AS m FROM '{}/{name}'", server.address);
+        let planned = plan(&session, &query).await;
+        server.replace(files_in(dirs[1].path()));
+        let failed = collect(planned, session.task_ctx()).await.unwrap_err().to_string();
+        assert!(failed.contains(name) && failed.contains("replaced"), "{failed}");
+        let found = rows(&session, &query).await;
+        let local = query.replace(&server.address, &dirs[1].path().display().to_string());
+        assert_eq!(found, rows(&session, &local).await, "{name}");
+    }
+}
+
+/// Tables whose names and keys would be others if they were taken for addresses.
+pub(super) fn write_named_tables(folder: &Path) {
+    let names = ["a%20b", "50%", "what?", "#1", "\u{e9} \u{fc}", "plain"];
+    for (table, name) in (0_u64..).zip(names) {
+        let folder = folder.join(if table < 3 { "site=100%25" } else { "site=b c" });
+        fs::create_dir_all(&folder).unwrap();
+        let rows = Rows::new(table * 100..(table + 1) * 100);
+        write_bcolz(&folder.join(format!("{name}.bcolz")), &rows, 64);
+    }
+}
+
+#[tokio::test]
+async fn names_of_a_listing_are_taken_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    write_named_tables(&dir.path().join("t"));
+    let server = Server::start(files_in(dir.path()), Fault::None);
+    let query = |place: &str| {
+        format!(
+            "SELECT site, count(*) AS n, sum(id) AS s, max(name) AS m FROM '{place}/t' \
+             GROUP BY site ORDER BY site"
+        )
+    };
+    let expected = rows(&session(), &query(&dir.path().display().to_string())).await;
+    assert!(expected.contains("| 100%25 | 300 |"), "{expected}");
+    assert_eq!(rows(&session(), &query(&server.address)).await, expected);
 }

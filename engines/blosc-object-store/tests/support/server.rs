@@ -51,6 +51,13 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// Requests so far.
     pub(crate) requests: Arc<AtomicU64>,
+    content: Arc<Mutex<Content>>,
+}
+
+struct Content {
+    files: Files,
+    /// The tag of all files.
+    tag: u64,
 }
 
 impl Server {
@@ -59,19 +66,33 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(AtomicU64::new(0));
-        let (content, count) = (Arc::new(Mutex::new(content)), Arc::clone(&requests));
+        let content = Arc::new(Mutex::new(Content { files: content, tag: 1 }));
+        let served = (Arc::clone(&content), Arc::clone(&requests));
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (content, count) = (Arc::clone(&content), Arc::clone(&count));
+                let (content, count) = served.clone();
                 thread::spawn(move || serve(stream.unwrap(), &content, fault, &count));
             }
         });
-        Self { address, requests }
+        Self { address, requests, content }
+    }
+
+    /// An address where no server is.
+    pub(crate) fn at_nobody(address: String) -> Self {
+        let content = Content { files: Files::new(), tag: 1 };
+        Self { address, requests: Arc::default(), content: Arc::new(Mutex::new(content)) }
+    }
+
+    /// Puts other files in the place of all.
+    pub(crate) fn replace(&self, files: Files) {
+        let mut content = self.content.lock().unwrap();
+        content.files = files;
+        content.tag += 1;
     }
 }
 
 /// Answers the requests of a connection.
-fn serve(mut stream: TcpStream, content: &Mutex<Files>, fault: Fault, count: &AtomicU64) {
+fn serve(mut stream: TcpStream, content: &Mutex<Content>, fault: Fault, count: &AtomicU64) {
     let mut lines = BufReader::new(stream.try_clone().unwrap());
     loop {
         let mut head = String::new();
@@ -97,14 +118,14 @@ fn serve(mut stream: TcpStream, content: &Mutex<Files>, fault: Fault, count: &At
         let replaces = [Fault::Replaced, Fault::ReplacedSilently, Fault::ReplacedWithoutTag];
         let is_replaced = replaces.contains(&fault) && number > 2;
         if is_replaced {
-            content.values_mut().for_each(|file| file.fill(0));
+            content.files.values_mut().for_each(|file| file.fill(0));
+            content.tag = 2;
         }
         let (status, part, more) = answer(&head, &content, fault, number, is_replaced);
-        let tag = match (fault, is_replaced) {
-            (Fault::ReplacedWithoutTag, _) => "",
-            (Fault::WeakTag, _) => "ETag: W/\"1\"\r\n",
-            (_, true) => "ETag: \"2\"\r\n",
-            (_, false) => "ETag: \"1\"\r\n",
+        let tag = match fault {
+            Fault::ReplacedWithoutTag => String::new(),
+            Fault::WeakTag => format!("ETag: W/\"{}\"\r\n", content.tag),
+            _ => format!("ETag: \"{}\"\r\n", content.tag),
         };
         let day = if is_replaced { 25 } else { 24 };
         let weekday = if is_replaced { "Wed" } else { "Tue" };
@@ -128,7 +149,7 @@ fn serve(mut stream: TcpStream, content: &Mutex<Files>, fault: Fault, count: &At
 /// Status, content and further headers of an answer.
 fn answer(
     head: &str,
-    files: &Files,
+    Content { files, tag }: &Content,
     fault: Fault,
     number: u64,
     is_replaced: bool,
@@ -146,11 +167,12 @@ fn answer(
     if fails {
         return ("503 Service Unavailable", vec![], String::new());
     }
-    let Some(content) = head.split(' ').nth(1).and_then(|path| files.get(path.get(1..)?)) else {
+    let Some(content) = files.get(&path_of(head)) else {
         return ("404 Not Found", vec![], String::new());
     };
-    let is_refused = fault == Fault::WeakTag || is_replaced && fault == Fault::Replaced;
-    if is_refused && header("If-Match").is_some() {
+    let ignores_tags = is_replaced && fault != Fault::Replaced;
+    let is_refused = |asked: &str| fault == Fault::WeakTag || asked != format!("\"{tag}\"");
+    if !ignores_tags && header("If-Match").is_some_and(is_refused) {
         return ("412 Precondition Failed", vec![], String::new());
     }
     let len = content.len();
@@ -174,8 +196,9 @@ fn answer(
 }
 
 /// The answer to PROPFIND: the files below a path, or what lies directly below it.
-fn listing(head: &str, files: &Files) -> Vec<u8> {
-    let below = head.split(' ').nth(1).unwrap_or("/").trim_matches('/');
+fn listing(head: &str, Content { files, tag }: &Content) -> Vec<u8> {
+    let below = path_of(head);
+    let below = below.trim_end_matches('/');
     let is_shallow = head.lines().any(|line| line.eq_ignore_ascii_case("depth: 1"));
     let mut found = BTreeMap::new();
     for (path, bytes) in files {
@@ -193,7 +216,7 @@ fn listing(head: &str, files: &Files) -> Vec<u8> {
         let about = match len {
             Some(len) => format!(
                 "<D:getcontentlength>{len}</D:getcontentlength><D:resourcetype/>\
-                <D:getetag>\"1\"</D:getetag>"
+                <D:getetag>\"{tag}\"</D:getetag>"
             ),
             None => "<D:resourcetype><D:collection/></D:resourcetype>".to_owned(),
         };
@@ -201,7 +224,7 @@ fn listing(head: &str, files: &Files) -> Vec<u8> {
             "<D:response><D:href>/{}</D:href><D:propstat><D:prop><D:getlastmodified>\
             Tue, 24 Nov 2026 00:00:00 GMT</D:getlastmodified>{about}</D:prop>\
             <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>",
-            path.trim_start_matches('/')
+            encoded(path.trim_start_matches('/'))
         );
     }
     body += "</D:multistatus>";
@@ -210,6 +233,28 @@ fn listing(head: &str, files: &Files) -> Vec<u8> {
         _ => ("207 Multi-Status", body),
     };
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// The path of a request, without the slash at its start.
+fn path_of(head: &str) -> String {
+    let path = head.split(' ').nth(1).unwrap_or("/").trim_start_matches('/');
+    let mut parts = path.split('%');
+    let mut decoded = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        decoded.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        decoded.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(decoded).unwrap()
+}
+
+/// A path as the address of a listing.
+fn encoded(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._=".contains(&byte);
+    let byte = |byte: u8| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    path.bytes().map(byte).collect()
 }
 
 /// Everything below a folder.

@@ -4,8 +4,8 @@
 //! Seen as a matrix of one row per item and one column per bit, the block is transposed. Items take
 //! part in groups of eight, as eight bits make a byte.
 
-use crate::filter::check_lengths;
-use crate::{Filter, FilterCx, FilterId, Result, Simd, arch};
+use crate::filter::{Builtin, check_lengths};
+use crate::{FilterId, Simd, arch};
 
 /// What happens to blocks whose number of items is no multiple of eight. The version byte of the
 /// chunk decides.
@@ -85,29 +85,21 @@ fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
     }
 }
 
-pub(crate) struct Bitshuffle;
-
-impl Filter for Bitshuffle {
-    fn id(&self) -> FilterId {
-        FilterId::BITSHUFFLE
-    }
-
-    fn name(&self) -> &'static str {
-        "bitshuffle"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+/// The filter of that name.
+pub(crate) const FILTER: Builtin = Builtin::lossless(
+    FilterId::BITSHUFFLE,
+    "bitshuffle",
+    |cx, _meta, src, dest| {
         check_lengths(src, dest)?;
         bitshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+    },
+    |cx, _meta, src, dest| {
         check_lengths(src, dest)?;
         bitunshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
-    }
-}
+    },
+);
 
 #[cfg(test)]
 mod tests {

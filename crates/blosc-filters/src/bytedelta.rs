@@ -2,8 +2,8 @@
 //! streams ("bytedelta" in the format document). It stands after shuffle, whose planes are the
 //! streams.
 
-use crate::filter::check_lengths;
-use crate::{Filter, FilterCx, FilterId, Result, Simd, arch};
+use crate::filter::{Builtin, check_lengths};
+use crate::{FilterCx, FilterId, Simd, arch};
 
 /// Replaces each byte by its difference to the one before (mod 256), in `streams` streams of equal
 /// length that stand one after another. The bytes that are left over are copied. 0 streams count as
@@ -102,55 +102,38 @@ fn encode_stream(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-pub(crate) struct Bytedelta;
-
-impl Filter for Bytedelta {
-    fn id(&self) -> FilterId {
-        FilterId::BYTEDELTA
-    }
-
-    fn name(&self) -> &'static str {
-        "bytedelta"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+/// The filter of that name.
+pub(crate) const FILTER: Builtin = Builtin::lossless(
+    FilterId::BYTEDELTA,
+    "bytedelta",
+    |cx, meta, src, dest| {
         check_lengths(src, dest)?;
         bytedelta_encode(streams(cx, meta), src, dest);
         Ok(())
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+    },
+    |cx, meta, src, dest| {
         check_lengths(src, dest)?;
         decode_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
-    }
-}
+    },
+);
 
 /// Id 34. It encodes too, so that a chunk can be written again as it was; a new one should have
-/// [`Bytedelta`].
-pub(crate) struct BytedeltaLegacy;
-
-impl Filter for BytedeltaLegacy {
-    fn id(&self) -> FilterId {
-        FilterId::BYTEDELTA_LEGACY
-    }
-
-    fn name(&self) -> &'static str {
-        "bytedelta_legacy"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+/// [`FILTER`].
+pub(crate) const LEGACY: Builtin = Builtin::lossless(
+    FilterId::BYTEDELTA_LEGACY,
+    "bytedelta_legacy",
+    |cx, meta, src, dest| {
         check_lengths(src, dest)?;
         encode_legacy(streams(cx, meta), src, dest);
         Ok(())
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+    },
+    |cx, meta, src, dest| {
         check_lengths(src, dest)?;
         decode_legacy_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
-    }
-}
+    },
+);
 
 /// How many streams there are: the meta byte, or the super-chunk's typesize where that is 0.
 fn streams(cx: &FilterCx<'_>, meta: u8) -> usize {
@@ -160,6 +143,7 @@ fn streams(cx: &FilterCx<'_>, meta: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Filter;
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -213,7 +197,7 @@ mod tests {
         cx.schunk_typesize = 6;
         for (meta, starts) in [(0, 6), (3, 3), (1, 1)] {
             let mut dest = [0xEE; 12];
-            Bytedelta.forward(&cx, meta, &src, &mut dest).unwrap();
+            FILTER.forward(&cx, meta, &src, &mut dest).unwrap();
             assert_eq!(dest.iter().filter(|&&byte| byte == 3).count(), starts);
         }
     }

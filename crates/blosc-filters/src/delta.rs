@@ -1,8 +1,8 @@
 //! Delta, id 3: XOR with the item before in the first block of a chunk, with the first block in all
 //! others ("Delta" in the format document).
 
-use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Param, Result, Simd, arch};
+use crate::filter::{Builtin, check_lengths};
+use crate::{Error, FilterId, Param, Result, Simd, arch};
 
 /// What delta takes the difference to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,25 +121,13 @@ fn width(typesize: usize) -> usize {
     }
 }
 
-pub(crate) struct Delta;
-
-impl Filter for Delta {
-    fn id(&self) -> FilterId {
-        FilterId::DELTA
-    }
-
-    fn name(&self) -> &'static str {
-        "delta"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        delta_encode(cx.reference, cx.typesize, src, dest)
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        decode_with(cx.simd, cx.reference, cx.typesize, src, dest)
-    }
-}
+/// The filter of that name.
+pub(crate) const FILTER: Builtin = Builtin::lossless(
+    FilterId::DELTA,
+    "delta",
+    |cx, _meta, src, dest| delta_encode(cx.reference, cx.typesize, src, dest),
+    |cx, _meta, src, dest| decode_with(cx.simd, cx.reference, cx.typesize, src, dest),
+);
 
 #[cfg(test)]
 mod tests {

@@ -71,6 +71,57 @@ pub trait Filter: Send + Sync {
     }
 }
 
+/// One direction of a filter.
+pub(crate) type Direction = fn(&FilterCx<'_>, u8, &[u8], &mut [u8]) -> Result;
+
+/// A filter of the format.
+pub(crate) struct Builtin {
+    pub(crate) id: FilterId,
+    pub(crate) name: &'static str,
+    pub(crate) is_lossy: bool,
+    pub(crate) forward: Direction,
+    pub(crate) backward: Direction,
+    pub(crate) backward_is_identity: fn(&FilterCx<'_>, u8) -> bool,
+}
+
+impl Builtin {
+    /// A filter that gives back what it took, and always changes it.
+    pub(crate) const fn lossless(
+        id: FilterId,
+        name: &'static str,
+        forward: Direction,
+        backward: Direction,
+    ) -> Self {
+        Self { id, name, is_lossy: false, forward, backward, backward_is_identity: |_, _| false }
+    }
+}
+
+impl Filter for Builtin {
+    fn id(&self) -> FilterId {
+        self.id
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+        (self.forward)(cx, meta, src, dest)
+    }
+
+    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+        (self.backward)(cx, meta, src, dest)
+    }
+
+    fn is_lossy(&self) -> bool {
+        self.is_lossy
+    }
+
+    fn backward_is_identity(&self, cx: &FilterCx<'_>, meta: u8) -> bool {
+        (self.backward_is_identity)(cx, meta)
+    }
+}
+
 /// What the filters of a pipeline are told about a block.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterCx<'a> {

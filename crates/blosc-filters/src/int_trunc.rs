@@ -1,8 +1,8 @@
 //! Truncated precision of integers, id 36, lossy: low bits become zero ("int_trunc" in the format
 //! document).
 
-use crate::filter::check_lengths;
-use crate::mask::{Truncation, clear_low_bits, dropped_bits};
+use crate::filter::{Builtin, check_lengths};
+use crate::mask::{clear_low_bits, dropped_bits, truncation};
 use crate::{Error, FilterId, Param, Result};
 
 /// Clears low bits of integers of 1, 2, 4 or 8 bytes: `bits` > 0 is how many high bits are kept,
@@ -39,8 +39,10 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resu
 }
 
 /// The filter of that name.
-pub(crate) const FILTER: Truncation =
-    Truncation { id: FilterId::INT_TRUNC, name: "int_trunc", truncate: int_trunc };
+pub(crate) const FILTER: Builtin =
+    truncation(FilterId::INT_TRUNC, "int_trunc", |cx, meta, src, dest| {
+        int_trunc(meta.cast_signed(), cx.typesize, src, dest)
+    });
 
 #[cfg(test)]
 mod tests {

@@ -1,47 +1,19 @@
 //! What the truncating filters share: how many bits go, clearing the low bits of items, and that
 //! nothing brings them back.
 
-use crate::filter::check_lengths;
-use crate::{Error, Filter, FilterCx, FilterId, Param, Result};
+use crate::filter::{Builtin, Direction, check_lengths};
+use crate::{Error, FilterCx, FilterId, Param, Result};
 
-/// Takes bits, a typesize, the source and the destination.
-type Truncate = fn(i8, usize, &[u8], &mut [u8]) -> Result;
-
-/// A filter that clears low bits of items, as many as its meta says.
-pub(crate) struct Truncation {
-    pub(crate) id: FilterId,
-    pub(crate) name: &'static str,
-    pub(crate) truncate: Truncate,
-}
-
-impl Filter for Truncation {
-    fn id(&self) -> FilterId {
-        self.id
-    }
-
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        (self.truncate)(meta.cast_signed(), cx.typesize, src, dest)
-    }
-
-    /// Copies, whatever the typesize and meta: files with values that the encoder refuses are
-    /// read.
-    fn backward(&self, _cx: &FilterCx<'_>, _meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+/// A filter that clears low bits of items, as many as its meta says. Backwards it copies, whatever
+/// the typesize and meta: files with values that the encoder refuses are read.
+pub(crate) const fn truncation(id: FilterId, name: &'static str, forward: Direction) -> Builtin {
+    let backward: Direction = |_cx, _meta, src, dest| {
         check_lengths(src, dest)?;
         dest.copy_from_slice(src);
         Ok(())
-    }
-
-    fn is_lossy(&self) -> bool {
-        true
-    }
-
-    fn backward_is_identity(&self, _cx: &FilterCx<'_>, _meta: u8) -> bool {
-        true
-    }
+    };
+    let backward_is_identity = |_: &FilterCx<'_>, _| true;
+    Builtin { id, name, is_lossy: true, forward, backward, backward_is_identity }
 }
 
 /// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if

@@ -2,8 +2,8 @@
 //! format document).
 
 use crate::cells::{Cells, geometry};
-use crate::filter::check_lengths;
-use crate::{BlockGeometry, Filter, FilterCx, FilterId, Param, Result};
+use crate::filter::{Builtin, check_lengths};
+use crate::{BlockGeometry, FilterId, Param, Result};
 
 /// Writes the items of each cell in row-major order, cell after cell. Cells have `side` items in
 /// each dimension and are cut where the block ends.
@@ -72,30 +72,22 @@ fn check_side(geometry: &BlockGeometry<'_>, side: u8) -> Result<(), Param> {
     if in_cell > nitems { Err(Param::Cell { side }) } else { Ok(()) }
 }
 
-pub(crate) struct Ndcell;
-
-impl Filter for Ndcell {
-    fn id(&self) -> FilterId {
-        FilterId::NDCELL
-    }
-
-    fn name(&self) -> &'static str {
-        "ndcell"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+/// The filter of that name.
+pub(crate) const FILTER: Builtin = Builtin::lossless(
+    FilterId::NDCELL,
+    "ndcell",
+    |cx, meta, src, dest| {
         ndcell_encode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+    },
+    |cx, meta, src, dest| {
         ndcell_decode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
-    }
-}
+    },
+);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
+    use crate::{Error, Filter, FilterCx};
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -133,8 +125,8 @@ mod tests {
             error(Param::Shape { block: 4 })
         );
         let mut cx = FilterCx::new(1);
-        assert_eq!(Ndcell.backward(&cx, 2, &src, &mut dest), error(Param::NoGeometry));
+        assert_eq!(FILTER.backward(&cx, 2, &src, &mut dest), error(Param::NoGeometry));
         cx.geometry = Some(&geometry);
-        assert_eq!(Ndcell.backward(&cx, 2, &src, &mut dest), Ok(()));
+        assert_eq!(FILTER.backward(&cx, 2, &src, &mut dest), Ok(()));
     }
 }

@@ -4,8 +4,8 @@
 use core::ops::Range;
 
 use crate::cells::{Cell, Cells, geometry};
-use crate::filter::check_lengths;
-use crate::{BlockGeometry, Filter, FilterCx, FilterId, Param, Result};
+use crate::filter::{Builtin, check_lengths};
+use crate::{BlockGeometry, FilterId, Param, Result};
 
 /// Writes, for each cell of `f32` (typesize 4) or `f64` (typesize 8) items, its mean as often as it
 /// has items, cell after cell. Cells have `side` items in each dimension, or as many as the block
@@ -118,34 +118,25 @@ fn check_params(geometry: &BlockGeometry<'_>, typesize: usize, side: u8) -> Resu
     }
 }
 
-pub(crate) struct Ndmean;
-
-impl Filter for Ndmean {
-    fn id(&self) -> FilterId {
-        FilterId::NDMEAN
-    }
-
-    fn name(&self) -> &'static str {
-        "ndmean"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        ndmean_encode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        ndmean_decode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
-    }
-
-    fn is_lossy(&self) -> bool {
-        true
-    }
-}
+/// The filter of that name.
+pub(crate) const FILTER: Builtin = Builtin {
+    is_lossy: true,
+    ..Builtin::lossless(
+        FilterId::NDMEAN,
+        "ndmean",
+        |cx, meta, src, dest| {
+            ndmean_encode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
+        },
+        |cx, meta, src, dest| {
+            ndmean_decode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
+        },
+    )
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
+    use crate::{Error, Filter, FilterCx};
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -200,6 +191,6 @@ mod tests {
         assert_eq!(ndmean_encode(&shape, 8, 2, &src, &mut dest), error(Param::Shape { block: 32 }));
         assert_eq!(ndmean_encode(&shape, 4, 3, &src, &mut dest), error(Param::Cell { side: 3 }));
         assert_eq!(ndmean_encode(&shape, 4, 4, &src, &mut dest), Ok(()));
-        assert_eq!(Ndmean.forward(&FilterCx::new(4), 2, &src, &mut dest), error(Param::NoGeometry));
+        assert_eq!(FILTER.forward(&FilterCx::new(4), 2, &src, &mut dest), error(Param::NoGeometry));
     }
 }

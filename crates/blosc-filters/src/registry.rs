@@ -4,10 +4,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::bytedelta::{Bytedelta, BytedeltaLegacy};
 use crate::{Error, Filter, FilterId, Result};
-use crate::{bitshuffle::Bitshuffle, delta::Delta, int_trunc, ndcell::Ndcell};
-use crate::{ndmean::Ndmean, shuffle::Shuffle, trunc_prec};
+use crate::{bitshuffle, bytedelta, delta, int_trunc, ndcell, ndmean, shuffle, trunc_prec};
 
 /// The filters by id. Cloning is cheap; a clone does not see what is registered later.
 #[derive(Clone, Default)]
@@ -86,14 +84,14 @@ fn describe(filter: &dyn Filter) -> Description<'_> {
 
 fn builtin(id: FilterId) -> Option<&'static dyn Filter> {
     Some(match id {
-        FilterId::SHUFFLE => &Shuffle,
-        FilterId::BITSHUFFLE => &Bitshuffle,
-        FilterId::DELTA => &Delta,
+        FilterId::SHUFFLE => &shuffle::FILTER,
+        FilterId::BITSHUFFLE => &bitshuffle::FILTER,
+        FilterId::DELTA => &delta::FILTER,
         FilterId::TRUNC_PREC => &trunc_prec::FILTER,
-        FilterId::NDCELL => &Ndcell,
-        FilterId::NDMEAN => &Ndmean,
-        FilterId::BYTEDELTA_LEGACY => &BytedeltaLegacy,
-        FilterId::BYTEDELTA => &Bytedelta,
+        FilterId::NDCELL => &ndcell::FILTER,
+        FilterId::NDMEAN => &ndmean::FILTER,
+        FilterId::BYTEDELTA_LEGACY => &bytedelta::LEGACY,
+        FilterId::BYTEDELTA => &bytedelta::FILTER,
         FilterId::INT_TRUNC => &int_trunc::FILTER,
         _ => return None,
     })

@@ -1,9 +1,9 @@
 //! Byte shuffle, id 1: byte `j` of all items, one plane after another ("Shuffle" in the format
 //! document).
 
-use crate::filter::check_lengths;
+use crate::filter::{Builtin, check_lengths};
 use crate::internal::StoreHint;
-use crate::{Filter, FilterCx, FilterId, Result, Simd, arch};
+use crate::{FilterCx, FilterId, Simd, arch};
 
 /// Writes byte 0 of each item of `typesize` bytes, then byte 1 of each, and so on. Bytes after the
 /// last whole item are copied. A typesize of 0 counts as 1.
@@ -101,33 +101,24 @@ pub(crate) const fn whole_items(nbytes: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { nbytes >> typesize.trailing_zeros() } else { nbytes / typesize }
 }
 
-pub(crate) struct Shuffle;
-
-impl Filter for Shuffle {
-    fn id(&self) -> FilterId {
-        FilterId::SHUFFLE
-    }
-
-    fn name(&self) -> &'static str {
-        "shuffle"
-    }
-
-    fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        check_lengths(src, dest)?;
-        shuffle_with(cx.simd, group(cx, meta), src, dest);
-        Ok(())
-    }
-
-    fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
-        check_lengths(src, dest)?;
-        unshuffle_with(cx.simd, cx.stores, group(cx, meta), src, dest);
-        Ok(())
-    }
-
-    fn backward_is_identity(&self, cx: &FilterCx<'_>, meta: u8) -> bool {
-        group(cx, meta) <= 1
-    }
-}
+/// The filter of that name.
+pub(crate) const FILTER: Builtin = Builtin {
+    backward_is_identity: |cx, meta| group(cx, meta) <= 1,
+    ..Builtin::lossless(
+        FilterId::SHUFFLE,
+        "shuffle",
+        |cx, meta, src, dest| {
+            check_lengths(src, dest)?;
+            shuffle_with(cx.simd, group(cx, meta), src, dest);
+            Ok(())
+        },
+        |cx, meta, src, dest| {
+            check_lengths(src, dest)?;
+            unshuffle_with(cx.simd, cx.stores, group(cx, meta), src, dest);
+            Ok(())
+        },
+    )
+};
 
 /// The bytes that are spread over planes together: the meta byte, or the typesize where that is 0.
 fn group(cx: &FilterCx<'_>, meta: u8) -> usize {
@@ -137,6 +128,7 @@ fn group(cx: &FilterCx<'_>, meta: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Filter;
     use alloc::vec;
     use alloc::vec::Vec;
 
@@ -182,7 +174,7 @@ mod tests {
             [(0, b"aAbBcCdD"), (4, b"aAbBcCdD"), (2, b"acACbdBD"), (1, b"abcdABCD")]
         {
             let mut dest = [0; 8];
-            Shuffle.forward(&cx, meta, &src, &mut dest).unwrap();
+            FILTER.forward(&cx, meta, &src, &mut dest).unwrap();
             assert_eq!(&dest, expected, "meta {meta}");
         }
     }

@@ -1,8 +1,8 @@
 //! Truncated precision of floats, id 4, lossy: low bits of the mantissa become zero ("trunc_prec"
 //! in the format document).
 
-use crate::filter::check_lengths;
-use crate::mask::{Truncation, clear_low_bits, dropped_bits};
+use crate::filter::{Builtin, check_lengths};
+use crate::mask::{clear_low_bits, dropped_bits, truncation};
 use crate::{Error, FilterId, Param, Result};
 
 /// Clears low mantissa bits of `f32` (typesize 4) or `f64` (typesize 8) items: `bits` > 0 is how
@@ -39,8 +39,10 @@ pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Res
 }
 
 /// The filter of that name.
-pub(crate) const FILTER: Truncation =
-    Truncation { id: FilterId::TRUNC_PREC, name: "trunc_prec", truncate: trunc_prec };
+pub(crate) const FILTER: Builtin =
+    truncation(FilterId::TRUNC_PREC, "trunc_prec", |cx, meta, src, dest| {
+        trunc_prec(meta.cast_signed(), cx.typesize, src, dest)
+    });
 
 #[cfg(test)]
 mod tests {

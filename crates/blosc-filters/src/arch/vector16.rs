@@ -193,4 +193,16 @@ macro_rules! vector16_kernels {
     };
 }
 
-pub(super) use vector16_kernels;
+/// Defines functions of one instruction each under the names that the kernels use.
+macro_rules! instructions {
+    ($features:literal: $($name:ident $(<const $n:ident>)? ($($arg:ident: $type:ty),+)
+        -> $register:ty = $instruction:expr;)+) => {
+        $(#[target_feature(enable = $features)]
+        #[inline]
+        fn $name$(<const $n: i32>)?($($arg: $type),+) -> $register {
+            $instruction
+        })+
+    };
+}
+
+pub(super) use {instructions, vector16_kernels};

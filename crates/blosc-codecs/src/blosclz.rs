@@ -26,8 +26,8 @@ use alloc::boxed::Box;
 pub use decode::decompress_safely;
 
 use crate::{
-    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder,
-    StreamEncoder, codec::refuse_dict,
+    Codec, CodecId, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder, StreamEncoder,
+    codec::refuse_dict,
 };
 
 /// Longest distance of a near match (bytes).
@@ -44,10 +44,6 @@ pub(crate) struct BloscLz;
 impl Codec for BloscLz {
     fn id(&self) -> CodecId {
         CodecId::BLOSCLZ
-    }
-
-    fn name(&self) -> &str {
-        "blosclz"
     }
 
     fn version(&self) -> &str {
@@ -85,8 +81,4 @@ impl StreamDecoder for Decoder {
     fn decode_prefix(&mut self, src: &[u8], dest: &mut [u8], wanted: usize) -> Result<(), Error> {
         decode::decode_prefix(self.simd, src, dest, wanted)
     }
-}
-
-fn corrupt(at: usize, what: Corrupt) -> Error {
-    Error::Corrupt { codec: CodecId::BLOSCLZ, at, what }
 }

@@ -14,8 +14,10 @@ pub trait Codec: Send + Sync {
         self.id().format()
     }
 
-    /// The name in the API of C-Blosc and C-Blosc2.
-    fn name(&self) -> &str;
+    /// The name in messages: by default the one that the API of C-Blosc and C-Blosc2 has for the id.
+    fn name(&self) -> &str {
+        self.id().name().unwrap_or("unnamed")
+    }
 
     /// The version of the implementation, for people to read.
     fn version(&self) -> &str;

@@ -6,6 +6,7 @@
 //! | `cursor` | positions from which a word can be read without a test | yes |
 //! | `compare` | the length of a match, in vector registers | yes |
 //! | `output` | the destination of an encoder | |
+//! | `input` | the stream of a decoder's safe half | |
 //! | `fast_decode` | a decoder's fast half, compiled for AVX2 or for any machine | yes |
 //! | `unsafe_copy` | its copies, which run past their end | yes |
 //! | `prefetch` | its prefetches of the destination | yes |
@@ -17,6 +18,7 @@ pub(crate) mod cursor;
 #[allow(unsafe_code)]
 pub(crate) mod fast_decode;
 pub(crate) mod hash_table;
+pub(crate) mod input;
 pub(crate) mod output;
 #[allow(unsafe_code)]
 pub(crate) mod prefetch;

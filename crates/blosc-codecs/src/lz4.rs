@@ -25,8 +25,7 @@ pub use decode::decompress_safely;
 pub use seq_index::{ReadBlock, SeqIndex};
 
 use crate::{
-    Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder,
-    StreamEncoder, dict,
+    Codec, CodecId, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder, StreamEncoder, dict,
 };
 
 /// Shortest match.
@@ -56,10 +55,6 @@ impl Lz4 {
 impl Codec for Lz4 {
     fn id(&self) -> CodecId {
         if self.is_hc { CodecId::LZ4HC } else { CodecId::LZ4 }
-    }
-
-    fn name(&self) -> &str {
-        if self.is_hc { "lz4hc" } else { "lz4" }
     }
 
     fn version(&self) -> &str {
@@ -134,8 +129,4 @@ impl Window {
         self.bytes.extend_from_slice(src);
         (&self.bytes, self.dict_len)
     }
-}
-
-fn corrupt(at: usize, what: Corrupt) -> Error {
-    Error::Corrupt { codec: CodecId::LZ4, at, what }
 }

@@ -30,10 +30,6 @@ impl Codec for Ndlz {
         CodecId::NDLZ
     }
 
-    fn name(&self) -> &str {
-        "ndlz"
-    }
-
     fn version(&self) -> &str {
         concat!("blosc-codecs ", env!("CARGO_PKG_VERSION"))
     }

@@ -26,10 +26,6 @@ impl Codec for Snappy {
         CodecId::SNAPPY
     }
 
-    fn name(&self) -> &str {
-        "snappy"
-    }
-
     fn version(&self) -> &str {
         "snap 1.1"
     }

@@ -103,14 +103,6 @@ impl Codec for Zfp {
         }
     }
 
-    fn name(&self) -> &str {
-        match self.mode {
-            Mode::Accuracy => "zfp_acc",
-            Mode::Precision => "zfp_prec",
-            Mode::Rate => "zfp_rate",
-        }
-    }
-
     fn version(&self) -> &str {
         concat!("blosc-codecs ", env!("CARGO_PKG_VERSION"))
     }

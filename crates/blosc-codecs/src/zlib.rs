@@ -37,10 +37,6 @@ impl Codec for Zlib {
         CodecId::ZLIB
     }
 
-    fn name(&self) -> &str {
-        "zlib"
-    }
-
     fn version(&self) -> &str {
         "zlib-rs 0.6"
     }

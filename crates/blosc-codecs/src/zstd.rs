@@ -22,10 +22,6 @@ impl Codec for Zstd {
         CodecId::ZSTD
     }
 
-    fn name(&self) -> &str {
-        "zstd"
-    }
-
     fn version(&self) -> &str {
         zstd_safe::version_string()
     }

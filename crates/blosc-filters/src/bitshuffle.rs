@@ -88,7 +88,6 @@ fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
 /// The filter of that name.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::BITSHUFFLE,
-    "bitshuffle",
     |cx, _meta, src, dest| {
         check_lengths(src, dest)?;
         bitshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);

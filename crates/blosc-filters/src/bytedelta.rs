@@ -105,7 +105,6 @@ fn encode_stream(src: &[u8], dest: &mut [u8]) {
 /// The filter of that name.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::BYTEDELTA,
-    "bytedelta",
     |cx, meta, src, dest| {
         check_lengths(src, dest)?;
         bytedelta_encode(streams(cx, meta), src, dest);
@@ -122,7 +121,6 @@ pub(crate) const FILTER: Builtin = Builtin::lossless(
 /// [`FILTER`].
 pub(crate) const LEGACY: Builtin = Builtin::lossless(
     FilterId::BYTEDELTA_LEGACY,
-    "bytedelta_legacy",
     |cx, meta, src, dest| {
         check_lengths(src, dest)?;
         encode_legacy(streams(cx, meta), src, dest);

@@ -124,7 +124,6 @@ fn width(typesize: usize) -> usize {
 /// The filter of that name.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::DELTA,
-    "delta",
     |cx, _meta, src, dest| delta_encode(cx.reference, cx.typesize, src, dest),
     |cx, _meta, src, dest| decode_with(cx.simd, cx.reference, cx.typesize, src, dest),
 );

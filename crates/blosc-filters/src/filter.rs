@@ -77,7 +77,6 @@ pub(crate) type Direction = fn(&FilterCx<'_>, u8, &[u8], &mut [u8]) -> Result;
 /// A filter of the format.
 pub(crate) struct Builtin {
     pub(crate) id: FilterId,
-    pub(crate) name: &'static str,
     pub(crate) is_lossy: bool,
     pub(crate) forward: Direction,
     pub(crate) backward: Direction,
@@ -86,13 +85,8 @@ pub(crate) struct Builtin {
 
 impl Builtin {
     /// A filter that gives back what it took, and always changes it.
-    pub(crate) const fn lossless(
-        id: FilterId,
-        name: &'static str,
-        forward: Direction,
-        backward: Direction,
-    ) -> Self {
-        Self { id, name, is_lossy: false, forward, backward, backward_is_identity: |_, _| false }
+    pub(crate) const fn lossless(id: FilterId, forward: Direction, backward: Direction) -> Self {
+        Self { id, is_lossy: false, forward, backward, backward_is_identity: |_, _| false }
     }
 }
 
@@ -102,7 +96,7 @@ impl Filter for Builtin {
     }
 
     fn name(&self) -> &'static str {
-        self.name
+        self.id.name().unwrap_or_default()
     }
 
     fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {

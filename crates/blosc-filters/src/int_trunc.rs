@@ -39,10 +39,9 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resu
 }
 
 /// The filter of that name.
-pub(crate) const FILTER: Builtin =
-    truncation(FilterId::INT_TRUNC, "int_trunc", |cx, meta, src, dest| {
-        int_trunc(meta.cast_signed(), cx.typesize, src, dest)
-    });
+pub(crate) const FILTER: Builtin = truncation(FilterId::INT_TRUNC, |cx, meta, src, dest| {
+    int_trunc(meta.cast_signed(), cx.typesize, src, dest)
+});
 
 #[cfg(test)]
 mod tests {

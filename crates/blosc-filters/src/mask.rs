@@ -6,14 +6,14 @@ use crate::{Error, FilterCx, FilterId, Param, Result};
 
 /// A filter that clears low bits of items, as many as its meta says. Backwards it copies, whatever
 /// the typesize and meta: files with values that the encoder refuses are read.
-pub(crate) const fn truncation(id: FilterId, name: &'static str, forward: Direction) -> Builtin {
+pub(crate) const fn truncation(id: FilterId, forward: Direction) -> Builtin {
     let backward: Direction = |_cx, _meta, src, dest| {
         check_lengths(src, dest)?;
         dest.copy_from_slice(src);
         Ok(())
     };
     let backward_is_identity = |_: &FilterCx<'_>, _| true;
-    Builtin { id, name, is_lossy: true, forward, backward, backward_is_identity }
+    Builtin { id, is_lossy: true, forward, backward, backward_is_identity }
 }
 
 /// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if

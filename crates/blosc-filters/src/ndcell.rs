@@ -75,7 +75,6 @@ fn check_side(geometry: &BlockGeometry<'_>, side: u8) -> Result<(), Param> {
 /// The filter of that name.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::NDCELL,
-    "ndcell",
     |cx, meta, src, dest| {
         ndcell_encode(geometry(cx, FilterId::NDCELL)?, cx.schunk_typesize, meta, src, dest)
     },

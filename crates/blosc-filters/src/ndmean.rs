@@ -123,7 +123,6 @@ pub(crate) const FILTER: Builtin = Builtin {
     is_lossy: true,
     ..Builtin::lossless(
         FilterId::NDMEAN,
-        "ndmean",
         |cx, meta, src, dest| {
             ndmean_encode(geometry(cx, FilterId::NDMEAN)?, cx.schunk_typesize, meta, src, dest)
         },

@@ -106,7 +106,6 @@ pub(crate) const FILTER: Builtin = Builtin {
     backward_is_identity: |cx, meta| group(cx, meta) <= 1,
     ..Builtin::lossless(
         FilterId::SHUFFLE,
-        "shuffle",
         |cx, meta, src, dest| {
             check_lengths(src, dest)?;
             shuffle_with(cx.simd, group(cx, meta), src, dest);

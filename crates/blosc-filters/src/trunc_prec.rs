@@ -39,10 +39,9 @@ pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Res
 }
 
 /// The filter of that name.
-pub(crate) const FILTER: Builtin =
-    truncation(FilterId::TRUNC_PREC, "trunc_prec", |cx, meta, src, dest| {
-        trunc_prec(meta.cast_signed(), cx.typesize, src, dest)
-    });
+pub(crate) const FILTER: Builtin = truncation(FilterId::TRUNC_PREC, |cx, meta, src, dest| {
+    trunc_prec(meta.cast_signed(), cx.typesize, src, dest)
+});
 
 #[cfg(test)]
 mod tests {

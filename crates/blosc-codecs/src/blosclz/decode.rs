@@ -1,12 +1,13 @@
 //! Decoding: "Bitstream" and "Decoder" in the codec document. The safe half; [`decode_fast`] hands
 //! over where a margin begins or an instruction is doubtful.
 
-use super::{BloscLz, FAR_BASE, MAX_RUN, corrupt};
+use super::{BloscLz, FAR_BASE, MAX_RUN};
 use crate::{
-    Corrupt, Error, Simd,
+    CodecId, Corrupt, Error, Simd,
     lz::{
         copy_match,
         fast_decode::{MARGIN, decode_fast},
+        input::Input,
     },
 };
 
@@ -54,7 +55,7 @@ fn finish(
     mut done: usize,
     until: usize,
 ) -> Result<(), Error> {
-    let mut input = Input { src, at };
+    let mut input = Input { codec: CodecId::BLOSCLZ, src, at };
     let mut control = input.read_byte(1)?;
     if at == 0 {
         // The first instruction is a literal run, whatever its upper bits say.
@@ -74,48 +75,10 @@ fn finish(
         }
         control = input.read_byte(1)?;
     }
-    if done < dest.len() {
-        return Err(corrupt(src.len(), Corrupt::TooShort { nbytes: done, expected: dest.len() }));
-    }
-    Ok(())
-}
-
-/// The stream, read up to `at`.
-struct Input<'a> {
-    src: &'a [u8],
-    at: usize,
+    input.check_end(dest, done)
 }
 
 impl Input<'_> {
-    /// The next byte, if the stream has at least `need` bytes left.
-    #[inline(always)]
-    fn read_byte(&mut self, need: usize) -> Result<u8, Error> {
-        let have = self.src.len() - self.at;
-        if have < need {
-            return Err(corrupt(self.at, Corrupt::Truncated { need, have }));
-        }
-        let byte = self.src[self.at];
-        self.at += 1;
-        Ok(byte)
-    }
-
-    /// Copies a literal run of `len` bytes to `dest[done..]`; its end in `dest`.
-    #[inline(always)]
-    fn copy_literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
-        let (from, end) = (self.at, done + len);
-        let have = self.src.len() - from;
-        let run = self
-            .src
-            .get(from..from + len)
-            .ok_or_else(|| corrupt(from, Corrupt::Truncated { need: len, have }))?;
-        let room = dest.len();
-        dest.get_mut(done..end)
-            .ok_or_else(|| corrupt(from, Corrupt::TooLong { nbytes: end as u64, room }))?
-            .copy_from_slice(run);
-        self.at += len;
-        Ok(end)
-    }
-
     /// Executes the match that `control` starts, at most up to `until`; its end in `dest`.
     #[inline(always)]
     fn copy_match(
@@ -126,17 +89,11 @@ impl Input<'_> {
         until: usize,
     ) -> Result<usize, Error> {
         let start = self.at - 1;
-        let len = self.read_length(control, dest.len() - done)?;
+        let len = self.read_match_length(control, dest.len() - done)?;
         let distance = self.read_distance(control & 31)?;
-        if distance > done {
-            return Err(corrupt(start, Corrupt::Distance { distance, available: done }));
-        }
-        if len > dest.len() - done {
-            let nbytes = done as u64 + len as u64;
-            return Err(corrupt(start, Corrupt::TooLong { nbytes, room: dest.len() }));
-        }
+        self.check_match(start, (distance, done), len, dest, done)?;
         if self.at == self.src.len() {
-            return Err(corrupt(start, Corrupt::EndsWithMatch));
+            return Err(self.corrupt(start, Corrupt::EndsWithMatch));
         }
         let len = len.min(until.saturating_sub(done));
         copy_match(dest, done, distance, len);
@@ -145,20 +102,13 @@ impl Input<'_> {
 
     /// The length of a match; stops reading once it exceeds `room`.
     #[inline(always)]
-    fn read_length(&mut self, control: u8, room: usize) -> Result<usize, Error> {
+    fn read_match_length(&mut self, control: u8, room: usize) -> Result<usize, Error> {
         let short = usize::from(control >> 5) + 2;
         if short < 9 {
             return Ok(short);
         }
-        let mut len = short;
-        loop {
-            // One more byte, at least, holds the distance.
-            let more = self.read_byte(2)?;
-            len += usize::from(more);
-            if more != u8::MAX || len > room {
-                return Ok(len);
-            }
-        }
+        // One more byte, at least, holds the distance.
+        self.add_to_length(short, room, 2)
     }
 
     #[inline(always)]

@@ -1,12 +1,13 @@
 //! Decoding an LZ4 block of known plain length. The safe half; [`decode_fast`] hands over where a
 //! margin begins or a sequence is doubtful.
 
-use super::{Lz4, MIN_MATCH, corrupt};
+use super::{Lz4, MIN_MATCH};
 use crate::{
-    Corrupt, Error, Simd,
+    CodecId, Corrupt, Error, Simd,
     lz::{
         copy_match,
         fast_decode::{MARGIN, decode_fast},
+        input::Input,
     },
 };
 
@@ -63,9 +64,9 @@ fn finish(
     dict: &[u8],
     until: usize,
 ) -> Result<(), Error> {
-    let mut input = Input { src, at };
+    let mut input = Input { codec: CodecId::LZ4, src, at };
     loop {
-        let token = input.read_byte()?;
+        let token = input.read_byte(1)?;
         let nliterals = input.read_length(token >> 4, dest.len() - done)?;
         done = input.copy_literals(nliterals, dest, done)?;
         if input.at == src.len() {
@@ -74,15 +75,7 @@ fn finish(
         let start = input.at;
         let distance = input.read_offset()?;
         let len = input.read_length(token & 15, dest.len() - done)? + MIN_MATCH;
-        if distance == 0 || distance > done + dict.len() {
-            return Err(corrupt(
-                start,
-                Corrupt::Distance { distance, available: done + dict.len() },
-            ));
-        }
-        if len > dest.len() - done {
-            return Err(corrupt(start, too_long(done, len, dest)));
-        }
+        input.check_match(start, (distance, done + dict.len()), len, dest, done)?;
         let len = len.min(until.saturating_sub(done));
         let from_dict = copy_from_dict(dict, dest, done, distance, len);
         if from_dict < len {
@@ -93,10 +86,7 @@ fn finish(
             return Ok(());
         }
     }
-    if done < dest.len() {
-        return Err(corrupt(src.len(), Corrupt::TooShort { nbytes: done, expected: dest.len() }));
-    }
-    Ok(())
+    input.check_end(dest, done)
 }
 
 /// Copies the part of a match that lies in the dictionary; its length (bytes).
@@ -111,28 +101,12 @@ fn copy_from_dict(dict: &[u8], dest: &mut [u8], done: usize, distance: usize, le
     n
 }
 
-/// The block, read up to `at`.
-struct Input<'a> {
-    src: &'a [u8],
-    at: usize,
-}
-
 impl Input<'_> {
-    #[inline(always)]
-    fn read_byte(&mut self) -> Result<u8, Error> {
-        let byte = *self
-            .src
-            .get(self.at)
-            .ok_or_else(|| corrupt(self.at, Corrupt::Truncated { need: 1, have: 0 }))?;
-        self.at += 1;
-        Ok(byte)
-    }
-
     #[inline(always)]
     fn read_offset(&mut self) -> Result<usize, Error> {
         let have = self.src.len() - self.at;
         let Some(&[low, high]) = self.src.get(self.at..self.at + 2) else {
-            return Err(corrupt(self.at, Corrupt::Truncated { need: 2, have }));
+            return Err(self.corrupt(self.at, Corrupt::Truncated { need: 2, have }));
         };
         self.at += 2;
         Ok(usize::from(u16::from_le_bytes([low, high])))
@@ -141,38 +115,9 @@ impl Input<'_> {
     /// A length whose first four bits are `nibble`; stops reading once it exceeds `room`.
     #[inline(always)]
     fn read_length(&mut self, nibble: u8, room: usize) -> Result<usize, Error> {
-        let mut len = usize::from(nibble);
-        if nibble < 15 {
-            return Ok(len);
-        }
-        loop {
-            let more = self.read_byte()?;
-            len += usize::from(more);
-            if more != u8::MAX || len > room {
-                return Ok(len);
-            }
-        }
+        let len = usize::from(nibble);
+        if nibble < 15 { Ok(len) } else { self.add_to_length(len, room, 1) }
     }
-
-    #[inline(always)]
-    fn copy_literals(&mut self, len: usize, dest: &mut [u8], done: usize) -> Result<usize, Error> {
-        let from = self.at;
-        let have = self.src.len() - from;
-        if len > dest.len() - done {
-            return Err(corrupt(from, too_long(done, len, dest)));
-        }
-        let run = self
-            .src
-            .get(from..from + len)
-            .ok_or_else(|| corrupt(from, Corrupt::Truncated { need: len, have }))?;
-        dest[done..done + len].copy_from_slice(run);
-        self.at += len;
-        Ok(done + len)
-    }
-}
-
-fn too_long(done: usize, len: usize, dest: &[u8]) -> Corrupt {
-    Corrupt::TooLong { nbytes: done as u64 + len as u64, room: dest.len() }
 }
 
 #[cfg(test)]

@@ -82,12 +82,6 @@ impl GeneralFlags {
         self.0 >> 4 & 3
     }
 
-    /// Whether chunks are said to have different sizes; what decides is the chunk size itself.
-    #[must_use]
-    pub fn variable_chunks(self) -> bool {
-        self.0 & 0x40 != 0
-    }
-
     /// Whether every chunk has blocks of different sizes (VL-blocks).
     #[must_use]
     pub fn vl_blocks(self) -> bool {

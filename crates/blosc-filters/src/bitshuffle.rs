@@ -4,7 +4,7 @@
 //! Seen as a matrix of one row per item and one column per bit, the block is transposed. Items take
 //! part in groups of eight, as eight bits make a byte.
 
-use crate::filter::{Builtin, check_lengths};
+use crate::filter::Builtin;
 use crate::{FilterId, Simd, arch};
 
 /// What happens to blocks whose number of items is no multiple of eight. The version byte of the
@@ -89,12 +89,10 @@ fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::BITSHUFFLE,
     |cx, _meta, src, dest| {
-        check_lengths(src, dest)?;
         bitshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     },
     |cx, _meta, src, dest| {
-        check_lengths(src, dest)?;
         bitunshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     },

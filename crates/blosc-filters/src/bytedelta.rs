@@ -2,7 +2,7 @@
 //! streams ("bytedelta" in the format document). It stands after shuffle, whose planes are the
 //! streams.
 
-use crate::filter::{Builtin, check_lengths};
+use crate::filter::Builtin;
 use crate::{FilterCx, FilterId, Simd, arch};
 
 /// Replaces each byte by its difference to the one before (mod 256), in `streams` streams of equal
@@ -106,12 +106,10 @@ fn encode_stream(src: &[u8], dest: &mut [u8]) {
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::BYTEDELTA,
     |cx, meta, src, dest| {
-        check_lengths(src, dest)?;
         bytedelta_encode(streams(cx, meta), src, dest);
         Ok(())
     },
     |cx, meta, src, dest| {
-        check_lengths(src, dest)?;
         decode_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
     },
@@ -122,12 +120,10 @@ pub(crate) const FILTER: Builtin = Builtin::lossless(
 pub(crate) const LEGACY: Builtin = Builtin::lossless(
     FilterId::BYTEDELTA_LEGACY,
     |cx, meta, src, dest| {
-        check_lengths(src, dest)?;
         encode_legacy(streams(cx, meta), src, dest);
         Ok(())
     },
     |cx, meta, src, dest| {
-        check_lengths(src, dest)?;
         decode_legacy_with(cx.simd, streams(cx, meta), src, dest);
         Ok(())
     },

@@ -71,7 +71,7 @@ pub trait Filter: Send + Sync {
     }
 }
 
-/// One direction of a filter.
+/// One direction of a filter, for a source and a destination of one length.
 pub(crate) type Direction = fn(&FilterCx<'_>, u8, &[u8], &mut [u8]) -> Result;
 
 /// A filter of the format.
@@ -100,10 +100,12 @@ impl Filter for Builtin {
     }
 
     fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+        check_lengths(src, dest)?;
         (self.forward)(cx, meta, src, dest)
     }
 
     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result {
+        check_lengths(src, dest)?;
         (self.backward)(cx, meta, src, dest)
     }
 

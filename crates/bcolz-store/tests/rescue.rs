@@ -1,6 +1,8 @@
 //! What can be saved of damaged data sets: everything can be read afterwards, and what is gone is
 //! told.
 
+#[path = "support/arrays.rs"]
+mod arrays;
 #[path = "support/tree.rs"]
 mod tree;
 
@@ -13,6 +15,8 @@ use bcolz_store::{
 };
 use bcolz_store::{open_in, repair::rescue_in};
 use blosc_testdata::fixture;
+
+use arrays::{array, rows};
 
 fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
     let found = rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
@@ -32,22 +36,6 @@ fn rescued(tree: &Arc<MemTree>) -> Vec<Action> {
 
 fn texts(actions: &[Action]) -> Vec<String> {
     actions.iter().map(ToString::to_string).collect()
-}
-
-fn array(len: u8) -> Arc<MemTree> {
-    let tree = Arc::new(MemTree::new());
-    let dflt = bcolz_store::Json::Int(-1);
-    let options =
-        CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(10)).dflt(Some(dflt));
-    let mut writer = CArrayWriter::create_in(tree.clone(), "a", &options).unwrap();
-    writer.append(&(0..len).collect::<Vec<_>>()).unwrap();
-    writer.finish().unwrap();
-    tree
-}
-
-fn rows(tree: &Arc<MemTree>) -> Vec<i8> {
-    let array = CArray::open_in(tree.clone(), "a", &OpenOptions::default()).unwrap();
-    array.read_as(0..array.len()).unwrap()
 }
 
 #[test]
@@ -87,41 +75,6 @@ fn a_length_that_makes_no_sense_is_counted_again() {
             rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
         assert_eq!(texts(&found), ["a: counted 25 rows"], "{sizes}");
         assert_eq!(rows(&tree), (0..25).collect::<Vec<i8>>());
-    }
-}
-
-#[test]
-fn a_length_without_chunks_is_not_filled_forever() {
-    let tree = array(25);
-    tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
-        .unwrap();
-    tree.write("a/data/__3.blp", b"").unwrap();
-    let found = rescue_in(tree.clone(), "a", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
-    let expected = [
-        "a: 40 rows, not 1000000000000",
-        "a: filled chunk 2, 5 rows, with the fill value",
-        "a: filled chunk 3, 10 rows, with the fill value",
-    ];
-    assert_eq!(texts(&found), expected);
-    assert!(found.iter().all(|action| action.what.is_loss()));
-    assert_eq!(rows(&tree), (0..25).chain([-1; 15]).collect::<Vec<i8>>());
-    // Not a chunk is there.
-    let tree = array(25);
-    tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
-        .unwrap();
-    tree.remove("a/data").unwrap();
-    assert!(rescue_in(tree, "a", &OpenOptions::default(), &Fill::Zeros.into()).is_err());
-}
-
-#[test]
-fn an_array_without_its_data_is_not_everything() {
-    for (fill, expected) in [(Fill::Zeros, vec![-1; 25]), (Fill::Cut, vec![])] {
-        let tree = array(25);
-        tree.remove("a/data").unwrap();
-        let found =
-            rescue_in(tree.clone(), "a", &OpenOptions::default(), &fill.clone().into()).unwrap();
-        assert!(!found.is_empty() && found.iter().all(|action| action.what.is_loss()));
-        assert_eq!(rows(&tree), expected);
     }
 }
 

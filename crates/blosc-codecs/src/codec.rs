@@ -14,7 +14,7 @@ pub trait Codec: Send + Sync {
         self.id().format()
     }
 
-    /// The name in messages: by default the one that the API of C-Blosc and C-Blosc2 has for the id.
+    /// The name in messages: by default the one of the id in the API of C-Blosc and C-Blosc2.
     fn name(&self) -> &str {
         self.id().name().unwrap_or("unnamed")
     }

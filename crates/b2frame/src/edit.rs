@@ -49,7 +49,6 @@ use crate::sparse::{Folder, INDEX_FILE, ReadOnly};
 use crate::writer::Start;
 use file::FrameFile;
 use files::ChunkFiles;
-pub(crate) use files::unwanted_files;
 use shared::Shared;
 
 /// Changes a super-chunk.

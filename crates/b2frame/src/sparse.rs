@@ -13,6 +13,7 @@
 //! from a stranger cannot make us read elsewhere.
 
 use core::fmt;
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,6 +75,18 @@ pub(crate) fn file_name(id: u32) -> String {
 pub(crate) fn id_of(name: &str) -> Option<u32> {
     let id = u32::from_str_radix(name.strip_suffix(".chunk")?, 16).ok()?;
     (file_name(id) == name).then_some(id)
+}
+
+/// The files of chunks that the index does not refer to: number and length (bytes).
+pub(crate) fn unwanted_files(tree: &dyn Tree, wanted: &[u64]) -> io::Result<Vec<(u32, u64)>> {
+    let wanted: HashSet<u64> = wanted.iter().copied().collect();
+    let ids = chunk_ids(tree)?.into_iter().filter(|id| !wanted.contains(&u64::from(*id)));
+    Ok(ids.map(|id| (id, tree.len_of(&file_name(id)).unwrap_or(0))).collect())
+}
+
+/// The numbers of all chunk files.
+pub(crate) fn chunk_ids(tree: &dyn Tree) -> io::Result<Vec<u32>> {
+    Ok(tree.list("")?.iter().filter_map(|entry| id_of(&entry.name)).collect())
 }
 
 /// The index file of a frame that is edited: it is replaced by another file, never written to.

@@ -17,7 +17,7 @@ use std::io;
 use blosc_io::{Durability, ReadAt, Tree};
 
 use crate::error::{Error, Param, Result};
-use crate::sparse::{Folder, INDEX_FILE, file_name, id_of};
+use crate::sparse::{Folder, INDEX_FILE, chunk_ids, file_name, unwanted_files};
 
 /// The chunk files of a sparse frame.
 pub(super) struct ChunkFiles {
@@ -208,18 +208,6 @@ impl Drop for ChunkFiles {
             let _ = self.folder.tree.remove(&file_name(*id));
         }
     }
-}
-
-/// The files of chunks that the index does not refer to: number and length (bytes).
-pub(crate) fn unwanted_files(tree: &dyn Tree, wanted: &[u64]) -> io::Result<Vec<(u32, u64)>> {
-    let wanted: HashSet<u64> = wanted.iter().copied().collect();
-    let ids = chunk_ids(tree)?.into_iter().filter(|id| !wanted.contains(&u64::from(*id)));
-    Ok(ids.map(|id| (id, tree.len_of(&file_name(id)).unwrap_or(0))).collect())
-}
-
-/// The numbers of all chunk files.
-fn chunk_ids(tree: &dyn Tree) -> io::Result<Vec<u32>> {
-    Ok(tree.list("")?.iter().filter_map(|entry| id_of(&entry.name)).collect())
 }
 
 fn temporary_index() -> String {

@@ -3,8 +3,8 @@
 use blosc_chunk::SpecialKind;
 
 use super::{ChunkInfo, SChunk};
-use crate::edit::unwanted_files;
 use crate::error::{Error, Result};
+use crate::sparse::unwanted_files;
 
 /// How a frame uses its bytes, and which of its chunks are runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

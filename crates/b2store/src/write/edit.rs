@@ -15,8 +15,9 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// [`Param::NoKey`], [`Param::Occupied`] for a part of a table; those of `edit`; a frame that
-    /// cannot be read.
+    /// [`Param::NoKey`](crate::error::Param::NoKey);
+    /// [`Param::Occupied`](crate::error::Param::Occupied) for a part of a table; those of `edit`; a
+    /// frame that cannot be read.
     pub fn edit_schunk<E: From<Error>>(
         &mut self,
         key: &str,

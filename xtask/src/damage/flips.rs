@@ -4,11 +4,11 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use super::Count;
+use super::{Tally, hit::Hit};
 use crate::{
     args::Args,
     cases::{Panics, below, draw},
-    containers::{Sample, StoredChunk, samples},
+    containers::{Sample, samples},
     failure::{Result, fail},
 };
 
@@ -80,30 +80,30 @@ pub(super) fn run(mut args: Args, nflips: u64) -> Result<()> {
     };
     for sample in all.iter().filter(is_chosen) {
         for (class, bytes) in classes(sample) {
-            let (told, named, first) = flip(sample, &bytes, nflips, seed, &panics);
-            print!("{:<12} {class}: {told} told", sample.container);
+            let Tally { covered, named, nbad: wrong, first, .. } =
+                flip(sample, &bytes, nflips, seed, &panics);
+            print!("{:<12} {class}: {covered} told", sample.container);
             if named.ncases > 0 {
                 print!(", chunk named {named}");
             }
             println!();
-            nbad += told.ncases - told.ngood + named.ncases - named.ngood;
+            nbad += wrong;
             first.iter().for_each(|first| println!("  {first}"));
         }
     }
     if nbad == 0 { Ok(()) } else { fail(format!("{nbad} are not as promised")) }
 }
 
-/// Flips that many bits of these bytes, one at a time. Gives how many were told, how many with the
-/// number of their chunk, and the first that was not.
+/// Flips that many bits of these bytes, one at a time, and counts how many were told, and how many
+/// with the number of their chunk.
 fn flip(
     sample: &Sample,
     bytes: &[(usize, usize)],
     nflips: u64,
     seed: u64,
     panics: &Panics,
-) -> (Count, Count, Option<String>) {
-    let (mut told, mut named, mut first) = (Count::default(), Count::default(), None);
-    let mut files = sample.files.clone();
+) -> Tally {
+    let (mut tally, mut files) = (Tally::default(), sample.files.clone());
     for number in 0..nflips {
         let mut draw = draw(seed, number);
         let (nfile, at) = bytes[below(&mut draw, bytes.len())];
@@ -111,24 +111,16 @@ fn flip(
         files.0[nfile].1[at] ^= mask;
         let verified = panics.catch(|| (sample.verify)(&files));
         files.0[nfile].1[at] ^= mask;
-        let message = verified.err().map(|failure| failure.to_string());
-        told.ncases += 1;
-        told.ngood += u64::from(message.is_some());
-        let mut is_right = message.is_some();
-        let is_hit = |chunk: &&StoredChunk| chunk.nfile == nfile && chunk.stored.contains(&at);
-        if let Some(chunk) = sample.chunks.iter().find(is_hit) {
-            let name = format!("chunk {}", chunk.number);
-            let is_named = message.as_ref().is_some_and(|message| message.contains(&name));
-            named.ncases += 1;
-            named.ngood += u64::from(is_named);
-            is_right &= is_named;
+        let name = &sample.files.0[nfile].0;
+        tally.place = format!("bit {mask:#x} of byte {at} of {name}");
+        tally.covered.ncases += 1;
+        match &verified {
+            Ok(()) => tally.count_bad("not noticed"),
+            Err(_) => tally.covered.ngood += 1,
         }
-        if !is_right && first.is_none() {
-            let name = &sample.files.0[nfile].0;
-            first = Some(format!("bit {mask:#x} of byte {at} of {name}: {message:?}"));
-        }
+        tally.count_named(sample, &Hit::of_range(name.clone(), nfile, at..at + 1), &verified);
     }
-    (told, named, first)
+    tally
 }
 
 #[cfg(test)]
@@ -154,8 +146,8 @@ mod tests {
         let mut sample = samples().unwrap().swap_remove(0);
         sample.verify = |_| Ok(());
         let (class, bytes) = classes(&sample).pop_first().unwrap();
-        let (told, _, first) = flip(&sample, &bytes, 3, 1, &Panics::watch());
-        assert_eq!((told.ncases, told.ngood), (3, 0), "{class}");
-        assert!(first.is_some());
+        let tally = flip(&sample, &bytes, 3, 1, &Panics::watch());
+        assert_eq!((tally.covered.ncases, tally.covered.ngood), (3, 0), "{class}");
+        assert!(tally.nbad >= 3 && !tally.first.is_empty());
     }
 }

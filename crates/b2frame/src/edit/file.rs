@@ -20,7 +20,7 @@ use crate::error::{Error, Param, Result};
 use crate::probe::Kind;
 use crate::source::Source;
 
-/// A chunk that has outgrown its room gets this part of its length as slack.
+/// A chunk that has outgrown its room gets its length divided by this as slack.
 const OUTGROWN_SLACK: usize = 8;
 
 /// Where a contiguous frame is written.
@@ -200,7 +200,7 @@ impl FrameFile {
         }
     }
 
-    /// No chunk may be overwritten: readers may see all of them.
+    /// From now on no chunk may be overwritten: readers may see all of them.
     fn settle_rooms(&mut self) {
         self.fresh.clear();
         self.free.clear();

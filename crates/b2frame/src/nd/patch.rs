@@ -85,7 +85,7 @@ enum Compressed<'a> {
     Copy(Vec<u8>),
 }
 
-/// Chunks that take less than this part of their buffer are copied out of it.
+/// A chunk that takes less than a fourth of its buffer is copied out of it.
 const MAX_COPIED: usize = 4;
 
 impl NewChunk<'_> {

@@ -48,7 +48,7 @@ fn add_entries(directory: &Path, name: &str, sum: &mut u64) -> io::Result<()> {
 }
 
 fn hash(name: &str, metadata: &Metadata) -> u64 {
-    // The length of a directory is the business of the file system.
+    // The length of a directory says nothing of what is in it.
     let len = if metadata.is_dir() { 0 } else { metadata.len() };
     let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

@@ -64,6 +64,15 @@ pub(super) fn row_head(dest: &[u8], stride: usize, nbytes: usize) -> usize {
     if pays && stride.is_multiple_of(TILE) { head } else { 0 }
 }
 
+/// Items of `dest` before the first that begins on a line of the cache, if items of `typesize`
+/// bytes lie evenly in lines and one more tile, at the start, takes little time; otherwise 0.
+pub(super) fn item_head(dest: &[u8], typesize: usize) -> usize {
+    let pays = dest.len() >= 64 * TILE * typesize;
+    let head = dest.as_ptr().addr().wrapping_neg() % TILE;
+    let is_even = TILE.is_multiple_of(typesize) && head.is_multiple_of(typesize);
+    if pays && is_even { head / typesize } else { 0 }
+}
+
 /// With as long a source, more than a first-level cache has (32 or 48 KiB).
 const BEYOND_L1_NBYTES: usize = 32 << 10;
 
@@ -190,8 +199,8 @@ macro_rules! tiled_kernels {
 
         use super::super::scalar;
         use super::super::tiled::{
-            STRIP, TILE, columns, for_typesize, is_half_known, row_head, strips, strips_on_lines,
-            tiles_of_planes,
+            STRIP, TILE, columns, for_typesize, is_half_known, item_head, row_head, strips,
+            strips_on_lines, tiles_of_planes,
         };
         use crate::shuffle::whole_items;
 
@@ -483,9 +492,14 @@ macro_rules! tiled_kernels {
         #[target_feature(enable = $features)]
         fn unshuffle_all<const G: usize, const W: usize>(planes: &[&[u8]; G], dest: &mut [u8]) {
             let nitems = whole_items(dest.len(), G);
-            let ntiles = whole_tiles(dest.len(), G, W);
-            unshuffle_tiles::<G, W>(ntiles, planes, 0, dest);
-            for first in (ntiles * TILE..nitems).step_by(TILE) {
+            let head = item_head(dest, G);
+            if head > 0 {
+                unshuffle_tiles::<G, W>(1, planes, 0, dest);
+            }
+            let after_head = &mut dest[head * G..];
+            let ntiles = whole_tiles(after_head.len(), G, W);
+            unshuffle_tiles::<G, W>(ntiles, planes, head, after_head);
+            for first in (head + ntiles * TILE..nitems).step_by(TILE) {
                 let first = first.min(nitems - TILE);
                 let mut last = [0; TILE * 16];
                 unshuffle_tiles::<G, W>(1, planes, first, &mut last);

@@ -19,6 +19,12 @@ impl<'a> BoundedSlice<'a> {
         Some(Self { bytes, last })
     }
 
+    /// The same for a search up to `last`, if that is earlier.
+    #[inline(always)]
+    pub(crate) fn shortened(self, last: usize) -> Self {
+        Self { last: self.last.min(last), ..self }
+    }
+
     /// A cursor at `at`; `None` after the last position.
     #[inline(always)]
     pub(crate) fn cursor(self, at: usize) -> Option<Cursor<'a>> {

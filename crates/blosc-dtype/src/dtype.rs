@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::literal::Literal;
+use crate::literal::{Literal, MAX_DEPTH, MAX_TEXT_NBYTES};
 use crate::print::print;
 use crate::{Error, Kind, Scalar};
 
@@ -48,6 +48,12 @@ pub struct Field {
 }
 
 impl Dtype {
+    /// The deepest nesting of lists, tuples and dicts that is parsed.
+    pub const MAX_DEPTH: usize = MAX_DEPTH;
+
+    /// The longest text that is parsed (bytes).
+    pub const MAX_TEXT_NBYTES: usize = MAX_TEXT_NBYTES;
+
     /// Parses a dtype in any of the four forms, or as a NumPy name such as `float64`.
     ///
     /// A text that does not start with a bracket is taken as a plain type code, without quotes

@@ -6,7 +6,7 @@ use alloc::string::String;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is longer than [`MAX_TEXT_NBYTES`](crate::MAX_TEXT_NBYTES).
+    /// The text is longer than [`MAX_TEXT_NBYTES`](crate::Dtype::MAX_TEXT_NBYTES).
     #[error("dtype text of {len} bytes, the limit is {limit}")]
     TextTooLong {
         /// Length of the text (bytes).
@@ -14,7 +14,7 @@ pub enum Error {
         /// The longest text that is parsed (bytes).
         limit: usize,
     },
-    /// Lists, tuples and dicts are nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// Lists, tuples and dicts are nested deeper than [`MAX_DEPTH`](crate::Dtype::MAX_DEPTH).
     #[error("dtype nested deeper than {limit} levels at byte {at}")]
     TooDeep {
         /// Where the first bracket too many stands.

@@ -31,8 +31,8 @@
 //! It does not interpret items, and it never follows object pointers (`|O`): those parse, with
 //! [`Kind::Object`], so that a caller can refuse them by name.
 //!
-//! Limits for hostile text: [`MAX_DEPTH`] levels of nesting, [`MAX_TEXT_NBYTES`] bytes of text,
-//! items of at most 2^31 - 1 bytes.
+//! Limits for hostile text: [`Dtype::MAX_DEPTH`] levels of nesting, [`Dtype::MAX_TEXT_NBYTES`]
+//! bytes of text, items of at most 2^31 - 1 bytes.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -63,6 +63,5 @@ mod scalar;
 pub use dtype::{Dtype, Field};
 pub use element::Element;
 pub use error::Error;
-pub use literal::{MAX_DEPTH, MAX_TEXT_NBYTES};
 pub use print::str_repr;
 pub use scalar::{ByteOrder, Kind, Scalar};

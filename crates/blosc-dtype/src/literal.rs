@@ -12,10 +12,10 @@ use alloc::vec::Vec;
 use crate::Error;
 
 /// The deepest nesting of lists, tuples and dicts that is parsed.
-pub const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// The longest dtype text that is parsed (bytes).
-pub const MAX_TEXT_NBYTES: usize = 1 << 20;
+pub(crate) const MAX_TEXT_NBYTES: usize = 1 << 20;
 
 /// One Python literal.
 #[derive(Clone, Debug, PartialEq, Eq)]

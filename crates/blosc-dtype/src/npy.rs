@@ -35,7 +35,7 @@ use core::str::Utf8Error;
 
 use crate::literal::{Entry, Literal};
 use crate::print::{join, str_repr, tuple};
-use crate::{Dtype, Field, Kind, MAX_TEXT_NBYTES};
+use crate::{Dtype, Field, Kind, literal::MAX_TEXT_NBYTES};
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";

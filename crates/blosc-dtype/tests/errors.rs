@@ -1,7 +1,10 @@
 //! One test for each way in which a dtype text or a `.npy` header can be wrong.
 
 use blosc_dtype::npy::{MAGIC, NpyError, NpyHeader, START_NBYTES, header_len};
-use blosc_dtype::{Dtype, Error, MAX_DEPTH, MAX_TEXT_NBYTES};
+use blosc_dtype::{Dtype, Error};
+
+const MAX_DEPTH: usize = Dtype::MAX_DEPTH;
+const MAX_TEXT_NBYTES: usize = Dtype::MAX_TEXT_NBYTES;
 
 fn dtype_error(text: &str) -> Error {
     Dtype::parse(text).unwrap_err()

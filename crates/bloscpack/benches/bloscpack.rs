@@ -6,9 +6,7 @@ use core::hint::black_box;
 use blosc_chunk::{CodecId, Level, Threads};
 use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
-use bloscpack::{
-    BlpFile, Budget, Checksum, ReadOptions, Reader, WriteOptions, default_cparams, pack,
-};
+use bloscpack::{BlpFile, Budget, Checksum, ReadOptions, Reader, WriteOptions, pack};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Data of the throughput groups (bytes).
@@ -18,7 +16,7 @@ const THREADS: [(&str, Threads); 2] = [("one", Threads::One), ("auto", Threads::
 
 fn options(codec: CodecId, threads: Threads) -> WriteOptions {
     WriteOptions::default()
-        .cparams(default_cparams().codec(codec))
+        .cparams(WriteOptions::default().cparams.codec(codec))
         .budget(Budget { threads, ..Budget::default() })
 }
 
@@ -88,7 +86,7 @@ fn item(c: &mut Criterion) {
 fn checksums(c: &mut Criterion) {
     let mut group = c.benchmark_group("bloscpack/checksum");
     let data = Kind::Noise.bytes(LEN / 4);
-    let stored = default_cparams().clevel(Level::NONE);
+    let stored = WriteOptions::default().cparams.clevel(Level::NONE);
     group.throughput(Throughput::Bytes(data.len() as u64)).sample_size(10);
     for checksum in Checksum::ALL {
         let options = WriteOptions::default()

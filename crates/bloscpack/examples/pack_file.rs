@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 
 use blosc_chunk::CodecId;
-use bloscpack::{Checksum, WriteOptions, Writer, default_cparams};
+use bloscpack::{Checksum, WriteOptions, Writer};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
@@ -15,10 +15,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut data = File::open(&input)?;
     // With the size known there are offsets, so that the file can be read from anywhere and
     // appended to.
-    let options = WriteOptions::default()
-        .nbytes(Some(data.metadata()?.len()))
-        .checksum(Checksum::Sha256)
-        .cparams(default_cparams().codec(CodecId::ZSTD).typesize(4));
+    let defaults = WriteOptions::default();
+    let cparams = defaults.cparams.clone().codec(CodecId::ZSTD).typesize(4);
+    let options =
+        defaults.nbytes(Some(data.metadata()?.len())).checksum(Checksum::Sha256).cparams(cparams);
     let mut writer = Writer::seekable(File::create(&output)?, options)?;
     io::copy(&mut data, &mut writer)?;
     let blp = writer.finish()?;

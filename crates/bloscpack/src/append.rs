@@ -22,8 +22,9 @@ use crate::change::{Change, Seen};
 use crate::encoding::{Encoding, in_chunk};
 use crate::input::Input;
 use crate::metadata::Section;
+use crate::params::default_cparams;
 use crate::writer::room_in;
-use crate::{BlpFile, Error, Header, Param, ReadOptions, Result, default_cparams};
+use crate::{BlpFile, Error, Header, Param, ReadOptions, Result};
 
 use plan::Plan;
 

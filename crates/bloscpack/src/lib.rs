@@ -105,7 +105,7 @@ pub use locked_file::LockedFile;
 pub use metadata::Metadata;
 pub use offsets::Offsets;
 pub use pack::{pack, unpack};
-pub use params::{ReadOptions, WriteOptions, default_cparams};
+pub use params::{ReadOptions, WriteOptions};
 pub use reader::Reader;
 pub use repack::{RepackOptions, repack, repair_offsets};
 pub use rescue::rescue;

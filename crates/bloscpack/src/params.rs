@@ -125,8 +125,8 @@ blosc_chunk::setters! {
         pub metadata: Option<Value>,
         /// How metadata are stored.
         pub metadata_options: MetadataOptions,
-        /// How chunks are compressed: codec, level, filters, typesize. The target must be one of
-        /// Blosc 1.
+        /// How chunks are compressed: codec, level, filters, typesize; by default as Bloscpack
+        /// 0.16.0 does. The target must be one of Blosc 1.
         pub cparams: CParams,
         /// Bytes of data that will be written, if known.
         pub nbytes: Option<u64>,
@@ -179,8 +179,7 @@ impl Reserve {
 }
 
 /// The compression that Bloscpack 0.16.0 uses by default.
-#[must_use]
-pub fn default_cparams() -> CParams {
+pub(crate) fn default_cparams() -> CParams {
     let level = Level::try_from(7).unwrap_or_default();
     CParams::default().target(Target::Blosc1_14).clevel(level)
 }

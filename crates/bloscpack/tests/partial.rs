@@ -4,9 +4,7 @@
 use blosc_chunk::{CodecId, Level};
 use blosc_io::testing::CountingStore;
 use blosc_io::{MemStore, ReadAt, Stamp};
-use bloscpack::{
-    BlpFile, Checksum, Error, ReadOptions, WriteOptions, default_cparams, pack, params::Digests,
-};
+use bloscpack::{BlpFile, Checksum, Error, ReadOptions, WriteOptions, pack, params::Digests};
 
 /// A store whose bytes are not borrowed, as those of a file are not.
 struct NotInMemory(MemStore);
@@ -42,7 +40,7 @@ fn data() -> Vec<u8> {
 }
 
 fn options(checksum: Checksum, clevel: u8) -> WriteOptions {
-    let cparams = default_cparams().codec(CodecId::LZ4).typesize(4);
+    let cparams = WriteOptions::default().cparams.codec(CodecId::LZ4).typesize(4);
     let cparams = cparams.clevel(Level::try_from(clevel).unwrap()).blocksize(Some(32 << 10));
     WriteOptions::default().checksum(checksum).chunksize(1 << 20).cparams(cparams)
 }

@@ -9,7 +9,7 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use blosc_testdata::fixture;
 use bloscpack::{
-    BlpFile, Budget, Checksum, Error, ReadOptions, Reader, WriteOptions, Writer, default_cparams,
+    BlpFile, Budget, Checksum, Error, ReadOptions, Reader, WriteOptions, Writer,
     error::Param,
     pack,
     params::{Limits, Reserve},
@@ -51,8 +51,9 @@ fn known_files_are_written_byte_for_byte() {
 #[test]
 fn files_of_bloscpack_0_16_are_written_again_byte_for_byte() {
     // Stored data do not depend on the version of a codec.
-    let level_0 = default_cparams().clevel(Level::NONE);
-    for (file, cparams) in [("real_clevel_0", level_0), ("real_incompressible", default_cparams())]
+    let level_0 = WriteOptions::default().cparams.clevel(Level::NONE);
+    for (file, cparams) in
+        [("real_clevel_0", level_0), ("real_incompressible", WriteOptions::default().cparams)]
     {
         let expected = fixture::read(format!("bloscpack/{file}.blp")).unwrap();
         let chunksize = Reader::new(&expected[..]).unwrap().header().chunksize().unwrap();
@@ -125,7 +126,7 @@ fn a_file_can_begin_anywhere() {
 
 #[test]
 fn chunks_are_taken_over_as_they_are() {
-    let cparams = default_cparams().codec(CodecId::ZSTD).typesize(4);
+    let cparams = WriteOptions::default().cparams.codec(CodecId::ZSTD).typesize(4);
     let data = Kind::Walk.bytes(250);
     let chunks: Vec<Vec<u8>> =
         data.chunks(100).map(|part| compress(part, &cparams).unwrap()).collect();
@@ -158,14 +159,16 @@ fn options_that_cannot_be_had_are_refused() {
         let wrong = error(WriteOptions::default().chunksize(chunksize));
         assert!(matches!(wrong, Error::Param(Param::ChunkSize { .. })), "{wrong}");
     }
-    let wrong = error(WriteOptions::default().cparams(default_cparams().target(Target::Blosc2_0)));
+    let wrong = error(
+        WriteOptions::default().cparams(WriteOptions::default().cparams.target(Target::Blosc2_0)),
+    );
     assert!(
         matches!(wrong, Error::Param(Param::NotBlosc1 { target: Target::Blosc2_0 })),
         "{wrong}"
     );
     let wrong = error(
         WriteOptions::default()
-            .cparams(default_cparams().filters(Pipeline::parse("delta").unwrap())),
+            .cparams(WriteOptions::default().cparams.filters(Pipeline::parse("delta").unwrap())),
     );
     assert!(matches!(wrong, Error::Chunk { .. }), "{wrong}");
     let many = WriteOptions::default().chunksize(1).nbytes(Some(u64::MAX)).offsets(false);
@@ -280,7 +283,7 @@ proptest! {
         metadata in any::<bool>(),
     ) {
         let data = Kind::ALL[kind].bytes(nbytes);
-        let cparams = default_cparams()
+        let cparams = WriteOptions::default().cparams
             .codec(codec(codec_number))
             .clevel(Level::try_from(level).unwrap())
             .typesize(typesize)

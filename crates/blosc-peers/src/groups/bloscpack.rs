@@ -7,7 +7,7 @@ use std::{
 };
 
 use blosc_chunk::{CodecId, Level};
-use bloscpack::{BlpFile, WriteOptions, Writer, default_cparams};
+use bloscpack::{BlpFile, WriteOptions, Writer};
 use serde_json::{Value, json};
 
 use super::{
@@ -47,9 +47,9 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
         let files = Files::new(&bench.folder);
         fs::write(&files.plain, &bytes)?;
         for (codec_name, codec, level) in CODECS {
-            let params =
-                default_cparams().codec(codec).clevel(Level::try_from(level)?).typesize(typesize);
-            let options = WriteOptions::default().nbytes(Some(bytes.len() as u64)).cparams(params);
+            let mut options = WriteOptions::default().nbytes(Some(bytes.len() as u64));
+            options.cparams =
+                options.cparams.codec(codec).clevel(Level::try_from(level)?).typesize(typesize);
             let setting = format!("{codec_name} {level} shuffle");
             let request = json!({"codec": codec_name, "level": level, "typesize": typesize});
             let job = Job { files: &files, options, request, setting, case: name, plain: &bytes };

@@ -74,7 +74,7 @@ impl<S: ReadAt> BlpFile<S> {
         decode_into(&chunk, &mut data, &mut self.decoder())?;
         let data = data.get(..len).ok_or(Error::ChangedByOther { at })?;
         let in_chunk = |source| Error::Chunk { nchunk, at, source };
-        let mut encoder = Encoder::new(crate::default_cparams()).map_err(in_chunk)?;
+        let mut encoder = Encoder::new(crate::params::default_cparams()).map_err(in_chunk)?;
         let mut bytes = vec![0; max_compressed_len(len)];
         let cbytes = encoder.encode_into(data, &mut bytes).map_err(in_chunk)?;
         bytes.truncate(cbytes);

@@ -37,7 +37,7 @@ fn unwrap_plain(dtype: Dtype) -> Dtype {
 fn fields(list: &Value, depth: usize) -> Option<String> {
     // Deeper ones are refused by the parser of the literal, which must not get megabytes
     // first.
-    if depth > blosc_dtype::MAX_DEPTH {
+    if depth > Dtype::MAX_DEPTH {
         return None;
     }
     let parts: Option<Vec<String>> =

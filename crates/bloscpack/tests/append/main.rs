@@ -12,7 +12,7 @@ use blosc_io::{MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 use bloscpack::{
     AppendOptions, BlpFile, Budget, Checksum, Durability, Error, ReadOptions, RepackOptions,
-    WriteOptions, Writer, append, default_cparams,
+    WriteOptions, Writer, append,
     error::Param,
     pack,
     params::Reserve,
@@ -69,7 +69,7 @@ fn data_go_into_the_last_chunk_first() {
 fn the_last_chunk_is_written_again_even_for_nothing() {
     let mut store = store(&[1; 250], small());
     let before = store.as_bytes().to_vec();
-    let cparams = default_cparams().codec(CodecId::ZLIB).typesize(1);
+    let cparams = WriteOptions::default().cparams.codec(CodecId::ZLIB).typesize(1);
     append(&mut store, &b""[..], 0, &AppendOptions::default().cparams(Some(cparams))).unwrap();
     assert_ne!(store.as_bytes(), before);
     assert_eq!(unpack(store.as_bytes()).unwrap(), [1; 250]);
@@ -249,7 +249,7 @@ fn change(store: &mut impl blosc_io::WriteAt) -> bloscpack::Result<bloscpack::Ap
     let options = AppendOptions::default()
         .metadata(Some(json!({ "state": "after" })))
         .read(ReadOptions::default().budget(Budget { threads: Threads::One, ..Budget::default() }));
-    let cparams: CParams = default_cparams().codec(CodecId::LZ4).typesize(1);
+    let cparams: CParams = WriteOptions::default().cparams.codec(CodecId::LZ4).typesize(1);
     append(store, &[2; 230][..], 230, &options.cparams(Some(cparams)))
 }
 

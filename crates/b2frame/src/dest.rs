@@ -8,7 +8,7 @@ use blosc_io::Durability;
 use blosc_io::tree::Replacement;
 
 use crate::error::{Error, Result};
-use crate::schunk::SChunk;
+use crate::schunk::{Draft, SChunk};
 
 /// Where a copy goes, and so which kind of frame it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +29,12 @@ impl Dest {
         match self {
             Self::Memory => make(self),
             Self::Contiguous(path) => {
-                let mut schunk = replace_file(path, |temporary| {
+                let schunk = replace_file(path, |temporary| {
                     make(&Self::Contiguous(temporary.to_path_buf()))
                 })?;
-                schunk.set_path(path);
-                Ok(schunk)
+                let mut draft = Draft::of_schunk(schunk);
+                draft.change().set_path(path);
+                Ok(draft.finish())
             }
             Self::Sparse(path) => {
                 let was_there = path.symlink_metadata().is_ok();

@@ -12,8 +12,9 @@
 //!     edit/turns.rs    locks, and what other writers did
 //! ```
 //!
-//! The writer holds a super-chunk for reading whose index is the changed one, so that reading sees
-//! all changes, and everything that finds and decodes chunks is there once.
+//! The writer owns the state of the frame, with the changed index. What reads and decodes chunks
+//! for it is a super-chunk, as for everybody: a snapshot of that state, which is dropped before
+//! each change.
 
 mod chunks;
 mod commit;
@@ -40,9 +41,8 @@ use crate::error::{Error, Param, Result};
 use crate::header::FrameType;
 use crate::legacy::FrameLayout;
 use crate::lock::{FrameLock, Held};
-use crate::offsets::Section;
 use crate::params::{EditOptions, FrameParams};
-use crate::schunk::{FrameState, SChunk, open_settled};
+use crate::schunk::{Draft, FrameState, Parts, SChunk, open_settled};
 use crate::seal::{BodySum, Mark};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE, ReadOnly};
@@ -78,8 +78,8 @@ use shared::Shared;
 /// # Ok::<(), b2frame::Error>(())
 /// ```
 pub struct SChunkWriter {
-    /// The super-chunk with all changes but `tail`.
-    schunk: SChunk,
+    /// The frame with all changes but `tail`.
+    frame: Draft,
     /// The frame; of a sparse one, its index.
     file: FrameFile,
     /// The chunks of a sparse frame.
@@ -93,7 +93,7 @@ pub struct SChunkWriter {
     options: EditOptions,
     /// The generation of the lock when the frame was last looked at.
     generation: u64,
-    /// The sum of the chunks as they are in `schunk`, if the frame has a seal.
+    /// The sum of the chunks as they are in `frame`, if the frame has a seal.
     seal: Option<BodySum>,
     /// Whether `seal` belongs to this frame.
     is_seal_known: bool,
@@ -173,9 +173,8 @@ impl SChunkWriter {
         let (store, held) = create_locked(path)?;
         let id = store.id();
         let mut writer = Self::in_store(Box::new(store), start, cparams);
-        writer.file.path = whole_path(path, 0)?;
-        writer.file.set_id(id);
-        writer.schunk.set_path(path);
+        writer.file.set_file(id, whole_path(path, 0)?);
+        writer.frame.change().set_path(path);
         writer.held = Some(held);
         Ok(writer)
     }
@@ -184,16 +183,16 @@ impl SChunkWriter {
         start.header.set_frame_type(FrameType::Contiguous);
         let options = EditOptions::default();
         let file = FrameFile::new(store, start.header.header_len().into(), options.durability);
-        let open = options.open.clone().for_items_of(&start.header, &start.meta);
         let seal = BodySum::new(start.checksums);
-        let schunk = SChunk::from_state(FrameState::new(file.source(), None, start), open);
-        Self { seal, is_seal_known: true, ..Self::over(schunk, file, cparams, options) }
+        let state = FrameState::new(file.source(), None, Parts::unwritten(start));
+        let frame = Draft::new(state, options.open.clone());
+        Self { seal, is_seal_known: true, ..Self::over(frame, file, cparams, options) }
     }
 
     fn sparse(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
         std::fs::create_dir(path).map_err(|source| Error::Open { source })?;
         let mut writer = Self::sparse_in(Folder::in_dir(path), start, cparams)?;
-        writer.schunk.set_path(path);
+        writer.frame.change().set_path(path);
         Ok(writer)
     }
 
@@ -210,11 +209,10 @@ impl SChunkWriter {
             start.header.header_len().into(),
             durability,
         );
-        let open = options.open.clone().for_items_of(&start.header, &start.meta);
         let seal = BodySum::new(start.checksums);
-        let state = FrameState::new(file.source(), Some(folder), start);
-        let schunk = SChunk::from_state(state, open);
-        let writer = Self::over(schunk, file, cparams, options);
+        let state = FrameState::new(file.source(), Some(folder), Parts::unwritten(start));
+        let frame = Draft::new(state, options.open.clone());
+        let writer = Self::over(frame, file, cparams, options);
         Ok(Self { files: Some(files), held: Some(held), seal, is_seal_known: true, ..writer })
     }
 
@@ -271,15 +269,14 @@ impl SChunkWriter {
     fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {
         if let Some(folder) = Folder::find(path) {
             let mut writer = Self::in_folder(folder, options)?;
-            writer.schunk.set_path(path);
+            writer.frame.change().set_path(path);
             return Ok(writer);
         }
         let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
         let id = store.id();
         let mut writer = Self::open_in(Box::new(store), options)?;
-        writer.file.path = whole_path(path, options.open.offset)?;
-        writer.file.set_id(id);
-        writer.schunk.set_path(path);
+        writer.file.set_file(id, whole_path(path, options.open.offset)?);
+        writer.frame.change().set_path(path);
         Ok(writer)
     }
 
@@ -305,30 +302,30 @@ impl SChunkWriter {
         let store = folder.tree.open(INDEX_FILE).map_err(|source| Error::Open { source })?;
         let store = Shared::new(Box::new(ReadOnly(store)));
         let source = Source::new(Arc::new(store.clone()), 0);
-        let mut schunk = SChunk::in_folder(source, folder.clone(), options.open.clone())?;
-        // The index of a frame without chunks does not tell.
-        schunk.state_mut().index.set_section(Section::Files);
-        let cparams = new_cparams(&schunk, options);
-        let file = FrameFile::for_frame(store, 0, schunk.frame_len(), options.durability);
+        let frame = Draft::open(source, Some(folder.clone()), options.open.clone())?;
+        let cparams = new_cparams(frame.snapshot(), options);
+        let file = FrameFile::for_frame(store, 0, frame.header().frame_len(), options.durability);
         let files = Some(ChunkFiles::new(folder, options.durability));
-        Ok(Self { files, ..Self::over(schunk, file, cparams, options.clone()) })
+        Ok(Self { files, ..Self::over(frame, file, cparams, options.clone()) })
     }
 
     /// Opens what was committed to a store.
     fn open_shared(store: Shared, options: &EditOptions) -> Result<Self> {
         let base = options.open.offset;
-        let schunk = SChunk::from_store_with(Arc::new(store.clone()), &options.open)?;
-        if schunk.layout() != FrameLayout::Current {
-            return Err(Param::OlderLayout { layout: schunk.layout() }.into());
+        let source = Source::new(Arc::new(store.clone()), base);
+        let frame = Draft::open(source, None, options.open.clone())?;
+        if frame.layout() != FrameLayout::Current {
+            return Err(Param::OlderLayout { layout: frame.layout() }.into());
         }
-        let cparams = new_cparams(&schunk, options);
-        let file = FrameFile::for_frame(store, base, schunk.frame_len(), options.durability);
-        Ok(Self::over(schunk, file, cparams, options.clone()))
+        let cparams = new_cparams(frame.snapshot(), options);
+        let frame_len = frame.header().frame_len();
+        let file = FrameFile::for_frame(store, base, frame_len, options.durability);
+        Ok(Self::over(frame, file, cparams, options.clone()))
     }
 
-    fn over(schunk: SChunk, file: FrameFile, cparams: CParams, options: EditOptions) -> Self {
+    fn over(frame: Draft, file: FrameFile, cparams: CParams, options: EditOptions) -> Self {
         Self {
-            schunk,
+            frame,
             file,
             files: None,
             cparams,
@@ -361,19 +358,19 @@ impl SChunkWriter {
     /// [`Error::Compress`] or [`Error::Write`] for that chunk.
     pub fn schunk(&mut self) -> Result<&SChunk> {
         self.settle()?;
-        Ok(&self.schunk)
+        Ok(self.frame.snapshot())
     }
 
     /// Number of chunks.
     #[must_use]
     pub fn nchunks(&self) -> u64 {
-        self.schunk.nchunks().saturating_add((!self.tail.is_empty()).into())
+        self.frame.nchunks().saturating_add((!self.tail.is_empty()).into())
     }
 
     /// Uncompressed bytes of all chunks.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
-        self.schunk.nbytes().saturating_add(self.tail.len() as u64)
+        self.frame.header().nbytes().saturating_add(self.tail.len() as u64)
     }
 
     /// How new chunks are compressed.
@@ -384,7 +381,7 @@ impl SChunkWriter {
 
     /// Compresses new chunks differently from now on. The typesize stays.
     pub fn set_cparams(&mut self, cparams: CParams) {
-        self.cparams = cparams.typesize(self.schunk.typesize());
+        self.cparams = cparams.typesize(self.frame.typesize());
         self.encoder = None;
     }
 
@@ -403,20 +400,18 @@ impl SChunkWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<SChunk> {
         self.commit()?;
-        let Self { mut schunk, file, .. } = self;
-        let (store, base) = (file.store.clone(), file.base());
+        let Self { mut frame, file, .. } = self;
+        let (store, base) = (file.store(), file.base());
         drop(file);
-        // Its share of the store must be gone, for the lock to be left out.
-        schunk.state_mut().release_source();
-        schunk.state_mut().source = Source::new(store.into_store(), base);
-        Ok(schunk)
+        frame.change().replace_source(|| Source::new(store.into_store(), base));
+        Ok(frame.finish())
     }
 }
 
 impl fmt::Debug for SChunkWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SChunkWriter")
-            .field("schunk", &self.schunk)
+            .field("schunk", self.frame.snapshot())
             .field("changed", &self.changed)
             .finish_non_exhaustive()
     }

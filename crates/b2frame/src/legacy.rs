@@ -19,10 +19,9 @@ mod trailer;
 use core::fmt;
 
 use crate::error::{Error, Limited, Result};
-use crate::header::{FrameHeader, MAGIC};
-use crate::metalayers::Metalayers;
+use crate::header::MAGIC;
 use crate::params::OpenOptions;
-use crate::schunk::check_limit;
+use crate::schunk::{Parts, check_limit};
 use crate::seal::Mark;
 use crate::source::Source;
 
@@ -59,15 +58,6 @@ pub enum OlderCorrupt {
     /// The marker of the array of elements and the flag disagree about metalayers.
     #[error("has_metalayers is {found:#04x}, the first byte demands {expected:#04x}")]
     HasMetalayers { found: u8, expected: u8 },
-}
-
-/// What is read of an older frame when it is opened, in today's terms.
-pub(crate) struct Parts {
-    pub header: FrameHeader,
-    pub meta: Metalayers,
-    pub vlmeta: Metalayers,
-    pub trailer_len: u32,
-    pub mark: Mark,
 }
 
 impl FrameLayout {

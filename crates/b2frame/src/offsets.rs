@@ -71,6 +71,7 @@ impl Offset {
 }
 
 /// The index of a frame.
+#[derive(Clone)]
 pub(crate) struct Index {
     nchunks: u64,
     cbytes: u64,
@@ -91,6 +92,14 @@ pub(crate) enum Section {
 }
 
 impl Section {
+    /// Of a frame with this header.
+    pub(crate) fn of_header(header: &FrameHeader) -> Self {
+        match header.frame_type() {
+            FrameType::Contiguous => Self::Bytes(header.cbytes()),
+            FrameType::Sparse => Self::Files,
+        }
+    }
+
     /// A stored chunk must have its header inside of the data section, or a number that can be a
     /// file's.
     fn check(self, nchunk: u64, offset: u64) -> Result<(), Corrupt> {
@@ -106,6 +115,7 @@ impl Section {
     }
 }
 
+#[derive(Clone)]
 enum Offsets {
     /// All of them, where they are changed.
     Table(Vec<u64>),
@@ -114,6 +124,7 @@ enum Offsets {
 }
 
 /// An index chunk and what was decoded of it.
+#[derive(Clone)]
 struct Pages {
     nbytes: usize,
     cbytes: usize,
@@ -124,14 +135,8 @@ struct Pages {
 
 impl Index {
     /// The index of a frame without chunks.
-    pub(crate) fn empty() -> Self {
-        Self {
-            nchunks: 0,
-            cbytes: 0,
-            at: 0,
-            section: Section::Bytes(0),
-            offsets: Offsets::Repeated(0),
-        }
+    pub(crate) fn empty(section: Section) -> Self {
+        Self { nchunks: 0, cbytes: 0, at: 0, section, offsets: Offsets::Table(vec![]) }
     }
 
     /// Reads the header of the index chunk of a frame that has chunks, and more of it if it is
@@ -148,10 +153,7 @@ impl Index {
         let at = header.index_position();
         let chunk = parse_header(source, at, end)?;
         let nchunks = count(source.position(at), header, &chunk)?;
-        let section = match header.frame_type() {
-            FrameType::Contiguous => Section::Bytes(header.cbytes()),
-            FrameType::Sparse => Section::Files,
-        };
+        let section = Section::of_header(header);
         let cbytes = chunk.cbytes() as u64;
         let offsets = match read_repeated(source, at, &chunk)? {
             Some(offset) => Offsets::Repeated(offset),

@@ -33,11 +33,11 @@ use crate::edit::SChunkWriter;
 use crate::error::{Error, Result};
 use crate::header::{FIXED_LEN, FrameHeader, FrameLayout, FrameType, MIN_LEN};
 use crate::metalayers::{Metalayers, Section};
-use crate::offsets::{self, Index, MAX_NCHUNKS, Offset};
+use crate::offsets::{Index, MAX_NCHUNKS, Offset};
 use crate::params::{Checksums, EditOptions, FrameParams, OpenOptions};
 use crate::probe::Kind;
-use crate::schunk::{FrameState, SChunk, open_file, read_meta, read_trailer};
-use crate::seal::{Mark, SealState};
+use crate::schunk::{Draft, FrameState, Parts, SChunk, open_file, read_meta, read_trailer};
+use crate::seal::SealState;
 use crate::source::Source;
 use crate::sparse::{Folder, id_of};
 use crate::writer::Start;
@@ -334,18 +334,18 @@ impl<'a> Wreck<'a> {
     }
 
     fn salvage(mut self, rescue: &RescueOptions) -> Result<Salvage> {
-        if let Some((schunk, entries)) = self.opened()? {
-            let seal = Some(schunk.seal_state()?);
-            let has_table = schunk.checksums() == Some(Checksums::Chunks);
-            let saved = match schunk.layout() {
+        if let Some((frame, entries)) = self.opened()? {
+            let seal = Some(frame.snapshot().seal_state()?);
+            let has_table = frame.snapshot().checksums() == Some(Checksums::Chunks);
+            let saved = match frame.layout() {
                 FrameLayout::Current => {
-                    let FrameState { header, meta, vlmeta, .. } = schunk.into_state();
-                    let checksums = Checksums::default();
+                    let (meta, vlmeta) = (frame.meta().clone(), frame.vlmeta().clone());
+                    let (header, checksums) = (frame.header().clone(), Checksums::default());
                     let start = Start { header, meta, vlmeta, checksums };
                     self.decoded(start, entries, rescue)?
                 }
                 // Its chunks are read in their own way.
-                _ => decode_chunks(schunk, entries, vec![], rescue)?,
+                _ => decode_chunks(frame, entries, vec![], rescue)?,
             };
             let saved = Salvage { seal, is_opened: true, ..saved };
             return Ok(saved.compared(has_table));
@@ -366,16 +366,12 @@ impl<'a> Wreck<'a> {
     }
 
     /// The frame, if everything but its chunks can be read, and the numbers of its index.
-    fn opened(&self) -> Result<Option<(SChunk, Entries)>> {
-        let (source, options) = (self.source.clone(), self.options.clone());
-        let opened = match self.folder.clone() {
-            Some(folder) => SChunk::in_folder(source, folder, options),
-            None => SChunk::from_source(source, options),
-        };
-        let offsets = opened.and_then(|schunk| schunk.offsets().map(|offsets| (schunk, offsets)));
+    fn opened(&self) -> Result<Option<(Draft, Entries)>> {
+        let opened = Draft::open(self.source.clone(), self.folder.clone(), self.options.clone());
+        let offsets = opened.and_then(|frame| Ok((frame.snapshot().offsets()?, frame)));
         match offsets {
-            Ok((schunk, _)) if !sizes::has_sizes_of_chunks(&schunk) => Ok(None),
-            Ok((schunk, offsets)) => Ok(Some((schunk, Entries::of_index(offsets)))),
+            Ok((_, frame)) if !sizes::has_sizes_of_chunks(frame.snapshot()) => Ok(None),
+            Ok((offsets, frame)) => Ok(Some((frame, Entries::of_index(offsets)))),
             Err(error) if is_damage(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -535,25 +531,17 @@ impl<'a> Wreck<'a> {
 
     /// Decodes every chunk of the frame with this metadata.
     fn decoded(self, start: Start, entries: Entries, rescue: &RescueOptions) -> Result<Salvage> {
-        let schunk = self.without_chunks(start)?;
-        decode_chunks(schunk, entries, self.damage, rescue)
+        let frame = self.without_chunks(start)?;
+        decode_chunks(frame, entries, self.damage, rescue)
     }
 
     /// A frame with this metadata, whose index is empty.
-    fn without_chunks(&self, start: Start) -> Result<SChunk> {
-        let Start { mut header, meta, vlmeta, .. } = start;
-        let mut index = Index::empty();
-        let section = self.source.available()?.saturating_sub(header.header_len().into());
-        index.set_section(match self.folder {
-            Some(_) => offsets::Section::Files,
-            None => offsets::Section::Bytes(section),
-        });
-        header.set_cbytes(section);
-        let options = self.options.clone().for_items_of(&header, &meta);
-        let (source, folder, mark) = (self.source.clone(), self.folder.clone(), Mark::default());
-        let state =
-            FrameState { source, folder, header, trailer_len: 0, meta, vlmeta, mark, index };
-        Ok(SChunk::from_state(state, options))
+    fn without_chunks(&self, mut start: Start) -> Result<Draft> {
+        let section = self.source.available()?.saturating_sub(start.header.header_len().into());
+        start.header.set_cbytes(section);
+        let parts = Parts { trailer_len: 0, ..Parts::unwritten(start) };
+        let state = FrameState::new(self.source.clone(), self.folder.clone(), parts);
+        Ok(Draft::new(state, self.options.clone()))
     }
 }
 

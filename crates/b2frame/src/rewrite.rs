@@ -71,7 +71,7 @@ pub(crate) fn copy_live(
     to.append(&index)?;
     // Of a seal that is dropped on purpose nothing stays.
     let no_mark = Mark::default();
-    let old_mark = if matches!(seal, SealFrom::Nothing) { &schunk.state().mark } else { &no_mark };
+    let old_mark = if matches!(seal, SealFrom::Nothing) { schunk.state().mark() } else { &no_mark };
     let seal = places.seal(seal);
     let ending = Ending {
         seal: seal.as_ref(),

@@ -173,7 +173,7 @@ impl BodySum {
 
     /// Of a frame that is there, from its fingerprint; chunks are not read.
     pub(crate) fn of_frame(schunk: &SChunk) -> Result<Option<Self>> {
-        let Some((body, layer)) = schunk.state().mark.body().zip(schunk.state().mark.layer())
+        let Some((body, layer)) = schunk.state().mark().body().zip(schunk.state().mark().layer())
         else {
             return Ok(None);
         };

@@ -10,9 +10,9 @@ use super::SChunkWriter;
 use super::file::FrameFile;
 use super::files::ChunkFiles;
 use crate::error::{Error, Param, Result};
-use crate::header::{ChunkSize, FrameHeader, MAX_CHUNK};
-use crate::offsets::{MAX_NCHUNKS, Offset, Section};
-use crate::schunk::{ChunkBytes, Location, SChunk};
+use crate::header::{ChunkSize, MAX_CHUNK};
+use crate::offsets::{MAX_NCHUNKS, Offset};
+use crate::schunk::{ChunkBytes, Draft, FrameState, Location, SChunk};
 use crate::seal::BodySum;
 
 /// A chunk that is in storage, or stands for itself in the index, and has no place yet.
@@ -41,8 +41,8 @@ struct Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    fn new(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, schunk: &SChunk) -> Self {
-        Self { file, files: files.as_mut(), header_len: schunk.header().header_len().into() }
+    fn new(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, frame: &Draft) -> Self {
+        Self { file, files: files.as_mut(), header_len: frame.header().header_len().into() }
     }
 
     /// Writes a chunk to where no reader looks yet, and gives the number for the index.
@@ -89,7 +89,7 @@ impl SChunkWriter {
     /// `chunk` is none; [`Error::Write`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         self.begin()?;
-        self.place_chunk(Place::Before(self.schunk.nchunks()), chunk)
+        self.place_chunk(Place::Before(self.frame.nchunks()), chunk)
     }
 
     /// Inserts a chunk that is compressed already before another one, or after the last.
@@ -136,7 +136,7 @@ impl SChunkWriter {
     /// [`Param::NanTypesize`], [`Param::SpecialKind`], or a size that does not fit.
     pub fn append_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
         self.begin()?;
-        self.place_special(Place::Before(self.schunk.nchunks()), kind, nbytes)
+        self.place_special(Place::Before(self.frame.nchunks()), kind, nbytes)
     }
 
     /// Replaces a chunk by a run of the same size.
@@ -145,7 +145,7 @@ impl SChunkWriter {
     /// As [`append_special`](Self::append_special), or [`Param::ChunkNumber`].
     pub fn update_special(&mut self, nchunk: u64, kind: SpecialKind) -> Result<()> {
         self.begin()?;
-        let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+        let nbytes = self.frame.chunk_nbytes(nchunk)?;
         self.place_special(Place::InsteadOf(nchunk), kind, nbytes)
     }
 
@@ -176,12 +176,9 @@ impl SChunkWriter {
     pub fn delete(&mut self, nchunk: u64) -> Result<()> {
         self.begin()?;
         self.load_index()?;
-        let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+        let nbytes = self.frame.chunk_nbytes(nchunk)?;
         self.forget(nchunk);
-        self.edit_index(|offsets| {
-            offsets.remove(len_of(nchunk));
-        });
-        self.header_mut().replace_nbytes(nbytes, 0);
+        self.change_chunks().remove_chunk(nchunk, nbytes);
         Ok(())
     }
 
@@ -194,11 +191,8 @@ impl SChunkWriter {
         self.begin()?;
         self.check_order(order)?;
         self.load_index()?;
-        self.edit_index(|offsets| {
-            let moved =
-                order.iter().filter_map(|old| offsets.get(usize::try_from(*old).ok()?).copied());
-            *offsets = moved.collect();
-        });
+        let moved = order.iter().filter_map(|old| self.number(*old)).collect();
+        self.change_chunks().set_table(moved);
         Ok(())
     }
 
@@ -210,16 +204,13 @@ impl SChunkWriter {
         let zeros = Offset::of_special(SpecialKind::Zeros).ok_or(Param::SpecialKind)?;
         let kept: HashSet<u64> = chunks.iter().flatten().copied().collect();
         if self.seal.is_some() || self.files.is_some() {
-            let dropped = (0..self.schunk.nchunks()).filter(|nchunk| !kept.contains(nchunk));
+            let dropped = (0..self.frame.nchunks()).filter(|nchunk| !kept.contains(nchunk));
             dropped.for_each(|nchunk| self.forget(nchunk));
         }
-        self.edit_index(|offsets| {
-            let old = |nchunk: &u64| offsets.get(len_of(*nchunk)).copied();
-            *offsets =
-                chunks.iter().map(|chunk| chunk.as_ref().and_then(old).unwrap_or(zeros)).collect();
-        });
-        let size = self.schunk.chunksize().fixed().unwrap_or(0);
-        self.header_mut().set_nbytes((chunks.len() as u64).saturating_mul(size.into()));
+        let number = |chunk: &Option<u64>| chunk.and_then(|old| self.number(old)).unwrap_or(zeros);
+        let table = chunks.iter().map(number).collect();
+        let size = self.frame.header().chunksize().fixed().unwrap_or(0);
+        self.change_chunks().set_chunks(table, (chunks.len() as u64).saturating_mul(size.into()));
         Ok(())
     }
 
@@ -229,43 +220,48 @@ impl SChunkWriter {
     /// What is wrong with the chunks that are there, or [`Error::Write`].
     pub fn make_variable(&mut self) -> Result<()> {
         self.begin()?;
-        if self.schunk.chunksize() == ChunkSize::Variable {
+        if self.frame.header().chunksize() == ChunkSize::Variable {
             return Ok(());
         }
         self.load_index()?;
         let runs = self.noted_runs()?;
         self.store_runs(&runs)?;
-        self.header_mut().set_variable_chunks();
-        self.changed.chunks = true;
+        self.change_chunks().set_variable_chunks();
         Ok(())
     }
 
     /// The numbers of the index, which was loaded.
     pub(super) fn table(&self) -> &[u64] {
-        self.schunk.state().index.as_table()
+        self.frame.index().as_table()
     }
 
-    /// The header, to be changed.
-    pub(super) fn header_mut(&mut self) -> &mut FrameHeader {
-        &mut self.schunk.state_mut().header
+    /// The number of a chunk in the index, which was loaded.
+    fn number(&self, nchunk: u64) -> Option<u64> {
+        self.table().get(usize::try_from(nchunk).ok()?).copied()
+    }
+
+    /// The state, for a change of the chunks.
+    pub(super) fn change_chunks(&mut self) -> &mut FrameState {
+        self.changed.chunks = true;
+        self.frame.change()
     }
 
     /// Compresses data to a chunk.
     pub(super) fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>> {
-        if self.schunk.header().flags().vl_blocks() {
+        if self.frame.header().flags().vl_blocks() {
             return Err(Param::VlBlocks.into());
         }
-        let nchunk = self.schunk.nchunks();
+        let nchunk = self.frame.nchunks();
         self.encoder()?.encode(data).map_err(|source| Error::Compress { nchunk, source })
     }
 
     /// Compresses blocks to a chunk, of a kind that is younger than the others.
     fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         self.begin()?;
-        if self.schunk.nchunks() > 0 && !self.schunk.header().flags().vl_blocks() {
+        if self.frame.nchunks() > 0 && !self.frame.header().flags().vl_blocks() {
             return Err(Param::VlBlocks.into());
         }
-        let nchunk = self.schunk.nchunks();
+        let nchunk = self.frame.nchunks();
         let failed = |source| Error::Compress { nchunk, source };
         let cparams = self.cparams.clone().target(Target::Blosc3_0);
         Encoder::new(cparams.in_schunk())
@@ -275,7 +271,7 @@ impl SChunkWriter {
 
     fn encoder(&mut self) -> Result<&mut Encoder> {
         if self.encoder.is_none() {
-            let nchunk = self.schunk.nchunks();
+            let nchunk = self.frame.nchunks();
             let made = Encoder::new(self.cparams.clone().in_schunk());
             self.encoder = Some(made.map_err(|source| Error::Compress { nchunk, source })?);
         }
@@ -284,7 +280,7 @@ impl SChunkWriter {
 
     /// Stores a chunk and gives it its place.
     pub(super) fn place_chunk(&mut self, place: Place, chunk: &[u8]) -> Result<()> {
-        let nchunk = self.schunk.nchunks();
+        let nchunk = self.frame.nchunks();
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
         let parsed = Chunk::parse(chunk).map_err(wrong)?;
         let header = parsed.header();
@@ -308,12 +304,12 @@ impl SChunkWriter {
         nbytes: usize,
     ) -> Result<()> {
         self.check_size(place, nbytes)?;
-        let typesize = self.schunk.typesize();
+        let typesize = self.frame.typesize();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
         }
         let offset = Offset::of_special(kind).ok_or(Param::SpecialKind)?;
-        let is_noted = self.schunk.chunksize() != ChunkSize::Variable
+        let is_noted = self.frame.header().chunksize() != ChunkSize::Variable
             && nbytes.checked_rem(typesize) == Some(0);
         let ready =
             if is_noted { Ready { offset, nbytes } } else { self.store_special(kind, nbytes)? };
@@ -324,7 +320,7 @@ impl SChunkWriter {
     /// C-Blosc2 before 3.1.5 refuses. A chunk that says itself that it is zeros, NaN or nothing
     /// is refused by all releases.
     fn store_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<Ready> {
-        let (nchunk, typesize) = (self.schunk.nchunks(), self.schunk.typesize());
+        let (nchunk, typesize) = (self.frame.nchunks(), self.frame.typesize());
         let failed = |source| Error::Compress { nchunk, source };
         let is_whole = nbytes.checked_rem(typesize) == Some(0);
         let mut data = vec![0; if is_whole { typesize } else { nbytes }];
@@ -344,7 +340,7 @@ impl SChunkWriter {
     /// Writes a chunk's bytes to where no reader looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
         let number =
-            Storage::new(&mut self.file, &mut self.files, &self.schunk).store_chunk(chunk)?;
+            Storage::new(&mut self.file, &mut self.files, &self.frame).store_chunk(chunk)?;
         self.note_stored(number, chunk);
         self.count_stored(chunk.len());
         Ok(number)
@@ -352,15 +348,13 @@ impl SChunkWriter {
 
     /// Adds `cbytes` bytes of chunks that were written.
     fn count_stored(&mut self, cbytes: usize) {
-        let state = self.schunk.state_mut();
         if self.files.is_some() {
-            state.header.add_cbytes(cbytes as u64);
+            self.change_chunks().add_file(cbytes as u64);
         } else {
-            let cbytes = self.file.end().saturating_sub(state.header.header_len().into());
-            state.header.set_cbytes(cbytes);
-            state.index.set_section(Section::Bytes(cbytes));
+            let header_len = self.frame.header().header_len().into();
+            let cbytes = self.file.end().saturating_sub(header_len);
+            self.change_chunks().set_cbytes(cbytes);
         }
-        self.changed.chunks = true;
     }
 
     /// Puts new chunks in the place of old ones, while those are read, by threads if need be:
@@ -374,8 +368,8 @@ impl SChunkWriter {
     ) -> Result<()> {
         self.begin()?;
         let (mut stored, mut cbytes) = (vec![], 0_usize);
-        let mut storage = Storage::new(&mut self.file, &mut self.files, &self.schunk);
-        let (seal, schunk) = (&mut self.seal, &self.schunk);
+        let mut storage = Storage::new(&mut self.file, &mut self.files, &self.frame);
+        let (seal, schunk) = (&mut self.seal, self.frame.snapshot());
         let made = make(schunk, &mut |nchunk, chunk| {
             let Some(chunk) = chunk else {
                 stored.push((nchunk, Err(SpecialKind::Zeros)));
@@ -403,7 +397,7 @@ impl SChunkWriter {
                     self.check_size(place, ready.nbytes)?;
                     self.put_in_place(place, ready)
                 }
-                Err(kind) => self.place_special(place, kind, self.schunk.chunk_nbytes(nchunk)?),
+                Err(kind) => self.place_special(place, kind, self.frame.chunk_nbytes(nchunk)?),
             }
         });
         self.file.leave_outgrown(placed.is_ok());
@@ -413,31 +407,29 @@ impl SChunkWriter {
     /// The index gets an entry, and the sums follow.
     pub(super) fn put_in_place(&mut self, place: Place, ready: Ready) -> Result<()> {
         self.load_index()?;
-        let old = match place {
-            Place::Before(_) => 0,
-            Place::InsteadOf(nchunk) => self.schunk.chunk_nbytes(nchunk)?,
-        };
         match place {
             Place::Before(nchunk) => {
                 self.seal_entry(ready.offset);
-                self.edit_index(|offsets| {
-                    offsets.insert(len_of(nchunk).min(offsets.len()), ready.offset)
-                });
+                self.change_chunks().insert_chunk(nchunk, ready.offset, ready.nbytes);
             }
-            Place::InsteadOf(nchunk) => self.set_offset(nchunk, ready.offset),
+            Place::InsteadOf(nchunk) => {
+                let old = self.frame.chunk_nbytes(nchunk)?;
+                self.forget(nchunk);
+                self.seal_entry(ready.offset);
+                self.change_chunks().replace_chunk(nchunk, ready.offset, old, ready.nbytes);
+            }
         }
-        self.header_mut().replace_nbytes(old, ready.nbytes);
         Ok(())
     }
 
     /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
     fn forget(&mut self, nchunk: u64) {
-        let number = self.table().get(len_of(nchunk)).copied();
+        let number = self.number(nchunk);
         number.into_iter().for_each(|number| self.unseal_entry(nchunk, number));
         let id = number.and_then(|number| u32::try_from(number).ok());
         if let (Some(files), Some(id)) = (&mut self.files, id) {
             let len = files.forget(id);
-            self.header_mut().subtract_cbytes(len);
+            self.frame.change().subtract_file(len);
         }
     }
 
@@ -445,39 +437,31 @@ impl SChunkWriter {
     pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) {
         self.forget(nchunk);
         self.seal_entry(number);
-        self.edit_index(|offsets| {
-            offsets.get_mut(len_of(nchunk)).into_iter().for_each(|offset| *offset = number);
-        });
-    }
-
-    /// Changes the table of the index, which was loaded, and forgets what was computed from it.
-    fn edit_index(&mut self, edit: impl FnOnce(&mut Vec<u64>)) {
-        self.schunk.state_mut().index.edit(edit);
-        self.changed.chunks = true;
+        self.change_chunks().set_number(nchunk, number);
     }
 
     /// Makes the index a table that can be changed.
     pub(super) fn load_index(&mut self) -> Result<()> {
-        if self.schunk.state().index.is_table() {
+        if self.frame.index().is_table() {
             return Ok(());
         }
-        let table = self.schunk.offsets()?;
+        let table = self.frame.snapshot().offsets()?;
         // C-Blosc2 notes runs in frames of variable chunk sizes too. Their sizes can be told only
         // now.
-        let is_variable = self.schunk.chunksize() == ChunkSize::Variable;
+        let is_variable = self.frame.header().chunksize() == ChunkSize::Variable;
         let runs = if is_variable { self.noted_runs()? } else { vec![] };
-        self.schunk.state_mut().index.set_table(table);
+        self.frame.change().set_table(table);
         self.store_runs(&runs)
     }
 
     /// All runs that only the index knows of: chunk, kind, size (bytes).
     fn noted_runs(&self) -> Result<Vec<(u64, SpecialKind, usize)>> {
-        let run = |nchunk| match self.schunk.locate(nchunk) {
+        let run = |nchunk| match self.frame.snapshot().locate(nchunk) {
             Ok(Location::Special { kind, nbytes }) => Some(Ok((nchunk, kind, nbytes))),
             Ok(Location::Stored { .. }) => None,
             Err(error) => Some(Err(error)),
         };
-        (0..self.schunk.nchunks()).filter_map(run).collect()
+        (0..self.frame.nchunks()).filter_map(run).collect()
     }
 
     /// Makes runs chunks of their own: in a frame of variable chunk sizes the index has no room for
@@ -492,19 +476,19 @@ impl SChunkWriter {
 
     /// Whether a chunk with VL-blocks, or without, may be in this frame. The first chunk decides.
     fn check_kind(&mut self, is_vl: bool, is_run: bool) -> Result<()> {
-        if is_vl == self.schunk.header().flags().vl_blocks() || is_run {
+        if is_vl == self.frame.header().flags().vl_blocks() || is_run {
             return Ok(());
         }
-        if !is_vl || self.schunk.nchunks() > 0 {
+        if !is_vl || self.frame.nchunks() > 0 {
             return Err(Param::VlBlocks.into());
         }
-        self.header_mut().set_vl_blocks();
+        self.frame.change().set_vl_blocks();
         Ok(())
     }
 
     /// Whether a chunk of `nbytes` bytes may be there.
     pub(super) fn check_size(&self, place: Place, nbytes: usize) -> Result<()> {
-        let nchunks = self.schunk.nchunks();
+        let nchunks = self.frame.nchunks();
         let (nchunk, is_last, is_new) = match place {
             Place::Before(nchunk) => (nchunk, nchunk == nchunks, true),
             Place::InsteadOf(nchunk) => (nchunk, nchunk.saturating_add(1) == nchunks, false),
@@ -518,7 +502,7 @@ impl SChunkWriter {
         if is_new && nchunks >= MAX_NCHUNKS {
             return Err(Param::TooManyChunks { max: MAX_NCHUNKS }.into());
         }
-        let expected = match self.schunk.chunksize() {
+        let expected = match self.frame.header().chunksize() {
             ChunkSize::Fixed(size) => u64::from(size.get()),
             ChunkSize::Variable | ChunkSize::Unset => MAX_CHUNK as u64,
         };
@@ -526,7 +510,7 @@ impl SChunkWriter {
             return Err(Param::AfterLastChunk.into());
         }
         let nbytes = nbytes as u64;
-        let is_exact = nbytes == expected || self.schunk.chunksize().fixed().is_none();
+        let is_exact = nbytes == expected || self.frame.header().chunksize().fixed().is_none();
         if nbytes > expected || !is_last && !is_exact {
             return Err(Param::ChunkNbytes { nbytes, expected }.into());
         }
@@ -535,19 +519,19 @@ impl SChunkWriter {
 
     /// Whether the last chunk is shorter than the others and must stay the last.
     pub(super) fn has_short_end(&self) -> bool {
-        let size = self.schunk.chunksize().fixed().unwrap_or(1);
-        self.schunk.nbytes().checked_rem(size.into()) != Some(0)
+        let size = self.frame.header().chunksize().fixed().unwrap_or(1);
+        self.frame.header().nbytes().checked_rem(size.into()) != Some(0)
     }
 
     fn check_order(&self, order: &[u64]) -> Result<()> {
-        let nchunks = self.schunk.nchunks();
+        let nchunks = self.frame.nchunks();
         let wrong = |nchunk| Err(Param::Order { nchunk, nchunks }.into());
         if order.len() as u64 != nchunks {
             return wrong(order.len() as u64);
         }
         let mut is_there = vec![false; order.len()];
         for nchunk in order {
-            match is_there.get_mut(len_of(*nchunk)) {
+            match usize::try_from(*nchunk).ok().and_then(|at| is_there.get_mut(at)) {
                 Some(there) if !*there => *there = true,
                 _ => return wrong(*nchunk),
             }
@@ -557,9 +541,4 @@ impl SChunkWriter {
         }
         Ok(())
     }
-}
-
-/// A chunk number as an index in memory.
-fn len_of(nchunk: u64) -> usize {
-    usize::try_from(nchunk).unwrap_or(usize::MAX)
 }

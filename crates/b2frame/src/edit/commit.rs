@@ -14,6 +14,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::path::Path;
 
 use blosc_io::MemStore;
 
@@ -54,7 +55,7 @@ impl SChunkWriter {
     /// Commits and keeps the lock.
     fn commit_held(&mut self) -> Result<()> {
         self.settle()?;
-        if self.changed == Changed::default() && !self.file.is_new {
+        if self.changed == Changed::default() && !self.file.is_new() {
             self.show_seal();
             return Ok(());
         }
@@ -68,7 +69,7 @@ impl SChunkWriter {
 
     /// Refuses a chunk over which a write has failed: what readers see stays as it was.
     fn check_untorn(&self) -> Result<()> {
-        let header_len = u64::from(self.schunk.header().header_len());
+        let header_len = u64::from(self.frame.header().header_len());
         let is_named = |at: &u64| self.table().contains(&at.saturating_sub(header_len));
         let Some(at) = self.file.torn().find(is_named) else { return Ok(()) };
         let source = io::Error::other("a write over this chunk has failed before");
@@ -79,13 +80,15 @@ impl SChunkWriter {
         if self.files.is_some() {
             return self.commit_files();
         }
-        let is_longer = self.schunk.meta().header_len() != self.schunk.header().header_len();
+        let is_longer = self.frame.meta().header_len() != self.frame.header().header_len();
         let has_trailer = self.changed.vlmeta || self.changed.meta && self.seal.is_some();
-        let is_trailer_alone = self.schunk.nbytes() == 0 && has_trailer && self.file.path.is_some();
-        let is_bloated = self.changed.chunks && self.schunk.nbytes() > 0 && self.is_mostly_dead();
+        let is_trailer_alone =
+            self.frame.header().nbytes() == 0 && has_trailer && self.file.path().is_some();
+        let is_bloated =
+            self.changed.chunks && self.frame.header().nbytes() > 0 && self.is_mostly_dead();
         if is_longer || is_trailer_alone || self.needs_long_write() || is_bloated {
             self.rewrite()
-        } else if self.schunk.nbytes() > 0 {
+        } else if self.frame.header().nbytes() > 0 {
             self.commit_data()
         } else {
             self.commit_empty()
@@ -96,15 +99,15 @@ impl SChunkWriter {
     /// a mixture: then a new file takes the place of a file.
     fn needs_long_write(&self) -> bool {
         self.changed.meta
-            && self.file.path.is_some()
-            && !self.file.is_new
+            && self.file.path().is_some()
+            && !self.file.is_new()
             && self.changed_meta_len() > SECTOR_LEN
     }
 
     /// Up to where the header changes (bytes).
     fn changed_meta_len(&self) -> usize {
-        let new = self.schunk.meta().bytes();
-        let Some(old) = self.file.known.as_ref().map(|known| &known.header) else {
+        let new = self.frame.meta().bytes();
+        let Some(old) = self.file.known().map(|known| &known.header) else {
             return new.len();
         };
         let differs = |at: &usize| old.get(*at) != new.get(*at);
@@ -124,11 +127,11 @@ impl SChunkWriter {
         self.commit_held()?;
         self.load_index()?;
         let saved = match &mut self.files {
-            Some(files) => files.sweep(self.schunk.state().index.as_table())?,
+            Some(files) => files.sweep(self.frame.index().as_table())?,
             None => {
-                let before = self.schunk.frame_len();
+                let before = self.frame.header().frame_len();
                 self.rewrite()?;
-                before.saturating_sub(self.schunk.frame_len())
+                before.saturating_sub(self.frame.header().frame_len())
             }
         };
         self.held = None;
@@ -137,13 +140,13 @@ impl SChunkWriter {
 
     /// Index and trailer after everything, then the header.
     fn commit_data(&mut self) -> Result<()> {
-        let is_new = self.file.is_new;
-        let (mut header, start) = (self.schunk.header().clone(), self.file.end());
-        let mut index_len = self.schunk.index_len();
+        let is_new = self.file.is_new();
+        let (mut header, start) = (self.frame.header().clone(), self.file.end());
+        let mut index_len = self.frame.index().cbytes();
         let mut bytes = vec![];
         if self.changed.chunks || is_new {
             self.load_index()?;
-            bytes = encode_index(self.table(), self.schunk.registries())?;
+            bytes = encode_index(self.table(), self.frame.registries())?;
             index_len = bytes.len() as u64;
             header.set_cbytes(start.saturating_sub(header.header_len().into()));
         }
@@ -159,12 +162,11 @@ impl SChunkWriter {
             // changes nothing.
             self.file.write_behind(start, &bytes)?;
             self.file.sync()?;
-            self.write_header(header, index_len)?;
-            self.schunk.state_mut().trailer_len = trailer::len(&trailer);
+            self.write_header(header, index_len, trailer::len(&trailer))?;
             self.note_sealed(mark);
             return Ok(());
         }
-        self.write_header(header, index_len)
+        self.write_header(header, index_len, self.frame.trailer_len())
     }
 
     /// What lies between the chunks and the next trailer, where the index stays: for the seal.
@@ -175,7 +177,7 @@ impl SChunkWriter {
         if self.has_chunk_sums() {
             self.load_index()?;
         }
-        let start = self.schunk.state().index.position();
+        let start = self.frame.index().position();
         let len = usize::try_from(self.file.end().saturating_sub(start)).unwrap_or(usize::MAX);
         self.file.source().read_vec(start, len)
     }
@@ -191,9 +193,9 @@ impl SChunkWriter {
         self.load_index()?;
         let index = match self.table() {
             [] => vec![],
-            table => encode_index(table, self.schunk.registries())?,
+            table => encode_index(table, self.frame.registries())?,
         };
-        let mut header = self.schunk.header().clone();
+        let mut header = self.frame.header().clone();
         if header.nbytes() == 0 {
             header.set_cbytes(0);
         }
@@ -206,15 +208,14 @@ impl SChunkWriter {
         let Sealed { trailer, mark } = self.encode_trailer(&mut written, at, &index, index_len)?;
         header = written.clone();
         header.set_cbytes(cbytes);
-        let meta = self.schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default();
+        let meta = self.frame.meta().bytes().get(FIXED_LEN..).unwrap_or_default();
         let image = [written.encode().as_slice(), meta, &index, &trailer].concat();
         let Some(files) = &mut self.files else { return Ok(()) };
-        self.file.known = None;
+        self.file.forget_look();
         let store = files.commit(&image)?;
-        files.clean(self.schunk.state().index.as_table());
-        self.file.store.replace(Box::new(ReadOnly(store)));
-        self.schunk.state_mut().trailer_len = trailer::len(&trailer);
-        self.adopt(header, index_len);
+        files.clean(self.frame.index().as_table());
+        self.file.replace_store(Box::new(ReadOnly(store)), None);
+        self.adopt(header, index_len, trailer::len(&trailer));
         self.note_sealed(mark);
         self.changed = Changed::default();
         Ok(())
@@ -228,7 +229,7 @@ impl SChunkWriter {
     /// compressed bytes than there are. A reader that did not look at the index since then
     /// finds another chunk under the number.
     fn lower_numbers(&mut self) -> Result<bool> {
-        let bound = self.schunk.cbytes().saturating_sub(MIN_CHUNK);
+        let bound = self.frame.header().cbytes().saturating_sub(MIN_CHUNK);
         if self.largest_number().is_none_or(|id| id <= bound) {
             return Ok(false);
         }
@@ -260,11 +261,11 @@ impl SChunkWriter {
     /// Writes a chunk to the file of another number.
     fn copy_file(&mut self, nchunk: u64, id: u64) -> Result<u64> {
         if let (ChunkBytes::Stored(bytes), Some(files)) =
-            (self.schunk.chunk(nchunk)?, &mut self.files)
+            (self.frame.snapshot().chunk(nchunk)?, &mut self.files)
         {
             files.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
             self.note_stored(id, &bytes);
-            self.header_mut().add_cbytes(bytes.len() as u64);
+            self.frame.change().add_file(bytes.len() as u64);
         }
         Ok(id)
     }
@@ -276,76 +277,78 @@ impl SChunkWriter {
 
     /// The trailer right after the header, where nothing may lie that readers still need.
     fn commit_empty(&mut self) -> Result<()> {
-        let mut header = self.schunk.header().clone();
+        let mut header = self.frame.header().clone();
         let header_len = u64::from(header.header_len());
         header.set_cbytes(0);
         let Sealed { trailer, mark } = self.encode_trailer(&mut header, header_len, &[], 0)?;
-        if self.changed.chunks || self.changed.vlmeta || self.seal.is_some() || self.file.is_new {
+        if self.changed.chunks || self.changed.vlmeta || self.seal.is_some() || self.file.is_new() {
             self.vacate(trailer.len() as u64)?;
             self.file.write(header_len, &trailer)?;
             self.file.sync()?;
         }
-        self.write_header(header, 0)?;
-        self.schunk.state_mut().trailer_len = trailer::len(&trailer);
+        self.write_header(header, 0, trailer::len(&trailer))?;
         self.note_sealed(mark);
-        self.file.cut(self.schunk.frame_len())
+        self.file.cut(self.frame.header().frame_len())
     }
 
     /// Writes the header, which is what makes a commit, and takes the frame for committed.
-    fn write_header(&mut self, header: FrameHeader, index_len: u64) -> Result<()> {
+    fn write_header(
+        &mut self,
+        header: FrameHeader,
+        index_len: u64,
+        trailer_len: u32,
+    ) -> Result<()> {
         let mut bytes = header.encode().to_vec();
-        if self.changed.meta || self.file.is_new {
+        if self.changed.meta || self.file.is_new() {
             let to = self.changed_meta_len();
-            let meta = self.schunk.meta().bytes().get(FIXED_LEN..to).unwrap_or_default();
+            let meta = self.frame.meta().bytes().get(FIXED_LEN..to).unwrap_or_default();
             bytes.extend_from_slice(meta);
         }
         self.file.protect(header.frame_len());
-        self.file.known = None;
+        self.file.forget_look();
         self.file.write(0, &bytes)?;
         self.file.sync()?;
-        self.adopt(header, index_len);
+        self.adopt(header, index_len, trailer_len);
         Ok(())
     }
 
-    /// The super-chunk for reading is the committed one.
-    fn adopt(&mut self, header: FrameHeader, index_len: u64) {
+    /// The state is the committed one.
+    fn adopt(&mut self, header: FrameHeader, index_len: u64, trailer_len: u32) {
         self.file.commit(header.frame_len());
-        self.schunk.state_mut().set_written(header, index_len);
+        self.frame.change().set_written(header, index_len, trailer_len);
     }
 
     /// Moves away what readers need of the first bytes after the header, in a commit of its own.
     fn vacate(&mut self, nbytes: u64) -> Result<()> {
-        let Some(frame_len) = self.file.committed.filter(|_| !self.file.is_new) else {
+        let Some(frame_len) = self.file.committed() else {
             return Ok(());
         };
         self.file.cut(frame_len)?;
         let options = EditOptions { durability: self.file.durability(), ..EditOptions::default() };
-        let options = EditOptions {
-            open: self.schunk.open_options().clone().offset(self.file.base()),
-            ..options
-        };
-        let mut old = Self::open_shared(self.file.store.clone(), &options)?;
-        if old.schunk.nbytes() == 0 {
+        let options =
+            EditOptions { open: self.frame.options().clone().offset(self.file.base()), ..options };
+        let mut old = Self::open_shared(self.file.store(), &options)?;
+        if old.frame.header().nbytes() == 0 {
             return Ok(());
         }
         old.lock()?;
         old.load_index()?;
-        for nchunk in 0..old.schunk.nchunks() {
-            let offset = old.schunk.offset_of(nchunk)?;
+        for nchunk in 0..old.frame.nchunks() {
+            let offset = old.frame.snapshot().offset_of(nchunk)?;
             if matches!(offset, Offset::Stored(offset) if offset < nbytes) {
                 old.move_to_end(nchunk)?;
             }
         }
         // The index must move even if no chunk does.
         old.changed.chunks = true;
-        self.file.known = None;
+        self.file.forget_look();
         old.commit()?;
-        self.file.commit(old.schunk.frame_len());
+        self.file.commit(old.frame.header().frame_len());
         Ok(())
     }
 
     fn move_to_end(&mut self, nchunk: u64) -> Result<()> {
-        if let ChunkBytes::Stored(bytes) = self.schunk.chunk(nchunk)? {
+        if let ChunkBytes::Stored(bytes) = self.frame.snapshot().chunk(nchunk)? {
             let offset = self.store(&bytes)?;
             self.set_offset(nchunk, offset);
         }
@@ -355,12 +358,13 @@ impl SChunkWriter {
     /// Writes the frame anew: to a file that takes the place of this one, or else over it.
     fn rewrite(&mut self) -> Result<()> {
         self.load_index()?;
-        match self.file.path.clone() {
+        match self.file.path().map(Path::to_path_buf) {
             Some(path) => {
-                self.file.known = None;
-                let (store, copy, lock) = write_file(&self.schunk, &path, self.seal_from())?;
-                self.file.set_id(store.id());
-                self.file.store.replace(Box::new(store));
+                self.file.forget_look();
+                let (store, copy, lock) =
+                    write_file(self.frame.snapshot(), &path, self.seal_from())?;
+                let id = store.id();
+                self.file.replace_store(Box::new(store), id);
                 self.held.get_or_insert_default().replace(lock);
                 self.take_copy(copy);
                 self.note_look();
@@ -368,8 +372,8 @@ impl SChunkWriter {
             }
             None => {
                 let mut image = MemStore::default();
-                let copy = copy_live(&self.schunk, &mut image, self.seal_from())?;
-                self.file.known = None;
+                let copy = copy_live(self.frame.snapshot(), &mut image, self.seal_from())?;
+                self.file.forget_look();
                 self.file.write(0, image.as_bytes())?;
                 self.file.cut(copy.header.frame_len())?;
                 self.file.sync()?;
@@ -380,9 +384,8 @@ impl SChunkWriter {
     }
 
     fn take_copy(&mut self, copy: Copied) {
-        self.schunk.state_mut().index.edit(|table| *table = copy.table);
-        self.schunk.state_mut().trailer_len = copy.trailer_len;
-        self.adopt(copy.header, copy.index_len);
+        self.frame.change().set_table(copy.table);
+        self.adopt(copy.header, copy.index_len, copy.trailer_len);
         self.seal = copy.seal;
         self.note_sealed(copy.mark);
     }

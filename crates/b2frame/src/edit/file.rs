@@ -8,7 +8,7 @@
 //! ```
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_io::lock::FileId;
@@ -25,14 +25,14 @@ const OUTGROWN_SLACK: usize = 8;
 
 /// Where a contiguous frame is written.
 pub(super) struct FrameFile {
-    pub(super) store: Shared,
+    store: Shared,
     /// The file's name, if the frame is a whole file that may be replaced by another.
-    pub(super) path: Option<PathBuf>,
+    path: Option<PathBuf>,
     base: u64,
     /// Length of the frame that readers see; nothing for one that was never committed (bytes).
-    pub(super) committed: Option<u64>,
+    committed: Option<u64>,
     /// Whether there was no commit yet.
-    pub(super) is_new: bool,
+    is_new: bool,
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
     /// Chunks that were written since the last commit in the place of others, which no reader has
@@ -46,14 +46,14 @@ pub(super) struct FrameFile {
     torn: HashSet<u64>,
     durability: Durability,
     /// Which file it is, if it is one.
-    pub(super) id: Option<FileId>,
+    id: Option<FileId>,
     /// What the frame looked like under the lock, if others can find it; nothing while it is
     /// written.
-    pub(super) known: Option<Look>,
+    known: Option<Look>,
     /// Length of the store then, and since (bytes).
     known_len: u64,
     /// Whether another program has changed the frame, without a lock.
-    pub(super) is_foreign: bool,
+    is_foreign: bool,
 }
 
 impl FrameFile {
@@ -109,6 +109,64 @@ impl FrameFile {
     /// The frame, for reading.
     pub(super) fn source(&self) -> Source {
         Source::new(Arc::new(self.store.clone()), self.base)
+    }
+
+    /// The store, which the frame shares with its readers.
+    pub(super) fn store(&self) -> Shared {
+        self.store.clone()
+    }
+
+    /// Goes on in another store.
+    pub(super) fn replace_store(&mut self, store: Box<dyn WriteAt>, id: Option<FileId>) {
+        self.store.replace(store);
+        self.id = id;
+    }
+
+    /// Notes which file it is, and its name if the frame is a whole file that may be replaced.
+    pub(super) fn set_file(&mut self, id: Option<FileId>, path: Option<PathBuf>) {
+        (self.id, self.path) = (id, path);
+    }
+
+    /// Which file it is, if it is one.
+    pub(super) fn id(&self) -> Option<FileId> {
+        self.id
+    }
+
+    /// The file's name, if the frame is a whole file that may be replaced by another.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Whether there was no commit yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Length of the frame that was committed (bytes).
+    pub(super) fn committed(&self) -> Option<u64> {
+        self.committed.filter(|_| !self.is_new)
+    }
+
+    /// What the frame looked like under the lock, if others can find it; nothing while it is
+    /// written.
+    pub(super) fn known(&self) -> Option<&Look> {
+        self.known.as_ref()
+    }
+
+    /// Notes what the frame looks like, if others can find it, and how long the store is.
+    pub(super) fn note_look(&mut self, look: Option<Look>) {
+        self.known = look;
+        self.known_len = self.store.len().unwrap_or(0);
+    }
+
+    /// The frame is about to look different.
+    pub(super) fn forget_look(&mut self) {
+        self.known = None;
+    }
+
+    /// Notes that another program has changed the frame, without a lock.
+    pub(super) fn note_foreign(&mut self) {
+        self.is_foreign = true;
     }
 
     /// What commits are to survive.
@@ -276,15 +334,17 @@ impl FrameFile {
         self.cut(self.end)
     }
 
-    /// Notes how long the store is.
-    pub(super) fn note_len(&mut self) {
-        self.known_len = self.store.len().unwrap_or(0);
-    }
-
     /// Whether the store is as long as what is in it and what was added.
     pub(super) fn has_known_len(&self) -> Result<bool> {
         let len = self.store.len().map_err(|source| Error::Open { source })?;
         Ok(len == self.known_len.max(self.base.saturating_add(self.end)))
+    }
+
+    /// Whether the header is the one that is known.
+    fn header_is_known(&self) -> bool {
+        let Some(known) = &self.known else { return true };
+        let header = self.source().read_vec(0, known.header.len());
+        header.is_ok_and(|header| header == known.header)
     }
 
     fn write_error(&self, source: std::io::Error) -> Error {

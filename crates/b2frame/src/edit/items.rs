@@ -29,7 +29,7 @@ impl SChunkWriter {
             return Ok(());
         }
         self.lock()?;
-        let Some(size) = self.schunk.chunksize().fixed() else {
+        let Some(size) = self.frame.header().chunksize().fixed() else {
             return data.chunks(self.max_chunk()).try_for_each(|data| self.append_as_chunk(data));
         };
         let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -61,7 +61,7 @@ impl SChunkWriter {
                 self.append_vl(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
             });
         }
-        if self.schunk.chunksize().fixed().is_some() {
+        if self.frame.header().chunksize().fixed().is_some() {
             return other.decode_ordered(0..other.nchunks(), budget, |_, data| self.append(data));
         }
         // Large chunks would come in parts.
@@ -97,7 +97,7 @@ impl SChunkWriter {
     /// has whole ones, what is wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or
     /// [`Error::Write`](crate::Error::Write).
     pub fn write(&mut self, start: u64, items: &[u8]) -> Result<()> {
-        let typesize = self.schunk.typesize() as u64;
+        let typesize = self.frame.typesize() as u64;
         let (len, at) = (items.len() as u64, start.saturating_mul(typesize));
         if len.checked_rem(typesize) != Some(0) {
             let expected = len.next_multiple_of(typesize.max(1));
@@ -112,15 +112,15 @@ impl SChunkWriter {
     /// As [`write`](Self::write).
     pub fn write_bytes(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
         self.begin()?;
-        let len = self.schunk.nbytes();
+        let len = self.frame.header().nbytes();
         let end = start.saturating_add(bytes.len() as u64);
         if end > len {
             return Err(Param::Range { start, end, len }.into());
         }
         let (mut at, mut bytes) = (start, bytes);
         while !bytes.is_empty() {
-            let (nchunk, from) = self.schunk.chunk_at(at)?;
-            let nbytes = self.schunk.chunk_nbytes(nchunk)?;
+            let (nchunk, from) = self.frame.snapshot().chunk_at(at)?;
+            let nbytes = self.frame.chunk_nbytes(nchunk)?;
             let (now, later) = bytes.split_at(nbytes.saturating_sub(from).min(bytes.len()));
             if now.len() == nbytes {
                 self.place_data(Place::InsteadOf(nchunk), now)?;
@@ -148,14 +148,14 @@ impl SChunkWriter {
 
     /// Overwrites a part of a chunk.
     fn patch(&mut self, nchunk: u64, from: usize, bytes: &[u8]) -> Result<()> {
-        let mut data = self.schunk.decode_chunk(nchunk)?;
+        let mut data = self.frame.snapshot().decode_chunk(nchunk)?;
         let to = from.saturating_add(bytes.len());
         data.get_mut(from..to).into_iter().for_each(|part| part.copy_from_slice(bytes));
         self.place_data(Place::InsteadOf(nchunk), &data)
     }
 
     fn append_as_chunk(&mut self, data: &[u8]) -> Result<()> {
-        self.place_data(Place::Before(self.schunk.nchunks()), data)
+        self.place_data(Place::Before(self.frame.nchunks()), data)
     }
 
     fn place_data(&mut self, place: Place, data: &[u8]) -> Result<()> {
@@ -169,8 +169,8 @@ impl SChunkWriter {
         if !self.tail.is_empty() || !self.has_short_end() {
             return Ok(());
         }
-        let Some(last) = self.schunk.nchunks().checked_sub(1) else { return Ok(()) };
-        let tail = self.schunk.decode_chunk(last)?;
+        let Some(last) = self.frame.nchunks().checked_sub(1) else { return Ok(()) };
+        let tail = self.frame.snapshot().decode_chunk(last)?;
         self.delete(last)?;
         self.tail = tail;
         Ok(())
@@ -182,8 +182,8 @@ impl SChunkWriter {
 
     /// Most data of a chunk, in whole items (bytes).
     fn max_chunk(&self) -> usize {
-        let rest = MAX_CHUNK.checked_rem(self.schunk.typesize()).unwrap_or(0);
-        match self.schunk.chunksize() {
+        let rest = MAX_CHUNK.checked_rem(self.frame.typesize()).unwrap_or(0);
+        match self.frame.header().chunksize() {
             ChunkSize::Fixed(size) => usize::try_from(size.get()).unwrap_or(MAX_CHUNK),
             ChunkSize::Variable | ChunkSize::Unset => MAX_CHUNK.saturating_sub(rest).max(1),
         }

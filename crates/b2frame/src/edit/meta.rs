@@ -22,10 +22,8 @@ impl SChunkWriter {
     pub fn set_meta(&mut self, name: impl AsRef<[u8]>, content: &[u8]) -> Result<()> {
         self.begin()?;
         let name = name.as_ref();
-        if !self.schunk.state_mut().meta.overwrite(name, content) {
-            let layers = with_layer(self.schunk.meta(), name, content);
-            self.schunk.state_mut().meta = new_meta(&layers)?;
-            self.move_start();
+        if !self.frame.change().overwrite_meta(name, content) {
+            self.replace_meta(&with_layer(self.frame.meta(), name, content))?;
         }
         self.changed.meta = true;
         Ok(())
@@ -39,10 +37,9 @@ impl SChunkWriter {
     pub fn delete_meta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
         self.begin()?;
         let name = name.as_ref();
-        let is_there = self.schunk.meta().get(name).is_some();
+        let is_there = self.frame.meta().get(name).is_some();
         if is_there {
-            self.schunk.state_mut().meta = new_meta(&without(self.schunk.meta(), name))?;
-            self.move_start();
+            self.replace_meta(&without(self.frame.meta(), name))?;
             self.changed.meta = true;
         }
         Ok(is_there)
@@ -59,7 +56,7 @@ impl SChunkWriter {
             return Err(Param::ReservedName { name: "b2seal" }.into());
         }
         let chunk = compress_vlmeta(content, &self.vlmeta_cparams())?;
-        let layers = with_layer(self.schunk.vlmeta().stored(), name.as_ref(), &chunk);
+        let layers = with_layer(self.frame.vlmeta(), name.as_ref(), &chunk);
         self.change_vlmeta(&layers)
     }
 
@@ -70,9 +67,9 @@ impl SChunkWriter {
     pub fn delete_vlmeta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
         self.begin()?;
         let name = name.as_ref();
-        let is_there = self.schunk.vlmeta().stored().get(name).is_some();
+        let is_there = self.frame.vlmeta().get(name).is_some();
         if is_there {
-            let layers = without(self.schunk.vlmeta().stored(), name);
+            let layers = without(self.frame.vlmeta(), name);
             self.change_vlmeta(&layers)?;
         }
         Ok(is_there)
@@ -95,19 +92,22 @@ impl SChunkWriter {
 
     fn change_vlmeta(&mut self, layers: &[Layer]) -> Result<()> {
         let vlmeta = Metalayers::build(layers.iter().map(as_slices), Section::TRAILER)?;
-        self.schunk.state_mut().set_vlmeta(vlmeta);
+        self.frame.change().set_vlmeta(vlmeta);
         self.changed.vlmeta = true;
         Ok(())
     }
 
     /// While there is nothing after the header yet, it can have any length.
-    fn move_start(&mut self) {
-        let (old, new) = (self.schunk.header().header_len(), self.schunk.meta().header_len());
+    fn replace_meta(&mut self, layers: &[Layer]) -> Result<()> {
+        let meta = new_meta(layers)?;
+        let (old, new) = (self.frame.header().header_len(), meta.header_len());
+        self.frame.change().set_meta(meta);
         // Positions in a sparse frame do not depend on it.
         if self.files.is_some() || self.file.is_untouched(old.into()) {
-            self.header_mut().set_header_len(new);
+            self.frame.change().fit_header();
             self.file.set_start(new.into());
         }
+        Ok(())
     }
 
     fn vlmeta_cparams(&self) -> CParams {

@@ -17,20 +17,20 @@ impl SChunkWriter {
     /// no seal: it would not fit.
     pub(super) fn load_seal(&mut self) {
         if !self.is_seal_known {
-            self.mark = self.schunk.state().mark.clone();
+            self.mark = self.frame.mark().clone();
             // Without its sums it stays what it is: broken.
-            self.seal = BodySum::of_frame(&self.schunk).unwrap_or(None);
+            self.seal = BodySum::of_frame(self.frame.snapshot()).unwrap_or(None);
             self.is_seal_known = true;
         }
-        if self.seal.is_some() && self.schunk.state().mark != Mark::default() {
-            self.schunk.state_mut().mark = Mark::default();
+        if self.seal.is_some() && *self.frame.mark() != Mark::default() {
+            self.frame.change().set_mark(Mark::default());
         }
     }
 
     /// The super-chunk shows the seal that was committed.
     pub(super) fn show_seal(&mut self) {
-        if self.schunk.state().mark != self.mark {
-            self.schunk.state_mut().mark = self.mark.clone();
+        if *self.frame.mark() != self.mark {
+            self.frame.change().set_mark(self.mark.clone());
         }
     }
 
@@ -45,7 +45,7 @@ impl SChunkWriter {
     pub(crate) fn replace_seal(&mut self, seal: Option<BodySum>) {
         self.seal = seal;
         self.mark = Mark::default();
-        self.schunk.state_mut().mark = Mark::default();
+        self.frame.change().set_mark(Mark::default());
         self.changed = Changed { vlmeta: true, ..self.changed };
     }
 
@@ -66,12 +66,14 @@ impl SChunkWriter {
             return;
         }
         if !seal.knows(number) {
-            match self.schunk.chunk(nchunk) {
+            match self.frame.snapshot().chunk(nchunk) {
                 Ok(ChunkBytes::Stored(bytes)) => seal.note_stored(number, &bytes),
                 // Nothing can be said of the sum any more.
                 _ => {
                     self.seal = None;
-                    self.schunk.state_mut().mark.layer.clone_from(&self.mark.layer);
+                    let layer = self.mark.layer.clone();
+                    let mark = Mark { layer, ..self.frame.mark().clone() };
+                    self.frame.change().set_mark(mark);
                     return;
                 }
             }
@@ -100,11 +102,11 @@ impl SChunkWriter {
     ) -> Result<Sealed> {
         let ending = Ending {
             seal: self.seal.as_ref(),
-            old_mark: &self.schunk.state().mark,
-            meta: self.schunk.meta(),
-            vlmeta: self.schunk.vlmeta().stored(),
+            old_mark: self.frame.mark(),
+            meta: self.frame.meta(),
+            vlmeta: self.frame.vlmeta(),
             numbers: if self.has_chunk_sums() { self.table() } else { &[] },
-            registries: self.schunk.registries(),
+            registries: self.frame.registries(),
             index_len,
         };
         ending.encode(header, start, lead)
@@ -113,15 +115,15 @@ impl SChunkWriter {
     /// Whether more bytes of the file are unused than used, so that a commit had better write it
     /// anew. What that costs was spent on the unused bytes before.
     pub(super) fn is_mostly_dead(&mut self) -> bool {
-        let end = self.file.end().saturating_sub(self.schunk.header().header_len().into());
-        if self.file.path.is_none() || self.file.is_new || end <= MAX_SMALL_NBYTES {
+        let end = self.file.end().saturating_sub(self.frame.header().header_len().into());
+        if self.file.path().is_none() || self.file.is_new() || end <= MAX_SMALL_NBYTES {
             return false;
         }
         let live = match &self.seal {
             Some(seal) => seal.live_nbytes,
-            None if end >= self.count_at && self.schunk.nchunks() <= MAX_COUNTED => {
+            None if end >= self.count_at && self.frame.nchunks() <= MAX_COUNTED => {
                 self.count_at = end.saturating_add(end / 2);
-                self.schunk.usage().map_or(end, |usage| usage.cbytes)
+                self.frame.snapshot().usage().map_or(end, |usage| usage.cbytes)
             }
             None => return false,
         };

@@ -13,12 +13,10 @@
 
 use std::path::Path;
 
-use blosc_io::lock::FileId;
 use blosc_io::tree::Replacement;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::SChunkWriter;
-use super::file::FrameFile;
 use crate::error::{Error, Result};
 use crate::lock::Held;
 use crate::source::Source;
@@ -68,20 +66,20 @@ impl SChunkWriter {
             return Ok(false);
         }
         let held = self.wait_for_lock()?;
-        let is_changed = !self.file.is_new && !self.is_known(&held);
+        let is_changed = !self.file.is_new() && !self.is_known(&held);
         if is_changed {
             self.reload()?;
         }
-        if let (Some(path), false) = (&self.file.path, self.is_swept) {
+        if let (Some(path), false) = (self.file.path(), self.is_swept) {
             // A file that stays is harmless.
             let _ = Replacement::remove_leftovers(path);
             self.is_swept = true;
         }
         if self.files.is_some() {
-            let table = self.schunk.offsets()?;
+            let table = self.frame.snapshot().offsets()?;
             self.files.iter_mut().try_for_each(|files| files.prepare(&table))?;
         }
-        if !self.file.is_new {
+        if !self.file.is_new() {
             self.note_look();
             self.load_seal();
         }
@@ -93,8 +91,8 @@ impl SChunkWriter {
     /// Whether nobody without a lock has changed the frame since it was locked, as far as that can
     /// be seen.
     pub(super) fn check_unchanged(&mut self) -> Result<()> {
-        let Some(known) = self.file.known.clone() else { return Ok(()) };
-        let has_name = match (&self.held, self.schunk.path()) {
+        let Some(known) = self.file.known().cloned() else { return Ok(()) };
+        let has_name = match (&self.held, self.frame.path()) {
             (Some(held), Some(path)) => held.has_name(path),
             _ => true,
         };
@@ -102,24 +100,24 @@ impl SChunkWriter {
         if has_name && has_len && self.look()? == known {
             return Ok(());
         }
-        self.file.is_foreign = true;
+        self.file.note_foreign();
         Err(Error::ChangedByOther)
     }
 
     /// Notes what the frame looks like now.
     pub(super) fn note_look(&mut self) {
-        self.file.known = if self.is_named() { self.look().ok() } else { None };
-        self.file.note_len();
+        let look = if self.is_named() { self.look().ok() } else { None };
+        self.file.note_look(look);
     }
 
     /// Whether others can find the frame.
     fn is_named(&self) -> bool {
-        self.files.is_some() || self.schunk.path().is_some()
+        self.files.is_some() || self.frame.path().is_some()
     }
 
     fn wait_for_lock(&self) -> Result<Held> {
         let (locking, wait) = (self.options.open.locking, &self.options.lock);
-        match (&self.files, self.schunk.path()) {
+        match (&self.files, self.frame.path()) {
             (Some(files), path) => Held::of_tree(files.tree(), path, locking, wait),
             (None, Some(path)) => Held::of_file(path, locking, wait),
             (None, None) => Ok(Held::default()),
@@ -132,21 +130,22 @@ impl SChunkWriter {
             return true;
         }
         let is_alone = held.generation().is_none_or(|now| now == self.generation.wrapping_add(1));
-        let is_other = matches!((held.id(), self.file.id), (Some(a), Some(b)) if a != b);
-        is_alone && !is_other && self.file.known.is_some() && self.look().ok() == self.file.known
+        let is_other = matches!((held.id(), self.file.id()), (Some(a), Some(b)) if a != b);
+        let known = self.file.known();
+        is_alone && !is_other && known.is_some() && self.look().ok().as_ref() == known
     }
 
     /// Opens the frame again. Nothing is under way.
     fn reload(&mut self) -> Result<()> {
-        let new = match (self.schunk.path(), self.files.take()) {
+        let new = match (self.frame.path(), self.files.take()) {
             (Some(path), _) => Self::open_unlocked(path, &self.options)?,
             (None, Some(files)) => Self::in_folder(files.folder(), &self.options)?,
             (None, None) => return Ok(()),
         };
-        if new.schunk.typesize() != self.schunk.typesize() {
+        if new.frame.typesize() != self.frame.typesize() {
             (self.cparams, self.encoder) = (new.cparams, None);
         }
-        (self.schunk, self.file, self.files) = (new.schunk, new.file, new.files);
+        (self.frame, self.file, self.files) = (new.frame, new.file, new.files);
         self.is_seal_known = false;
         Ok(())
     }
@@ -159,7 +158,7 @@ impl SChunkWriter {
                 let sum = xxh3_128(&index.read_vec(0, len)?);
                 Ok(Look { header: sum.to_le_bytes().to_vec(), end: vec![] })
             }
-            None => Look::read(&self.file.source(), self.schunk.header()),
+            None => Look::read(&self.file.source(), self.frame.header()),
         }
     }
 }
@@ -169,20 +168,6 @@ impl Look {
         let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
         let end = header.frame_len().saturating_sub(trailer::END_LEN as u64);
         Ok(Self { header: source.read_vec(0, len)?, end: source.read_vec(end, trailer::END_LEN)? })
-    }
-}
-
-impl FrameFile {
-    /// Notes which file it is, if it is one.
-    pub(super) fn set_id(&mut self, id: Option<FileId>) {
-        self.id = id;
-    }
-
-    /// Whether the file has the name `path` no more.
-    pub(super) fn header_is_known(&self) -> bool {
-        let Some(known) = &self.known else { return true };
-        let header = self.source().read_vec(0, known.header.len());
-        header.is_ok_and(|header| header == known.header)
     }
 }
 

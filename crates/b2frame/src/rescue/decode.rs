@@ -10,16 +10,16 @@ use crate::legacy::FrameLayout;
 use crate::metalayers::{Metalayers, Section};
 use crate::nd::NdMeta;
 use crate::offsets::Offset;
-use crate::schunk::{ChunkBytes, Location, SChunk, check_limit};
+use crate::schunk::{ChunkBytes, Draft, Location, SChunk, check_limit};
 
 /// Decodes every chunk, and puts a run where one does not decode.
 pub(super) fn decode_chunks(
-    mut schunk: SChunk,
+    mut frame: Draft,
     entries: Entries,
     mut damage: Vec<Damage>,
     rescue: &RescueOptions,
 ) -> Result<Salvage> {
-    let header = schunk.header();
+    let header = frame.header();
     let (run, mut value) = match &rescue.fill {
         Fill::NaN => (SpecialKind::Nans, None),
         Fill::Value(item) => (SpecialKind::Zeros, Some(item.clone())),
@@ -32,13 +32,14 @@ pub(super) fn decode_chunks(
     let run = Offset::of_special(run).unwrap_or_default();
     let chunksize = header.chunksize().fixed();
     let Entries { numbers, states: mut chunks } = entries;
-    schunk.state_mut().index.set_table(numbers);
+    frame.change().set_table(numbers);
     let (mut unreadable, mut decoded) = (vec![], 0);
     let limit = rescue.max_nbytes.unwrap_or(u64::MAX);
     let is_there = |(_, state): &(u64, &mut ChunkState)| **state != ChunkState::Lost;
+    let schunk = frame.snapshot();
     for (nchunk, state) in (0u64..).zip(&mut chunks).filter(is_there) {
-        match check_chunk(&schunk, nchunk, &mut decoded, limit) {
-            Ok(_) if is_unreadable(&schunk, nchunk)? => unreadable.push(nchunk),
+        match check_chunk(schunk, nchunk, &mut decoded, limit) {
+            Ok(_) if is_unreadable(schunk, nchunk)? => unreadable.push(nchunk),
             Ok(_) => {}
             Err(error) if !is_damage(&error) => return Err(error),
             Err(_) => *state = ChunkState::Lost,
@@ -47,24 +48,24 @@ pub(super) fn decode_chunks(
     let is_cut = rescue.fill == Fill::Cut || chunksize.is_none();
     if is_cut && chunks.contains(&ChunkState::Lost) {
         value = None;
-        cut(&mut schunk, &chunks, &mut damage)?;
+        cut(&mut frame, &chunks, &mut damage)?;
         let is_lost = |at: &usize| chunks.get(*at) == Some(&ChunkState::Lost);
         for nchunk in &mut unreadable {
             let before = 0..usize::try_from(*nchunk).unwrap_or(usize::MAX);
             *nchunk = nchunk.saturating_sub(before.filter(is_lost).count() as u64);
         }
     } else {
-        let lost = |n: usize| chunks.get(n) == Some(&ChunkState::Lost);
-        schunk.state_mut().index.edit(|table| {
-            for (_, at) in table.iter_mut().enumerate().filter(|(n, _)| lost(*n)) {
-                *at = run;
-            }
-        });
+        let all = frame.index().as_table().iter().zip(&chunks);
+        let filled = all.map(|(at, state)| if *state == ChunkState::Lost { run } else { *at });
+        let table = filled.collect();
+        frame.change().set_table(table);
     }
     // With a shape that does not fit them, nobody opens the chunks.
-    if matches!(schunk.nd_meta(), Err(Error::Corrupt { .. })) && take_shape(&mut schunk)? {
+    let is_wrong = matches!(frame.snapshot().nd_meta(), Err(Error::Corrupt { .. }));
+    if is_wrong && take_shape(&mut frame)? {
         damage.push(Damage::Description);
     }
+    let schunk = frame.finish();
     Ok(Salvage { schunk, chunks, damage, seal: None, value, unreadable, is_opened: false })
 }
 
@@ -109,33 +110,32 @@ fn is_unreadable(schunk: &SChunk, nchunk: u64) -> Result<bool> {
 }
 
 /// Takes the lost chunks out, and the shape of an array with them.
-fn cut(schunk: &mut SChunk, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Result<()> {
-    let mut nbytes = 0u64;
-    for (nchunk, state) in (0u64..).zip(chunks) {
+fn cut(frame: &mut Draft, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Result<()> {
+    let (mut table, mut nbytes) = (vec![], 0u64);
+    for ((nchunk, number), state) in (0u64..).zip(frame.index().as_table()).zip(chunks) {
         if *state != ChunkState::Lost {
-            nbytes = nbytes.saturating_add(schunk.chunk_nbytes(nchunk)? as u64);
+            table.push(*number);
+            nbytes = nbytes.saturating_add(frame.chunk_nbytes(nchunk)? as u64);
         }
     }
-    if take_shape(schunk)? {
+    if take_shape(frame)? {
         damage.push(Damage::Shape);
     }
-    let state = schunk.state_mut();
-    state.header.set_nbytes(nbytes);
-    let mut states = chunks.iter();
-    state.index.edit(|table| table.retain(|_| states.next() != Some(&ChunkState::Lost)));
+    frame.change().set_chunks(table, nbytes);
     Ok(())
 }
 
 /// Takes the shape of an array out of the metalayers. Says whether there was one.
-fn take_shape(schunk: &mut SChunk) -> Result<bool> {
+fn take_shape(frame: &mut Draft) -> Result<bool> {
     let is_shape =
         |name: &[u8]| [NdMeta::NAME, NdMeta::OLD_NAME].map(str::as_bytes).contains(&name);
-    let state = schunk.state_mut();
-    let others: Vec<_> = state.meta.iter().filter(|layer| !is_shape(layer.name)).collect();
-    if others.len() == state.meta.iter().count() {
+    let meta = frame.meta();
+    let others: Vec<_> = meta.iter().filter(|layer| !is_shape(layer.name)).collect();
+    if others.len() == meta.len() {
         return Ok(false);
     }
     let others = others.iter().map(|layer| (layer.name, layer.content));
-    state.meta = Metalayers::build(others, Section::HEADER)?;
+    let others = Metalayers::build(others, Section::HEADER)?;
+    frame.change().set_meta(others);
     Ok(true)
 }

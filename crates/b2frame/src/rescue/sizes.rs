@@ -95,9 +95,9 @@ impl Wreck<'_> {
             return false;
         };
         let start = Start { header: counted, meta, vlmeta, checksums: Checksums::default() };
-        let Ok(mut schunk) = self.without_chunks(start) else { return false };
-        schunk.state_mut().index.set_table(offsets.to_vec());
-        schunk.decode_chunk(nchunk).is_ok()
+        let Ok(mut frame) = self.without_chunks(start) else { return false };
+        frame.change().set_table(offsets.to_vec());
+        frame.snapshot().decode_chunk(nchunk).is_ok()
     }
 
     /// Bytes of data of the stored chunk of a number, as its header says.

@@ -45,7 +45,8 @@ impl SChunk {
         }
         for wanted in wanted.chunks(self.items_within(limit)) {
             // What is announced is what is read: the headers of chunks are not known yet.
-            let near = self.state.header.blocksize().map_or(NEAR as u64, |size| size.get().into());
+            let near =
+                self.state.header().blocksize().map_or(NEAR as u64, |size| size.get().into());
             self.prefetch_items(wanted.iter().map(|(at, _)| *at), near)?;
             self.gather_now(wanted, Some(near), dest)?;
         }
@@ -91,7 +92,7 @@ impl SChunk {
 
     /// The items in the order of the data.
     fn sorted(&self, items: &[u64]) -> Result<Vec<Wanted>> {
-        let typesize = u64::from(self.state.header.typesize().get());
+        let typesize = u64::from(self.state.header().typesize().get());
         let len = self.nbytes().checked_div(typesize).unwrap_or(0);
         let mut wanted = Vec::with_capacity(items.len());
         for (place, item) in items.iter().enumerate() {

@@ -8,8 +8,7 @@ use blosc_container::buffer::resized;
 use blosc_container::chunk_reader::MAX_SHORT_NBYTES;
 
 use super::{SChunk, check_limit};
-use crate::error::{Corrupt, Error, Limited, Param, Result};
-use crate::header::ChunkSize;
+use crate::error::{Corrupt, Error, Limited, Result};
 use crate::offsets::Offset;
 use crate::source::Source;
 
@@ -98,7 +97,8 @@ impl SChunk {
     /// Reads a chunk as it is stored.
     ///
     /// # Errors
-    /// [`Param::ChunkNumber`], or what is wrong with the chunk's place or header.
+    /// [`Param::ChunkNumber`](crate::error::Param::ChunkNumber), or what is wrong with the chunk's
+    /// place or header.
     pub fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
         match self.locate(nchunk)? {
             Location::Special { kind, nbytes } => Ok(ChunkBytes::Special { kind, nbytes }),
@@ -141,9 +141,10 @@ impl SChunk {
     /// Uncompressed size of a chunk (bytes).
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk); with a fixed chunk size only [`Param::ChunkNumber`].
+    /// As [`chunk`](Self::chunk); with a fixed chunk size only
+    /// [`Param::ChunkNumber`](crate::error::Param::ChunkNumber).
     pub fn chunk_nbytes(&self, nchunk: u64) -> Result<usize> {
-        match self.expected_nbytes(nchunk)? {
+        match self.state.expected_nbytes(nchunk)? {
             Some(nbytes) => Ok(nbytes),
             None => Ok(self.locate(nchunk)?.nbytes()),
         }
@@ -161,7 +162,7 @@ impl SChunk {
         nchunk: u64,
         bytes: &mut Vec<u8>,
     ) -> Result<(Location, usize)> {
-        if self.state.source.is_in_memory() {
+        if self.state.source().is_in_memory() {
             return Ok((self.locate(nchunk)?, 0));
         }
         self.locate_into(nchunk, resized(bytes, MAX_SHORT_NBYTES))
@@ -169,7 +170,7 @@ impl SChunk {
 
     /// Reads to `first`, which has room for a header, and tells how many bytes of it are used.
     fn locate_into(&self, nchunk: u64, first: &mut [u8]) -> Result<(Location, usize)> {
-        let expected = self.expected_nbytes(nchunk)?;
+        let expected = self.state.expected_nbytes(nchunk)?;
         let kind = match self.offset_of(nchunk)? {
             Offset::Special(kind) => kind,
             Offset::Stored(offset) => {
@@ -179,7 +180,7 @@ impl SChunk {
             }
         };
         let corrupt = |what| Error::Corrupt { at: self.index_position(), what };
-        let typesize = self.state.header.typesize().get();
+        let typesize = self.state.header().typesize().get();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(corrupt(Corrupt::NanTypesize { nchunk, typesize }));
         }
@@ -193,12 +194,12 @@ impl SChunk {
     /// All numbers of the index, if they may be allocated.
     pub(crate) fn offsets(&self) -> Result<Vec<u64>> {
         let state = &self.state;
-        state.index.table(&state.source, self.options.max_index, &self.options.dparams)
+        state.index().table(state.source(), self.open_options().max_index, self.dparams())
     }
 
     /// What the index has for a chunk, checked.
     pub(crate) fn offset_of(&self, nchunk: u64) -> Result<Offset> {
-        self.state.index.get(&self.state.source, nchunk, &self.options.dparams)
+        self.state.index().get(self.state.source(), nchunk, self.dparams())
     }
 
     /// The bytes of the file from a chunk to the next one, which the index tells without reading
@@ -219,25 +220,25 @@ impl SChunk {
     #[must_use]
     pub fn chunk_extent(&self, nchunk: u64) -> Option<Range<u64>> {
         let state = &self.state;
-        if nchunk >= self.nchunks() || state.folder.is_some() {
+        if nchunk >= self.nchunks() || state.folder().is_some() {
             return None;
         }
         let Ok(Offset::Stored(offset)) = self.offset_of(nchunk) else { return None };
-        let room = state.index.room(&state.source, nchunk, offset, &self.options.dparams)?;
-        let at = u64::from(state.header.header_len()).saturating_add(offset);
-        let start = state.source.position(at);
+        let room = state.index().room(state.source(), nchunk, offset, self.dparams())?;
+        let at = u64::from(state.header().header_len()).saturating_add(offset);
+        let start = state.source().position(at);
         Some(start..start.saturating_add(room))
     }
 
     /// Where the index says that a chunk starts in the file (bytes).
     pub(crate) fn stored_at(&self, nchunk: u64) -> Option<u64> {
         match self.offset_of(nchunk) {
-            Ok(Offset::Stored(_)) if self.state.folder.is_some() => Some(0),
+            Ok(Offset::Stored(_)) if self.state.folder().is_some() => Some(0),
             Ok(Offset::Stored(offset)) => Some(
                 self.state
-                    .source
+                    .source()
                     .position(offset)
-                    .saturating_add(self.state.header.header_len().into()),
+                    .saturating_add(self.state.header().header_len().into()),
             ),
             _ => None,
         }
@@ -255,10 +256,10 @@ impl SChunk {
         let likely = if first.len() <= ChunkHeader::MAX_LEN {
             // There is no room for more than the header.
             None
-        } else if self.state.folder.is_some() {
+        } else if self.state.folder().is_some() {
             Some(room)
         } else {
-            self.state.index.gap(nchunk, offset)
+            self.state.index().gap(nchunk, offset)
         };
         let len = match likely.and_then(|likely| usize::try_from(likely).ok()) {
             Some(likely) if likely <= first.len() => likely.max(ChunkHeader::MAX_LEN),
@@ -298,9 +299,9 @@ impl SChunk {
 
     /// Where a stored chunk begins, and how many bytes there are for it.
     fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
-        let Some(folder) = &self.state.folder else {
-            let at = u64::from(self.state.header.header_len()).saturating_add(offset);
-            return Ok((self.state.source.clone(), at, self.cbytes().saturating_sub(offset)));
+        let Some(folder) = self.state.folder() else {
+            let at = u64::from(self.state.header().header_len()).saturating_add(offset);
+            return Ok((self.state.source().clone(), at, self.cbytes().saturating_sub(offset)));
         };
         // The index has checked that its numbers are ids.
         let file = folder.open_chunk(nchunk, u32::try_from(offset).unwrap_or(u32::MAX));
@@ -319,7 +320,7 @@ impl SChunk {
     ) -> Result<()> {
         let corrupt = |what| Err(Error::Corrupt { at, what });
         let (found, expected_vl) =
-            (header.kind() == Kind::Vl, self.state.header.flags().vl_blocks());
+            (header.kind() == Kind::Vl, self.state.header().flags().vl_blocks());
         let is_run = header.special().is_some();
         if found != expected_vl && !is_run {
             return corrupt(Corrupt::VlBlocks { nchunk, found, expected: expected_vl });
@@ -332,18 +333,6 @@ impl SChunk {
             }),
             _ => Ok(()),
         }
-    }
-
-    /// The size that a fixed chunk size and the total give for a chunk (bytes).
-    fn expected_nbytes(&self, nchunk: u64) -> Result<Option<usize>> {
-        let nchunks = self.nchunks();
-        if nchunk >= nchunks {
-            return Err(Param::ChunkNumber { nchunk, nchunks }.into());
-        }
-        let ChunkSize::Fixed(chunksize) = self.chunksize() else { return Ok(None) };
-        let chunksize = u64::from(chunksize.get());
-        let left = self.nbytes().saturating_sub(nchunk.saturating_mul(chunksize));
-        Ok(usize::try_from(left.min(chunksize)).ok())
     }
 
     /// Where each chunk begins in the data (bytes), and the end, in a frame with variable chunk
@@ -367,7 +356,7 @@ impl SChunk {
     /// The outer result is a failure to read; the inner one is a property of the frame.
     fn read_starts(&self) -> Result<Result<Vec<u64>, Corrupt>> {
         let needed = self.nchunks().saturating_mul(size_of::<u64>() as u64);
-        check_limit(Limited::Index, needed, self.options.max_index)?;
+        check_limit(Limited::Index, needed, self.open_options().max_index)?;
         self.prefetch_headers();
         let mut sizes = Vec::new();
         let (mut known, mut specials) = (0_u64, vec![]);

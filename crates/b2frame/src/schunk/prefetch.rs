@@ -69,9 +69,9 @@ impl SChunk {
     /// [`ReadAt::prefetch_limit`].
     #[must_use]
     pub fn prefetch_limit(&self) -> u64 {
-        match &self.state.folder {
+        match self.state.folder() {
             Some(folder) => folder.tree.prefetch_limit(),
-            None => self.state.source.prefetch_limit(),
+            None => self.state.source().prefetch_limit(),
         }
     }
 
@@ -94,7 +94,7 @@ impl SChunk {
             let Ok(needed) = reader.needs(&part.ranges) else { continue };
             match blocks.last_mut() {
                 // Chunks share a store unless each has its own.
-                Some((_, ranges)) if self.state.folder.is_none() => ranges.extend(needed),
+                Some((_, ranges)) if self.state.folder().is_none() => ranges.extend(needed),
                 _ => blocks.push((source, needed)),
             }
         }
@@ -125,7 +125,7 @@ impl SChunk {
             };
             let range = at..at.saturating_add(len);
             match first.last_mut() {
-                Some((_, ranges)) if self.state.folder.is_none() => ranges.push(range),
+                Some((_, ranges)) if self.state.folder().is_none() => ranges.push(range),
                 _ => first.push((store, vec![range])),
             }
         }
@@ -207,7 +207,7 @@ impl SChunk {
 
     /// How many scattered items may be announced at once.
     pub(super) fn items_within(&self, limit: u64) -> usize {
-        let block = self.state.header.blocksize().map_or(HEAD_NBYTES, |size| size.get().into());
+        let block = self.state.header().blocksize().map_or(HEAD_NBYTES, |size| size.get().into());
         let weight = block.saturating_mul(2).saturating_add(HEAD_NBYTES);
         let count = limit.checked_div(weight).unwrap_or(limit);
         usize::try_from(count).unwrap_or(usize::MAX).max(1)
@@ -248,20 +248,20 @@ impl SChunk {
             let Some(Place { store, at, room }) = self.place_of(nchunk) else { continue };
             let len = (ChunkHeader::MAX_LEN as u64).min(room.unwrap_or(u64::MAX));
             let range = at..at.saturating_add(len);
-            match self.state.folder {
+            match self.state.folder() {
                 Some(_) => store.prefetch(&[range]),
                 None => ranges.push(range),
             }
         }
-        self.state.source.prefetch(&ranges);
+        self.state.source().prefetch(&ranges);
     }
 
     /// Where a chunk lies, without reading it.
     fn place_of(&self, nchunk: u64) -> Option<Place> {
-        let Some(folder) = &self.state.folder else {
+        let Some(folder) = self.state.folder() else {
             let at = self.stored_at(nchunk)?;
             let room = self.chunk_extent(nchunk).map(|extent| extent.end.saturating_sub(at));
-            return Some(Place { store: self.state.source.clone(), at, room });
+            return Some(Place { store: self.state.source().clone(), at, room });
         };
         let Ok(Offset::Stored(id)) = self.offset_of(nchunk) else { return None };
         let file = folder.tree.open(&file_name(u32::try_from(id).ok()?)).ok()?;
@@ -271,7 +271,7 @@ impl SChunk {
 
     /// Bytes of a chunk up to its blocks.
     fn head_nbytes(&self, nchunk: u64, blocksize: Option<u64>) -> u64 {
-        let header = &self.state.header;
+        let header = self.state.header();
         let blocksize = blocksize.or_else(|| header.blocksize().map(|size| size.get().into()));
         let nbytes = self.nbytes_expected(nchunk);
         let starts = match (nbytes, blocksize.filter(|size| *size > 0)) {

@@ -57,13 +57,13 @@ impl Reusable for Scratch {
 impl SChunk {
     /// Buffers for a thread that is one of many, left by an earlier reader if there are any.
     pub(crate) fn pooled(&self) -> Pooled<'_, Scratch> {
-        self.pool.check_out(|| Scratch::for_one_thread(self.dparams()))
+        self.means.pool.check_out(|| Scratch::for_one_thread(self.dparams()))
     }
 
     /// Buffers for decoding chunks of this frame.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
-        let chunk = blosc_chunk::Scratch::new(&self.options.dparams);
+        let chunk = blosc_chunk::Scratch::new(self.dparams());
         Scratch { chunk, ..Scratch::default() }
     }
 
@@ -96,7 +96,7 @@ impl SChunk {
     pub fn decode_chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
         let location = self.locate(nchunk)?;
         let nbytes = location.nbytes();
-        check_limit(Limited::Memory, nbytes as u64, self.options.dparams.limits.max_nbytes)?;
+        check_limit(Limited::Memory, nbytes as u64, self.dparams().limits.max_nbytes)?;
         let mut dest = vec![0; nbytes];
         let part = ChunkPart { nchunk, location: &location, range: 0..nbytes };
         self.decode_part(part, &mut dest, &mut self.scratch())?;
@@ -198,7 +198,7 @@ impl SChunk {
 
     /// The first byte of `items`, for which `dest` must have room.
     pub(super) fn start_of(&self, items: Range<u64>, dest: &[u8]) -> Result<u64> {
-        let typesize = NonZeroU64::from(self.state.header.typesize());
+        let typesize = NonZeroU64::from(self.state.header().typesize());
         let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
         let nitems = end.checked_sub(start).filter(|_| end <= len).ok_or(Param::Range {
             start,

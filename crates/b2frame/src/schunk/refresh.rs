@@ -12,7 +12,7 @@ use std::thread;
 use blosc_chunk::error::Blame;
 use blosc_io::LockWait;
 
-use super::{SChunk, open_file};
+use super::{Draft, SChunk, open_file};
 use crate::error::{Error, Param, Result};
 use crate::header::FIXED_LEN;
 use crate::legacy::FrameLayout;
@@ -103,7 +103,7 @@ impl SChunk {
     /// # Errors
     /// As [`refresh`](Self::refresh); [`Param::NoPath`] if the frame was not opened by its name.
     pub fn locked(&mut self) -> Result<Locked<'_>> {
-        let path = self.path.as_ref().ok_or(Param::NoPath)?;
+        let path = self.path().ok_or(Param::NoPath)?;
         let lock = FrameLock::shared(path)?;
         self.follow()?;
         Ok(Locked { schunk: self, lock })
@@ -116,8 +116,8 @@ impl SChunk {
     }
 
     fn lock(&self) -> Result<Option<FrameLock>> {
-        match &self.path {
-            Some(path) => self.options.locking.shared(path, &LockWait::default()),
+        match self.path() {
+            Some(path) => self.open_options().locking.shared(path, &LockWait::default()),
             None => Ok(None),
         }
     }
@@ -144,41 +144,40 @@ impl SChunk {
 
     /// The frame as it is now, if its header has changed.
     pub(crate) fn reopen(&self) -> Result<Option<Self>> {
-        if self.layout != FrameLayout::Current {
+        if self.layout() != FrameLayout::Current {
             return Ok(None); // Nobody writes such frames any more.
         }
-        let source = match (&self.state.folder, &self.path) {
+        let source = match (self.state.folder(), self.path()) {
             (Some(folder), _) => folder.open_index()?,
-            (None, Some(path)) => Source::new(open_file(path)?, self.state.source.base()),
-            (None, None) => self.state.source.clone(),
+            (None, Some(path)) => Source::new(open_file(path)?, self.state.source().base()),
+            (None, None) => self.state.source().clone(),
         };
         let (head, _) = source.read_head::<FIXED_LEN>(0, FIXED_LEN as u64)?;
         // Metalayers change without the rest only where a writer replaces them by others of their
         // size.
         let meta = source
-            .read_vec(FIXED_LEN as u64, self.state.meta.bytes().len().saturating_sub(FIXED_LEN));
+            .read_vec(FIXED_LEN as u64, self.state.meta().bytes().len().saturating_sub(FIXED_LEN));
         let is_same_meta =
-            meta.is_ok_and(|meta| self.state.meta.bytes().get(FIXED_LEN..) == Some(&meta));
-        let is_same = head == self.state.header.encode() && is_same_meta;
-        if is_same && self.state.folder.is_none() {
+            meta.is_ok_and(|meta| self.state.meta().bytes().get(FIXED_LEN..) == Some(&meta));
+        let is_same = head == self.state.header().encode() && is_same_meta;
+        if is_same && self.state.folder().is_none() {
             return Ok(None);
         }
-        let mut new = match &self.state.folder {
-            Some(folder) => Self::in_folder(source, folder.clone(), self.options.clone())?,
-            None => Self::from_source(source, self.options.clone())?,
-        };
+        let folder = self.state.folder().cloned();
+        let mut draft = Draft::open(source, folder, self.open_options().clone())?;
+        self.path().into_iter().for_each(|path| draft.change().set_path(path));
+        let new = draft.finish();
         // Files with new numbers may be as long as those before.
         if is_same && self.has_index_of(&new)? {
             return Ok(None);
         }
-        new.path.clone_from(&self.path);
         Ok(Some(new))
     }
 
     /// Whether index and trailer of a frame with the same header are those of this one.
     fn has_index_of(&self, other: &Self) -> Result<bool> {
-        Ok(self.state.mark == other.state.mark
-            && self.state.vlmeta.bytes() == other.state.vlmeta.bytes()
+        Ok(self.state.mark() == other.state.mark()
+            && self.state.vlmeta().bytes() == other.state.vlmeta().bytes()
             && self.offsets()? == other.offsets()?)
     }
 }

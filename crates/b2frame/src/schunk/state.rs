@@ -1,10 +1,14 @@
-//! What a frame consists of: a super-chunk shows it, an editor changes it.
+//! What a frame consists of: a super-chunk shows it, a [`Draft`](super::Draft) owns and changes it.
 
+mod open;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_io::MemStore;
 
-use crate::header::FrameHeader;
+use crate::error::{Param, Result};
+use crate::header::{ChunkSize, FrameHeader, FrameLayout};
 use crate::metalayers::Metalayers;
 use crate::offsets::{Index, Section};
 use crate::seal::Mark;
@@ -12,49 +16,239 @@ use crate::source::Source;
 use crate::sparse::Folder;
 use crate::writer::Start;
 
+pub(crate) use open::{read_meta, read_trailer, read_trailer_as};
+
 /// Header, metadata, index, and where the bytes are.
 ///
-/// Editors change it through [`SChunk::state_mut`](super::SChunk::state_mut) only.
+/// A change keeps together what belongs together: the header says whether there are vlmetalayers,
+/// and what the numbers of the index mean (files, or positions in a data section of which length).
+#[derive(Clone)]
 pub(crate) struct FrameState {
     /// Where header, index and trailer are.
-    pub source: Source,
+    source: Source,
     /// Where the chunks are, unless they are in `source`.
-    pub folder: Option<Folder>,
+    folder: Option<Folder>,
+    /// The name by which it can be opened again, as an absolute path.
+    path: Option<PathBuf>,
+    layout: FrameLayout,
+    header: FrameHeader,
+    trailer_len: u32,
+    meta: Metalayers,
+    vlmeta: Metalayers,
+    /// What the trailer says of the seal.
+    mark: Mark,
+    index: Index,
+}
+
+/// A frame but for its chunks, in today's terms.
+pub(crate) struct Parts {
     pub header: FrameHeader,
-    pub trailer_len: u32,
     pub meta: Metalayers,
     pub vlmeta: Metalayers,
-    /// What the trailer says of the seal.
+    pub trailer_len: u32,
     pub mark: Mark,
-    pub index: Index,
+}
+
+impl Parts {
+    /// Of a frame that is not written yet.
+    pub(crate) fn unwritten(start: Start) -> Self {
+        let Start { header, meta, vlmeta, .. } = start;
+        let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
+        Self { header, meta, vlmeta, trailer_len, mark: Mark::default() }
+    }
 }
 
 impl FrameState {
-    /// A frame that is not written yet.
-    pub(crate) fn new(source: Source, folder: Option<Folder>, start: Start) -> Self {
-        let Start { header, meta, vlmeta, .. } = start;
-        let mut index = Index::empty();
-        index.set_table(vec![]);
-        if folder.is_some() {
-            index.set_section(Section::Files);
-        }
-        let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
-        let mark = Mark::default();
-        Self { source, folder, header, trailer_len, meta, vlmeta, mark, index }
+    /// A frame without chunks.
+    pub(crate) fn new(source: Source, folder: Option<Folder>, parts: Parts) -> Self {
+        let Parts { header, meta, vlmeta, trailer_len, mark } = parts;
+        let (path, layout) = (None, FrameLayout::Current);
+        let index = Index::empty(Section::of_header(&header));
+        Self { source, folder, path, layout, header, trailer_len, meta, vlmeta, mark, index }
     }
 
-    /// Drops the share of the store, so that its last owner can be told.
-    pub(crate) fn release_source(&mut self) {
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Where the chunks of a sparse frame are.
+    pub(crate) fn folder(&self) -> Option<&Folder> {
+        self.folder.as_ref()
+    }
+
+    /// The name by which it can be opened again, as an absolute path.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    pub(crate) fn layout(&self) -> FrameLayout {
+        self.layout
+    }
+
+    pub(crate) fn header(&self) -> &FrameHeader {
+        &self.header
+    }
+
+    /// Length of the trailer (bytes).
+    pub(crate) fn trailer_len(&self) -> u32 {
+        self.trailer_len
+    }
+
+    pub(crate) fn meta(&self) -> &Metalayers {
+        &self.meta
+    }
+
+    /// The vlmetalayers, contents as stored.
+    pub(crate) fn vlmeta(&self) -> &Metalayers {
+        &self.vlmeta
+    }
+
+    /// What the trailer says of the seal.
+    pub(crate) fn mark(&self) -> &Mark {
+        &self.mark
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    pub(crate) fn nchunks(&self) -> u64 {
+        self.index.nchunks()
+    }
+
+    /// Bytes of an item.
+    pub(crate) fn typesize(&self) -> usize {
+        usize::try_from(self.header.typesize().get()).unwrap_or(usize::MAX)
+    }
+
+    /// The size that a fixed chunk size and the total give for a chunk (bytes).
+    pub(crate) fn expected_nbytes(&self, nchunk: u64) -> Result<Option<usize>> {
+        let nchunks = self.nchunks();
+        if nchunk >= nchunks {
+            return Err(Param::ChunkNumber { nchunk, nchunks }.into());
+        }
+        let ChunkSize::Fixed(chunksize) = self.header.chunksize() else { return Ok(None) };
+        let chunksize = u64::from(chunksize.get());
+        let left = self.header.nbytes().saturating_sub(nchunk.saturating_mul(chunksize));
+        Ok(usize::try_from(left.min(chunksize)).ok())
+    }
+}
+
+/// Changes.
+impl FrameState {
+    /// Sets the name by which the frame can be opened again.
+    pub(crate) fn set_path(&mut self, path: &Path) {
+        self.path = std::path::absolute(path).ok();
+    }
+
+    /// Puts the bytes elsewhere. The share of the old store is dropped before `make` is called, so
+    /// that its last owner can be told.
+    pub(crate) fn replace_source(&mut self, make: impl FnOnce() -> Source) {
         self.source = Source::new(Arc::new(MemStore::default()), self.source.base());
+        self.source = make();
     }
 
-    /// Takes over what was written: the header, and where the index chunk is.
-    pub(crate) fn set_written(&mut self, header: FrameHeader, index_len: u64) {
-        self.index.set_position(header.index_position(), index_len);
-        if self.folder.is_none() {
-            self.index.set_section(Section::Bytes(header.cbytes()));
-        }
-        self.header = header;
+    /// Takes over what was written.
+    pub(crate) fn set_written(&mut self, header: FrameHeader, index_len: u64, trailer_len: u32) {
+        (self.header, self.trailer_len) = (header, trailer_len);
+        self.index.set_position(self.header.index_position(), index_len);
+        self.set_section();
+    }
+
+    /// Makes the index a table of these numbers.
+    pub(crate) fn set_table(&mut self, table: Vec<u64>) {
+        self.index.set_table(table);
+    }
+
+    /// Makes the index a table for chunks with this sum of uncompressed sizes (bytes).
+    pub(crate) fn set_chunks(&mut self, table: Vec<u64>, nbytes: u64) {
+        self.index.set_table(table);
+        self.header.set_nbytes(nbytes);
+        self.set_section();
+    }
+
+    /// Inserts a chunk of `nbytes` uncompressed bytes in the index, which is a table.
+    pub(crate) fn insert_chunk(&mut self, nchunk: u64, number: u64, nbytes: usize) {
+        self.index.edit(|table| table.insert(len_of(nchunk).min(table.len()), number));
+        self.resize_chunk(0, nbytes);
+    }
+
+    /// Removes a chunk of `nbytes` uncompressed bytes from the index, which is a table.
+    pub(crate) fn remove_chunk(&mut self, nchunk: u64, nbytes: usize) {
+        self.index.edit(|table| {
+            table.remove(len_of(nchunk));
+        });
+        self.resize_chunk(nbytes, 0);
+    }
+
+    /// Gives a chunk another number in the index, which is a table.
+    pub(crate) fn set_number(&mut self, nchunk: u64, number: u64) {
+        self.index
+            .edit(|table| table.get_mut(len_of(nchunk)).into_iter().for_each(|n| *n = number));
+    }
+
+    /// Puts a chunk of `new` uncompressed bytes in the place of one of `old` bytes.
+    pub(crate) fn replace_chunk(&mut self, nchunk: u64, number: u64, old: usize, new: usize) {
+        self.set_number(nchunk, number);
+        self.resize_chunk(old, new);
+    }
+
+    /// A chunk of `old` uncompressed bytes has `new` ones now. An unset chunk size becomes this.
+    fn resize_chunk(&mut self, old: usize, new: usize) {
+        self.header.replace_nbytes(old, new);
+        self.set_section();
+    }
+
+    /// Sets the length of the data section (bytes).
+    pub(crate) fn set_cbytes(&mut self, cbytes: u64) {
+        self.header.set_cbytes(cbytes);
+        self.set_section();
+    }
+
+    /// What the header says of the data section has changed: also by the first chunk, since a frame
+    /// without data has none.
+    fn set_section(&mut self) {
+        self.index.set_section(Section::of_header(&self.header));
+    }
+
+    /// Adds the bytes of a chunk that got a file of its own.
+    pub(crate) fn add_file(&mut self, cbytes: u64) {
+        self.header.add_cbytes(cbytes);
+    }
+
+    /// Subtracts the bytes of a chunk whose file is not wanted any more.
+    pub(crate) fn subtract_file(&mut self, cbytes: u64) {
+        self.header.subtract_cbytes(cbytes);
+    }
+
+    /// Lets each chunk have its own size from now on.
+    pub(crate) fn set_variable_chunks(&mut self) {
+        self.header.set_variable_chunks();
+    }
+
+    /// Lets each chunk have its own size, and blocks of individual sizes.
+    pub(crate) fn set_vl_blocks(&mut self) {
+        self.header.set_vl_blocks();
+    }
+
+    /// Sets the filters for new chunks, slot 0 first.
+    pub(crate) fn set_filters(&mut self, filters: [u8; 6], filters_meta: [u8; 6]) {
+        self.header.set_filters(filters, filters_meta);
+    }
+
+    /// Puts content in the place of a metalayer of this name, if that has as many bytes.
+    pub(crate) fn overwrite_meta(&mut self, name: &[u8], content: &[u8]) -> bool {
+        self.meta.overwrite(name, content)
+    }
+
+    /// Sets the metalayers. The header keeps its length until it is written, or fits them.
+    pub(crate) fn set_meta(&mut self, meta: Metalayers) {
+        self.meta = meta;
+    }
+
+    /// Gives the header the length that its metalayers need.
+    pub(crate) fn fit_header(&mut self) {
+        self.header.set_header_len(self.meta.header_len());
     }
 
     /// Sets the vlmetalayers.
@@ -62,4 +256,14 @@ impl FrameState {
         self.header.set_has_vlmeta(!vlmeta.is_empty());
         self.vlmeta = vlmeta;
     }
+
+    /// Sets what is said of the seal.
+    pub(crate) fn set_mark(&mut self, mark: Mark) {
+        self.mark = mark;
+    }
+}
+
+/// A chunk number as an index in memory.
+fn len_of(nchunk: u64) -> usize {
+    usize::try_from(nchunk).unwrap_or(usize::MAX)
 }

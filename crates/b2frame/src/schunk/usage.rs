@@ -34,21 +34,21 @@ impl SChunk {
     /// What is wrong with the first bad chunk.
     pub fn usage(&self) -> Result<Usage> {
         let mut usage = Usage::default();
-        if self.state.index.is_repeated() && self.nchunks() > 0 {
+        if self.state.index().is_repeated() && self.nchunks() > 0 {
             usage.add(&self.chunk_info(0)?, self.nchunks());
         } else {
             for info in self.chunk_infos() {
                 usage.add(&info?, 1);
             }
         }
-        if let Some(folder) = &self.state.folder {
+        if let Some(folder) = self.state.folder() {
             let files = unwanted_files(&*folder.tree, &self.offsets()?)
                 .map_err(|source| Error::Open { source })?;
             usage.dead_bytes = files.iter().fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
             return Ok(usage);
         }
         let parts = [
-            self.state.header.header_len().into(),
+            self.state.header().header_len().into(),
             usage.cbytes,
             self.index_len(),
             self.trailer_len(),

@@ -84,7 +84,7 @@ impl SChunk {
         report.nchunks = self.nchunks();
         self.verify_metadata(&mut report);
         let mut sums = None;
-        if self.state.index.is_repeated() && self.nchunks() > 1 {
+        if self.state.index().is_repeated() && self.nchunks() > 1 {
             self.verify_repeated(options, &mut report, &mut progress);
         } else {
             sums = ChunkSums::new(self);
@@ -93,7 +93,7 @@ impl SChunk {
         }
         if report.is_ok() && report.nbytes != self.nbytes() {
             let what = Corrupt::SumOfChunks { found: report.nbytes, expected: self.nbytes() };
-            report.other.push(Error::Corrupt { at: self.state.source.position(0x1e), what });
+            report.other.push(Error::Corrupt { at: self.state.source().position(0x1e), what });
         }
         let state = sums.map_or_else(|| self.seal_state(), |sums| self.compare_sums(sums));
         self.verify_seal(state, options, &mut report);
@@ -113,7 +113,7 @@ impl SChunk {
         match self.chunksize().fixed() {
             // The sizes of chunks stand in their headers alone.
             None => self.nbytes(),
-            Some(_) if self.state.index.is_repeated() && nchunks > 1 => {
+            Some(_) if self.state.index().is_repeated() && nchunks > 1 => {
                 nbytes_of(0).saturating_add(nbytes_of(nchunks.saturating_sub(1)))
             }
             Some(_) => (0..nchunks).map(nbytes_of).fold(0, u64::saturating_add),
@@ -142,7 +142,7 @@ impl SChunk {
     pub fn check(&self) -> Result<()> {
         let nchunks = self.nchunks();
         let last = nchunks.saturating_sub(1);
-        match self.state.index.is_repeated() && nchunks > 1 {
+        match self.state.index().is_repeated() && nchunks > 1 {
             true => [0, last].into_iter().try_for_each(|nchunk| self.locate(nchunk).map(drop))?,
             false => (0..nchunks).try_for_each(|nchunk| self.locate(nchunk).map(drop))?,
         }
@@ -162,7 +162,7 @@ impl SChunk {
 
     fn seal_error(&self, what: Corrupt) -> Error {
         let at = self.frame_len().saturating_sub(16);
-        Error::Corrupt { at: self.state.source.position(at), what }
+        Error::Corrupt { at: self.state.source().position(at), what }
     }
 
     /// Reports what the comparison with the seal has shown.

@@ -59,7 +59,7 @@ pub(crate) struct ChunkSums {
 impl ChunkSums {
     /// Of a frame that has a seal.
     pub(crate) fn new(schunk: &SChunk) -> Option<Self> {
-        let mark = &schunk.state().mark;
+        let mark = schunk.state().mark();
         mark.body()?;
         let table = mark.layer().map(|layer| layer.chunks).unwrap_or_default();
         Some(Self { table, ..Self::default() })
@@ -78,12 +78,12 @@ impl SChunk {
     /// [`verify`](Self::verify) tell, which read all chunks.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
-        self.state().mark.body().is_some()
+        self.state().mark().body().is_some()
     }
 
     /// Which sums the seal has, if there is one.
     pub(crate) fn checksums(&self) -> Option<Checksums> {
-        let mark = &self.state().mark;
+        let mark = self.state().mark();
         mark.body().map(|_| match mark.layer() {
             Some(layer) if !layer.chunks.is_empty() => Checksums::Chunks,
             _ => Checksums::Body,
@@ -108,7 +108,7 @@ impl SChunk {
     /// What the storage says. Damage is no error.
     pub fn seal_state(&self) -> Result<SealState> {
         let Some(mut sums) = ChunkSums::new(self) else {
-            let is_broken = self.state().mark.layer.is_some();
+            let is_broken = self.state().mark().layer.is_some();
             let state =
                 if is_broken { SealState::BrokenByOtherWriter } else { SealState::NeverSealed };
             return Ok(state);
@@ -125,7 +125,7 @@ impl SChunk {
         for nchunk in core::mem::take(&mut sums.pending) {
             self.read_term(nchunk, 1, &mut sums)?;
         }
-        let mark = &self.state().mark;
+        let mark = self.state().mark();
         let found = sums.sum.wrapping_add(self.tail_sum()?);
         let nwrong = (mark.body().unwrap_or(0) ^ found).count_ones();
         let is_bad = !sums.other.is_empty() || !sums.unread.is_empty();
@@ -154,10 +154,10 @@ impl SChunk {
         let start = if self.nbytes() == 0 {
             header.frame_len().saturating_sub(self.trailer_len())
         } else {
-            self.state().index.position()
+            self.state().index().position()
         };
         let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
-        let mut bytes = self.state().source.read_vec(start, len)?;
+        let mut bytes = self.state().source().read_vec(start, len)?;
         // The type of a seal, whatever stands there: that is compared on its own.
         bytes.last_mut().into_iter().for_each(|kind| *kind = FINGERPRINT_TYPE);
         Ok(tail_term(start.saturating_sub(header.header_len().into()), &[&bytes]))
@@ -166,12 +166,12 @@ impl SChunk {
     /// The header as it is stored.
     fn raw_header(&self) -> Result<Vec<u8>> {
         let len = usize::try_from(self.header().header_len()).unwrap_or(usize::MAX);
-        self.state().source.read_vec(0, len)
+        self.state().source().read_vec(0, len)
     }
 
     /// Of chunks that are all one and the same, one stands for all.
     fn distinct_chunks(&self) -> (u64, u64) {
-        if self.state().index.is_repeated() {
+        if self.state().index().is_repeated() {
             (self.nchunks().min(1), self.nchunks())
         } else {
             (self.nchunks(), 1)

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use bcolz_store::Durability;
 use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
-    CArray, CArrayWriter, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, Result,
-    StorageParams, open,
+    CArray, CArrayWriter, Cname, CreateOptions, DataSet, Dtype, Json, OpenOptions, StorageParams,
+    open,
 };
 use blosc_testdata::fixture;
-use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::states::states;
@@ -167,87 +166,6 @@ fn a_life_leaves_the_files_that_the_format_document_tells() {
     writer.trim(15).unwrap();
     assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 3], 23));
     assert_eq!(reopen(&tree).read(0..23).unwrap(), rows(0..23));
-}
-
-/// A change of an array.
-#[derive(Clone, Debug)]
-enum Change {
-    Append(usize),
-    Write { at: usize, len: usize },
-    Trim(usize),
-    Resize(usize),
-    Flush,
-    Reopen,
-}
-
-fn change() -> impl Strategy<Value = Change> {
-    prop_oneof![
-        (0_usize..35).prop_map(Change::Append),
-        (0_usize..60, 0_usize..25).prop_map(|(at, len)| Change::Write { at, len }),
-        (0_usize..40).prop_map(Change::Trim),
-        (0_usize..70).prop_map(Change::Resize),
-        Just(Change::Flush),
-        Just(Change::Reopen),
-    ]
-}
-
-/// The same change of a vector and of an array.
-fn apply(
-    change: &Change,
-    step: i32,
-    model: &mut Vec<i32>,
-    writer: &mut CArrayWriter,
-) -> Result<()> {
-    let fresh = |len: usize| {
-        (0..i32::try_from(len).unwrap()).map(|i| step * 1000 + i).collect::<Vec<i32>>()
-    };
-    let bytes =
-        |values: &[i32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-    match *change {
-        Change::Append(len) => {
-            model.extend(fresh(len));
-            writer.append(&bytes(&fresh(len)))
-        }
-        Change::Write { at, len } => {
-            let at = at.min(model.len());
-            let len = len.min(model.len() - at);
-            model[at..at + len].copy_from_slice(&fresh(len));
-            writer.write_rows(at as u64, &bytes(&fresh(len)))
-        }
-        Change::Trim(len) => {
-            let len = len.min(model.len());
-            model.truncate(model.len() - len);
-            writer.trim(len as u64)
-        }
-        Change::Resize(len) => {
-            model.resize(len, -7);
-            writer.resize(len as u64)
-        }
-        Change::Flush | Change::Reopen => writer.flush(),
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-    #[test]
-    fn any_life_of_an_array_is_that_of_a_vector(
-        changes in proptest::collection::vec(change(), 0..12),
-        chunklen in 1_u64..20,
-    ) {
-        let (tree, mut writer) = memory(&int32(chunklen).dflt(Some(Json::Int(-7))));
-        let mut model = Vec::new();
-        for (step, change) in (1..).zip(&changes) {
-            apply(change, step, &mut model, &mut writer).unwrap();
-            if let Change::Reopen = change {
-                writer = CArrayWriter::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
-            }
-        }
-        writer.finish().unwrap();
-        let array = reopen(&tree);
-        prop_assert_eq!(array.read_as::<i32>(0..array.len()).unwrap(), model);
-        let report = array.verify(&bcolz_store::verify::VerifyOptions::default(), |_| ()).unwrap();
-        prop_assert!(report.is_ok() && report.notes.is_empty(), "{:?}", report);
-    }
 }
 
 #[test]

@@ -270,9 +270,9 @@ impl<P: PositionTable> Search<'_, P> {
         }
     }
 
-    /// [`find_next`](Self::find_next) after many misses: from `at`, with the next step and the value
-    /// that the step after it follows from. Apart, since a loop with fewer values keeps all of them
-    /// in registers: noise consists of such misses.
+    /// [`find_next`](Self::find_next) after many misses: from `at`, with the next step and the
+    /// value that the step after it follows from. Apart, since a loop with fewer values keeps all
+    /// of them in registers: noise consists of such misses.
     #[inline(never)]
     fn find_far(
         &mut self,

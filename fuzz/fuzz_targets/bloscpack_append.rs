@@ -4,13 +4,13 @@
 
 use blosc_io::{Durability, MemStore};
 use bloscpack::{
-    AppendOptions, BlpFile, ReadOptions, append, params::Limits, recover, report::VerifyOptions,
-    rewrite_metadata,
+    AppendOptions, BlpFile, ReadOptions, append, params::FileLimits, recover,
+    report::VerifyOptions, rewrite_metadata,
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits::default()
+    let limits = FileLimits::default()
         .max_nbytes(4 * blosc_fuzz::MAX_NBYTES)
         .max_metadata(1 << 16)
         .max_chunks(1000);

@@ -4,13 +4,13 @@
 
 use blosc_io::MemStore;
 use bloscpack::{
-    AppendOptions, BlpFile, ReadOptions, Reader, append, numpy, params::Limits, repair_offsets,
+    AppendOptions, BlpFile, ReadOptions, Reader, append, numpy, params::FileLimits, repair_offsets,
     report::VerifyOptions, rescue, rescue::Fill,
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits::default()
+    let limits = FileLimits::default()
         .max_nbytes(4 * blosc_fuzz::MAX_NBYTES)
         .max_metadata(1 << 16)
         .max_chunks(1000);

@@ -88,7 +88,7 @@ pub enum Error {
         what: Bounded,
         /// How much is needed.
         needed: u64,
-        /// How much [`Limits`](crate::params::Limits) allows.
+        /// How much [`FileLimits`](crate::params::FileLimits) allows.
         limit: u64,
     },
     /// The request cannot be met.
@@ -96,7 +96,7 @@ pub enum Error {
     Param(#[from] Param),
 }
 
-/// What [`Limits`](crate::params::Limits) bounds.
+/// What [`FileLimits`](crate::params::FileLimits) bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Bounded {

@@ -46,7 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Files of strangers: every number is compared with what is there and with [`Limits`] before
+//! Files of strangers: every number is compared with what is there and with [`FileLimits`] before
 //! anything is allocated; digests are checked before chunks are decoded; only one chunk, or
 //! the memory of the [`Budget`], is held at a time.
 //!
@@ -114,4 +114,4 @@ pub use writer::Writer;
 // Short names inside of the crate.
 use error::{Blame, Corrupt, Field, Param, Part};
 use metadata::{MetadataHeader, MetadataUse};
-use params::{Digests, Limits, OffsetsUse, RcHeader, Reserve};
+use params::{Digests, FileLimits, OffsetsUse, RcHeader, Reserve};

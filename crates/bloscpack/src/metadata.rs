@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::error::Bounded;
 use crate::input::Input;
-use crate::{Corrupt, Error, Limits, Part, Result, json};
+use crate::{Corrupt, Error, FileLimits, Part, Result, json};
 
 pub use crate::params::MetadataUse;
 pub use crate::repack::NewMetadata;
@@ -72,7 +72,7 @@ impl Metadata {
     /// Reads the section. `None` if it is only to be skipped.
     pub(crate) fn read<R: Read>(
         input: &mut Input<R>,
-        limits: &Limits,
+        limits: &FileLimits,
         mode: MetadataUse,
     ) -> Result<(MetadataHeader, Option<Self>)> {
         let at = input.position();
@@ -98,7 +98,7 @@ impl Metadata {
 fn read_stored<R: Read>(
     input: &mut Input<R>,
     header: &MetadataHeader,
-    limits: &Limits,
+    limits: &FileLimits,
 ) -> Result<Vec<u8>> {
     let at = input.position();
     let needed = u64::from(header.meta_size.max(header.meta_comp_size));

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::error::Bounded;
 use crate::input::{Input, truncated};
-use crate::{Corrupt, Error, Header, Limits, OffsetsUse, Part, Result};
+use crate::{Corrupt, Error, FileLimits, Header, OffsetsUse, Part, Result};
 
 /// Bytes of an entry.
 pub(crate) const ENTRY_LEN: u64 = 8;
@@ -77,7 +77,7 @@ impl Offsets {
     pub(crate) fn read<R: Read>(
         input: &mut Input<R>,
         header: &Header,
-        limits: &Limits,
+        limits: &FileLimits,
         mode: OffsetsUse,
     ) -> Result<Self> {
         let nchunks = header.nchunks.unwrap_or(0);
@@ -207,7 +207,7 @@ mod tests {
         let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_le_bytes()).collect();
         let header = header(nchunks, entries.len() as u64 - nchunks);
         let mut input = Input::new(&bytes[..], 32, Some(200));
-        Offsets::read(&mut input, &header, &Limits::default(), OffsetsUse::Check)
+        Offsets::read(&mut input, &header, &FileLimits::default(), OffsetsUse::Check)
     }
 
     fn error(nchunks: u64, entries: &[i64]) -> (u64, Corrupt) {
@@ -250,7 +250,7 @@ mod tests {
             let result = Offsets::read(
                 &mut input,
                 &header(nchunks, 0),
-                &Limits::default(),
+                &FileLimits::default(),
                 OffsetsUse::Check,
             );
             let Err(Error::Corrupt { what: Corrupt::Truncated { part, left, .. }, .. }) = result
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_limit_bounds_the_positions_in_memory() {
-        let limits = Limits { max_chunks: 3, ..Limits::default() };
+        let limits = FileLimits { max_chunks: 3, ..FileLimits::default() };
         let mut input = Input::new(std::io::repeat(0xff), 32, None);
         let result = Offsets::read(&mut input, &header(4, 0), &limits, OffsetsUse::Check);
         assert!(matches!(result, Err(Error::Limit { what: Bounded::Chunks, needed: 4, limit: 3 })));
@@ -273,7 +273,7 @@ mod tests {
     fn ignored_entries_are_not_looked_at() {
         let mut input = Input::new(&[7; 24][..], 32, None);
         let offsets =
-            Offsets::read(&mut input, &header(2, 1), &Limits::default(), OffsetsUse::Ignore)
+            Offsets::read(&mut input, &header(2, 1), &FileLimits::default(), OffsetsUse::Ignore)
                 .unwrap();
         assert_eq!((offsets.positions(), offsets.len(), offsets.is_unset()), (None, 2, false));
     }

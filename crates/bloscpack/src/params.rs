@@ -13,7 +13,7 @@ blosc_chunk::setters! {
     /// Upper bounds that are checked before memory is allocated.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct Limits {
+    pub struct FileLimits {
         /// Bytes of data in the whole file. Default: any; one chunk at a time is held.
         pub max_nbytes: u64,
         /// Bytes of metadata, stored or inflated. Default: 64 MiB.
@@ -23,7 +23,7 @@ blosc_chunk::setters! {
     }
 }
 
-impl Limits {
+impl FileLimits {
     /// No limits but those of the format.
     #[must_use]
     pub const fn none() -> Self {
@@ -31,7 +31,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for FileLimits {
     fn default() -> Self {
         Self { max_nbytes: u64::MAX, max_metadata: 64 << 20, max_chunks: 1 << 26 }
     }
@@ -43,7 +43,7 @@ blosc_chunk::setters! {
     #[non_exhaustive]
     pub struct ReadOptions {
         /// Bounds for the file; those for a chunk are in `dparams`.
-        pub limits: Limits,
+        pub limits: FileLimits,
         /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
         pub dparams: DParams,
         /// Whether digests are checked.

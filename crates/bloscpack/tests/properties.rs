@@ -12,7 +12,7 @@ use bloscpack::{
     BlpFile, Budget, Checksum, Error, ReadOptions, Reader, WriteOptions, Writer,
     error::Param,
     pack,
-    params::{Limits, Reserve},
+    params::{FileLimits, Reserve},
     report::{Note, VerifyOptions},
     unpack,
 };
@@ -199,12 +199,12 @@ fn limits_come_before_memory() {
     .unwrap();
     let with =
         |limits| Reader::with_options(&blp[..], ReadOptions::default().limits(limits)).map(drop);
-    assert!(with(Limits::default().max_nbytes(5000).max_metadata(101).max_chunks(5)).is_ok());
-    let error = with(Limits::default().max_nbytes(4999)).unwrap_err();
+    assert!(with(FileLimits::default().max_nbytes(5000).max_metadata(101).max_chunks(5)).is_ok());
+    let error = with(FileLimits::default().max_nbytes(4999)).unwrap_err();
     assert_eq!(error.to_string(), "5000 bytes of data needed, the limit is 4999");
-    let error = with(Limits::default().max_metadata(100)).unwrap_err();
+    let error = with(FileLimits::default().max_metadata(100)).unwrap_err();
     assert_eq!(error.to_string(), "101 bytes of metadata needed, the limit is 100");
-    let error = with(Limits::default().max_chunks(4)).unwrap_err();
+    let error = with(FileLimits::default().max_chunks(4)).unwrap_err();
     assert_eq!(error.to_string(), "5 positions of chunks needed, the limit is 4");
     let chunks =
         blosc_chunk::DParams::default().limits(blosc_chunk::Limits::default().max_nbytes(999));
@@ -215,7 +215,7 @@ fn limits_come_before_memory() {
         "1000 bytes for a chunk needed, the limit is 999"
     );
     let stream = streamed(&[1; 5000], WriteOptions::default().chunksize(1000));
-    let options = ReadOptions::default().limits(Limits::default().max_nbytes(2500));
+    let options = ReadOptions::default().limits(FileLimits::default().max_nbytes(2500));
     let mut data = vec![];
     let mut reader = Reader::with_options(&stream[..], options).unwrap();
     assert!(matches!(

@@ -17,7 +17,7 @@ fn read(bytes: &[u8]) -> Result<Metadata> {
 
 fn read_as(bytes: &[u8], mode: MetadataUse) -> Result<Metadata> {
     let mut input = Input::new(bytes, 32, None);
-    Metadata::read(&mut input, &Limits::default(), mode).map(|(_, metadata)| metadata.unwrap())
+    Metadata::read(&mut input, &FileLimits::default(), mode).map(|(_, metadata)| metadata.unwrap())
 }
 
 fn changed(changes: &[(usize, u8)]) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use blosc_chunk::Decoder;
 use bloscpack::{
-    BlpFile, Checksum, ReadOptions, WriteOptions, pack, params::Limits, report::VerifyOptions,
+    BlpFile, Checksum, ReadOptions, WriteOptions, pack, params::FileLimits, report::VerifyOptions,
 };
 use serde_json::json;
 
@@ -83,7 +83,7 @@ fn covered(bytes: &[u8], offsets: usize, nchunks: usize, first: usize) -> Result
 }
 
 fn open(files: &Files) -> Result<BlpFile<blosc_io::MemStore>> {
-    let limits = Limits::default().max_nbytes(4 * MAX_NBYTES).max_metadata(1 << 16);
+    let limits = FileLimits::default().max_nbytes(4 * MAX_NBYTES).max_metadata(1 << 16);
     let options = ReadOptions::default()
         .limits(limits.max_chunks(1 << 16))
         .dparams(dparams())

@@ -278,7 +278,9 @@ impl BloscArgs {
     ///
     /// When there is no such level.
     pub(super) fn level(&self, verb: &'static str) -> Result<Level> {
-        let Some(text) = &self.clevel else { return Ok(bloscpack::default_cparams().clevel) };
+        let Some(text) = &self.clevel else {
+            return Ok(bloscpack::WriteOptions::default().cparams.clevel);
+        };
         let level = integer(verb, "-l/--clevel", text)?;
         u8::try_from(level).ok().and_then(|level| Level::try_from(level).ok()).ok_or_else(|| {
             choice(verb, "-l/--clevel", &level.to_string(), (0..=9).map(|level| level.to_string()))

@@ -8,7 +8,7 @@ use std::{
 };
 
 use blosc_chunk::{CParams, FilterId, Pipeline};
-use bloscpack::{WriteOptions, Writer, default_cparams, params::Reserve};
+use bloscpack::{WriteOptions, Writer, params::Reserve};
 
 use super::{
     Session,
@@ -132,7 +132,8 @@ pub(super) fn cparams(args: &BloscArgs, verb: &'static str) -> Result<CParams> {
         (_, true) => bitshuffle(),
         _ => Pipeline::SHUFFLE,
     };
-    Ok(default_cparams()
+    Ok(WriteOptions::default()
+        .cparams
         .codec(args.codec(verb)?)
         .clevel(args.level(verb)?)
         .typesize(args.typesize(verb)?.into())

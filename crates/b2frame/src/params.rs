@@ -89,10 +89,14 @@ blosc_chunk::setters! {
     }
 }
 
+blosc_chunk::setters! {
 /// How to copy a super-chunk.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopyOptions {
+    /// Threads that decode and compress, and their working memory.
+    pub budget: Budget,
+    ;
     /// How chunks of the copy are compressed; `None` (the default) for what the header says, and
     /// as they are if their size stays. The typesize is that of the super-chunk, the block
     /// shape that of an array.
@@ -100,11 +104,10 @@ pub struct CopyOptions {
     /// Data of a chunk of the copy (bytes), rounded down to whole items; `None` (the default) for
     /// the sizes that chunks have.
     pub chunksize: Option<usize>,
-    /// Threads that decode and compress, and their working memory.
-    pub budget: Budget,
     /// By which sums damage of the copy is noticed; `None` (the default) for those that the
     /// super-chunk has, or [`Checksums::Body`] if it has none.
     pub checksums: Option<Checksums>,
+}
 }
 
 impl CopyOptions {
@@ -124,12 +127,6 @@ impl CopyOptions {
     #[must_use]
     pub fn checksums(self, checksums: Checksums) -> Self {
         Self { checksums: Some(checksums), ..self }
-    }
-
-    /// With other threads and working memory.
-    #[must_use]
-    pub fn budget(self, budget: Budget) -> Self {
-        Self { budget, ..self }
     }
 }
 

@@ -26,6 +26,7 @@ pub enum Fill {
     Value(Vec<u8>),
 }
 
+blosc_chunk::setters! {
 /// What a new array is like.
 ///
 /// ```
@@ -39,6 +40,13 @@ pub enum Fill {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NdParams {
+    /// How chunks are compressed. The typesize and the size of blocks are those of the array.
+    pub cparams: CParams,
+    /// What the items are before they are written.
+    pub fill: Fill,
+    /// By which sums damage is noticed.
+    pub checksums: Checksums,
+    ;
     /// Length in each dimension (items).
     pub shape: Vec<u64>,
     /// Type of the items.
@@ -48,16 +56,11 @@ pub struct NdParams {
     /// Length of a block in each dimension (items). Default: blocks of at most 256 KiB, or one
     /// item.
     pub blockshape: Option<Vec<u32>>,
-    /// How chunks are compressed. The typesize and the size of blocks are those of the array.
-    pub cparams: CParams,
-    /// What the items are before they are written.
-    pub fill: Fill,
     /// Names and contents of further metalayers.
     pub metalayers: Vec<(String, Vec<u8>)>,
     /// Names and contents of vlmetalayers, not compressed.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
-    /// By which sums damage is noticed.
-    pub checksums: Checksums,
+}
 }
 
 impl NdParams {
@@ -87,24 +90,6 @@ impl NdParams {
     #[must_use]
     pub fn blockshape(self, blockshape: &[u32]) -> Self {
         Self { blockshape: Some(blockshape.to_vec()), ..self }
-    }
-
-    /// Compressed differently.
-    #[must_use]
-    pub fn cparams(self, cparams: CParams) -> Self {
-        Self { cparams, ..self }
-    }
-
-    /// With other items to begin with.
-    #[must_use]
-    pub fn fill(self, fill: Fill) -> Self {
-        Self { fill, ..self }
-    }
-
-    /// With other sums.
-    #[must_use]
-    pub fn checksums(self, checksums: Checksums) -> Self {
-        Self { checksums, ..self }
     }
 
     /// With a further metalayer.

@@ -23,7 +23,7 @@ use super::patch::{Buffer, Items, KEPT_NBYTES, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
-use crate::params::EditOptions;
+use crate::params::{EditOptions, FrameParams};
 
 /// Makes and changes an n-dimensional array.
 ///
@@ -57,9 +57,7 @@ impl NdWriter {
     /// # Errors
     /// [`Error::Open`], or as [`create_in`](Self::create_in).
     pub fn create(path: impl AsRef<Path>, params: &NdParams) -> Result<Self> {
-        let meta = params.meta()?;
-        let writer = SChunkWriter::create(path, &params.frame(&meta)?)?;
-        Self::over(writer, meta)?.filled(&params.fill)
+        Self::made(params, |frame| SChunkWriter::create(path, frame))
     }
 
     /// Creates a sparse frame for an array: a directory with one file for every chunk. It holds an
@@ -68,9 +66,7 @@ impl NdWriter {
     /// # Errors
     /// As [`SChunkWriter::create_sparse`] and [`create_in`](Self::create_in).
     pub fn create_sparse(path: impl AsRef<Path>, params: &NdParams) -> Result<Self> {
-        let meta = params.meta()?;
-        let writer = SChunkWriter::create_sparse(path, &params.frame(&meta)?)?;
-        Self::over(writer, meta)?.filled(&params.fill)
+        Self::made(params, |frame| SChunkWriter::create_sparse(path, frame))
     }
 
     /// A new array in memory; get it from [`finish`](Self::finish).
@@ -78,9 +74,7 @@ impl NdWriter {
     /// # Errors
     /// As [`create_in`](Self::create_in).
     pub fn in_memory(params: &NdParams) -> Result<Self> {
-        let meta = params.meta()?;
-        let writer = SChunkWriter::in_memory(&params.frame(&meta)?)?;
-        Self::over(writer, meta)?.filled(&params.fill)
+        Self::made(params, SChunkWriter::in_memory)
     }
 
     /// A new array in a store, which should be empty.
@@ -88,9 +82,7 @@ impl NdWriter {
     /// # Errors
     /// [`Error::Param`] when such an array cannot be written.
     pub fn create_in(store: Box<dyn WriteAt>, params: &NdParams) -> Result<Self> {
-        let meta = params.meta()?;
-        let writer = SChunkWriter::create_in(store, &params.frame(&meta)?)?;
-        Self::over(writer, meta)?.filled(&params.fill)
+        Self::made(params, |frame| SChunkWriter::create_in(store, frame))
     }
 
     /// Opens the array in a file.
@@ -124,6 +116,16 @@ impl NdWriter {
     pub fn from_writer(mut writer: SChunkWriter) -> Result<Self> {
         let meta = writer.schunk()?.nd_meta()?.ok_or(Param::NotAnArray)?;
         Self::over(writer, meta)
+    }
+
+    /// A new array in the frame that `make` makes.
+    fn made(
+        params: &NdParams,
+        make: impl FnOnce(&FrameParams) -> Result<SChunkWriter>,
+    ) -> Result<Self> {
+        let meta = params.meta()?;
+        let writer = make(&params.frame(&meta)?)?;
+        Self::over(writer, meta)?.filled(&params.fill)
     }
 
     fn over(mut writer: SChunkWriter, meta: NdMeta) -> Result<Self> {

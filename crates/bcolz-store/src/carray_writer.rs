@@ -117,23 +117,9 @@ impl CArrayWriter {
         create_dir(&*tree, path)?;
         create_dir(&*tree, &join(path, "data"))?;
         create_dir(&*tree, &join(path, "meta"))?;
-        let cbytes = sizes.cbytes.unwrap_or(0);
-        let mut writer = Self {
-            tree,
-            path: path.to_owned(),
-            storage,
-            layout,
-            committed: sizes,
-            cbytes,
-            tail: Vec::new(),
-            tail_changed: false,
-            attrs: options.attrs.clone(),
-            unsynced: Vec::new(),
-            options: OpenOptions::default().budget(Budget::default().threads(options.threads)),
-            sums: None,
-            sums_changed: false,
-            lock: None,
-        };
+        let open = OpenOptions::default().budget(Budget::default().threads(options.threads));
+        let (found, attrs) = ((sizes, storage, layout), options.attrs.clone());
+        let mut writer = Self::new(tree, path.to_owned(), open, found, attrs);
         if options.checksums != Checksums::None {
             let (sizes, storage) = (writer.committed.to_text(), writer.storage.to_text());
             writer.sums = Some(Sums::new(&sizes, &storage));
@@ -188,28 +174,39 @@ impl CArrayWriter {
         };
         let attrs = array.attrs()?;
         let CArray { tree, path, layout, storage, sizes, options, .. } = array;
-        let cbytes = sizes.cbytes.unwrap_or(0);
-        let mut writer = Self {
-            tree,
-            path,
-            storage,
-            layout,
-            committed: sizes,
-            cbytes,
-            tail,
-            tail_changed: false,
-            attrs,
-            unsynced: Vec::new(),
-            options,
-            sums,
-            sums_changed,
-            lock: None,
-        };
+        let mut writer = Self::new(tree, path, options, (sizes, storage, layout), attrs);
+        (writer.tail, writer.sums, writer.sums_changed) = (tail, sums, sums_changed);
         for inner in ["", "meta", "data"] {
             leftovers::remove_pending(&*writer.tree, &join(&writer.path, inner))?;
         }
         writer.remove_chunks(writer.layout.nchunks()..u64::MAX)?;
         Ok(writer)
+    }
+
+    /// A writer of what is on disk, without a lock, rows of a partial chunk, and sums.
+    fn new(
+        tree: Arc<dyn Tree>,
+        path: String,
+        options: OpenOptions,
+        (committed, storage, layout): (Sizes, Storage, Layout),
+        attrs: Attrs,
+    ) -> Self {
+        Self {
+            tree,
+            path,
+            storage,
+            layout,
+            cbytes: committed.cbytes.unwrap_or(0),
+            committed,
+            tail: Vec::new(),
+            tail_changed: false,
+            attrs,
+            unsynced: Vec::new(),
+            options,
+            sums: None,
+            sums_changed: false,
+            lock: None,
+        }
     }
 
     /// Rows, with those that were not flushed.
@@ -311,7 +308,12 @@ impl CArrayWriter {
 
     /// The second half: the length.
     pub(crate) fn flush_sizes(&mut self) -> Result<()> {
-        if self.sizes() == self.committed { Ok(()) } else { self.write_sizes() }
+        let sizes = self.sizes();
+        if sizes == self.committed {
+            return Ok(());
+        }
+        self.check_unchanged()?;
+        self.commit_sizes(sizes)
     }
 
     /// The last step: the checksums, which are of the state that counts now.
@@ -355,11 +357,6 @@ impl CArrayWriter {
             nbytes: Some(nbytes.into()),
             cbytes: Some(self.cbytes),
         }
-    }
-
-    fn write_sizes(&mut self) -> Result<()> {
-        self.check_unchanged()?;
-        self.commit_sizes(self.sizes())
     }
 
     /// Whether the array on disk is the one that was opened or written last.

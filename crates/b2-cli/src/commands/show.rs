@@ -262,7 +262,7 @@ fn edges(cx: &Context, grid: &Grid, dtype: Dtype) -> Result<Part> {
 /// The type of items that do not say it.
 fn items_dtype(args: &ShowArgs, objects: &[Object]) -> Result<Dtype> {
     let typesize = objects.first().map_or(1, Object::typesize);
-    dtype(args, &raw(memory::as_len(typesize))?, 0)
+    dtype(args, &content::opaque(memory::as_len(typesize))?, 0)
 }
 
 /// A part of data without a shape: items one after the other.
@@ -330,11 +330,6 @@ fn dtype(args: &ShowArgs, known: &Dtype, typesize: usize) -> Result<Dtype> {
             without_unnamed_padding(dtype).map_err(|error| Error::Npy(error.into()))
         }
     }
-}
-
-/// Bytes without a meaning.
-fn raw(typesize: usize) -> Result<Dtype> {
-    Dtype::parse(&format!("|V{typesize}")).map_err(|error| Error::Npy(error.into()))
 }
 
 /// The one slice of items that a list of items can have.

@@ -1,6 +1,6 @@
 //! Items as values: bytes of a NumPy type to text and to JSON.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, items};
 use half::f16;
 use serde_json::{Map, Number, Value};
 
@@ -124,8 +124,8 @@ fn plain(scalar: &Scalar, bytes: &[u8]) -> Plain {
         (Kind::Uint, 1..=8) => Plain::Uint(unsigned(&little)),
         (Kind::Float, 2 | 4 | 8) => float(&little),
         (Kind::Complex, 8 | 16) => complex(&little),
-        (Kind::Bytes, _) => Plain::Bytes(without_padding(bytes).to_vec()),
-        (Kind::Unicode, _) => Plain::Text(unicode(&little)),
+        (Kind::Bytes, _) => Plain::Bytes(items::trimmed(bytes).to_vec()),
+        (Kind::Unicode, _) => Plain::Text(items::text(bytes, scalar.order() == ByteOrder::Big)),
         (Kind::DateTime, 8) => {
             Plain::Time(crate::render::date::date(signed(&little), scalar.unit()))
         }
@@ -136,13 +136,10 @@ fn plain(scalar: &Scalar, bytes: &[u8]) -> Plain {
     }
 }
 
-/// The bytes with the least significant first; of complex numbers and text, of each part.
+/// The bytes with the least significant first; of complex numbers, of each part.
 fn in_little(scalar: &Scalar, bytes: &[u8]) -> Vec<u8> {
-    let width = match scalar.kind() {
-        Kind::Complex => bytes.len() / 2,
-        Kind::Unicode => 4,
-        _ => bytes.len(),
-    };
+    let is_complex = scalar.kind() == Kind::Complex;
+    let width = if is_complex { bytes.len() / 2 } else { bytes.len() };
     if scalar.order() != ByteOrder::Big || width == 0 {
         return bytes.to_vec();
     }
@@ -189,20 +186,6 @@ fn complex(little: &[u8]) -> Plain {
     let (re, im) = (float(re).text(), float(im).text());
     let sign = if im.starts_with('-') { "" } else { "+" };
     Plain::Complex(format!("{re}{sign}{im}j"))
-}
-
-fn unicode(little: &[u8]) -> String {
-    let letters =
-        little.chunks_exact(4).map(|bytes| u32::try_from(unsigned(bytes)).unwrap_or_default());
-    let text: String = letters
-        .map(|letter| char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect();
-    text.trim_end_matches('\0').to_owned()
-}
-
-fn without_padding(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    &bytes[..end]
 }
 
 #[cfg(test)]

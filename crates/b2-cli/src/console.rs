@@ -246,12 +246,12 @@ impl Console {
 
     /// Columns and rows of the terminal that standard output is.
     pub(crate) fn terminal_size(&self) -> Option<(usize, usize)> {
-        terminal_size()
+        size_of(io::stdout()).filter(|(_, rows)| *rows > 0)
     }
 
     /// Columns of the terminal that standard error is.
     pub(crate) fn error_width(&self) -> Option<usize> {
-        error_width()
+        size_of(io::stderr()).map(|(columns, _)| columns)
     }
 
     /// Prints one JSON document on one line of standard output.
@@ -265,6 +265,16 @@ impl Console {
             .and_then(|()| out.write_all(b"\n"))
             .and_then(|()| out.flush())
             .map_err(Error::io(Doing::Stdout))
+    }
+
+    /// The document about finished work, or the line.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub(crate) fn done(&self, document: &impl Serialize, line: &str) -> Result<()> {
+        self.note(line);
+        if self.json { self.document(document) } else { Ok(()) }
     }
 
     fn object(&self, object: &Object<'_>) {
@@ -286,25 +296,15 @@ impl Console {
     }
 }
 
+/// Columns and rows of the terminal that a stream is, if it says so.
 #[cfg(unix)]
-fn terminal_size() -> Option<(usize, usize)> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    (size.ws_col > 0 && size.ws_row > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
-}
-
-#[cfg(unix)]
-fn error_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
-    (size.ws_col > 0).then(|| size.ws_col.into())
+fn size_of(stream: impl std::os::fd::AsFd) -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
 }
 
 #[cfg(not(unix))]
-fn error_width() -> Option<usize> {
-    None
-}
-
-#[cfg(not(unix))]
-fn terminal_size() -> Option<(usize, usize)> {
+fn size_of<S>(_: S) -> Option<(usize, usize)> {
     None
 }
 

@@ -212,22 +212,16 @@ fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool
 
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
     let Grown { nbytes, shape } = grown;
-    if cx.console.json() {
-        return cx.console.document(&AppendReport { path: name, appended, nbytes, shape });
-    }
     let units = cx.console.units();
     let sizes = format!("{} appended, now {}", units.size(appended), units.size(nbytes));
-    let shape = shape.map(|shape| match shape[..] {
-        [rows] if is_table => size::counted(rows, "row"),
-        [items] => size::counted(items, "item"),
-        _ => size::shape(&shape),
-    });
-    cx.console.note(&format!(
-        "{}: {sizes}{}",
-        harmless(name),
-        shape.map(|shape| format!(", {shape}")).unwrap_or_default()
-    ));
-    Ok(())
+    let lens = match shape.as_deref() {
+        None => String::new(),
+        Some([rows]) if is_table => format!(", {}", size::counted(*rows, "row")),
+        Some([items]) => format!(", {}", size::counted(*items, "item")),
+        Some(lens) => format!(", {}", size::shape(lens)),
+    };
+    let line = format!("{}: {sizes}{lens}", harmless(name));
+    cx.console.done(&AppendReport { path: name, appended, nbytes, shape }, &line)
 }
 
 /// The target and its new data.

@@ -282,13 +282,9 @@ fn report(
         Target::File(path) | Target::Device(path) => path_text(path),
     };
     let Copied { objects, nbytes: file_bytes } = done;
-    if cx.console.json() {
-        let output = output.as_str();
-        return cx.console.document(&CopyReport { schema, path, output, objects, file_bytes });
-    }
+    let report = CopyReport { schema, path, output: &output, objects, file_bytes };
     let frames = if objects == 1 { String::new() } else { format!(", {} frames", count(objects)) };
     let sizes = cx.console.units().size(file_bytes);
     let (path, output) = (harmless(path), harmless(&output));
-    cx.console.note(&format!("{path} -> {output}   {sizes}{frames}"));
-    Ok(())
+    cx.console.done(&report, &format!("{path} -> {output}   {sizes}{frames}"))
 }

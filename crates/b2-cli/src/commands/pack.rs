@@ -64,14 +64,9 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
     let made = written(&from, &output, &options)?;
     let (path, target) = (path_text(&args.store), path_text(&output));
     let nvalues = made.keys().len() as u64;
-    if cx.console.json() {
-        let (path, output) = (path.as_str(), target.as_str());
-        return cx.console.document(&PackReport { path, output, nvalues });
-    }
-    let values = if nvalues == 1 { "value" } else { "values" };
     let text = format!("{} -> {}", harmless(&path), harmless(&target));
-    cx.console.note(&format!("{text}: {} {values}", size::count(nvalues)));
-    Ok(())
+    let line = format!("{text}: {}", size::counted(nvalues, "value"));
+    cx.console.done(&PackReport { path: &path, output: &target, nvalues }, &line)
 }
 
 /// The store; what is none says so, and not what a damaged one lacks.

@@ -70,10 +70,6 @@ fn merge(args: &RepackArgs, cx: &Context, origin: &Origin, path: &Path) -> Resul
 
 fn report(cx: &Context, origin: &Origin, file_bytes: u64, freed: u64) -> Result<()> {
     let (name, units) = (origin.name(), cx.console.units());
-    if cx.console.json() {
-        let path = name.as_str();
-        return cx.console.document(&RepackReport { path, file_bytes, freed });
-    }
-    cx.console.note(&format!("{}: {} freed", harmless(&name), units.size(freed)));
-    Ok(())
+    let line = format!("{}: {} freed", harmless(&name), units.size(freed));
+    cx.console.done(&RepackReport { path: &name, file_bytes, freed }, &line)
 }

@@ -43,12 +43,8 @@ impl StoreReport {
     /// Prints it.
     pub(super) fn print(mut self, cx: &Context, name: &str, to: &Path) -> Result<()> {
         (self.path, self.output) = (name.to_owned(), path_text(to));
-        if cx.console.json() {
-            return cx.console.document(&self);
-        }
         let text = format!("{} -> {}", harmless(&self.path), harmless(&self.output));
-        cx.console.note(&format!("{text}   {} values", size::count(self.nvalues)));
-        Ok(())
+        cx.console.done(&self, &format!("{text}   {} values", size::count(self.nvalues)))
     }
 }
 

@@ -51,46 +51,29 @@ pub(crate) enum Precision {
     Nano,
 }
 
-impl Precision {
-    const ALL: [Self; 9] = [
-        Self::Year,
-        Self::Month,
-        Self::Day,
-        Self::Hour,
-        Self::Minute,
-        Self::Second,
-        Self::Milli,
-        Self::Micro,
-        Self::Nano,
-    ];
+/// Precisions in their order, the units of NumPy that say as much, and how long these are
+/// (nanoseconds); years and months differ.
+const UNITS: [(Precision, &str, Option<i128>); 9] = [
+    (Precision::Year, "Y", None),
+    (Precision::Month, "M", None),
+    (Precision::Day, "D", Some(NANOS_OF_DAY)),
+    (Precision::Hour, "h", Some(3_600_000_000_000)),
+    (Precision::Minute, "m", Some(60_000_000_000)),
+    (Precision::Second, "s", Some(1_000_000_000)),
+    (Precision::Milli, "ms", Some(1_000_000)),
+    (Precision::Micro, "us", Some(1000)),
+    (Precision::Nano, "ns", Some(1)),
+];
 
+impl Precision {
     /// The unit of NumPy that says as much.
     pub(crate) fn unit(self) -> &'static str {
-        match self {
-            Self::Year => "Y",
-            Self::Month => "M",
-            Self::Day => "D",
-            Self::Hour => "h",
-            Self::Minute => "m",
-            Self::Second => "s",
-            Self::Milli => "ms",
-            Self::Micro => "us",
-            Self::Nano => "ns",
-        }
+        UNITS[self as usize].1
     }
 
     /// How long the unit is; years and months differ.
     fn nanos(self) -> Option<i128> {
-        Some(match self {
-            Self::Year | Self::Month => return None,
-            Self::Day => NANOS_OF_DAY,
-            Self::Hour => 3_600_000_000_000,
-            Self::Minute => 60_000_000_000,
-            Self::Second => 1_000_000_000,
-            Self::Milli => 1_000_000,
-            Self::Micro => 1000,
-            Self::Nano => 1,
-        })
+        UNITS[self as usize].2
     }
 }
 
@@ -101,8 +84,8 @@ fn parse_unit(text: &str) -> Option<(i128, Precision)> {
     if letters == "W" {
         return Some((i128::from(step) * 7, Precision::Day));
     }
-    let precision = Precision::ALL.into_iter().find(|precision| precision.unit() == letters)?;
-    Some((i128::from(step), precision))
+    let (precision, ..) = UNITS.iter().find(|(_, unit, _)| *unit == letters)?;
+    Some((i128::from(step), *precision))
 }
 
 /// Nanoseconds since 1970, written as far as the precision says.

@@ -72,7 +72,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let runs = runs.collect::<Result<Vec<_>>>()?;
     let mut guard = Guard::new(args.limits);
     for (source, runs) in sources.iter().zip(&runs) {
-        let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |it| Ok(it.decoded_nbytes()));
+        let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |it| Ok(it.decoded));
         guard.admit_bytes(decoded?, source.stored())?;
     }
     let name = origin.name();

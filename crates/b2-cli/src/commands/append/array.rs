@@ -126,7 +126,7 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
         let of = memory::nbytes(dtype.itemsize() as u64, others);
         input.check_multiple(of)?;
         shape[axis] = input.source.nbytes()?.checked_div(of).unwrap_or(0);
-        return Ok(Layout { dtype, shape, fortran_order: false });
+        return Ok(Layout::in_c_order(dtype, shape));
     };
     if found.dtype != dtype {
         let (found, expected) = (found.dtype.to_string(), dtype.to_string());

@@ -72,7 +72,7 @@ impl Work<'_> {
         if expected != found {
             return Err(Error::ArrayLen { expected, found });
         }
-        Ok(Layout { dtype, shape, fortran_order: false })
+        Ok(Layout::in_c_order(dtype, shape))
     }
 
     fn nd_params(&self, layout: &Layout) -> Result<NdParams> {

@@ -115,6 +115,11 @@ impl From<ArrayInfo> for Layout {
 }
 
 impl Layout {
+    /// An array in C order.
+    pub(crate) fn in_c_order(dtype: Dtype, shape: Vec<u64>) -> Self {
+        Self { dtype, shape, fortran_order: false }
+    }
+
     /// The header of a `.npy` file of such an array.
     ///
     /// # Errors
@@ -137,7 +142,7 @@ pub(crate) fn layout_of(object: &Object) -> Result<Option<Layout>> {
         Object::Frame(schunk) => match schunk.nd_meta()? {
             Some(meta) => {
                 let dtype = item_type(&meta, schunk.header().typesize().get())?;
-                Some(Layout { dtype, shape: meta.shape().to_vec(), fortran_order: false })
+                Some(Layout::in_c_order(dtype, meta.shape().to_vec()))
             }
             // A frame that was an array in a Bloscpack file has kept its metadata.
             None => {
@@ -146,17 +151,11 @@ pub(crate) fn layout_of(object: &Object) -> Result<Option<Layout>> {
             }
         },
         Object::Blp(blp) => blp.file.array_info()?.map(Layout::from),
-        Object::Bcolz(set) => {
-            Some(Layout { dtype: set.dtype()?, shape: set.shape(), fortran_order: false })
+        Object::Bcolz(set) => Some(Layout::in_c_order(set.dtype()?, set.shape())),
+        Object::Table(rows) => Some(Layout::in_c_order(rows.dtype()?, rows.shape()?)),
+        Object::Opened(array) => {
+            Some(Layout::in_c_order(array.dtype().clone(), array.shape().to_vec()))
         }
-        Object::Table(rows) => {
-            Some(Layout { dtype: rows.dtype()?, shape: rows.shape()?, fortran_order: false })
-        }
-        Object::Opened(array) => Some(Layout {
-            dtype: array.dtype().clone(),
-            shape: array.shape().to_vec(),
-            fortran_order: false,
-        }),
         Object::Chunk(_) => None,
     })
 }

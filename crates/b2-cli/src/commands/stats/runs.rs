@@ -22,7 +22,7 @@ pub(super) struct Runs {
     schunk: Arc<SChunk>,
     array: Option<NdArray>,
     /// Bytes of data in chunks that are no runs.
-    decoded: u64,
+    pub(super) decoded: u64,
 }
 
 impl Runs {
@@ -48,11 +48,6 @@ impl Runs {
         }
         let array = schunk.nd_array()?;
         Ok(Some(Self { schunk: Arc::clone(schunk), array, decoded }))
-    }
-
-    /// Bytes of data in chunks that are no runs.
-    pub(super) fn decoded_nbytes(&self) -> u64 {
-        self.decoded
     }
 
     /// Hands all items of the content to `sink`, in no order.

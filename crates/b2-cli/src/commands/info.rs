@@ -354,16 +354,22 @@ fn chunks(cx: &Context, table: ChunkTable<'_>) -> Result<()> {
 /// One line per row, with the number of its frame where there are several.
 fn print_rows(cx: &Context, several: bool, rows: impl Iterator<Item = ChunkRow>) -> Result<()> {
     let frame = if several { "frame  " } else { "" };
-    cx.console.print(&format!(
+    let head = format!(
         "{frame}{:>9}  {:>14}  {:>12}  {:>12}  {:>7}  {:>9}  {:<7}  pipeline\n",
         "chunk", "offset", "bytes", "data", "ratio", "blocksize", "special"
-    ))?;
-    let mut page = String::new();
-    for row in rows {
-        if several {
-            let _written = write!(page, "{:>5}  ", row.frame.unwrap_or(0));
-        }
-        let _written = writeln!(page, "{}", line(&row));
+    );
+    let line = |row: ChunkRow| match several {
+        true => format!("{:>5}  {}", row.frame.unwrap_or(0), line(&row)),
+        false => line(&row),
+    };
+    print_lines(cx, head, rows.map(line))
+}
+
+/// Prints lines after the head of their table, as they come.
+fn print_lines(cx: &Context, head: String, lines: impl Iterator<Item = String>) -> Result<()> {
+    let mut page = head;
+    for line in lines {
+        page.extend([&*line, "\n"]);
         if page.len() > PAGE {
             cx.console.print(&page)?;
             page.clear();

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::{Lines, PAGE, filters_text, print_report, wants_table};
+use super::{Lines, filters_text, print_lines, print_report, wants_table};
 use crate::{
     console::Console,
     context::Context,
@@ -112,18 +112,11 @@ fn file_text(report: &ChunkReport<'_>, units: Units) -> String {
 
 /// One line per block, printed as they come.
 fn blocks(cx: &Context, table: BlockTable<'_>) -> Result<()> {
-    let mut page = format!(
+    let head = format!(
         "{:>9}  {:>12}  {:>12}  {:>12}  {:>7}  streams\n",
         "block", "offset", "bytes", "data", "ratio"
     );
-    for row in table.rows() {
-        let _written = writeln!(page, "{}", line(&row));
-        if page.len() > PAGE {
-            cx.console.print(&page)?;
-            page.clear();
-        }
-    }
-    cx.console.print(&page)
+    print_lines(cx, head, table.rows().map(|row| line(&row)))
 }
 
 fn line(row: &BlockRow) -> String {

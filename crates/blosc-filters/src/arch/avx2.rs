@@ -80,7 +80,7 @@ pub(super) fn fill(byte: u8, dest: &mut [u8]) {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn load16(bytes: &[u8], at: usize) -> __m128i {
+pub(super) fn load16(bytes: &[u8], at: usize) -> __m128i {
     let mut array = [0; 16];
     array.copy_from_slice(&bytes[at..at + 16]);
     transmute!(array)
@@ -96,7 +96,7 @@ fn load_lanes(bytes: &[u8], low: usize, high: usize) -> __m256i {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn store16(bytes: &mut [u8], at: usize, register: __m128i) {
+pub(super) fn store16(bytes: &mut [u8], at: usize, register: __m128i) {
     let array: [u8; 16] = transmute!(register);
     bytes[at..at + 16].copy_from_slice(&array);
 }

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use zerocopy::transmute;
 
-use super::avx2;
+use super::avx2::{self, load16, store16};
 use crate::simd::stores_by_halves;
 
 // Bound by the latency of their steps and not by the width of registers.
@@ -104,19 +104,4 @@ fn permute(order: __m512i, bytes: __m512i) -> __m512i {
 #[inline]
 fn permute_two(orders: [__m512i; 2], [a, b]: [__m512i; 2]) -> [__m512i; 2] {
     [_mm512_permutex2var_epi8(a, orders[0], b), _mm512_permutex2var_epi8(a, orders[1], b)]
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-#[inline]
-fn load16(bytes: &[u8], at: usize) -> __m128i {
-    let mut array = [0; 16];
-    array.copy_from_slice(&bytes[at..at + 16]);
-    transmute!(array)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-#[inline]
-fn store16(bytes: &mut [u8], at: usize, register: __m128i) {
-    let array: [u8; 16] = transmute!(register);
-    bytes[at..at + 16].copy_from_slice(&array);
 }

@@ -55,10 +55,10 @@ pub(super) fn decode_chunks(
             *nchunk = nchunk.saturating_sub(before.filter(is_lost).count() as u64);
         }
     } else {
-        let all = frame.index().as_table().iter().zip(&chunks);
-        let filled = all.map(|(at, state)| if *state == ChunkState::Lost { run } else { *at });
-        let table = filled.collect();
-        frame.change().set_table(table);
+        let frame = frame.change();
+        for (nchunk, _) in (0u64..).zip(&chunks).filter(|(_, state)| **state == ChunkState::Lost) {
+            frame.set_number(nchunk, run);
+        }
     }
     // With a shape that does not fit them, nobody opens the chunks.
     let is_wrong = matches!(frame.snapshot().nd_meta(), Err(Error::Corrupt { .. }));
@@ -111,17 +111,17 @@ fn is_unreadable(schunk: &SChunk, nchunk: u64) -> Result<bool> {
 
 /// Takes the lost chunks out, and the shape of an array with them.
 fn cut(frame: &mut Draft, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Result<()> {
-    let (mut table, mut nbytes) = (vec![], 0u64);
-    for ((nchunk, number), state) in (0u64..).zip(frame.index().as_table()).zip(chunks) {
+    let mut nbytes = 0u64;
+    for (nchunk, state) in (0u64..).zip(chunks) {
         if *state != ChunkState::Lost {
-            table.push(*number);
             nbytes = nbytes.saturating_add(frame.chunk_nbytes(nchunk)? as u64);
         }
     }
     if take_shape(frame)? {
         damage.push(Damage::Shape);
     }
-    frame.change().set_chunks(table, nbytes);
+    let mut states = chunks.iter();
+    frame.change().retain_chunks(|| states.next() != Some(&ChunkState::Lost), nbytes);
     Ok(())
 }
 

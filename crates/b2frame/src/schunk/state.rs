@@ -167,6 +167,14 @@ impl FrameState {
         self.set_section();
     }
 
+    /// Keeps the chunks that `keep`, asked for each of them in order, says yes to, and notes the
+    /// uncompressed size of these. In place, since a table of what a damaged header claims is large.
+    pub(crate) fn retain_chunks(&mut self, mut keep: impl FnMut() -> bool, nbytes: u64) {
+        self.index.edit(|table| table.retain(|_| keep()));
+        self.header.set_nbytes(nbytes);
+        self.set_section();
+    }
+
     /// Inserts a chunk of `nbytes` uncompressed bytes in the index, which is a table.
     pub(crate) fn insert_chunk(&mut self, nchunk: u64, number: u64, nbytes: usize) {
         self.index.edit(|table| table.insert(len_of(nchunk).min(table.len()), number));

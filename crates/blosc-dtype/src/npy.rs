@@ -81,7 +81,7 @@ pub enum NpyError {
         /// Length of the input (bytes).
         found: usize,
     },
-    /// The text is longer than [`MAX_TEXT_NBYTES`].
+    /// The text is longer than [`Dtype::MAX_TEXT_NBYTES`].
     #[error("the header of the .npy file has a text of {len} bytes, the limit is {limit}")]
     TooLong {
         /// Length of the text (bytes).

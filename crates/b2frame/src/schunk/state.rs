@@ -167,8 +167,8 @@ impl FrameState {
         self.set_section();
     }
 
-    /// Keeps the chunks that `keep`, asked for each of them in order, says yes to, and notes the
-    /// uncompressed size of these. In place, since a table of what a damaged header claims is large.
+    /// Keeps the chunks for which `keep`, called once for each in order, is true, and notes their
+    /// uncompressed size. In place, since a table of what a damaged header claims is large.
     pub(crate) fn retain_chunks(&mut self, mut keep: impl FnMut() -> bool, nbytes: u64) {
         self.index.edit(|table| table.retain(|_| keep()));
         self.header.set_nbytes(nbytes);

@@ -246,12 +246,12 @@ impl Console {
 
     /// Columns and rows of the terminal that standard output is.
     pub(crate) fn terminal_size(&self) -> Option<(usize, usize)> {
-        size_of(io::stdout()).filter(|(_, rows)| *rows > 0)
+        terminal_size(io::stdout()).filter(|(_, rows)| *rows > 0)
     }
 
     /// Columns of the terminal that standard error is.
     pub(crate) fn error_width(&self) -> Option<usize> {
-        size_of(io::stderr()).map(|(columns, _)| columns)
+        terminal_size(io::stderr()).map(|(columns, _)| columns)
     }
 
     /// Prints one JSON document on one line of standard output.
@@ -298,13 +298,13 @@ impl Console {
 
 /// Columns and rows of the terminal that a stream is, if it says so.
 #[cfg(unix)]
-fn size_of(stream: impl std::os::fd::AsFd) -> Option<(usize, usize)> {
+fn terminal_size(stream: impl std::os::fd::AsFd) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
 }
 
 #[cfg(not(unix))]
-fn size_of<S>(_: S) -> Option<(usize, usize)> {
+fn terminal_size<S>(_: S) -> Option<(usize, usize)> {
     None
 }
 

@@ -1,10 +1,10 @@
 //! A super-chunk that lies in a frame, for reading.
 //!
 //! Opening reads header, trailer and index, never a chunk ("Reader algorithm" in
-//! `docs/formats/cframe.md`): that is the state, in `schunk/state.rs`. Nothing changes it here; who
-//! does owns it (`schunk/draft.rs`). What is read later is checked then: `schunk/locate.rs` finds a
-//! chunk, `schunk/read.rs` decodes parts of the data, `schunk/ordered.rs` all of it in order,
-//! `schunk/verify.rs` looks for damage.
+//! `docs/formats/cframe.md`): that is the state, in `schunk/state.rs`. A super-chunk never changes
+//! it; a `Draft` (`schunk/draft.rs`) owns and changes it. What is read later is checked then:
+//! `schunk/locate.rs` finds a chunk, `schunk/read.rs` decodes parts of the data,
+//! `schunk/ordered.rs` all of it in order, `schunk/verify.rs` looks for damage.
 
 mod draft;
 mod fetch;
@@ -72,13 +72,13 @@ pub(crate) use state::{FrameState, Parts, read_meta, read_trailer, read_trailer_
 /// ```
 pub struct SChunk {
     state: Arc<FrameState>,
-    means: Arc<Means>,
+    context: Arc<ReadContext>,
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
     starts: OnceLock<Result<Vec<u64>, Corrupt>>,
 }
 
 /// What reading needs beside the frame: all snapshots of one share it.
-struct Means {
+struct ReadContext {
     options: OpenOptions,
     /// Buffers of readers.
     pool: Pool<Scratch>,
@@ -149,8 +149,8 @@ impl SChunk {
         Draft::open(index, Some(folder), options.clone()).map(Draft::finish)
     }
 
-    fn new(state: Arc<FrameState>, means: Arc<Means>) -> Self {
-        Self { state, means, starts: OnceLock::new() }
+    fn new(state: Arc<FrameState>, context: Arc<ReadContext>) -> Self {
+        Self { state, context, starts: OnceLock::new() }
     }
 
     /// The parts of the frame.
@@ -170,7 +170,7 @@ impl SChunk {
 
     /// What it was opened with.
     pub(crate) fn open_options(&self) -> &OpenOptions {
-        &self.means.options
+        &self.context.options
     }
 
     /// Takes a buffer that is one frame and nothing else.
@@ -259,12 +259,12 @@ impl SChunk {
 
     /// The codecs and filters there are.
     pub(crate) fn registries(&self) -> &Registries {
-        &self.means.options.dparams.registries
+        &self.context.options.dparams.registries
     }
 
     /// How chunks are decoded.
     pub(crate) fn dparams(&self) -> &DParams {
-        &self.means.options.dparams
+        &self.context.options.dparams
     }
 
     /// The parameters that the header gives for new chunks. Each chunk describes itself; see

@@ -5,7 +5,7 @@
 //!     |  \                                 |   from the first reading to the next change
 //!     |   +--- snapshot ---> SChunk -------+
 //!     |                        |
-//!     +------- means --------> options, buffers
+//!     +------ context -------> options, buffers
 //! ```
 
 use core::ops::Deref;
@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use blosc_chunk::Registries;
 use blosc_container::pool::Pool;
 
-use super::{ChunkInfo, FrameState, Means, SChunk};
+use super::{ChunkInfo, FrameState, ReadContext, SChunk};
 use crate::error::Result;
 use crate::header::FrameLayout;
 use crate::params::OpenOptions;
@@ -25,7 +25,7 @@ use crate::sparse::Folder;
 /// state as it is.
 pub(crate) struct Draft {
     state: Arc<FrameState>,
-    means: Arc<Means>,
+    context: Arc<ReadContext>,
     snapshot: OnceLock<SChunk>,
 }
 
@@ -38,14 +38,14 @@ impl Draft {
 
     /// The same with options that are for its items already.
     fn with_options(state: FrameState, options: OpenOptions) -> Self {
-        let means = Arc::new(Means { options, pool: Pool::default() });
-        Self { state: Arc::new(state), means, snapshot: OnceLock::new() }
+        let context = Arc::new(ReadContext { options, pool: Pool::default() });
+        Self { state: Arc::new(state), context, snapshot: OnceLock::new() }
     }
 
     /// The frame of a super-chunk that nobody has any more.
     pub(crate) fn of_schunk(schunk: SChunk) -> Self {
-        let SChunk { state, means, .. } = schunk;
-        Self { state, means, snapshot: OnceLock::new() }
+        let SChunk { state, context, .. } = schunk;
+        Self { state, context, snapshot: OnceLock::new() }
     }
 
     /// Reads a frame. Of a sparse one, `source` has the index.
@@ -68,18 +68,18 @@ impl Draft {
 
     /// How it is read.
     pub(crate) fn options(&self) -> &OpenOptions {
-        &self.means.options
+        &self.context.options
     }
 
     /// The codecs and filters there are.
     pub(crate) fn registries(&self) -> &Registries {
-        &self.means.options.dparams.registries
+        &self.context.options.dparams.registries
     }
 
     /// The super-chunk as it is.
     pub(crate) fn snapshot(&self) -> &SChunk {
-        let (state, means) = (&self.state, &self.means);
-        self.snapshot.get_or_init(|| SChunk::new(state.clone(), means.clone()))
+        let (state, context) = (&self.state, &self.context);
+        self.snapshot.get_or_init(|| SChunk::new(state.clone(), context.clone()))
     }
 
     /// Uncompressed size of a chunk (bytes): seldom needs more than the state.
@@ -100,8 +100,8 @@ impl Draft {
 
     /// The super-chunk, after the last change.
     pub(crate) fn finish(self) -> SChunk {
-        let Self { state, means, snapshot } = self;
-        snapshot.into_inner().unwrap_or_else(|| SChunk::new(state, means))
+        let Self { state, context, snapshot } = self;
+        snapshot.into_inner().unwrap_or_else(|| SChunk::new(state, context))
     }
 }
 

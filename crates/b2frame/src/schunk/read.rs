@@ -57,7 +57,7 @@ impl Reusable for Scratch {
 impl SChunk {
     /// Buffers for a thread that is one of many, left by an earlier reader if there are any.
     pub(crate) fn pooled(&self) -> Pooled<'_, Scratch> {
-        self.means.pool.check_out(|| Scratch::for_one_thread(self.dparams()))
+        self.context.pool.check_out(|| Scratch::for_one_thread(self.dparams()))
     }
 
     /// Buffers for decoding chunks of this frame.

@@ -177,14 +177,14 @@ impl FrameState {
 
     /// Inserts a chunk of `nbytes` uncompressed bytes in the index, which is a table.
     pub(crate) fn insert_chunk(&mut self, nchunk: u64, number: u64, nbytes: usize) {
-        self.index.edit(|table| table.insert(len_of(nchunk).min(table.len()), number));
+        self.index.edit(|table| table.insert(as_index(nchunk).min(table.len()), number));
         self.resize_chunk(0, nbytes);
     }
 
     /// Removes a chunk of `nbytes` uncompressed bytes from the index, which is a table.
     pub(crate) fn remove_chunk(&mut self, nchunk: u64, nbytes: usize) {
         self.index.edit(|table| {
-            table.remove(len_of(nchunk));
+            table.remove(as_index(nchunk));
         });
         self.resize_chunk(nbytes, 0);
     }
@@ -192,7 +192,7 @@ impl FrameState {
     /// Gives a chunk another number in the index, which is a table.
     pub(crate) fn set_number(&mut self, nchunk: u64, number: u64) {
         self.index
-            .edit(|table| table.get_mut(len_of(nchunk)).into_iter().for_each(|n| *n = number));
+            .edit(|table| table.get_mut(as_index(nchunk)).into_iter().for_each(|n| *n = number));
     }
 
     /// Puts a chunk of `new` uncompressed bytes in the place of one of `old` bytes.
@@ -272,6 +272,6 @@ impl FrameState {
 }
 
 /// A chunk number as an index in memory.
-fn len_of(nchunk: u64) -> usize {
+fn as_index(nchunk: u64) -> usize {
     usize::try_from(nchunk).unwrap_or(usize::MAX)
 }

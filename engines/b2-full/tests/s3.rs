@@ -27,11 +27,25 @@ fn commands_over_s3_print_what_they_print_over_files() {
     let anonymous = [("AWS_REGION", "us-east-1"), variables[3]];
     let refused = run("s3://bucket/data", &["info", "x.b2nd"], &anonymous);
     assert_eq!(refused.code, Some(3), "{refused:?}");
-    // The emulator looks at who signs, and not at the signature.
-    let signer = "Authorization: AWS4-HMAC-SHA256 \
-        Credential=key/20261125/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0\r\n";
-    let everybody = format!("{signer}x-amz-acl: public-read\r\n");
-    emulator.put("/bucket/data/x.b2nd?acl", &everybody);
+    emulator.publish_object("x.b2nd");
     let open = run("s3://bucket/data", &["info", "x.b2nd"], &anonymous);
     assert_eq!(open.code, Some(0), "{open:?}");
+}
+
+/// Google's storage is read by its XML interface, which is that of S3 but for who signs.
+#[test]
+fn commands_over_the_xml_interface_of_google_print_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    samples::write(dir.path());
+    let emulator = Emulator::start();
+    emulator.upload(dir.path());
+    emulator.publish(dir.path());
+    let key = format!(
+        "{{\"gcs_base_url\": {:?}, \"disable_oauth\": true, \"client_email\": \"\", \
+        \"private_key\": \"\", \"private_key_id\": \"\"}}",
+        emulator.address
+    );
+    let path = dir.path().join("key.json");
+    std::fs::write(&path, key).unwrap();
+    compare(dir.path(), "gs://bucket/data", &[("GOOGLE_SERVICE_ACCOUNT", path.to_str().unwrap())]);
 }

@@ -4,11 +4,14 @@ use std::io;
 use std::sync::Arc;
 
 use blosc_io::tree::Entry;
+#[cfg(feature = "http")]
+use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ObjectStore, parse_url_opts};
 use url::Url;
 
 use crate::cache::Cache;
+use crate::environment;
 use crate::remote::Remote;
 use crate::tree::RemoteTree;
 
@@ -30,19 +33,23 @@ impl Address {
         text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
     }
 
-    /// What an address leads to, with the variables of the environment that each cloud's own
-    /// programs read (`AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_KEY`
-    /// and so on). Where none of them has credentials, requests are anonymous; the roles of
-    /// machines in a cloud are used with `AWS_SKIP_SIGNATURE=false` and its like.
+    /// What an address leads to, with what each cloud's own programs read: variables of the
+    /// environment (`AWS_ACCESS_KEY_ID`, `GOOGLE_APPLICATION_CREDENTIALS`,
+    /// `AZURE_STORAGE_CONNECTION_STRING` and so on), the profiles in `~/.aws`, and the login of
+    /// `gcloud`. Where none of them has credentials, requests are anonymous; the roles of machines
+    /// in a cloud are used with `AWS_SKIP_SIGNATURE=false` and its like.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what is no address, or of a kind whose feature is off.
+    /// `InvalidInput` for what is no address, or of a kind whose feature is off, and where
+    /// `AWS_PROFILE` names no profile with keys.
     pub fn parse(text: &str) -> io::Result<Self> {
-        Self::parse_with(text, std::env::vars())
+        let url = parse_url(text)?;
+        let options = environment::options(&url).map_err(|error| invalid(text, &error))?;
+        Self::parse_with(text, options)
     }
 
-    /// The same with other options than the environment.
+    /// The same with options of [`object_store`] (such as `aws_region`) instead of the environment.
     ///
     /// # Errors
     ///
@@ -58,9 +65,39 @@ impl Address {
             .filter(|(_, value)| !value.is_empty())
             .collect();
         let more = implied(&url, &options);
-        let (store, path) =
-            parse_url_opts(&url, options.into_iter().chain(more)).map_err(|e| invalid(text, &e))?;
+        let options = options.into_iter().chain(more);
+        if url.query().is_some() {
+            return Self::with_query(&url, options).map_err(|error| invalid(text, &error));
+        }
+        let (store, path) = parse_url_opts(&url, options).map_err(|error| invalid(text, &error))?;
         Ok(Self { store: store.into(), path })
+    }
+
+    /// An object of a web server, or of a cloud by HTTP alone, whose address has a query: signed
+    /// addresses have their signature there.
+    fn with_query(
+        url: &Url,
+        options: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, Box<dyn core::error::Error>> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("`?` begins a query; in the name of an object write %3F".into());
+        }
+        #[cfg(feature = "http")]
+        {
+            let mut root = url.clone();
+            root.set_path("/");
+            root.set_fragment(None);
+            let known = options.filter_map(|(key, value)| Some((key.parse().ok()?, value)));
+            let builder = known
+                .fold(HttpBuilder::new(), |builder, (key, value)| builder.with_config(key, value));
+            let store = builder.with_url(root).build()?;
+            Ok(Self { store: Arc::new(store), path: Path::from_url_path(url.path())? })
+        }
+        #[cfg(not(feature = "http"))]
+        {
+            drop(options);
+            Err("built without the feature `http`".into())
+        }
     }
 
     /// The address of what a listing calls `name` directly below an address: names are no
@@ -162,6 +199,8 @@ const CREDENTIALS: [(&[&str], &str); 3] = [
         &[
             "azure_storage_account_key",
             "azure_storage_access_key",
+            "azure_storage_master_key",
+            "azure_storage_use_emulator",
             "azure_storage_sas_key",
             "azure_storage_sas_token",
             "azure_storage_token",
@@ -180,11 +219,12 @@ const CREDENTIALS: [(&[&str], &str); 3] = [
 /// address or that of the service says so, and anonymous requests where there are no credentials.
 fn implied(url: &Url, options: &[(String, String)]) -> Vec<(String, String)> {
     let has = |name: &str| options.iter().any(|(key, _)| key == name);
-    let is_endpoint = |key: &str| key.ends_with("endpoint") || key.ends_with("endpoint_url");
+    let is_on = |name: &str| options.iter().any(|(key, value)| key == name && value != "false");
+    let is_endpoint = |key: &str| key.contains("endpoint") || key.ends_with("base_url");
     let is_plain = url.scheme() == "http"
         || options.iter().any(|(key, value)| is_endpoint(key) && value.starts_with("http://"));
     let anonymous = CREDENTIALS.iter().filter(|(credentials, skip)| {
-        !has(skip) && !credentials.iter().any(|credential| has(credential))
+        !has(skip) && !credentials.iter().any(|credential| is_on(credential))
     });
     let switches = anonymous.map(|(_, skip)| *skip).chain(is_plain.then_some("allow_http"));
     switches.map(|switch| (switch.to_owned(), "true".to_owned())).collect()
@@ -207,6 +247,9 @@ mod tests {
         assert_eq!(implied_by("s3://b/x", &[("aws_access_key_id", "k")]), all[1..]);
         let role = [("aws_skip_signature", "false"), ("azure_storage_sas_key", "k")];
         assert_eq!(implied_by("s3://b/x", &role), ["google_skip_signature"]);
+        let emulator = |is_used| implied_by("az://c/x", &[("azure_storage_use_emulator", is_used)]);
+        assert_eq!(emulator("true"), all[..2]);
+        assert_eq!(emulator("false"), all);
     }
 
     #[test]
@@ -218,6 +261,8 @@ mod tests {
             }
         }
         assert_eq!(Address::below("s3://bucket", "a").unwrap(), "s3://bucket/a");
+        let query = Address::parse_with("s3://bucket/what?.b2nd", []).unwrap_err();
+        assert!(query.to_string().contains("write %3F"), "{query}");
         for text in ["x/y", "mailto:someone"] {
             let error = Address::below(text, "a").unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
@@ -229,6 +274,8 @@ mod tests {
         let last = |url: &str, options: &[(&str, &str)]| implied_by(url, options).pop().unwrap();
         assert_eq!(last("http://h/x", &[]), "allow_http");
         assert_ne!(last("https://h/x", &[]), "allow_http");
-        assert_eq!(last("s3://b/x", &[("aws_endpoint_url", "http://h")]), "allow_http");
+        for option in ["aws_endpoint_url", "aws_endpoint_url_s3", "google_base_url"] {
+            assert_eq!(last("s3://b/x", &[(option, "http://h")]), "allow_http");
+        }
     }
 }

@@ -32,6 +32,7 @@
 mod address;
 mod cache;
 mod driver;
+mod environment;
 mod object;
 mod pages;
 mod remote;

@@ -33,8 +33,9 @@ impl Object {
     pub(crate) async fn fetch(&self, range: GetRange) -> io::Result<Fetched> {
         let options = GetOptions {
             range: Some(range),
-            // Weak tags match nothing there (RFC 9110, 13.1.1); the answer is compared below.
-            if_match: self.e_tag.clone().filter(|tag| !tag.starts_with("W/")),
+            // Weak tags match nothing there (RFC 9110, 13.1.1), and those of Azure's listings lack
+            // their quotation marks; the answer is compared below.
+            if_match: self.e_tag.clone().filter(|tag| tag.starts_with('"')),
             ..GetOptions::default()
         };
         let got = self.store.get_opts(&self.path, options).await.map_err(|e| self.error(e))?;
@@ -59,7 +60,7 @@ impl Object {
     /// Whether an answer is of the version that was opened.
     pub(crate) fn is_version(&self, meta: &ObjectMeta) -> bool {
         let is_same = match (&self.e_tag, &meta.e_tag) {
-            (Some(opened), Some(found)) => opened == found,
+            (Some(opened), Some(found)) => bare(opened) == bare(found),
             _ => self.modified.is_none_or(|opened| meta.last_modified.timestamp() == opened),
         };
         meta.size == self.len && is_same
@@ -77,6 +78,11 @@ impl Object {
         };
         io::Error::new(kind, error)
     }
+}
+
+/// A tag without quotation marks: Azure sends them with an object, and not in a listing.
+pub(crate) fn bare(tag: &str) -> &str {
+    tag.trim_matches('"')
 }
 
 pub(crate) fn replaced(path: &Path) -> io::Error {

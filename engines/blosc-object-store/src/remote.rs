@@ -11,7 +11,7 @@ use object_store::{GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::{Cache, PAGE};
-use crate::object::{Fetched, Object, replaced};
+use crate::object::{Fetched, Object, bare, replaced};
 
 /// Bytes of the start and of the end of an object that opening it fetches: header, trailer and
 /// index of most frames.
@@ -126,7 +126,7 @@ impl Remote {
     pub fn fingerprint(&self) -> u64 {
         let Object { e_tag, modified, len, .. } = &self.object;
         let version = match e_tag {
-            Some(tag) => tag.clone(),
+            Some(tag) => bare(tag).to_owned(),
             None => modified.unwrap_or_default().to_string(),
         };
         xxh3_64(format!("{len} {version}").as_bytes())

@@ -79,36 +79,42 @@ fn all_kinds_are_read_as_on_disk() {
         store.commit().unwrap();
     }
 
-    let server = Server::start(files_in(dir.path()), Fault::None);
-    let cache = Cache::new(64 << 20).unwrap();
-    let address = |name: &str| Address::parse(&format!("{}/{name}", server.address)).unwrap();
-    let object = |name: &str| Arc::new(address(name).open(&cache).unwrap());
-    let tree = |name: &str| -> Arc<RemoteTree> {
-        assert_eq!(address(name).open(&cache).unwrap_err().kind(), std::io::ErrorKind::NotFound);
-        Arc::new(address(name).open_tree(&cache).unwrap())
-    };
-    let bytes = |schunk: &SChunk| {
-        let mut bytes = vec![0; 1_000_000];
-        schunk.read_bytes(0, &mut bytes).map(|()| bytes)
-    };
-    let frame = SChunk::from_store(object("x.b2frame")).unwrap();
-    assert!(bytes(&frame).unwrap() == data);
-    let far = NdArray::from_schunk(SChunk::from_store(object("x.b2nd")).unwrap()).unwrap();
-    assert_eq!(far.to_bytes((.., 7)).unwrap(), array.to_bytes((.., 7)).unwrap());
-    let options = b2frame::OpenOptions::default();
-    let sparse = SChunk::from_tree(tree("x.sframe"), &options).unwrap();
-    assert!(bytes(&sparse).unwrap() == data);
-    let options = bcolz_store::OpenOptions::default();
-    let table = CTable::open_in(tree("x.bcolz"), "", &options).unwrap();
-    assert!(table.column("a").unwrap().read(0..100_000).unwrap() == data[..800_000]);
-    let options = b2store::OpenOptions::default();
-    let archive = Store::from_store(object("x.b2z"), &options).unwrap();
-    let directory = Store::from_tree(tree("x.b2d"), &options).unwrap();
-    for store in [archive, directory] {
-        let column = store.table("/t").unwrap().column("a").unwrap();
-        assert_eq!(column.read(0..100_000).unwrap(), values);
+    // Azure lists tags without quotation marks.
+    for fault in [Fault::None, Fault::BareTag] {
+        let server = Server::start(files_in(dir.path()), fault);
+        let cache = Cache::new(64 << 20).unwrap();
+        let address = |name: &str| Address::parse(&format!("{}/{name}", server.address)).unwrap();
+        let object = |name: &str| Arc::new(address(name).open(&cache).unwrap());
+        let tree = |name: &str| -> Arc<RemoteTree> {
+            assert_eq!(
+                address(name).open(&cache).unwrap_err().kind(),
+                std::io::ErrorKind::NotFound
+            );
+            Arc::new(address(name).open_tree(&cache).unwrap())
+        };
+        let bytes = |schunk: &SChunk| {
+            let mut bytes = vec![0; 1_000_000];
+            schunk.read_bytes(0, &mut bytes).map(|()| bytes)
+        };
+        let frame = SChunk::from_store(object("x.b2frame")).unwrap();
+        assert!(bytes(&frame).unwrap() == data);
+        let far = NdArray::from_schunk(SChunk::from_store(object("x.b2nd")).unwrap()).unwrap();
+        assert_eq!(far.to_bytes((.., 7)).unwrap(), array.to_bytes((.., 7)).unwrap());
+        let options = b2frame::OpenOptions::default();
+        let sparse = SChunk::from_tree(tree("x.sframe"), &options).unwrap();
+        assert!(bytes(&sparse).unwrap() == data);
+        let options = bcolz_store::OpenOptions::default();
+        let table = CTable::open_in(tree("x.bcolz"), "", &options).unwrap();
+        assert!(table.column("a").unwrap().read(0..100_000).unwrap() == data[..800_000]);
+        let options = b2store::OpenOptions::default();
+        let archive = Store::from_store(object("x.b2z"), &options).unwrap();
+        let directory = Store::from_tree(tree("x.b2d"), &options).unwrap();
+        for store in [archive, directory] {
+            let column = store.table("/t").unwrap().column("a").unwrap();
+            assert_eq!(column.read(0..100_000).unwrap(), values);
+        }
+        assert_eq!(cache.counts().requests, server.requests.load(Ordering::Relaxed));
     }
-    assert_eq!(cache.counts().requests, server.requests.load(Ordering::Relaxed));
 }
 
 fn open(server: &Server, cache: &Arc<Cache>) -> std::io::Result<Remote> {
@@ -148,6 +154,22 @@ fn an_address_leads_to_a_frame() {
         let error = Address::parse(text).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{error}");
     }
+}
+
+#[test]
+fn the_query_of_a_signed_address_is_sent() {
+    let (data, frame) = frame();
+    // A server that has the file under this name only.
+    let name = "data.b2frame?X-Expires=60&X-Signature=a/b+c".to_owned();
+    let server = Server::start(Files::from([(name, frame)]), Fault::None);
+    let cache = Cache::new(64 << 20).unwrap();
+    let address =
+        |query| format!("{}/data.b2frame?X-Expires=60&X-Signature={query}", server.address);
+    let signed = Address::parse(&address("a%2Fb+c#part")).unwrap();
+    let schunk = SChunk::from_store(Arc::new(signed.open(&cache).unwrap())).unwrap();
+    assert_eq!(schunk.decode_chunk(9).unwrap(), data[900_000..]);
+    let other = Address::parse(&address("other")).unwrap();
+    assert_eq!(other.open(&cache).unwrap_err().kind(), std::io::ErrorKind::NotFound);
 }
 
 #[test]

@@ -79,6 +79,35 @@ impl Emulator {
         }
     }
 
+    /// Lets everybody read the objects that [`upload`](Self::upload) made of a folder.
+    #[allow(dead_code, reason = "not all tests do")]
+    pub(crate) fn publish(&self, root: &Path) {
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in folder.read_dir().unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => {
+                        self.publish_object(path.strip_prefix(root).unwrap().to_str().unwrap())
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same of one object below `s3://bucket/data`.
+    #[allow(dead_code, reason = "not all tests do")]
+    pub(crate) fn publish_object(&self, name: &str) {
+        // The emulator looks at who signs, and not at the signature.
+        let signer = "Authorization: AWS4-HMAC-SHA256 \
+            Credential=key/20261125/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0\r\n";
+        self.put(
+            &format!("/bucket/data/{name}?acl"),
+            &format!("{signer}x-amz-acl: public-read\r\n"),
+        );
+    }
+
     /// Sends a request without a body.
     pub(crate) fn put(&self, path: &str, header: &str) {
         let mut stream = TcpStream::connect(self.address.trim_start_matches("http://")).unwrap();

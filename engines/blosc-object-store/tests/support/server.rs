@@ -37,6 +37,8 @@ pub(crate) enum Fault {
     NoSuffix,
     /// Its tags are weak, which no `If-Match` matches.
     WeakTag,
+    /// Tags in listings have no quotation marks.
+    BareTag,
     /// It has no tags, and another content from the third request on, which is younger.
     ReplacedWithoutTag,
     /// Requests for the last bytes fail.
@@ -104,7 +106,7 @@ fn serve(mut stream: TcpStream, content: &Mutex<Content>, fault: Fault, count: &
         if head.starts_with("PROPFIND") {
             count.fetch_add(1, Ordering::Relaxed);
             // What a client says of depth.
-            let list = listing(&head, &content.lock().unwrap());
+            let list = listing(&head, &content.lock().unwrap(), fault);
             if stream.write_all(&list).is_err() {
                 return;
             }
@@ -196,7 +198,8 @@ fn answer(
 }
 
 /// The answer to PROPFIND: the files below a path, or what lies directly below it.
-fn listing(head: &str, Content { files, tag }: &Content) -> Vec<u8> {
+fn listing(head: &str, Content { files, tag }: &Content, fault: Fault) -> Vec<u8> {
+    let mark = if fault == Fault::BareTag { "" } else { "\"" };
     let below = path_of(head);
     let below = below.trim_end_matches('/');
     let is_shallow = head.lines().any(|line| line.eq_ignore_ascii_case("depth: 1"));
@@ -216,7 +219,7 @@ fn listing(head: &str, Content { files, tag }: &Content) -> Vec<u8> {
         let about = match len {
             Some(len) => format!(
                 "<D:getcontentlength>{len}</D:getcontentlength><D:resourcetype/>\
-                <D:getetag>\"{tag}\"</D:getetag>"
+                <D:getetag>{mark}{tag}{mark}</D:getetag>"
             ),
             None => "<D:resourcetype><D:collection/></D:resourcetype>".to_owned(),
         };

@@ -40,13 +40,18 @@ pub(crate) fn is_one(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(EMBED_FILE).is_file();
     }
-    let is_called = |suffix: &str| path.extension().is_some_and(|found| found == suffix);
     let begins = || {
         let mut magic = [0; 4];
         File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
             && ZIP_MAGICS.contains(&&magic)
     };
-    path.is_file() && (is_called("b2z") || is_called("b2e") || begins())
+    path.is_file() && (has_name_of_one(path) || begins())
+}
+
+/// Whether a file is called like an archive or an embed store: an archive may begin with other
+/// bytes than [`ZIP_MAGICS`].
+pub(crate) fn has_name_of_one(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix == "b2z" || suffix == "b2e")
 }
 
 /// The path of an input that is a whole store.

@@ -98,7 +98,7 @@ fn kind(name: &Path, remote: &Remote) -> io::Result<RemoteKind> {
             let mut magic = [0; 4];
             let is_zip =
                 file.read_at(0, &mut magic)? == magic.len() && store::ZIP_MAGICS.contains(&&magic);
-            let is_store = is_zip || name.extension().is_some_and(|suffix| suffix == "b2e");
+            let is_store = is_zip || store::has_name_of_one(name);
             Ok(if is_store { RemoteKind::Store } else { RemoteKind::File })
         }
         Remote::Tree(tree) => {

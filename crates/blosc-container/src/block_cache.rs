@@ -35,8 +35,10 @@ pub struct BlockCache {
     max_nbytes: u64,
     /// Bytes of the data of all blocks.
     nbytes: u64,
-    /// The one that was used last in front.
+    /// Those in the back half are in the order of their use, the latest in front.
     blocks: VecDeque<Block>,
+    /// Which of them was found or inserted last.
+    found: usize,
     /// Numbers of the last requests, the latest in front, none twice.
     requested: VecDeque<u64>,
 }
@@ -81,38 +83,34 @@ impl BlockCache {
         bytes: &Range<usize>,
         stamp: Option<Stamp>,
     ) -> Option<&[u8]> {
-        if self.bring_to_front(number, bytes, stamp) { self.front(bytes) } else { None }
+        if self.find(number, bytes, stamp) { self.found(bytes) } else { None }
     }
 
     /// Whether a block holds the bytes `bytes` of a chunk, as [`get`](Self::get) has it; then
-    /// [`front`](Self::front) gives them.
+    /// [`found`](Self::found) gives them.
     #[inline]
-    pub fn bring_to_front(
-        &mut self,
-        number: u64,
-        bytes: &Range<usize>,
-        stamp: Option<Stamp>,
-    ) -> bool {
-        let Some(found) = self.blocks.iter().position(|block| block.holds(number, bytes)) else {
+    pub fn find(&mut self, number: u64, bytes: &Range<usize>, stamp: Option<Stamp>) -> bool {
+        let Some(at) = self.blocks.iter().position(|block| block.holds(number, bytes)) else {
             return false;
         };
-        if found != 0
-            && let Some(block) = self.blocks.remove(found)
-        {
-            self.blocks.push_front(block);
+        self.found = at;
+        // What half of the memory lies behind is not forgotten soon. To move it each time would
+        // take longer than to copy an item, where requests alternate between two blocks.
+        if at >= self.blocks.len() / 2 && self.nbytes > self.max_nbytes / 2 {
+            self.bring_to_front(at);
         }
-        let is_same = self.blocks.front().is_some_and(|block| block.stamp == stamp);
+        let is_same = self.blocks.get(self.found).is_some_and(|block| block.stamp == stamp);
         if !is_same {
-            self.remove_first();
+            self.remove(self.found);
         }
         is_same
     }
 
-    /// Bytes of the chunk whose block was used last, if that holds them.
+    /// Bytes of the chunk whose block was found or inserted last, if that holds them.
     #[inline]
     #[must_use]
-    pub fn front(&self, bytes: &Range<usize>) -> Option<&[u8]> {
-        let block = self.blocks.front()?;
+    pub fn found(&self, bytes: &Range<usize>) -> Option<&[u8]> {
+        let block = self.blocks.get(self.found)?;
         let start = bytes.start.checked_sub(block.bytes.start)?;
         block.data.get(start..start.checked_add(bytes.len())?)
     }
@@ -141,14 +139,13 @@ impl BlockCache {
         // Another thread may have decoded it as well.
         let (number, start) = (block.number, block.bytes.start);
         let is_same = |old: &Block| old.number == number && old.bytes.start == start;
-        if let Some(old) =
-            self.blocks.iter().position(is_same).and_then(|old| self.blocks.remove(old))
-        {
-            self.nbytes = self.nbytes.saturating_sub(old.data.len() as u64);
+        if let Some(old) = self.blocks.iter().position(is_same) {
+            self.remove(old);
         }
         let spare = self.make_room(block.data.len());
         self.nbytes = self.nbytes.saturating_add(block.data.len() as u64);
         self.blocks.push_front(block);
+        self.found = 0;
         spare
     }
 
@@ -169,8 +166,15 @@ impl BlockCache {
         *self = Self::new(self.max_nbytes);
     }
 
-    fn remove_first(&mut self) {
-        if let Some(block) = self.blocks.pop_front() {
+    fn bring_to_front(&mut self, at: usize) {
+        if let Some(block) = self.blocks.remove(at) {
+            self.blocks.push_front(block);
+            self.found = 0;
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        if let Some(block) = self.blocks.remove(at) {
             self.nbytes = self.nbytes.saturating_sub(block.data.len() as u64);
         }
     }
@@ -237,6 +241,21 @@ mod tests {
         assert_eq!(cache.nbytes(), 12);
         cache.clear();
         assert_eq!((cache.nbytes(), cache.max_nbytes()), (0, 12));
+    }
+
+    #[test]
+    fn blocks_that_are_used_stay_when_others_are_forgotten() {
+        let mut cache = BlockCache::new(400);
+        for number in 0..250 {
+            assert_eq!(cache.insert(block(number, 0)).len(), if number < 100 { 0 } else { 4 });
+            // Whatever else is inserted, two blocks are used again and again.
+            for used in [0, 1].into_iter().filter(|used| *used <= number) {
+                assert!(has(&mut cache, used, 1..3), "{used} after {number}");
+                assert_eq!(cache.found(&(1..3)), Some(&[u8::try_from(used).unwrap(); 2][..]));
+            }
+        }
+        assert_eq!(cache.nbytes(), 400);
+        assert!(!has(&mut cache, 2, 0..4) && has(&mut cache, 249, 0..4));
     }
 
     #[test]

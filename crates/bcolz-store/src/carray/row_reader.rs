@@ -79,7 +79,7 @@ impl RowReader<'_> {
         let (nchunk, start) = (row / layout.chunklen, self.array.at_in_chunk(row));
         let bytes = start..start + layout.rowsize;
         let is_last = self.cache.last_requested() == Some(nchunk);
-        if !self.cache.bring_to_front(nchunk, &bytes, None) {
+        if !self.cache.find(nchunk, &bytes, None) {
             // A block is as much work as several rows by an index.
             let is_repeated = self.cache.is_repeated(nchunk, self.array.max_kept_chunks());
             if !is_repeated || (!is_last && self.files.has_index(nchunk)) {
@@ -87,7 +87,7 @@ impl RowReader<'_> {
             }
             self.decode_block(nchunk, &bytes)?;
         }
-        Ok(self.cache.front(&bytes).unwrap_or_default())
+        Ok(self.cache.found(&bytes).unwrap_or_default())
     }
 
     /// A row that is a single item, as a value.

@@ -422,6 +422,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
+    #[inline]
     fn read(
         &self,
         range: Range<usize>,
@@ -430,6 +431,32 @@ impl<'a> Chunk<'a> {
         postfilter: Option<&dyn Postfilter>,
     ) -> Result<()> {
         let dest = self.dest_for(&range, dest)?;
+        if dest.len() <= MAX_ITEM_NBYTES && postfilter.is_none() {
+            match self.layout.kind {
+                Kind::Special(SpecialKind::Zeros) => {
+                    dest.fill(0);
+                    return Ok(());
+                }
+                // The header was parsed only because the body is exactly as long as the data.
+                Kind::Memcpyed => {
+                    dest.copy_from_slice(self.body().get(range).unwrap_or_default());
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        self.read_any(range, dest, scratch, postfilter)
+    }
+
+    /// The same; `dest` is as long as `range`.
+    #[inline(never)]
+    fn read_any(
+        &self,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+        postfilter: Option<&dyn Postfilter>,
+    ) -> Result<()> {
         if dest.is_empty() {
             return Ok(());
         }
@@ -439,7 +466,6 @@ impl<'a> Chunk<'a> {
         match self.layout.kind {
             Kind::Special(SpecialKind::Zeros) => fill_zeros(dest, scratch)?,
             Kind::Special(kind) => self.fill_special(kind, start, dest, scratch)?,
-            // The header was parsed only because the body is exactly as long as the data.
             Kind::Memcpyed => {
                 let body = self.body().get(range).unwrap_or_default();
                 decode::write_parts(dest, scratch, |range, part| {
@@ -459,8 +485,11 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Writes the data of a chunk of zeros. Apart from other runs, as single items have no time for the
-/// registers that those need.
+/// Up to this size (bytes) what takes no decoding is copied or filled at once: to look for threads
+/// and for the best stores would take longer.
+const MAX_ITEM_NBYTES: usize = 64;
+
+/// Writes the data of a chunk of zeros.
 #[inline(never)]
 fn fill_zeros(dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();

@@ -68,7 +68,9 @@ impl<'a> ItemReader<'a> {
     /// As [`Chunk::read_bytes`].
     pub fn read_bytes(&mut self, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let len = range.end.saturating_sub(range.start);
-        if !self.keeps(&range) && !self.keep(&range)? || dest.len() < len {
+        let is_kept = self.chunk.blocksize().is_some() // else there is nothing to keep
+            && (self.keeps(&range) || self.keep(&range)?);
+        if !is_kept || dest.len() < len {
             return self.chunk.read_bytes(range, dest, &mut self.scratch);
         }
         let start = range.start - self.kept.start;

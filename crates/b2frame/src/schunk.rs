@@ -111,10 +111,13 @@ impl SChunk {
     ) -> Result<T> {
         let _lock = options.locking.shared(path, &LockWait::default())?;
         open_settled(path, || {
-            let folder = Folder::find(path);
-            let source = match &folder {
-                Some(folder) => folder.open_index()?,
-                None => Source::new(open_file(path)?, options.offset),
+            // Most frames are files: the system is asked for a folder only where this is none.
+            let (source, folder) = match open_file(path) {
+                Ok(file) => (Source::new(file, options.offset), None),
+                Err(error) => {
+                    let folder = Folder::find(path).ok_or(error)?;
+                    (folder.open_index()?, Some(folder))
+                }
             };
             let mut draft = Draft::open(source, folder, options.clone())?;
             draft.change().set_path(path);

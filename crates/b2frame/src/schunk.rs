@@ -111,7 +111,7 @@ impl SChunk {
     ) -> Result<T> {
         let _lock = options.locking.shared(path, &LockWait::default())?;
         open_settled(path, || {
-            // Most frames are files: the system is asked for a folder only where this is none.
+            // Most frames are files: the index of a folder is looked for only where this is none.
             let (source, folder) = match open_file(path) {
                 Ok(file) => (Source::new(file, options.offset), None),
                 Err(error) => {

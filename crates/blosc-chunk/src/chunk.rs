@@ -431,26 +431,24 @@ impl<'a> Chunk<'a> {
         postfilter: Option<&dyn Postfilter>,
     ) -> Result<()> {
         let dest = self.dest_for(&range, dest)?;
-        if dest.len() <= MAX_ITEM_NBYTES && postfilter.is_none() {
-            match self.layout.kind {
-                Kind::Special(SpecialKind::Zeros) => {
-                    dest.fill(0);
-                    return Ok(());
-                }
-                // The header was parsed only because the body is exactly as long as the data.
-                Kind::Memcpyed => {
-                    dest.copy_from_slice(self.body().get(range).unwrap_or_default());
-                    return Ok(());
-                }
-                _ => {}
+        let is_item = dest.len() <= MAX_ITEM_NBYTES && postfilter.is_none();
+        match self.layout.kind {
+            Kind::Special(SpecialKind::Zeros) if is_item => dest.fill(0),
+            // The header was parsed only because the body is exactly as long as the data.
+            Kind::Memcpyed if is_item => {
+                dest.copy_from_slice(self.body().get(range).unwrap_or_default());
             }
+            Kind::Regular if !dest.is_empty() && !Extents::are_needed(&self.layout) => {
+                return decode::read(self, range, dest, scratch, postfilter);
+            }
+            _ => return self.read_other(range, dest, scratch, postfilter),
         }
-        self.read_any(range, dest, scratch, postfilter)
+        Ok(())
     }
 
-    /// The same; `dest` is as long as `range`.
+    /// The same of what is no item and no ordinary chunk; `dest` is as long as `range`.
     #[inline(never)]
-    fn read_any(
+    fn read_other(
         &self,
         range: Range<usize>,
         dest: &mut [u8],
@@ -473,10 +471,7 @@ impl<'a> Chunk<'a> {
                     Ok(())
                 })?;
             }
-            _ if Extents::are_needed(&self.layout) => {
-                return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter);
-            }
-            _ => return decode::read(self, range, dest, scratch, postfilter),
+            _ => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
         }
         if let Some(postfilter) = postfilter {
             postfilter.apply(start, dest);

@@ -27,7 +27,7 @@ pub enum Depth {
 /// What [`Chunk::validate`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct Validation {
     /// The blocks in order; none if the chunk has none, or for [`Depth::Header`].
     pub blocks: Vec<BlockReport>,
     /// The error of the chunk as a whole.
@@ -36,7 +36,7 @@ pub struct Report {
     pub notes: Vec<Note>,
 }
 
-impl Report {
+impl Validation {
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_ok(&self) -> bool {
@@ -122,22 +122,22 @@ impl Chunk<'_> {
     /// # Ok::<(), blosc_chunk::Error>(())
     /// ```
     #[must_use]
-    pub fn validate(&self, depth: Depth, scratch: &mut Scratch) -> Report {
+    pub fn validate(&self, depth: Depth, scratch: &mut Scratch) -> Validation {
         let report = self.validate_by(None, depth, scratch);
         // Only decoding decides which of two block sizes such a chunk has.
         match self.layout().literal() {
             Some(grid) if !report.is_ok() => {
                 Some(self.validate_by(Some(Map::Grid(grid)), depth, scratch))
-                    .filter(Report::is_ok)
+                    .filter(Validation::is_ok)
                     .unwrap_or(report)
             }
             _ => report,
         }
     }
 
-    fn validate_by(&self, map: Option<Map>, depth: Depth, scratch: &mut Scratch) -> Report {
+    fn validate_by(&self, map: Option<Map>, depth: Depth, scratch: &mut Scratch) -> Validation {
         let mut report =
-            Report { blocks: Vec::new(), error: None, notes: notes(self, map.is_some()) };
+            Validation { blocks: Vec::new(), error: None, notes: notes(self, map.is_some()) };
         if depth > Depth::Header && self.nblocks() > 0 {
             report.error = self.validate_blocks(map, depth, scratch, &mut report).err();
         }
@@ -149,7 +149,7 @@ impl Chunk<'_> {
         map: Option<Map>,
         depth: Depth,
         scratch: &mut Scratch,
-        report: &mut Report,
+        report: &mut Validation,
     ) -> Result<()> {
         let source = InMemory::new(*self)?;
         let map = map.map_or_else(|| Map::new(&source), Ok)?;

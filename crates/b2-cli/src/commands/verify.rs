@@ -10,7 +10,7 @@ use b2frame::{
 use b2store::{ChildKind, Location, Store};
 use blosc_chunk::{
     Chunk, Limits, Scratch,
-    validate::{Depth, Report},
+    validate::{Depth, Validation},
 };
 use blosc_container::report::BadChunk;
 use serde::Serialize;
@@ -401,7 +401,7 @@ impl Findings {
     }
 
     /// Takes over the report of the blocks of a chunk that starts at `offset`.
-    fn add_blocks(&mut self, found: Report, offset: u64) {
+    fn add_blocks(&mut self, found: Validation, offset: u64) {
         self.ok &= found.is_ok();
         if let Some(source) = found.error {
             self.add_problem(0, &Error::Chunk { at: offset, source });

@@ -3,7 +3,7 @@
 use blosc_chunk::{
     Chunk, ChunkHeader, CodecId, FilterId, Scratch, SpecialKind,
     block::{BlockRef, StreamKind, StreamRef},
-    validate::{Depth, Note, Report},
+    validate::{Depth, Note, Validation},
 };
 use serde::{Serialize, Serializer};
 
@@ -116,7 +116,7 @@ impl<'a> ChunkReport<'a> {
         self.blocks = table.then_some(BlockTable(chunk));
     }
 
-    fn learn(&mut self, found: &Report) {
+    fn learn(&mut self, found: &Validation) {
         self.dead_bytes = found.is_ok().then(|| dead_bytes(&found.notes));
         self.problems.extend(found.first_error().map(|error| chain(error)));
         self.warnings = found.notes.iter().filter_map(note_text).collect();

@@ -35,7 +35,8 @@ pub struct BlockCache {
     max_nbytes: u64,
     /// Bytes of the data of all blocks.
     nbytes: u64,
-    /// Those in the back half are in the order of their use, the latest in front.
+    /// The one that was inserted last in front. Of those that are used, only blocks of the back half
+    /// are moved there.
     blocks: VecDeque<Block>,
     /// Which of them was found or inserted last.
     found: usize,
@@ -94,8 +95,8 @@ impl BlockCache {
             return false;
         };
         self.found = at;
-        // What half of the memory lies behind is not forgotten soon. To move it each time would
-        // take longer than to copy an item, where requests alternate between two blocks.
+        // A block of the front half stays until half of the memory is filled anew. Where requests
+        // alternate between two blocks, to move one each time takes longer than to copy an item.
         if at >= self.blocks.len() / 2 && self.nbytes > self.max_nbytes / 2 {
             self.bring_to_front(at);
         }

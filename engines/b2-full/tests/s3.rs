@@ -27,7 +27,7 @@ fn commands_over_s3_print_what_they_print_over_files() {
     let anonymous = [("AWS_REGION", "us-east-1"), variables[3]];
     let refused = run("s3://bucket/data", &["info", "x.b2nd"], &anonymous);
     assert_eq!(refused.code, Some(3), "{refused:?}");
-    emulator.publish_object("x.b2nd");
+    emulator.publish("x.b2nd");
     let open = run("s3://bucket/data", &["info", "x.b2nd"], &anonymous);
     assert_eq!(open.code, Some(0), "{open:?}");
 }
@@ -38,8 +38,7 @@ fn commands_over_the_xml_interface_of_google_print_the_same() {
     let dir = tempfile::tempdir().unwrap();
     samples::write(dir.path());
     let emulator = Emulator::start();
-    emulator.upload(dir.path());
-    emulator.publish(dir.path());
+    emulator.upload(dir.path()).iter().for_each(|name| emulator.publish(name));
     let key = format!(
         "{{\"gcs_base_url\": {:?}, \"disable_oauth\": true, \"client_email\": \"\", \
         \"private_key\": \"\", \"private_key_id\": \"\"}}",

@@ -11,7 +11,7 @@ use object_store::{ObjectStore, parse_url_opts};
 use url::Url;
 
 use crate::cache::Cache;
-use crate::environment;
+use crate::environment::{self, Cloud};
 use crate::remote::Remote;
 use crate::tree::RemoteTree;
 
@@ -174,59 +174,17 @@ fn parse_url(address: &str) -> io::Result<Url> {
     Url::parse(address).map_err(|error| invalid(address, &error))
 }
 
-/// Options by which credentials are found, and the one that leaves them out, for each cloud.
-const CREDENTIALS: [(&[&str], &str); 3] = [
-    (
-        &[
-            "aws_access_key_id",
-            "aws_web_identity_token_file",
-            "aws_container_credentials_relative_uri",
-            "aws_container_credentials_full_uri",
-        ],
-        "aws_skip_signature",
-    ),
-    (
-        &[
-            "google_service_account",
-            "google_service_account_path",
-            "google_service_account_key",
-            "google_application_credentials",
-            "service_account",
-        ],
-        "google_skip_signature",
-    ),
-    (
-        &[
-            "azure_storage_account_key",
-            "azure_storage_access_key",
-            "azure_storage_master_key",
-            "azure_storage_use_emulator",
-            "azure_storage_sas_key",
-            "azure_storage_sas_token",
-            "azure_storage_token",
-            "azure_storage_client_id",
-            "azure_client_id",
-            "azure_federated_token_file",
-            "azure_use_azure_cli",
-            "azure_msi_endpoint",
-            "identity_endpoint",
-        ],
-        "azure_skip_signature",
-    ),
-];
-
 /// What follows from an address and from what is not among the options: plain HTTP where the
 /// address or that of the service says so, and anonymous requests where there are no credentials.
 fn implied(url: &Url, options: &[(String, String)]) -> Vec<(String, String)> {
     let has = |name: &str| options.iter().any(|(key, _)| key == name);
-    let is_on = |name: &str| options.iter().any(|(key, value)| key == name && value != "false");
+    let find = |name: &str| options.iter().find(|(key, _)| key == name).map(|(_, v)| v.as_str());
     let is_endpoint = |key: &str| key.contains("endpoint") || key.ends_with("base_url");
     let is_plain = url.scheme() == "http"
         || options.iter().any(|(key, value)| is_endpoint(key) && value.starts_with("http://"));
-    let anonymous = CREDENTIALS.iter().filter(|(credentials, skip)| {
-        !has(skip) && !credentials.iter().any(|credential| is_on(credential))
-    });
-    let switches = anonymous.map(|(_, skip)| *skip).chain(is_plain.then_some("allow_http"));
+    let anonymous =
+        Cloud::ALL.iter().filter(|cloud| !has(cloud.skip) && !cloud.has_credentials(find));
+    let switches = anonymous.map(|cloud| cloud.skip).chain(is_plain.then_some("allow_http"));
     switches.map(|switch| (switch.to_owned(), "true".to_owned())).collect()
 }
 

@@ -20,6 +20,59 @@ const SYNONYMS: [(&str, &str); 4] = [
     ("azure_storage_key", "azure_storage_account_key"),
 ];
 
+/// By which options a cloud takes credentials.
+pub(crate) struct Cloud {
+    credentials: &'static [&'static str],
+    /// The option that leaves them out.
+    pub(crate) skip: &'static str,
+}
+
+impl Cloud {
+    const AWS: Self = Self {
+        credentials: &[
+            "aws_access_key_id",
+            "aws_web_identity_token_file",
+            "aws_container_credentials_relative_uri",
+            "aws_container_credentials_full_uri",
+        ],
+        skip: "aws_skip_signature",
+    };
+    const GOOGLE: Self = Self {
+        credentials: &[
+            "google_service_account",
+            "google_service_account_path",
+            "google_service_account_key",
+            "google_application_credentials",
+            "service_account",
+        ],
+        skip: "google_skip_signature",
+    };
+    const AZURE: Self = Self {
+        credentials: &[
+            "azure_storage_account_key",
+            "azure_storage_access_key",
+            "azure_storage_master_key",
+            "azure_storage_use_emulator",
+            "azure_storage_sas_key",
+            "azure_storage_sas_token",
+            "azure_storage_token",
+            "azure_storage_client_id",
+            "azure_client_id",
+            "azure_federated_token_file",
+            "azure_use_azure_cli",
+            "azure_msi_endpoint",
+            "identity_endpoint",
+        ],
+        skip: "azure_skip_signature",
+    };
+    pub(crate) const ALL: [Self; 3] = [Self::AWS, Self::GOOGLE, Self::AZURE];
+
+    /// Whether the options that `find` finds have credentials.
+    pub(crate) fn has_credentials<'a>(&self, find: impl Fn(&str) -> Option<&'a str>) -> bool {
+        self.credentials.iter().any(|name| find(name).is_some_and(|value| value != "false"))
+    }
+}
+
 /// The options for an address, as `object_store` calls them.
 ///
 /// # Errors
@@ -81,9 +134,7 @@ impl<'a> Found<'a> {
             add(options, "google_base_url", Some(&url));
             add(options, "google_skip_signature", Some("true"));
         }
-        let has_credentials = ["service_account", "service_account_path", "service_account_key"]
-            .iter()
-            .any(|name| options.contains_key(&format!("google_{name}")));
+        let has_credentials = has_credentials(&Cloud::GOOGLE, options);
         let folder = self.path("cloudsdk_config").or_else(|| match self.path("appdata") {
             Some(folder) => Some(folder.join("gcloud")),
             None => self.home(".config/gcloud"),
@@ -113,13 +164,7 @@ impl<'a> Found<'a> {
         let files = [credentials, config];
 
         let is_anonymous = options.get("aws_skip_signature").is_some_and(|skip| skip == "true");
-        let has_credentials = KEYS[0..1]
-            .iter()
-            .chain(&["aws_web_identity_token_file"])
-            .chain(&["aws_container_credentials_relative_uri"])
-            .chain(&["aws_container_credentials_full_uri"])
-            .any(|name| options.contains_key(*name));
-        if !has_credentials && !is_anonymous {
+        if !has_credentials(&Cloud::AWS, options) && !is_anonymous {
             // Key, secret and token of one place, as they belong together.
             let keys = files.iter().flatten().find(|file| file.contains_key(KEYS[0]));
             if let (Some(name), None) = (named, keys) {
@@ -134,13 +179,10 @@ impl<'a> Found<'a> {
                 add(options, name, keys.and_then(|file| file.get(name)));
             }
         }
+        let of_files = |name| files.iter().flatten().find_map(|file| file.get(name));
         let has_region = options.contains_key("aws_default_region");
-        for (name, option) in [("region", "aws_region"), ("endpoint_url", "aws_endpoint_url")] {
-            if name == "region" && has_region {
-                continue;
-            }
-            add(options, option, files.iter().flatten().find_map(|file| file.get(name)));
-        }
+        add(options, "aws_region", of_files("region").filter(|_| !has_region));
+        add(options, "aws_endpoint_url", of_files("endpoint_url"));
         Ok(())
     }
 
@@ -176,6 +218,10 @@ impl<'a> Found<'a> {
         let home = self.path("home").or_else(|| self.path("userprofile"))?;
         Some(home.join(path))
     }
+}
+
+fn has_credentials(cloud: &Cloud, options: &Options) -> bool {
+    cloud.has_credentials(|name| options.get(name).map(String::as_str))
 }
 
 /// Adds an option that has a value here and none yet.

@@ -58,10 +58,10 @@ impl Emulator {
         ]
     }
 
-    /// Everything below a folder as objects below `s3://bucket/data`.
-    pub(crate) fn upload(&self, root: &Path) {
+    /// Everything below a folder as objects below `s3://bucket/data`. Returns their names.
+    pub(crate) fn upload(&self, root: &Path) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let mut folders = vec![root.to_owned()];
+        let (mut folders, mut names) = (vec![root.to_owned()], vec![]);
         while let Some(folder) = folders.pop() {
             for entry in folder.read_dir().unwrap() {
                 let path = entry.unwrap().path();
@@ -75,37 +75,20 @@ impl Emulator {
                 let address = Address::parse_with(&address, options).unwrap();
                 let payload = PutPayload::from(std::fs::read(&path).unwrap());
                 runtime.block_on(address.store.put(&address.path, payload)).unwrap();
+                names.push(name.to_owned());
             }
         }
+        names
     }
 
-    /// Lets everybody read the objects that [`upload`](Self::upload) made of a folder.
+    /// Lets everybody read an object below `s3://bucket/data`.
     #[allow(dead_code, reason = "not all tests do")]
-    pub(crate) fn publish(&self, root: &Path) {
-        let mut folders = vec![root.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in folder.read_dir().unwrap() {
-                let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => {
-                        self.publish_object(path.strip_prefix(root).unwrap().to_str().unwrap())
-                    }
-                }
-            }
-        }
-    }
-
-    /// The same of one object below `s3://bucket/data`.
-    #[allow(dead_code, reason = "not all tests do")]
-    pub(crate) fn publish_object(&self, name: &str) {
+    pub(crate) fn publish(&self, name: &str) {
         // The emulator looks at who signs, and not at the signature.
         let signer = "Authorization: AWS4-HMAC-SHA256 \
             Credential=key/20261125/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0\r\n";
-        self.put(
-            &format!("/bucket/data/{name}?acl"),
-            &format!("{signer}x-amz-acl: public-read\r\n"),
-        );
+        let everybody = format!("{signer}x-amz-acl: public-read\r\n");
+        self.put(&format!("/bucket/data/{name}?acl"), &everybody);
     }
 
     /// Sends a request without a body.

@@ -68,8 +68,10 @@ impl<'a> ItemReader<'a> {
     /// As [`Chunk::read_bytes`].
     pub fn read_bytes(&mut self, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let len = range.end.saturating_sub(range.start);
-        let is_kept = self.chunk.blocksize().is_some() // else there is nothing to keep
-            && (self.keeps(&range) || self.keep(&range)?);
+        // A chunk without blocks has none to keep. That is looked at first, since copying an item
+        // of such a chunk takes no longer than the call of `keep`.
+        let has_blocks = self.chunk.blocksize().is_some();
+        let is_kept = has_blocks && (self.keeps(&range) || self.keep(&range)?);
         if !is_kept || dest.len() < len {
             return self.chunk.read_bytes(range, dest, &mut self.scratch);
         }

@@ -446,8 +446,8 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// The cases that [`read`](Self::read) leaves: runs, stored data, blocks of unknown extents. Out
-    /// of line, since they need a large stack frame. `dest` is as long as `range`.
+    /// The cases that [`read`](Self::read) leaves: runs, stored data, blocks of unknown extents.
+    /// Out of line, since they need a large stack frame. `dest` is as long as `range`.
     #[inline(never)]
     fn read_other(
         &self,

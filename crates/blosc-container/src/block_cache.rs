@@ -35,8 +35,8 @@ pub struct BlockCache {
     max_nbytes: u64,
     /// Bytes of the data of all blocks.
     nbytes: u64,
-    /// The one that was inserted last in front. Of those that are used, only blocks of the back half
-    /// are moved there.
+    /// The one that was inserted last in front. Of those that are used, only blocks of the back
+    /// half are moved there.
     blocks: VecDeque<Block>,
     /// Which of them was found or inserted last.
     found: usize,

@@ -2,7 +2,8 @@
 //!
 //! Integers have 64 bits and wrap around, `/` gives floats, `//` and `%` round down as in Python,
 //! and dividing integers by zero gives 0 as in NumPy. Signed and unsigned integers are compared
-//! exactly and otherwise combined as floats.
+//! exactly and otherwise combined as floats. The type of a value never depends on the values of
+//! columns, so that a row does not depend on those that are evaluated with it.
 #![cfg_attr(
     not(test),
     expect(
@@ -43,6 +44,7 @@ pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<
             let (left, right) = (eval(&sides.0, columns)?, eval(&sides.1, columns)?);
             let right = adapted(&sides.1, right, &left);
             let left = adapted(&sides.0, left, &right);
+            let right = if *op == Op::Pow { exponent(&sides.1, right) } else { right };
             binary(*op, &left, &right).ok_or_else(|| types(*at, &left, &right))?
         }
         Expr::Call { at, function, values } => {
@@ -148,9 +150,7 @@ fn arithmetic(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'s
     {
         return Some(Vector::Bool(values));
     }
-    let is_negative_power =
-        op == Op::Pow && matches!(right, Vector::Int(b) if b.iter().any(|b| *b < 0));
-    if op != Op::Div && !is_negative_power {
+    if op != Op::Div {
         match (&*left.without_truth(), &*right.without_truth()) {
             (Vector::Int(a), Vector::Int(b)) => return Some(Vector::Int(signed(op, a, b).into())),
             (Vector::Uint(a), Vector::Uint(b)) => {
@@ -188,7 +188,18 @@ fn signed(op: Op, left: &[i64], right: &[i64]) -> Vec<i64> {
         Op::Mod => zip(left, right, |a, b| {
             if b == 0 { 0 } else { a.wrapping_sub(floor_div(a, b).wrapping_mul(b)) }
         }),
-        _ => zip(left, right, |a, b| a.wrapping_pow(u32::try_from(b).unwrap_or(u32::MAX))),
+        _ => zip(left, right, power),
+    }
+}
+
+/// Where the exponent is negative, the quotient without its fraction.
+fn power(base: i64, exponent: i64) -> i64 {
+    match (base, exponent) {
+        (1, _) => 1,
+        (-1, _) if exponent % 2 != 0 => -1,
+        (-1, _) => 1,
+        (_, ..0) => 0,
+        _ => base.wrapping_pow(u32::try_from(exponent).unwrap_or(u32::MAX)),
     }
 }
 
@@ -220,6 +231,16 @@ fn adapted<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>, other: &Vector<'_>) -> C
     match (expr, other) {
         (Expr::Int(constant), Vector::Uint(_)) => u64::try_from(*constant)
             .map_or(value, |constant| Cow::Owned(Vector::Uint(vec![constant].into()))),
+        _ => value,
+    }
+}
+
+/// Negative constants make the power a float; the exponents of a column do not, as in numexpr.
+fn exponent<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>) -> Cow<'a, Vector<'a>> {
+    match &*value {
+        Vector::Int(values) if expr.is_constant() && values.iter().any(|value| *value < 0) => {
+            Cow::Owned(Vector::Float(map(values, |value| value as f64).into()))
+        }
         _ => value,
     }
 }
@@ -279,6 +300,11 @@ mod tests {
             ("i ** 2 + t", Vector::Int(vec![50, 0, 50].into())),
             ("i / 2", Vector::Float(vec![-3.5, 0.0, 3.5].into())),
             ("2 ** -1", Vector::Float(vec![0.5].into())),
+            ("(i + 9) ** (1 - 2)", Vector::Float(vec![0.5, 1.0 / 9.0, 1.0 / 16.0].into())),
+            ("2 ** i", Vector::Int(vec![0, 1, 128].into())),
+            ("(t * 2 - 1) ** i", Vector::Int(vec![1, 1, 1].into())),
+            ("(1 - t * 2) ** i", Vector::Int(vec![-1, 1, -1].into())),
+            ("0 ** i", Vector::Int(vec![0, 1, 0].into())),
             ("u + 1", Vector::Uint(vec![2, 3, 0].into())),
             ("-i", Vector::Int(vec![7, 0, -7].into())),
             ("~i & 3", Vector::Int(vec![2, 3, 0].into())),

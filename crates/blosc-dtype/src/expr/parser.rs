@@ -27,6 +27,19 @@ pub(super) enum Expr {
     Call { at: usize, function: Function, values: Vec<Self> },
 }
 
+impl Expr {
+    /// Whether it names no column.
+    pub(super) fn is_constant(&self) -> bool {
+        match self {
+            Self::Column(_) => false,
+            Self::Bool(_) | Self::Int(_) | Self::Uint(_) | Self::Float(_) | Self::Text(_) => true,
+            Self::Not { inner, .. } | Self::Negative { inner, .. } => inner.is_constant(),
+            Self::Binary { sides, .. } => sides.0.is_constant() && sides.1.is_constant(),
+            Self::Call { values, .. } => values.iter().all(Self::is_constant),
+        }
+    }
+}
+
 /// An operator between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {

@@ -23,7 +23,7 @@ pub use row_reader::RowReader;
 pub use verify::{BadChunk, Report};
 
 use crate::error::{Param, Result};
-use crate::layout::Layout;
+use crate::layout::{Layout, chunk_path};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
 use crate::tree::{DirTree, Tree};
@@ -233,6 +233,11 @@ impl CArray {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The files of the chunks with these rows, below the root of its tree.
+    pub fn chunk_paths(&self, rows: Range<u64>) -> impl Iterator<Item = String> {
+        self.parts_of(rows).map(|(nchunk, _)| chunk_path(&self.path, nchunk))
     }
 
     fn check_rows(&self, rows: &Range<u64>) -> Result<()> {

@@ -189,8 +189,15 @@ impl CArray {
         })
     }
 
-    /// Reads rows in this thread, to the start of a buffer that only grows.
-    pub(crate) fn read_to(&self, rows: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+    /// Reads rows in this thread, to the start of a buffer that only grows: what comes after them,
+    /// and after an error all of it, has no meaning. A buffer that is used again costs no fresh
+    /// memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_to(&self, rows: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.check_rows(&rows)?;
         let nbytes = self.layout.nbytes_of(rows.end - rows.start);
         match usize::try_from(nbytes) {
             Ok(len) if nbytes <= UNPROVEN_NBYTES => {

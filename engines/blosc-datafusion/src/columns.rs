@@ -12,7 +12,7 @@ mod text;
 
 use core::fmt;
 use core::ops::Range;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,9 +20,12 @@ use b2frame::NdArray;
 use b2store::Store;
 use blosc_chunk::Threads;
 use blosc_container::Budget;
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, UInt32Array};
+use datafusion::arrow::buffer::Buffer;
+use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
+use datafusion::error::Result as QueryResult;
 
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
@@ -48,12 +51,44 @@ pub(crate) struct Scratch {
     rows: Range<u64>,
     /// The items of some columns in these rows.
     fields: HashMap<usize, Vec<u8>>,
+    /// Memory of what was read before, which arrays may still hold.
+    lent: VecDeque<Buffer>,
 }
+
+/// Most memory that a stream keeps to decode into it again (bytes).
+const MAX_LENT_NBYTES: usize = 16 << 20;
 
 impl Scratch {
     /// For a query that needs these columns.
     pub(crate) fn new(needed: Vec<usize>) -> Self {
         Self { needed, ..Self::default() }
+    }
+
+    /// Memory for some bytes that no array holds any more, if there is some: clearing fresh memory
+    /// for each unit costs as much as decoding some columns. It is at most twice as long, since the
+    /// engine counts all of it for the array.
+    fn take_buffer(&mut self, nbytes: usize) -> Vec<u8> {
+        let fits =
+            |buffer: &Buffer| (nbytes..=nbytes.saturating_mul(2)).contains(&buffer.capacity());
+        for _ in 0..self.lent.len() {
+            let Some(buffer) = self.lent.pop_front() else { break };
+            let taken = if fits(&buffer) { buffer.into_vec::<u8>() } else { Err(buffer) };
+            match taken {
+                Ok(bytes) => return bytes,
+                Err(held) => self.lent.push_back(held),
+            }
+        }
+        Vec::new()
+    }
+
+    /// The first `len` bytes for an array; the memory comes back when it is dropped.
+    fn lend(&mut self, bytes: Vec<u8>, len: usize) -> Buffer {
+        let buffer = Buffer::from_vec(bytes);
+        self.lent.push_back(buffer.clone());
+        while self.lent.iter().map(Buffer::capacity).sum::<usize>() > MAX_LENT_NBYTES {
+            self.lent.pop_front();
+        }
+        buffer.slice_with_length(0, len.min(buffer.len()))
     }
 }
 
@@ -74,6 +109,17 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
     /// Some rows of a column.
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef>;
 
+    /// Those of some rows of a column that are picked, by their numbers among them.
+    fn pick(
+        &self,
+        column: usize,
+        rows: &Range<u64>,
+        picked: &UInt32Array,
+        scratch: &mut Scratch,
+    ) -> QueryResult<ArrayRef> {
+        Ok(take(&self.read(column, rows, scratch)?, picked, None)?)
+    }
+
     /// Whether a few rows of a column take less work than all of a unit.
     fn reads_parts(&self) -> bool {
         true
@@ -83,6 +129,13 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
     fn constant(&self, column: usize) -> Option<ScalarValue> {
         let _ = column;
         None
+    }
+
+    /// What tells chunks of a column from what may be written in their place without a trace in the
+    /// fingerprint of the table; none if they cannot be looked at.
+    fn stamp(&self, column: usize, rows: &Range<u64>) -> Option<u64> {
+        let _ = (column, rows);
+        Some(0)
     }
 
     /// Announces rows of some columns that will be read, so that far storage sends them together.

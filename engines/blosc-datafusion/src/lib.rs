@@ -32,6 +32,7 @@
 mod ballista;
 mod columns;
 mod error;
+mod kept;
 mod members;
 mod options;
 mod predicate;

@@ -14,6 +14,7 @@ use datafusion::prelude::SessionContext;
 
 use crate::columns;
 use crate::error::Error;
+use crate::kept::KeptTables;
 use crate::options::TableOptions;
 use crate::table::BloscTable;
 use crate::waiting;
@@ -40,7 +41,7 @@ pub fn session_with_options(
     mut builder: SessionStateBuilder,
     options: TableOptions,
 ) -> SessionContext {
-    let factory = Arc::new(BloscTableFactory { options });
+    let factory = Arc::new(BloscTableFactory::new(options));
     for format in FORMATS {
         builder = builder.with_table_factory(format.to_owned(), Arc::clone(&factory) as _);
     }
@@ -50,11 +51,36 @@ pub fn session_with_options(
     session
 }
 
-/// Makes tables out of `CREATE EXTERNAL TABLE`, and out of the names of files.
-#[derive(Clone, Copy, Debug, Default)]
+/// Makes tables out of `CREATE EXTERNAL TABLE`, and out of the names of files. The last 64 tables
+/// of this machine stay open, so that what one query learned of their rows serves the next.
+#[derive(Clone, Debug, Default)]
 pub struct BloscTableFactory {
-    /// How they are opened, unless `OPTIONS` say otherwise.
-    pub options: TableOptions,
+    options: TableOptions,
+    kept: Arc<KeptTables>,
+}
+
+impl BloscTableFactory {
+    /// Tables are opened with these options, unless `OPTIONS` say otherwise.
+    #[must_use]
+    pub fn new(options: TableOptions) -> Self {
+        Self { options, kept: Arc::default() }
+    }
+
+    /// Opens tables; far ones by another thread, as opening waits for requests.
+    async fn open(
+        &self,
+        locations: Vec<String>,
+        options: TableOptions,
+    ) -> Result<BloscTable, Error> {
+        match locations.iter().find(|location| columns::is_address(location)) {
+            None => BloscTable::open_kept(&locations, &options, &self.kept),
+            Some(far) => {
+                let (far, kept) = (far.clone(), Arc::clone(&self.kept));
+                waiting::open(&far, move || BloscTable::open_kept(&locations, &options, &kept))
+                    .await
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -65,7 +91,7 @@ impl TableProviderFactory for BloscTableFactory {
         command: &CreateExternalTable,
     ) -> Result<Arc<dyn TableProvider>> {
         let options = self.options.parse(&command.options)?;
-        Ok(open(command.locations.clone(), options).await?.into_provider())
+        Ok(self.open(command.locations.clone(), options).await?.into_provider())
     }
 }
 
@@ -77,17 +103,6 @@ impl UrlTableFactory for BloscTableFactory {
         if !is_address && !Path::new(path).exists() {
             return Ok(None);
         }
-        Ok(Some(open(vec![url.to_owned()], self.options).await?.into_provider()))
-    }
-}
-
-/// Opens tables; far ones by another thread, as opening waits for requests.
-async fn open(locations: Vec<String>, options: TableOptions) -> Result<BloscTable, Error> {
-    match locations.iter().find(|location| columns::is_address(location)) {
-        None => BloscTable::open_all(&locations, &options),
-        Some(far) => {
-            let far = far.clone();
-            waiting::open(&far, move || BloscTable::open_all(&locations, &options)).await
-        }
+        Ok(Some(self.open(vec![url.to_owned()], self.options).await?.into_provider()))
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
-use datafusion::arrow::compute::{concat, take};
+use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
@@ -60,8 +60,6 @@ pub(crate) struct Source {
     pub(crate) tables: Tables,
     /// What the tables were when the query was planned.
     pub(crate) fingerprints: Arc<[u64]>,
-    /// Whether minima and maxima are kept of what a condition reads.
-    learns: bool,
     table_schema: TableSchema,
     projection: SplitProjection,
     predicate: Option<Arc<dyn PhysicalExpr>>,
@@ -78,13 +76,7 @@ impl Source {
         let table_schema = TableSchema::from(Arc::clone(&tables.schema));
         let projection = SplitProjection::unprojected(&table_schema);
         let metrics = ExecutionPlanMetricsSet::new();
-        let learns = false;
-        Self { tables, fingerprints, learns, table_schema, projection, predicate, metrics }
-    }
-
-    /// With minima and maxima kept for later scans of the same tables.
-    pub(crate) fn learning(self, learns: bool) -> Self {
-        Self { learns, ..self }
+        Self { tables, fingerprints, table_schema, projection, predicate, metrics }
     }
 }
 
@@ -121,7 +113,6 @@ impl FileSource for Source {
             columns: self.projection.file_indices.clone(),
             predicate: self.predicate.clone(),
             pruning: self.pruning(),
-            learns: self.learns,
             nstreams: (config.file_groups.len() as u64).max(1),
             has_left: AtomicBool::new(false),
             columns_decoded: count("columns_decoded"),
@@ -224,7 +215,6 @@ struct Scan {
     columns: Vec<usize>,
     predicate: Option<Arc<dyn PhysicalExpr>>,
     pruning: Option<Pruning>,
-    learns: bool,
     /// How many streams share what far tables may fetch at once.
     nstreams: u64,
     /// Whether rows were left of the last unit of this stream.
@@ -348,7 +338,7 @@ impl Units {
     fn may_hold(&self, rows: &Range<u64>) -> Result<bool> {
         match &self.scan.pruning {
             Some(pruning) if self.is_whole(rows) => {
-                pruning.may_hold(&self.zones, rows.start, rows.end.saturating_sub(rows.start))
+                pruning.may_hold(&self.zones, &*self.table, rows)
             }
             _ => Ok(true),
         }
@@ -394,12 +384,16 @@ impl Units {
         let mut have: HashMap<usize, ArrayRef> = HashMap::new();
         let mut left = Left::All;
         for part in parts {
-            let arrays = self.columns(&part.columns, rows, &left, &mut have).await?;
-            let learns = self.scan.learns && self.scan.pruning.is_some();
-            if learns && self.is_whole(rows) && matches!(left, Left::All) {
-                for (column, array) in part.columns.iter().zip(&arrays) {
-                    self.zones.learn(rows.start, *column, array)?;
+            let lessons = match left {
+                Left::All if self.scan.pruning.is_some() && self.is_whole(rows) => {
+                    self.zones.lessons(&part.columns, &*self.table, rows)
                 }
+                _ => vec![],
+            };
+            let arrays = self.columns(&part.columns, rows, &left, &mut have).await?;
+            for lesson in lessons {
+                let array = part.columns.iter().zip(&arrays).find(|(n, _)| **n == lesson.column);
+                array.map_or(Ok(()), |(_, array)| self.zones.learn(&lesson, array))?;
             }
             let count = left.count(nrows);
             let batch = predicate::batch(&self.scan.schema, &part.columns, arrays, count)?;
@@ -442,8 +436,8 @@ impl Units {
                 nannounced = nannounced.saturating_add(self.announce(rest, rows).await);
             }
             let array = match (left, &parts) {
-                (Left::All, _) => self.decode(*column, rows).await?,
-                (Left::Some(left), None) => take(&self.decode(*column, rows).await?, left, None)?,
+                (Left::All, _) => self.decode(*column, rows, None).await?,
+                (Left::Some(left), None) => self.decode(*column, rows, Some(left)).await?,
                 (Left::Some(left), Some(parts)) => {
                     self.decode_parts(*column, rows.start, left, parts).await?
                 }
@@ -454,13 +448,23 @@ impl Units {
         Ok(columns.iter().filter_map(|column| have.get(column).cloned()).collect())
     }
 
-    /// A column; what was not announced of a far table is waited for.
-    async fn decode(&mut self, column: usize, rows: &Range<u64>) -> Result<ArrayRef> {
+    /// The rows of a column, or those of them that are picked; what was not announced of a far
+    /// table is waited for.
+    async fn decode(
+        &mut self,
+        column: usize,
+        rows: &Range<u64>,
+        picked: Option<&UInt32Array>,
+    ) -> Result<ArrayRef> {
         let Self { table, scratch, .. } = self;
-        Ok(match table.prefetch_limit() {
-            0 => table.read(column, rows, scratch)?,
-            _ => waiting::read_async(|| table.read(column, rows, scratch)).await?,
-        })
+        let mut read = || match picked {
+            Some(picked) => table.pick(column, rows, picked, scratch),
+            None => Ok(table.read(column, rows, scratch)?),
+        };
+        match table.prefetch_limit() {
+            0 => read(),
+            _ => waiting::read_async(read).await,
+        }
     }
 
     /// The rows that are left of a column, of which no more is decoded than the parts where they
@@ -478,9 +482,9 @@ impl Units {
             let (Some(first), Some(last)) = (left.first(), left.last()) else { continue };
             let row = |row: &u32| start.saturating_add(u64::from(*row));
             let rows = row(first)..row(last).saturating_add(1);
-            let array = self.decode(column, &rows).await?;
             let within = left.iter().map(|row| row.saturating_sub(*first));
-            arrays.push(take(&array, &UInt32Array::from_iter_values(within), None)?);
+            let within = UInt32Array::from_iter_values(within);
+            arrays.push(self.decode(column, &rows, Some(&within)).await?);
         }
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         Ok(concat(&arrays)?)

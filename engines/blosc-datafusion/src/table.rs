@@ -20,6 +20,7 @@ use datafusion_datasource::source::DataSourceExec;
 
 use crate::columns::{Columns, Opened};
 use crate::error::Error;
+use crate::kept::KeptTables;
 use crate::members::members;
 use crate::options::TableOptions;
 use crate::source::{Source, row_nbytes, unit_nrows};
@@ -60,6 +61,19 @@ impl BloscTable {
     ///
     /// As [`open`](Self::open).
     pub fn open_all(locations: &[String], options: &TableOptions) -> Result<Self, Error> {
+        Self::open_kept(locations, options, &KeptTables::default())
+    }
+
+    /// As [`open_all`](Self::open_all), with tables that stay open.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) fn open_kept(
+        locations: &[String],
+        options: &TableOptions,
+        kept: &KeptTables,
+    ) -> Result<Self, Error> {
         let mut found = Vec::new();
         for location in locations {
             found.extend(members(location, options)?);
@@ -68,7 +82,7 @@ impl BloscTable {
             let location = locations.first().cloned().unwrap_or_default();
             return Err(Error::NotATable { location });
         }
-        Ok(Self { tables: Tables::open(found, *options)? })
+        Ok(Self { tables: Tables::open(found, *options, kept)? })
     }
 
     /// As DataFusion takes it.
@@ -209,11 +223,9 @@ impl TableProvider for BloscTable {
         if predicate.is_some() {
             statistics = statistics.to_inexact();
         }
-        // A table that is read once gains nothing by it.
-        let is_read_again = self.tables.count_scan() > 0;
+        tables.iter().for_each(|(_, table)| table.zones.count_scan());
         let fingerprints = tables.iter().map(|(_, table)| table.fingerprint).collect();
         let source = Source::new(self.tables.clone(), fingerprints, predicate);
-        let source = source.learning(is_read_again);
         let url = ObjectStoreUrl::local_filesystem();
         let config = FileScanConfigBuilder::new(url, Arc::new(source))
             .with_file_groups(Self::groups(&tables, state.config().target_partitions()))

@@ -1,7 +1,6 @@
 //! The tables of a scan, opened when they are first read: a plan that comes from another process
 //! names them, and decoding it opens nothing.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
@@ -10,6 +9,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use crate::columns::constants::{self, Pairs, WithConstants};
 use crate::columns::{self, Columns, Opened};
 use crate::error::{Error, Result};
+use crate::kept::KeptTables;
 use crate::options::TableOptions;
 use crate::waiting;
 
@@ -24,8 +24,6 @@ pub(crate) struct Tables {
     pub(crate) schema: SchemaRef,
     /// How many of the last columns are those of `key=value` in the paths.
     pub(crate) nkeys: usize,
-    /// How often they were scanned.
-    nscans: Arc<AtomicUsize>,
 }
 
 /// A table that was found in a folder, or named.
@@ -50,7 +48,11 @@ impl Tables {
     /// # Errors
     ///
     /// What is wrong with a table, or which has other columns than the first.
-    pub(crate) fn open(found: Vec<Found>, options: TableOptions) -> Result<Self> {
+    pub(crate) fn open(
+        found: Vec<Found>,
+        options: TableOptions,
+        kept: &KeptTables,
+    ) -> Result<Self> {
         let paths = found.iter().map(|found| (found.location.as_str(), &found.pairs));
         let fields = constants::fields(paths)?;
         let mut list: Vec<Table> = Vec::with_capacity(found.len());
@@ -58,7 +60,7 @@ impl Tables {
         for Found { location, pairs, opened } in found {
             let opened = match opened {
                 Some(opened) => opened,
-                None => columns::open(&location, &options)?,
+                None => kept.open(&location, &options)?,
             };
             let opened = with_keys(opened, &fields, pairs);
             let expected = schema.get_or_insert_with(|| Arc::clone(opened.columns.schema()));
@@ -66,7 +68,7 @@ impl Tables {
             list.push(Table { location, opened: Mutex::new(Some(opened)) });
         }
         let schema = schema.unwrap_or_else(|| Arc::new(Schema::empty()));
-        Ok(Self { list: list.into(), options, schema, nkeys: fields.len(), nscans: Arc::default() })
+        Ok(Self { list: list.into(), options, schema, nkeys: fields.len() })
     }
 
     /// Tables that are opened when they are first read, which must have this schema then.
@@ -78,13 +80,7 @@ impl Tables {
         nkeys: usize,
     ) -> Self {
         let table = |location| Table { location, opened: Mutex::new(None) };
-        Self {
-            list: locations.into_iter().map(table).collect(),
-            options,
-            schema,
-            nkeys,
-            nscans: Arc::default(),
-        }
+        Self { list: locations.into_iter().map(table).collect(), options, schema, nkeys }
     }
 
     /// How many there are.
@@ -172,11 +168,6 @@ impl Tables {
         let all: Pairs = names.iter().filter_map(|name| constants::pair(name)).collect();
         let first = all.len().saturating_sub(self.nkeys);
         Ok(all.into_iter().skip(first).collect())
-    }
-
-    /// Counts a scan; gives the number of those before it.
-    pub(crate) fn count_scan(&self) -> usize {
-        self.nscans.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Number of rows of all tables that are open.

@@ -2,8 +2,10 @@
 //! that no row is left.
 //!
 //! The formats do not store them. They hold for the table as it was opened, so that they live as
-//! long as the provider does.
+//! long as it is open, and for the files of its chunks as they were when they were read.
 
+use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +17,10 @@ use datafusion::error::Result;
 use datafusion::functions_aggregate::min_max::{MaxAccumulator, MinAccumulator};
 use datafusion::logical_expr::Accumulator as _;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
+
+use crate::columns::Columns;
 
 /// The least and the largest value of a column between two rows.
 #[derive(Clone, Debug)]
@@ -23,17 +28,59 @@ struct Zone {
     min: ScalarValue,
     max: ScalarValue,
     nnulls: u64,
+    /// That of the chunks which the rows were read from.
+    stamp: u64,
 }
 
 /// What is known of a table: by the first row of a unit and the column.
 #[derive(Debug, Default)]
-pub(crate) struct Zones(Mutex<HashMap<(u64, usize), Zone>>);
+pub(crate) struct Zones {
+    known: Mutex<HashMap<(u64, usize), Zone>>,
+    /// How many scans of the table were planned.
+    nscans: AtomicUsize,
+}
+
+/// A column of a unit of which nothing is known yet.
+pub(crate) struct Lesson {
+    pub(crate) column: usize,
+    row: u64,
+    stamp: u64,
+}
 
 impl Zones {
-    /// Takes the values of a column in a whole unit that starts at a row.
-    pub(crate) fn learn(&self, row: u64, column: usize, values: &ArrayRef) -> Result<()> {
-        let has_order = values.data_type().is_primitive() || values.data_type().is_string();
-        if !has_order || self.lock().contains_key(&(row, column)) {
+    /// Counts a scan that is planned.
+    pub(crate) fn count_scan(&self) {
+        self.nscans.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Those of some columns that are worth learning in a unit: none in the first scan, since a
+    /// table that is read once gains nothing by it. To be called before the rows are read, so that
+    /// what is written meanwhile has another stamp.
+    pub(crate) fn lessons(
+        &self,
+        columns: &[usize],
+        table: &dyn Columns,
+        rows: &Range<u64>,
+    ) -> Vec<Lesson> {
+        if self.nscans.load(Ordering::Relaxed) < 2 {
+            return vec![];
+        }
+        let lesson = |column: &usize| {
+            // What is the same in all rows is known without reading; other folders may have other
+            // columns of this kind.
+            if table.constant(*column).is_some() {
+                return None;
+            }
+            let (row, stamp) = (rows.start, table.stamp(*column, rows)?);
+            let is_known = self.get(row, *column).is_some_and(|zone| zone.stamp == stamp);
+            (!is_known).then_some(Lesson { column: *column, row, stamp })
+        };
+        columns.iter().filter_map(lesson).collect()
+    }
+
+    /// Takes the values of a column in a whole unit.
+    pub(crate) fn learn(&self, lesson: &Lesson, values: &ArrayRef) -> Result<()> {
+        if !values.data_type().is_primitive() && !values.data_type().is_string() {
             return Ok(());
         }
         let mut least = MinAccumulator::try_new(values.data_type())?;
@@ -41,8 +88,8 @@ impl Zones {
         least.update_batch(core::slice::from_ref(values))?;
         largest.update_batch(core::slice::from_ref(values))?;
         let (min, max) = (least.evaluate()?, largest.evaluate()?);
-        let nnulls = values.null_count() as u64;
-        self.lock().insert((row, column), Zone { min, max, nnulls });
+        let zone = Zone { min, max, nnulls: values.null_count() as u64, stamp: lesson.stamp };
+        self.lock().insert((lesson.row, lesson.column), zone);
         Ok(())
     }
 
@@ -51,42 +98,58 @@ impl Zones {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(u64, usize), Zone>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A condition that zones may exclude.
 pub(crate) struct Pruning {
     predicate: PruningPredicate,
+    /// The columns that it names.
+    columns: Vec<usize>,
     schema: SchemaRef,
 }
 
 impl Pruning {
     /// `None` where minima and maxima say nothing of the condition.
     pub(crate) fn new(predicate: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Option<Self> {
+        let columns = collect_columns(predicate).iter().map(|column| column.index()).collect();
         let builder = PruningPredicateBuilder::new().with_file_schema(Arc::clone(schema));
         let predicate = builder.try_build(Arc::clone(predicate)).ok()?;
-        (!predicate.always_true()).then(|| Self { predicate, schema: Arc::clone(schema) })
+        (!predicate.always_true()).then(|| Self { predicate, columns, schema: Arc::clone(schema) })
     }
 
-    /// Whether some of the `nrows` rows of the unit at `row` may be left.
-    pub(crate) fn may_hold(&self, zones: &Zones, row: u64, nrows: u64) -> Result<bool> {
-        let unit = Unit { zones, schema: &self.schema, row, nrows };
+    /// Whether some of the rows of a unit may be left.
+    pub(crate) fn may_hold(
+        &self,
+        zones: &Zones,
+        table: &dyn Columns,
+        rows: &Range<u64>,
+    ) -> Result<bool> {
+        let zone = |column: &usize| {
+            let zone = zones.get(rows.start, *column)?;
+            (table.stamp(*column, rows) == Some(zone.stamp)).then_some((*column, zone))
+        };
+        let zones: HashMap<usize, Zone> = self.columns.iter().filter_map(zone).collect();
+        if zones.is_empty() {
+            return Ok(true);
+        }
+        let nrows = rows.end.saturating_sub(rows.start);
+        let unit = Unit { zones, schema: &self.schema, nrows };
         Ok(self.predicate.prune(&unit)?.first().copied().unwrap_or(true))
     }
 }
 
 /// One unit, as the engine asks for its statistics.
 struct Unit<'a> {
-    zones: &'a Zones,
+    zones: HashMap<usize, Zone>,
     schema: &'a SchemaRef,
-    row: u64,
     nrows: u64,
 }
 
 impl Unit<'_> {
-    fn zone(&self, column: &Column) -> Option<Zone> {
-        self.zones.get(self.row, self.schema.index_of(&column.name).ok()?)
+    fn zone(&self, column: &Column) -> Option<&Zone> {
+        self.zones.get(&self.schema.index_of(&column.name).ok()?)
     }
 }
 

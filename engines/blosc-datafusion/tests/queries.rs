@@ -185,6 +185,30 @@ async fn scans_decode_what_a_query_needs() {
     assert!(metric(&narrowed, "columns_decoded") <= 8);
 }
 
+#[tokio::test]
+async fn what_was_learned_of_a_file_serves_later_queries() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, other) = (dir.path().join("t.bcolz"), dir.path().join("other.bcolz"));
+    write_bcolz(&path, &Rows::new(0..1000), 256);
+    write_bcolz(&other, &Rows::new(1000..2000), 256);
+    let session = threaded(1);
+    let query = format!("SELECT count(id) AS n FROM '{}' WHERE id > 900", path.display());
+    let mut decoded = Vec::new();
+    for _ in 0..3 {
+        let plan = plan(&session, &query).await;
+        let batches = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        let found = pretty_format_batches(&batches).unwrap().to_string();
+        assert!(found.contains("| 99 "), "{found}");
+        decoded.push(metric(&plan, "columns_decoded"));
+    }
+    assert_eq!(decoded, [4, 4, 1]);
+    // bcolz writes into the file of a chunk, which changes nothing else.
+    std::thread::sleep(core::time::Duration::from_millis(20));
+    fs::copy(other.join("id/data/__0.blp"), path.join("id/data/__0.blp")).unwrap();
+    let found = rows(&session, &query).await;
+    assert!(found.contains("| 355 "), "{found}");
+}
+
 /// The error of ours that a query ended with.
 async fn failure(session: &SessionContext, query: &str) -> Error {
     let error = session.sql(query).await.unwrap().collect().await.unwrap_err();

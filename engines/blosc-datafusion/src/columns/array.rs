@@ -168,7 +168,7 @@ impl Columns for Table {
             false => self.read_rows(&part.name, rows)?,
             true => self.read_field(column, part, rows, scratch)?,
         };
-        let made = text::rows_of(&part.dtype, &part.shape, self.bytes_as_text, bytes);
+        let made = text::rows_of(&part.dtype, &part.shape, self.bytes_as_text, bytes.into());
         made.map_err(|error| refused(&self.location, &part.name, rows, error))
     }
 

@@ -1,13 +1,19 @@
 //! Tables and arrays of bcolz.
 
 use core::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bcolz_store::{CArray, CTable, Column, DataSet, OpenOptions};
+use blosc_dtype::Kind;
 use blosc_io::tree::{DirTree, Tree};
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, UInt32Array};
+use datafusion::arrow::buffer::Buffer;
+use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::error::Result as QueryResult;
 
+use super::fingerprint::fingerprint_of;
 use super::{Columns, Scratch, opening, reading, text};
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
@@ -15,6 +21,8 @@ use crate::options::TableOptions;
 #[derive(Debug)]
 pub(super) struct Table {
     location: String,
+    /// Where the files lie, on this machine.
+    root: Option<PathBuf>,
     /// Those that Arrow has types for.
     columns: Vec<Column>,
     schema: SchemaRef,
@@ -24,7 +32,8 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn open(location: &str, options: &TableOptions) -> Result<Self> {
-        Self::open_in(location, Arc::new(DirTree::new(location)), options)
+        let table = Self::open_in(location, Arc::new(DirTree::new(location)), options)?;
+        Ok(Self { root: Some(PathBuf::from(location)), ..table })
     }
 
     pub(super) fn open_in(
@@ -57,7 +66,30 @@ impl Table {
         }
         let schema = Arc::new(Schema::new(fields));
         let (location, bytes_as_text) = (location.to_owned(), options.bytes_as_text);
-        Ok(Self { location, columns, schema, nrows, bytes_as_text })
+        Ok(Self { location, root: None, columns, schema, nrows, bytes_as_text })
+    }
+}
+
+impl Table {
+    fn column(&self, column: usize) -> Result<&Column> {
+        let column = self.columns.get(column);
+        column.ok_or_else(|| Error::NotATable { location: self.location.clone() })
+    }
+
+    /// The items of some rows, in memory that is used again.
+    fn read_bytes(
+        &self,
+        column: usize,
+        rows: &Range<u64>,
+        scratch: &mut Scratch,
+    ) -> Result<Buffer> {
+        let Column { name, array, .. } = self.column(column)?;
+        let nrows = rows.end.saturating_sub(rows.start);
+        let len = usize::try_from(nrows).unwrap_or(usize::MAX).saturating_mul(array.rowsize());
+        let mut bytes = scratch.take_buffer(len);
+        let read = array.read_to(rows.clone(), &mut bytes);
+        read.map_err(|source| reading(&self.location, name, rows, source))?;
+        Ok(scratch.lend(bytes, len))
     }
 }
 
@@ -83,14 +115,43 @@ impl Columns for Table {
         self.columns.get(column).map_or(1, |column| column.array.rowsize() as u64)
     }
 
-    fn read(&self, column: usize, rows: &Range<u64>, _: &mut Scratch) -> Result<ArrayRef> {
-        let Some(Column { name, array, .. }) = self.columns.get(column) else {
-            return Err(Error::NotATable { location: self.location.clone() });
-        };
-        let failed = |source| reading(&self.location, name, rows, source);
-        let bytes = array.read(rows.clone()).map_err(failed)?;
+    fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef> {
+        let Column { name, array, .. } = self.column(column)?;
+        let bytes = self.read_bytes(column, rows, scratch)?;
         let made = text::rows_of(array.dtype(), row_shape(array), self.bytes_as_text, bytes);
         made.map_err(|refused| self::refused(&self.location, name, rows, refused))
+    }
+
+    /// Views are made of the text that is picked alone.
+    fn pick(
+        &self,
+        column: usize,
+        rows: &Range<u64>,
+        picked: &UInt32Array,
+        scratch: &mut Scratch,
+    ) -> QueryResult<ArrayRef> {
+        let Column { name, array, .. } = self.column(column)?;
+        let is_text = matches!(array.dtype().kind(), Some(Kind::Bytes | Kind::Unicode));
+        if !is_text || !row_shape(array).is_empty() || array.dtype().itemsize() == 0 {
+            return Ok(take(&self.read(column, rows, scratch)?, picked, None)?);
+        }
+        let bytes = self.read_bytes(column, rows, scratch)?;
+        let bytes = text::picked(array.dtype().itemsize(), bytes, picked)?;
+        let made = text::rows_of(array.dtype(), &[], self.bytes_as_text, bytes);
+        // The number of an item is that among the picked ones.
+        let at = |item: usize| {
+            let row = picked.values().get(item).copied().unwrap_or_default();
+            usize::try_from(row).unwrap_or(usize::MAX)
+        };
+        Ok(made
+            .map_err(|refused| self::refused(&self.location, name, rows, refused.map_item(at)))?)
+    }
+
+    /// bcolz writes a chunk that changes into its file.
+    fn stamp(&self, column: usize, rows: &Range<u64>) -> Option<u64> {
+        let Some(root) = &self.root else { return Some(0) };
+        let files = self.columns.get(column)?.array.chunk_paths(rows.clone());
+        fingerprint_of(files.map(|file| root.join(file))).ok()
     }
 
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {

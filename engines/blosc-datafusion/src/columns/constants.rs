@@ -3,9 +3,10 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray, new_null_array};
+use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray, UInt32Array, new_null_array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
+use datafusion::error::Result as QueryResult;
 
 use super::{Columns, Scratch};
 use crate::error::{Error, Result};
@@ -106,6 +107,19 @@ impl Columns for WithConstants {
         })
     }
 
+    fn pick(
+        &self,
+        column: usize,
+        rows: &Range<u64>,
+        picked: &UInt32Array,
+        scratch: &mut Scratch,
+    ) -> QueryResult<ArrayRef> {
+        match self.constant(column) {
+            Some(_) => Ok(self.read(column, &(0..picked.len() as u64), scratch)?),
+            None => self.inner.pick(column, rows, picked, scratch),
+        }
+    }
+
     fn constant(&self, column: usize) -> Option<ScalarValue> {
         let ninner = self.inner.schema().fields().len();
         let value = self.values.get(column.checked_sub(ninner)?)?;
@@ -121,6 +135,10 @@ impl Columns for WithConstants {
         let stored: Vec<usize> =
             columns.iter().copied().filter(|column| *column < ninner).collect();
         self.inner.prefetch(&stored, rows);
+    }
+
+    fn stamp(&self, column: usize, rows: &Range<u64>) -> Option<u64> {
+        self.inner.stamp(column, rows)
     }
 
     fn reads_parts(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,6 +19,13 @@ const CHUNKS: [&str; 2] = [".blp", ".chunk"];
 pub(crate) fn fingerprint_now(location: &str) -> Result<u64> {
     let (path, _) = split_key(location);
     fingerprint(path).map_err(|cause| Error::Io { location: location.to_owned(), cause })
+}
+
+/// The same of some files, all of which have to be there.
+pub(super) fn fingerprint_of(files: impl IntoIterator<Item = PathBuf>) -> io::Result<u64> {
+    files.into_iter().try_fold(0_u64, |sum, file| {
+        Ok(sum.wrapping_add(hash(&file.to_string_lossy(), &file.metadata()?)))
+    })
 }
 
 fn fingerprint(path: &Path) -> io::Result<u64> {

@@ -4,9 +4,10 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, UInt32Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::error::Result as QueryResult;
 
 use super::{Columns, Scratch, reading};
 use crate::error::Result;
@@ -32,6 +33,17 @@ impl Plain {
         let fields: Vec<Field> = inner.schema().fields().iter().map(plain).collect();
         Self { location: location.to_owned(), inner, schema: Arc::new(Schema::new(fields)) }
     }
+
+    /// An array without views; `rows` are those that it is of.
+    fn plain(&self, column: usize, rows: &Range<u64>, array: ArrayRef) -> Result<ArrayRef> {
+        match self.schema.fields().get(column) {
+            Some(field) if field.data_type() != array.data_type() => {
+                let plain = cast(&array, field.data_type());
+                plain.map_err(|source| reading(&self.location, field.name(), rows, source))
+            }
+            _ => Ok(array),
+        }
+    }
 }
 
 impl Columns for Plain {
@@ -53,17 +65,26 @@ impl Columns for Plain {
 
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef> {
         let array = self.inner.read(column, rows, scratch)?;
-        match self.schema.fields().get(column) {
-            Some(field) if field.data_type() != array.data_type() => {
-                let plain = cast(&array, field.data_type());
-                plain.map_err(|source| reading(&self.location, field.name(), rows, source))
-            }
-            _ => Ok(array),
-        }
+        self.plain(column, rows, array)
+    }
+
+    fn pick(
+        &self,
+        column: usize,
+        rows: &Range<u64>,
+        picked: &UInt32Array,
+        scratch: &mut Scratch,
+    ) -> QueryResult<ArrayRef> {
+        let array = self.inner.pick(column, rows, picked, scratch)?;
+        Ok(self.plain(column, rows, array)?)
     }
 
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
         self.inner.prefetch(columns, rows);
+    }
+
+    fn stamp(&self, column: usize, rows: &Range<u64>) -> Option<u64> {
+        self.inner.stamp(column, rows)
     }
 
     fn reads_parts(&self) -> bool {

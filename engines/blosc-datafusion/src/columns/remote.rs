@@ -9,8 +9,9 @@ use b2frame::{NdArray, SChunk};
 use b2store::Store;
 use blosc_io::{ReadAt as _, Tree};
 use blosc_object_store::{Address, Cache};
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, UInt32Array};
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::error::Result as QueryResult;
 
 use super::{Columns, MARKS, Opened, Scratch, array, bcolz, open_key, opening, store_options};
 use crate::error::{Error, Result};
@@ -158,6 +159,16 @@ impl Columns for Far {
 
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef> {
         self.columns.read(column, rows, scratch)
+    }
+
+    fn pick(
+        &self,
+        column: usize,
+        rows: &Range<u64>,
+        picked: &UInt32Array,
+        scratch: &mut Scratch,
+    ) -> QueryResult<ArrayRef> {
+        self.columns.pick(column, rows, picked, scratch)
     }
 
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {

@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use blosc_dtype::arrow_59::{ArrayError, array, row_type};
 use blosc_dtype::{Dtype, Kind, items};
-use datafusion::arrow::array::{ArrayRef, BinaryViewArray, StringViewArray};
-use datafusion::arrow::compute::cast;
+use datafusion::arrow::array::{
+    ArrayRef, AsArray as _, BinaryViewArray, FixedSizeBinaryArray, StringViewArray, UInt32Array,
+};
+use datafusion::arrow::buffer::Buffer;
+use datafusion::arrow::compute::{cast, take};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::error::ArrowError;
 
 /// Why items are no array.
 pub(super) enum Refused {
@@ -15,8 +19,26 @@ pub(super) enum Refused {
     Array(ArrayError),
 }
 
-/// Longest item that lies in the 16 bytes of a view itself.
-const MAX_INLINE: usize = 12;
+impl Refused {
+    /// With another number for the item.
+    pub(super) fn map_item(self, number: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::NoText(nitem) => Self::NoText(number(nitem)),
+            Self::Array(error) => Self::Array(error),
+        }
+    }
+}
+
+/// The items of `size` bytes with some numbers.
+pub(super) fn picked(
+    size: usize,
+    bytes: Buffer,
+    picked: &UInt32Array,
+) -> Result<Buffer, ArrowError> {
+    let size = i32::try_from(size).map_err(|_| ArrowError::OffsetOverflowError(size))?;
+    let items = FixedSizeBinaryArray::try_new(size, bytes, None)?;
+    Ok(take(&items, picked, None)?.as_fixed_size_binary().values().clone())
+}
 
 /// The type of rows, which are arrays of `shape`; none for objects.
 pub(super) fn data_type(dtype: &Dtype, shape: &[u64], bytes_as_text: bool) -> Option<DataType> {
@@ -33,7 +55,7 @@ pub(super) fn rows_of(
     dtype: &Dtype,
     shape: &[u64],
     bytes_as_text: bool,
-    bytes: Vec<u8>,
+    bytes: Buffer,
 ) -> Result<ArrayRef, Refused> {
     let size = dtype.itemsize();
     match data_type(dtype, shape, bytes_as_text) {
@@ -50,56 +72,57 @@ pub(super) fn rows_of(
     }
 }
 
-/// Short items lie in the views, so that there is no other buffer.
+/// Text of one byte for each character is checked as a whole: item by item that costs as much as
+/// decoding it several times.
 fn text_views(bytes: &[u8], size: usize) -> Result<ArrayRef, Refused> {
-    let values = bytes.chunks_exact(size).map(items::trimmed);
-    if size > MAX_INLINE {
-        let text = values
-            .enumerate()
-            .map(|(nitem, item)| core::str::from_utf8(item).map_err(|_| Refused::NoText(nitem)));
+    let ascii = core::str::from_utf8(bytes).ok().filter(|text| text.is_ascii());
+    let Some(text) = ascii else {
+        let items = bytes.chunks_exact(size).map(items::trimmed).enumerate();
+        let text =
+            items.map(|(at, item)| core::str::from_utf8(item).map_err(|_| Refused::NoText(at)));
         let text = text.collect::<Result<Vec<&str>, Refused>>()?;
         return Ok(Arc::new(StringViewArray::from_iter_values(text)));
-    }
-    let views = match size {
-        1 => inline_views::<1>(bytes),
-        2 => inline_views::<2>(bytes),
-        3 => inline_views::<3>(bytes),
-        4 => inline_views::<4>(bytes),
-        5 => inline_views::<5>(bytes),
-        6 => inline_views::<6>(bytes),
-        7 => inline_views::<7>(bytes),
-        8 => inline_views::<8>(bytes),
-        9 => inline_views::<9>(bytes),
-        10 => inline_views::<10>(bytes),
-        11 => inline_views::<11>(bytes),
-        _ => inline_views::<MAX_INLINE>(bytes),
     };
-    match StringViewArray::try_new(views.into(), vec![], None) {
-        Ok(array) => Ok(Arc::new(array)),
-        Err(_) => {
-            let mut values = bytes.chunks_exact(size).map(items::trimmed);
-            let nitem = values.position(|item| core::str::from_utf8(item).is_err());
-            Err(Refused::NoText(nitem.unwrap_or_default()))
-        }
-    }
+    Ok(Arc::new(match size {
+        1 => short_views::<1>(text),
+        2 => short_views::<2>(text),
+        3 => short_views::<3>(text),
+        4 => short_views::<4>(text),
+        5 => short_views::<5>(text),
+        6 => short_views::<6>(text),
+        7 => short_views::<7>(text),
+        8 => short_views::<8>(text),
+        9 => short_views::<9>(text),
+        10 => short_views::<10>(text),
+        11 => short_views::<11>(text),
+        12 => short_views::<12>(text),
+        _ => views(text, size, bytes.chunks_exact(size).map(|item| items::trimmed(item).len())),
+    }))
 }
 
-/// Items of `SIZE` bytes as views: the length in 4 bytes, and the text after it. Zeros at the end
-/// of an item are the highest bits of the number, and no part of the text.
-fn inline_views<const SIZE: usize>(bytes: &[u8]) -> Vec<u128> {
-    let view = |item: &[u8; SIZE]| {
-        let mut text = [0; 16];
-        text.iter_mut().zip(item).for_each(|(to, from)| *to = *from);
-        let text = u128::from_le_bytes(text);
-        let len = (u128::BITS - text.leading_zeros()).div_ceil(8);
-        (text << 32) | u128::from(len)
+/// Items of `SIZE` bytes. Zeros at the end of one are the highest bits of a number.
+fn short_views<const SIZE: usize>(text: &str) -> StringViewArray {
+    let len = |item: &[u8; SIZE]| {
+        let mut number = [0; 16];
+        number.iter_mut().zip(item).for_each(|(to, from)| *to = *from);
+        let nzeros = u128::from_le_bytes(number).leading_zeros() / 8;
+        number.len().saturating_sub(nzeros as usize)
     };
-    bytes.as_chunks::<SIZE>().0.iter().map(view).collect()
+    views(text, SIZE, text.as_bytes().as_chunks::<SIZE>().0.iter().map(len))
+}
+
+/// Items of `size` bytes, each without what is behind its length.
+fn views(text: &str, size: usize, lens: impl Iterator<Item = usize>) -> StringViewArray {
+    let starts = (0..).step_by(size);
+    let items = starts.zip(lens).map(|(start, len): (usize, usize)| {
+        text.get(start..start.saturating_add(len)).unwrap_or_default()
+    });
+    StringViewArray::from_iter_values(items)
 }
 
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::array::{Array as _, AsArray as _};
+    use datafusion::arrow::array::Array as _;
 
     use super::*;
 
@@ -116,7 +139,7 @@ mod tests {
                 })
                 .collect();
             let dtype = format!("|S{size}").parse().unwrap();
-            let made = rows_of(&dtype, &[], true, items.concat());
+            let made = rows_of(&dtype, &[], true, items.concat().into());
             let Ok(array) = made else { panic!("{size}") };
             let array = array.as_string_view();
             assert_eq!(array.len(), items.len());
@@ -124,7 +147,7 @@ mod tests {
                 assert_eq!(found.map(str::as_bytes), Some(items::trimmed(item)), "{size}");
             }
         }
-        let bad = rows_of(&"|S2".parse().unwrap(), &[], true, b"ab\xff\xfe".to_vec());
+        let bad = rows_of(&"|S2".parse().unwrap(), &[], true, b"ab\xff\xfe".to_vec().into());
         assert!(matches!(bad, Err(Refused::NoText(1))));
     }
 }

@@ -1,8 +1,9 @@
 """Times queries of b2-sql against DataFusion over Parquet, bcolz and python-blosc2: against_parquet.py B2_SQL FOLDER
 
 FOLDER gets a table of 5 million rows as trades.bcolz, trades.b2z, trades.b2nd (records) and trades.parquet (Zstandard), unless it has
-them. Needs bcolz, blosc2 (the oracles of xtask), datafusion and pyarrow in one environment. CPU milliseconds of one query, two threads,
-all answers compared. Of b2-sql: the difference between runs of 11 queries and of 1, best of 5; of the others: a tenth of 10, best of 5."""
+them. Needs bcolz, blosc2 (the oracles of xtask), datafusion and pyarrow in one environment. Milliseconds of one query, by the processors
+and by the wall, two threads, all answers compared. Of b2-sql: the difference between runs of 11 queries and of 1, best of 5, first with
+another name for the table in each query, so that nothing is known of it, and then with one name; of the others: a tenth of 10, best of 5."""
 
 import csv
 import os
@@ -57,27 +58,34 @@ def rows_of(columns):
     return [[cell(value) for value in row] for row in zip(*columns)]
 
 
-def of_program(program, table, query):
-    def run(times):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        text = ";".join([query.format(t=f"'{table}'")] * times)
-        out = subprocess.run([program, "-t", "2", "-f", "csv", text], check=True, capture_output=True, text=True).stdout
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, out
+def of_program(program, table, query, again):
+    """CPU and wall, and the answer; `again` asks for one name of the table in all queries."""
+    folder, base = os.path.split(table)
+    name = lambda n: os.path.join(folder, *([] if again else ["."] * n), base)
 
-    best = lambda times: min(run(times)[0] for _ in range(5))
-    answer = [[cell(value) for value in row] for row in csv.reader(run(1)[1].splitlines()[1:])]
-    return (best(REPEATS + 1) - best(1)) * 1000 / REPEATS, answer
+    def run(times):
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        text = ";".join(query.format(t=f"'{name(n)}'") for n in range(times))
+        out = subprocess.run([program, "-t", "2", "-f", "csv", text], check=True, capture_output=True, text=True).stdout
+        after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, end - start, out
+
+    def best(times):
+        cpu, wall, _ = zip(*(run(times) for _ in range(5)))
+        return min(cpu), min(wall)
+
+    answer = [[cell(value) for value in row] for row in csv.reader(run(1)[2].splitlines()[1:])]
+    return *((many - one) * 1000 / REPEATS for many, one in zip(best(REPEATS + 1), best(1))), answer
 
 
 def of_process(query):
-    answer, best = query(), float("inf")
+    answer, cpu, wall = query(), float("inf"), float("inf")
     for _ in range(5):
-        start = time.process_time()
+        before, start = time.process_time(), time.perf_counter()
         for _ in range(REPEATS):
             query()
-        best = min(best, time.process_time() - start)
-    return best * 1000 / REPEATS, rows_of(answer)
+        cpu, wall = min(cpu, time.process_time() - before), min(wall, time.perf_counter() - start)
+    return cpu * 1000 / REPEATS, wall * 1000 / REPEATS, rows_of(answer)
 
 
 def of_parquet(table, query, pushdown):
@@ -193,15 +201,17 @@ def main():
     bcolz.set_nthreads(2)
     blosc2.set_nthreads(2)
     peers = {"bcolz 1.13": of_bcolz(path("trades.bcolz")), "python-blosc2, b2z": of_ctable(path("trades.b2z")), "python-blosc2, records": of_records(path("trades.b2nd"))}
-    names = ["bcolz", "b2z", "b2nd of records", "Parquet", "Parquet, filters pushed down", *peers]
-    print("| CPU ms | " + " | ".join(names) + " |\n|" + "---|" * (len(names) + 1))
+    tables = ["bcolz", "b2z", "b2nd"]
+    ours = [f"{table}{which}" for which in ["", ", again"] for table in tables]
+    names = [*ours, "Parquet", "Parquet, filters pushed down", *peers]
+    print("| CPU, wall (ms) | " + " | ".join(names) + " |\n|" + "---|" * (len(names) + 1))
     for name, query in QUERIES.items():
-        timed = [of_program(program, path(table), query) for table in ["trades.bcolz", "trades.b2z", "trades.b2nd"]]
+        timed = [of_program(program, path(f"trades.{table}"), query, again) for again in [False, True] for table in tables]
         timed += [of_parquet(path("trades.parquet"), query, pushdown) for pushdown in [False, True]]
         timed += [of_process(queries[name]) for queries in peers.values()]
-        for table, (_, answer) in zip(names, timed):
-            assert answer == timed[0][1], f"{name}: {table}: {answer[:3]}, not {timed[0][1][:3]}"
-        print(f"| {name} | " + " | ".join(f"{ms:.1f}" for ms, _ in timed) + " |", flush=True)
+        for table, (*_, answer) in zip(names, timed):
+            assert answer == timed[0][2], f"{name}: {table}: {answer[:3]}, not {timed[0][2][:3]}"
+        print(f"| {name} | " + " | ".join(f"{cpu:.1f}, {wall:.1f}" for cpu, wall, _ in timed) + " |", flush=True)
 
 
 main()

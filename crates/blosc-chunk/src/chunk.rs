@@ -299,17 +299,7 @@ impl<'a> Chunk<'a> {
             return Ok(false);
         }
         let nbytes = self.block_data(nblock)?.len();
-        let typesize = self.header().typesize();
-        let nitems = nbytes.checked_div(typesize).unwrap_or(0);
-        if let Some(field) = fields.iter().find(|f| f.start > f.end || f.end > typesize) {
-            return Err(Error::Range { start: field.start, end: field.end, len: typesize });
-        }
-        for (field, dest) in fields.iter().zip(dests.iter()) {
-            let needed = nitems.saturating_mul(field.len());
-            if dest.len() != needed {
-                return Err(Error::Dest { needed, room: dest.len() });
-            }
-        }
+        decode::check_fields(nbytes, self.header().typesize(), fields, dests)?;
         decode::read_fields(self, nblock, fields, dests, scratch)
     }
 

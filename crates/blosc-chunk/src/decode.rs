@@ -267,6 +267,26 @@ pub(crate) fn show_planes(
     jobs::first_worker(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
+/// Fields are within an item, and destinations have room for those of all items of a block.
+pub(crate) fn check_fields(
+    nbytes: usize,
+    typesize: usize,
+    fields: &[Range<usize>],
+    dests: &[&mut [u8]],
+) -> Result<()> {
+    if let Some(field) = fields.iter().find(|f| f.start > f.end || f.end > typesize) {
+        return Err(Error::Range { start: field.start, end: field.end, len: typesize });
+    }
+    let nitems = nbytes.checked_div(typesize).unwrap_or(0);
+    for (field, dest) in fields.iter().zip(dests) {
+        let needed = nitems.saturating_mul(field.len());
+        if dest.len() != needed {
+            return Err(Error::Dest { needed, room: dest.len() });
+        }
+    }
+    Ok(())
+}
+
 /// Decodes fields of the items of a block, each to its destination; false if the block is not in
 /// planes.
 pub(crate) fn read_fields(

@@ -200,6 +200,34 @@ impl ChunkIndex {
         }
     }
 
+    /// Decodes fields of all items of the block that a plan is for, as
+    /// [`Chunk::read_fields`](crate::Chunk::read_fields); false also if the plan is not for a whole
+    /// block. `parts` are the bytes of [`Plan::ranges`], in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Chunk::read_fields`](crate::Chunk::read_fields), and as [`decode`](Self::decode) for
+    /// parts that are not those of the plan.
+    pub fn read_fields<P: AsRef<[u8]> + Sync>(
+        &self,
+        plan: &Plan,
+        parts: &[P],
+        fields: &[Range<usize>],
+        dests: &mut [&mut [u8]],
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        check_parts(plan, parts)?;
+        let grid = &self.layout.grid;
+        let nblock = plan.range.start.checked_div(grid.blocksize).unwrap_or(grid.nblocks);
+        let is_block = nblock < grid.nblocks && grid.range(nblock) == plan.range;
+        if self.layout.kind != Kind::Regular || !is_block {
+            return Ok(false);
+        }
+        decode::check_fields(plan.range.len(), self.header().typesize(), fields, dests)?;
+        let blocks = PlannedParts { index: self, ranges: &plan.ranges, parts };
+        decode::read_fields(&blocks, nblock, fields, dests, scratch)
+    }
+
     pub(crate) fn new(header: ChunkHeader, head: &[u8]) -> Result<Self> {
         let layout = Layout::parse(header, header.kind(), head)?;
         let extents = Extents::new(&layout, |nblock| layout.block_start(head, nblock))?;

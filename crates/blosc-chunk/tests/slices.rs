@@ -5,7 +5,7 @@ use core::slice::from_ref;
 
 use blosc_chunk::{
     CParams, Chunk, CodecId, Error, Pipeline, Scratch, SplitMode, Target, compress, decompress,
-    partial::ItemReader,
+    partial::{ChunkIndex, IndexStep, ItemReader},
 };
 use blosc_testdata::data::{Kind, Recipe, XorShift32};
 
@@ -167,6 +167,25 @@ fn fields_are_the_bytes_of_items() {
                     for (field, read) in fields.iter().zip(&read).filter(|_| is_regular) {
                         assert_eq!(*read, take(items, typesize, field), "{params:?}, {field:?}");
                     }
+                    // Of a chunk of which the bytes of the block alone are there.
+                    let IndexStep::Ready(index) = ChunkIndex::parse(&bytes).unwrap() else {
+                        panic!("all of it is there")
+                    };
+                    let plan = index.plan(chunk.block_data(nblock).unwrap(), 0).unwrap();
+                    let parts: Vec<&[u8]> =
+                        plan.ranges().iter().map(|range| &bytes[range.clone()]).collect();
+                    let mut again: Vec<Vec<u8>> = fields.iter().map(room).collect();
+                    let mut dests: Vec<&mut [u8]> =
+                        again.iter_mut().map(Vec::as_mut_slice).collect();
+                    let done = index.read_fields(&plan, &parts, fields, &mut dests, &mut scratch);
+                    assert_eq!(done.unwrap(), is_regular, "{params:?}");
+                    assert!(!is_regular || again == read, "{params:?}");
+                    let short = plan.data().start..plan.data().end - 1;
+                    let short = index.plan(short, 0).unwrap();
+                    let mut dests: Vec<&mut [u8]> =
+                        again.iter_mut().map(Vec::as_mut_slice).collect();
+                    let done = index.read_fields(&short, &parts, fields, &mut dests, &mut scratch);
+                    assert!(!is_regular || !done.unwrap(), "{params:?}");
                 }
             }
             let outside =

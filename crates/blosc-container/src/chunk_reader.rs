@@ -383,6 +383,38 @@ impl<'a> Fetched<'a> {
         }
     }
 
+    /// Decodes fields of all items of a block, which lies in one of the ranges that were read, as
+    /// [`Chunk::read_fields`]; `block` are the bytes of the data that it is. False also where the
+    /// parts do not give them: the caller then takes the fields out of what
+    /// [`decode`](Self::decode) gives.
+    ///
+    /// # Errors
+    ///
+    /// As [`Chunk::read_fields`].
+    pub fn read_fields(
+        &self,
+        block: &Range<usize>,
+        fields: &[Range<usize>],
+        dests: &mut [&mut [u8]],
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        match &self.content {
+            Content::Whole(chunk) => {
+                let nblock = block.start.checked_div(block.len()).unwrap_or(usize::MAX);
+                Ok(chunk.read_fields(nblock, fields, dests, scratch)?)
+            }
+            Content::Parts(index, parts) => {
+                let decoded = index.plan(block.clone(), 0).and_then(|plan| {
+                    let ranges = plan.ranges().iter();
+                    let parts: Vec<&[u8]> = ranges.map(|range| find_part(parts, range)).collect();
+                    index.read_fields(&plan, &parts, fields, dests, scratch)
+                });
+                // Decoding the whole chunk tells what is wrong with it.
+                Ok(decoded.unwrap_or(false))
+            }
+        }
+    }
+
     /// What the parts did not give, the whole chunk does, or says why not.
     #[cold]
     fn decode_whole(

@@ -324,10 +324,7 @@ impl Block<'_, '_> {
             return Ok(false);
         }
         let block = *start..start.saturating_add(*len);
-        let Some((chunk, nblock)) = fetched.whole_block(&block, itemsize) else {
-            return Ok(false);
-        };
-        fetched.in_chunk(chunk.read_fields(nblock, fields, dests, scratch))
+        fetched.read_fields(&block, itemsize, fields, dests, scratch)
     }
 
     /// All of its data.

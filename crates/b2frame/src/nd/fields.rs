@@ -79,12 +79,29 @@ fn as_index(items: &Range<u64>) -> Range<i64> {
     bound(items.start)..bound(items.end)
 }
 
-/// The bytes `field` of each item.
+/// The bytes `field` of each item. Numbers are copied without a call for each.
 fn take(items: &[u8], itemsize: usize, field: &Range<usize>, dest: &mut [u8]) {
+    match field.len() {
+        1 => return take_numbers::<1>(items, itemsize, field.start, dest),
+        2 => return take_numbers::<2>(items, itemsize, field.start, dest),
+        4 => return take_numbers::<4>(items, itemsize, field.start, dest),
+        8 => return take_numbers::<8>(items, itemsize, field.start, dest),
+        _ => {}
+    }
     let dests = dest.chunks_exact_mut(field.len().max(1));
     for (item, dest) in items.chunks_exact(itemsize.max(1)).zip(dests) {
         if let Some(bytes) = item.get(field.clone()) {
             dest.copy_from_slice(bytes);
+        }
+    }
+}
+
+/// The same for a field of `SIZE` bytes at `start`.
+fn take_numbers<const SIZE: usize>(items: &[u8], itemsize: usize, start: usize, dest: &mut [u8]) {
+    let dests = dest.as_chunks_mut::<SIZE>().0;
+    for (item, dest) in items.chunks_exact(itemsize.max(1)).zip(dests) {
+        if let Some(number) = item.get(start..).and_then(|rest| rest.first_chunk()) {
+            *dest = *number;
         }
     }
 }

@@ -148,11 +148,7 @@ impl<'a> Fetched<'a> {
 
     /// The chunk and the number of the block that is the bytes `block` of the data, if all of the
     /// chunk was read and it has items of `typesize` bytes.
-    pub(crate) fn whole_block(
-        &self,
-        block: &Range<usize>,
-        typesize: usize,
-    ) -> Option<(&Chunk<'a>, usize)> {
+    fn whole_block(&self, block: &Range<usize>, typesize: usize) -> Option<(&Chunk<'a>, usize)> {
         let chunk = self.whole()?;
         let (header, len) = (chunk.header(), block.len());
         // What is wrong with other chunks is left to reading them.
@@ -161,8 +157,28 @@ impl<'a> Fetched<'a> {
         (is_whole && header.typesize() == typesize).then_some((chunk, nblock))
     }
 
+    /// Decodes fields of the items of `typesize` bytes of a block, which is the bytes `block` of
+    /// the data, each to its destination; false if that is not possible.
+    pub(crate) fn read_fields(
+        &self,
+        block: &Range<usize>,
+        typesize: usize,
+        fields: &[Range<usize>],
+        dests: &mut [&mut [u8]],
+        scratch: &mut blosc_chunk::Scratch,
+    ) -> Result<bool> {
+        let Content::Stored(fetched) = &self.content else { return Ok(false) };
+        let header = fetched.header();
+        let is_block = header.blocksize() == block.len() && block.end <= header.nbytes();
+        if !is_block || header.typesize() != typesize {
+            return Ok(false);
+        }
+        let read = fetched.read_fields(block, fields, dests, scratch);
+        read.map_err(|error| located(self.nchunk, self.at, error))
+    }
+
     /// The result with the coordinates of the chunk.
-    pub(crate) fn in_chunk<T>(&self, result: blosc_chunk::error::Result<T>) -> Result<T> {
+    fn in_chunk<T>(&self, result: blosc_chunk::error::Result<T>) -> Result<T> {
         result.map_err(|source| Error::Chunk { nchunk: self.nchunk, at: self.at, source })
     }
 

@@ -98,6 +98,24 @@ fn fields_are_those_of_the_items() {
         let no_field = array.read_fields(0..10, from_ref(&(0..typesize + 1))).unwrap_err();
         assert!(matches!(no_field, Error::Param(Param::Nd(NdParam::Field { .. }))), "{no_field}");
     }
+    // A long chunk in a file, of which some blocks are read.
+    let mut model = Model::counting(vec![20_000], vec![20_000], vec![500], 33);
+    for (n, byte) in (0_u64..).zip(&mut model.data).step_by(2) {
+        *byte = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0];
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("long.b2nd");
+    std::fs::write(&path, model.frame("|V33")).unwrap();
+    let array = NdArray::open(&path).unwrap();
+    let fields = [0..8, 8..12, 12..13, 13..33, 5..7, 3..3];
+    for (start, end) in [(0, 5000), (500, 4500), (777, 3333), (19_400, 20_000), (0, 20_000)] {
+        let items = &model.data[start * 33..end * 33];
+        let found = array.read_fields(start as u64..end as u64, &fields).unwrap();
+        for (field, found) in fields.iter().zip(found) {
+            let expected = items.chunks_exact(33).flat_map(|item| &item[field.clone()]);
+            assert!(expected.eq(&found), "{field:?} of {start}..{end}");
+        }
+    }
     // Rows of a larger array, which lie in its blocks as other rows do.
     let model = Model::counting(vec![4, 90], vec![2, 50], vec![2, 20], 6);
     let grid = open(&model);

@@ -11,7 +11,7 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 
 use super::bcolz::refused;
-use super::{Columns, Scratch, reading, text};
+use super::{Columns, Scratch, is_address, reading, text};
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
 
@@ -29,6 +29,12 @@ pub(super) struct Table {
 /// Longest item (bytes) whose fields lie in streams of their own, so that nothing is decoded twice
 /// where they are read one by one.
 const MAX_SPLIT: usize = 16;
+
+/// Fewest bytes of a part of a long chunk that is read by itself.
+const PART_NBYTES: u64 = 1 << 20;
+
+/// Most blocks of such a part.
+const MAX_PART_NBLOCKS: u64 = 1 << 12;
 
 /// The bytes of a row that are a column.
 #[derive(Debug)]
@@ -152,8 +158,20 @@ impl Columns for Table {
         &self.schema
     }
 
+    /// Where a long chunk consists of whole blocks, each of which is read alone, some blocks are
+    /// read as a chunk: threads share them, and what is decoded stays in their caches. Chunks that
+    /// are far away are fetched as a whole.
     fn chunk_nrows(&self) -> u64 {
-        self.array.chunkshape().first().map_or(1, |rows| u64::from(*rows).max(1))
+        let rows = |shape: &[u32]| shape.first().map_or(1, |rows| u64::from(*rows).max(1));
+        let (chunk, block) = (rows(&self.array.chunkshape()), rows(&self.array.blockshape()));
+        let row = self.parts.iter().map(|part| part.nbytes as u64).fold(0, u64::saturating_add);
+        let least = (PART_NBYTES / row.max(1)).max(1);
+        if self.array.shape().len() > 1 || is_address(&self.location) {
+            return chunk;
+        }
+        let nblocks = least.div_ceil(block)..=(chunk / block).min(MAX_PART_NBLOCKS);
+        let mut parts = nblocks.map(|nblocks| nblocks.saturating_mul(block));
+        parts.find(|part| chunk.is_multiple_of(*part)).unwrap_or(chunk)
     }
 
     fn row_nbytes(&self, column: usize) -> u64 {

@@ -80,6 +80,23 @@ fn equal_bytes_are_runs() {
     assert_eq!((block.offset(), block.cbytes()), (36, bytes.len() - 36));
 }
 
+/// Zeros that end in half an item are blocks of runs. A filter that cannot work is no less an error
+/// with them.
+#[test]
+fn zeros_need_the_shape_of_a_block_as_other_data_do() {
+    for (filter, shape) in [("ndcell:4", None), ("ndcell:4", Some([3].into())), ("ndmean:4", None)]
+    {
+        let params = CParams::default()
+            .typesize(4)
+            .blockshape(shape)
+            .filters(Pipeline::parse(filter).unwrap());
+        for data in [&[0; 4001], &[1; 4001]] {
+            let error = compress(data, &params).unwrap_err();
+            assert!(matches!(error, Error::Filter { .. }), "{filter}: {error:?}");
+        }
+    }
+}
+
 #[test]
 fn specials_made_without_data() {
     let params = CParams::default().typesize(4);

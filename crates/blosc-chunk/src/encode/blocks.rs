@@ -49,12 +49,19 @@ impl<'a> Job<'a> {
     }
 
     /// Whether a block of zeros is filtered to zeros, so that there is no need to do it. That is so
-    /// with all filters of the format, but for delta with another block.
+    /// with all filters of the format, but for delta with another block, and for those that fail
+    /// without the shape of the block, or with a wrong one.
     pub(super) fn zeros_stay_zeros(&self, nblock: usize) -> bool {
         let refers = nblock > 0 && self.reference.is_some();
-        let known = self.params.filters.active().all(|slot| slot.id <= FilterId::INT_TRUNC);
+        let is_known = |id| id <= FilterId::INT_TRUNC && !needs_shape(id);
+        let known = self.params.filters.active().all(|slot| is_known(slot.id));
         self.plan.form() == Form::Blosc2 && known && !refers
     }
+}
+
+/// Whether a filter works with the shape of a block.
+const fn needs_shape(id: FilterId) -> bool {
+    matches!(id, FilterId::NDCELL | FilterId::NDMEAN)
 }
 
 /// Compresses all blocks. `dest` is no longer than the data and a header.

@@ -1,7 +1,8 @@
 //! What can be saved of a chunk that stands alone: every block that decodes, at its position.
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, Pipeline, Registries, Scratch, Target,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, FilterId, Pipeline, Registries,
+    Scratch, Target,
 };
 
 use super::blocks::{self, Blocks};
@@ -182,7 +183,8 @@ impl ChunkSalvage {
     }
 
     /// The data as a sound chunk, compressed as the damaged one was. Filters and codecs that lose
-    /// data are left out: what they left is compressed without loss.
+    /// data are left out: what they left is compressed without loss. So are filters that work with
+    /// the shape of a block, which a chunk does not tell.
     ///
     /// # Errors
     ///
@@ -208,6 +210,9 @@ impl ChunkSalvage {
         let codec = registries.codecs.get(header.codec_id());
         let is_lossy = codec.is_some_and(|codec| codec.is_lossy())
             || header.pipeline().is_lossy(&registries.filters);
+        let is_shaped = [FilterId::NDCELL, FilterId::NDMEAN]
+            .into_iter()
+            .any(|filter| header.pipeline().contains(filter));
         let [oldest, newest] = match (header.is_extended(), header.is_vl()) {
             (false, _) => [Target::Blosc1_3, Target::Blosc1_14],
             (true, false) => [Target::Blosc2_0, Target::Blosc3_0],
@@ -221,7 +226,7 @@ impl ChunkSalvage {
         [oldest, newest]
             .map(|target| like.clone().target(target))
             .into_iter()
-            .find(|cparams| !is_lossy && cparams.check().is_ok())
+            .find(|cparams| !is_lossy && !is_shaped && cparams.check().is_ok())
             .unwrap_or_else(|| {
                 plain.blocksize(None).target(newest).codec(CodecId::LZ4).filters(Pipeline::SHUFFLE)
             })

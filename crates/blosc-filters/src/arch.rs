@@ -272,6 +272,44 @@ mod tests {
         }
     }
 
+    /// With AVX-512, which of two ways is taken depends on the processor.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn tiles_and_pieces_give_the_same() {
+        use avx512::bitshuffle::bitunshuffle_by;
+        use avx512::pieces::{Pieces, unshuffle as by_pieces};
+        use avx512::shuffle::unshuffle as by_tiles;
+
+        if !Simd::available().any(|simd| simd.level() == Level::Avx512) {
+            return;
+        }
+        // SAFETY: the instructions were found just now.
+        let undo: [Kernel; 2] = [
+            |_, t, src, dest| unsafe { by_pieces(t, &src[..dest.len()], dest) },
+            |_, t, src, dest| unsafe { by_tiles(t, &src[..dest.len()], dest) },
+        ];
+        // SAFETY: as above.
+        let undo_bits: [Kernel; 2] = [
+            |_, t, src, dest| unsafe {
+                bitunshuffle_by(Some(Pieces::new()), t, &src[..dest.len()], dest);
+            },
+            |_, t, src, dest| unsafe { bitunshuffle_by(None, t, &src[..dest.len()], dest) },
+        ];
+        let scalar: Kernel = |_, t, src, dest| scalar::unshuffle(t, &src[..dest.len()], dest);
+        let scalar_bits: Kernel =
+            |_, t, src, dest| scalar::bitunshuffle(t, &src[..dest.len()], dest);
+        for nitems in numbers_of_items().chain([16384]) {
+            for start in [0, 8, 19] {
+                for (kernel, typesize) in undo.into_iter().flat_map(|k| [(k, 2), (k, 8)]) {
+                    compare_with(kernel, scalar, start, typesize, nitems * typesize);
+                }
+                for kernel in undo_bits {
+                    compare_with(kernel, scalar_bits, start, 8, nitems / 8 * 64);
+                }
+            }
+        }
+    }
+
     /// Some levels use the kernels of another level for large blocks.
     #[test]
     fn every_level_shuffles_blocks_over_the_l1_cache_the_same() {

@@ -127,6 +127,16 @@ pub(crate) fn stores_by_halves() -> bool {
         && !has_features!(is_x86_feature_detected: "avxvnni")
 }
 
+/// Whether registers of 64 bytes are permuted on one port alone, but inserted into from memory on
+/// two: Intel's processors. Of those with VBMI, AMD's have AVX512-BF16 without AVX-VNNI (Zen 4) or
+/// with AVX512-VP2INTERSECT (Zen 5).
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn permutes_on_one_port() -> bool {
+    let is_intels = has_features!(is_x86_feature_detected: "avxvnni")
+        && !has_features!(is_x86_feature_detected: "avx512vp2intersect");
+    is_intels || !has_features!(is_x86_feature_detected: "avx512bf16")
+}
+
 #[cfg(target_arch = "x86_64")]
 fn detected(level: Level) -> bool {
     match level {

@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod bits;
-mod bitshuffle;
+pub(super) mod bitshuffle;
 mod copy;
-mod shuffle;
+pub(super) mod pieces;
+pub(super) mod shuffle;
 mod transpose;
 
 use core::arch::x86_64::*;
@@ -35,6 +36,7 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     match typesize {
+        _ if pieces::suit(typesize, dest.len()) => pieces::unshuffle(typesize, src, dest),
         2 | 4 | 8 if by_halves(&[src], src.len() / typesize, dest) => {
             avx2::unshuffle(typesize, src, dest)
         }
@@ -46,6 +48,7 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     match planes.len() {
+        typesize if pieces::suit(typesize, dest.len()) => pieces::unshuffle_planes(planes, dest),
         typesize @ (2 | 4 | 8) if by_halves(planes, dest.len() / typesize, dest) => {
             avx2::unshuffle_planes(planes, dest);
         }

@@ -21,6 +21,7 @@ use super::super::tiled::{
     strips, strips_on_lines,
 };
 use super::bits::{Orders, back, load_half_tile, load_tile, load_tile_of_column, transpose_bits};
+use super::pieces::Pieces;
 use super::transpose::{reach, scatter, store_column, store_items, transpose, transpose_scattered};
 use super::{load, store};
 
@@ -252,6 +253,17 @@ fn store_rows(plane: Plane, rows: &mut [u8], stride: usize) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    bitunshuffle_by(Pieces::if_faster(), typesize, src, dest);
+}
+
+/// Items of 8 bytes by pieces, if there are any.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn bitunshuffle_by(
+    pieces: Option<Pieces>,
+    typesize: usize,
+    src: &[u8],
+    dest: &mut [u8],
+) {
     let nitems = src.len() / typesize;
     if nitems < STRIP {
         return scalar::bitunshuffle(typesize, src, dest);
@@ -262,10 +274,10 @@ pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8
     match typesize {
         1 => bitunshuffle_in_registers::<1>(src, dest),
         2 if at_once == 1 => bitunshuffle_in_registers::<2>(src, dest),
-        2 => bitunshuffle_in_place::<2>(at_once, src, dest),
-        4 => bitunshuffle_in_place::<4>(at_once, src, dest),
-        8 => bitunshuffle_in_place::<8>(at_once, src, dest),
-        16 => bitunshuffle_in_place::<16>(at_once, src, dest),
+        2 => bitunshuffle_in_place::<2>(pieces, at_once, src, dest),
+        4 => bitunshuffle_in_place::<4>(pieces, at_once, src, dest),
+        8 => bitunshuffle_in_place::<8>(pieces, at_once, src, dest),
+        16 => bitunshuffle_in_place::<16>(pieces, at_once, src, dest),
         _ => for_planes!(planes, bitunshuffle_strips(typesize, src, dest)),
     }
 }
@@ -294,17 +306,28 @@ fn bitunshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
 /// Undoes [`bitshuffle_in_place`], for items that are stored without a gap: the lines of a tile are
 /// where its items will be, or a few bytes after that, on lines of the cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-fn bitunshuffle_in_place<const G: usize>(at_once: usize, src: &[u8], dest: &mut [u8]) {
+fn bitunshuffle_in_place<const G: usize>(
+    pieces: Option<Pieces>,
+    at_once: usize,
+    src: &[u8],
+    dest: &mut [u8],
+) {
     let nitems = src.len() / G;
     let (back, scatter) = (back(), scatter::<G, G>());
+    let pieces = pieces.filter(|_| G == 8);
     let to_line = dest.as_ptr().align_offset(64);
     for firsts in groups(0, nitems, at_once) {
         let is_last = firsts.clone().any(|first| (first + STRIP) * G + to_line > dest.len());
         let to_line = if is_last { 0 } else { to_line };
         for j in 0..G {
             for first in firsts.clone() {
-                let rows = load_rows(&src[j * nitems + first / 8..], nitems / 8);
+                let rows = &src[j * nitems + first / 8..];
                 let lines = &mut dest[first * G + to_line..][..STRIP * G];
+                if let Some(pieces) = pieces {
+                    pieces.rows_to_lines(rows, nitems / 8, &mut lines[64 * j..]);
+                    continue;
+                }
+                let rows = load_rows(rows, nitems / 8);
                 for (tile, line) in transpose_scattered(rows, back).into_iter().enumerate() {
                     store(lines, (tile * G + j) * 64, line);
                 }
@@ -313,6 +336,10 @@ fn bitunshuffle_in_place<const G: usize>(at_once: usize, src: &[u8], dest: &mut 
         for first in firsts {
             for tile in 0..8 {
                 let items = &mut dest[(first + tile * TILE) * G..];
+                if let Some(pieces) = pieces {
+                    pieces.lines_to_items(to_line, items);
+                    continue;
+                }
                 let lines = &items[to_line..][..TILE * G];
                 let mut rows = [ZERO[0]; G];
                 for (j, row) in rows.iter_mut().enumerate() {

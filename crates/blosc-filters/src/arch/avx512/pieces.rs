@@ -13,6 +13,7 @@
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
+use core::ops::RangeInclusive;
 
 use zerocopy::transmute;
 
@@ -28,11 +29,14 @@ const PIECE: usize = 16;
 /// Items of a step.
 const STEP: usize = 2 * PIECE;
 
-/// Whether to undo a shuffle of `nbytes` in this way. Items of 2 and 8 bytes gain while planes and
-/// items are in the first-level cache, of 4 bytes nowhere; 16 planes have more addresses than there
-/// are registers.
+/// Lengths of blocks that are in the first-level cache with their planes, and long enough for the
+/// preparations.
+const NBYTES: RangeInclusive<usize> = 8 << 10..=FIRST_LEVEL_NBYTES / 2;
+
+/// Whether to undo a shuffle of `nbytes` in this way. Items of 2 and 8 bytes gain; of 4 bytes they
+/// do not, and 16 planes have more addresses than there are registers.
 pub(super) fn suit(typesize: usize, nbytes: usize) -> bool {
-    matches!(typesize, 2 | 8) && nbytes <= FIRST_LEVEL_NBYTES / 2 && permutes_on_one_port()
+    matches!(typesize, 2 | 8) && NBYTES.contains(&nbytes) && permutes_on_one_port()
 }
 
 /// Undoes a shuffle of items of 2 or 8 bytes. Each plane has a byte for every item of `dest`.

@@ -127,20 +127,33 @@ impl<'a> Parser<'a, '_> {
         }
         let mut left = self.level(level + 1)?;
         let mut chained: Option<Expr> = None;
-        while let Some((at, op)) = self.operator(operators) {
-            self.count_operator()?;
+        let mut found = self.operator(operators);
+        while let Some((at, op)) = found {
+            self.count_operators(1)?;
+            let before = self.operators;
             let right = self.level(level + 1)?;
-            let pair = Expr::Binary { at, op, sides: (left, right.clone()).into() };
-            if level == COMPARISON_LEVEL {
-                // `1 < a < 3` is `1 < a` and `a < 3`.
-                chained = Some(match chained {
-                    Some(before) => Expr::Binary { at, op: Op::And, sides: (before, pair).into() },
-                    None => pair,
-                });
-                left = right;
-            } else {
-                left = pair;
+            let inside = self.operators - before;
+            found = self.operator(operators);
+            if level != COMPARISON_LEVEL {
+                left = Expr::Binary { at, op, sides: (left, right).into() };
+                continue;
             }
+            // `1 < a < 3` is `1 < a` and `a < 3`. What `a` stands for counts twice: chains within
+            // chains would double the expression each time.
+            let again = match found {
+                Some(_) => {
+                    self.count_operators(inside)?;
+                    Some(right.clone())
+                }
+                None => None,
+            };
+            let pair = Expr::Binary { at, op, sides: (left, right).into() };
+            let chain = match chained {
+                Some(before) => Expr::Binary { at, op: Op::And, sides: (before, pair).into() },
+                None => pair,
+            };
+            let Some(again) = again else { return Ok(chain) };
+            (chained, left) = (Some(chain), again);
         }
         Ok(chained.unwrap_or(left))
     }
@@ -216,7 +229,7 @@ impl<'a> Parser<'a, '_> {
                 return Err(self.expected("a comma or a closing bracket"));
             }
             values.push(self.deeper(|parser| parser.level(0))?);
-            self.count_operator()?;
+            self.count_operators(1)?;
         }
         let (needed, found) = (function.arity(), values.len());
         if needed != found {
@@ -280,8 +293,8 @@ impl<'a> Parser<'a, '_> {
         Some((at, *op))
     }
 
-    fn count_operator(&mut self) -> Result<()> {
-        self.operators += 1;
+    fn count_operators(&mut self, n: usize) -> Result<()> {
+        self.operators += n;
         if self.operators > MAX_OPERATORS { Err(self.expected("fewer operators")) } else { Ok(()) }
     }
 
@@ -416,6 +429,10 @@ mod tests {
         assert!(show(&"abs(".repeat(10_000)).contains("less nesting"));
         assert!(show(&format!("hypot({})", "a,".repeat(10_000))).contains("fewer operators"));
         assert!(show(&"a+".repeat(10_000)).contains("fewer operators"));
+        // Found by a fuzz target: each chain held what is within it twice.
+        let nested = |n| format!("{}a{}", "(a < ".repeat(n), " < b)".repeat(n));
+        assert!(show(&nested(40)).contains("fewer operators"));
+        assert!(show(&nested(5)).ends_with(')'));
     }
 
     proptest::proptest! {

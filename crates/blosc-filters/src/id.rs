@@ -51,6 +51,13 @@ impl FilterId {
         }
         NAMES.iter().find(|(_, known)| same_name(known, name)).map(|(id, _)| *id)
     }
+
+    /// Whether the filter works with the shape of a block, which only arrays have: without it,
+    /// nothing is filtered or restored.
+    #[must_use]
+    pub const fn needs_block_shape(self) -> bool {
+        matches!(self, Self::NDCELL | Self::NDMEAN)
+    }
 }
 
 impl fmt::Display for FilterId {

@@ -53,15 +53,10 @@ impl<'a> Job<'a> {
     /// without the shape of the block, or with a wrong one.
     pub(super) fn zeros_stay_zeros(&self, nblock: usize) -> bool {
         let refers = nblock > 0 && self.reference.is_some();
-        let is_known = |id| id <= FilterId::INT_TRUNC && !needs_shape(id);
+        let is_known = |id: FilterId| id <= FilterId::INT_TRUNC && !id.needs_block_shape();
         let known = self.params.filters.active().all(|slot| is_known(slot.id));
         self.plan.form() == Form::Blosc2 && known && !refers
     }
-}
-
-/// Whether a filter works with the shape of a block.
-const fn needs_shape(id: FilterId) -> bool {
-    matches!(id, FilterId::NDCELL | FilterId::NDMEAN)
 }
 
 /// Compresses all blocks. `dest` is no longer than the data and a header.

@@ -1,8 +1,7 @@
 //! What can be saved of a chunk that stands alone: every block that decodes, at its position.
 
 use blosc_chunk::{
-    CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, FilterId, Pipeline, Registries,
-    Scratch, Target,
+    CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, Pipeline, Registries, Scratch, Target,
 };
 
 use super::blocks::{self, Blocks};
@@ -210,9 +209,7 @@ impl ChunkSalvage {
         let codec = registries.codecs.get(header.codec_id());
         let is_lossy = codec.is_some_and(|codec| codec.is_lossy())
             || header.pipeline().is_lossy(&registries.filters);
-        let is_shaped = [FilterId::NDCELL, FilterId::NDMEAN]
-            .into_iter()
-            .any(|filter| header.pipeline().contains(filter));
+        let needs_shape = header.pipeline().active().any(|slot| slot.id.needs_block_shape());
         let [oldest, newest] = match (header.is_extended(), header.is_vl()) {
             (false, _) => [Target::Blosc1_3, Target::Blosc1_14],
             (true, false) => [Target::Blosc2_0, Target::Blosc3_0],
@@ -226,7 +223,7 @@ impl ChunkSalvage {
         [oldest, newest]
             .map(|target| like.clone().target(target))
             .into_iter()
-            .find(|cparams| !is_lossy && !is_shaped && cparams.check().is_ok())
+            .find(|cparams| !is_lossy && !needs_shape && cparams.check().is_ok())
             .unwrap_or_else(|| {
                 plain.blocksize(None).target(newest).codec(CodecId::LZ4).filters(Pipeline::SHUFFLE)
             })

@@ -21,7 +21,7 @@ use super::super::tiled::{
     strips, strips_on_lines,
 };
 use super::bits::{Orders, back, load_half_tile, load_tile, load_tile_of_column, transpose_bits};
-use super::pieces::Pieces;
+use super::pieces::{self, Pieces};
 use super::transpose::{reach, scatter, store_column, store_items, transpose, transpose_scattered};
 use super::{load, store};
 
@@ -253,7 +253,8 @@ fn store_rows(plane: Plane, rows: &mut [u8], stride: usize) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    bitunshuffle_by(Pieces::if_faster(), typesize, src, dest);
+    let pieces = pieces::suit(typesize, dest.len()).then(Pieces::new);
+    bitunshuffle_by(pieces, typesize, src, dest);
 }
 
 /// Items of 8 bytes by pieces, if there are any.

@@ -33,8 +33,9 @@ const STEP: usize = 2 * PIECE;
 /// preparations.
 const NBYTES: RangeInclusive<usize> = 8 << 10..=FIRST_LEVEL_NBYTES / 2;
 
-/// Whether to undo a shuffle of `nbytes` in this way. Items of 2 and 8 bytes gain; of 4 bytes they
-/// do not, and 16 planes have more addresses than there are registers.
+/// Whether to undo a shuffle, or a bit shuffle of 8 bytes, of `nbytes` in this way. Items of 2 and
+/// 8 bytes gain; of 4 bytes they do not, and 16 planes have more addresses than there are
+/// registers.
 pub(super) fn suit(typesize: usize, nbytes: usize) -> bool {
     matches!(typesize, 2 | 8) && NBYTES.contains(&nbytes) && permutes_on_one_port()
 }
@@ -125,10 +126,6 @@ pub(in super::super) struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn if_faster() -> Option<Self> {
-        permutes_on_one_port().then(Self::new)
-    }
-
     pub(in super::super) fn new() -> Self {
         let order: [u8; 64] = const {
             let mut order = [0; 64];

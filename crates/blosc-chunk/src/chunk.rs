@@ -405,10 +405,11 @@ impl<'a> Chunk<'a> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+        let stores = destination.stores(dest.len());
         let (special, typesize) = (self.special_of(kind), self.header().typesize());
         decode::write_parts(dest, scratch, |range, part| {
             let start = start.saturating_add(range.start);
-            fill_special_from(special, typesize, start, part, (destination.stores(), simd))
+            fill_special_from(special, typesize, start, part, (stores, simd))
         })
     }
 
@@ -451,7 +452,7 @@ impl<'a> Chunk<'a> {
         }
         let start = range.start;
         let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
-        let stores = destination.stores();
+        let stores = destination.stores(dest.len());
         match self.layout.kind {
             Kind::Special(SpecialKind::Zeros) => fill_zeros(dest, scratch)?,
             Kind::Special(kind) => self.fill_special(kind, start, dest, scratch)?,
@@ -479,8 +480,9 @@ const MAX_ITEM_NBYTES: usize = 64;
 #[inline(never)]
 fn fill_zeros(dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
+    let stores = destination.stores(dest.len());
     decode::write_parts(dest, scratch, |_, part| {
-        destination.stores().fill(simd, 0, part);
+        stores.fill(simd, 0, part);
         Ok(())
     })
 }

@@ -195,18 +195,18 @@ fn read_one_block(
 ) -> Result<()> {
     let Scratch { params, workers, tuner, .. } = scratch;
     if let Some(data) = stored_block(blocks, params, dest.len()).filter(|_| postfilter.is_none()) {
-        params.destination.stores().copy(params.registries.simd, data, dest);
+        params.destination.stores(data.len()).copy(params.registries.simd, data, dest);
         return Ok(());
     }
     let map = Map::Grid(blocks.layout().grid);
     // By reference, as it is large.
-    let job = Job::new(blocks, &map, params);
+    let job = Job::new(blocks, &map, params, dest.len());
     let job = job.as_ref().map_err(Error::clone)?;
     let max_jobs = params.threads.count_for(job.certain_streams());
     tuner.run(max_jobs, dest.len(), job.key.min_job_nbytes(), |jobs| match jobs {
         1 => {
             let worker = jobs::first_worker(workers);
-            worker.read_block(job, 0, Reference::FirstBlock, dest, job.stores())
+            worker.read_block(job, 0, Reference::FirstBlock, dest, job.stores)
         }
         jobs => shared::read_split_block(job, jobs, workers, dest),
     })?;
@@ -263,7 +263,7 @@ pub(crate) fn show_planes(
         return Ok(false);
     }
     let map = Map::Grid(blocks.layout().grid);
-    let job = Job::new(blocks, &map, params);
+    let job = Job::new(blocks, &map, params, 0);
     jobs::first_worker(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
@@ -301,7 +301,7 @@ pub(crate) fn read_fields(
         return Ok(false);
     }
     let map = Map::Grid(blocks.layout().grid);
-    let job = Job::new(blocks, &map, params);
+    let job = Job::new(blocks, &map, params, 0);
     let job = job.as_ref().map_err(Error::clone)?;
     jobs::first_worker(workers).read_fields(job, nblock, fields, dests)
 }
@@ -332,7 +332,7 @@ pub(crate) fn read_by(
     scratch: &mut Scratch,
 ) -> Result<()> {
     let Scratch { params, workers, reference, tuner, .. } = scratch;
-    let job = Job::new(blocks, map, params);
+    let job = Job::new(blocks, map, params, dest.len());
     let job = job.as_ref().map_err(Error::clone)?;
     let nblocks = map.covering(&wanted.range);
     if job.refers && nblocks.clone().any(|nblock| nblock > 0 && wanted.is_chosen(nblock)) {
@@ -365,10 +365,18 @@ pub(crate) struct Job<'a, B> {
     key: DecoderKey,
     /// Whether blocks refer to the first one.
     refers: bool,
+    /// How the caller's destination is written.
+    stores: StoreHint,
 }
 
 impl<'a, B: Blocks> Job<'a, B> {
-    pub(crate) fn new(blocks: &'a B, map: &'a Map, params: &'a DParams) -> Result<Self> {
+    /// `nbytes` bytes are written to the caller's destination; 0 if none are.
+    pub(crate) fn new(
+        blocks: &'a B,
+        map: &'a Map,
+        params: &'a DParams,
+        nbytes: usize,
+    ) -> Result<Self> {
         let Layout { header, grid, .. } = blocks.layout();
         params.limits.check_blocks(grid.nblocks)?;
         let pipeline = pipeline_to_undo(header, params)?;
@@ -376,12 +384,8 @@ impl<'a, B: Blocks> Job<'a, B> {
         let geometry = params.blockshape.as_deref().map(BlockGeometry::new);
         let cx = filter_cx(header, params, geometry.as_ref(), Reference::FirstBlock);
         let undo = pipeline.undo(&params.registries.filters, &cx).map_err(unknown_filter)?;
-        Ok(Self { blocks, map, params, undo, geometry, key: DecoderKey::new(header), refers })
-    }
-
-    /// How the caller's destination is written.
-    const fn stores(&self) -> StoreHint {
-        self.params.destination.stores()
+        let (key, stores) = (DecoderKey::new(header), params.destination.stores(nbytes));
+        Ok(Self { blocks, map, params, undo, geometry, key, refers, stores })
     }
 
     /// Streams of a full block, as far as the header says.
@@ -424,7 +428,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         let reference = if refers { Reference::Block(first) } else { Reference::FirstBlock };
         let nbytes = self.map.range(nblock).len();
         if dest.len() == nbytes {
-            return worker.read_block(self, nblock, reference, dest, self.stores());
+            return worker.read_block(self, nblock, reference, dest, self.stores);
         }
         self.params.limits.check_nbytes(nbytes)?;
         worker.read_part(self, nblock, reference, part, dest)

@@ -182,7 +182,7 @@ impl ChunkIndex {
         let (needed, room) = (plan.range.len(), dest.len());
         let dest = dest.get_mut(..needed).ok_or(Error::Dest { needed, room })?;
         let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
-        let stores = destination.stores();
+        let stores = destination.stores(dest.len());
         match self.layout.kind {
             _ if dest.is_empty() => Ok(()),
             Kind::Special(kind) => {

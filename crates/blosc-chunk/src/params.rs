@@ -7,7 +7,10 @@ use core::num::NonZeroUsize;
 use std::sync::Arc;
 
 use blosc_codecs::{CodecId, Level};
-use blosc_filters::{Pipeline, Simd, internal::StoreHint};
+use blosc_filters::{
+    Pipeline, Simd,
+    internal::{StoreHint, second_level_cache_nbytes},
+};
 
 use crate::error::Result;
 use crate::limits::Limits;
@@ -170,20 +173,20 @@ impl Destination {
     /// The kind for `nbytes` bytes that are written from the first to the last before any is read.
     #[must_use]
     pub fn for_nbytes(nbytes: usize) -> Self {
-        if nbytes < OUTER_CACHE_NBYTES {
-            return Self::Cached;
+        let is_avx512 = has_avx512();
+        let large = if is_avx512 { 3 * BEYOND_CACHE_NBYTES } else { BEYOND_CACHE_NBYTES };
+        match nbytes {
+            _ if nbytes >= large => Self::Large,
+            _ if is_in_outer_cache(nbytes) => Self::Outer,
+            _ => Self::Cached,
         }
-        // Only processors with AVX-512 gain by the kind between.
-        let (large, below) = if Simd::detect().name() == "avx512" {
-            (3 * BEYOND_CACHE_NBYTES, Self::Outer)
-        } else {
-            (BEYOND_CACHE_NBYTES, Self::Cached)
-        };
-        if nbytes >= large { Self::Large } else { below }
     }
 
-    pub(crate) const fn stores(self) -> StoreHint {
+    /// How `nbytes` bytes are written that are decoded at a time. A buffer that is used again and
+    /// again is in the outer cache if it is too long for the second-level cache.
+    pub(crate) fn stores(self, nbytes: usize) -> StoreHint {
         match self {
+            Self::Cached if is_in_outer_cache(nbytes) => StoreHint::OuterCache,
             Self::Cached => StoreHint::Cached,
             Self::Outer => StoreHint::OuterCache,
             Self::Large => StoreHint::NonTemporal,
@@ -191,8 +194,15 @@ impl Destination {
     }
 }
 
-/// As much as the second-level cache has (bytes).
-const OUTER_CACHE_NBYTES: usize = 1 << 20;
+/// Whether so many bytes do not fit in the second-level cache, on a processor that gains by
+/// [`Destination::Outer`].
+fn is_in_outer_cache(nbytes: usize) -> bool {
+    nbytes >= second_level_cache_nbytes() && has_avx512()
+}
+
+fn has_avx512() -> bool {
+    Simd::detect().name() == "avx512"
+}
 
 /// More than a core has of its caches, as a rule (bytes). Processors with AVX-512 have faster
 /// caches before the same memory, and gain nothing from 16 MiB on.
@@ -375,8 +385,18 @@ mod tests {
 
     #[test]
     fn destinations_grow_with_the_memory_written_before_it_is_read() {
-        assert_eq!(Destination::for_nbytes(OUTER_CACHE_NBYTES - 1), Destination::Cached);
+        assert_eq!(Destination::for_nbytes(second_level_cache_nbytes() - 1), Destination::Cached);
         assert_eq!(Destination::for_nbytes(3 * BEYOND_CACHE_NBYTES), Destination::Large);
+    }
+
+    #[test]
+    fn long_buffers_are_in_the_outer_cache_and_never_bypass_it() {
+        let nbytes = second_level_cache_nbytes();
+        let outer = if has_avx512() { StoreHint::OuterCache } else { StoreHint::Cached };
+        assert_eq!(Destination::Cached.stores(nbytes - 1), StoreHint::Cached);
+        assert_eq!([nbytes, 1 << 40].map(|n| Destination::Cached.stores(n)), [outer; 2]);
+        assert_eq!(Destination::Outer.stores(1), StoreHint::OuterCache);
+        assert_eq!(Destination::Large.stores(1), StoreHint::NonTemporal);
     }
 
     #[test]

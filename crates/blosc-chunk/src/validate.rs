@@ -241,7 +241,7 @@ fn decode(
     blocks: &mut [BlockReport],
 ) -> Result<()> {
     let Scratch { params, workers, reference, .. } = scratch;
-    let job = Job::new(source, map, params)?;
+    let job = Job::new(source, map, params, 0)?;
     let refers = job.needs_reference(blocks.len().saturating_sub(1));
     let first = if refers { job.read_reference(workers, reference) } else { Ok(()) };
     let worker = jobs::first_worker(workers);

@@ -87,8 +87,9 @@ fn large_depends_on_the_processor() {
     let is_avx512 = blosc_filters::Simd::detect().name() == "avx512";
     let large = if is_avx512 { 24 << 20 } else { 8 << 20 };
     let below = if is_avx512 { Destination::Outer } else { Destination::Cached };
-    assert_eq!(Destination::for_nbytes((1 << 20) - 1), Destination::Cached);
-    assert_eq!([1 << 20, large - 1].map(Destination::for_nbytes), [below; 2]);
+    let cached = blosc_filters::internal::second_level_cache_nbytes();
+    assert_eq!(Destination::for_nbytes(cached - 1), Destination::Cached);
+    assert_eq!([cached, large - 1].map(Destination::for_nbytes), [below; 2]);
     assert_eq!(Destination::for_nbytes(large), Destination::Large);
 }
 

@@ -16,6 +16,8 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
+mod prefetch;
+#[cfg(target_arch = "x86_64")]
 mod rows;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
@@ -28,6 +30,24 @@ use crate::Simd;
 use crate::internal::StoreHint;
 use crate::rows::EvenRows;
 use crate::simd::Level;
+
+/// Bytes of a core's second-level cache, by `CPUID` leaf 8000_0006H, which Intel's and AMD's
+/// processors have alike: bits 31 to 16 of ECX are KiB. `None` where it says nothing.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) fn second_level_cache_nbytes() -> Option<usize> {
+    use core::arch::x86_64::__cpuid;
+    const LEAF: u32 = 0x8000_0006;
+    // SAFETY: every processor of this architecture has the instruction, which changes registers
+    // alone. The highest leaf is asked for first.
+    #[allow(unused_unsafe, reason = "safe to call from Rust 1.94 on")]
+    let kib = unsafe { if __cpuid(0x8000_0000).eax < LEAF { 0 } else { __cpuid(LEAF).ecx >> 16 } };
+    usize::try_from(kib).ok().filter(|kib| *kib > 0).map(|kib| kib << 10)
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+pub(crate) const fn second_level_cache_nbytes() -> Option<usize> {
+    None
+}
 
 /// Defines functions that call the kernel of the same name for the instructions at hand.
 macro_rules! kernels {
@@ -121,6 +141,17 @@ with_avx! {
     /// Copies rows of an array that is not in the cache to a block.
     take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows,
         scalar::take_rows(rows, array, block);
+}
+
+/// As [`bitunshuffle`], to memory that is hardly in the cache, which a kernel may prefetch.
+pub(crate) fn bitunshuffle_uncached(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if simd.level() == Level::Avx512 {
+        // SAFETY: a `Simd` of this level is made only after AVX2, AVX-512 F, BW, VL, VBMI and GFNI
+        // were.
+        return unsafe { avx512::bitshuffle::bitunshuffle_uncached(typesize, src, dest) };
+    }
+    bitunshuffle(simd, typesize, src, dest);
 }
 
 // Kernels with non-temporal stores, where they exist for the typesize and the alignment of `dest`.
@@ -291,9 +322,11 @@ mod tests {
         // SAFETY: as above.
         let undo_bits: [Kernel; 2] = [
             |_, t, src, dest| unsafe {
-                bitunshuffle_by(Some(Pieces::new()), t, &src[..dest.len()], dest);
+                bitunshuffle_by::<false>(Some(Pieces::new()), t, &src[..dest.len()], dest);
             },
-            |_, t, src, dest| unsafe { bitunshuffle_by(None, t, &src[..dest.len()], dest) },
+            |_, t, src, dest| unsafe {
+                bitunshuffle_by::<false>(None, t, &src[..dest.len()], dest)
+            },
         ];
         let scalar: Kernel = |_, t, src, dest| scalar::unshuffle(t, &src[..dest.len()], dest);
         let scalar_bits: Kernel =
@@ -365,6 +398,7 @@ mod tests {
         {
             compare(bitshuffle, typesize, nitems * typesize);
             compare(bitunshuffle, typesize, nitems * typesize);
+            compare_with(bitunshuffle_uncached, bitunshuffle, 3, typesize, nitems * typesize);
         }
     }
 
@@ -388,6 +422,13 @@ mod tests {
             for start in [0, 3] {
                 compare_with(bitshuffle, bitshuffle, start, typesize, 32768 * typesize);
                 compare_with(bitunshuffle, bitunshuffle, start, typesize, 32768 * typesize);
+                compare_with(
+                    bitunshuffle_uncached,
+                    bitunshuffle,
+                    start,
+                    typesize,
+                    32768 * typesize,
+                );
             }
         }
     }

@@ -5,6 +5,7 @@
 //! part in groups of eight, as eight bits make a byte.
 
 use crate::filter::Builtin;
+use crate::internal::StoreHint;
 use crate::{FilterId, Simd, arch};
 
 /// What happens to blocks whose number of items is no multiple of eight. The version byte of the
@@ -43,7 +44,7 @@ pub fn bitshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut 
 ///
 /// If `src` and `dest` differ in length.
 pub fn bitunshuffle(typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
-    bitunshuffle_with(Simd::detect(), typesize, rule, src, dest);
+    bitunshuffle_with(Simd::detect(), StoreHint::Cached, typesize, rule, src, dest);
 }
 
 fn bitshuffle_with(simd: Simd, typesize: usize, rule: BitshuffleRule, src: &[u8], dest: &mut [u8]) {
@@ -53,13 +54,19 @@ fn bitshuffle_with(simd: Simd, typesize: usize, rule: BitshuffleRule, src: &[u8]
 
 fn bitunshuffle_with(
     simd: Simd,
+    stores: StoreHint,
     typesize: usize,
     rule: BitshuffleRule,
     src: &[u8],
     dest: &mut [u8],
 ) {
     let (rows, to) = split_rest(typesize, rule, src, dest);
-    arch::bitunshuffle(simd, typesize.max(1), rows, to);
+    match stores {
+        StoreHint::Cached => arch::bitunshuffle(simd, typesize.max(1), rows, to),
+        StoreHint::OuterCache | StoreHint::NonTemporal => {
+            arch::bitunshuffle_uncached(simd, typesize.max(1), rows, to);
+        }
+    }
 }
 
 /// Copies the bytes that do not take part and returns the others.
@@ -93,7 +100,7 @@ pub(crate) const FILTER: Builtin = Builtin::lossless(
         Ok(())
     },
     |cx, _meta, src, dest| {
-        bitunshuffle_with(cx.simd, cx.typesize, cx.bitshuffle, src, dest);
+        bitunshuffle_with(cx.simd, cx.stores, cx.typesize, cx.bitshuffle, src, dest);
         Ok(())
     },
 );

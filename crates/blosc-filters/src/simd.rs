@@ -1,8 +1,9 @@
 //! Which vector instructions the kernels may use: found once, then handed down as a value.
 
 use core::fmt;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Error, Result};
+use crate::{Error, Result, arch};
 
 /// A set of vector instructions that this machine has.
 ///
@@ -137,6 +138,25 @@ pub(crate) fn permutes_on_one_port() -> bool {
     is_intels || !has_features!(is_x86_feature_detected: "avx512bf16")
 }
 
+/// Bytes of a core's second-level cache: what the processor says, or else [`UNKNOWN_CACHE_NBYTES`].
+#[must_use]
+pub fn second_level_cache_nbytes() -> usize {
+    // The instruction takes up to some 50 us in a virtual machine, so it runs once.
+    static NBYTES: AtomicUsize = AtomicUsize::new(0);
+    match NBYTES.load(Ordering::Relaxed) {
+        0 => {
+            let nbytes = arch::second_level_cache_nbytes().unwrap_or(UNKNOWN_CACHE_NBYTES);
+            NBYTES.store(nbytes, Ordering::Relaxed);
+            nbytes
+        }
+        nbytes => nbytes,
+    }
+}
+
+/// The second-level cache of a processor that does not say how large it is (bytes): that of Zen 4
+/// and Zen 5.
+const UNKNOWN_CACHE_NBYTES: usize = 1 << 20;
+
 #[cfg(target_arch = "x86_64")]
 fn detected(level: Level) -> bool {
     match level {
@@ -176,6 +196,12 @@ mod tests {
         for simd in Simd::available() {
             assert_eq!(Simd::parse(simd.name()), Ok(simd));
         }
+    }
+
+    #[test]
+    fn a_second_level_cache_is_128_kib_to_64_mib() {
+        let nbytes = second_level_cache_nbytes();
+        assert!((128 << 10..=64 << 20).contains(&nbytes), "{nbytes} bytes");
     }
 
     #[test]

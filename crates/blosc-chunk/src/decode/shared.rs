@@ -34,7 +34,7 @@ pub(super) fn read_split_block<B: Blocks>(
     let in_block = |error: Error| error.in_block(0, block.at);
     let streams = block.streams(job.blocks.layout());
     if job.undo.is_nothing() {
-        return decode_streams(job, jobs, workers, streams, dest, job.stores()).map_err(in_block);
+        return decode_streams(job, jobs, workers, streams, dest, job.stores).map_err(in_block);
     }
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first_worker(workers).filtered);
@@ -42,7 +42,7 @@ pub(super) fn read_split_block<B: Blocks>(
     let result = if job.undo.only() == Some(SHUFFLE) {
         unshuffle_streams(job, jobs, workers, streams, (src, dest))
     } else {
-        let cx = job.filter_cx(Reference::FirstBlock, job.stores());
+        let cx = job.filter_cx(Reference::FirstBlock, job.stores);
         decode_streams(job, jobs, workers, streams, src, StoreHint::Cached)
             .and_then(|()| Ok(job.undo.apply(&cx, src, dest)?))
     };
@@ -106,7 +106,7 @@ fn unshuffle_streams<'a, B: Blocks>(
             let planes = planes.iter().map(|plane| Some(&plane.wait()?[range.clone()]));
             // If a plane is missing, the error is that of the step that decodes it.
             let Some(planes) = planes.collect::<Option<Vec<_>>>() else { return Ok(()) };
-            unshuffle_planes(job.params.registries.simd, job.stores(), &planes, items);
+            unshuffle_planes(job.params.registries.simd, job.stores, &planes, items);
             Ok(())
         }
     })

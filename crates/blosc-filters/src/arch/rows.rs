@@ -4,9 +4,8 @@
 //! ahead is prefetched: the hardware prefetcher does not cross pages. See
 //! `docs/performance/filters.md`, "Rows of arrays".
 
-use core::arch::x86_64::*;
-
 use super::avx2::{self, streaming as planes};
+use super::prefetch::{LINE_NBYTES, prefetch_line};
 use super::streaming::{Streaming, copy_lines, streaming};
 use crate::internal::StoreHint;
 use crate::rows::EvenRows;
@@ -115,17 +114,10 @@ fn ahead(rows: EvenRows) -> usize {
 
 /// Prefetches all lines of `bytes`.
 fn prefetch(bytes: Option<&[u8]>) {
-    if cfg!(miri) {
-        return;
-    }
-    for line in bytes.into_iter().flat_map(|bytes| bytes.chunks(CACHE_LINE_NBYTES)) {
-        // SAFETY: the address is that of a borrowed slice; a prefetch changes no memory.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-    }
+    bytes.into_iter().flat_map(|bytes| bytes.chunks(LINE_NBYTES)).for_each(prefetch_line);
 }
 
 /// Rows of this length and more are written with non-temporal stores (bytes).
 const MIN_NON_TEMPORAL_ROW_NBYTES: usize = 1 << 10;
 /// Distance from the copied row to the prefetched one (bytes).
 const PREFETCH_DISTANCE_NBYTES: usize = 2 << 10;
-const CACHE_LINE_NBYTES: usize = 64;

@@ -15,6 +15,7 @@ use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
+use super::super::prefetch::{LINE_NBYTES, prefetch_line};
 use super::super::scalar;
 use super::super::tiled::{
     STRIP, TILE, columns, for_planes, for_typesize, groups, in_a_set, planes_at_once, row_head,
@@ -254,12 +255,19 @@ fn store_rows(plane: Plane, rows: &mut [u8], stride: usize) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let pieces = pieces::suit(typesize, dest.len()).then(Pieces::new);
-    bitunshuffle_by(pieces, typesize, src, dest);
+    bitunshuffle_by::<false>(pieces, typesize, src, dest);
+}
+
+/// As [`bitunshuffle`], to memory that is hardly in the cache. Lines that are not written one after
+/// another are prefetched.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn bitunshuffle_uncached(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    bitunshuffle_by::<true>(None, typesize, src, dest);
 }
 
 /// Items of 8 bytes by pieces, if there are any.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(in super::super) fn bitunshuffle_by(
+pub(in super::super) fn bitunshuffle_by<const UNCACHED: bool>(
     pieces: Option<Pieces>,
     typesize: usize,
     src: &[u8],
@@ -275,10 +283,10 @@ pub(in super::super) fn bitunshuffle_by(
     match typesize {
         1 => bitunshuffle_in_registers::<1>(src, dest),
         2 if at_once == 1 => bitunshuffle_in_registers::<2>(src, dest),
-        2 => bitunshuffle_in_place::<2>(pieces, at_once, src, dest),
-        4 => bitunshuffle_in_place::<4>(pieces, at_once, src, dest),
-        8 => bitunshuffle_in_place::<8>(pieces, at_once, src, dest),
-        16 => bitunshuffle_in_place::<16>(pieces, at_once, src, dest),
+        2 => bitunshuffle_in_place::<2, UNCACHED>(pieces, at_once, src, dest),
+        4 => bitunshuffle_in_place::<4, UNCACHED>(pieces, at_once, src, dest),
+        8 => bitunshuffle_in_place::<8, UNCACHED>(pieces, at_once, src, dest),
+        16 => bitunshuffle_in_place::<16, UNCACHED>(pieces, at_once, src, dest),
         _ => for_planes!(planes, bitunshuffle_strips(typesize, src, dest)),
     }
 }
@@ -307,7 +315,7 @@ fn bitunshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
 /// Undoes [`bitshuffle_in_place`], for items that are stored without a gap: the lines of a tile are
 /// where its items will be, or a few bytes after that, on lines of the cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-fn bitunshuffle_in_place<const G: usize>(
+fn bitunshuffle_in_place<const G: usize, const UNCACHED: bool>(
     pieces: Option<Pieces>,
     at_once: usize,
     src: &[u8],
@@ -322,6 +330,15 @@ fn bitunshuffle_in_place<const G: usize>(
         let to_line = if is_last { 0 } else { to_line };
         for j in 0..G {
             for first in firsts.clone() {
+                if UNCACHED {
+                    // A part of the strip in the next group that has the place of this one.
+                    let part = (first + at_once * STRIP) * G + to_line + j * STRIP;
+                    if let Some(part) = dest.get(part..part + STRIP) {
+                        for line in 0..STRIP / LINE_NBYTES {
+                            prefetch_line(&part[line * LINE_NBYTES..]);
+                        }
+                    }
+                }
                 let rows = &src[j * nitems + first / 8..];
                 let lines = &mut dest[first * G + to_line..][..STRIP * G];
                 if let Some(pieces) = pieces {

@@ -99,6 +99,28 @@ pub(super) const CONTAINERS: &[Container] = &[
         steps: &["convert -qf base.csv T.b2d"],
     },
     Container {
+        name: "b2e",
+        file: "T.b2e",
+        is_table: false,
+        is_for_python: false,
+        key: "::/t",
+        steps: &[
+            "compress -qf --shape 1000 --dtype <i4 base.raw -o x.b2nd",
+            "convert -q x.b2nd T.b2e::/t",
+        ],
+    },
+    Container {
+        name: "sparse-b2nd",
+        file: "T.sframe",
+        is_table: false,
+        is_for_python: false,
+        key: "",
+        steps: &[
+            "compress -qf --shape 1000 --dtype <i4 base.raw -o x.b2nd",
+            "convert -qf x.b2nd T.sframe",
+        ],
+    },
+    Container {
         name: "frame-python",
         file: "T.b2frame",
         is_table: false,

@@ -193,7 +193,8 @@ impl Trial<'_> {
                 b2.arg(self.container.target(target)).arg(input)
             }
             Role::Meta => {
-                b2.args(["meta", "set", "-q", "--lock-timeout", LOCK_TIMEOUT]).arg(target);
+                b2.args(["meta", "set", "-q", "--lock-timeout", LOCK_TIMEOUT]);
+                b2.arg(self.container.target(target));
                 b2.arg(format!("mark={}", self.number))
             }
             Role::Cat => b2.arg("cat").arg(self.container.target(target)),
@@ -244,6 +245,7 @@ impl Trial<'_> {
         }
         if self.kind == Kind::AppendAndMeta {
             let mut b2 = Command::new(self.b2);
+            let target = self.container.target(target);
             let output = b2.args(["meta", "get"]).arg(target).arg("mark").output()?;
             let value = String::from_utf8_lossy(&output.stdout);
             counts.lost += u64::from(value.trim() != self.number.to_string());

@@ -194,7 +194,7 @@ impl Destination {
     }
 }
 
-/// Whether so many bytes do not fit in the second-level cache, on a processor that gains by
+/// Whether `nbytes` bytes do not fit in the second-level cache, on a processor that gains by
 /// [`Destination::Outer`].
 fn is_in_outer_cache(nbytes: usize) -> bool {
     nbytes >= second_level_cache_nbytes() && has_avx512()

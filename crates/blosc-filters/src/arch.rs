@@ -38,7 +38,7 @@ pub(crate) fn second_level_cache_nbytes() -> Option<usize> {
     use core::arch::x86_64::__cpuid;
     const LEAF: u32 = 0x8000_0006;
     // SAFETY: every processor of this architecture has the instruction, which changes registers
-    // alone. The highest leaf is asked for first.
+    // alone. The highest leaf is read first.
     #[allow(unused_unsafe, reason = "safe to call from Rust 1.94 on")]
     let kib = unsafe { if __cpuid(0x8000_0000).eax < LEAF { 0 } else { __cpuid(LEAF).ecx >> 16 } };
     usize::try_from(kib).ok().filter(|kib| *kib > 0).map(|kib| kib << 10)

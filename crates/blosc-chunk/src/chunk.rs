@@ -452,11 +452,11 @@ impl<'a> Chunk<'a> {
         }
         let start = range.start;
         let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
-        let stores = destination.stores(dest.len());
         match self.layout.kind {
             Kind::Special(SpecialKind::Zeros) => fill_zeros(dest, scratch)?,
             Kind::Special(kind) => self.fill_special(kind, start, dest, scratch)?,
             Kind::Memcpyed => {
+                let stores = destination.stores(dest.len());
                 let body = self.body().get(range).unwrap_or_default();
                 decode::write_parts(dest, scratch, |range, part| {
                     stores.copy(simd, body.get(range).unwrap_or_default(), part);

@@ -173,20 +173,24 @@ impl Destination {
     /// The kind for `nbytes` bytes that are written from the first to the last before any is read.
     #[must_use]
     pub fn for_nbytes(nbytes: usize) -> Self {
-        let is_avx512 = has_avx512();
-        let large = if is_avx512 { 3 * BEYOND_CACHE_NBYTES } else { BEYOND_CACHE_NBYTES };
-        match nbytes {
-            _ if nbytes >= large => Self::Large,
-            _ if is_in_outer_cache(nbytes) => Self::Outer,
-            _ => Self::Cached,
+        if nbytes < second_level_cache_nbytes() {
+            return Self::Cached;
         }
+        let (large, below) = if has_avx512() {
+            (3 * BEYOND_CACHE_NBYTES, Self::Outer)
+        } else {
+            (BEYOND_CACHE_NBYTES, Self::Cached)
+        };
+        if nbytes >= large { Self::Large } else { below }
     }
 
-    /// How `nbytes` bytes are written that are decoded at a time. A buffer that is used again and
-    /// again is in the outer cache if it is too long for the second-level cache.
+    /// How the destination of one call is written, which has `nbytes` bytes. Even a buffer that is
+    /// used again and again leaves the second-level cache if it is longer than that.
     pub(crate) fn stores(self, nbytes: usize) -> StoreHint {
         match self {
-            Self::Cached if is_in_outer_cache(nbytes) => StoreHint::OuterCache,
+            Self::Cached if nbytes >= second_level_cache_nbytes() && has_avx512() => {
+                StoreHint::OuterCache
+            }
             Self::Cached => StoreHint::Cached,
             Self::Outer => StoreHint::OuterCache,
             Self::Large => StoreHint::NonTemporal,
@@ -194,12 +198,7 @@ impl Destination {
     }
 }
 
-/// Whether `nbytes` bytes do not fit in the second-level cache, on a processor that gains by
-/// [`Destination::Outer`].
-fn is_in_outer_cache(nbytes: usize) -> bool {
-    nbytes >= second_level_cache_nbytes() && has_avx512()
-}
-
+/// Only processors with AVX-512 gain by [`Destination::Outer`].
 fn has_avx512() -> bool {
     Simd::detect().name() == "avx512"
 }

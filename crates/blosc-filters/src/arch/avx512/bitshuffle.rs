@@ -22,7 +22,7 @@ use super::super::tiled::{
     strips, strips_on_lines,
 };
 use super::bits::{Orders, back, load_half_tile, load_tile, load_tile_of_column, transpose_bits};
-use super::pieces::{self, Pieces};
+use super::pieces::Pieces;
 use super::transpose::{reach, scatter, store_column, store_items, transpose, transpose_scattered};
 use super::{load, store};
 
@@ -254,15 +254,14 @@ fn store_rows(plane: Plane, rows: &mut [u8], stride: usize) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let pieces = pieces::suit(typesize, dest.len()).then(Pieces::new);
-    bitunshuffle_by::<false>(pieces, typesize, src, dest);
+    bitunshuffle_by::<false>(Pieces::if_suited(typesize, dest.len()), typesize, src, dest);
 }
 
 /// As [`bitunshuffle`], to memory that is hardly in the cache. Lines that are not written one after
 /// another are prefetched.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn bitunshuffle_uncached(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    bitunshuffle_by::<true>(None, typesize, src, dest);
+    bitunshuffle_by::<true>(Pieces::if_suited(typesize, dest.len()), typesize, src, dest);
 }
 
 /// Items of 8 bytes by pieces, if there are any.
@@ -331,7 +330,7 @@ fn bitunshuffle_in_place<const G: usize, const UNCACHED: bool>(
         for j in 0..G {
             for first in firsts.clone() {
                 if UNCACHED {
-                    // A part of the strip in the next group that has the place of this one.
+                    // Of each strip of the next group, one of `G` parts for each `j`.
                     let part = (first + at_once * STRIP) * G + to_line + j * STRIP;
                     if let Some(part) = dest.get(part..part + STRIP) {
                         for line in 0..STRIP / LINE_NBYTES {

@@ -126,6 +126,11 @@ pub(in super::super) struct Pieces {
 }
 
 impl Pieces {
+    /// The tables, if blocks of `nbytes` are restored in this way; see [`suit`].
+    pub(super) fn if_suited(typesize: usize, nbytes: usize) -> Option<Self> {
+        suit(typesize, nbytes).then(Self::new)
+    }
+
     pub(in super::super) fn new() -> Self {
         let order: [u8; 64] = const {
             let mut order = [0; 64];

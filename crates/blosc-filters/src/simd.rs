@@ -138,7 +138,7 @@ pub(crate) fn permutes_on_one_port() -> bool {
     is_intels || !has_features!(is_x86_feature_detected: "avx512bf16")
 }
 
-/// Bytes of a core's second-level cache: what the processor says, or else [`UNKNOWN_CACHE_NBYTES`].
+/// Bytes of a core's second-level cache: what the processor says, or else 1 MiB.
 #[must_use]
 pub fn second_level_cache_nbytes() -> usize {
     // The instruction takes up to some 50 us in a virtual machine, so it runs once.

@@ -270,6 +270,12 @@ pub enum Param {
         /// The key.
         key: String,
     },
+    /// Attributes of a group in an embed store, which has none.
+    #[error("{key:?} cannot have attributes: an embed store has values, but no groups")]
+    NoGroups {
+        /// The group.
+        key: String,
+    },
     /// No such table.
     #[error("{key:?} is no table")]
     NoTable {

@@ -237,6 +237,22 @@ fn a_value_is_no_group() {
     assert_eq!(keys(&writer.commit().unwrap()), ["/a", "/g"]);
 }
 
+#[test]
+fn an_embed_store_has_attributes_of_values_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2e");
+    make(&path);
+    let mut writer = StoreWriter::open(&path).unwrap();
+    writer.insert_cframe("/group/x", frame(b"x")).unwrap();
+    for key in ["/", "/group"] {
+        let error = writer.set_attribute(key, "n", &Value::Nil).unwrap_err();
+        assert!(matches!(error, Error::Param(Param::NoGroups { .. })), "{error}");
+    }
+    let error = writer.set_attribute("/none", "n", &Value::Nil).unwrap_err();
+    assert!(matches!(error, Error::Param(Param::NoKey { .. })), "{error}");
+    writer.set_attribute("/a", "n", &Value::Nil).unwrap();
+}
+
 /// Case 40.
 #[test]
 fn attributes_are_at_most_16_with_names_of_31_bytes() {

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 use core::time::Duration;
-use std::{fs, path::Path, process::Command, thread, time::Instant};
+use std::{fs, io::ErrorKind, path::Path, process::Command, thread, time::Instant};
 
 use crate::{
     c_blosc2::CBlosc2,
@@ -22,7 +22,11 @@ pub(crate) fn checked_name(name: String) -> Result<String> {
     fail(format!("--machine {name}: small letters, digits and single hyphens are allowed"))
 }
 
-/// Writes `docs/performance/machines/NAME.md` below `root`.
+/// The heading of what people write of a machine, the last section of its page.
+const NOTES: &str = "\n## What limits it\n";
+
+/// Writes `docs/performance/machines/NAME.md` below `root`. The section [`NOTES`] of an older page
+/// is kept.
 pub(crate) fn write_page(
     name: &str,
     root: &Path,
@@ -32,12 +36,22 @@ pub(crate) fn write_page(
 ) -> Result<()> {
     let path = root.join("docs/performance/machines").join(format!("{name}.md"));
     let against = CBlosc2::load(library)?.version();
-    fs::write(&path, page(name, &facts(&against), runs, rows))?;
+    let older = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let text = page(name, &facts(&against), runs, rows) + notes(&older);
+    fs::write(&path, text)?;
     println!("written to {}", path.display());
     Ok(())
 }
 
-/// The text of the page.
+/// The section [`NOTES`] of a page.
+fn notes(page: &str) -> &str {
+    page.find(NOTES).map_or("", |at| &page[at..])
+}
+
+/// The text of the page, without notes.
 fn page(name: &str, facts: &[(&str, String)], runs: usize, rows: &[Row]) -> String {
     let mut text = format!(
         "# {name}\n\nThe median of `cargo xtask bench-peers quick --runs {runs} --machine {name}`, which wrote this page. \"Mean\" is the\n\
@@ -204,6 +218,14 @@ mod tests {
         ));
         assert!(text.contains("\n| processor | a fast one |\n\n| what | required |"));
         assert!(text.contains("| items | cold | lz4 none | zeros | 1 | **0.50** | 1 |"));
+    }
+
+    #[test]
+    fn what_was_written_of_a_machine_is_kept() {
+        let section = "\n## What limits it\n\nIts memory.\n";
+        assert_eq!(notes(&format!("# zen4\n\n| | |\n{section}")), section);
+        assert_eq!(notes("# zen4\n\n## Settings under a floor\n"), "");
+        assert_eq!(notes(""), "");
     }
 
     #[test]

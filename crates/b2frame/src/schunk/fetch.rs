@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use blosc_chunk::internal::fill_special;
-use blosc_chunk::{Chunk, FilterId, Kind, Special, SpecialKind};
+use blosc_chunk::{Chunk, ChunkHeader, FilterId, Kind, Special, SpecialKind};
 use blosc_container::chunk_reader::ReadError;
 
 use super::{Location, SChunk, Scratch};
@@ -150,11 +150,8 @@ impl<'a> Fetched<'a> {
     /// chunk was read and it has items of `typesize` bytes.
     fn whole_block(&self, block: &Range<usize>, typesize: usize) -> Option<(&Chunk<'a>, usize)> {
         let chunk = self.whole()?;
-        let (header, len) = (chunk.header(), block.len());
-        // What is wrong with other chunks is left to reading them.
-        let is_whole = header.blocksize() == len && block.end <= header.nbytes();
-        let nblock = block.start.checked_div(len)?;
-        (is_whole && header.typesize() == typesize).then_some((chunk, nblock))
+        let nblock = block.start.checked_div(block.len())?;
+        is_whole_block(chunk.header(), block, typesize).then_some((chunk, nblock))
     }
 
     /// Decodes fields of the items of `typesize` bytes of a block, which is the bytes `block` of
@@ -168,9 +165,7 @@ impl<'a> Fetched<'a> {
         scratch: &mut blosc_chunk::Scratch,
     ) -> Result<bool> {
         let Content::Stored(fetched) = &self.content else { return Ok(false) };
-        let header = fetched.header();
-        let is_block = header.blocksize() == block.len() && block.end <= header.nbytes();
-        if !is_block || header.typesize() != typesize {
+        if !is_whole_block(fetched.header(), block, typesize) {
             return Ok(false);
         }
         let read = fetched.read_fields(block, fields, dests, scratch);
@@ -198,6 +193,14 @@ impl<'a> Fetched<'a> {
         };
         decoded.map_err(|error| located(self.nchunk, self.at, error))
     }
+}
+
+/// Whether the bytes `block` of the data can be a whole block of items of `typesize` bytes. What is
+/// wrong with other chunks is left to reading them.
+fn is_whole_block(header: &ChunkHeader, block: &Range<usize>, typesize: usize) -> bool {
+    header.blocksize() == block.len()
+        && block.end <= header.nbytes()
+        && header.typesize() == typesize
 }
 
 /// The error with the coordinates of the chunk.

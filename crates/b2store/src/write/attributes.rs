@@ -36,7 +36,7 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// [`Param::NoKey`]; a frame that cannot be read.
+    /// [`Param::NoGroups`], [`Param::NoKey`]; a frame that cannot be read.
     pub fn attributes(&self, key: &str) -> Result<Vec<(String, Value)>> {
         let owner = self.owner(key)?;
         if !self.contains(&owner.key) {
@@ -68,7 +68,7 @@ impl StoreWriter {
     /// # Errors
     ///
     /// [`Param::AttributeName`], [`Param::AttributeCount`], [`Param::Value`], [`Param::Key`],
-    /// [`Param::Occupied`]; [`Param::NoKey`] in an embed store, which has no groups.
+    /// [`Param::Occupied`]; [`Param::NoGroups`], [`Param::NoKey`] in an embed store.
     pub fn set_attribute(&mut self, key: &str, name: &str, value: &Value) -> Result<()> {
         check_name(name)?;
         let content = value.encode();
@@ -132,7 +132,10 @@ impl StoreWriter {
             return Ok(Owner { key: key.to_owned(), is_new: false });
         }
         if self.form == StoreForm::Embed {
-            return Err(Error::no_key(key));
+            return Err(match is_group {
+                true => Param::NoGroups { key: key.to_owned() }.into(),
+                false => Error::no_key(key),
+            });
         }
         Ok(Owner { key: format!("{group}/{ATTRIBUTES_NAME}"), is_new: true })
     }

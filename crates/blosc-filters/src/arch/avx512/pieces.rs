@@ -150,8 +150,14 @@ impl Pieces {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
     #[inline]
     fn transpose(self, low: [[u8; PIECE]; 4], high: [[u8; PIECE]; 4]) -> [__m512i; 2] {
-        let low = permute(self.order, self.four(low));
-        let high = permute(self.order, self.four(high));
+        self.interleave(self.four(low), self.four(high))
+    }
+
+    /// Two registers of four pieces, whose bytes come together.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+    #[inline]
+    fn interleave(self, low: __m512i, high: __m512i) -> [__m512i; 2] {
+        let (low, high) = (permute(self.order, low), permute(self.order, high));
         [_mm512_unpacklo_epi32(low, high), _mm512_unpackhi_epi32(low, high)]
     }
 
@@ -177,17 +183,16 @@ impl Pieces {
     #[inline]
     pub(super) fn lines_to_items(self, to_line: usize, items: &mut [u8]) {
         let lines = &items[to_line..][..512];
-        let mut halves = [_mm512_setzero_si512(); 8];
+        let mut registers = [[_mm512_setzero_si512(); 2]; 4];
         for p in 0..4 {
             let at = |j: usize| piece(lines, j * 64 + p * PIECE);
             let low = self.four([at(0), at(1), at(2), at(3)]);
             let high = self.four([at(4), at(5), at(6), at(7)]);
-            halves[2 * p] = permute(self.order, transpose_bits(low));
-            halves[2 * p + 1] = permute(self.order, transpose_bits(high));
+            registers[p] = self.interleave(transpose_bits(low), transpose_bits(high));
         }
-        for (p, [low, high]) in halves.as_chunks::<2>().0.iter().enumerate() {
-            store(items, 128 * p, _mm512_unpacklo_epi32(*low, *high));
-            store(items, 128 * p + 64, _mm512_unpackhi_epi32(*low, *high));
+        for (p, [a, b]) in registers.into_iter().enumerate() {
+            store(items, 128 * p, a);
+            store(items, 128 * p + 64, b);
         }
     }
 

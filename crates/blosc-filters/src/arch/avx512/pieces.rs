@@ -184,11 +184,11 @@ impl Pieces {
     pub(super) fn lines_to_items(self, to_line: usize, items: &mut [u8]) {
         let lines = &items[to_line..][..512];
         let mut registers = [[_mm512_setzero_si512(); 2]; 4];
-        for p in 0..4 {
+        for (p, both) in registers.iter_mut().enumerate() {
             let at = |j: usize| piece(lines, j * 64 + p * PIECE);
             let low = self.four([at(0), at(1), at(2), at(3)]);
             let high = self.four([at(4), at(5), at(6), at(7)]);
-            registers[p] = self.interleave(transpose_bits(low), transpose_bits(high));
+            *both = self.interleave(transpose_bits(low), transpose_bits(high));
         }
         for (p, [a, b]) in registers.into_iter().enumerate() {
             store(items, 128 * p, a);

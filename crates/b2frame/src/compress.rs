@@ -1,7 +1,8 @@
-//! From a stream to a frame: chunks compressed by several threads, written in order, in bounded
-//! memory.
+//! From a stream or a slice to a frame: chunks compressed by several threads, written in order, in
+//! bounded memory.
 
 use core::cell::RefCell;
+use core::ops::Deref;
 use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Encoder, Threads, max_compressed_len};
@@ -14,7 +15,7 @@ use crate::error::{Error, Limited, Result};
 use crate::params::CompressOptions;
 use crate::schunk::check_limit;
 
-/// What a stream was compressed to.
+/// What was compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
@@ -24,8 +25,8 @@ pub struct Totals {
     pub nbytes: u64,
     /// Bytes of all chunks, compressed.
     pub cbytes: u64,
-    /// Whether the stream ended. If not, [`CompressOptions::max_nbytes`] did, and there may be
-    /// more data.
+    /// Whether the data ended. If not, [`CompressOptions::max_nbytes`] did, and there may be more
+    /// of them.
     pub is_end: bool,
 }
 
@@ -56,6 +57,40 @@ pub fn compress_stream<S: WriteAt>(
     stream: &mut dyn Read,
     writer: &mut FrameWriter<S>,
     options: &CompressOptions,
+    progress: impl FnMut(Totals),
+) -> Result<Totals> {
+    compress(Stream { stream, nbytes: 0 }, writer, options, progress)
+}
+
+/// The same for data in memory, which the threads read where they are.
+///
+/// ```
+/// use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, compress_slice};
+/// use blosc_io::MemStore;
+///
+/// let params = FrameParams::default().chunksize(100_000);
+/// let mut writer = FrameWriter::new(MemStore::default(), &params)?;
+/// compress_slice(&vec![7; 1_000_000], &mut writer, &CompressOptions::default(), |_| {})?;
+/// let schunk = SChunk::from_cframe(writer.finish()?.into_bytes())?;
+/// assert_eq!(schunk.nbytes(), 1_000_000);
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`compress_stream`], without [`Error::Input`].
+pub fn compress_slice<S: WriteAt>(
+    data: &[u8],
+    writer: &mut FrameWriter<S>,
+    options: &CompressOptions,
+    progress: impl FnMut(Totals),
+) -> Result<Totals> {
+    compress(data, writer, options, progress)
+}
+
+fn compress<S: WriteAt, I: Input>(
+    source: I,
+    writer: &mut FrameWriter<S>,
+    options: &CompressOptions,
     mut progress: impl FnMut(Totals),
 ) -> Result<Totals> {
     let (chunksize, budget) = (writer.chunksize(), options.budget);
@@ -65,26 +100,21 @@ pub fn compress_stream<S: WriteAt>(
     let at_a_time = at_a_time(chunksize, budget.share(2).checked_div(weight).unwrap_or(1));
     let weight = weight.saturating_mul(at_a_time as u64);
     let nbytes = chunksize.saturating_mul(at_a_time);
-    let mut input = Input {
-        stream,
-        chunksize: chunksize as u64,
-        left: options.max_nbytes,
-        nbytes: 0,
-        is_end: false,
-    };
-    let spare = RefCell::new(Vec::<Buffers>::new());
+    let mut parts =
+        Parts { source, chunksize: chunksize as u64, left: options.max_nbytes, is_end: false };
+    let spare = RefCell::new(Vec::<Buffers<I::Part>>::new());
     in_order(
         budget,
         || {
             let mut buffers = spare.borrow_mut().pop().unwrap_or_default();
-            Ok(input.fill(&mut buffers.data, nbytes)?.then_some(Job { job: buffers, weight }))
+            Ok(parts.next(&mut buffers.data, nbytes)?.then_some(Job { job: buffers, weight }))
         },
         || Encoder::new(cparams.clone().in_schunk()),
         |encoder, mut buffers| {
             let result = buffers.encode(encoder, chunksize, &cparams);
             (buffers, result)
         },
-        |(buffers, result): (Buffers, blosc_chunk::error::Result<()>)| {
+        |(buffers, result): (Buffers<I::Part>, blosc_chunk::error::Result<()>)| {
             for chunk in buffers.chunks() {
                 writer.append_chunk(chunk)?;
                 progress(totals(writer, false));
@@ -95,7 +125,7 @@ pub fn compress_stream<S: WriteAt>(
             Ok::<(), Error>(())
         },
     )?;
-    Ok(totals(writer, input.is_end))
+    Ok(totals(writer, parts.is_end))
 }
 
 /// Data of several chunks are a job for a thread if these are short: passing a job and
@@ -110,15 +140,15 @@ fn at_a_time(chunksize: usize, most: u64) -> usize {
 
 /// The data of chunks, and the chunks.
 #[derive(Default)]
-struct Buffers {
-    data: AlignedBytes,
+struct Buffers<D> {
+    data: D,
     /// One behind the other.
     bytes: Vec<u8>,
     /// The length of each.
     lens: Vec<usize>,
 }
 
-impl Buffers {
+impl<D: Deref<Target = [u8]>> Buffers<D> {
     /// Compresses the data in chunks of `chunksize` bytes, as far as that succeeds. An encoder
     /// that could not be made is tried again, to say why.
     fn encode(
@@ -157,29 +187,28 @@ fn totals<S: WriteAt>(writer: &FrameWriter<S>, is_end: bool) -> Totals {
     Totals { nchunks: writer.nchunks(), nbytes: writer.nbytes(), cbytes: writer.cbytes(), is_end }
 }
 
-/// The stream, cut into chunks.
-struct Input<'a> {
-    stream: &'a mut dyn Read,
-    chunksize: u64,
-    /// Bytes still wanted, if not all.
-    left: Option<u64>,
-    nbytes: u64,
-    is_end: bool,
+/// Where data come from.
+trait Input {
+    /// Some of them.
+    type Part: Deref<Target = [u8]> + Default + Send;
+
+    /// Makes `part` the next `nbytes` bytes, fewer only where the data end.
+    fn read(&mut self, nbytes: usize, part: &mut Self::Part) -> Result<()>;
 }
 
-impl Input<'_> {
-    /// Reads the data of chunks, at most `nbytes` bytes, fewer at the end of the stream. False if
-    /// there were none.
-    fn fill(&mut self, data: &mut AlignedBytes, nbytes: usize) -> Result<bool> {
-        if self.is_end || self.left == Some(0) {
-            return Ok(false);
-        }
-        let wanted = self.left.map(|left| left.checked_next_multiple_of(self.chunksize));
-        let wanted = wanted.flatten().and_then(|wanted| usize::try_from(wanted).ok());
-        let nbytes = wanted.map_or(nbytes, |wanted| wanted.min(nbytes));
-        data.resize(nbytes);
+struct Stream<'a> {
+    stream: &'a mut dyn Read,
+    /// Bytes that were read.
+    nbytes: u64,
+}
+
+impl Input for Stream<'_> {
+    type Part = AlignedBytes;
+
+    fn read(&mut self, nbytes: usize, part: &mut AlignedBytes) -> Result<()> {
+        part.resize(nbytes);
         let mut len = 0;
-        while let Some(room) = data.get_mut(len..).filter(|room| !room.is_empty()) {
+        while let Some(room) = part.get_mut(len..).filter(|room| !room.is_empty()) {
             match self.stream.read(room) {
                 Ok(0) => break,
                 Ok(n) => len = len.saturating_add(n),
@@ -190,10 +219,44 @@ impl Input<'_> {
                 }
             }
         }
-        self.is_end = len < nbytes;
-        data.resize(len);
+        part.resize(len);
         self.nbytes = self.nbytes.saturating_add(len as u64);
-        self.left = self.left.map(|left| left.saturating_sub(len as u64));
-        Ok(len > 0)
+        Ok(())
+    }
+}
+
+impl<'a> Input for &'a [u8] {
+    type Part = &'a [u8];
+
+    fn read(&mut self, nbytes: usize, part: &mut &'a [u8]) -> Result<()> {
+        let (read, rest) = self.split_at(nbytes.min(self.len()));
+        (*part, *self) = (read, rest);
+        Ok(())
+    }
+}
+
+/// The data, cut into whole chunks.
+struct Parts<I> {
+    source: I,
+    chunksize: u64,
+    /// Bytes still wanted, if not all.
+    left: Option<u64>,
+    is_end: bool,
+}
+
+impl<I: Input> Parts<I> {
+    /// Makes `part` the data of chunks, at most `nbytes` bytes, fewer at the end. False if there
+    /// were none.
+    fn next(&mut self, part: &mut I::Part, nbytes: usize) -> Result<bool> {
+        if self.is_end || self.left == Some(0) {
+            return Ok(false);
+        }
+        let wanted = self.left.map(|left| left.checked_next_multiple_of(self.chunksize));
+        let wanted = wanted.flatten().and_then(|wanted| usize::try_from(wanted).ok());
+        let nbytes = wanted.map_or(nbytes, |wanted| wanted.min(nbytes));
+        self.source.read(nbytes, part)?;
+        self.is_end = part.len() < nbytes;
+        self.left = self.left.map(|left| left.saturating_sub(part.len() as u64));
+        Ok(!part.is_empty())
     }
 }

@@ -39,7 +39,7 @@
 //! | read it like a file, or scattered items | [`SChunk::reader`], [`SChunk::gather`] |
 //! | read all of it, by all processors | [`SChunk::read_par`], [`SChunk::decode_ordered`], [`NdArray::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
-//! | write one | [`compress_stream`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
+//! | write one | [`compress_stream`], [`compress_slice`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |
 //! | copy one, with other parameters or to another kind of frame | [`SChunk::copy`], [`NdArray::copy`] |
 //! | follow one that others change | [`SChunk::refresh`], [`FrameLock`](lock::FrameLock) |
@@ -114,7 +114,7 @@ pub use b2frame_derive::Element;
 pub use blosc_container::Budget;
 pub use blosc_dtype::Dtype;
 pub use blosc_io::Durability;
-pub use compress::{Totals, compress_stream};
+pub use compress::{Totals, compress_slice, compress_stream};
 pub use dest::Dest;
 pub use edit::SChunkWriter;
 pub use error::{Error, Result};

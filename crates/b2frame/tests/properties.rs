@@ -1,8 +1,8 @@
 //! What is written is read, whatever the parameters, and however many threads there are.
 
 use b2frame::{
-    Budget, Checksums, CompressOptions, Error, FrameParams, FrameWriter, SChunk, compress_stream,
-    report::VerifyOptions, to_cframe,
+    Budget, Checksums, CompressOptions, Error, FrameParams, FrameWriter, SChunk, compress_slice,
+    compress_stream, report::VerifyOptions, to_cframe,
 };
 use blosc_chunk::{
     CParams, CodecId, Dict, Level, Pipeline, Special, SpecialKind, SplitMode, Threads,
@@ -16,14 +16,20 @@ fn threads(n: usize) -> Threads {
     Threads::N(n.try_into().unwrap())
 }
 
-/// The frame of a stream, compressed by `n` threads.
-fn compressed(data: &[u8], params: &FrameParams, n: usize) -> Vec<u8> {
-    let mut writer = FrameWriter::new(MemStore::default(), params).unwrap();
+/// The frame of a stream, and that of a slice, compressed by `n` threads.
+fn compressed(data: &[u8], params: &FrameParams, n: usize) -> [Vec<u8>; 2] {
     let options = CompressOptions::default().budget(Budget::default().threads(threads(n)));
-    let totals = compress_stream(&mut &*data, &mut writer, &options, |_| {}).unwrap();
-    assert_eq!((totals.nbytes, totals.is_end), (data.len() as u64, true));
-    assert_eq!((totals.nchunks, totals.cbytes), (writer.nchunks(), writer.cbytes()));
-    writer.finish().unwrap().into_bytes()
+    [true, false].map(|is_stream| {
+        let mut writer = FrameWriter::new(MemStore::default(), params).unwrap();
+        let totals = match is_stream {
+            true => compress_stream(&mut &*data, &mut writer, &options, |_| {}),
+            false => compress_slice(data, &mut writer, &options, |_| {}),
+        };
+        let totals = totals.unwrap();
+        assert_eq!((totals.nbytes, totals.is_end), (data.len() as u64, true));
+        assert_eq!((totals.nchunks, totals.cbytes), (writer.nchunks(), writer.cbytes()));
+        writer.finish().unwrap().into_bytes()
+    })
 }
 
 /// All data of a frame.
@@ -40,7 +46,9 @@ fn decoded(schunk: &SChunk, options: &Budget) -> Vec<u8> {
 fn check(data: &[u8], params: &FrameParams) {
     let frame = to_cframe(data, params).unwrap();
     for n in [1, 2, 5] {
-        assert!(compressed(data, params, n) == frame, "{n} threads write other bytes");
+        for written in compressed(data, params, n) {
+            assert!(written == frame, "{n} threads write other bytes");
+        }
     }
     let schunk = SChunk::from_cframe(frame).unwrap();
     let options = Budget::default();
@@ -192,6 +200,22 @@ fn a_stream_may_be_cut_into_frames() {
         assert_eq!(totals.nbytes, 400);
     }
     assert_eq!((back, frames), (data, 3));
+}
+
+#[test]
+fn no_more_of_a_slice_is_compressed_than_wanted() {
+    let data = Kind::Walk.bytes(1050);
+    let params = FrameParams::default().chunksize(80);
+    for (max, nbytes, is_end) in [(None, 1050, true), (Some(400), 400, false), (Some(0), 0, false)]
+    {
+        let mut writer = FrameWriter::new(MemStore::default(), &params).unwrap();
+        let options = CompressOptions::default().max_nbytes(max);
+        let totals = compress_slice(&data, &mut writer, &options, |_| {}).unwrap();
+        assert_eq!((totals.nbytes, totals.is_end), (nbytes, is_end));
+        let schunk = SChunk::from_cframe(writer.finish().unwrap().into_bytes()).unwrap();
+        let nbytes = usize::try_from(nbytes).unwrap();
+        assert_eq!(decoded(&schunk, &Budget::default()), data[..nbytes]);
+    }
 }
 
 #[test]

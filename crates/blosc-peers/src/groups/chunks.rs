@@ -7,7 +7,7 @@
 
 use core::{cell::RefCell, num::NonZeroUsize};
 
-use b2frame::{Budget, CompressOptions, FrameParams, FrameWriter, SChunk, compress_stream};
+use b2frame::{Budget, CompressOptions, FrameParams, FrameWriter, SChunk, compress_slice};
 use blosc_chunk::{
     CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, Level, Pipeline, Scratch,
     SplitMode, Threads, partial::ItemReader,
@@ -171,7 +171,7 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     let options = CompressOptions::default().budget(Budget::default().threads(threads(&params)));
     let compress = || -> Result<Vec<u8>> {
         let mut writer = FrameWriter::new(MemStore::default(), &frame_params)?;
-        compress_stream(&mut plain.as_slice(), &mut writer, &options, |_| {})?;
+        compress_slice(&plain, &mut writer, &options, |_| {})?;
         Ok(writer.finish()?.into_bytes())
     };
     let c = bench.c.clone();

@@ -139,7 +139,8 @@ with_avx! {
     put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]): rows::put_rows, rows::put_rows,
         scalar::put_rows(rows, block, array);
     /// Copies rows of an array that is not in the cache to a block.
-    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows, rows::take_rows,
+    take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]): rows::take_rows,
+        rows::take_rows_by_lines,
         scalar::take_rows(rows, array, block);
 }
 

@@ -5,6 +5,7 @@
 //! `docs/performance/filters.md`, "Rows of arrays".
 
 use super::avx2::{self, streaming as planes};
+use super::avx512;
 use super::prefetch::{LINE_NBYTES, prefetch_line};
 use super::streaming::{Streaming, copy_lines, streaming};
 use crate::internal::StoreHint;
@@ -13,7 +14,7 @@ use crate::rows::EvenRows;
 /// From the block to the array.
 #[target_feature(enable = "avx2")]
 pub(super) fn put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]) {
-    if rows.len >= MIN_NON_TEMPORAL_ROW_NBYTES {
+    if rows.len >= MIN_LONG_ROW_NBYTES {
         return streaming(|stores| put_long(stores, rows, block, array));
     }
     let ahead = ahead(rows);
@@ -39,13 +40,33 @@ fn put_long(stores: &mut Streaming, rows: EvenRows, block: &[u8], array: &mut [u
 /// From the array to the block.
 #[target_feature(enable = "avx2")]
 pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
+    take_each(rows, array, block, |from, _, to| avx2::copy(from, to));
+}
+
+/// The same with registers of a whole line. Long rows, too, are prefetched.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(super) fn take_rows_by_lines(rows: EvenRows, array: &[u8], block: &mut [u8]) {
+    take_each(rows, array, block, |from, next, to| avx512::copy_uncached(from, next, to));
+}
+
+/// Long rows are copied by `copy`, which also gets the row after this one.
+#[inline(always)]
+fn take_each(
+    rows: EvenRows,
+    array: &[u8],
+    block: &mut [u8],
+    copy: impl Fn(&[u8], &[u8], &mut [u8]),
+) {
     let ahead = ahead(rows);
+    let row = |n: usize| array.get(rows.row(n, rows.in_array));
     for n in 0..rows.count {
-        let from = array.get(rows.row(n, rows.in_array));
-        match from.zip(block.get_mut(rows.row(n, rows.in_block))) {
-            Some((from, to)) if rows.len >= MIN_NON_TEMPORAL_ROW_NBYTES => avx2::copy(from, to),
+        match row(n).zip(block.get_mut(rows.row(n, rows.in_block))) {
+            Some((from, to)) if rows.len >= MIN_LONG_ROW_NBYTES => {
+                let next = if n + 1 < rows.count { row(n + 1) } else { None };
+                copy(from, next.unwrap_or_default(), to);
+            }
             Some((from, to)) => {
-                prefetch(array.get(rows.row(n + ahead, rows.in_array)));
+                prefetch(row(n + ahead));
                 to.copy_from_slice(from);
             }
             None => {}
@@ -90,7 +111,7 @@ fn put_planes_of<const W: usize>(
     let (first, count) = (from / W, rows.count_within(nitems * W, from, array.len()));
     let items = |n: usize| first + n * (rows.in_block / W);
     let is_far = stores == StoreHint::NonTemporal;
-    if is_far && rows.len >= MIN_NON_TEMPORAL_ROW_NBYTES {
+    if is_far && rows.len >= MIN_LONG_ROW_NBYTES {
         return streaming(|stores| {
             for n in 0..count {
                 let row = &mut array[n * rows.in_array..][..rows.len];
@@ -117,7 +138,8 @@ fn prefetch(bytes: Option<&[u8]>) {
     bytes.into_iter().flat_map(|bytes| bytes.chunks(LINE_NBYTES)).for_each(prefetch_line);
 }
 
-/// Rows of this length and more are written with non-temporal stores (bytes).
-const MIN_NON_TEMPORAL_ROW_NBYTES: usize = 1 << 10;
+/// Rows of this length and more are written with non-temporal stores, and read line by line ahead
+/// (bytes).
+const MIN_LONG_ROW_NBYTES: usize = 1 << 10;
 /// Distance from the copied row to the prefetched one (bytes).
 const PREFETCH_DISTANCE_NBYTES: usize = 2 << 10;

@@ -4,6 +4,8 @@ use core::arch::x86_64::*;
 
 use zerocopy::transmute;
 
+use super::super::prefetch::prefetch_line_to_second_level;
+
 /// Copies `src` to `dest`, which is as long.
 ///
 /// The first line and the last four go wherever they are, so that all between are lines of the
@@ -34,6 +36,36 @@ fn copy_lines(from: &[u8; LINES], to: &mut [u8; LINES]) {
     *to = transmute!([a, b, c, d]);
 }
 
+/// As [`copy`], from memory that is not in a cache. What is read soon is prefetched, `next` after
+/// the end of `src`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) {
+    if dest.len() < LINES || dest.len() != src.len() {
+        return dest.copy_from_slice(src);
+    }
+    let head = dest.as_ptr().align_offset(LINE).min(LINE);
+    let middle = (dest.len() - head) / LINES * LINES;
+    dest[..LINE].copy_from_slice(&src[..LINE]);
+    for (n, to) in dest[head..].as_chunks_mut::<LINES>().0.iter_mut().enumerate() {
+        let at = head + n * LINES;
+        let ahead = at + PREFETCH_DISTANCE_NBYTES;
+        let (ahead, bytes) = match ahead < src.len() {
+            true => (ahead, src),
+            false => (ahead - src.len(), next),
+        };
+        for line in 0..4 {
+            if let Some(bytes) = bytes.get(ahead + line * LINE..) {
+                prefetch_line_to_second_level(bytes);
+            }
+        }
+        if let Some(from) = src[at..].first_chunk() {
+            copy_lines(from, to);
+        }
+    }
+    let rest = head + middle;
+    dest[rest..].copy_from_slice(&src[rest..]);
+}
+
 /// Writes `byte` all over `dest`; its ends go wherever they are, as those of [`copy`]. In the cache
 /// that is up to twice as fast as the processor's instruction, which the C library takes from 2 KiB
 /// on.
@@ -61,3 +93,5 @@ fn fill_lines(line: __m512i, to: &mut [u8; LINES]) {
 const LINE: usize = 64;
 /// Bytes that are copied at a time.
 const LINES: usize = 4 * LINE;
+/// How far ahead of what is copied memory is prefetched: a page (2 to 8 KiB are as good).
+const PREFETCH_DISTANCE_NBYTES: usize = 4 << 10;

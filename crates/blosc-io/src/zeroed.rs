@@ -29,8 +29,16 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
 
 /// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
 /// there is new memory.
+///
+/// What grows to [`GROWING`] gets room for 8 MiB at once: pages that are touched before huge ones are
+/// requested stay small. What is not touched costs nothing.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
+    let wanted = bytes.len().saturating_add(more);
+    if wanted > before && (GROWING..LARGE).contains(&wanted) {
+        // Where there is not as much, less will do.
+        let _ = bytes.try_reserve_exact(2 * LARGE - bytes.len());
+    }
     bytes.try_reserve(more)?;
     if bytes.capacity() > before {
         #[cfg(all(target_os = "linux", not(miri)))]
@@ -40,8 +48,10 @@ pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryRes
 }
 
 /// Where NumPy begins as well.
-#[cfg(all(target_os = "linux", not(miri)))]
 const LARGE: usize = 4 << 20;
+
+/// What is as long is likely to become [`LARGE`].
+const GROWING: usize = 1 << 20;
 
 #[cfg(all(target_os = "linux", not(miri)))]
 fn ask_for_huge_pages(bytes: &mut Vec<u8>) {
@@ -66,6 +76,19 @@ fn ask_for_huge_pages(bytes: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_grows_keeps_its_bytes() {
+        let mut bytes = vec![1; GROWING - 1];
+        for more in [1, 2, LARGE, 3 * LARGE] {
+            let len = bytes.len();
+            try_reserve(&mut bytes, more).unwrap();
+            assert!(bytes.capacity() >= len + more);
+            bytes.resize(len + more, 1);
+            assert!(bytes.iter().all(|byte| *byte == 1));
+        }
+        assert!(try_reserve(&mut bytes, usize::MAX).is_err());
+    }
 
     #[test]
     fn any_length_is_zeros_of_that_length() {

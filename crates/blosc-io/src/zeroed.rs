@@ -30,8 +30,8 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
 /// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
 /// there is new memory.
 ///
-/// What grows to [`GROWING`] gets room for 8 MiB at once: pages that are touched before huge ones are
-/// requested stay small. What is not touched costs nothing.
+/// What grows to [`GROWING`] gets room for 8 MiB at once: pages that are touched before huge ones
+/// are requested stay small. What is not touched costs nothing.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
     let wanted = bytes.len().saturating_add(more);

@@ -30,12 +30,12 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
 /// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
 /// there is new memory.
 ///
-/// What grows to [`GROWING`] gets room for 8 MiB at once: pages that are touched before huge ones
-/// are requested stay small. What is not touched costs nothing.
+/// On Linux, what grows to 1 MiB gets room for 8 MiB at once: pages that are touched before huge
+/// ones are requested stay small. What is not touched takes no memory there.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
-    let wanted = bytes.len().saturating_add(more);
-    if wanted > before && (GROWING..LARGE).contains(&wanted) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if bytes.len().checked_add(more).is_some_and(|len| len > before && GROWING.contains(&len)) {
         // Where there is not as much, less will do.
         let _ = bytes.try_reserve_exact(2 * LARGE - bytes.len());
     }
@@ -48,10 +48,12 @@ pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryRes
 }
 
 /// Where NumPy begins as well.
+#[cfg(all(target_os = "linux", not(miri)))]
 const LARGE: usize = 4 << 20;
 
-/// What is as long is likely to become [`LARGE`].
-const GROWING: usize = 1 << 20;
+/// Lengths that are likely to become [`LARGE`].
+#[cfg(all(target_os = "linux", not(miri)))]
+const GROWING: core::ops::Range<usize> = 1 << 20..LARGE;
 
 #[cfg(all(target_os = "linux", not(miri)))]
 fn ask_for_huge_pages(bytes: &mut Vec<u8>) {
@@ -79,8 +81,8 @@ mod tests {
 
     #[test]
     fn what_grows_keeps_its_bytes() {
-        let mut bytes = vec![1; GROWING - 1];
-        for more in [1, 2, LARGE, 3 * LARGE] {
+        let mut bytes = vec![1; (1 << 20) - 1];
+        for more in [1, 2, 4 << 20, 12 << 20] {
             let len = bytes.len();
             try_reserve(&mut bytes, more).unwrap();
             assert!(bytes.capacity() >= len + more);

@@ -7,11 +7,36 @@ use zerocopy::transmute;
 use super::super::prefetch::prefetch_line_to_second_level;
 
 /// Copies `src` to `dest`, which is as long.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn copy(src: &[u8], dest: &mut [u8]) {
+    copy_with(src, dest, |_| {});
+}
+
+/// The same from memory that is not in a cache. What is read soon is prefetched, `next` after the
+/// end of `src`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
+pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) {
+    copy_with(src, dest, |at| {
+        let ahead = at + PREFETCH_DISTANCE_NBYTES;
+        let (bytes, ahead) = match ahead.checked_sub(src.len()) {
+            None => (src, ahead),
+            Some(behind) => (next, behind),
+        };
+        for line in 0..4 {
+            if let Some(bytes) = bytes.get(ahead + line * LINE..) {
+                prefetch_line_to_second_level(bytes);
+            }
+        }
+    });
+}
+
+/// Calls `before` with the position of each four lines, and copies them.
 ///
 /// The first line and the last four go wherever they are, so that all between are lines of the
 /// destination and no part of it is left to a loop of its own.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(in super::super) fn copy(src: &[u8], dest: &mut [u8]) {
+#[inline]
+fn copy_with(src: &[u8], dest: &mut [u8], before: impl Fn(usize)) {
     if dest.len() < LINES || dest.len() != src.len() {
         return dest.copy_from_slice(src);
     }
@@ -20,7 +45,8 @@ pub(in super::super) fn copy(src: &[u8], dest: &mut [u8]) {
         *to = *from;
     }
     let to = dest[head..].as_chunks_mut::<LINES>().0;
-    for (to, from) in to.iter_mut().zip(src[head..].as_chunks().0) {
+    for (n, (to, from)) in to.iter_mut().zip(src[head..].as_chunks().0).enumerate() {
+        before(head + n * LINES);
         copy_lines(from, to);
     }
     if let Some((to, from)) = dest.last_chunk_mut().zip(src.last_chunk()) {
@@ -34,36 +60,6 @@ fn copy_lines(from: &[u8; LINES], to: &mut [u8; LINES]) {
     // By name, or else the compiler sees that this is a copy, and calls the library's.
     let [a, b, c, d]: [__m512i; 4] = transmute!(*from);
     *to = transmute!([a, b, c, d]);
-}
-
-/// As [`copy`], from memory that is not in a cache. What is read soon is prefetched, `next` after
-/// the end of `src`.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) {
-    if dest.len() < LINES || dest.len() != src.len() {
-        return dest.copy_from_slice(src);
-    }
-    let head = dest.as_ptr().align_offset(LINE).min(LINE);
-    let middle = (dest.len() - head) / LINES * LINES;
-    dest[..LINE].copy_from_slice(&src[..LINE]);
-    for (n, to) in dest[head..].as_chunks_mut::<LINES>().0.iter_mut().enumerate() {
-        let at = head + n * LINES;
-        let ahead = at + PREFETCH_DISTANCE_NBYTES;
-        let (ahead, bytes) = match ahead < src.len() {
-            true => (ahead, src),
-            false => (ahead - src.len(), next),
-        };
-        for line in 0..4 {
-            if let Some(bytes) = bytes.get(ahead + line * LINE..) {
-                prefetch_line_to_second_level(bytes);
-            }
-        }
-        if let Some(from) = src[at..].first_chunk() {
-            copy_lines(from, to);
-        }
-    }
-    let rest = head + middle;
-    dest[rest..].copy_from_slice(&src[rest..]);
 }
 
 /// Writes `byte` all over `dest`; its ends go wherever they are, as those of [`copy`]. In the cache

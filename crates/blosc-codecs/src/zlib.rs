@@ -2,7 +2,7 @@
 //!
 //! * *Encoder:* the `zlib-rs` crate (deflate: hash chains, lazy matching, Huffman codes per block),
 //!   with the window and the level of zlib. Incompressible data is recognised by an entropy probe
-//!   before it, and not compressed at all.
+//!   before it, and not compressed at all; in sparse data only runs are looked for.
 //! * *Decoder:* our own, made for streams whose decoded length is known (`inflate`, `inflate_fast`,
 //!   `codes`, `adler`). It answers `None` to any doubt, and then `zlib-rs` decides what is wrong.
 //!
@@ -14,10 +14,12 @@ mod codes;
 mod inflate;
 #[allow(unsafe_code)]
 mod inflate_fast;
+mod runs;
 
 use alloc::boxed::Box;
 
 use inflate::Inflater;
+use runs::RunProbe;
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
 
 use crate::{
@@ -58,14 +60,16 @@ impl Codec for Zlib {
 }
 
 struct Encoder {
+    level: Level,
     deflate: Deflate,
     probe: EntropyProbe,
+    runs: RunProbe,
 }
 
 impl Encoder {
-    fn new(clevel: Level) -> Self {
-        let deflate = Deflate::new(i32::from(clevel.effective()), true, WINDOW_BITS);
-        Self { deflate, probe: EntropyProbe::default() }
+    fn new(level: Level) -> Self {
+        let deflate = Deflate::new(i32::from(level.effective()), true, WINDOW_BITS);
+        Self { level, deflate, probe: EntropyProbe::default(), runs: RunProbe::default() }
     }
 }
 
@@ -74,9 +78,11 @@ impl StreamEncoder for Encoder {
         if dest.len() <= src.len() && self.probe.is_incompressible(src) {
             return Ok(None);
         }
-        self.deflate.reset();
-        match self.deflate.compress(src, dest, DeflateFlush::Finish) {
-            Ok(Status::StreamEnd) => Ok(usize::try_from(self.deflate.total_out()).ok()),
+        let runs = self.runs.encoder(src, self.level, &mut self.deflate);
+        let deflate = runs.unwrap_or(&mut self.deflate);
+        deflate.reset();
+        match deflate.compress(src, dest, DeflateFlush::Finish) {
+            Ok(Status::StreamEnd) => Ok(usize::try_from(deflate.total_out()).ok()),
             Ok(Status::Ok | Status::BufError) => Ok(None),
             Err(e) => Err(Error::Param {
                 codec: CodecId::ZLIB,

@@ -1,0 +1,241 @@
+//! A probe for sparse data: streams of runs of one byte with single others between them, as the
+//! byte planes of numbers that are mostly zero.
+//!
+//! All positions of their runs have one hash, so hash chains lead through the whole window and end
+//! with a match that takes as many bits as the run and the byte for which it stands. zlib's strategy
+//! that looks for runs only (`Z_RLE`) is up to nine times as fast there, and its output shorter; on
+//! other data it is longer. Figures: `docs/performance/zlib.md`.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+
+use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status, Strategy};
+
+use crate::{Level, lz::load64};
+
+/// Shorter streams (bytes) are too short to tell.
+const MIN_NBYTES: usize = 1 << 16;
+/// Higher levels search longer, and find more.
+const MAX_LEVEL: i32 = 6;
+/// Slots of the table of changes.
+const SLOTS: usize = 1 << 13;
+/// Bytes after which data may be ruled out.
+const PART_NBYTES: usize = 1 << 12;
+/// Changes that say something.
+const ENOUGH: usize = 256;
+/// Windows that are compressed both ways, together a quarter of the stream.
+const WINDOWS: usize = 8;
+
+/// The probe, with what it keeps between streams.
+#[derive(Default)]
+pub(super) struct RunProbe {
+    /// Hashes of changes by their slot.
+    seen: Vec<u32>,
+    sample: Vec<u8>,
+    compressed: Vec<u8>,
+    /// Looks for runs only. Made when first needed.
+    runs: Option<Deflate>,
+}
+
+impl RunProbe {
+    /// The encoder for `src` that looks for runs only, if its output is not expected to be longer
+    /// than that of `all`, which has this level.
+    pub(super) fn encoder(
+        &mut self,
+        src: &[u8],
+        level: Level,
+        all: &mut Deflate,
+    ) -> Option<&mut Deflate> {
+        let level = i32::from(level.effective());
+        if src.len() < MIN_NBYTES || level > MAX_LEVEL || !self.is_sparse(src) {
+            return None;
+        }
+        let config = DeflateConfig { strategy: Strategy::Rle, ..DeflateConfig::new(level) };
+        let runs = self.runs.get_or_insert_with(|| Deflate::new_with_config(config));
+        self.sample.clear();
+        for part in src.chunks_exact(src.len() / WINDOWS).take(WINDOWS) {
+            let len = part.len() / 4;
+            self.sample.extend_from_slice(&part[(part.len() - len) / 2..][..len]);
+        }
+        self.compressed.resize(2 * self.sample.len(), 0);
+        let by_all = compressed_len(all, &self.sample, &mut self.compressed)?;
+        let by_runs = compressed_len(runs, &self.sample, &mut self.compressed)?;
+        // Samples that become shorter than a 64th say little, and are compressed fast anyway.
+        let is_shorter = by_runs * 100 <= by_all * 93 && by_runs * 64 >= self.sample.len() as u64;
+        is_shorter.then_some(runs)
+    }
+
+    /// Whether seven of eight bytes are as the byte before, two fifths of the changes lead back to
+    /// the byte before the last change, and few times four changes in a row were there before, with
+    /// the same bytes at the same distances. Most other data are ruled out by their first part.
+    fn is_sparse(&mut self, src: &[u8]) -> bool {
+        self.seen.clear();
+        self.seen.resize(SLOTS, 0);
+        let (mut count, mut returns, mut repeated) = (0, 0, 0);
+        let mut last = Changes::default();
+        for at in (1..src.len() - 8).step_by(8) {
+            let mut differs = load64(src, at) ^ load64(src, at - 1);
+            while differs != 0 {
+                let byte = differs.trailing_zeros() / 8;
+                differs &= !(0xFF << (8 * byte));
+                let position = at + byte as usize;
+                last.push(src[position], position);
+                count += 1;
+                returns += usize::from(last.is_return());
+                let hash = last.hash();
+                let seen = &mut self.seen[slot(hash)];
+                repeated += usize::from(*seen == tag(hash));
+                *seen = tag(hash);
+            }
+            // Repetitions may be many in one byte plane and few in the next.
+            let is_unlike = count * 8 > at || returns * 5 < count * 2 || repeated * 2 > count;
+            if at % PART_NBYTES < 8 && count >= ENOUGH && is_unlike {
+                return false;
+            }
+        }
+        count * 8 <= src.len() && returns * 5 >= count * 2 && repeated * 10 <= count
+    }
+}
+
+/// The last four changes: bytes, and the distances from one to the next.
+#[derive(Default)]
+struct Changes {
+    bytes: u32,
+    distances: [u32; 3],
+    position: usize,
+}
+
+impl Changes {
+    fn push(&mut self, byte: u8, position: usize) {
+        self.bytes = self.bytes << 8 | u32::from(byte);
+        let distance = u32::try_from(position - self.position).unwrap_or(u32::MAX);
+        self.distances = [self.distances[1], self.distances[2], distance];
+        self.position = position;
+    }
+
+    /// Whether the byte is that before the last change.
+    fn is_return(&self) -> bool {
+        let [_, before, _, byte] = self.bytes.to_be_bytes();
+        before == byte
+    }
+
+    fn hash(&self) -> u64 {
+        let [a, b, c] = self.distances.map(u64::from);
+        let words = [u64::from(self.bytes) << 32 | a, b << 32 | c];
+        words
+            .iter()
+            .fold(0, |hash, word| (hash ^ word).wrapping_mul(0x9E37_79B1_85EB_CA87).rotate_left(29))
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "at most 13 bits")]
+fn slot(hash: u64) -> usize {
+    (hash >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+/// Never 0, which is an empty slot.
+#[allow(clippy::cast_possible_truncation, reason = "as many bits as a tag has")]
+fn tag(hash: u64) -> u32 {
+    hash as u32 | 1
+}
+
+fn compressed_len(deflate: &mut Deflate, src: &[u8], dest: &mut [u8]) -> Option<u64> {
+    deflate.reset();
+    let status = deflate.compress(src, dest, DeflateFlush::Finish);
+    (status == Ok(Status::StreamEnd)).then(|| deflate.total_out())
+}
+
+#[cfg(test)]
+mod tests {
+    use blosc_testdata::data::{Kind, XorShift32};
+
+    use super::*;
+
+    fn level(n: i32) -> Level {
+        Level::try_from(u8::try_from(n).unwrap()).unwrap()
+    }
+
+    fn is_chosen(src: &[u8]) -> bool {
+        let mut all = Deflate::new(5, true, 15);
+        RunProbe::default().encoder(src, level(5), &mut all).is_some()
+    }
+
+    /// `nbytes` bytes, of which one in `rarity` is random and the others are 0.
+    fn sparse(nbytes: usize, rarity: u32, rng: &mut XorShift32) -> Vec<u8> {
+        let mut byte = || match rng.next_hi() % rarity {
+            0 => rng.next_hi().to_le_bytes()[1],
+            _ => 0,
+        };
+        (0..nbytes).map(|_| byte()).collect()
+    }
+
+    #[test]
+    fn sparse_bytes_are_recognised() {
+        let mut rng = XorShift32::new(1);
+        for rarity in [100, 120, 150] {
+            for nbytes in [1 << 16, 100_001, 1 << 18] {
+                assert!(is_chosen(&sparse(nbytes, rarity, &mut rng)), "{rarity} {nbytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_data_and_short_streams_are_not() {
+        let mut rng = XorShift32::new(2);
+        assert!(!is_chosen(&[]));
+        assert!(!is_chosen(&sparse(MIN_NBYTES - 1, 100, &mut rng)));
+        for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Sparse) {
+            for nbytes in [65_536, 100_000, 300_000] {
+                assert!(!is_chosen(&kind.bytes(nbytes)), "{} {nbytes}", kind.name());
+            }
+        }
+        // Rows that resemble the one before: what a window of 32 KiB finds.
+        let row = sparse(10_000, 100, &mut rng);
+        assert!(!is_chosen(&row.repeat(20)));
+        // A counter, whose bytes do not come back.
+        let counter: Vec<u8> = (0..100_000_u32).map(|n| (n / 11).to_le_bytes()[0]).collect();
+        assert!(!is_chosen(&counter));
+        let mut all = Deflate::new(7, true, 15);
+        let src = sparse(1 << 16, 100, &mut rng);
+        assert!(RunProbe::default().encoder(&src, level(7), &mut all).is_none());
+    }
+
+    /// Sparse data of many kinds and of all levels: what is chosen is no longer.
+    #[test]
+    fn what_is_chosen_is_no_longer() {
+        let mut rng = XorShift32::new(3);
+        let mut probe = RunProbe::default();
+        let mut chosen = 0;
+        for n in 0..200 {
+            let rarity = 1 << (1 + rng.next_hi() % 9);
+            let most = [1, 2, 4, 20, 255][(rng.next_hi() % 5) as usize];
+            let nbytes = 1 << (16 + rng.next_hi() % 3);
+            let (mut value, mut src) = (0_u32, Vec::new());
+            while src.len() < nbytes {
+                let is_rare = rng.next_hi().is_multiple_of(rarity);
+                let new = 1 + rng.next_hi() % most;
+                value = match (is_rare, n % 4) {
+                    (true, 0 | 1) => new,
+                    (true, 2) => value + new,
+                    (false, 2) => value,
+                    (true, _) => new * 0x0101,
+                    (false, _) => 0,
+                };
+                src.extend_from_slice(&value.to_le_bytes()[..if n % 4 == 3 { 2 } else { 1 }]);
+            }
+            let l = 1 + n % 6;
+            let mut all = Deflate::new(l, true, 15);
+            let mut dest = alloc::vec![0; 2 * src.len()];
+            if let Some(runs) = probe.encoder(&src, level(l), &mut all) {
+                let by_runs = compressed_len(runs, &src, &mut dest).unwrap();
+                let by_all = compressed_len(&mut all, &src, &mut dest).unwrap();
+                assert!(by_runs * 1000 <= by_all * 1005, "{n}: {by_runs} and {by_all}");
+                chosen += 1;
+            }
+            // The strategy is that of the level for which the probe was made.
+            probe = RunProbe { runs: None, ..probe };
+        }
+        assert!(chosen > 20, "{chosen}");
+    }
+}

@@ -2,9 +2,9 @@
 //! byte planes of numbers that are mostly zero.
 //!
 //! All positions of their runs have one hash, so hash chains lead through the whole window and end
-//! with a match that takes as many bits as the run and the byte for which it stands. zlib's strategy
-//! that looks for runs only (`Z_RLE`) is up to nine times as fast there, and its output shorter; on
-//! other data it is longer. Figures: `docs/performance/zlib.md`.
+//! with a match that takes as many bits as the run and the byte for which it stands. zlib's
+//! strategy that looks for runs only (`Z_RLE`) is up to nine times as fast there, and its output
+//! shorter; on other data it is longer. Figures: `docs/performance/zlib.md`.
 
 #![forbid(unsafe_code)]
 

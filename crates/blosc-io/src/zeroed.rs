@@ -30,14 +30,15 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
 /// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
 /// there is new memory.
 ///
-/// On Linux, what grows to 1 MiB gets room for 8 MiB at once: pages that are touched before huge
-/// ones are requested stay small. What is not touched takes no memory there.
+/// On Linux, what grows to 1 MiB gets room for 9 MiB at once: pages that are touched before huge
+/// ones are requested stay small. What is not touched takes no memory there. (Twice as much and so
+/// on is a little more than a power of two, as are data of such a length that do not shrink.)
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
     #[cfg(all(target_os = "linux", not(miri)))]
     if bytes.len().checked_add(more).is_some_and(|len| len > before && GROWING.contains(&len)) {
         // Where there is not as much, less will do.
-        let _ = bytes.try_reserve_exact(2 * LARGE - bytes.len());
+        let _ = bytes.try_reserve_exact(2 * LARGE + LARGE / 4 - bytes.len());
     }
     bytes.try_reserve(more)?;
     if bytes.capacity() > before {

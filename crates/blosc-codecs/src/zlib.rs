@@ -60,7 +60,6 @@ impl Codec for Zlib {
 }
 
 struct Encoder {
-    level: Level,
     deflate: Deflate,
     probe: EntropyProbe,
     runs: RunProbe,
@@ -68,8 +67,9 @@ struct Encoder {
 
 impl Encoder {
     fn new(level: Level) -> Self {
-        let deflate = Deflate::new(i32::from(level.effective()), true, WINDOW_BITS);
-        Self { level, deflate, probe: EntropyProbe::default(), runs: RunProbe::default() }
+        let level = i32::from(level.effective());
+        let deflate = Deflate::new(level, true, WINDOW_BITS);
+        Self { deflate, probe: EntropyProbe::default(), runs: RunProbe::new(level) }
     }
 }
 
@@ -78,7 +78,7 @@ impl StreamEncoder for Encoder {
         if dest.len() <= src.len() && self.probe.is_incompressible(src) {
             return Ok(None);
         }
-        let runs = self.runs.encoder(src, self.level, &mut self.deflate);
+        let runs = self.runs.encoder(src, &mut self.deflate);
         let deflate = runs.unwrap_or(&mut self.deflate);
         deflate.reset();
         match deflate.compress(src, dest, DeflateFlush::Finish) {

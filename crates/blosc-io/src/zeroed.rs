@@ -31,8 +31,8 @@ pub fn zeroed(nbytes: usize) -> Vec<u8> {
 /// there is new memory.
 ///
 /// On Linux, what grows to 1 MiB gets room for 9 MiB at once: pages that are touched before huge
-/// ones are requested stay small. What is not touched takes no memory there. (Twice as much and so
-/// on is a little more than a power of two, as are data of such a length that do not shrink.)
+/// ones are requested stay small. What is not touched takes no memory there. It is 9 MiB and not 8,
+/// so that twice as much is enough for 16 MiB that do not shrink and for what a frame adds.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
     #[cfg(all(target_os = "linux", not(miri)))]

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status, Strategy};
 
-use crate::{Level, lz::load64};
+use crate::lz::load64;
 
 /// Shorter streams (bytes) are too short to tell.
 const MIN_NBYTES: usize = 1 << 16;
@@ -28,8 +28,8 @@ const ENOUGH: usize = 256;
 const WINDOWS: usize = 8;
 
 /// The probe, with what it keeps between streams.
-#[derive(Default)]
 pub(super) struct RunProbe {
+    level: i32,
     /// Hashes of changes by their slot.
     seen: Vec<u32>,
     sample: Vec<u8>,
@@ -39,19 +39,18 @@ pub(super) struct RunProbe {
 }
 
 impl RunProbe {
+    pub(super) fn new(level: i32) -> Self {
+        let (seen, sample, compressed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { level, seen, sample, compressed, runs: None }
+    }
+
     /// The encoder for `src` that looks for runs only, if its output is not expected to be longer
-    /// than that of `all`, which has this level.
-    pub(super) fn encoder(
-        &mut self,
-        src: &[u8],
-        level: Level,
-        all: &mut Deflate,
-    ) -> Option<&mut Deflate> {
-        let level = i32::from(level.effective());
-        if src.len() < MIN_NBYTES || level > MAX_LEVEL || !self.is_sparse(src) {
+    /// than that of `all`, which has the level of the probe.
+    pub(super) fn encoder(&mut self, src: &[u8], all: &mut Deflate) -> Option<&mut Deflate> {
+        if src.len() < MIN_NBYTES || self.level > MAX_LEVEL || !self.is_sparse(src) {
             return None;
         }
-        let config = DeflateConfig { strategy: Strategy::Rle, ..DeflateConfig::new(level) };
+        let config = DeflateConfig { strategy: Strategy::Rle, ..DeflateConfig::new(self.level) };
         let runs = self.runs.get_or_insert_with(|| Deflate::new_with_config(config));
         self.sample.clear();
         for part in src.chunks_exact(src.len() / WINDOWS).take(WINDOWS) {
@@ -152,13 +151,9 @@ mod tests {
 
     use super::*;
 
-    fn level(n: i32) -> Level {
-        Level::try_from(u8::try_from(n).unwrap()).unwrap()
-    }
-
     fn is_chosen(src: &[u8]) -> bool {
         let mut all = Deflate::new(5, true, 15);
-        RunProbe::default().encoder(src, level(5), &mut all).is_some()
+        RunProbe::new(5).encoder(src, &mut all).is_some()
     }
 
     /// `nbytes` bytes, of which one in `rarity` is random and the others are 0.
@@ -198,14 +193,13 @@ mod tests {
         assert!(!is_chosen(&counter));
         let mut all = Deflate::new(7, true, 15);
         let src = sparse(1 << 16, 100, &mut rng);
-        assert!(RunProbe::default().encoder(&src, level(7), &mut all).is_none());
+        assert!(RunProbe::new(7).encoder(&src, &mut all).is_none());
     }
 
     /// Sparse data of many kinds and of all levels: what is chosen is no longer.
     #[test]
     fn what_is_chosen_is_no_longer() {
         let mut rng = XorShift32::new(3);
-        let mut probe = RunProbe::default();
         let mut chosen = 0;
         for n in 0..200 {
             let rarity = 1 << (1 + rng.next_hi() % 9);
@@ -227,14 +221,12 @@ mod tests {
             let l = 1 + n % 6;
             let mut all = Deflate::new(l, true, 15);
             let mut dest = alloc::vec![0; 2 * src.len()];
-            if let Some(runs) = probe.encoder(&src, level(l), &mut all) {
+            if let Some(runs) = RunProbe::new(l).encoder(&src, &mut all) {
                 let by_runs = compressed_len(runs, &src, &mut dest).unwrap();
                 let by_all = compressed_len(&mut all, &src, &mut dest).unwrap();
                 assert!(by_runs * 1000 <= by_all * 1005, "{n}: {by_runs} and {by_all}");
                 chosen += 1;
             }
-            // The strategy is that of the level for which the probe was made.
-            probe = RunProbe { runs: None, ..probe };
         }
         assert!(chosen > 20, "{chosen}");
     }

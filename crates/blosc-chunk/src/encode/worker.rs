@@ -53,13 +53,25 @@ impl Worker {
             return Ok(write_zero_runs(job.plan.nstreams(nbytes), dest));
         };
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
-        let mut end = 0;
-        for stream in block.chunks_exact(block.len() / job.plan.nstreams(block.len())) {
-            match coder.write(stream, &mut dest[end..], &mut self.stream)? {
-                Some(cbytes) => end += cbytes,
-                None => return Ok(None),
+        let len = block.len() / job.plan.nstreams(block.len());
+        let is_only = job.plan.grid.nblocks == 1;
+        // The last streams, if they are stored and not copied yet: the only block of a chunk may
+        // turn out not to fit, and then it needs none of them.
+        let (mut end, mut waiting) = (0, 0);
+        for (n, stream) in block.chunks_exact(len).enumerate() {
+            let room = &mut dest[end..];
+            let Some(coded) = coder.write(stream, room, &mut self.stream)? else { return Ok(None) };
+            if !coded.is_source {
+                coder.store_last(waiting, len, &block[..n * len], &mut dest[..end]);
+            }
+            waiting = if coded.is_source { waiting + 1 } else { 0 };
+            end += 4 + coded.len;
+            if !is_only {
+                coder.store_last(waiting, len, &block[..(n + 1) * len], &mut dest[..end]);
+                waiting = 0;
             }
         }
+        coder.store_last(waiting, len, block, &mut dest[..end]);
         Ok(Some(end))
     }
 
@@ -360,17 +372,17 @@ impl<'a> Coder<'a> {
         Self { encoder, form: job.plan.form(), simd: job.params.registries.simd }
     }
 
-    /// Writes one stream with its size; returns how long both are (bytes), or `None` if they do not
+    /// Writes one stream with its size, or the size alone if it is stored; `None` if both do not
     /// fit. `spare` is for streams that may turn out to fit.
     fn write(
         &mut self,
         data: &[u8],
         dest: &mut [u8],
         spare: &mut Vec<u8>,
-    ) -> Result<Option<usize>> {
+    ) -> Result<Option<Coded>> {
         let Some((size, body)) = dest.split_at_mut_checked(4) else { return Ok(None) };
         let coded = if body.len() >= data.len() {
-            self.code(data, body)?
+            self.code_apart(data, body)?
         } else if !self.encoder.depends_on_room() {
             let Some(coded) = self.shorten(data, body)? else { return Ok(None) };
             coded
@@ -383,16 +395,26 @@ impl<'a> Coder<'a> {
             coded
         };
         size.copy_from_slice(&coded.size);
-        Ok(Some(4 + coded.len))
+        Ok(Some(coded))
+    }
+
+    /// Copies the last `n` streams of `len` bytes of a block, which are stored and the last of
+    /// `dest`, behind their sizes.
+    fn store_last(&self, n: usize, len: usize, block: &[u8], dest: &mut [u8]) {
+        let from = block[block.len() - n * len..].chunks_exact(len);
+        let to = dest.len() - n * (4 + len);
+        for (from, to) in from.zip(dest[to..].chunks_exact_mut(4 + len)) {
+            StoreHint::Cached.copy_read(self.simd, from, &mut to[4..]);
+        }
     }
 
     /// Writes the payload of a stream, for all of which there is room.
     fn code(&mut self, data: &[u8], room: &mut [u8]) -> Result<Coded> {
-        if let Some(coded) = self.shorten(data, room)? {
-            return Ok(coded);
+        let mut coded = self.code_apart(data, room)?;
+        if core::mem::take(&mut coded.is_source) {
+            StoreHint::Cached.copy_read(self.simd, data, &mut room[..data.len()]);
         }
-        StoreHint::Cached.copy_read(self.simd, data, &mut room[..data.len()]);
-        Ok(Coded::stored(data))
+        Ok(coded)
     }
 
     /// The same, but a stream to be stored is not copied yet.

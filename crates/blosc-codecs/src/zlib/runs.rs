@@ -20,6 +20,8 @@ const MIN_NBYTES: usize = 1 << 16;
 const MAX_LEVEL: i32 = 6;
 /// Slots of the table of changes.
 const SLOTS: usize = 1 << 13;
+/// Bytes that are looked at together.
+const STEP: usize = 32;
 /// Bytes after which data may be ruled out.
 const PART_NBYTES: usize = 1 << 12;
 /// Changes that say something.
@@ -67,34 +69,51 @@ impl RunProbe {
 
     /// Whether seven of eight bytes are as the byte before, two fifths of the changes lead back to
     /// the byte before the last change, and few times four changes in a row were there before, with
-    /// the same bytes at the same distances. Most other data are ruled out by their first part.
+    /// the same bytes at the same distances. Most other data are ruled out within their first part.
     fn is_sparse(&mut self, src: &[u8]) -> bool {
         self.seen.clear();
         self.seen.resize(SLOTS, 0);
         let (mut count, mut returns, mut repeated) = (0, 0, 0);
         let mut last = Changes::default();
-        for at in (1..src.len() - 8).step_by(8) {
-            let mut differs = load64(src, at) ^ load64(src, at - 1);
-            while differs != 0 {
-                let byte = differs.trailing_zeros() / 8;
-                differs &= !(0xFF << (8 * byte));
-                let position = at + byte as usize;
-                last.push(src[position], position);
-                count += 1;
-                returns += usize::from(last.is_return());
-                let hash = last.hash();
-                let seen = &mut self.seen[slot(hash)];
-                repeated += usize::from(*seen == tag(hash));
-                *seen = tag(hash);
+        let end = src.len() - STEP;
+        for part in (1..end).step_by(PART_NBYTES) {
+            let part_end = (part + PART_NBYTES).min(end);
+            for step in (part..part_end).step_by(STEP) {
+                let words = [0, 8, 16, 24].map(|n| (step + n, changes(src, step + n)));
+                if words.iter().all(|(_, differs)| *differs == 0) {
+                    continue;
+                }
+                for (at, mut differs) in words {
+                    while differs != 0 {
+                        let byte = differs.trailing_zeros() / 8;
+                        differs &= !(0xFF << (8 * byte));
+                        let position = at + byte as usize;
+                        last.push(src[position], position);
+                        count += 1;
+                        returns += usize::from(last.is_return());
+                        let hash = last.hash();
+                        let seen = &mut self.seen[slot(hash)];
+                        repeated += usize::from(*seen == tag(hash));
+                        *seen = tag(hash);
+                    }
+                }
+                // Too many for the whole part: noise is ruled out after some hundred bytes.
+                if count * 8 > part_end {
+                    return false;
+                }
             }
             // Repetitions may be many in one byte plane and few in the next.
-            let is_unlike = count * 8 > at || returns * 5 < count * 2 || repeated * 2 > count;
-            if at % PART_NBYTES < 8 && count >= ENOUGH && is_unlike {
+            if count >= ENOUGH && (returns * 5 < count * 2 || repeated * 2 > count) {
                 return false;
             }
         }
         count * 8 <= src.len() && returns * 5 >= count * 2 && repeated * 10 <= count
     }
+}
+
+/// A byte that is not 0 for each of eight, from `at` on, that is not as the byte before.
+fn changes(src: &[u8], at: usize) -> u64 {
+    load64(src, at) ^ load64(src, at - 1)
 }
 
 /// The last four changes: bytes, and the distances from one to the next.

@@ -21,6 +21,8 @@ pub(crate) struct ThreadTuner {
     several: Measured,
     /// Chunks since one of both was last forgotten.
     age: u32,
+    /// How often that was, up to [`EARLY_TRIALS`].
+    ntrials: u32,
     /// Whether all threads are used, whatever was measured.
     is_fixed: bool,
 }
@@ -42,6 +44,9 @@ const MAX_SINGLE_TRIAL_SECONDS: f64 = 400e-6;
 const TRIAL_CHUNKS: u32 = 4;
 /// After this number of chunks the slower way is tried again, as data change.
 const MAX_AGE_CHUNKS: u32 = 100;
+/// So many times it is tried sooner, first after a quarter of them: what was measured while threads
+/// were started and caches were filled may be wrong.
+const EARLY_TRIALS: u32 = 2;
 /// Chunks that are too short for the clock (bytes).
 const MIN_MEASURED_NBYTES: usize = 128 << 10;
 
@@ -104,8 +109,9 @@ impl ThreadTuner {
         };
         used.learn(seconds / nbytes as f64);
         self.age += 1;
-        if self.age >= MAX_AGE_CHUNKS {
+        if self.age >= MAX_AGE_CHUNKS >> (EARLY_TRIALS - self.ntrials) {
             (*other, self.age) = (Measured::default(), 0);
+            self.ntrials = EARLY_TRIALS.min(self.ntrials + 1);
         }
     }
 }
@@ -153,8 +159,13 @@ mod tests {
 
     #[test]
     fn the_slower_number_of_threads_is_tried_again() {
-        let slower = jobs(200, 2, [150.0, 170.0]).into_iter().filter(|jobs| *jobs == 2).count();
-        assert_eq!(slower, 8);
+        let jobs = jobs(400, 2, [150.0, 170.0]);
+        let slower: Vec<_> =
+            (0..).zip(jobs).filter(|(_, jobs)| *jobs == 2).map(|(n, _)| n).collect();
+        // The first chunk, then after 25, 50, 100 and 100 chunks.
+        let expected = [0, 5, 6, 7, 25, 26, 27, 28, 75, 76, 77, 78, 175, 176, 177, 178];
+        assert_eq!(slower[..16], expected);
+        assert_eq!(slower[16..], [275, 276, 277, 278, 375, 376, 377, 378]);
     }
 
     #[test]

@@ -131,7 +131,7 @@ with_avx! {
     /// Fills with a byte, by registers where they are as long as a line.
     fill(byte: u8, dest: &mut [u8]): avx2::fill, avx512::fill, dest.fill(byte);
     /// Copies with non-temporal stores.
-    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, streaming::copy,
+    copy_streaming(src: &[u8], dest: &mut [u8]): streaming::copy, avx512::copy_streaming,
         dest.copy_from_slice(src);
     /// Fills with a byte by non-temporal stores.
     fill_streaming(byte: u8, dest: &mut [u8]): streaming::fill, streaming::fill, dest.fill(byte);
@@ -464,6 +464,22 @@ mod tests {
                 }
                 compare_with(unshuffle_streaming, unshuffle, start, typesize, nbytes);
                 compare_with(planes_streaming, unshuffle, start, typesize, nbytes);
+            }
+        }
+    }
+
+    #[test]
+    fn copies_of_some_pages_are_complete() {
+        let by_library: Kernel = |_, _, src, dest| dest.copy_from_slice(src);
+        for start in [0, 1, 16] {
+            for nbytes in [16_383, 16_384, 16_447, 16_448, 40_001] {
+                compare_with(
+                    |simd, _, src, dest| copy_streaming(simd, src, dest),
+                    by_library,
+                    start,
+                    1,
+                    nbytes,
+                );
             }
         }
     }

@@ -129,13 +129,26 @@ pub(crate) fn stores_by_halves() -> bool {
 }
 
 /// Whether registers of 64 bytes are permuted on one port alone, but inserted into from memory on
-/// two: Intel's processors. Of those with VBMI, AMD's have AVX512-BF16 without AVX-VNNI (Zen 4) or
-/// with AVX512-VP2INTERSECT (Zen 5).
+/// two: Intel's processors.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn permutes_on_one_port() -> bool {
-    let is_intels = has_features!(is_x86_feature_detected: "avxvnni")
+    is_intels()
+}
+
+/// Whether a copy from memory is faster if it reads some pages in turns: Intel's processors, which
+/// prefetch in each page on its own.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn prefetches_by_page() -> bool {
+    is_intels()
+}
+
+/// Of the processors with VBMI, AMD's have AVX512-BF16 without AVX-VNNI (Zen 4) or with
+/// AVX512-VP2INTERSECT (Zen 5).
+#[cfg(target_arch = "x86_64")]
+fn is_intels() -> bool {
+    let is_newer = has_features!(is_x86_feature_detected: "avxvnni")
         && !has_features!(is_x86_feature_detected: "avx512vp2intersect");
-    is_intels || !has_features!(is_x86_feature_detected: "avx512bf16")
+    is_newer || !has_features!(is_x86_feature_detected: "avx512bf16")
 }
 
 /// Bytes of a core's second-level cache: what the processor says, or else 1 MiB.

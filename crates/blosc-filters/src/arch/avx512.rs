@@ -20,7 +20,7 @@ use crate::simd::{permutes_on_one_port, stores_by_halves};
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use avx2::{running_sum, running_xor};
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
-pub(super) use copy::{copy, copy_uncached, fill};
+pub(super) use copy::{copy, copy_streaming, copy_uncached, fill};
 
 // Items larger than a lane are loaded and stored lane by lane, for which half the width does as
 // well.

@@ -184,6 +184,18 @@ impl Destination {
         if nbytes >= large { Self::Large } else { below }
     }
 
+    /// The kind for `nbytes` bytes of new memory, no byte of which was touched before. The system
+    /// clears it page by page while it is written, and what it has just cleared is in a cache, so
+    /// that non-temporal stores only write it once more.
+    #[must_use]
+    pub fn for_new_memory(nbytes: usize) -> Self {
+        match Self::for_nbytes(nbytes) {
+            Self::Large if has_avx512() => Self::Outer,
+            Self::Large => Self::Cached,
+            other => other,
+        }
+    }
+
     /// How the destination of one call is written, which has `nbytes` bytes. Even a buffer that is
     /// used again and again leaves the second-level cache if it is longer than that.
     pub(crate) fn stores(self, nbytes: usize) -> StoreHint {
@@ -386,6 +398,9 @@ mod tests {
     fn destinations_grow_with_the_memory_written_before_it_is_read() {
         assert_eq!(Destination::for_nbytes(second_level_cache_nbytes() - 1), Destination::Cached);
         assert_eq!(Destination::for_nbytes(3 * BEYOND_CACHE_NBYTES), Destination::Large);
+        for nbytes in [0, second_level_cache_nbytes(), 3 * BEYOND_CACHE_NBYTES, usize::MAX] {
+            assert_ne!(Destination::for_new_memory(nbytes), Destination::Large);
+        }
     }
 
     #[test]

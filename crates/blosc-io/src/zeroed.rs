@@ -3,7 +3,7 @@
 
 use std::collections::TryReserveError;
 
-/// `nbytes` zeros, as `vec![0; nbytes]`, for what is read or decoded right afterwards.
+/// `len` zeros, as `vec![0; len]`, for what is read or decoded right afterwards.
 ///
 /// The system hands out fresh memory page by page, when a byte of the page is written for the first
 /// time. With pages of 4 KiB that costs as much as decoding what goes there. So on Linux, from 4
@@ -13,18 +13,18 @@ use std::collections::TryReserveError;
 /// As for `vec!`, a number from a file has to be checked before.
 ///
 /// ```
-/// let mut data = blosc_io::zeroed(5 << 20);
-/// assert_eq!(data.len(), 5 << 20);
-/// assert!(data.iter().all(|byte| *byte == 0));
-/// data[..4].copy_from_slice(b"data");
+/// let mut data: Vec<f64> = blosc_io::zeroed(1 << 20);
+/// assert_eq!(data.len(), 1 << 20);
+/// assert!(data.iter().all(|number| *number == 0.0));
+/// data[..2].copy_from_slice(&[0.5, 1.5]);
 /// ```
 #[must_use]
-pub fn zeroed(nbytes: usize) -> Vec<u8> {
+pub fn zeroed<T: Copy + Default>(len: usize) -> Vec<T> {
     #[allow(unused_mut, reason = "for the system that is asked")]
-    let mut bytes = vec![0; nbytes];
+    let mut items = vec![T::default(); len];
     #[cfg(all(target_os = "linux", not(miri)))]
-    ask_for_huge_pages(&mut bytes);
-    bytes
+    ask_for_huge_pages(&mut items);
+    items
 }
 
 /// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
@@ -57,17 +57,18 @@ const LARGE: usize = 4 << 20;
 const GROWING: core::ops::Range<usize> = 1 << 20..LARGE;
 
 #[cfg(all(target_os = "linux", not(miri)))]
-fn ask_for_huge_pages(bytes: &mut Vec<u8>) {
+fn ask_for_huge_pages<T>(items: &mut Vec<T>) {
     use rustix::mm::{Advice, madvise};
 
-    if bytes.capacity() < LARGE {
+    let nbytes = items.capacity().saturating_mul(size_of::<T>());
+    if nbytes < LARGE {
         return;
     }
     // Advice is for whole pages: the first and the last of them are advised as a whole, whatever
     // else is there.
-    let start = bytes.as_mut_ptr();
+    let start = items.as_mut_ptr();
     let into_page = start.addr() % rustix::param::page_size();
-    let (page, len) = (start.wrapping_sub(into_page), into_page + bytes.capacity());
+    let (page, len) = (start.wrapping_byte_sub(into_page), into_page + nbytes);
     // SAFETY: this advice changes no contents, only the size of pages that are still to come, so
     // that it may be given for any memory. All of these pages are there, since each of them has
     // bytes of the allocation.
@@ -101,6 +102,12 @@ mod tests {
             bytes.fill(7);
             assert!(bytes.iter().all(|byte| *byte == 7));
         }
+        for len in [0, 1, (1 << 20) + 3] {
+            let mut numbers: Vec<f32> = zeroed(len);
+            assert_eq!(numbers, vec![0.0; len]);
+            numbers.fill(0.5);
+            assert!(numbers.iter().all(|number| *number == 0.5));
+        }
     }
 
     #[test]
@@ -118,7 +125,7 @@ mod tests {
 
     #[test]
     fn it_grows_and_shrinks_as_any_other() {
-        let mut bytes = zeroed(6 << 20);
+        let mut bytes: Vec<u8> = zeroed(6 << 20);
         bytes.extend([1, 2, 3]);
         bytes.truncate(10);
         bytes.shrink_to_fit();

@@ -31,12 +31,37 @@ pub(super) struct BlockReader<'a> {
     pub options: Budget,
 }
 
+/// What a destination is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Memory that was just allocated, no byte of which was touched.
+    New,
+    /// Memory that the caller had before.
+    Kept,
+}
+
+/// How a destination is written, of which threads may have parts.
+#[derive(Clone, Copy, Debug)]
+struct Whole {
+    destination: Destination,
+    reach: Reach,
+}
+
 impl BlockReader<'_> {
     /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes,
     /// and more than none.
-    pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
+    pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8], memory: Memory) -> Result<()> {
         let budget = self.budget(dest.len() as u64);
-        let whole = dest.len();
+        let nbytes = dest.len();
+        let whole = match memory {
+            Memory::New => {
+                Whole { destination: Destination::for_new_memory(nbytes), reach: Reach::Near }
+            }
+            Memory::Kept => Whole {
+                destination: Destination::for_nbytes(nbytes),
+                reach: Reach::for_nbytes(nbytes, self.schunk.dparams().registries.simd),
+            },
+        };
         // Each thread has a block, and as much again for it as stored.
         let threads = budget.nworkers_for(self.geometry.block_nbytes().saturating_mul(2));
         // Far storage is told of all that is wanted at once, which slices would divide.
@@ -59,21 +84,20 @@ impl BlockReader<'_> {
         .or_else(|_| self.read_slice(axes, budget.at_most(1), dest, whole))
     }
 
-    /// The same with the threads of `budget`; `dest` is a part of a destination of `whole` bytes.
+    /// The same with the threads of `budget`; `dest` is a part of the whole destination.
     fn read_slice(
         &self,
         axes: &[Axis<'_>],
         budget: Budget,
         dest: &mut [u8],
-        whole: usize,
+        whole: Whole,
     ) -> Result<()> {
-        let destination = Destination::for_nbytes(whole);
+        let Whole { destination, reach } = whole;
         let typesize = self.geometry.typesize();
         let in_block = strides(self.geometry.blockshape(), typesize);
         let in_dest = strides(&axes.iter().map(Axis::count).collect::<Vec<_>>(), typesize);
         let at_a_time = self.at_a_time(axes, budget, dest.len() as u64);
         let wanted = BoxBlocks::new(self.geometry, axes, at_a_time);
-        let reach = Reach::for_nbytes(whole, self.schunk.dparams().registries.simd);
         self.read_blocks(budget, wanted, |spans: &Vec<Span<'_>>, block: &mut Block<'_, '_>| {
             let parts = Parts { spans, in_block: &in_block, in_wanted: &in_dest };
             let Some(rows) = Rows::new(parts) else {

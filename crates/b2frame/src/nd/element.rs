@@ -5,6 +5,7 @@ pub mod fields;
 use std::borrow::Cow;
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use blosc_io::zeroed;
 use zerocopy::{FromZeros as _, IntoBytes as _};
 
 use crate::error::Result;
@@ -72,7 +73,7 @@ fn read_bytes(
     nitems: usize,
     read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
 ) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; nitems.saturating_mul(dtype.itemsize())];
+    let mut bytes = zeroed(nitems.saturating_mul(dtype.itemsize()));
     read(&mut bytes)?;
     Ok(bytes)
 }
@@ -128,7 +129,7 @@ macro_rules! plain_elements {
                 nitems: usize,
                 read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
             ) -> Result<Vec<Self>> {
-                let mut items = vec![Self::new_zeroed(); nitems];
+                let mut items = zeroed(nitems);
                 Self::read_into(dtype, &mut items, read)?;
                 Ok(items)
             }

@@ -6,7 +6,7 @@ use blosc_io::zeroed;
 
 use super::array::NdArray;
 use super::axis::{Axis, Steps};
-use super::blocks::{Block, BlockReader, BoxBlocks, Wanted, blocks_at_a_time};
+use super::blocks::{Block, BlockReader, BoxBlocks, Memory, Wanted, blocks_at_a_time};
 use super::geometry::{as_len, unravel};
 use super::item::Place;
 use super::{NdParam, Selection};
@@ -37,7 +37,7 @@ impl NdArray {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
         let mut dest = zeroed(self.checked_len(&axes)?);
-        self.read_axes(&axes, &mut dest)?;
+        self.read_axes_to(Memory::New, &axes, &mut dest)?;
         Ok(dest)
     }
 
@@ -62,6 +62,7 @@ impl NdArray {
         let nbytes = self.checked_len(&axes)?;
         if from == 0 && dest.capacity() < nbytes {
             *dest = zeroed(nbytes);
+            return self.read_axes_to(Memory::New, &axes, dest);
         }
         dest.resize(from.saturating_add(nbytes), 0);
         let (_, part) = dest.split_at_mut(from);
@@ -167,6 +168,16 @@ impl NdArray {
 
     /// Fills `dest` with what the axes select, one for each dimension that is shown.
     pub(super) fn read_axes(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
+        self.read_axes_to(Memory::Kept, axes, dest)
+    }
+
+    /// As [`read_axes`](Self::read_axes), to memory of this kind.
+    pub(super) fn read_axes_to(
+        &self,
+        memory: Memory,
+        axes: &[Axis<'_>],
+        dest: &mut [u8],
+    ) -> Result<()> {
         let nbytes = self.nbytes_of(axes);
         check_len(dest, nbytes)?;
         if nbytes == 0 {
@@ -174,7 +185,7 @@ impl NdArray {
         }
         match self.single_item(axes) {
             Some(index) => self.read_item(&index, dest),
-            None => self.reader().read(&self.stored_axes(axes), dest),
+            None => self.reader().read(&self.stored_axes(axes), dest, memory),
         }
     }
 

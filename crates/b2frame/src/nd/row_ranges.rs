@@ -17,6 +17,7 @@ use blosc_io::zeroed;
 
 use super::NdArray;
 use super::axis::{Axis, Steps};
+use super::blocks::Memory;
 use super::geometry::{Geometry, as_len, unravel};
 use crate::error::{Error, Limited, Result};
 
@@ -60,7 +61,7 @@ impl NdArray {
                 buffer = zeroed(nbytes);
             }
             let bytes = buffer.get_mut(..nbytes).unwrap_or_default();
-            reader.read(&band, bytes)?;
+            reader.read(&band, bytes, Memory::Kept)?;
             sink(bytes)?;
         }
         Ok(())

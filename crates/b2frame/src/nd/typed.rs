@@ -2,6 +2,7 @@
 
 use super::array::NdArray;
 use super::axis::{Axis, Steps};
+use super::blocks::Memory;
 use super::read::lists;
 use super::{Element, NdParam, Selection};
 use crate::error::Result;
@@ -84,7 +85,7 @@ impl NdArray {
     fn read_typed<T: Element>(&self, axes: &[Axis<'_>]) -> Result<Vec<T>> {
         self.check_dtype::<T>()?;
         let nitems = self.checked_len(axes)?.checked_div(self.typesize()).unwrap_or(0);
-        T::read_vec(self.dtype(), nitems, &mut |bytes| self.read_axes(axes, bytes))
+        T::read_vec(self.dtype(), nitems, &mut |bytes| self.read_axes_to(Memory::New, axes, bytes))
     }
 
     fn check_dtype<T: Element>(&self) -> Result<(), NdParam> {

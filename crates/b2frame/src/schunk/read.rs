@@ -6,6 +6,7 @@ use core::ops::Range;
 use blosc_chunk::{Chunk, DParams, Destination, Threads, block::VlChunk};
 use blosc_container::block_cache::BlockCache;
 use blosc_container::pool::{Pooled, Reusable};
+use blosc_io::zeroed;
 
 use super::fetch::ChunkPart;
 use super::{Location, SChunk, check_limit};
@@ -97,7 +98,7 @@ impl SChunk {
         let location = self.locate(nchunk)?;
         let nbytes = location.nbytes();
         check_limit(Limited::Memory, nbytes as u64, self.dparams().limits.max_nbytes)?;
-        let mut dest = vec![0; nbytes];
+        let mut dest = zeroed(nbytes);
         let part = ChunkPart { nchunk, location: &location, range: 0..nbytes };
         self.decode_part(part, &mut dest, &mut self.scratch())?;
         Ok(dest)

@@ -35,7 +35,7 @@ impl CArray {
     /// [`Param`](crate::error::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io`
     /// for the first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
-        self.read_by(self.options.budget.threads, rows, dest)
+        self.read_by(self.options.budget.threads, rows, dest, Destination::for_nbytes(dest.len()))
     }
 
     /// Reads rows; the buffer grows only as chunks are found to hold what the metadata say.
@@ -126,14 +126,19 @@ impl CArray {
         Ok(found)
     }
 
-    /// The same in other threads than the options say.
-    fn read_by(&self, threads: Threads, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
+    /// The same in other threads than the options say, to memory of this kind.
+    fn read_by(
+        &self,
+        threads: Threads,
+        rows: Range<u64>,
+        dest: &mut [u8],
+        destination: Destination,
+    ) -> Result<()> {
         self.check_rows(&rows)?;
         let needed = self.layout.nbytes_of(rows.end - rows.start);
         if dest.len() as u64 != needed {
             return Err(Param::Buffer { found: dest.len() as u64, needed }.into());
         }
-        let destination = Destination::for_nbytes(dest.len());
         let (mut row, mut rest) = (rows.start, dest);
         let mut announced = if self.prefetch_limit() > 0 { row } else { rows.end };
         while row < rows.end {
@@ -201,7 +206,8 @@ impl CArray {
         let nbytes = self.layout.nbytes_of(rows.end - rows.start);
         match usize::try_from(nbytes) {
             Ok(len) if nbytes <= UNPROVEN_NBYTES => {
-                self.read_by(Threads::One, rows, resized(buffer, len))
+                let destination = Destination::for_nbytes(len);
+                self.read_by(Threads::One, rows, resized(buffer, len), destination)
             }
             _ => {
                 buffer.clear();
@@ -223,7 +229,8 @@ impl CArray {
                 usize::try_from(nbytes).map_err(|_| self.limit(nbytes, isize::MAX as u64))?;
             // The files are there for it. Zeros that nobody looked at cost nothing, growing does.
             *bytes = zeroed(nbytes);
-            return self.read_into(rows, bytes);
+            let destination = Destination::for_new_memory(nbytes);
+            return self.read_by(self.options.budget.threads, rows, bytes, destination);
         }
         let mut row = rows.start;
         while row < rows.end {

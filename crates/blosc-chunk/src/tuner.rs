@@ -44,8 +44,8 @@ const MAX_SINGLE_TRIAL_SECONDS: f64 = 400e-6;
 const TRIAL_CHUNKS: u32 = 4;
 /// After this number of chunks the slower way is tried again, as data change.
 const MAX_AGE_CHUNKS: u32 = 100;
-/// So many times it is tried sooner, first after a quarter of them: what was measured while threads
-/// were started and caches were filled may be wrong.
+/// Trials that come sooner, the first after a quarter of these chunks: what was measured while
+/// threads were started and caches were filled may be wrong.
 const EARLY_TRIALS: u32 = 2;
 /// Chunks that are too short for the clock (bytes).
 const MIN_MEASURED_NBYTES: usize = 128 << 10;

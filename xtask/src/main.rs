@@ -16,6 +16,7 @@ mod crash;
 mod damage;
 mod dist;
 mod docs;
+mod emulate;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -83,6 +84,11 @@ const TASKS: &[Task] = &[
         name: "docs",
         run: docs::run,
         help: "make manual pages of docs/*.md and the pictures in docs/images [--only pages] [--program B2]",
+    },
+    Task {
+        name: "emulate",
+        run: emulate::run,
+        help: "run the tests of the libraries on 64-bit Arm, by QEMU [--only PACKAGE]",
     },
     Task {
         name: "fixtures",

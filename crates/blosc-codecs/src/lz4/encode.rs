@@ -18,7 +18,7 @@
 //! Three kinds of tables share 16 KiB each, half of a first-level cache. A block that is shorter
 //! than [`LONG_NBYTES`] has positions of two bytes, and none is out of reach. A longer one has half
 //! as many slots, of four bytes. Blocks up to [`TINY_NBYTES`] count positions on from block to
-//! block, so that the table is cleared for one in 32 of them, or fewer; the others clear it.
+//! block, so that the table is cleared for one in 64 of them, or fewer; the others clear it.
 //!
 //! Why the numbers are what they are, and what failed: `docs/performance/lz4.md`.
 
@@ -43,7 +43,7 @@ const SLOTS: usize = 1 << 13;
 /// within reach of each other, and four bytes are hashed.
 const LONG_NBYTES: usize = (1 << 16) + MATCH_LIMIT - 1;
 /// The longest block whose positions are counted on from those of the block before (bytes).
-const TINY_NBYTES: usize = 1 << 11;
+const TINY_NBYTES: usize = 1 << 10;
 /// Misses after which the step between probes grows by one (bytes).
 const SKIP_TRIGGER: usize = 64;
 /// Probes after which a search goes on in a loop of its own.

@@ -111,7 +111,7 @@ impl RunProbe {
     }
 }
 
-/// A byte that is not 0 for each of eight, from `at` on, that is not as the byte before.
+/// Eight bytes, from `at` on, of which those are 0 that are as the byte before.
 fn changes(src: &[u8], at: usize) -> u64 {
     load64(src, at) ^ load64(src, at - 1)
 }

@@ -53,15 +53,15 @@ pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
 /// prefetches in all of them.
 #[target_feature(enable = "avx2")]
 pub(super) fn copy_pages(src: &[u8], dest: &mut [u8]) {
-    let head = dest.as_ptr().align_offset(LINE).min(dest.len());
-    let (head, rest) = dest.split_at_mut(head);
+    let Some(Parts { head, tiles, tail }) = Parts::new(dest, 1, PAGES * PAGE) else {
+        return dest.copy_from_slice(src);
+    };
     let (from_head, from) = src.split_at(head.len());
-    let (pages, rest) = rest.as_chunks_mut::<{ PAGES * PAGE }>();
-    let (from, from_rest) = from.as_chunks::<{ PAGES * PAGE }>();
+    let (from, from_tail) = from.split_at(from.len() - tail.len());
+    let pages = tiles.as_chunks_mut::<{ PAGES * PAGE / 32 }>().0;
     streaming(|stores| {
-        for (to, from) in pages.iter_mut().zip(from) {
-            let from = from.as_chunks::<STEP>().0;
-            let Ok(to) = <[[__m256i; STEP / 32]]>::mut_from_bytes(to) else { return };
+        for (to, from) in pages.iter_mut().zip(from.as_chunks::<{ PAGES * PAGE }>().0) {
+            let (to, from) = (to.as_chunks_mut::<{ STEP / 32 }>().0, from.as_chunks::<STEP>().0);
             for step in 0..PAGE / STEP {
                 for page in 0..PAGES {
                     let at = page * (PAGE / STEP) + step;
@@ -72,7 +72,7 @@ pub(super) fn copy_pages(src: &[u8], dest: &mut [u8]) {
                 }
             }
         }
-        copy_lines(stores, from_rest, rest);
+        copy_lines(stores, from_tail, tail);
     });
     head.copy_from_slice(from_head);
 }

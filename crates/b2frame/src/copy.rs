@@ -130,6 +130,7 @@ impl<'a> Transcode<'a> {
         start.checksums = self.checksums.unwrap_or(start.checksums);
         let mut writer = SChunkWriter::start(dest, start, self.cparams.clone())?;
         self.append_to(&mut writer)?;
+        writer.compare_source(self.schunk)?;
         writer.finish()
     }
 

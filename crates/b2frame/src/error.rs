@@ -345,6 +345,9 @@ pub enum Corrupt {
     /// The sum of a sealed frame, all other bytes of which are those that were written.
     #[error("the seal is damaged, and nothing else: the data are those that were sealed")]
     Seal,
+    /// The bytes of the frame are not those that the archive around it has a sum of.
+    #[error("the bytes do not have the sum that is stored for them: {why}")]
+    OuterSum { why: String },
     /// A chunk of a sealed frame whose bytes are not those that were written.
     #[error("the bytes of chunk {nchunk} are not those that were sealed")]
     ChunkSum { nchunk: u64 },

@@ -119,7 +119,10 @@ pub use dest::Dest;
 pub use edit::SChunkWriter;
 pub use error::{Error, Result};
 pub use nd::{Element, NdArray, NdParams, NdWriter};
-pub use params::{Checksums, CompressOptions, CopyOptions, EditOptions, FrameParams, OpenOptions};
+pub use params::{
+    Checksums, CompressOptions, CopyOptions, EditOptions, FrameParams, Mismatch, MismatchLog,
+    OpenOptions, OuterSum,
+};
 pub use probe::probe;
 pub use schunk::{ChunkBytes, ChunkInfo, Locked, Reader, SChunk, Scratch, StoredInfo, Usage};
 pub use stream::FrameStream;

@@ -1,8 +1,11 @@
 //! What callers may choose: how a frame is opened, read, checked and written.
 
+use core::fmt;
+use std::{io, sync::Arc};
+
 use blosc_chunk::{CParams, DParams};
 use blosc_container::Budget;
-pub use blosc_container::checksums::Checksums;
+pub use blosc_container::checksums::{Checksums, Mismatch, MismatchLog};
 use blosc_io::{Durability, LockWait};
 
 use crate::lock::Locking;
@@ -24,6 +27,11 @@ pub struct OpenOptions {
     pub dparams: DParams,
     /// Whether to ask for the lock beside the frame, too. Default: where it is in use.
     pub locking: Locking,
+    /// A sum that something around the frame has of its bytes. Default: none.
+    pub outer_sum: OuterSum,
+    /// What happens where a sealed frame has other bytes than those that were sealed
+    /// (`docs/formats/seal.md`, "Readers"). Default: reading fails.
+    pub mismatch: Mismatch,
 }
 }
 
@@ -35,7 +43,35 @@ impl Default for OpenOptions {
             max_index: 64 << 20,
             dparams: DParams::default(),
             locking: Locking::default(),
+            mismatch: Mismatch::default(),
+            outer_sum: OuterSum::default(),
         }
+    }
+}
+
+/// A sum that something around a frame has of its bytes, as an archive has of its members: a frame
+/// without a seal is compared with it where all of it is read.
+#[derive(Clone, Default)]
+pub struct OuterSum(Option<Arc<CompareOuter>>);
+
+/// Compares the bytes: the text tells what is wrong with them.
+type CompareOuter = dyn Fn() -> io::Result<Option<String>> + Send + Sync;
+
+impl OuterSum {
+    /// A sum that `compare` compares with; the text that it returns tells what is wrong.
+    pub fn new(compare: impl Fn() -> io::Result<Option<String>> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(compare)))
+    }
+
+    /// What is wrong, if there is a sum.
+    pub(crate) fn compare(&self) -> io::Result<Option<String>> {
+        self.0.as_ref().map_or(Ok(None), |compare| compare())
+    }
+}
+
+impl fmt::Debug for OuterSum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OuterSum").field(&self.0.is_some()).finish()
     }
 }
 

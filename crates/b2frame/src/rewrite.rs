@@ -7,7 +7,7 @@ use std::path::Path;
 use blosc_io::{FileStore, Lock, LockWait, Sync, WriteAt};
 
 use crate::dest::replace_file;
-use crate::error::{Error, Result};
+use crate::error::{Corrupt, Error, Result};
 use crate::header::{FIXED_LEN, FrameHeader, FrameType};
 use crate::schunk::{ChunkBytes, SChunk};
 use crate::seal::{BodySum, Ending, Mark, Moved, SealFrom, Sealed};
@@ -72,6 +72,11 @@ pub(crate) fn copy_live(
     // Of a seal that is dropped on purpose nothing stays.
     let no_mark = Mark::default();
     let old_mark = if matches!(seal, SealFrom::Nothing) { schunk.state().mark() } else { &no_mark };
+    if let SealFrom::Old(old, _) = seal
+        && !places.is_right(old)
+    {
+        schunk.open_options().mismatch.found(schunk.seal_error(Corrupt::BodySum))?;
+    }
     let seal = places.seal(seal);
     let ending = Ending {
         seal: seal.as_ref(),

@@ -21,6 +21,7 @@ mod usage;
 mod verify;
 
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -36,6 +37,7 @@ use crate::header::{ChunkSize, FrameHeader};
 use crate::legacy::FrameLayout;
 use crate::metalayers::{Metalayer, Metalayers};
 use crate::params::OpenOptions;
+use crate::seal::SealWatch;
 use crate::source::Source;
 use crate::sparse::Folder;
 
@@ -75,6 +77,12 @@ pub struct SChunk {
     context: Arc<ReadContext>,
     /// Of a frame with variable chunk sizes: where each chunk begins in the data.
     starts: OnceLock<Result<Vec<u64>, Corrupt>>,
+    /// Whether chunks are compared with the seal when they are read.
+    is_watched: bool,
+    /// The comparison; `None` in it if there is no seal.
+    watch: OnceLock<Option<SealWatch>>,
+    /// Whether a frame without a seal was found to have its outer sum.
+    is_outer_right: AtomicBool,
 }
 
 /// What reading needs beside the frame: all snapshots of one share it.
@@ -153,7 +161,46 @@ impl SChunk {
     }
 
     fn new(state: Arc<FrameState>, context: Arc<ReadContext>) -> Self {
-        Self { state, context, starts: OnceLock::new() }
+        Self {
+            state,
+            context,
+            starts: OnceLock::new(),
+            is_watched: true,
+            watch: OnceLock::new(),
+            is_outer_right: AtomicBool::new(false),
+        }
+    }
+
+    /// The same frame, read without a look at its seal: by code that reports damage itself.
+    pub(crate) fn unwatched(&self) -> Self {
+        let schunk = Self::new(Arc::clone(&self.state), Arc::clone(&self.context));
+        Self { is_watched: false, ..schunk }
+    }
+
+    /// What has been read of a sealed frame; `None` without a seal, and where it is not looked at.
+    pub(crate) fn watch(&self) -> Option<&SealWatch> {
+        if !self.is_watched || !self.open_options().mismatch.is_compared() {
+            return None;
+        }
+        self.watch.get_or_init(|| SealWatch::new(self)).as_ref()
+    }
+
+    /// Compares a frame without a seal with the sum that something around it has of it.
+    pub(crate) fn compare_outer(&self) -> Result<()> {
+        let OpenOptions { mismatch, outer_sum, .. } = self.open_options();
+        let is_known = self.is_outer_right.load(Ordering::Relaxed);
+        if !self.is_watched || !mismatch.is_compared() || is_known || self.is_sealed() {
+            return Ok(());
+        }
+        let at = self.state.source().base();
+        match outer_sum.compare() {
+            Ok(None) => self.is_outer_right.store(true, Ordering::Relaxed),
+            Ok(Some(why)) => {
+                mismatch.found(Error::Corrupt { at, what: Corrupt::OuterSum { why } })?;
+            }
+            Err(source) => return Err(Error::Io { at, len: self.frame_len(), source }),
+        }
+        Ok(())
     }
 
     /// The parts of the frame.

@@ -1,13 +1,17 @@
 //! Seals: kept up by every change, and told apart from damage and from the work of others.
 
+use std::sync::Arc;
+
 use b2frame::{
-    Checksums, CopyOptions, Dest, Durability, EditOptions, FrameParams, NdArray, NdParams,
-    NdWriter, SChunk, SChunkWriter,
-    error::Param,
+    Budget, Checksums, CopyOptions, Dest, Durability, EditOptions, Error, FrameParams, Mismatch,
+    MismatchLog, NdArray, NdParams, NdWriter, OpenOptions, SChunk, SChunkWriter,
+    error::{Corrupt, Param},
     report::{Note, VerifyOptions},
     seal::{SealState, seal},
     to_cframe,
 };
+use blosc_chunk::Threads;
+use blosc_io::MemStore;
 use blosc_testdata::data::XorShift32 as Rng;
 
 const BOTH: [Checksums; 2] = [Checksums::Body, Checksums::Chunks];
@@ -71,10 +75,8 @@ fn every_flipped_bit_is_noticed_and_its_chunk_named() {
                 SealState::SealDamaged => {
                     assert!(at >= sound.len() - 17, "byte {at}");
                     let report = schunk.verify(&VerifyOptions::default(), |_| {});
-                    let seal = matches!(
-                        report.other[..],
-                        [b2frame::Error::Corrupt { what: b2frame::error::Corrupt::Seal, .. }]
-                    );
+                    let seal =
+                        matches!(report.other[..], [Error::Corrupt { what: Corrupt::Seal, .. }]);
                     assert!(seal && report.bad.is_empty(), "{report:?}");
                 }
                 other => assert!(is_thread_count, "byte {at}: {other:?}"),
@@ -168,11 +170,17 @@ fn damage_is_not_sealed_over() {
     let mut writer = SChunkWriter::open_with(&path, &fast()).unwrap();
     writer.append(&[7; 1000]).unwrap();
     writer.commit().unwrap();
+    assert!(matches!(writer.compact(), Err(Error::Corrupt { what: Corrupt::BodySum, .. })));
+    drop(writer);
+    let open = OpenOptions::default().mismatch(Mismatch::Note(MismatchLog::default()));
+    let mut writer = SChunkWriter::open_with(&path, &fast().open(open.clone())).unwrap();
     writer.compact().unwrap();
     let damaged = SealState::BodyDamaged { chunks: vec![1] };
     assert_eq!(SChunk::open(&path).unwrap().seal_state().unwrap(), damaged);
     let copy = dir.path().join("copy.b2frame");
-    SChunk::open(&path).unwrap().save(&copy).unwrap();
+    let error = SChunk::open(&path).unwrap().save(&copy).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { what: Corrupt::ChunkSum { nchunk: 1 }, .. }));
+    SChunk::open_with(&path, &open).unwrap().save(&copy).unwrap();
     assert_eq!(SChunk::open(&copy).unwrap().seal_state().unwrap(), damaged);
 }
 
@@ -214,7 +222,7 @@ fn a_frame_of_others_is_sealed_in_place() {
 #[test]
 fn a_frame_without_a_seal_stays_so_when_it_is_changed() {
     let mut writer = SChunkWriter::open_in(
-        Box::new(blosc_io::MemStore::new(frame(Checksums::None))),
+        Box::new(MemStore::new(frame(Checksums::None))),
         &EditOptions::default(),
     )
     .unwrap();
@@ -233,7 +241,7 @@ fn the_work_of_other_programs_is_told_from_damage() {
     let report = schunk.verify(&VerifyOptions::default(), |_| {});
     assert!(report.is_ok() && report.notes == [Note::SealBroken], "{report:?}");
     // A change does not pretend to know better.
-    let store = Box::new(blosc_io::MemStore::new(other));
+    let store = Box::new(MemStore::new(other));
     let mut writer = SChunkWriter::open_in(store, &EditOptions::default()).unwrap();
     writer.append(&[1; 500]).unwrap();
     writer.set_vlmeta("w", b"").unwrap();
@@ -266,10 +274,10 @@ fn sixteen_vlmetalayers_leave_room_for_the_fingerprint_alone() {
 fn the_name_of_the_layer_is_taken() {
     let reserved = Param::ReservedName { name: "b2seal" };
     let params = FrameParams::default().vlmetalayer("b2seal", *b"x");
-    assert!(matches!(to_cframe(b"", &params), Err(b2frame::Error::Param(p)) if p == reserved));
+    assert!(matches!(to_cframe(b"", &params), Err(Error::Param(p)) if p == reserved));
     let mut writer = SChunkWriter::in_memory(&FrameParams::default()).unwrap();
     let error = writer.set_vlmeta("b2seal", b"x").unwrap_err();
-    assert!(matches!(error, b2frame::Error::Param(p) if p == reserved));
+    assert!(matches!(error, Error::Param(p) if p == reserved));
 }
 
 #[test]
@@ -365,9 +373,12 @@ fn damage_stays_visible_in_a_copy_with_other_sums() {
         let info = schunk.chunk_infos().next().unwrap().unwrap();
         let last = usize::try_from(info.offset.unwrap() + info.cbytes).unwrap() - 1;
         bad[last] ^= 1;
-        let bad = SChunk::from_cframe(bad).unwrap();
+        let open = OpenOptions::default().mismatch(Mismatch::Note(MismatchLog::default()));
+        let refused = SChunk::from_cframe(bad.clone()).unwrap();
+        let bad = SChunk::from_store_with(Arc::new(MemStore::new(bad)), &open).unwrap();
         for checksums in BOTH {
             let options = CopyOptions::default().checksums(checksums);
+            assert!(refused.copy(&Dest::Memory, &options).is_err());
             let copy = bad.copy(&Dest::Memory, &options).unwrap();
             let state = copy.seal_state().unwrap();
             assert!(matches!(state, SealState::BodyDamaged { .. }), "{from:?} to {checksums:?}");
@@ -396,4 +407,86 @@ fn verifying_reads_each_chunk_once() {
         let (read, allowed) = (store.bytes(), frame_len + 4096);
         assert!(read <= allowed, "{checksums:?}: {read} bytes of {frame_len}");
     }
+}
+
+/// Reads all of a frame in one of the ways there are.
+type ReadAll = fn(&SChunk) -> b2frame::Result<()>;
+
+const WAYS: [(&str, ReadAll); 7] = [
+    ("decode_ordered", |it| {
+        it.decode_ordered(0..it.nchunks(), &Budget::default(), |_, _| Ok::<(), Error>(()))
+    }),
+    ("read_bytes", |it| it.read_bytes(0, &mut vec![0; usize::try_from(it.nbytes()).unwrap()])),
+    ("read_par", |it| {
+        let mut data = vec![0; usize::try_from(it.nbytes()).unwrap()];
+        it.read_par(0..it.nbytes() / it.typesize() as u64, &mut data, Threads::Auto)
+    }),
+    ("decode_chunk", |it| {
+        (0..it.nchunks()).try_for_each(|nchunk| it.decode_chunk(nchunk).map(drop))?;
+        it.compare_seal()
+    }),
+    ("by parts", |it| {
+        let part = it.nbytes() / 7;
+        let read = |n: u64| it.read_bytes(n * part, &mut vec![0; usize::try_from(part).unwrap()]);
+        (0..7).try_for_each(read)?;
+        it.compare_seal()
+    }),
+    ("copy", |it| it.copy(&Dest::Memory, &CopyOptions::default()).map(drop)),
+    ("recompress", |it| {
+        let options = CopyOptions::default().cparams(it.cparams()).chunksize(5000);
+        it.copy(&Dest::Memory, &options).map(drop)
+    }),
+];
+
+#[test]
+fn whoever_reads_all_is_told_of_every_damaged_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f.b2frame");
+    for checksums in BOTH {
+        let good = frame(checksums);
+        let info = SChunk::from_cframe(good.clone()).unwrap().chunk_info(1).unwrap();
+        let at = usize::try_from(info.offset.unwrap() + info.cbytes / 2).unwrap();
+        for place in [None, Some(at), Some(good.len() - 3)] {
+            let mut bytes = good.clone();
+            place.into_iter().for_each(|at| bytes[at] ^= 4);
+            std::fs::write(&path, &bytes).unwrap();
+            for (name, read) in WAYS {
+                for is_file in [true, false] {
+                    let schunk = match is_file {
+                        true => SChunk::open(&path),
+                        false => SChunk::from_cframe(bytes.clone()),
+                    };
+                    let result = read(&schunk.unwrap());
+                    assert_eq!(result.is_err(), place.is_some(), "{name} {place:?} {result:?}");
+                }
+                let log = MismatchLog::default();
+                let open = OpenOptions::default().mismatch(Mismatch::Note(log.clone()));
+                let noted = read(&SChunk::open_with(&path, &open).unwrap());
+                // Damage that does not decode is an error all the same.
+                assert!(noted.is_err() || log.first().is_some() == place.is_some(), "{name}");
+                let open = OpenOptions::default().mismatch(Mismatch::Ignore);
+                let ignored = read(&SChunk::open_with(&path, &open).unwrap());
+                let is_copy = matches!(name, "copy" | "recompress");
+                assert!(is_copy || matches!(ignored, Ok(()) | Err(Error::Chunk { .. })), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_chunk_with_a_sum_is_compared_before_it_is_handed_out() {
+    let mut bad = frame(Checksums::Chunks);
+    let schunk = SChunk::from_cframe(bad.clone()).unwrap();
+    let info = schunk.chunk_info(1).unwrap();
+    bad[usize::try_from(info.offset.unwrap() + info.cbytes - 2).unwrap()] ^= 1;
+    let start = schunk.chunk_nbytes(0).unwrap() as u64;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f.b2frame");
+    std::fs::write(&path, bad).unwrap();
+    let schunk = SChunk::open(&path).unwrap();
+    schunk.read_bytes(start - 8, &mut [0; 8]).unwrap();
+    let error = schunk.read_bytes(start, &mut [0; 8]).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { what: Corrupt::ChunkSum { nchunk: 1 }, .. }));
+    let mut writer = SChunkWriter::open_with(&path, &fast()).unwrap();
+    assert!(writer.write_bytes(start, &[1; 8]).is_err(), "the chunk would go into a new one");
 }

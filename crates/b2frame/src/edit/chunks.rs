@@ -1,6 +1,6 @@
 //! Chunks as wholes: added, replaced, moved and removed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use blosc_chunk::{
     Chunk, Encoder, Kind, Special, SpecialKind, Target, internal::fill_special, special_chunk,
@@ -127,7 +127,9 @@ impl SChunkWriter {
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk), or what is wrong with a chunk.
     pub fn append_chunks(&mut self, other: &SChunk) -> Result<()> {
-        (0..other.nchunks()).try_for_each(|nchunk| self.append_chunk_bytes(&other.chunk(nchunk)?))
+        (0..other.nchunks())
+            .try_for_each(|nchunk| self.append_chunk_bytes(&other.chunk(nchunk)?))?;
+        self.compare_source(other)
     }
 
     /// Appends `nbytes` bytes of a run as one chunk: zeros, NaN, or anything.
@@ -358,19 +360,24 @@ impl SChunkWriter {
     }
 
     /// Puts new chunks in the place of old ones, while those are read, by threads if need be:
-    /// `make` gets the super-chunk as it is, and what takes a number and a compressed chunk, or
-    /// nothing for zeros.
+    /// `make` gets the super-chunk as it is, the sums of its chunks as far as the seal has them, and
+    /// what takes a number and a compressed chunk, or nothing for zeros.
     ///
     /// What was handed over has its place in the end, even if `make` fails.
     pub(crate) fn replace_chunks(
         &mut self,
-        make: impl FnOnce(&SChunk, &mut dyn FnMut(u64, Option<&[u8]>) -> Result<()>) -> Result<()>,
+        make: impl FnOnce(
+            &SChunk,
+            Option<&HashMap<u64, u64>>,
+            &mut dyn FnMut(u64, Option<&[u8]>) -> Result<()>,
+        ) -> Result<()>,
     ) -> Result<()> {
         self.begin()?;
         let (mut stored, mut cbytes) = (vec![], 0_usize);
         let mut storage = Storage::new(&mut self.file, &mut self.files, &self.frame);
         let (seal, schunk) = (&mut self.seal, self.frame.snapshot());
-        let made = make(schunk, &mut |nchunk, chunk| {
+        let old_sums = seal.as_ref().and_then(BodySum::table).cloned();
+        let made = make(schunk, old_sums.as_ref(), &mut |nchunk, chunk| {
             let Some(chunk) = chunk else {
                 stored.push((nchunk, Err(SpecialKind::Zeros)));
                 return Ok(());

@@ -56,16 +56,18 @@ impl SChunkWriter {
     /// As [`append`](Self::append), or what is wrong with a chunk.
     pub fn append_data(&mut self, other: &SChunk, budget: &Budget) -> Result<()> {
         if other.header().flags().vl_blocks() {
-            return (0..other.nchunks()).try_for_each(|nchunk| {
+            (0..other.nchunks()).try_for_each(|nchunk| {
                 let blocks = other.vl_blocks(nchunk)?;
                 self.append_vl(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
-            });
+            })?;
+        } else if self.frame.header().chunksize().fixed().is_some() {
+            other.decode_ordered(0..other.nchunks(), budget, |_, data| self.append(data))?;
+        } else {
+            // Large chunks would come in parts.
+            (0..other.nchunks())
+                .try_for_each(|nchunk| self.append(&other.decode_chunk(nchunk)?))?;
         }
-        if self.frame.header().chunksize().fixed().is_some() {
-            return other.decode_ordered(0..other.nchunks(), budget, |_, data| self.append(data));
-        }
-        // Large chunks would come in parts.
-        (0..other.nchunks()).try_for_each(|nchunk| self.append(&other.decode_chunk(nchunk)?))
+        self.compare_source(other)
     }
 
     /// Replaces the data of a chunk. With a fixed chunk size it must have as many bytes as that;
@@ -148,6 +150,7 @@ impl SChunkWriter {
 
     /// Overwrites a part of a chunk.
     fn patch(&mut self, nchunk: u64, from: usize, bytes: &[u8]) -> Result<()> {
+        self.compare_old(nchunk)?;
         let mut data = self.frame.snapshot().decode_chunk(nchunk)?;
         let to = from.saturating_add(bytes.len());
         data.get_mut(from..to).into_iter().for_each(|part| part.copy_from_slice(bytes));
@@ -170,6 +173,7 @@ impl SChunkWriter {
             return Ok(());
         }
         let Some(last) = self.frame.nchunks().checked_sub(1) else { return Ok(()) };
+        self.compare_old(last)?;
         let tail = self.frame.snapshot().decode_chunk(last)?;
         self.delete(last)?;
         self.tail = tail;

@@ -59,6 +59,20 @@ impl SChunkWriter {
         self.seal.iter_mut().for_each(|seal| seal.add(number));
     }
 
+    /// Makes the sum one of other bytes, in the next commit.
+    pub(crate) fn spoil(&mut self) {
+        self.seal.iter_mut().for_each(BodySum::spoil);
+        self.changed = Changed { vlmeta: true, ..self.changed };
+    }
+
+    /// Compares a chunk whose data go into a new one with its sum, if the seal has one for each.
+    pub(crate) fn compare_old(&self, nchunk: u64) -> Result<()> {
+        match self.seal.as_ref().and_then(BodySum::table) {
+            Some(table) => self.frame.snapshot().compare_with(table, nchunk),
+            None => Ok(()),
+        }
+    }
+
     /// Subtracts the entry of a chunk, which is read for it, if it was not stored just now.
     pub(super) fn unseal_entry(&mut self, nchunk: u64, number: u64) {
         let Some(seal) = &mut self.seal else { return };

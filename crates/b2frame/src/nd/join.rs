@@ -105,10 +105,11 @@ impl NdWriter {
             return Ok(());
         }
         if self.is_alike(&bounds, array) {
-            self.move_chunks(&bounds, array)
+            self.move_chunks(&bounds, array)?;
         } else {
-            self.copy_items(&bounds, array)
+            self.copy_items(&bounds, array)?;
         }
+        self.writer.compare_source(array.schunk())
     }
 
     /// Puts an array after this one along a dimension. In the others they have the same lengths.

@@ -1,6 +1,7 @@
 //! New chunks out of old ones and items: what the threads of a writer do.
 
 use core::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashMap;
 
 use blosc_chunk::{CParams, Encoder, hooks::Prefilter, max_compressed_len};
 use blosc_container::{
@@ -107,6 +108,8 @@ impl NewChunk<'_> {
 /// Makes new chunks of old ones.
 pub(super) struct Patch<'a> {
     pub schunk: &'a SChunk,
+    /// Number to sum of the chunks as they were, if the seal has them.
+    pub old_sums: Option<&'a HashMap<u64, u64>>,
     pub geometry: &'a Geometry,
     pub cparams: CParams,
     pub items: Items<'a>,
@@ -158,6 +161,7 @@ impl<'a> Patch<'a> {
         } else {
             let data = data.get_or_insert_with(|| self.check_out(max_compressed_len(nbytes)));
             let data = resized(&mut data.0, nbytes);
+            self.old_sums.map_or(Ok(()), |sums| self.schunk.compare_with(sums, nchunk))?;
             self.schunk.decode_chunk_into(nchunk, data, scratch)?;
             self.write_spans(spans, data);
             if data.iter().all(|byte| *byte == 0) {

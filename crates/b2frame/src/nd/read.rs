@@ -184,9 +184,11 @@ impl NdArray {
             return Ok(());
         }
         match self.single_item(axes) {
-            Some(index) => self.read_item(&index, dest),
-            None => self.reader().read(&self.stored_axes(axes), dest, memory),
+            Some(index) => self.read_item(&index, dest)?,
+            None => self.reader().read(&self.stored_axes(axes), dest, memory)?,
         }
+        // As many items as there are: all of them, most likely.
+        if nbytes == self.nbytes() { self.schunk.compare_seal() } else { Ok(()) }
     }
 
     pub(super) fn reader(&self) -> BlockReader<'_> {

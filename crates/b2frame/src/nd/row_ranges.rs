@@ -64,6 +64,7 @@ impl NdArray {
             reader.read(&band, bytes, Memory::Kept)?;
             sink(bytes)?;
         }
+        self.schunk().compare_seal()?;
         Ok(())
     }
 }

@@ -342,9 +342,18 @@ impl NdWriter {
         let cparams = self.writer.cparams().clone().threads(within);
         let budget = self.options.at_most(threads);
         let Self { writer, geometry, buffers, .. } = &mut *self;
-        let written = writer.replace_chunks(|schunk, done| {
+        let written = writer.replace_chunks(|schunk, old_sums, done| {
             let is_parallel = threads > 1;
-            let patch = Patch { schunk, geometry, cparams, items, in_items, buffers, is_parallel };
+            let patch = Patch {
+                schunk,
+                old_sums,
+                geometry,
+                cparams,
+                items,
+                in_items,
+                buffers,
+                is_parallel,
+            };
             let mut chunks = Product::new(spans).map(|job| Job { job, weight });
             in_order(
                 budget,

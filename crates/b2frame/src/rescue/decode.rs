@@ -65,7 +65,7 @@ pub(super) fn decode_chunks(
     if is_wrong && take_shape(&mut frame)? {
         damage.push(Damage::Description);
     }
-    let schunk = frame.finish();
+    let schunk = frame.finish().unwatched();
     Ok(Salvage { schunk, chunks, damage, seal: None, value, unreadable, is_opened: false })
 }
 

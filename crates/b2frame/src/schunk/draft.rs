@@ -76,10 +76,11 @@ impl Draft {
         &self.context.options.dparams.registries
     }
 
-    /// The super-chunk as it is.
+    /// The super-chunk as it is. Its chunks are not compared with the seal while they are read:
+    /// editors keep sums of their own, and rescue reads what is damaged.
     pub(crate) fn snapshot(&self) -> &SChunk {
         let (state, context) = (&self.state, &self.context);
-        self.snapshot.get_or_init(|| SChunk::new(state.clone(), context.clone()))
+        self.snapshot.get_or_init(|| SChunk::new(state.clone(), context.clone()).unwatched())
     }
 
     /// Uncompressed size of a chunk (bytes): seldom needs more than the state.
@@ -100,8 +101,8 @@ impl Draft {
 
     /// The super-chunk, after the last change.
     pub(crate) fn finish(self) -> SChunk {
-        let Self { state, context, snapshot } = self;
-        snapshot.into_inner().unwrap_or_else(|| SChunk::new(state, context))
+        let Self { state, context, .. } = self;
+        SChunk::new(state, context)
     }
 }
 

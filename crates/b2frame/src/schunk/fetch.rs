@@ -9,6 +9,7 @@ use blosc_container::chunk_reader::ReadError;
 
 use super::{Location, SChunk, Scratch};
 use crate::error::{Error, Result};
+use crate::seal::{Bytes, bytes_of, is_stored_plain};
 
 /// A part of the data of a chunk.
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ impl SChunk {
     ) -> Result<()> {
         match location {
             Location::Special { kind, .. } => {
+                self.compare_chunk(nchunk, location, Bytes::Unread)?;
                 let at = self.index_position();
                 fill(*kind, self.typesize(), range.start, dest).map_err(|source| Error::Chunk {
                     nchunk,
@@ -50,9 +52,22 @@ impl SChunk {
             Location::Stored { source, at, header } => {
                 let Scratch { bytes, chunk, .. } = scratch;
                 let mut reader = source.chunk_reader(*at, header, bytes, head_len);
-                reader
-                    .decode(range, dest, chunk)
-                    .map_err(|error| located(nchunk, source.position(*at), error))
+                let failed = |error| located(nchunk, source.position(*at), error);
+                let is_whole = range.len() == header.nbytes();
+                if !self.is_compared(nchunk, is_whole) {
+                    return reader.decode(range, dest, chunk).map_err(failed);
+                }
+                if is_whole && is_stored_plain(header) && !source.is_in_memory() {
+                    reader.decode(range, dest, chunk).map_err(failed)?;
+                    return self.compare_chunk(nchunk, location, Bytes::Data(dest));
+                }
+                let read = if is_whole {
+                    Bytes::Whole(reader.bytes().map_err(failed)?)
+                } else {
+                    Bytes::Unread
+                };
+                self.compare_chunk(nchunk, location, read)?;
+                reader.decode(range, dest, chunk).map_err(failed)
             }
         }
     }
@@ -67,12 +82,16 @@ impl SChunk {
     ) -> Result<Fetched<'a>> {
         let (at, content) = match location {
             Location::Special { kind, .. } => {
+                self.compare_chunk(nchunk, location, Bytes::Unread)?;
                 (self.index_position(), Content::Run { kind: *kind, typesize: self.typesize() })
             }
             Location::Stored { source, at, header } => {
                 let position = source.position(*at);
                 let fetched = source.chunk_reader(*at, header, bytes, 0).fetch(ranges);
                 let fetched = fetched.map_err(|error| located(nchunk, position, error))?;
+                if self.is_compared(nchunk, fetched.whole().is_some()) {
+                    self.compare_chunk(nchunk, location, bytes_of(fetched.whole()))?;
+                }
                 (position, Content::Stored(fetched))
             }
         };

@@ -10,6 +10,7 @@ use blosc_container::chunk_reader::MAX_SHORT_NBYTES;
 use super::{SChunk, check_limit};
 use crate::error::{Corrupt, Error, Limited, Result};
 use crate::offsets::Offset;
+use crate::seal::Bytes;
 use crate::source::Source;
 
 /// Where a chunk is, checked.
@@ -100,10 +101,16 @@ impl SChunk {
     /// [`Param::ChunkNumber`](crate::error::Param::ChunkNumber), or what is wrong with the chunk's
     /// place or header.
     pub fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
-        match self.locate(nchunk)? {
-            Location::Special { kind, nbytes } => Ok(ChunkBytes::Special { kind, nbytes }),
+        let location = self.locate(nchunk)?;
+        match &location {
+            Location::Special { kind, nbytes } => {
+                self.compare_chunk(nchunk, &location, Bytes::Unread)?;
+                Ok(ChunkBytes::Special { kind: *kind, nbytes: *nbytes })
+            }
             Location::Stored { source, at, header } => {
-                source.read_vec(at, header.cbytes()).map(ChunkBytes::Stored)
+                let bytes = source.read_vec(*at, header.cbytes())?;
+                self.compare_chunk(nchunk, &location, Bytes::Whole(&bytes))?;
+                Ok(ChunkBytes::Stored(bytes))
             }
         }
     }

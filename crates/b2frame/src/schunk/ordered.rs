@@ -10,6 +10,7 @@ use blosc_container::parallel::{Job, in_order};
 
 use super::{ChunkPart, Location, SChunk, Scratch, check_limit};
 use crate::error::{Error, Limited, Param, Result};
+use crate::seal::Bytes;
 
 /// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them
 /// round shows.
@@ -61,6 +62,7 @@ impl SChunk {
             let param = Param::ChunkNumber { nchunk: nchunks.end, nchunks: self.nchunks() };
             return Err(Error::from(param).into());
         }
+        let is_all = nchunks == (0..self.nchunks());
         let mut parts = Parts::new(self, nchunks, *budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         in_order(
@@ -76,9 +78,14 @@ impl SChunk {
                 result?;
                 sink(part.nchunk, &part.dest)?;
                 buffers.borrow_mut().push(part.dest);
-                Ok(())
+                Ok::<(), E>(())
             },
-        )
+        )?;
+        // After all data, so that whoever writes them out has them all.
+        if is_all {
+            self.compare_seal()?;
+        }
+        Ok(())
     }
 
     /// Decodes a part to its buffer.
@@ -87,6 +94,12 @@ impl SChunk {
         let Part { nchunk, range, location, dest } = &mut part;
         let found = ChunkPart { nchunk: *nchunk, location, range: range.clone() };
         let result = self.decode_part(found, dest, scratch);
+        // Of a chunk in parts, the first one compares all of it.
+        let is_first = range.start == 0 && self.is_unread(*nchunk);
+        let result = result.and_then(|()| match is_first {
+            true => self.compare_chunk(*nchunk, location, Bytes::Unread),
+            false => Ok(()),
+        });
         (part, result)
     }
 }

@@ -38,6 +38,7 @@ impl SChunk {
         if threads == 1 {
             return self.read_bytes(start, dest);
         }
+        let is_all = dest.len() as u64 == self.nbytes();
         let destination = Destination::for_nbytes(dest.len());
         let parts = self.parts_of(start, dest, threads)?;
         for_each(
@@ -50,7 +51,8 @@ impl SChunk {
                 scratch.parts().chunk.set_destination(Destination::Cached);
                 done
             },
-        )
+        )?;
+        if is_all { self.compare_seal() } else { Ok(()) }
     }
 
     /// Cuts a destination for the data from byte `start` on between chunks, and within long ones

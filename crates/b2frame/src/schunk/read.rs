@@ -12,6 +12,7 @@ use super::fetch::ChunkPart;
 use super::{Location, SChunk, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
+use crate::seal::Bytes;
 
 /// Buffers for decoding, kept from chunk to chunk. Each thread has its own.
 #[derive(Debug, Default)]
@@ -133,6 +134,7 @@ impl SChunk {
         };
         let mut scratch = self.scratch();
         let bytes = source.read_chunk(*at, header, &mut scratch.bytes)?;
+        self.compare_chunk(nchunk, &location, Bytes::Whole(bytes))?;
         Chunk::parse(bytes)
             .and_then(|chunk| read(chunk.as_vl()?, &mut scratch.chunk))
             .map_err(|error| Error::Chunk { nchunk, at: source.position(*at), source: error })
@@ -145,7 +147,8 @@ impl SChunk {
     pub fn read_bytes(&self, start: u64, dest: &mut [u8]) -> Result<()> {
         let mut scratch = self.scratch();
         scratch.chunk.set_destination(Destination::for_nbytes(dest.len()));
-        self.read_bytes_with(start, dest, &mut scratch)
+        self.read_bytes_with(start, dest, &mut scratch)?;
+        if dest.len() as u64 == self.nbytes() { self.compare_seal() } else { Ok(()) }
     }
 
     /// The same, with buffers of the caller.
@@ -160,11 +163,10 @@ impl SChunk {
         if end > len {
             return Err(Param::Range { start, end, len }.into());
         }
-        let limit = self.prefetch_limit();
-        if limit > 0 {
-            return self.read_announced(start, dest, limit, scratch);
+        match self.prefetch_limit() {
+            0 => self.read_bytes_now(start, dest, scratch),
+            limit => self.read_announced(start, dest, limit, scratch),
         }
-        self.read_bytes_now(start, dest, scratch)
     }
 
     /// Reads a range that was compared with the data, chunk by chunk.

@@ -88,6 +88,8 @@ impl BufRead for Reader<'_> {
             window.resize(ahead, 0);
             self.decode(&mut window)?;
             (self.window, self.start) = (window, self.at);
+        } else if self.left() == 0 {
+            self.schunk.compare_if_read().map_err(io::Error::other)?;
         }
         Ok(self.ready())
     }

@@ -80,6 +80,14 @@ impl SChunk {
         options: &VerifyOptions,
         mut progress: impl FnMut(Progress),
     ) -> VerifyReport {
+        self.unwatched().verify_all(options, &mut progress)
+    }
+
+    fn verify_all(
+        &self,
+        options: &VerifyOptions,
+        mut progress: &mut dyn FnMut(Progress),
+    ) -> VerifyReport {
         let mut report = VerifyReport::default();
         report.nchunks = self.nchunks();
         self.verify_metadata(&mut report);
@@ -154,13 +162,13 @@ impl SChunk {
     }
 
     /// That the bytes of a chunk, or of something else in the body, are not those that were sealed.
-    fn sum_error(&self, nchunk: Option<u64>) -> Error {
+    pub(crate) fn sum_error(&self, nchunk: Option<u64>) -> Error {
         let Some(nchunk) = nchunk else { return self.seal_error(Corrupt::BodySum) };
         let at = self.stored_at(nchunk).unwrap_or(0);
         Error::Corrupt { at, what: Corrupt::ChunkSum { nchunk } }
     }
 
-    fn seal_error(&self, what: Corrupt) -> Error {
+    pub(crate) fn seal_error(&self, what: Corrupt) -> Error {
         let at = self.frame_len().saturating_sub(16);
         Error::Corrupt { at: self.state.source().position(at), what }
     }

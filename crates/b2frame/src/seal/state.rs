@@ -5,8 +5,8 @@ use std::path::Path;
 use blosc_chunk::error::Blame;
 
 use super::{
-    BodySum, FINGERPRINT_LEN, FINGERPRINT_TYPE, chunk_term, header_sum, is_stored, low_half,
-    tail_term,
+    BodySum, FINGERPRINT_LEN, FINGERPRINT_TYPE, MAX_WRONG_SEAL_BITS, chunk_term, header_sum,
+    is_stored, low_half, tail_term,
 };
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Result};
@@ -37,10 +37,6 @@ pub enum SealState {
         chunks: Vec<u64>,
     },
 }
-
-/// Bits in which a damaged sum may differ from the right one. Sums of different bytes differ in
-/// about 64 of 128 bits, and in so few only once in some 10^13 cases.
-const MAX_WRONG_SEAL_BITS: u32 = 24;
 
 /// What is known of the chunks of a sealed frame while they are read.
 #[derive(Debug, Default)]
@@ -107,6 +103,10 @@ impl SChunk {
     /// # Errors
     /// What the storage says. Damage is no error.
     pub fn seal_state(&self) -> Result<SealState> {
+        self.unwatched().find_seal_state()
+    }
+
+    fn find_seal_state(&self) -> Result<SealState> {
         let Some(mut sums) = ChunkSums::new(self) else {
             let is_broken = self.state().mark().layer.is_some();
             let state =
@@ -170,7 +170,7 @@ impl SChunk {
     }
 
     /// Of chunks that are all one and the same, one stands for all.
-    fn distinct_chunks(&self) -> (u64, u64) {
+    pub(crate) fn distinct_chunks(&self) -> (u64, u64) {
         if self.state().index().is_repeated() {
             (self.nchunks().min(1), self.nchunks())
         } else {
@@ -215,6 +215,27 @@ fn damaged(error: Error, nchunk: u64) -> Result<Option<u64>> {
 }
 
 impl SChunkWriter {
+    /// Makes the seal of the frame one of other bytes, so that the frame counts as damaged: for
+    /// data that were read in spite of a mismatch
+    /// ([`OpenOptions::mismatch`](crate::OpenOptions::mismatch)).
+    ///
+    /// # Errors
+    /// As those of the first change.
+    pub fn spoil_seal(&mut self) -> Result<()> {
+        self.lock()?;
+        self.spoil();
+        Ok(())
+    }
+
+    /// Compares a super-chunk whose chunks or data were appended with its seal.
+    pub(crate) fn compare_source(&mut self, source: &SChunk) -> Result<()> {
+        source.compare_seal()?;
+        match source.open_options().mismatch.is_noted() {
+            true => self.spoil_seal(),
+            false => Ok(()),
+        }
+    }
+
     /// Gives the frame a seal, or another one, with the next commit: of its chunks as they are now,
     /// each of which is read. With [`Checksums::None`], removes it.
     ///

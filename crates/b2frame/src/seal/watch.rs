@@ -1,0 +1,251 @@
+//! Comparing a frame with its seal while it is read.
+//!
+//! Each stored chunk that is read as a whole adds its term, once. A seal with a sum for each chunk
+//! tells at once whether that chunk is right. The body sum tells when all chunks were read:
+//! [`SChunk::compare_seal`], with which every call that reads all data ends, reads the chunks that
+//! are missing.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use blosc_chunk::{Chunk, ChunkHeader};
+use blosc_container::buffer::resized;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{MAX_WRONG_SEAL_BITS, chunk_term, low_half};
+use crate::error::{Corrupt, Error, Result};
+use crate::metalayers::MAX_VLMETALAYERS_WRITTEN;
+use crate::offsets::Offset;
+use crate::schunk::{Location, SChunk};
+use crate::source::Source;
+
+/// Bytes of a chunk that are read at a time for its sum alone.
+const PIECE_NBYTES: usize = 256 << 10;
+
+/// The chunks of a sealed frame that were compared so far.
+#[derive(Debug)]
+pub(crate) struct SealWatch {
+    /// How often each entry of the index counts: of chunks that are one and the same, one is read.
+    times: u128,
+    /// The sums that the seal has, if it has one for each chunk.
+    table: Vec<u64>,
+    /// A bit for each chunk that has been read.
+    seen: Box<[AtomicU64]>,
+    /// Chunks that have not been read.
+    nleft: AtomicU64,
+    /// Sum of the terms so far.
+    sum: Mutex<u128>,
+    /// The result, once all chunks have been read.
+    result: OnceLock<Option<Corrupt>>,
+}
+
+impl SealWatch {
+    /// Of a frame that has a seal.
+    pub(crate) fn new(schunk: &SChunk) -> Option<Self> {
+        let mark = schunk.state().mark();
+        mark.body()?;
+        // Other programs may put anything there. Our layer is missing only where it had no room.
+        let is_full = schunk.vlmeta().len() >= MAX_VLMETALAYERS_WRITTEN;
+        if mark.layer.is_none() && !is_full {
+            return None;
+        }
+        let (nchunks, times) = schunk.distinct_chunks();
+        let table = mark.layer().map(|layer| layer.chunks).unwrap_or_default();
+        let nwords = usize::try_from(nchunks.div_ceil(64)).unwrap_or(usize::MAX);
+        Some(Self {
+            times: times.into(),
+            table,
+            seen: (0..nwords).map(|_| AtomicU64::new(0)).collect(),
+            nleft: AtomicU64::new(nchunks),
+            sum: Mutex::new(0),
+            result: OnceLock::new(),
+        })
+    }
+
+    fn is_complete(&self) -> bool {
+        self.nleft.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether a chunk has not been read.
+    fn wants(&self, nchunk: u64) -> bool {
+        self.word(nchunk).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit == 0)
+    }
+
+    fn word(&self, nchunk: u64) -> Option<(&AtomicU64, u64)> {
+        let nchunk = if self.times > 1 { 0 } else { nchunk };
+        let word = self.seen.get(usize::try_from(nchunk / 64).ok()?)?;
+        Some((word, 1 << (nchunk % 64)))
+    }
+
+    /// Notes a chunk and its term, 0 for a run that the index alone has. Whether the term is that
+    /// of the table, if there is one.
+    fn note(&self, nchunk: u64, term: u128) -> bool {
+        let entry = usize::try_from(nchunk).ok().and_then(|at| self.table.get(at));
+        let is_right = entry.is_none_or(|sum| *sum == low_half(term));
+        let Some((word, bit)) = self.word(nchunk) else { return is_right };
+        if word.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
+            *sum = sum.wrapping_add(term.wrapping_mul(self.times));
+            drop(sum);
+            self.nleft.fetch_sub(1, Ordering::AcqRel);
+        }
+        is_right
+    }
+
+    /// What the body sum says, after all chunks.
+    fn compare(&self, schunk: &SChunk) -> Result<Option<Corrupt>> {
+        let sum = *self.sum.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = sum.wrapping_add(schunk.tail_sum()?);
+        let mark = schunk.state().mark();
+        let nwrong = (mark.body().unwrap_or(0) ^ found).count_ones();
+        Ok(match nwrong {
+            0 if mark.has_type() => None,
+            0..=MAX_WRONG_SEAL_BITS => Some(Corrupt::Seal),
+            _ => Some(Corrupt::BodySum),
+        })
+    }
+}
+
+/// Bytes of a stored chunk to be compared.
+#[derive(Clone, Copy)]
+pub(crate) enum Bytes<'a> {
+    /// All of them.
+    Whole(&'a [u8]),
+    /// The data of a chunk that is stored without compression, which follow its header.
+    Data(&'a [u8]),
+    /// None: they are read for it.
+    Unread,
+}
+
+impl SChunk {
+    /// Compares the frame with its seal: what was read so far counts, the chunks that are missing
+    /// are read now. Calls that read all data do so at their end; code that reads all of a frame
+    /// part by part calls this before believing it. A frame without a seal is compared with
+    /// [`OpenOptions::outer_sum`](crate::OpenOptions::outer_sum), if there is one.
+    ///
+    /// # Errors
+    /// [`Corrupt::ChunkSum`], [`Corrupt::BodySum`] or [`Corrupt::Seal`], unless
+    /// [`OpenOptions::mismatch`](crate::OpenOptions::mismatch) has them noted; what the storage
+    /// says; what is wrong with the place or header of a chunk.
+    pub fn compare_seal(&self) -> Result<()> {
+        let Some(watch) = self.watch() else { return self.compare_outer() };
+        for nchunk in (0..self.distinct_chunks().0).take_while(|_| !watch.is_complete()) {
+            if watch.wants(nchunk) {
+                self.compare_chunk(nchunk, &self.locate(nchunk)?, Bytes::Unread)?;
+            }
+        }
+        let result = match watch.result.get() {
+            Some(result) => result,
+            None => {
+                let result = watch.compare(self)?;
+                watch.result.get_or_init(|| result)
+            }
+        };
+        let Some(what) = result else { return Ok(()) };
+        self.found_mismatch(self.seal_error(what.clone()))
+    }
+
+    /// Fails, or notes the mismatch. Where another program has changed the frame meanwhile, its
+    /// bytes may be those of another state, and say nothing of this one.
+    fn found_mismatch(&self, error: Error) -> Result<()> {
+        match self.reopen() {
+            Ok(None) => self.open_options().mismatch.found(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same if all chunks have been read; nothing is read for it but the end of the frame.
+    pub(crate) fn compare_if_read(&self) -> Result<()> {
+        match self.watch().is_some_and(SealWatch::is_complete) {
+            true => self.compare_seal(),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a chunk has to be compared that is read now: as a whole, or any part of it if the
+    /// seal has a sum for each chunk.
+    pub(crate) fn is_compared(&self, nchunk: u64, is_whole: bool) -> bool {
+        let Some(watch) = self.watch() else { return false };
+        (is_whole || !watch.table.is_empty()) && watch.wants(nchunk)
+    }
+
+    /// Whether the seal says nothing of parts of this chunk, but would of all of it.
+    pub(crate) fn is_unread(&self, nchunk: u64) -> bool {
+        self.watch().is_some_and(|watch| watch.wants(nchunk))
+    }
+
+    /// Compares a chunk that is read now.
+    pub(crate) fn compare_chunk(
+        &self,
+        nchunk: u64,
+        location: &Location,
+        bytes: Bytes<'_>,
+    ) -> Result<()> {
+        let Some(watch) = self.watch().filter(|watch| watch.wants(nchunk)) else { return Ok(()) };
+        let term = match (self.offset_of(nchunk)?, location) {
+            (Offset::Stored(number), Location::Stored { source, at, header }) => match bytes {
+                Bytes::Whole(bytes) => chunk_term(number, bytes),
+                Bytes::Data(data) => term_around(number, (source, *at), header, data)?,
+                Bytes::Unread => term_of_stored(number, (source, *at), header.cbytes())?,
+            },
+            _ => 0,
+        };
+        if watch.note(nchunk, term) {
+            return Ok(());
+        }
+        self.found_mismatch(self.sum_error(Some(nchunk)))
+    }
+
+    /// Compares a chunk, which is read for it, with its entry of a table, if there is one.
+    pub(crate) fn compare_with(&self, table: &HashMap<u64, u64>, nchunk: u64) -> Result<()> {
+        let (offset, location) = (self.offset_of(nchunk)?, self.locate(nchunk)?);
+        if let (Offset::Stored(number), Location::Stored { source, at, header }) =
+            (offset, location)
+            && let Some(entry) = table.get(&number)
+            && low_half(term_of_stored(number, (&source, at), header.cbytes())?) != *entry
+        {
+            return self.open_options().mismatch.found(self.sum_error(Some(nchunk)));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the data of a chunk are its bytes after the header, and can stand for them.
+pub(crate) fn is_stored_plain(header: &ChunkHeader) -> bool {
+    header.is_memcpyed()
+        && header.header_len().checked_add(header.nbytes()) == Some(header.cbytes())
+}
+
+/// The term of a chunk whose data are at hand, and its header is not.
+fn term_around(
+    number: u64,
+    (source, at): (&Source, u64),
+    header: &ChunkHeader,
+    data: &[u8],
+) -> Result<u128> {
+    let mut head = [0; ChunkHeader::MAX_LEN];
+    let head = head.get_mut(..header.header_len()).unwrap_or_default();
+    source.read_into(at, head)?;
+    let mut hasher = Xxh3::with_seed(number);
+    hasher.update(head);
+    hasher.update(data);
+    Ok(hasher.digest128())
+}
+
+/// The term of a chunk that is read for it, piece by piece.
+fn term_of_stored(number: u64, (source, at): (&Source, u64), cbytes: usize) -> Result<u128> {
+    let (mut hasher, mut buffer, mut done) = (Xxh3::with_seed(number), vec![], 0);
+    while done < cbytes {
+        let piece = resized(&mut buffer, cbytes.saturating_sub(done).min(PIECE_NBYTES));
+        source.read_into(at.saturating_add(done as u64), piece)?;
+        hasher.update(piece);
+        done = done.saturating_add(piece.len());
+    }
+    Ok(hasher.digest128())
+}
+
+/// The bytes of a chunk that was read, as they are compared.
+pub(crate) fn bytes_of<'a>(chunk: Option<&Chunk<'a>>) -> Bytes<'a> {
+    chunk.map_or(Bytes::Unread, |chunk| Bytes::Whole(chunk.bytes()))
+}

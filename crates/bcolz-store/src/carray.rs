@@ -2,6 +2,7 @@
 
 mod blocks;
 mod chunks;
+mod compare;
 mod info;
 mod item_files;
 mod objects;
@@ -11,7 +12,7 @@ mod verify;
 
 use core::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use blosc_container::{block_cache::BlockCache, pool::Pool};
 use blosc_dtype::Dtype;
@@ -30,6 +31,7 @@ use crate::tree::{DirTree, Tree};
 use crate::worker::Worker;
 use crate::{OpenOptions, StorageParams, fill};
 use blosc_dtype::json::Json;
+use compare::Compared;
 
 /// An array that can be read; see the [crate] for an example.
 ///
@@ -50,6 +52,8 @@ pub struct CArray {
     pool: Arc<Pool<Worker>>,
     /// Shared as well.
     cache: Arc<Mutex<BlockCache>>,
+    /// Checksums, and which files were compared with them. Shared, too.
+    compared: Arc<OnceLock<Compared>>,
 }
 
 impl CArray {
@@ -100,7 +104,7 @@ impl CArray {
             Err(_) => None,
         };
         let notes = faults.into_iter().map(|fault| Note { path: path.to_owned(), fault }).collect();
-        Ok(Self {
+        let array = Self {
             tree,
             path: path.to_owned(),
             layout,
@@ -111,7 +115,13 @@ impl CArray {
             options: options.clone(),
             pool: Arc::default(),
             cache: Arc::new(Mutex::new(BlockCache::new(options.cache))),
-        })
+            compared: Arc::default(),
+        };
+        // They came with the other metadata, and would take a round of their own later.
+        if array.prefetch_limit() > 0 {
+            array.has_sums();
+        }
+        Ok(array)
     }
 
     /// Rows.

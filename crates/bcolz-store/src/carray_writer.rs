@@ -27,7 +27,7 @@ use blosc_io::tree::TreeLock;
 use crate::carray::CArray;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
-use crate::files::{join, lock_exclusive, read_metadata};
+use crate::files::{is_missing, join, lock_exclusive, read_metadata};
 use crate::layout::{Layout, chunk_path};
 use crate::leftovers;
 use crate::meta::{self, Attrs, Sizes, Storage};
@@ -81,6 +81,9 @@ pub struct CArrayWriter {
     sums: Option<Sums>,
     /// Whether the sums on disk are not these.
     sums_changed: bool,
+    /// Whether the sums on disk go with the next flush: the partial chunk did not match its own, and
+    /// goes into a new one all the same.
+    drops_sums: bool,
     /// None of a column, as the table is locked.
     lock: Option<Box<dyn TreeLock>>,
 }
@@ -162,13 +165,14 @@ impl CArrayWriter {
         }
         let tail = array.read(array.len() - array.nleftover()..array.len())?;
         let mut sums_changed = false;
+        let drops_sums = array.options.mismatch.is_noted();
         let sums = match Sums::read(&*array.tree, &array.path)? {
             Found::Sums(mut sums) => {
                 let before = sums.clone();
                 // Chunks that cannot be read are left to verifying.
                 let updated = sums.update(&array);
                 sums_changed = sums != before;
-                updated.ok().map(|()| sums)
+                updated.ok().map(|()| sums).filter(|_| !drops_sums)
             }
             Found::Missing | Found::Damaged => None,
         };
@@ -176,6 +180,7 @@ impl CArrayWriter {
         let CArray { tree, path, layout, storage, sizes, options, .. } = array;
         let mut writer = Self::new(tree, path, options, (sizes, storage, layout), attrs);
         (writer.tail, writer.sums, writer.sums_changed) = (tail, sums, sums_changed);
+        writer.drops_sums = drops_sums;
         for inner in ["", "meta", "data"] {
             leftovers::remove_pending(&*writer.tree, &join(&writer.path, inner))?;
         }
@@ -205,6 +210,7 @@ impl CArrayWriter {
             options,
             sums: None,
             sums_changed: false,
+            drops_sums: false,
             lock: None,
         }
     }
@@ -318,6 +324,13 @@ impl CArrayWriter {
 
     /// The last step: the checksums, which are of the state that counts now.
     pub(crate) fn flush_sums(&mut self) -> Result<()> {
+        if core::mem::take(&mut self.drops_sums) {
+            let path = sums_path(&self.path);
+            let removed = self.tree.remove(&path);
+            removed.or_else(|error| {
+                if is_missing(&error) { Ok(()) } else { Err(Error::io(&path, error)) }
+            })?;
+        }
         if let Some(sums) = self.sums.as_mut().filter(|_| self.sums_changed) {
             sums.len = self.layout.len();
             sums.chunks.truncate(usize::try_from(self.layout.nchunks()).unwrap_or(usize::MAX));

@@ -80,6 +80,11 @@ impl ChunkFile {
         }
     }
 
+    /// Its path in the tree.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The number of the chunk.
     pub(crate) fn nchunk(&self) -> u64 {
         self.nchunk

@@ -99,7 +99,10 @@ pub mod verify;
 pub mod walk;
 mod worker;
 
-pub use blosc_container::{Budget, checksums::Checksums};
+pub use blosc_container::{
+    Budget,
+    checksums::{Checksums, Mismatch, MismatchLog},
+};
 pub use blosc_dtype::Dtype;
 pub use blosc_dtype::json::Json;
 pub use blosc_io::{Durability, LockWait, tree};

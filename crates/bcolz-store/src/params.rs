@@ -1,7 +1,7 @@
 //! What callers may choose: how data sets are read, and how arrays are compressed.
 
 use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, setters};
-use blosc_container::Budget;
+use blosc_container::{Budget, checksums::Mismatch};
 use blosc_io::LockWait;
 
 setters! {
@@ -24,6 +24,9 @@ pub struct OpenOptions {
     pub broken_columns: BrokenColumns,
     /// How a writer waits for another one. Default: 60 seconds.
     pub lock: LockWait,
+    /// What happens where a file is not the one that its checksum was taken of
+    /// (`docs/formats/bcolz.md`, "Checksums"). Default: reading fails.
+    pub mismatch: Mismatch,
 }
 }
 
@@ -36,6 +39,7 @@ impl Default for OpenOptions {
             max_nbytes: u64::MAX,
             broken_columns: BrokenColumns::default(),
             lock: LockWait::default(),
+            mismatch: Mismatch::default(),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::files::join;
 use crate::layout::chunk_path;
 use crate::meta;
 use crate::names::names_path;
+use crate::sums::sums_path;
 use crate::tree::Tree;
 
 /// A file up to this size (bytes) is fetched as a whole: its blocks would take another round.
@@ -38,6 +39,7 @@ pub(crate) fn announce_metadata(tree: &dyn Tree, path: &str) {
             meta::sizes_path(&array),
             meta::storage_path(&array),
             meta::attrs_path(&array),
+            sums_path(&array),
         ]);
     }
     let mut nbytes = 0_u64;
@@ -115,9 +117,11 @@ impl CArray {
         longer
     }
 
-    /// Whether all of a file of `len` bytes is fetched for these bytes of its data.
+    /// Whether all of a file of `len` bytes is fetched for these bytes of its data. A file with a
+    /// checksum is: all of it is compared.
     fn is_whole(&self, len: u64, bytes: &Range<usize>) -> bool {
-        len <= MAX_WHOLE_NBYTES || bytes.len() as u64 > self.layout.chunk_nbytes() / 2
+        let is_most = bytes.len() as u64 > self.layout.chunk_nbytes() / 2;
+        len <= MAX_WHOLE_NBYTES || is_most || self.has_sums()
     }
 
     fn parts_to_announce(&self, rows: Range<u64>) -> Vec<ChunkPart> {

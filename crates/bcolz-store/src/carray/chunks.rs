@@ -66,7 +66,7 @@ impl CArray {
         let file = ChunkFile::parse(file, path, self.expected(nchunk))?;
         match stamp.and_then(|stamp| self.block_to_keep(&file, &bytes, stamp)) {
             Some((block, stamp)) => self.decode_kept(&file, (block, stamp), bytes, dest, worker),
-            None => decode(&file, bytes, dest, worker),
+            None => self.decode_file(&file, bytes, dest, worker),
         }
     }
 
@@ -97,7 +97,7 @@ impl CArray {
     ) -> Result<()> {
         let mut data = core::mem::take(&mut worker.spare);
         data.resize(block.len(), 0);
-        decode(file, block.clone(), &mut data, worker)?;
+        self.decode_file(file, block.clone(), &mut data, worker)?;
         let start = bytes.start - block.start;
         dest.copy_from_slice(&data[start..start + bytes.len()]);
         let block = Block { number: file.nchunk(), bytes: block, stamp: Some(stamp), data };
@@ -127,37 +127,44 @@ impl CArray {
         let file = self.open_chunk(nchunk)?;
         // Compared with the position of the chunk in the array and with the limits.
         dest.resize(file.header.nbytes(), 0);
-        decode(&file, 0..dest.len(), dest, worker)?;
+        self.decode_file(&file, 0..dest.len(), dest, worker)?;
         Ok(file.header)
     }
 
-    /// The same, with the checksum of the file.
+    /// Decodes a part of a chunk, whose file is compared with its checksum.
+    fn decode_file(
+        &self,
+        file: &ChunkFile,
+        bytes: Range<usize>,
+        dest: &mut [u8],
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let Worker { scratch, packed, .. } = worker;
+        let mut reader = file.reader(packed);
+        self.compare_file(file, &mut reader)?;
+        reader.decode(bytes, dest, scratch).map_err(|error| file.error(error))
+    }
+
+    /// The same, with the checksum of the file if it is wanted, which is not compared.
     pub(super) fn decode_summed(
         &self,
         nchunk: u64,
+        is_summed: bool,
         dest: &mut Vec<u8>,
         worker: &mut Worker,
-    ) -> Result<(ChunkHeader, FileSum)> {
+    ) -> Result<(ChunkHeader, Option<FileSum>)> {
         let file = self.open_chunk(nchunk)?;
         let Worker { scratch, packed, .. } = worker;
         let mut reader = file.reader(packed);
-        let sum = FileSum::of_chunk(reader.bytes().map_err(|error| file.error(error))?);
+        let sum = match is_summed {
+            true => Some(FileSum::of_chunk(reader.bytes().map_err(|error| file.error(error))?)),
+            false => None,
+        };
         dest.resize(file.header.nbytes(), 0);
         let decoded = reader.decode(0..dest.len(), dest, scratch);
         decoded.map_err(|error| file.error(error))?;
         Ok((file.header, sum))
     }
-}
-
-fn decode(
-    file: &ChunkFile,
-    bytes: Range<usize>,
-    dest: &mut [u8],
-    worker: &mut Worker,
-) -> Result<()> {
-    let Worker { scratch, packed, .. } = worker;
-    let decoded = file.reader(packed).decode(bytes, dest, scratch);
-    decoded.map_err(|error| file.error(error))
 }
 
 /// The block that holds all these data, if there is one that has to be decoded and that has more

@@ -129,7 +129,9 @@ impl Indexed {
         let file = chunk_file::open(&*array.tree, &path)?;
         let Some(stamp) = settled_stamp(file.stamp()) else { return Ok(None) };
         let file = ChunkFile::parse(file, path, array.expected(nchunk))?;
-        let bytes = file.reader(packed).into_bytes().map_err(|error| file.error(error))?;
+        let mut reader = file.reader(packed);
+        array.compare_file(&file, &mut reader)?;
+        let bytes = reader.into_bytes().map_err(|error| file.error(error))?;
         let index = Chunk::parse(bytes)
             .ok()
             .and_then(|chunk| ItemIndex::new(&chunk))

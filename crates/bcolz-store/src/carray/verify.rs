@@ -86,14 +86,9 @@ impl CArray {
             let make = || (Worker::new(&self.options.dparams), Vec::new());
             let nworkers = options.budget.nworkers().min(slots.len());
             let Ok(()) = for_each(nworkers, slots.iter_mut(), make, |(worker, data), slot| {
-                slot.result = if is_summed {
-                    self.decode_summed(slot.nchunk, data, worker).map(|(header, sum)| {
-                        Some(Read { nbytes: data.len(), header, sum: Some(sum) })
-                    })
-                } else {
-                    self.decode_chunk(slot.nchunk, data, worker)
-                        .map(|header| Some(Read { nbytes: data.len(), header, sum: None }))
-                };
+                slot.result = self
+                    .decode_summed(slot.nchunk, is_summed, data, worker)
+                    .map(|(header, sum)| Some(Read { nbytes: data.len(), header, sum }));
                 Ok::<(), Infallible>(())
             });
             for mut slot in slots {

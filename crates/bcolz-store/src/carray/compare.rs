@@ -1,0 +1,118 @@
+//! Comparing the files of chunks with their checksums while they are read.
+//!
+//! A file is compared when it is read first, as a whole even if a part of it is wanted. Writers mark
+//! a sum as not known before they replace the file (`sums.rs`): where a file differs, sums that have
+//! changed meanwhile say that it is one of a later state, and nothing is wrong.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use blosc_container::chunk_reader::ChunkReader;
+
+use super::CArray;
+use crate::chunk_file::ChunkFile;
+use crate::error::{Corrupt, Error, Result};
+use crate::files::read_metadata;
+use crate::meta;
+use crate::sums::{FileSum, Found, Sums, sums_path};
+
+/// The checksums of an array that is read.
+#[derive(Debug)]
+pub(super) enum Compared {
+    /// There are none, or they are of another state than the one that was opened.
+    Nothing,
+    /// Their file is damaged.
+    Damaged,
+    /// Those of the files, with a bit for each file that was compared.
+    Files(Sums, Box<[AtomicU64]>),
+}
+
+impl CArray {
+    /// Compares a chunk whose file was opened, unless that was done before; `reader` reads it.
+    pub(super) fn compare_file(
+        &self,
+        file: &ChunkFile,
+        reader: &mut ChunkReader<'_>,
+    ) -> Result<()> {
+        if !self.options.mismatch.is_compared() {
+            return Ok(());
+        }
+        let found = match self.compared()? {
+            Compared::Nothing => return Ok(()),
+            Compared::Damaged => {
+                return self
+                    .options
+                    .mismatch
+                    .found(Error::corrupt(sums_path(&self.path), Corrupt::SumsDamaged));
+            }
+            Compared::Files(sums, seen) => {
+                if !is_first(seen, file.nchunk()) {
+                    return Ok(());
+                }
+                let bytes = reader.bytes().map_err(|error| file.error(error))?;
+                let found = FileSum::of_chunk(bytes);
+                match sums.mismatch(file.nchunk(), found) {
+                    Some(what) if !self.is_later_state(sums)? => what,
+                    _ => return Ok(()),
+                }
+            }
+        };
+        self.options.mismatch.found(Error::corrupt(file.path(), found))
+    }
+
+    /// Whether the files of chunks are compared with checksums.
+    pub(crate) fn has_sums(&self) -> bool {
+        let is_compared = self.options.mismatch.is_compared();
+        is_compared && matches!(self.compared(), Ok(Compared::Files(..)))
+    }
+
+    /// The checksums, read when the first chunk is.
+    fn compared(&self) -> Result<&Compared> {
+        if let Some(compared) = self.compared.get() {
+            return Ok(compared);
+        }
+        let compared = match Sums::read(&*self.tree, &self.path)? {
+            Found::Missing => Compared::Nothing,
+            Found::Damaged => Compared::Damaged,
+            Found::Sums(sums) if self.is_opened_state(&sums)? => {
+                let nwords = sums.chunks.len().div_ceil(64);
+                Compared::Files(sums, (0..nwords).map(|_| AtomicU64::new(0)).collect())
+            }
+            Found::Sums(_) => Compared::Nothing,
+        };
+        Ok(self.compared.get_or_init(|| compared))
+    }
+
+    /// Whether sums are of the `meta/sizes` that is there, and that of the state that was opened.
+    fn is_opened_state(&self, sums: &Sums) -> Result<bool> {
+        let bytes = read_metadata(&*self.tree, &meta::sizes_path(&self.path))?.unwrap_or_default();
+        let parsed = meta::parse_object(&self.path, &bytes)
+            .and_then(|json| meta::Sizes::parse(&json, &self.path));
+        let is_opened = parsed.is_ok_and(|parsed| parsed == self.sizes);
+        Ok(is_opened && FileSum::of_file(&bytes) == sums.sizes)
+    }
+
+    /// Whether a writer has changed the array since its sums were read.
+    fn is_later_state(&self, sums: &Sums) -> Result<bool> {
+        Ok(match Sums::read(&*self.tree, &self.path)? {
+            Found::Sums(now) => now != *sums || !self.is_opened_state(&now)?,
+            Found::Missing | Found::Damaged => true,
+        })
+    }
+}
+
+impl Sums {
+    /// What is wrong with a file whose sum is this; of one that changed its length, nothing is
+    /// known.
+    pub(super) fn mismatch(&self, nchunk: u64, found: FileSum) -> Option<Corrupt> {
+        let stored = self.chunks.get(usize::try_from(nchunk).ok()?)?;
+        (stored.is_known() && stored.nbytes == found.nbytes && stored.sum != found.sum)
+            .then_some(Corrupt::Checksum { found: found.sum, stored: stored.sum })
+    }
+}
+
+/// Whether a file is compared for the first time; false if it has no sum.
+fn is_first(seen: &[AtomicU64], nchunk: u64) -> bool {
+    let word = usize::try_from(nchunk / 64).ok().and_then(|at| seen.get(at));
+    let bit = 1 << (nchunk % 64);
+    word.is_some_and(|word| word.fetch_or(bit, Ordering::Relaxed) & bit == 0)
+}

@@ -13,7 +13,7 @@ use blosc_chunk::ChunkHeader;
 use crate::checksum::Digest;
 use crate::error::Bounded;
 use crate::input::Input;
-use crate::{Checksum, Corrupt, Digests, Error, Header, Part, Result};
+use crate::{Checksum, Corrupt, Error, Header, Mismatch, Part, Result};
 
 /// The version of the chunk format of all Blosc 1 releases, and the only one in `.blp` files.
 pub(crate) const CHUNK_VERSION: u8 = 2;
@@ -96,7 +96,7 @@ pub(crate) struct Expected<'a> {
     pub(crate) nchunk: u64,
     pub(crate) header: &'a Header,
     pub(crate) limits: &'a blosc_chunk::Limits,
-    pub(crate) digests: Digests,
+    pub(crate) mismatch: &'a Mismatch,
 }
 
 impl Expected<'_> {
@@ -161,8 +161,10 @@ pub(crate) fn read_chunk_to<R: Read>(
     input.exact(Part::Digest, digest)?;
     let chunk =
         PackedChunk { nchunk: expected.nchunk, at, header, bytes, digest: Digest::new(digest) };
-    if expected.digests == Digests::Check {
-        chunk.check_digest(expected.header.checksum)?;
+    if expected.mismatch.is_compared()
+        && let Err(error) = chunk.check_digest(expected.header.checksum)
+    {
+        expected.mismatch.found(error)?;
     }
     Ok(Some(chunk))
 }

@@ -31,8 +31,8 @@ use crate::journal::Before;
 use crate::preamble::Preamble;
 use crate::reader::{check_position, check_total};
 use crate::{
-    Blame, Checksum, Corrupt, Digests, Error, Header, Metadata, MetadataHeader, Offsets,
-    PackedChunk, Param, RcHeader, ReadOptions, Result,
+    Blame, Checksum, Corrupt, Error, Header, Metadata, MetadataHeader, Offsets, PackedChunk, Param,
+    RcHeader, ReadOptions, Result,
 };
 
 pub use data::DataReader;
@@ -322,7 +322,7 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// Of each chunk, only the blocks that hold these data are read and decoded. If the file has
     /// digests and they are checked, which is the default, whole chunks are read, since a digest is
-    /// that of a whole chunk; see [`Digests::Ignore`].
+    /// that of a whole chunk; see [`Mismatch::Ignore`].
     ///
     /// # Errors
     ///
@@ -360,7 +360,7 @@ impl<S: ReadAt> BlpFile<S> {
         let at = self.position(nchunk)?;
         let range = start..start.saturating_add(part.len());
         let in_chunk = |source| Error::Chunk { nchunk, at, source };
-        let is_checked = self.options.digests == Digests::Check;
+        let is_checked = self.options.mismatch.is_compared();
         if !is_checked || self.header().checksum == Checksum::None {
             match self.open_chunk(nchunk, at, stored) {
                 Ok(Some(mut chunk)) => {
@@ -537,7 +537,7 @@ impl<S: ReadAt> BlpFile<S> {
             nchunk,
             header: &self.preamble.header,
             limits: &self.options.dparams.limits,
-            digests: self.options.digests,
+            mismatch: &self.options.mismatch,
         }
     }
 

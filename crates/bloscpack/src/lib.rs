@@ -92,7 +92,10 @@ pub mod rescue;
 mod sizes;
 mod writer;
 
-pub use blosc_container::Budget;
+pub use blosc_container::{
+    Budget,
+    checksums::{Mismatch, MismatchLog},
+};
 pub use blosc_io::{Durability, LockWait};
 
 pub use append::{AppendOptions, AppendReport, append, recover, rewrite_metadata};
@@ -114,4 +117,4 @@ pub use writer::Writer;
 // Short names inside of the crate.
 use error::{Blame, Corrupt, Field, Param, Part};
 use metadata::{MetadataHeader, MetadataUse};
-use params::{Digests, FileLimits, OffsetsUse, RcHeader, Reserve};
+use params::{FileLimits, OffsetsUse, RcHeader, Reserve};

@@ -1,7 +1,7 @@
 //! What callers may choose: how a file is read, written and appended to.
 
 use blosc_chunk::{CParams, DParams, Level, Target};
-use blosc_container::Budget;
+use blosc_container::{Budget, checksums::Mismatch};
 use serde_json::Value;
 
 use crate::Checksum;
@@ -46,8 +46,10 @@ blosc_chunk::setters! {
         pub limits: FileLimits,
         /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
         pub dparams: DParams,
-        /// Whether digests are checked.
-        pub digests: Digests,
+        /// What happens where a chunk is not the one that its digest was taken of. With
+        /// [`Mismatch::Ignore`], [`BlpFile::read_at`](crate::BlpFile::read_at) reads no more than
+        /// the blocks that it needs. Default: reading fails.
+        pub mismatch: Mismatch,
         /// What to do with metadata.
         pub metadata: MetadataUse,
         /// What to do with offsets.
@@ -58,17 +60,6 @@ blosc_chunk::setters! {
         /// chunk is always allowed.
         pub budget: Budget,
     }
-}
-
-/// Whether digests are checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Digests {
-    /// They are, before anything is decoded.
-    #[default]
-    Check,
-    /// They are not. [`BlpFile::read_at`](crate::BlpFile::read_at) then reads no more than the
-    /// blocks that it needs.
-    Ignore,
 }
 
 /// What to do with the metadata section.

@@ -182,7 +182,7 @@ impl<R: Read> Walk<R> {
             nchunk: self.next,
             header: &self.preamble.header,
             limits: &self.options.dparams.limits,
-            digests: self.options.digests,
+            mismatch: &self.options.mismatch,
         };
         let Some(chunk) = read_chunk(&mut self.input, expected)? else {
             return self.end(at).map(|()| None);

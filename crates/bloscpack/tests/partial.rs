@@ -4,7 +4,7 @@
 use blosc_chunk::{CodecId, Level};
 use blosc_io::testing::CountingStore;
 use blosc_io::{MemStore, ReadAt, Stamp};
-use bloscpack::{BlpFile, Checksum, Error, ReadOptions, WriteOptions, pack, params::Digests};
+use bloscpack::{BlpFile, Checksum, Error, Mismatch, ReadOptions, WriteOptions, pack};
 
 /// A store whose bytes are not borrowed, as those of a file are not.
 struct NotInMemory(MemStore);
@@ -46,7 +46,7 @@ fn options(checksum: Checksum, clevel: u8) -> WriteOptions {
 }
 
 fn ignore_digests() -> ReadOptions {
-    ReadOptions::default().digests(Digests::Ignore)
+    ReadOptions::default().mismatch(Mismatch::Ignore)
 }
 
 /// Reads a few ranges, and returns the most bytes that a short one took.

@@ -3,8 +3,8 @@
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use bloscpack::{
-    BlpFile, Budget, Checksum, ReadOptions, WriteOptions, pack, params::Digests,
-    report::VerifyOptions, unpack,
+    BlpFile, Budget, Checksum, Mismatch, ReadOptions, WriteOptions, pack, report::VerifyOptions,
+    unpack,
 };
 
 /// A chunk of which every byte is an error of its own must not end `verify`.
@@ -35,8 +35,8 @@ fn a_file_without_data_has_no_part() {
     for checksum in [Checksum::None, Checksum::Adler32] {
         let blp = pack(&[], WriteOptions::default().checksum(checksum)).unwrap();
         assert!(unpack(&blp).unwrap().is_empty());
-        for digests in [Digests::Check, Digests::Ignore] {
-            let options = ReadOptions::default().digests(digests);
+        for mismatch in [Mismatch::Fail, Mismatch::Ignore] {
+            let options = ReadOptions::default().mismatch(mismatch);
             let file = BlpFile::with_options(MemStore::new(blp.clone()), options).unwrap();
             assert_eq!(file.read_at(0, &mut [0; 4]).unwrap(), 0);
             assert_eq!(file.copy_to(0..1, &mut std::io::sink()).unwrap(), 0);

@@ -8,7 +8,7 @@ use crate::chunk::{Expected, nbytes, read_chunk};
 use crate::decoding::decode_leniently;
 use crate::reader::check_position;
 use crate::sizes::SizeCheck;
-use crate::{Corrupt, Digests, Error, Offsets, PackedChunk, Result};
+use crate::{Corrupt, Error, Mismatch, Offsets, PackedChunk, Result};
 
 /// What [`BlpFile::verify`] found. The chunks that cannot be read are in the order of the file.
 pub type Report = blosc_container::report::Report<Error, Note>;
@@ -148,7 +148,7 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 
     fn read(&self, nchunk: u64, at: u64) -> Result<Option<PackedChunk>> {
-        let expected = Expected { digests: Digests::Ignore, ..self.file.expected(nchunk) };
+        let expected = Expected { mismatch: &Mismatch::Ignore, ..self.file.expected(nchunk) };
         let read = read_chunk(&mut self.file.input(at), expected);
         if self.file.is_rewritten(nchunk) || read.is_err() && self.file.is_changed() {
             return self.file.packed_chunk(nchunk).map(Some);
@@ -157,9 +157,9 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 
     fn check_digest(&self, chunk: &PackedChunk) -> Result<()> {
-        match self.file.options().digests {
-            Digests::Check => chunk.check_digest(self.file.header().checksum),
-            Digests::Ignore => Ok(()),
+        match self.file.options().mismatch {
+            Mismatch::Ignore => Ok(()),
+            _ => chunk.check_digest(self.file.header().checksum),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::journal::Before;
 use crate::preamble::Preamble;
 use crate::raw::MAGIC;
 use crate::{
-    Digests, Error, Header, MetadataUse, OffsetsUse, PackedChunk, RcHeader, ReadOptions, Result,
+    Error, Header, MetadataUse, Mismatch, OffsetsUse, PackedChunk, RcHeader, ReadOptions, Result,
 };
 
 /// A scan of a file from front to back.
@@ -233,7 +233,7 @@ pub(super) fn read<S: ReadAt>(
     first: bool,
 ) -> Result<Option<PackedChunk>> {
     let nchunk = u64::from(!first);
-    let expected = Expected { nchunk, header: rule, limits, digests: Digests::Check };
+    let expected = Expected { nchunk, header: rule, limits, mismatch: &Mismatch::Fail };
     chunk::read_chunk(&mut input(view, at, len), expected)
 }
 

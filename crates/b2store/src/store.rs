@@ -5,9 +5,10 @@ mod tree;
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::Arc;
 
-use b2frame::SChunk;
+use b2frame::{OuterSum, SChunk};
 use blosc_io::{MemStore, ReadAt};
 
 use crate::content::Content;
@@ -196,8 +197,9 @@ impl Store {
         let inner = &self.inner;
         let (store, is_exact) = self.source(key)?;
         let len = store.len().map_err(|source| Error::io(key, source))?;
-        let schunk = SChunk::from_store_with(store, &inner.options.frame)
-            .map_err(|source| Error::frame(key, source))?;
+        let options = inner.options.frame.clone().outer_sum(self.outer_sum(key));
+        let schunk =
+            SChunk::from_store_with(store, &options).map_err(|source| Error::frame(key, source))?;
         let found = schunk.frame_len();
         if found > len || (is_exact && found != len) {
             return Err(Error::corrupt(key, Corrupt::FrameLen { found, expected: len }));
@@ -280,11 +282,36 @@ impl Store {
         let embed = self.embed_frame().check();
         embed.map_err(|source| Error::frame(EMBED_PATH, source))?;
         let is_here = |key: &&str| !matches!(self.location(key), Some(Location::Remote { .. }));
-        for key in self.keys().filter(is_here) {
-            self.frame(key)?.check().map_err(|source| Error::frame(key, source))?;
-            self.check_crc(key)?;
+        self.keys().filter(is_here).try_for_each(|key| self.check_value(key))
+    }
+
+    /// Looks for damage of a value without decoding its data.
+    fn check_value(&self, key: &str) -> Result<()> {
+        self.frame(key)?.check().map_err(|source| Error::frame(key, source))?;
+        self.check_crc(key).map(drop)
+    }
+
+    /// The same before its bytes are copied: damage fails, or is noted.
+    pub(crate) fn compare_value(&self, key: &str) -> Result<()> {
+        self.check_value(key).or_else(|error| self.inner.options.frame.mismatch.found(error))
+    }
+
+    /// The same before the bytes of all values are copied.
+    pub(crate) fn compare(&self) -> Result<()> {
+        self.check().or_else(|error| self.inner.options.frame.mismatch.found(error))
+    }
+
+    /// What an archive has of a value that is a member.
+    fn outer_sum(&self, key: &str) -> OuterSum {
+        if self.inner.files.members().is_empty() {
+            return OuterSum::default();
         }
-        Ok(())
+        let (store, key) = (self.clone(), key.to_owned());
+        OuterSum::new(move || match store.check_crc(&key) {
+            Ok(_) => Ok(None),
+            Err(Error::Corrupt { what, .. }) => Ok(Some(what.to_string())),
+            Err(error) => Err(io::Error::other(error)),
+        })
     }
 
     /// The CRC-32 of a member of an archive and the one that the archive states; `None` for values

@@ -601,7 +601,7 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// As [`create_with`](Self::create_with) and [`open_with`](Self::open_with).
+    /// As [`Store::check`]; as [`create_with`](Self::create_with) and [`open_with`](Self::open_with).
     pub fn copy(from: &Store, to: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let mut writer = Self::create_with(to, options)?;
         writer.copy_all(from)?;
@@ -625,6 +625,7 @@ impl StoreWriter {
     }
 
     fn copy_all(&mut self, from: &Store) -> Result<()> {
+        from.compare()?;
         let is_frame = matches!(from.files(), Files::None);
         if is_frame == (self.form == StoreForm::Embed) {
             return self.take_base(from.clone());

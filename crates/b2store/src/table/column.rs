@@ -5,7 +5,7 @@ mod text;
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use b2frame::NdArray;
+use b2frame::{NdArray, SChunk};
 use blosc_container::pool::{Pool, Reusable};
 use blosc_dtype::json::{Json, base64};
 use blosc_dtype::{ByteOrder, Dtype, Kind};
@@ -154,6 +154,32 @@ impl Column {
                 Ok(nbytes)
             }
         }
+    }
+
+    /// Compares the frames of the column, and the flags that tell which rows there are, with their
+    /// seals ([`SChunk::compare_seal`]): for readers of all rows, before they believe them.
+    ///
+    /// # Errors
+    ///
+    /// As [`SChunk::compare_seal`].
+    pub fn compare_seals(&self) -> Result<()> {
+        let compare =
+            |schunk: &SChunk| schunk.compare_seal().map_err(|error| Error::frame(&self.key, error));
+        match &self.data {
+            Data::Fixed(array) => compare(array.schunk())?,
+            Data::Utf8 { offsets, bytes } => {
+                compare(offsets.schunk())?;
+                compare(bytes.schunk())?;
+            }
+            Data::Batches(batches) => compare(batches.schunk())?,
+            Data::Lists(lists) => compare(lists.schunk())?,
+            Data::Dictionary { codes, words } => {
+                compare(codes.schunk())?;
+                compare(words.batches.schunk())?;
+            }
+        }
+        self.mask.as_ref().map_or(Ok(()), |mask| compare(mask.schunk()))?;
+        compare(self.table.inner.live.schunk())
     }
 
     /// The arrays of which reading rows reads the same rows.

@@ -53,6 +53,11 @@ const MAX_CHUNKS_AT_A_TIME: u64 = 64;
 const MAX_COUNTS: u64 = 1 << 23;
 
 impl Live {
+    /// The frame of the flags.
+    pub(crate) fn schunk(&self) -> &b2frame::SChunk {
+        self.flags.schunk()
+    }
+
     pub(crate) fn new(flags: NdArray, name: String) -> Self {
         Self { flags, name, counts: OnceLock::new() }
     }

@@ -75,6 +75,7 @@ impl StoreWriter {
             if path.starts_with("/_indexes/") || part.contains(crate::key::INDEX_MARK) {
                 continue;
             }
+            from.compare_value(part)?;
             let (source, _) = from.source(part)?;
             let (source, suffix) = self.checked_frame(part, source)?;
             let suffix = match from.location(part) {

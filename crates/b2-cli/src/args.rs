@@ -45,7 +45,9 @@ pub(crate) use self::{
     plot::PlotArgs,
     recompress::RecompressArgs,
     scan::ScanArgs,
-    shared::{GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, ProgressWhen, When},
+    shared::{
+        CheckArgs, GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, ProgressWhen, When,
+    },
     slice::Slice,
     stats::StatsArgs,
     sum::SumArgs,
@@ -206,9 +208,8 @@ pub(crate) struct DecompressArgs {
     pub(crate) format: Option<RestoredFormat>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Do not look at the checksums of Bloscpack files; frames and chunks have none
-    #[arg(long, conflicts_with = "rm", help_heading = "Limits")]
-    pub(crate) no_check: bool,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -220,11 +221,6 @@ pub(crate) enum RestoredFormat {
     Raw,
     /// An array as NumPy keeps it.
     Npy,
-}
-
-/// Whether checksums are looked at, when `no_check` was said or not.
-pub(crate) fn digests(no_check: bool) -> bloscpack::params::Digests {
-    if no_check { bloscpack::params::Digests::Ignore } else { bloscpack::params::Digests::Check }
 }
 
 /// Options of `cat`.
@@ -256,9 +252,8 @@ pub(crate) struct CatArgs {
     /// Write binary data to a terminal
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
-    /// Do not look at the checksums of Bloscpack files; frames and chunks have none
-    #[arg(long, help_heading = "Limits")]
-    pub(crate) no_check: bool,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -306,9 +301,8 @@ pub(crate) struct ShowArgs {
     /// Comma-separated values
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) csv: bool,
-    /// Do not look at the checksums of Bloscpack files; frames and chunks have none
-    #[arg(long, help_heading = "Limits")]
-    pub(crate) no_check: bool,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -450,6 +444,8 @@ pub(crate) enum SealKind {
 pub(crate) struct RepackArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
 }

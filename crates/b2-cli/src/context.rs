@@ -9,7 +9,7 @@ use std::{
 };
 
 use b2frame::{
-    Budget, CompressOptions, EditOptions, OpenOptions,
+    Budget, CompressOptions, EditOptions, Mismatch, MismatchLog,
     lock::{FrameLock, Locking},
 };
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
@@ -20,12 +20,12 @@ use blosc_io::{
 };
 
 use crate::{
-    args::{GeneralArgs, InputArgs, LockArgs, OutputArgs},
+    args::{CheckArgs, GeneralArgs, InputArgs, LockArgs, OutputArgs},
     console::Console,
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
-        OpenedInput, Origin, object_reader,
+        OpenedInput, Origin, ReadParams, object_reader,
         origin::{self, Found},
     },
     memory,
@@ -57,6 +57,7 @@ pub(crate) struct Context {
     threads: NonZeroUsize,
     memory: u64,
     simd: Simd,
+    mismatch: Mismatch,
     /// What opens inputs that are no files.
     openers: Arc<[Box<dyn Opener>]>,
 }
@@ -71,8 +72,15 @@ impl Context {
             threads: NonZeroUsize::new(general.threads).unwrap_or_else(cores),
             memory: memory::budget(general.max_memory.map(|size| size.0)),
             simd: general.simd.unwrap_or_default(),
+            mismatch: Mismatch::Fail,
             openers: Arc::from([]),
         }
+    }
+
+    /// With what happens where data do not match their checksum.
+    pub(crate) fn mismatch(self, check: CheckArgs) -> Self {
+        let note = || Mismatch::Note(MismatchLog::default());
+        Self { mismatch: if check.no_check { note() } else { Mismatch::Fail }, ..self }
     }
 
     /// With openers of inputs that are no files.
@@ -132,6 +140,11 @@ impl Context {
                 Ok(origin) => (origin.name(), work(&origin)),
                 Err((name, error)) => (name, Err(error)),
             };
+            if let Mismatch::Note(log) = &self.mismatch
+                && let Some(mismatch) = log.take()
+            {
+                self.console.warning(&name, &format!("{mismatch}; read all the same"));
+            }
             match done {
                 Ok(()) => {}
                 Err(error) if error.is_closed_pipe() => return code,
@@ -148,7 +161,7 @@ impl Context {
 
     /// The same without a word on the terminal, which something else is drawn on.
     pub(crate) fn silent(&self) -> Self {
-        let Self { unfinished, threads, memory, simd, openers, .. } = self;
+        let Self { unfinished, threads, memory, simd, mismatch, openers, .. } = self;
         let (threads, memory, simd) = (*threads, *memory, *simd);
         Self {
             console: self.console.silent(),
@@ -156,6 +169,7 @@ impl Context {
             threads,
             memory,
             simd,
+            mismatch: mismatch.clone(),
             openers: Arc::clone(openers),
         }
     }
@@ -168,6 +182,9 @@ impl Context {
         output: &OutputArgs,
         mut work: impl FnMut(&Origin, &mut Targets<'_>) -> Result<()>,
     ) -> Code {
+        if output.rm && !matches!(self.mismatch, Mismatch::Fail) {
+            return self.refuse(&message::UNCHECKED_IS_KEPT.error());
+        }
         match Targets::new(output, inputs.len(), roots) {
             Ok(mut targets) => self.run_on_inputs(inputs, |origin| work(origin, &mut targets)),
             Err(error) => self.refuse(&error),
@@ -183,6 +200,16 @@ impl Context {
     /// parts.
     pub(crate) fn dparams(&self) -> DParams {
         DParams::default().limits(Limits::none()).registries(self.registries())
+    }
+
+    /// How inputs are read.
+    pub(crate) fn read_params(&self) -> ReadParams {
+        ReadParams { dparams: self.dparams(), mismatch: self.mismatch.clone() }
+    }
+
+    /// How inputs are read whose checksums are looked at elsewhere, or not at all.
+    pub(crate) fn unchecked_params(&self) -> ReadParams {
+        ReadParams { mismatch: Mismatch::Ignore, ..self.read_params() }
     }
 
     /// How to wait for another program that uses a file: after a second its user is told.
@@ -245,7 +272,7 @@ impl Context {
             path.with_file_name(name)
         };
         let locking = if beside.exists() { Locking::Sidecar } else { Locking::from_env() };
-        let open = OpenOptions::default().offset(offset).dparams(self.dparams()).locking(locking);
+        let open = self.read_params().frame().offset(offset).locking(locking);
         EditOptions::default().open(open).lock(self.lock_wait(lock))
     }
 

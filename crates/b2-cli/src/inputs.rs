@@ -7,6 +7,7 @@ pub(crate) mod object_reader;
 pub(crate) mod origin;
 pub(crate) mod piped;
 pub(crate) mod raw_data;
+pub(crate) mod read_params;
 pub(crate) mod remote;
 pub(crate) mod typesize;
 
@@ -15,4 +16,5 @@ pub(crate) use object::{Object, frame_bytes, is_sparse, item_type};
 pub(crate) use object_reader::ObjectReader;
 pub(crate) use origin::{ContentKind, OpenedInput, Origin, Part};
 pub(crate) use raw_data::Data;
+pub(crate) use read_params::ReadParams;
 pub(crate) use remote::{Remote, RemoteKind};

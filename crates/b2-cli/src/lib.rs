@@ -39,7 +39,7 @@ mod report;
 
 use std::{ffi::OsString, path::Path, sync::Arc};
 
-use args::{Cli, Command, GeneralArgs, wrong_use::WrongUse};
+use args::{CheckArgs, Cli, Command, GeneralArgs, wrong_use::WrongUse};
 use console::Console;
 use context::Context;
 use error::{Doing, Error, Result};
@@ -110,37 +110,40 @@ fn dispatch(program: &str, cli: Cli, openers: &Arc<[Box<dyn opener::Opener>]>) -
     };
     macro_rules! run {
         ($args:ident => $command:path) => {
-            run_command(program, &$args.general, openers, |cx| $command(&$args.own, cx))
+            run!($args, CheckArgs::default() => $command)
+        };
+        ($args:ident, $check:expr => $command:path) => {
+            run_command(program, &$args.general, $check, openers, |cx| $command(&$args.own, cx))
         };
     }
     match command {
         Command::Compress(args) => run!(args => commands::compress::run),
-        Command::Decompress(args) => run!(args => commands::decompress::run),
-        Command::Cat(args) => run!(args => commands::cat::run),
+        Command::Decompress(args) => run!(args, args.own.checks => commands::decompress::run),
+        Command::Cat(args) => run!(args, args.own.checks => commands::cat::run),
         Command::Info(args) => run!(args => commands::info::run),
         Command::List(args) => run!(args => commands::list::run),
         Command::Verify(args) => run!(args => commands::verify::run),
-        Command::Diff(args) => run!(args => commands::diff::run),
-        Command::Stats(args) => run!(args => commands::stats::run),
-        Command::Plot(args) => run!(args => commands::plot::run),
+        Command::Diff(args) => run!(args, args.own.checks => commands::diff::run),
+        Command::Stats(args) => run!(args, args.own.checks => commands::stats::run),
+        Command::Plot(args) => run!(args, args.own.checks => commands::plot::run),
         Command::View(args) => run!(args => commands::view::run),
-        Command::Recompress(args) => run!(args => commands::recompress::run),
+        Command::Recompress(args) => run!(args, args.own.checks => commands::recompress::run),
         Command::Tune(args) => run!(args => commands::tune::run),
         Command::Bench(args) => run!(args => commands::bench::run),
         Command::Extract(args) => run!(args => commands::frames::extract),
         Command::Split(args) => run!(args => commands::frames::split),
         Command::Join(args) => run!(args => commands::frames::join),
         Command::Scan(args) => run!(args => commands::scan::run),
-        Command::Sum(args) => run!(args => commands::sum::run),
+        Command::Sum(args) => run!(args, args.own.checks => commands::sum::run),
         Command::Rescue(args) => run!(args => commands::rescue::run),
         Command::Compat(args) => run!(args => commands::compat::run),
         Command::Seal(args) => run!(args => commands::seal::run),
-        Command::Repack(args) => run!(args => commands::repack::run),
+        Command::Repack(args) => run!(args, args.own.checks => commands::repack::run),
         Command::Pack(args) => run!(args => commands::pack::pack),
         Command::Unpack(args) => run!(args => commands::pack::unpack),
-        Command::Show(args) => run!(args => commands::show::run),
-        Command::Convert(args) => run!(args => commands::convert::run),
-        Command::Append(args) => run!(args => commands::append::run),
+        Command::Show(args) => run!(args, args.own.checks => commands::show::run),
+        Command::Convert(args) => run!(args, args.own.checks => commands::convert::run),
+        Command::Append(args) => run!(args, args.own.checks => commands::append::run),
         Command::Meta(args) => run!(args => commands::meta::run),
         Command::Dump(args) => run!(args => commands::dump::run),
         Command::Formats(args) => run_printer(program, &args, commands::formats::run),
@@ -171,6 +174,7 @@ fn run_without_command(program: &str, version: bool, verbose: bool) -> Code {
 fn run_command(
     program: &str,
     general: &GeneralArgs,
+    check: CheckArgs,
     openers: &Arc<[Box<dyn opener::Opener>]>,
     command: impl FnOnce(&Context) -> Code,
 ) -> Code {
@@ -186,7 +190,9 @@ fn run_command(
             return error.code();
         }
     };
-    let cx = Context::new(console.clone(), general, unfinished).openers(Arc::clone(openers));
+    let cx = Context::new(console.clone(), general, unfinished)
+        .openers(Arc::clone(openers))
+        .mismatch(check);
     let code = command(&cx);
     if console.verbose() > 0 {
         openers.iter().filter_map(|opener| opener.summary()).for_each(|line| console.note(&line));

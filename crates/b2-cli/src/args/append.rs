@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{LimitArgs, LockArgs};
+use super::{CheckArgs, LimitArgs, LockArgs};
 
 /// What `b2 append` accepts.
 #[derive(Args, Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct AppendArgs {
     /// Dimension of an array along which it grows, from 0
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Arrays")]
     pub(crate) axis: usize,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use blosc_dtype::Dtype;
 use clap::{Args, ValueEnum};
 
 use super::{
-    InputArgs, LimitArgs, LockArgs, OutputArgs,
+    CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
     compress::{
         ChecksumChoice, CodecChoice, DataShape, Shape, parse_checksum, parse_codec,
         parse_data_shape, parse_dtype, parse_filter, parse_shape, parse_target,
@@ -61,6 +61,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) verify: bool,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::LimitArgs;
+use super::shared::{CheckArgs, LimitArgs};
 
 /// Options of `diff`.
 #[derive(Args, Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct DiffArgs {
     /// Compare the values only: neither types, nor shapes, nor metadata
     #[arg(long, help_heading = "Comparison")]
     pub(crate) values: bool,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::{
     compress::parse_dtype,
-    shared::{InputArgs, LimitArgs, OutputArgs},
+    shared::{CheckArgs, InputArgs, LimitArgs, OutputArgs},
     slice::Slice,
 };
 
@@ -56,6 +56,8 @@ pub(crate) struct PlotArgs {
     /// Do not wait for the disk before renaming the output into place
     #[arg(long, help_heading = "Output")]
     pub(crate) no_sync: bool,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

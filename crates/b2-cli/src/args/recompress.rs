@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     compress::{ChecksumChoice, parse_checksum},
     convert::AnewArgs,
-    shared::{InputArgs, LimitArgs, LockArgs, OutputArgs},
+    shared::{CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
 };
 
 /// Options of `recompress`.
@@ -35,6 +35,8 @@ pub(crate) struct RecompressArgs {
     pub(crate) no_sync: bool,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

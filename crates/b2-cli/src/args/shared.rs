@@ -75,6 +75,14 @@ pub(crate) struct LimitArgs {
     pub(crate) max_ratio: Option<u64>,
 }
 
+/// Checksums that do not match.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct CheckArgs {
+    /// Go on where data do not match their checksum, with a warning; new files get no checksums
+    #[arg(long, help_heading = "Limits")]
+    pub(crate) no_check: bool,
+}
+
 /// Taking turns with other programs.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct LockArgs {

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::{
     compress::parse_dtype,
-    shared::{InputArgs, LimitArgs},
+    shared::{CheckArgs, InputArgs, LimitArgs},
 };
 
 /// Options of `stats`.
@@ -30,6 +30,8 @@ pub(crate) struct StatsArgs {
         help_heading = "Output"
     )]
     pub(crate) histogram: Option<u16>,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{InputArgs, LimitArgs};
+use super::shared::{CheckArgs, InputArgs, LimitArgs};
 
 /// Options of `sum`.
 #[derive(Args, Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct SumArgs {
     /// Read sums from the FILEs, and check them
     #[arg(short, long, help_heading = "Input")]
     pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

@@ -97,7 +97,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         let (appended, grown) = npy::append(args, cx, path, files)?;
         return report(cx, &origin.name(), appended, grown, false);
     }
-    let origin = &formats::store::value_of(origin, cx.dparams())?;
+    let origin = &formats::store::value_of(origin, cx.read_params())?;
     let object = open_target(cx, origin)?;
     // Text is no bytes of a table.
     let row = match &object {
@@ -166,7 +166,7 @@ fn tell_waste(cx: &Context, origin: &Origin) -> Result<()> {
     if !path.is_file() || formats::store::is_one(path) {
         return Ok(());
     }
-    let object = ObjectReader::open(origin, cx.dparams())?.next()?;
+    let object = ObjectReader::open(origin, cx.read_params())?.next()?;
     let Some(Object::Frame(schunk)) = object else { return Ok(()) };
     if schunk.nchunks() > MAX_CHUNKS_LOOKED_AT {
         return Ok(());
@@ -187,7 +187,7 @@ fn tell_waste(cx: &Context, origin: &Origin) -> Result<()> {
 
 /// The frame, file, data set or table to append to.
 fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
-    let object = ObjectReader::open(origin, cx.dparams())?
+    let object = ObjectReader::open(origin, cx.read_params())?
         .next()?
         .ok_or(Error::NotBlosc { start: vec![] })?;
     if let Object::Frame(schunk) = &object {
@@ -206,7 +206,7 @@ fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool
     if !path.is_file() {
         return Ok(false);
     }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     Ok(objects.next()?.is_some() && objects.next()?.is_some())
 }
 
@@ -421,7 +421,7 @@ fn open_input(
         return Err(message::APPENDS_ITSELF.error());
     }
     if *part != origin::Part::Whole || origin::is_ours(path) {
-        let mut objects = ObjectReader::open(&origin, cx.dparams()).map_err(at)?;
+        let mut objects = ObjectReader::open(&origin, cx.read_params()).map_err(at)?;
         let mut object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         Guard::new(args.limits).admit(&object)?;
         if let Object::Frame(schunk) = &object {

@@ -113,8 +113,7 @@ impl Output {
 }
 
 fn write_objects(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Result<()> {
-    let objects = open(args, cx, origin, out)?;
-    let mut objects = objects.digests(crate::args::digests(args.no_check));
+    let mut objects = open(args, cx, origin, out)?;
     let first = next(args, cx, &mut objects, out)?;
     let mut selection = Selection::new(args, first.as_ref());
     let mut guard = Guard::new(args.limits);
@@ -184,7 +183,7 @@ fn write_npy(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
 /// The objects of an input. Of a store that does not open, what stands before the damage of its
 /// value is written.
 fn open(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Result<ObjectReader> {
-    match ObjectReader::open(origin, cx.dparams()) {
+    match ObjectReader::open(origin, cx.read_params()) {
         Err(error) if is_all(args) => {
             let reading = Reading { cx, limits: args.limits };
             Err(reading.store(origin, error, &mut |bytes| out.write(bytes))?)

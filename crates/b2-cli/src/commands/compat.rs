@@ -63,11 +63,11 @@ pub(crate) fn run(args: &CompatArgs, cx: &Context) -> Code {
 
 fn report_input(cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(path) = store::whole(origin) {
-        let store = store::open(path, cx.dparams())?;
+        let store = store::open(path, cx.read_params())?;
         let format = store::format(path);
         return print(cx, origin, (format, "store"), of_store(&store)?);
     }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let (what, readers) = match &object {
         Object::Frame(schunk) => {

@@ -549,7 +549,7 @@ impl Work<'_> {
         if !self.args.tuning.verify {
             return Ok(());
         }
-        let mut objects = ObjectReader::from_store(store, self.cx.dparams());
+        let mut objects = ObjectReader::from_store(store, self.cx.read_params());
         let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
         check_digest(&Digest::of_object(&object, &self.cx.read_options())?, digest)
     }

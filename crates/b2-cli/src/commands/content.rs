@@ -52,7 +52,7 @@ fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
             expanded.push(input);
             continue;
         };
-        let store = match store::open(path, cx.dparams()) {
+        let store = match store::open(path, cx.read_params()) {
             Ok(store) => store,
             Err(error) => {
                 expanded.push(Err((crate::render::escape::path_text(path), error)));
@@ -75,7 +75,7 @@ fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
         for key in store.keys().filter(|key| !is_left_out(key)) {
             let part = Part::Member(key.to_owned());
             let origin = Origin::File { path: path.to_owned(), part };
-            match store::member(path, key, cx.dparams()) {
+            match store::member(path, key, cx.read_params()) {
                 Err(error @ Error::Store(b2store::Error::Recipe { .. })) => {
                     cx.console.warning(&origin.name(), &chain(&error));
                 }
@@ -110,7 +110,7 @@ fn for_each_guarded(
         work(Source::Items(items))?;
         return Ok(1);
     }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let mut nobjects = 0;
     loop {
         let object = match objects.next() {

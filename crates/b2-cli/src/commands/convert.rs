@@ -345,7 +345,7 @@ impl<'a> Convert<'a> {
             let table = from_parquet::open(cx, path, for_store)?;
             return selection::choose(args, cx, table).map(Source::Object);
         }
-        let mut objects = ObjectReader::open(origin, cx.dparams())?;
+        let mut objects = ObjectReader::open(origin, cx.read_params())?;
         let first = objects.next().map_err(|error| match error {
             Error::NotBlosc { start } if !start.is_empty() => Error::NoType { start },
             error => error,
@@ -507,6 +507,13 @@ impl Work<'_> {
             ConvertedFormat::Parquet => self.parquet(staged.path()),
         };
         let mut done = done.map_err(|error| error.of_output(staged.target()))?;
+        match self.format {
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd => {
+                self.compare_input(staged.path())?;
+            }
+            // Stores compare before a value goes in.
+            _ => self.source.compare_seals()?,
+        }
         done.left_out.extend(self.dropped.iter().map(|name| format!("the column `{name}`")));
         done.left_out.extend(self.lost_of_columns());
         done.left_out.extend(self.lost_of_rows()?);
@@ -529,7 +536,7 @@ impl Work<'_> {
             ConvertedFormat::Npy => digest_of_file(path, npy_header(path)?.len as u64)?,
             _ => {
                 let origin = Origin::File { path: path.to_owned(), part: origin::Part::Whole };
-                let object = ObjectReader::open(&origin, self.cx.dparams())?.next()?;
+                let object = ObjectReader::open(&origin, self.cx.read_params())?.next()?;
                 self.digest(&Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))?
             }
         };

@@ -57,8 +57,7 @@ fn decompress_input(
         raw_data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();
-    let mut objects =
-        ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let first = objects.next()?;
     let format = format(args, origin, first.as_ref());
     check_name(args, cx, origin, first.as_ref(), format)?;
@@ -245,7 +244,7 @@ impl Work<'_> {
         if trailing > 0 {
             return lose(format!("{trailing} bytes after the last frame"));
         }
-        let mut objects = ObjectReader::open(self.origin, self.cx.dparams())?;
+        let mut objects = ObjectReader::open(self.origin, self.cx.read_params())?;
         while let Some(object) = objects.next()? {
             match object {
                 Object::Frame(schunk) => {
@@ -281,9 +280,9 @@ impl Work<'_> {
     /// Compares the file with a second decoding of its source.
     fn read_back(&self, mut file: File) -> Result<()> {
         file.rewind().map_err(Error::io(Doing::Read))?;
-        let mut objects = ObjectReader::open(self.origin, self.cx.dparams())?;
+        let mut objects = ObjectReader::open(self.origin, self.cx.read_params())?;
         if self.format == RestoredFormat::Npy {
-            let object = ObjectReader::open(self.origin, self.cx.dparams())?
+            let object = ObjectReader::open(self.origin, self.cx.read_params())?
                 .next()?
                 .ok_or(message::READ_BACK_DIFFERS.error())?;
             let len = npy_header(&object)?.len() as u64;

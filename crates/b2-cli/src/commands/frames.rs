@@ -96,7 +96,7 @@ pub(crate) fn split(args: &SplitArgs, cx: &Context) -> Code {
 }
 
 fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
     if let Some(directory) = &args.output_dir {
         fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
@@ -177,7 +177,7 @@ pub(super) fn write<T>(
 
 /// The object that an input begins with, as it is.
 fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
-    let mut objects = ObjectReader::open_bytes(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open_bytes(origin, cx.read_params())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let object = objects.open_found(&found)?;
     let is_named = !matches!(origin, Origin::File { part: Part::Whole, .. } | Origin::Stdin);
@@ -189,7 +189,7 @@ fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> 
 
 /// All frames of an input.
 fn copy_frames(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let mut all = Copied::default();
     while let Some(found) = objects.find()? {
         let object = objects.open_found(&found)?;
@@ -238,7 +238,7 @@ fn copy_range(store: &dyn ReadAt, start: u64, nbytes: u64, sink: &mut Sink) -> R
 
 /// One chunk of an object, as a chunk of its own.
 fn copy_chunk(cx: &Context, origin: &Origin, nchunk: u64, sink: &mut Sink) -> Result<Copied> {
-    let object = ObjectReader::open(origin, cx.dparams())?.next()?;
+    let object = ObjectReader::open(origin, cx.read_params())?.next()?;
     let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
     let nchunks = match &object {
         Object::Frame(schunk) => schunk.nchunks(),

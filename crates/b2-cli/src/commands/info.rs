@@ -52,14 +52,14 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
     if let Some(path) = crate::formats::store::whole(origin) {
         return store::run(cx, &origin.name(), path);
     }
-    if let Some(table) = crate::formats::store::table(origin, cx.dparams())? {
+    if let Some(table) = crate::formats::store::table(origin, cx.read_params())? {
         return store::describe_table(cx, &origin.name(), &table);
     }
     if origin::is_npy(origin) {
         return npy::run(cx, origin);
     }
     let mut objects =
-        ObjectReader::open(origin, cx.dparams()).map_err(|error| mistyped(error, origin))?;
+        ObjectReader::open(origin, cx.read_params()).map_err(|error| mistyped(error, origin))?;
     let (mut found, mut guard) = (Vec::new(), Guard::for_looking(args.limits));
     let mut content = None;
     while let Some(object) = objects.next()? {

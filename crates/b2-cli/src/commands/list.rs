@@ -120,7 +120,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     if origin::is_npy(origin) {
         return npy_row(cx, origin);
     }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let mut row = ListRow::new(origin);
     while let Some(object) = objects.next()? {
         row.nbytes += object.nbytes();
@@ -179,7 +179,7 @@ fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
 
 /// The row of a store.
 fn store_row(cx: &Context, path: &Path, origin: &Origin) -> Result<ListRow> {
-    let members = store::members(&store::open(path, cx.dparams())?);
+    let members = store::members(&store::open(path, cx.read_params())?);
     let sum = |of: fn(&store::Member) -> u64| {
         members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))
     };

@@ -59,7 +59,7 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let (owner, document) = match store::document(cx.dparams(), origin)? {
         Some(document) => (Owner::Group, document),
         None => {
-            let mut objects = ObjectReader::open(origin, cx.dparams())?;
+            let mut objects = ObjectReader::open(origin, cx.read_params())?;
             let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
             let document = Document::from_object(&object)?;
             (Owner::Object(object), document)

@@ -59,7 +59,6 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
     if exists && (form == StoreForm::Dir || !args.force) {
         return Err(Error::Exists { path: output });
     }
-    from.check()?;
     let options = WriteOptions::default().form(form).replace(args.force);
     let made = written(&from, &output, &options)?;
     let (path, target) = (path_text(&args.store), path_text(&output));
@@ -76,7 +75,7 @@ fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
         args.store.metadata().map_err(Error::io(Doing::Open))?;
         return Err(message::NO_STORE.error());
     }
-    match store::open(&args.store, cx.dparams()) {
+    match store::open(&args.store, cx.read_params()) {
         Err(error) if error.code() == Code::Foreign => Err(message::NO_STORE.error()),
         // Frames of old layouts begin with their data.
         Err(Error::Store(b2store::Error::Zip(ZipFault::NoDirectory)))

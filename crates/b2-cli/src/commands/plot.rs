@@ -478,7 +478,7 @@ impl Reading<'_> {
 
 impl Series {
     fn open(args: &PlotArgs, cx: &Context, origin: &Origin) -> Result<Self> {
-        if let Some(table) = store::table(origin, cx.dparams())? {
+        if let Some(table) = store::table(origin, cx.read_params())? {
             let names = table.schema().columns.iter().map(|column| column.name.clone());
             let wanted = chosen(args, names)?;
             let grid = |name: &String| {

@@ -45,6 +45,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         anew: args.anew.clone(),
         output: output.clone(),
         checksum: args.checksum,
+        checks: args.checks,
         verify: true,
         limits: args.limits,
         ..ConvertArgs::default()
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &origin::is_ours);
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
-            let origin = &store::value_of(origin, cx.dparams())?;
+            let origin = &store::value_of(origin, cx.read_params())?;
             if let Origin::File { path, part: Part::Member(key) } = origin {
                 return recompress_value(args, &options, cx, origin, path, key);
             }
@@ -98,7 +99,7 @@ fn recompress_value(
 /// The file that is all there is of this input.
 fn in_place<'a>(cx: &Context, origin: &'a Origin) -> Result<&'a Path> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
     if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
@@ -109,7 +110,7 @@ fn in_place<'a>(cx: &Context, origin: &'a Origin) -> Result<&'a Path> {
 
 /// The format of the object, as `convert` calls it.
 fn convert_format(cx: &Context, origin: &Origin) -> Result<ConvertedFormat> {
-    let object = ObjectReader::open(origin, cx.dparams())?.next()?;
+    let object = ObjectReader::open(origin, cx.read_params())?.next()?;
     format(&object.ok_or(Error::NotBlosc { start: vec![] })?)
 }
 

@@ -38,8 +38,8 @@ pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
 
 fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
-    let origin = &store::value_of(origin, cx.dparams())?;
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let origin = &store::value_of(origin, cx.read_params())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
     // What is no file of its own could only be overwritten in place.

@@ -56,7 +56,7 @@ pub(super) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
     // The open file stays when its name goes with the station.
     let file = File::open(station.path()).map_err(Error::io(Doing::Spool))?;
     let store = Arc::new(FileStore::from_file(file));
-    let object = ObjectReader::from_store(store, cx.dparams()).next()?;
+    let object = ObjectReader::from_store(store, cx.read_params()).next()?;
     object.ok_or(Error::NotBlosc { start: vec![] })
 }
 
@@ -66,7 +66,7 @@ pub(super) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
 ///
 /// When they are no one content, or cannot be read or written.
 fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<u64> {
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let first = objects.open_found(&found)?;
     let typesize = part_of_content(&first)?.typesize();

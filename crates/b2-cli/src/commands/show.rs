@@ -77,7 +77,7 @@ fn title(cx: &Context, name: &str, is_first: bool) -> Result<()> {
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     // A table goes through as a whole where it is not shown to people.
     let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
-    if let Some(found) = formats::store::rows(origin, cx.dparams())? {
+    if let Some(found) = formats::store::rows(origin, cx.read_params())? {
         if is_whole {
             let (nbytes, cbytes) = found.sizes();
             Guard::new(args.limits).admit_bytes(nbytes, cbytes)?;
@@ -97,8 +97,7 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(grid) = npy(cx, origin)? {
         return show_grid(args, cx, origin, &grid);
     }
-    let mut objects =
-        ObjectReader::open(origin, cx.dparams())?.digests(crate::args::digests(args.no_check));
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let mut guard = match is_whole {
         true => Guard::new(args.limits),
         false => Guard::for_looking(args.limits),

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &StatsArgs, cx: &Context) -> Code {
 }
 
 fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    if let Some(rows) = store::rows(origin, cx.dparams())? {
+    if let Some(rows) = store::rows(origin, cx.read_params())? {
         return table::describe(args, cx, origin, &rows);
     }
     let sources = match content::foreign_table(cx, origin, args.dtype.as_ref())? {
@@ -104,6 +104,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
     };
     pass(&mut |items, times| columns.iter_mut().for_each(|column| column.look(items, times)))?;
+    sources.iter().try_for_each(Source::compare_seals)?;
     if let Some(nbins) = args.histogram {
         columns.iter_mut().for_each(|column| column.start_histogram(nbins));
         pass(&mut |items, times| columns.iter_mut().for_each(|it| it.count(items, times)))?;

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
 fn tables_or_frames(input: Found, cx: &Context) -> Vec<Found> {
     let store = input.as_ref().ok().filter(|origin| store::whole(origin).is_some()).cloned();
     let tables = content::expand_stores_to_tables(vec![input], cx);
-    let has_rows = |origin: &Origin| match store::rows(origin, cx.dparams()) {
+    let has_rows = |origin: &Origin| match store::rows(origin, cx.read_params()) {
         Ok(Some(rows)) => rows.dtype().is_ok(),
         _ => true,
     };

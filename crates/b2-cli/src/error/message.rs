@@ -183,6 +183,9 @@ messages! {
     DELIMITER_IS_FOR_TEXT: Usage,
         "--delimiter is for text, and this is none by name or by --from",
         "use --from csv";
+    UNCHECKED_IS_KEPT: Usage,
+        "--rm removes no input whose checksums are not compared",
+        "leave out --rm or --no-check";
     FOLDER_IS_KEPT: Usage,
         "--rm removes no folder of files";
     NO_ATTRIBUTE: Usage,

@@ -7,6 +7,7 @@
 
 pub(crate) mod attrs;
 
+use crate::inputs::ReadParams;
 use core::ops::Range;
 use std::{
     fs,
@@ -18,7 +19,7 @@ use b2frame::Budget;
 use bcolz_store::{
     Attrs, BrokenColumns, CArray, DataSet, OpenOptions, tree::DirTree, verify::Note,
 };
-use blosc_chunk::{DParams, Limits};
+use blosc_chunk::Limits;
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
@@ -33,7 +34,7 @@ pub(crate) struct Bcolz {
     /// The data set, read with one thread's manners; see [`tuned`](Self::tuned).
     pub(crate) set: DataSet,
     root: PathBuf,
-    dparams: DParams,
+    params: ReadParams,
     /// The type of an item, or of a row of a table; none where it would be too large.
     dtype: Option<Dtype>,
     /// The temporary folder that holds it, if it is a copy.
@@ -50,8 +51,9 @@ impl Bcolz {
     /// # Errors
     ///
     /// When its metadata make no sense.
-    pub(crate) fn open(root: &Path, dparams: DParams) -> Result<Self> {
-        let set = open(root, &OpenOptions::default().dparams(dparams.clone()))?;
+    pub(crate) fn open(root: &Path, params: impl Into<ReadParams>) -> Result<Self> {
+        let params = params.into();
+        let set = open(root, &params.bcolz())?;
         let dtype = match &set {
             DataSet::CArray(array) => Some(array.dtype().clone()),
             DataSet::CTable(table) => table.dtype().ok(),
@@ -59,7 +61,7 @@ impl Bcolz {
         Ok(Self {
             set,
             root: root.to_owned(),
-            dparams,
+            params,
             dtype,
             _home: None,
             chosen: None,
@@ -221,8 +223,8 @@ impl Bcolz {
             return Err(Error::MaxMemory { needed, limit });
         }
         let limits = Limits::none().max_nbytes(limit);
-        let options =
-            OpenOptions::default().dparams(self.dparams.clone().limits(limits)).budget(*options);
+        let dparams = self.params.dparams.clone().limits(limits);
+        let options = self.params.bcolz().dparams(dparams).budget(*options);
         match (open(&self.root, &options)?, &self.chosen) {
             (DataSet::CTable(table), Some(names)) => Ok(DataSet::CTable(table.select(names)?)),
             (set, _) => Ok(set),

@@ -1,12 +1,12 @@
 //! The content of a Bloscpack file, all of it or a range.
 
+use crate::inputs::ReadParams;
 use core::ops::Range;
 use std::{io, path::Path, sync::Arc};
 
 use b2frame::Budget;
-use blosc_chunk::DParams;
 use blosc_io::{FileStore, ReadAt, Windowed};
-use bloscpack::{BlpFile, Checksum, params::Digests};
+use bloscpack::{BlpFile, Checksum};
 use serde_json::Value;
 
 use crate::{
@@ -37,20 +37,14 @@ impl Blp {
     /// # Errors
     ///
     /// When its headers make no sense.
-    pub(crate) fn open(
-        store: Arc<dyn ReadAt>,
-        offset: u64,
-        dparams: DParams,
-        digests: Digests,
-    ) -> Result<Self> {
+    pub(crate) fn open(store: Arc<dyn ReadAt>, offset: u64, params: &ReadParams) -> Result<Self> {
         let store: Arc<dyn ReadAt> = if offset == 0 {
             store
         } else {
             let len = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
             Arc::new(Windowed::new(store, offset, len).map_err(Error::io(Doing::Open))?)
         };
-        let options = bloscpack::ReadOptions::default().dparams(dparams).digests(digests);
-        let file = BlpFile::with_options(store, options)?;
+        let file = BlpFile::with_options(store, params.blp())?;
         let nbytes = file.nbytes()?;
         let largest = match file.header().chunksize() {
             // In old versions the last chunk may be larger than the others.
@@ -68,7 +62,8 @@ impl Blp {
     pub(crate) fn reopen(&self, path: &Path) -> Result<Self> {
         let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
         let options = self.file.options();
-        Self::open(Arc::new(store), 0, options.dparams.clone(), options.digests)
+        let (dparams, mismatch) = (options.dparams.clone(), options.mismatch.clone());
+        Self::open(Arc::new(store), 0, &ReadParams { dparams, mismatch })
     }
 
     /// Bytes of data.

@@ -5,6 +5,7 @@
 
 pub(crate) mod rows;
 
+use crate::inputs::ReadParams;
 use core::fmt::Write;
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
@@ -12,7 +13,6 @@ use b2frame::SChunk;
 use b2store::{
     Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table, Value,
 };
-use blosc_chunk::DParams;
 use serde::Serialize;
 use serde_json::{Map, Number, Value as Json};
 
@@ -67,12 +67,13 @@ pub(crate) fn whole(origin: &Origin) -> Option<&Path> {
 /// # Errors
 ///
 /// A store, a table or a column that cannot be opened.
-pub(crate) fn rows(origin: &Origin, dparams: DParams) -> Result<Option<TableRows>> {
-    if let Some(table) = table(origin, dparams.clone())? {
+pub(crate) fn rows(origin: &Origin, params: impl Into<ReadParams>) -> Result<Option<TableRows>> {
+    let params = params.into();
+    if let Some(table) = table(origin, params.clone())? {
         return TableRows::open(table).map(Some);
     }
     let Origin::File { path, part: Part::Member(key) } = origin else { return Ok(None) };
-    let store = open(path, dparams)?;
+    let store = open(path, params)?;
     if store.contains(key) {
         return Ok(None);
     }
@@ -96,13 +97,13 @@ pub(crate) fn rows(origin: &Origin, dparams: DParams) -> Result<Option<TableRows
 /// # Errors
 ///
 /// A store or a table that cannot be opened.
-pub(crate) fn table(origin: &Origin, dparams: DParams) -> Result<Option<Table>> {
+pub(crate) fn table(origin: &Origin, params: impl Into<ReadParams>) -> Result<Option<Table>> {
     let (path, key) = match origin {
         Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
         Origin::File { path, part: Part::Whole } if is_one(path) => (path, "/"),
         _ => return Ok(None),
     };
-    let store = open(path, dparams)?;
+    let store = open(path, params)?;
     let is_table = store.tables().any(|table| table == key);
     Ok(if is_table { Some(store.table(key)?) } else { None })
 }
@@ -112,8 +113,8 @@ pub(crate) fn table(origin: &Origin, dparams: DParams) -> Result<Option<Table>> 
 /// # Errors
 ///
 /// A store that cannot be opened.
-pub(crate) fn only_value(path: &Path, dparams: DParams) -> Result<Option<String>> {
-    let store = open(path, dparams)?;
+pub(crate) fn only_value(path: &Path, params: impl Into<ReadParams>) -> Result<Option<String>> {
+    let store = open(path, params)?;
     if store.tables().next().is_some() {
         return Ok(None);
     }
@@ -127,10 +128,10 @@ pub(crate) fn only_value(path: &Path, dparams: DParams) -> Result<Option<String>
 /// # Errors
 ///
 /// A store that cannot be opened.
-pub(crate) fn value_of(origin: &Origin, dparams: DParams) -> Result<Origin> {
+pub(crate) fn value_of(origin: &Origin, params: impl Into<ReadParams>) -> Result<Origin> {
     if let Origin::File { path, part: Part::Whole } = origin
         && is_one(path)
-        && let Some(key) = only_value(path, dparams)?
+        && let Some(key) = only_value(path, params)?
     {
         return Ok(Origin::File { path: path.clone(), part: Part::Member(key) });
     }
@@ -152,14 +153,13 @@ pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
     Ok(sizes)
 }
 
-/// Opens a store, whose chunks will be decoded as `dparams` say.
+/// Opens a store, to be read as `params` say.
 ///
 /// # Errors
 ///
 /// What the library says.
-pub(crate) fn open(path: &Path, dparams: DParams) -> Result<Store> {
-    let frame = b2frame::OpenOptions::default().dparams(dparams);
-    let options = OpenOptions::default().frame(frame);
+pub(crate) fn open(path: &Path, params: impl Into<ReadParams>) -> Result<Store> {
+    let options = OpenOptions::default().frame(params.into().frame());
     Ok(match remote::find(path) {
         Some(Remote::File(object)) => Store::from_store(object, &options)?,
         Some(Remote::Tree(tree)) => Store::from_tree(tree, &options)?,
@@ -172,8 +172,8 @@ pub(crate) fn open(path: &Path, dparams: DParams) -> Result<Store> {
 /// # Errors
 ///
 /// A key that is a group or a table, a value that is no data, a frame that cannot be opened.
-pub(crate) fn member(path: &Path, key: &str, dparams: DParams) -> Result<SChunk> {
-    let store = open(path, dparams)?;
+pub(crate) fn member(path: &Path, key: &str, params: impl Into<ReadParams>) -> Result<SChunk> {
+    let store = open(path, params)?;
     if store.tables().any(|table| table == key) {
         return Err(message::A_TABLE.about(key));
     }

@@ -68,7 +68,11 @@ pub(crate) fn part(
         Object::Chunk(chunk) => chunk.part(range, options, sink),
         Object::Blp(blp) => blp.part(range, options, sink),
         Object::Bcolz(set) => set.part(range, options, sink),
-        Object::Table(rows) => rows.part(range, sink),
+        Object::Table(rows) => {
+            let is_all = range == (0..rows.content_nbytes()?);
+            rows.part(range, sink)?;
+            if is_all { rows.compare_seals() } else { Ok(()) }
+        }
         Object::Opened(array) => opened_array::part(&**array, range, options, sink),
     }
 }

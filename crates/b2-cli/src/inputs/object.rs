@@ -40,6 +40,20 @@ impl Object {
         }
     }
 
+    /// Compares what was read with the seals of frames: after all of it, before it is believed.
+    /// Other containers compare each chunk when it is read.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not those that were sealed.
+    pub(crate) fn compare_seals(&self) -> Result<()> {
+        match self {
+            Self::Frame(schunk) => Ok(schunk.compare_seal()?),
+            Self::Table(rows) => rows.compare_seals(),
+            Self::Chunk(_) | Self::Blp(_) | Self::Bcolz(_) | Self::Opened(_) => Ok(()),
+        }
+    }
+
     /// Bytes of data, padding of arrays included.
     pub(crate) fn nbytes(&self) -> u64 {
         match self {

@@ -11,6 +11,7 @@
 //! chunk that is exactly as long as the input; at a position that was named, `FILE@N`, the header
 //! is enough.
 
+use crate::inputs::ReadParams;
 use std::{
     fs::File,
     io::{self, Cursor, Read, Write},
@@ -19,15 +20,14 @@ use std::{
 };
 
 use b2frame::{
-    OpenOptions, SChunk,
+    SChunk,
     header::FrameHeader,
     lock::{FrameLock, Locking},
     probe,
     probe::Kind,
 };
-use blosc_chunk::{ChunkHeader, DParams};
+use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
-use bloscpack::params::Digests;
 
 use crate::{
     console::Console,
@@ -68,9 +68,7 @@ pub(crate) struct ObjectReader {
     /// The directory of a sparse frame, of which the source is the index file, or of a data set of
     /// bcolz.
     folder: Option<PathBuf>,
-    dparams: DParams,
-    /// Whether the checksums of Bloscpack files are looked at.
-    digests: Digests,
+    params: ReadParams,
     /// Where the next object starts (bytes).
     at: u64,
     /// Objects still wanted; `None` for all.
@@ -120,43 +118,45 @@ pub(crate) enum FoundKind {
 }
 
 impl ObjectReader {
-    /// Opens an input, whose chunks will be decoded as `dparams` say.
+    /// Opens an input, to be read as `params` say.
     ///
     /// # Errors
     ///
     /// When it cannot be opened, or has no frame of the requested number.
-    pub(crate) fn open(origin: &Origin, dparams: DParams) -> Result<Self> {
+    pub(crate) fn open(origin: &Origin, params: impl Into<ReadParams>) -> Result<Self> {
+        Self::open_as(origin, params.into())
+    }
+
+    fn open_as(origin: &Origin, params: ReadParams) -> Result<Self> {
         let (path, part) = match origin {
-            Origin::Stdin => return Ok(Self::stdin(dparams)),
+            Origin::Stdin => return Ok(Self::stdin(params)),
             Origin::File { path, part } => (path, part),
-            Origin::Opened(input) => return Self::opened(input, dparams),
+            Origin::Opened(input) => return Self::opened(input, params),
         };
-        if let Some(rows) = store::rows(origin, dparams.clone())? {
+        if let Some(rows) = store::rows(origin, params.clone())? {
             let table = Object::Table(Box::new(rows));
-            let objects = Self::new(Source::Member(Some(Box::new(table))), 0, dparams);
+            let objects = Self::new(Source::Member(Some(Box::new(table))), 0, params);
             return Ok(Self { wanted: Some(1), ..objects });
         }
         if let Part::Member(key) = part {
-            let frame = Object::Frame(Arc::new(store::member(path, key, dparams.clone())?));
-            let objects = Self::new(Source::Member(Some(Box::new(frame))), 0, dparams);
+            let frame = Object::Frame(Arc::new(store::member(path, key, params.clone())?));
+            let objects = Self::new(Source::Member(Some(Box::new(frame))), 0, params);
             return Ok(Self { wanted: Some(1), ..objects });
         }
         if *part == Part::Whole && store::is_one(path) {
-            let key = store::only_value(path, dparams.clone())?;
+            let key = store::only_value(path, params.clone())?;
             let key = key.ok_or(message::A_STORE.error())?;
             let part = Part::Member(key);
-            return Self::open(&Origin::File { path: path.clone(), part }, dparams);
+            return Self::open(&Origin::File { path: path.clone(), part }, params);
         }
         if bcolz::is_data_set(path) {
-            let objects = Self::new(Source::Folder, 0, dparams);
+            let objects = Self::new(Source::Folder, 0, params);
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
         if raw_data::is_stream(path) {
             let piped = File::open(path).map_err(Error::io(Doing::Open))?;
             return match part {
-                Part::Whole => {
-                    Ok(Self::new(Source::Piped(Arc::new(Mutex::new(piped))), 0, dparams))
-                }
+                Part::Whole => Ok(Self::new(Source::Piped(Arc::new(Mutex::new(piped))), 0, params)),
                 _ => Err(message::PART_OF_PIPE.error()),
             };
         }
@@ -164,17 +164,17 @@ impl ObjectReader {
             None if remote::is_address(path) && !path.exists() => {
                 return Err(message::NO_ADDRESSES.error());
             }
-            Some(Remote::File(object)) => Self::from_store(object, dparams),
+            Some(Remote::File(object)) => Self::from_store(object, params),
             Some(Remote::Tree(tree)) => {
                 let index = tree.open(origin::INDEX_FILE).map_err(Error::io(Doing::Open))?;
-                Self { tree: Some(tree), ..Self::from_store(Arc::from(index), dparams) }
+                Self { tree: Some(tree), ..Self::from_store(Arc::from(index), params) }
             }
             None if path.is_dir() && !origin::is_sparse_frame(path) => {
                 return Err(message::A_FOLDER.error());
             }
             None => {
                 let (file, folder) = open_file(path)?;
-                let objects = Self::from_store(Arc::new(file), dparams);
+                let objects = Self::from_store(Arc::new(file), params);
                 Self { path: Some(path.clone()), folder, ..objects }
             }
         };
@@ -189,12 +189,12 @@ impl ObjectReader {
     }
 
     /// The objects of what an opener has opened.
-    fn opened(input: &OpenedInput, dparams: DParams) -> Result<Self> {
+    fn opened(input: &OpenedInput, params: ReadParams) -> Result<Self> {
         match &input.opened {
-            Opened::File(store) => Ok(Self::from_store(Arc::clone(store), dparams)),
+            Opened::File(store) => Ok(Self::from_store(Arc::clone(store), params)),
             Opened::Array(array) => {
                 let array = Object::Opened(Arc::clone(array));
-                let objects = Self::new(Source::Member(Some(Box::new(array))), 0, dparams);
+                let objects = Self::new(Source::Member(Some(Box::new(array))), 0, params);
                 Ok(Self { wanted: Some(1), ..objects })
             }
             Opened::Group(group) => {
@@ -205,45 +205,40 @@ impl ObjectReader {
         }
     }
 
-    /// With checksums looked at or not.
-    pub(crate) fn digests(self, digests: Digests) -> Self {
-        Self { digests, ..self }
-    }
-
     /// The objects of an input for copying their bytes: those of a value in a store are a frame of
     /// their own.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub(crate) fn open_bytes(origin: &Origin, dparams: DParams) -> Result<Self> {
-        let Origin::File { path, part } = origin else { return Self::open(origin, dparams) };
+    pub(crate) fn open_bytes(origin: &Origin, params: impl Into<ReadParams>) -> Result<Self> {
+        let params = params.into();
+        let Origin::File { path, part } = origin else { return Self::open(origin, params) };
         let key = match part {
             Part::Member(key) => Some(key.clone()),
-            Part::Whole if store::is_one(path) => store::only_value(path, dparams.clone())?,
+            Part::Whole if store::is_one(path) => store::only_value(path, params.clone())?,
             _ => None,
         };
-        let Some(key) = key else { return Self::open(origin, dparams) };
-        let opened = store::open(path, dparams.clone())?;
+        let Some(key) = key else { return Self::open(origin, params) };
+        let opened = store::open(path, params.clone())?;
         if !opened.contains(&key) {
-            return Self::open(origin, dparams);
+            return Self::open(origin, params);
         }
-        Ok(Self::from_store(opened.frame_bytes(&key)?, dparams))
+        Ok(Self::from_store(opened.frame_bytes(&key)?, params))
     }
 
     /// The objects in a store.
-    pub(crate) fn from_store(store: Arc<dyn ReadAt>, dparams: DParams) -> Self {
-        Self::new(Source::Stored(store), 0, dparams)
+    pub(crate) fn from_store(store: Arc<dyn ReadAt>, params: impl Into<ReadParams>) -> Self {
+        Self::new(Source::Stored(store), 0, params.into())
     }
 
-    fn new(source: Source, at: u64, dparams: DParams) -> Self {
+    fn new(source: Source, at: u64, params: ReadParams) -> Self {
         Self {
             source,
             path: None,
             tree: None,
             folder: None,
-            dparams,
-            digests: Digests::Check,
+            params,
             at,
             wanted: None,
             first: true,
@@ -254,12 +249,12 @@ impl ObjectReader {
     }
 
     /// Standard input; a file there is read as a file.
-    fn stdin(dparams: DParams) -> Self {
+    fn stdin(params: ReadParams) -> Self {
         match stdin_file() {
             Some((file, at)) => {
-                Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, dparams)
+                Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, params)
             }
-            None => Self::new(Source::Piped(Arc::new(Mutex::new(io::stdin()))), 0, dparams),
+            None => Self::new(Source::Piped(Arc::new(Mutex::new(io::stdin()))), 0, params),
         }
     }
 
@@ -299,7 +294,7 @@ impl ObjectReader {
             Source::Folder | Source::Member(_) => return None,
         };
         let (store, folder) = (Arc::clone(store), self.folder.as_deref());
-        Some(Damaged { store, at: self.at, folder, dparams: &self.dparams })
+        Some(Damaged { store, at: self.at, folder, dparams: &self.params.dparams })
     }
 
     /// What was left after the first bytes, `start`, were found to be of no format of ours, with
@@ -397,23 +392,24 @@ impl ObjectReader {
     ///
     /// When it is damaged, or of a kind that is not read.
     pub(crate) fn open_found(&mut self, found: &Found) -> Result<Object> {
-        let (store, dparams) = (Arc::clone(&found.store), self.dparams.clone());
+        let (store, params) = (Arc::clone(&found.store), &self.params);
         let object = match found.kind {
             FoundKind::Frame => {
-                let options = OpenOptions::default().offset(found.at).dparams(dparams);
+                let options = params.frame().offset(found.at);
                 Object::Frame(Arc::new(match (&self.tree, &self.folder) {
                     (Some(tree), _) => SChunk::from_tree(Arc::clone(tree), &options)?,
                     (None, Some(folder)) => SChunk::open_with(folder, &options)?,
                     (None, None) => SChunk::from_store_with(store, &options)?,
                 }))
             }
-            FoundKind::Chunk => Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?)),
-            FoundKind::Blp => {
-                Object::Blp(Box::new(Blp::open(store, found.at, dparams, self.digests)?))
+            FoundKind::Chunk => {
+                let dparams = params.dparams.clone();
+                Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?))
             }
+            FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, params)?)),
             FoundKind::Bcolz => {
                 let root = self.folder.as_deref().unwrap_or(Path::new("."));
-                Object::Bcolz(Box::new(Bcolz::open(root, dparams)?))
+                Object::Bcolz(Box::new(Bcolz::open(root, params.clone())?))
             }
             FoundKind::Member => match &mut self.source {
                 Source::Member(object) => {

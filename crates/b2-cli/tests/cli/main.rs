@@ -30,6 +30,7 @@ mod manual;
 mod matrix;
 mod meta;
 mod metadata;
+mod mismatch;
 mod names;
 mod objects;
 mod plot;

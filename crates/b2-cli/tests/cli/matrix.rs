@@ -118,7 +118,7 @@ fn items() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 }
 
 /// A `.npy` file.
-fn npy(descr: &str, shape: &str, fortran: bool, items: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, shape: &str, fortran: bool, items: &[u8]) -> Vec<u8> {
     let descr = if descr.starts_with('[') { descr.to_owned() } else { format!("'{descr}'") };
     let order = if fortran { "True" } else { "False" };
     let text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");

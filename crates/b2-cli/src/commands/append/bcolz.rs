@@ -62,7 +62,7 @@ impl Work<'_> {
     }
 
     fn open_options(&self) -> OpenOptions {
-        OpenOptions::default().lock(self.cx.lock_wait(self.args.lock))
+        self.cx.read_params().bcolz().lock(self.cx.lock_wait(self.args.lock))
     }
 
     /// The rows of one input after the other.

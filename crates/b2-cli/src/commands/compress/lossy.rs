@@ -216,7 +216,7 @@ impl Work<'_> {
     /// Compares what was stored with what was given, if something may have been lost.
     pub(super) fn measure_loss(&self, store: Arc<dyn ReadAt>) -> Result<()> {
         let Some(loss) = &self.loss else { return Ok(()) };
-        let mut objects = ObjectReader::from_store(store, self.cx.dparams());
+        let mut objects = ObjectReader::from_store(store, self.cx.read_params());
         while let Some(object) = objects.next()? {
             decoded::all(&object, &self.cx.read_options(), &mut |bytes| loss.compare(bytes))?;
         }

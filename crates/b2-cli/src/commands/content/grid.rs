@@ -302,7 +302,28 @@ impl Grid {
             sink(&bytes)?;
             first = next;
         }
-        Ok(())
+        if self.is_all(axes) { self.compare_seals() } else { Ok(()) }
+    }
+
+    /// Whether these positions are all that there are.
+    pub(super) fn is_all(&self, axes: &[Axis]) -> bool {
+        axes.iter().zip(&self.shape).all(|(axis, len)| axis.len == *len)
+    }
+
+    /// Compares what was read with its seals ([`Object::compare_seals`](crate::inputs::Object)).
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not those that were sealed.
+    pub(crate) fn compare_seals(&self) -> Result<()> {
+        match &self.kind {
+            GridKind::Array(array) => array.compare_seal(),
+            GridKind::Sequence(parts) => {
+                parts.iter().try_for_each(|(_, part)| part.compare_seals())
+            }
+            GridKind::Column(column) => Ok(column.compare_seals()?),
+            GridKind::Stored(_) => Ok(()),
+        }
     }
 
     /// Fills `bytes` with the items at all combinations of positions in C order.

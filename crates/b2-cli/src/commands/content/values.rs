@@ -184,7 +184,7 @@ impl Numbers {
             }
             sink(&tile, &values)?;
         }
-        Ok(())
+        if self.grid.is_all(axes) { self.grid.compare_seals() } else { Ok(()) }
     }
 
     /// The numbers at the positions of a tile, of the items of the box that covers it.

@@ -1,6 +1,8 @@
 //! How data are compressed that cannot be moved, or for which it was asked.
 
-use b2frame::Checksums;
+use std::path::Path;
+
+use b2frame::{Checksums, SChunkWriter};
 use blosc_chunk::{
     CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader,
 };
@@ -82,12 +84,31 @@ impl Work<'_> {
 
     /// The requested sums of a frame, an array or a data set of bcolz.
     pub(super) fn seal(&self) -> Option<Checksums> {
-        self.args.checksum.and_then(ChecksumChoice::seal)
+        // The seal of a frame can tell of damage; these sums are of single files.
+        let is_bcolz = matches!(self.format, ConvertedFormat::Carray | ConvertedFormat::Ctable);
+        let unchecked = self.args.checks.no_check && is_bcolz;
+        unchecked
+            .then_some(Checksums::None)
+            .or_else(|| self.args.checksum.and_then(ChecksumChoice::seal))
+    }
+
+    /// Compares the input, all of which was read, with its seals. A frame at `path` that was made
+    /// in spite of a mismatch gets a seal that does not match.
+    pub(super) fn compare_input(&self, path: &Path) -> Result<()> {
+        self.source.compare_seals()?;
+        if self.cx.read_params().mismatch.is_noted() {
+            let mut writer =
+                SChunkWriter::open_with(path, &self.cx.edit_options(path, 0, self.args.lock))?;
+            writer.spoil_seal()?;
+            writer.commit()?;
+        }
+        Ok(())
     }
 
     /// The requested digests of a Bloscpack file.
     pub(super) fn digest_kind(&self) -> Option<Checksum> {
-        self.args.checksum.and_then(ChecksumChoice::digest)
+        let unchecked = self.args.checks.no_check.then_some(Checksum::None);
+        unchecked.or_else(|| self.args.checksum.and_then(ChecksumChoice::digest))
     }
 
     /// The parameters of the input, as far as the output can have them, with those that were asked

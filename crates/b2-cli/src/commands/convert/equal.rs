@@ -66,7 +66,7 @@ impl Work<'_> {
             ConvertedFormat::Parquet => {
                 let station = Staged::for_stream(&self.cx.unfinished)?;
                 parquet::read(path, station.path())?;
-                let set = Bcolz::open(station.path(), self.cx.dparams())?.kept_in(station);
+                let set = Bcolz::open(station.path(), self.cx.read_params())?.kept_in(station);
                 Ok(Source::Object(Object::Bcolz(Box::new(set))))
             }
             ConvertedFormat::Npy => {
@@ -75,7 +75,7 @@ impl Work<'_> {
             }
             _ => {
                 let origin = Origin::File { path: path.to_owned(), part: Part::Whole };
-                let object = ObjectReader::open(&origin, self.cx.dparams())?.next()?;
+                let object = ObjectReader::open(&origin, self.cx.read_params())?.next()?;
                 Ok(Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))
             }
         }

@@ -18,12 +18,12 @@ pub(crate) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object>
     let (station, format) = (Staged::for_stream(&cx.unfinished)?, "parquet");
     if for_store {
         parquet::read_to_store(path, station.path())?;
-        let table = formats::store::open(station.path(), cx.dparams())?.table("/")?;
+        let table = formats::store::open(station.path(), cx.read_params())?.table("/")?;
         let rows = TableRows::open(table)?.kept_in(station, format);
         return Ok(Object::Table(Box::new(rows)));
     }
     parquet::read(path, station.path())?;
-    let set = Bcolz::open(station.path(), cx.dparams())?.kept_in(station).called(format);
+    let set = Bcolz::open(station.path(), cx.read_params())?.kept_in(station).called(format);
     Ok(Object::Bcolz(Box::new(set)))
 }
 

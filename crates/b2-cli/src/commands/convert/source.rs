@@ -344,6 +344,18 @@ impl Source {
         Ok(Stored { store, start, shape, itemsize: dtype.itemsize() as u64, fortran_order })
     }
 
+    /// Compares what was read with its seals ([`Object::compare_seals`]).
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not those that were sealed.
+    pub(crate) fn compare_seals(&self) -> Result<()> {
+        match self {
+            Self::Object(object) => object.compare_seals(),
+            Self::Items(_) => Ok(()),
+        }
+    }
+
     /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where
     /// they have to be put in order, or of one row.
     pub(crate) fn in_c_order(&self, options: &Budget, budget: u64, sink: Sink<'_>) -> Result<()> {

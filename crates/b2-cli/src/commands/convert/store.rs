@@ -59,7 +59,7 @@ pub(super) fn form(format: ConvertedFormat) -> StoreForm {
 impl Convert<'_> {
     /// Copies a store to one of another form, unless it is a table.
     pub(super) fn copy_store(self, from: &Path, to: &Path) -> Result<Option<StoreReport>> {
-        let from: Store = store::open(from, self.cx.dparams())?;
+        let from: Store = store::open(from, self.cx.read_params())?;
         if from.tables().any(|key| key == "/") {
             return Ok(None);
         }

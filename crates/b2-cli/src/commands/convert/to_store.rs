@@ -68,6 +68,7 @@ impl Work<'_> {
             let is_array = self.source.layout()?.is_some() || self.args.dtype.is_some();
             let done =
                 if is_array { self.array(station.path())? } else { self.frame(station.path())? };
+            self.compare_input(station.path())?;
             let key = key.map_or_else(|| self.value_key(), str::to_owned);
             writer.insert_file(&key, station.path())?;
             return Ok((done, Some(station)));
@@ -77,6 +78,7 @@ impl Work<'_> {
         StoreWriter::check_attributes(root, attributes.iter().map(|(name, _)| name))?;
         let mut rows = writer.create_table(root, &new_columns(&columns))?;
         self.batches(&columns, &mut |values| Ok(rows.append(&values)?))?;
+        self.source.compare_seals()?;
         rows.finish()?;
         for (name, value) in attributes.iter() {
             writer.set_attribute(root, name, &value.into())?;
@@ -128,6 +130,7 @@ impl Work<'_> {
                 .collect();
             Ok(new.append(&values)?)
         })?;
+        rows.compare_seals()?;
         new.finish()?;
         for (name, value) in rows.table().attributes()? {
             writer.set_attribute(key, &name, &value)?;

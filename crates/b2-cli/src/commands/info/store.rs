@@ -67,7 +67,7 @@ struct ColumnReport {
 
 /// Describes a store.
 pub(super) fn run(cx: &Context, name: &str, path: &Path) -> Result<()> {
-    let opened = store::open(path, cx.dparams())?;
+    let opened = store::open(path, cx.read_params())?;
     let mut report = StoreReport::new(name, store::format(path), &opened)?;
     if opened.tables().any(|key| key == "/") {
         report.table = Some(TableReport::new(&opened.table("/")?)?);

@@ -85,7 +85,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     if let Some(path) = store::whole(origin) {
         return store_node(cx, path);
     }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
+    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let name = origin
         .path()
         .and_then(Path::file_name)
@@ -122,7 +122,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
 
 /// A store with its groups, tables and values.
 fn store_node(cx: &Context, path: &Path) -> Result<Node> {
-    let store = store::open(path, cx.dparams())?;
+    let store = store::open(path, cx.read_params())?;
     let units = cx.console.units();
     let mut root = Node {
         name: path_text(path.file_name().map_or(path, Path::new)),

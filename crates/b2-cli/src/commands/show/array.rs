@@ -59,6 +59,14 @@ impl Array {
         }
     }
 
+    /// Compares what was read with its seal.
+    pub(crate) fn compare_seal(&self) -> Result<()> {
+        match self {
+            Self::Frame(array) => Ok(array.schunk().compare_seal()?),
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes of an item.
     pub(crate) fn itemsize(&self) -> usize {
         match self {

@@ -49,6 +49,7 @@ pub(super) fn describe(
         })
     };
     each(&mut columns, &Looked::look)?;
+    rows.compare_seals()?;
     if let Some(nbins) = args.histogram {
         for column in columns.iter_mut().filter_map(|column| column.numbers.as_mut()) {
             column.start_histogram(nbins);

@@ -49,13 +49,13 @@ enum Place {
 ///
 /// What cannot be opened.
 pub(super) fn members(cx: &Context, origin: &Origin) -> Result<Vec<Member>> {
-    if let Some(table) = store::table(origin, cx.dparams())? {
+    if let Some(table) = store::table(origin, cx.read_params())? {
         let mut members = vec![rows(origin, Some(table.key()))];
         add_columns(&mut members, origin, &table, 0);
         return Ok(members);
     }
     if let Some(path) = store::whole(origin) {
-        let store = store::open(path, cx.dparams())?;
+        let store = store::open(path, cx.read_params())?;
         let mut members = vec![];
         for child in store.tree() {
             let depth = child.key.matches('/').count().saturating_sub(1);
@@ -77,7 +77,7 @@ pub(super) fn members(cx: &Context, origin: &Origin) -> Result<Vec<Member>> {
     }
     if let Origin::File { path, part: Part::Whole } = origin
         && crate::formats::bcolz::is_data_set(path)
-        && let DataSet::CTable(table) = Bcolz::open(path, cx.dparams())?.set
+        && let DataSet::CTable(table) = Bcolz::open(path, cx.read_params())?.set
     {
         let columns = table.columns().iter().map(|column| Member {
             label: column.name.clone(),
@@ -292,7 +292,7 @@ impl Opened {
 
 /// The table of bcolz that an input is.
 fn open_bcolz(cx: &Context, table: &Origin) -> Result<Bcolz> {
-    match ObjectReader::open(table, cx.dparams())?.next()? {
+    match ObjectReader::open(table, cx.read_params())?.next()? {
         Some(Object::Bcolz(set)) => Ok(*set),
         _ => Err(Error::NotBlosc { start: vec![] }),
     }
@@ -301,7 +301,7 @@ fn open_bcolz(cx: &Context, table: &Origin) -> Result<Bcolz> {
 /// The table with this key of a store.
 fn open_table(cx: &Context, store: &Origin, key: &str) -> Result<Table> {
     let path = store.path().ok_or(Error::NotBlosc { start: vec![] })?;
-    Ok(store::open(path, cx.dparams())?.table(key)?)
+    Ok(store::open(path, cx.read_params())?.table(key)?)
 }
 
 /// The table with this key of a store, as an input.

@@ -99,6 +99,15 @@ impl TableRows {
         Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes, chosen, home })
     }
 
+    /// Compares the frames of the columns with their seals.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not those that were sealed.
+    pub(crate) fn compare_seals(&self) -> Result<()> {
+        Ok(self.columns.iter().try_for_each(Column::compare_seals)?)
+    }
+
     /// With the folder that the table is in, which goes with it: a copy of something of `format`.
     pub(crate) fn kept_in(self, home: Staged, format: &'static str) -> Self {
         Self { home: Some((home, format)), ..self }

@@ -1,0 +1,177 @@
+//! Damage that a checksum tells: nothing reads it as sound data, and nothing makes it sound.
+//!
+//! A bit of the data is flipped in each container that has checksums. It decodes all the same, to
+//! wrong data. Each command that reads it then says so and leaves everything as it is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{matrix::npy, session::Dir};
+
+/// A container, the commands that make it of `a.npy` or of the table `t.npy`, and what `append`
+/// takes.
+const CONTAINERS: [(&str, &[&str]); 15] = [
+    ("x.b2frame", &["c a.raw -t 8 -z 16K -o x.b2frame"]),
+    ("s.b2frame", &["c a.raw -t 8 -z 16K --checksum chunks -o s.b2frame"]),
+    ("x.b2nd", &["convert a.npy --chunks 2048 x.b2nd"]),
+    ("s.b2nd", &["convert a.npy --chunks 2048 --checksum chunks s.b2nd"]),
+    ("one.b2nd", &["convert a.npy --chunks 8192 one.b2nd"]),
+    (
+        "x.sframe",
+        &["c a.raw -t 8 -z 16K -o y.b2frame", "convert y.b2frame --format sframe -o x.sframe"],
+    ),
+    ("x.blp", &["convert a.npy x.blp"]),
+    ("carray", &["convert a.npy --format carray -o carray"]),
+    ("ctable", &["convert t.npy --format ctable -o ctable"]),
+    ("x.b2z", &["convert a.npy x.b2nd", "convert x.b2nd x.b2z"]),
+    ("x.b2d", &["convert a.npy x.b2nd", "convert x.b2nd x.b2d"]),
+    ("two.b2z", &["convert a.npy two.b2z::/x", "convert a.npy two.b2z::/y"]),
+    ("table.b2z", &["convert t.npy table.b2z"]),
+    ("table.b2d", &["convert t.npy table.b2d"]),
+    ("column.b2z", &["convert a.npy column.b2z::/g/x"]),
+];
+
+/// Commands that read all of a container `@`, and what they must not write.
+const READING: [&str; 14] = [
+    "cat @",
+    "d @ -o out",
+    "stats @",
+    "sum @",
+    "plot @ -o out.svg",
+    "convert @ out.npy",
+    "convert @ out.b2frame",
+    "convert @ out.b2nd",
+    "convert @ out.blp",
+    "convert @ out.csv",
+    "convert @ --format carray -o out",
+    "convert @ --format ctable -o out",
+    "convert @ out.b2z",
+    "recompress -C lz4 -9 @ -o out",
+];
+
+/// Commands that change a container.
+const CHANGING: [&str; 4] =
+    ["recompress -C lz4 -9 @", "append @ more.npy", "append @ more.raw", "repack @"];
+
+/// Noise, which every format stores as it is.
+fn noise() -> Vec<u8> {
+    let mut random = blosc_testdata::data::XorShift32::new(7);
+    (0..16_384).flat_map(|_| random.next_u32().to_le_bytes()).collect()
+}
+
+fn inputs() -> Dir {
+    let (dir, noise) = (Dir::new(), noise());
+    dir.write("a.raw", &noise).write("a.npy", npy("<i8", "(8192,)", false, &noise));
+    dir.write("t.npy", npy("[('p', '<i8'), ('q', '<i8')]", "(4096,)", false, &noise));
+    dir.write("more.raw", &noise[..64]).write("more.npy", npy("<i8", "(8,)", false, &noise[..64]));
+    dir
+}
+
+/// All files below a path, with their bytes.
+fn tree(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    if !path.is_dir() {
+        return vec![(path.to_owned(), fs::read(path).unwrap_or_default())];
+    }
+    let mut entries: Vec<_> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries.iter().flat_map(|entry| tree(entry)).collect()
+}
+
+fn restore(files: &[(PathBuf, Vec<u8>)]) {
+    files.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+}
+
+/// Flips a bit of some data that the container stores as they are: items, or in a table the bytes
+/// of one place of the items of a column.
+fn damage(dir: &Dir, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let noise = noise();
+    let plane = |row: usize| noise[16 * row + 3..].iter().step_by(16).take(8).copied().collect();
+    let places: Vec<Vec<u8>> =
+        [noise[8 * 2100..8 * 2102].to_vec(), noise[8 * 2100..8 * 2101].to_vec()]
+            .into_iter()
+            .chain((2000..2040).map(plane))
+            .collect();
+    let mut files = tree(&dir.path(name));
+    for place in &places {
+        for (path, bytes) in &mut files {
+            if let Some(at) = bytes.windows(place.len()).position(|found| found == place) {
+                bytes[at] ^= 4;
+                fs::write(path, bytes).unwrap();
+                return tree(&dir.path(name));
+            }
+        }
+    }
+    panic!("{name} does not hold the data as they are");
+}
+
+#[test]
+fn no_command_takes_damaged_data_for_sound() {
+    let mut wrong = String::new();
+    for (name, make) in CONTAINERS {
+        let dir = inputs();
+        make.iter().for_each(|line| drop(dir.b2(line).ok()));
+        let before = dir.names();
+        let damaged = damage(&dir, name);
+        assert_eq!(dir.b2(&format!("verify {name}")).code, Some(1), "{name}");
+        for command in READING {
+            let line = command.replace('@', name);
+            let run = dir.b2(&line);
+            // A format may be refused for another reason.
+            let is_refused = matches!(run.code, Some(1 | 2 | 4));
+            if !is_refused || dir.names() != before || tree(&dir.path(name)) != damaged {
+                wrong += &format!("{line}: {:?} {}\n", run.code, run.stderr);
+                for name in dir.names().iter().filter(|name| !before.contains(name)) {
+                    let path = dir.path(name);
+                    fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)).unwrap();
+                }
+            }
+        }
+        for command in CHANGING {
+            let line = command.replace('@', name);
+            let run = dir.b2(&line);
+            let is_told = dir.b2(&format!("verify {name}")).code == Some(1);
+            if run.code != Some(0) && tree(&dir.path(name)) != damaged || !is_told {
+                wrong +=
+                    &format!("{line}: {:?} {}, damage told: {is_told}\n", run.code, run.stderr);
+            }
+            restore(&damaged);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn what_is_read_all_the_same_gets_no_new_seal() {
+    let mut wrong = String::new();
+    for (name, make) in CONTAINERS {
+        let dir = inputs();
+        make.iter().for_each(|line| drop(dir.b2(line).ok()));
+        let damaged = damage(&dir, name);
+        for command in READING.iter().chain(&CHANGING).filter(|line| !line.starts_with("repack")) {
+            let line = command.replace('@', name) + " --no-check";
+            let output = line.split(' ').find(|word| word.starts_with("out")).unwrap_or(name);
+            let run = dir.b2(&line);
+            let is_changed = matches!(run.code, Some(0 | 4));
+            let verified = dir.b2(&format!("verify {output}"));
+            // An archive has a sum of each member, whatever is in it: the warning has told.
+            let is_archive = name.starts_with("table") || command.ends_with("out.b2z");
+            let is_sealed = verified.text().contains("checked)") && !is_archive;
+            if is_changed
+                && (is_sealed || !run.stderr.contains("warning"))
+                && !command.starts_with("append")
+            {
+                wrong +=
+                    &format!("{line}: {:?} {} then {}\n", run.code, run.stderr, verified.text());
+            }
+            let path = dir.path(output);
+            if output != name {
+                fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)).ok();
+            }
+            restore(&damaged);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

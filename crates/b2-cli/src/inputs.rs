@@ -9,6 +9,7 @@ pub(crate) mod piped;
 pub(crate) mod raw_data;
 pub(crate) mod remote;
 pub(crate) mod typesize;
+pub(crate) mod walk;
 
 pub(crate) use decoded::{Guard, Sink};
 pub(crate) use object::{Object, frame_bytes, is_sparse, item_type};
@@ -16,3 +17,4 @@ pub(crate) use object_reader::ObjectReader;
 pub(crate) use origin::{ContentKind, OpenedInput, Origin, Part};
 pub(crate) use raw_data::Data;
 pub(crate) use remote::{Remote, RemoteKind};
+pub(crate) use walk::Inputs;

@@ -33,7 +33,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Data, ObjectReader, Origin, origin, typesize},
+    inputs::{Data, ObjectReader, Origin, origin, typesize, walk},
     memory,
     output::{
         Counts, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
@@ -74,9 +74,7 @@ struct CompressReport<'a> {
 
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
-    let inputs = origin::find_bytes(&args.inputs, &|path| {
-        !origin::has_suffix(path) && !origin::is_object(path)
-    });
+    let inputs = origin::find_bytes(&args.inputs, &walk::not_called_ours);
     let place = match StorePlace::of_output(&args.output) {
         Ok(Some(_)) if inputs.len() > 1 => {
             return cx.refuse(&Error::OneForMany { inputs: inputs.len() });
@@ -88,11 +86,9 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
         Ok(metadata) if place.is_some() => cx.run_on_inputs(inputs, |origin| {
             compress_input(args, cx, origin, &metadata, Dest::Store(place.as_ref()))
         }),
-        Ok(metadata) => {
-            cx.run_into_targets(inputs, args.inputs.roots(), &args.output, |origin, targets| {
-                compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
-            })
-        }
+        Ok(metadata) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
+            compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
+        }),
         Err(error) => cx.refuse(&error),
     }
 }

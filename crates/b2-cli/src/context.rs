@@ -223,7 +223,8 @@ impl Context {
             Ok(()) => code,
             Err(error) => code.and(self.refuse(&error)),
         };
-        let hint = (!output.copy_rest).then_some("--output-dir with --copy-rest copies them");
+        let is_file = output.output.is_some() || output.copy_rest;
+        let hint = (!is_file).then_some("--output-dir with --copy-rest copies them");
         left_out::tell_copies(&self.console, &inputs.roots, &copied);
         self.tell_left_out(code, is_nothing && copied.is_empty(), &inputs, hint)
     }

@@ -135,7 +135,7 @@ fn take_all(convert: Convert<'_>, several: Origin) -> Code {
     let mut inputs = Inputs::default();
     let mut files = vec![];
     if let Some(folder) = several.path() {
-        inputs.walk(folder, &walk::all);
+        inputs.walk(folder, &walk::not_damaged);
         files = core::mem::take(&mut inputs.found);
     }
     let is_group = several.path().is_none();

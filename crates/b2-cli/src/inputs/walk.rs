@@ -218,6 +218,11 @@ pub(crate) fn all(_: &Path) -> Option<Reason> {
     None
 }
 
+/// Takes everything but what was a file of ours once.
+pub(crate) fn not_damaged(path: &Path) -> Option<Reason> {
+    is_damaged(path).then_some(Reason::CalledCompressed)
+}
+
 /// Takes what begins like a file of ours or is called like one: files without a beginning, or
 /// without an end, are what a crash leaves.
 pub(crate) fn ours(path: &Path) -> Option<Reason> {

@@ -35,6 +35,7 @@ mod objects;
 mod plot;
 mod read;
 mod recompress;
+mod recursive;
 mod removal;
 mod repack;
 mod rescue;

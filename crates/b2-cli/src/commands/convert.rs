@@ -116,11 +116,15 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(format) => {
             let mut inputs = found;
             let stores = inputs.found.iter().flatten().filter_map(formats::store::whole);
-            let strays = stores.filter(|_| format.is_store());
-            let strays: Vec<_> =
-                strays.flat_map(|path| formats::store::strays(path, cx.dparams())).collect();
+            let stores: Vec<_> = stores
+                .filter(|path| format.is_store() && path.is_dir())
+                .map(Path::to_owned)
+                .collect();
+            let strays = |path: &PathBuf| formats::store::strays(path, cx.dparams(), false);
+            let strays: Vec<_> = stores.iter().flat_map(strays).collect();
             let code = walk::code_of_loss(&strays);
             inputs.left_out.extend(strays);
+            inputs.roots.extend(stores);
             let done = cx.run_into_targets(inputs, &output, |origin, targets| {
                 convert(format).input(origin, targets)
             });

@@ -46,7 +46,7 @@ pub(crate) fn unpack(args: &PackArgs, cx: &Context) -> Code {
 
 fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
     let origin = Origin::File { path: args.store.clone(), part: Part::Whole };
-    let strays = store::strays(&args.store, cx.dparams());
+    let strays = store::strays(&args.store, cx.dparams(), true);
     let code = walk::code_of_loss(&strays);
     let roots = vec![args.store.clone()];
     let inputs = Inputs { found: vec![Ok(origin)], left_out: strays, roots };

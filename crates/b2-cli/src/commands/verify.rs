@@ -147,10 +147,13 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 nframe += 1;
             }
             Ok(None) => break,
-            // Of what is empty, or zeros, nothing can be saved.
+            // Of what is empty, or zeros, nothing can be saved; a Bloscpack file needs no magic.
             Err(error @ Error::Damaged(_)) => {
                 findings.unopened(nframe, &error);
-                findings.look_for_chunks(cx, origin, objects.position());
+                match origin.path().filter(|path| path.extension().is_some_and(|it| it == "blp")) {
+                    Some(path) => findings.point_to_rescue(path),
+                    None => findings.look_for_chunks(cx, origin, objects.position()),
+                }
                 return findings.print(cx);
             }
             // A frame that cannot be opened is a finding like others, and the last: its end

@@ -399,9 +399,11 @@ pub(crate) fn kind_text(store: &Store) -> &'static str {
     }
 }
 
-/// What is in the directory of a store and is no part of it: files that are no values, links.
-pub(crate) fn strays(path: &Path, dparams: DParams) -> Vec<LeftOut> {
+/// What is in the directory of a store and does not go to another one: links, and files that are
+/// no values where not all files are copied, but a table.
+pub(crate) fn strays(path: &Path, dparams: DParams, copies_files: bool) -> Vec<LeftOut> {
     let Ok(store) = open(path, dparams) else { return vec![] };
+    let is_table = store.tables().any(|key| key == "/");
     let is_ignored = |file: &Path| {
         let file = file.strip_prefix(path).ok().and_then(Path::to_str);
         let ignored = |note: &Note| matches!(note, Note::Ignored { path } if Some(&**path) == file);
@@ -411,7 +413,8 @@ pub(crate) fn strays(path: &Path, dparams: DParams) -> Vec<LeftOut> {
     let mut inputs = Inputs::default();
     if path.is_dir() {
         inputs.walk(path, &|file| {
-            (is_ignored(file) && !is_lock(file)).then_some(Reason::OtherFormat)
+            let is_lost = is_table && !copies_files && is_ignored(file) && !is_lock(file);
+            is_lost.then_some(Reason::OtherFormat)
         });
     }
     inputs.tell_only(|reason| reason != Reason::EmptyFolder);

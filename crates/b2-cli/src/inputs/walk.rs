@@ -65,7 +65,7 @@ impl Reason {
         }
     }
 
-    /// For people: so many of them.
+    /// For people, with their number.
     pub(crate) fn text(self, n: u64) -> String {
         let adjective = match self {
             Self::Compressed => "compressed already",

@@ -195,7 +195,8 @@ impl Unit {
     }
 
     /// How many units `whole` months or attoseconds are, rounded down, and whether exactly so where
-    /// they are exact themselves; what no column can hold is the last or first number and not exact.
+    /// they are exact themselves. Beyond all that a column can hold is its last or first number,
+    /// and not exact.
     fn count_of(self, whole: i128, is_exact: bool) -> Option<(i64, bool)> {
         let len = self.len.checked_mul(self.count)?;
         let (count, is_exact) = (whole.div_euclid(len), is_exact && whole.rem_euclid(len) == 0);

@@ -10,12 +10,13 @@ use crate::{
 /// A zip archive with one file, which is stored as it is, as documents are.
 fn zip() -> Vec<u8> {
     let (name, data) = (b"word/document.xml", b"<w:document/>");
-    let sizes = [0, data.len() as u32, data.len() as u32, name.len() as u32].map(u32::to_le_bytes);
+    let number = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
+    let sizes = [0, data.len(), data.len(), name.len()].map(number);
     // Version, flags, method and times; sum, sizes and the lengths of the names.
     let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], sizes.as_flattened()].concat();
     let local = [&b"PK\x03\x04"[..], &common, name, data].concat();
     let central = [&b"PK\x01\x02\x14\x00"[..], &common, &[0; 14], name].concat();
-    let places = [central.len() as u32, local.len() as u32].map(u32::to_le_bytes);
+    let places = [central.len(), local.len()].map(number);
     let end = [&b"PK\x05\x06"[..], &[0, 0, 0, 0, 1, 0, 1, 0], places.as_flattened(), &[0, 0]];
     [local, central, end.concat()].concat()
 }
@@ -260,6 +261,7 @@ fn a_folder_that_becomes_a_store_is_told_what_is_missing() {
 /// A tree of more than 200 things of all kinds comes back from `compress -r` and `decompress -r`.
 #[cfg(unix)]
 mod tree {
+    use core::time::Duration;
     use std::{
         collections::BTreeMap,
         ffi::OsString,
@@ -269,7 +271,7 @@ mod tree {
             fs::{MetadataExt as _, PermissionsExt as _, symlink},
         },
         path::{Path, PathBuf},
-        time::{Duration, SystemTime},
+        time::SystemTime,
     };
 
     use super::*;
@@ -313,7 +315,7 @@ mod tree {
             let modes =
                 if kind == "folder" { [0o755, 0o700, 0o750] } else { [0o644, 0o600, 0o755] };
             let file = File::open(root.join(path)).unwrap();
-            let at = Duration::new(1_000_000_000 + n as u64 * 86_400, n as u32 * 1_000);
+            let at = Duration::new(10_000_000, 1_000) * (u32::try_from(n).unwrap() + 1);
             let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + at);
             file.set_times(times.set_accessed(SystemTime::UNIX_EPOCH + at)).unwrap();
             file.set_permissions(Permissions::from_mode(modes[n % 3])).unwrap();

@@ -188,6 +188,15 @@ impl Console {
         }
     }
 
+    /// Something beside the work: an object on standard error with `--json`, else a line with `-v`.
+    pub(crate) fn aside(&self, document: &impl Serialize, line: &str) {
+        if self.json && self.quiet == 0 {
+            self.stderr(&format!("{}\n", json_text(document)));
+        } else {
+            self.detail(line);
+        }
+    }
+
     /// A name of a file on a line of standard output: as it is in a pipe, but for line breaks.
     pub(crate) fn name<'a>(&self, name: &'a str) -> Cow<'a, str> {
         if io::stdout().is_terminal() { harmless(name).into() } else { unbroken(name) }

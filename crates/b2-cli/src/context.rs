@@ -1,6 +1,6 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
-use core::{num::NonZeroUsize, time::Duration};
+use core::{num::NonZeroUsize, ops::ControlFlow, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
     path::Path,
@@ -25,13 +25,15 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
-        OpenedInput, Origin, ReadParams, object_reader,
+        Inputs, OpenedInput, Origin, ReadParams, object_reader,
         origin::{self, Found},
+        walk::{Choice, LeftOut, Reason},
     },
     memory,
     opener::{Opened, Opener},
-    output::{Targets, Unfinished},
-    render::harmless,
+    output::{Targets, Unfinished, copy_rest},
+    render::{harmless, path_text},
+    report::left_out,
 };
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).
@@ -88,10 +90,10 @@ impl Context {
         Self { openers, ..self }
     }
 
-    /// Finds the inputs, also those that are no files; `wanted` decides which files of a directory
+    /// Finds the inputs, also those that are no files; `choice` decides which files of a directory
     /// are taken.
-    pub(crate) fn find(&self, args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
-        origin::find_opened(args, wanted, &self.openers)
+    pub(crate) fn find(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
+        origin::find_opened(args, choice, &self.openers)
     }
 
     /// The arrays of a group instead of it.
@@ -124,12 +126,28 @@ impl Context {
     }
 
     /// The driver of every command over inputs: does `work` for each, reports a failure and goes on
-    /// with the next. The first failure gives the exit code. A closed standard output ends the run.
+    /// with the next, and tells in the end what was left out of folders. The first failure gives
+    /// the exit code. A closed standard output ends the run.
     pub(crate) fn run_on_inputs(
+        &self,
+        inputs: impl Into<Inputs>,
+        work: impl FnMut(&Origin) -> Result<()>,
+    ) -> Code {
+        let mut inputs = inputs.into();
+        inputs.tell_only(|reason| reason != Reason::EmptyFolder);
+        let is_nothing = inputs.is_nothing();
+        match self.run_on_each(core::mem::take(&mut inputs.found), work) {
+            ControlFlow::Break(code) => code,
+            ControlFlow::Continue(code) => self.tell_left_out(code, is_nothing, &inputs, None),
+        }
+    }
+
+    /// Does `work` for each input; breaks where nobody listens any more.
+    fn run_on_each(
         &self,
         inputs: Vec<Found>,
         mut work: impl FnMut(&Origin) -> Result<()>,
-    ) -> Code {
+    ) -> ControlFlow<Code, Code> {
         let mut code = Code::Success;
         for input in inputs {
             let (name, done) = match input {
@@ -147,7 +165,7 @@ impl Context {
             }
             match done {
                 Ok(()) => {}
-                Err(error) if error.is_closed_pipe() => return code,
+                Err(error) if error.is_closed_pipe() => return ControlFlow::Break(code),
                 Err(error) => {
                     code = code.and(error.code());
                     if !matches!(error, Error::Reported { .. }) {
@@ -156,7 +174,26 @@ impl Context {
                 }
             }
         }
-        code
+        ControlFlow::Continue(code)
+    }
+
+    /// Tells what was left out of folders; a run that took nothing at all has failed.
+    fn tell_left_out(
+        &self,
+        code: Code,
+        is_nothing: bool,
+        inputs: &Inputs,
+        hint: Option<&str>,
+    ) -> Code {
+        let Inputs { roots, left_out, .. } = inputs;
+        if !is_nothing {
+            left_out::tell(&self.console, roots, left_out, hint);
+            return code;
+        }
+        left_out::name(&self.console, left_out);
+        let (name, error) = left_out::nothing_taken(roots, left_out);
+        self.console.failure(Some(&name), &error);
+        code.and(error.code())
     }
 
     /// The same without a word on the terminal, which something else is drawn on.
@@ -177,18 +214,65 @@ impl Context {
     /// [`run_on_inputs`](Self::run_on_inputs) for commands that write one output for each input.
     pub(crate) fn run_into_targets(
         &self,
-        inputs: Vec<Found>,
-        roots: Vec<&Path>,
+        inputs: impl Into<Inputs>,
         output: &OutputArgs,
         mut work: impl FnMut(&Origin, &mut Targets<'_>) -> Result<()>,
     ) -> Code {
         if output.rm && !matches!(self.mismatch, Mismatch::Fail) {
             return self.refuse(&message::UNCHECKED_IS_KEPT.error());
         }
-        match Targets::new(output, inputs.len(), roots) {
-            Ok(mut targets) => self.run_on_inputs(inputs, |origin| work(origin, &mut targets)),
-            Err(error) => self.refuse(&error),
+        let mut inputs = inputs.into();
+        // Beside the inputs a folder is as empty as before.
+        let is_elsewhere = output.output_dir.is_some();
+        inputs.tell_only(|reason| is_elsewhere || reason != Reason::EmptyFolder);
+        let mut targets = match Targets::new(output, inputs.len(), inputs.roots.clone()) {
+            Ok(targets) => targets,
+            Err(error) => return self.refuse(&error),
+        };
+        let is_nothing = inputs.is_nothing();
+        let found = core::mem::take(&mut inputs.found);
+        let code = match self.run_on_each(found, |origin| work(origin, &mut targets)) {
+            ControlFlow::Break(code) => return code,
+            ControlFlow::Continue(code) => code,
+        };
+        let (code, copied) = self.copy_rest(code, &mut inputs, &mut targets);
+        let code = match targets.finish() {
+            Ok(()) => code,
+            Err(error) => code.and(self.refuse(&error)),
+        };
+        let is_file = output.output.is_some() || output.copy_rest;
+        let hint = (!is_file).then_some("--output-dir with --copy-rest copies them");
+        left_out::tell_copies(&self.console, &inputs.roots, &copied);
+        self.tell_left_out(code, is_nothing && copied.is_empty(), &inputs, hint)
+    }
+
+    /// Copies what was left out, if that was requested, and gives what has a copy now. What can
+    /// have none stays left out.
+    fn copy_rest(
+        &self,
+        mut code: Code,
+        inputs: &mut Inputs,
+        targets: &mut Targets<'_>,
+    ) -> (Code, Vec<LeftOut>) {
+        let mut copied = vec![];
+        if !targets.args.copy_rest {
+            return (code, copied);
         }
+        inputs.left_out.retain(|item| {
+            match copy_rest::copy(item, targets, &self.unfinished) {
+                Ok(None) => return true,
+                Ok(Some(place)) => {
+                    left_out::tell_copied(&self.console, item, &place);
+                    copied.push(item.clone());
+                }
+                Err(error) => {
+                    self.console.failure(Some(&path_text(&item.path)), &error);
+                    code = code.and(error.code());
+                }
+            }
+            false
+        });
+        (code, copied)
     }
 
     /// The codecs, filters and vector instructions to use.

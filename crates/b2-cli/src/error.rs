@@ -58,6 +58,9 @@ pub(crate) enum Error {
     /// The same where another option would say what it is.
     #[error("not a Blosc file{}", starts_with(.start))]
     NoType { start: Vec<u8> },
+    /// The same of what was a file of ours once.
+    #[error(transparent)]
+    Damaged(Box<Self>),
     /// It begins like a chunk, and has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
@@ -304,7 +307,8 @@ impl Error {
             Self::NotBlosc { .. } | Self::NoType { .. } | Self::PerhapsChunk { .. } => {
                 Code::Foreign
             }
-            Self::Csv(_)
+            Self::Damaged(_)
+            | Self::Csv(_)
             | Self::Npy(_)
             | Self::ReadBack { .. }
             | Self::PartItem { .. }
@@ -339,6 +343,12 @@ impl Error {
         Some(Cow::Borrowed(match self {
             Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
             Self::Input { error, .. } => return error.hint(),
+            Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
+                "`b2 rescue FILE -o NEW` saves what can be read"
+            }
+            Self::NotBlosc { start } if probe(start) == Kind::Zip => {
+                "`unzip -l` lists what is in it; if it is a .npz, NumPy opens it with `numpy.load`"
+            }
             Self::Mistyped { command } => {
                 return Some(format!("did you mean the command `{command}`?").into());
             }

@@ -10,6 +10,7 @@ pub(crate) mod raw_data;
 pub(crate) mod read_params;
 pub(crate) mod remote;
 pub(crate) mod typesize;
+pub(crate) mod walk;
 
 pub(crate) use decoded::{Guard, Sink};
 pub(crate) use object::{Object, frame_bytes, is_sparse, item_type};
@@ -18,3 +19,4 @@ pub(crate) use origin::{ContentKind, OpenedInput, Origin, Part};
 pub(crate) use raw_data::Data;
 pub(crate) use read_params::ReadParams;
 pub(crate) use remote::{Remote, RemoteKind};
+pub(crate) use walk::Inputs;

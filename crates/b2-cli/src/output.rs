@@ -1,6 +1,7 @@
 //! Writing: where output goes, how it appears whole or not at all, and reading it back.
 
 pub(crate) mod byte_sink;
+pub(crate) mod copy_rest;
 pub(crate) mod leftover;
 pub(crate) mod placement;
 pub(crate) mod read_back;

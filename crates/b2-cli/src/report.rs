@@ -6,6 +6,7 @@ mod blp;
 pub(crate) mod chunk;
 mod chunks;
 pub(crate) mod info;
+pub(crate) mod left_out;
 pub(crate) mod readers;
 
 pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport, dtype_text};

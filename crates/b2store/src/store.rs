@@ -21,7 +21,7 @@ use crate::value::Value;
 use crate::write::crc32_of;
 
 pub(crate) use open::EMBED_PATH;
-pub use open::{OpenOptions, is_store};
+pub use open::{OpenOptions, has_marker, is_store};
 pub(crate) use tree::attributes_of;
 pub use tree::{Child, ChildKind};
 

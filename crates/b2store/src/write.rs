@@ -291,7 +291,8 @@ impl StoreWriter {
             return Err(Error::corrupt(&member.name, Corrupt::Encrypted));
         }
         for path in base.files().paths(base.options().max_files)? {
-            let is_kept = !self.is_new || !is_scrap(&path);
+            // Links are in the list, and lead nowhere in another place.
+            let is_kept = !self.is_new || !is_scrap(&path) && base.files().has(&path);
             if path != EMBED_PATH && is_kept {
                 self.files.insert(path, None);
             }

@@ -197,8 +197,6 @@ fn dates_are_compared_with_texts() -> Result<()> {
         ("time < at", &[1]),
         ("time == at", &[]),
         ("time > at", &[2]),
-        // Without a date beside it, it is a number.
-        ("day > 15398", &[1, 2]),
         ("where(day > '2012-02-28', 1, 0) == 1", &[1, 2]),
     ] {
         let found: Vec<u64> =
@@ -216,6 +214,10 @@ fn dates_are_compared_with_texts() -> Result<()> {
     assert_eq!(
         refused("day > time"),
         "at byte 4: <M8[D] and >M8[s] are not counted in the same unit"
+    );
+    assert_eq!(
+        refused("day > 2012-02-28"),
+        "at byte 4: a time is compared with text: \"2016-01-01\""
     );
     Ok(())
 }

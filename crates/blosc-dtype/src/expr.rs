@@ -64,12 +64,14 @@ impl Expr {
         parser::parse(text, place).map(Self)
     }
 
-    /// The expression with its comparisons of dates and texts such as `2012-01-31` as comparisons
-    /// of numbers; `dtype` knows the types of columns of items.
+    /// The expression with its comparisons of dates and texts such as `2012-01-31`, of durations
+    /// and texts such as `90s`, as comparisons of numbers; `dtype` knows the types of columns of
+    /// items.
     ///
     /// # Errors
     ///
-    /// [`ExprError::Date`], [`ExprError::Units`].
+    /// [`ExprError::Date`], [`ExprError::Duration`], [`ExprError::Units`], [`ExprError::Types`];
+    /// [`ExprError::Time`] of a column of dates or durations in anything but such a comparison.
     pub fn bind_dates<'a>(self, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Result<Self> {
         dates::bind(self.0, dtype).map(Self)
     }

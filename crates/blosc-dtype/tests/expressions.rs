@@ -200,6 +200,106 @@ fn texts_that_are_no_dates_and_other_units_are_refused() {
     assert!(bind("t == t").is_ok());
 }
 
+#[test]
+fn durations_compare_with_texts_in_the_unit_of_the_column() {
+    let waits = [-90, 0, 89, 90, 91, i64::MIN];
+    let columns = [ints(&waits)];
+    for (column, text, expected) in [
+        ("<m8[s]", "t < '90s'", [true, true, true, false, false, false]),
+        ("<m8[s]", "t >= '1500ms'", [false, false, true, true, true, false]),
+        ("<m8[s]", "t > '89500ms'", [false, false, false, true, true, false]),
+        ("<m8[s]", "t == '89500ms'", [false; 6]),
+        ("<m8[s]", "t != '89500ms'", [true; 6]),
+        ("<m8[s]", "'-90s' == t", [true, false, false, false, false, false]),
+        ("<m8[s]", "0 < t", [false, false, true, true, true, false]),
+        ("<m8[s]", "t == '0D'", [false, true, false, false, false, false]),
+        ("<m8[s]", "t == t", [true, true, true, true, true, false]),
+        ("<m8[s]", "t != 'NaT'", [true; 6]),
+        ("<m8[M]", "t <= '7Y'", [true, true, false, false, false, false]),
+        // Without a unit it is a number.
+        ("<m8", "t < 90", [true, true, true, false, false, true]),
+    ] {
+        let dtype = dtype(column);
+        let expr = parse(text, &["t"]).unwrap().bind_dates(&|_| Some(&dtype)).unwrap();
+        assert_eq!(truth(&expr, &columns), expected, "{column}: {text}");
+    }
+}
+
+#[test]
+fn times_are_compared_with_texts_and_nothing_else() {
+    let types = ["<M8[ns]", ">M8[D]", "<m8[ms]", "<i8", "|S10"].map(dtype);
+    let names = ["time", "day", "wait", "n", "s"];
+    let bind = |text: &str| {
+        parse(text, &names).and_then(|expr| expr.bind_dates(&|place| types.get(place)))
+    };
+    for place in ["time", "day", "wait"] {
+        let mut texts = vec![
+            "T >= 2016-01-01",
+            "2016-01-01 <= T",
+            "T == 1451606400",
+            "T != 0.5",
+            "T < n",
+            "T > -n",
+            "T > 18446744073709551615",
+            "T == True",
+            "s == T",
+            "1 < T < 3",
+            "'2016' < T < 3",
+            "T - 1 > 0",
+            "1 + T > 0",
+            "T // 86400 == 1",
+            "T ** 2 > 1",
+            "T & 1 == 1",
+            "T << 1 > 2",
+            "-T < 0",
+            "~T == 1",
+            "not T",
+            "T and n > 0",
+            "abs(T) > 1",
+            "where(T > '2016', T, 0) > 1",
+            "isnan(T)",
+            "maximum(1, T) > 0",
+            "n > 0 and (n < 5 or T > 5)",
+            "T - T > 0",
+            "sqrt(T - 1) > 1",
+        ];
+        if place != "wait" {
+            texts.push("T > 0");
+        }
+        let what = if place == "wait" { "a duration" } else { "a time" };
+        for text in texts {
+            // The texts of dates stand for those of durations.
+            let text = text.replace('T', place);
+            let text = if place == "wait" { text.replace("'2016'", "'1s'") } else { text };
+            let text = text.replace(&format!("{place}rue"), "True");
+            match bind(&text) {
+                Err(ExprError::Time { what: found, .. }) => assert_eq!(found, what, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+    let message = |text: &str| bind(text).unwrap_err().to_string();
+    assert_eq!(
+        message("time >= 2016-01-01"),
+        "at byte 5: a time is compared with text: \"2016-01-01\""
+    );
+    assert_eq!(message("wait > 90"), "at byte 5: a duration is compared with text: \"90s\"");
+    for text in ["90", "s", "1.5s", "90 s", "-", "--1s", "3M", "2016-01-01", "1S", ""] {
+        let error = bind(&format!("wait > '{text}'")).unwrap_err();
+        assert_eq!(error, ExprError::Duration { at: 5, text: text.to_owned() });
+    }
+    let (left, right) = ("times", "durations");
+    assert_eq!(bind("time < wait"), Err(ExprError::Types { at: 5, left, right }));
+    for text in [
+        "time",
+        "n > 5",
+        "time > '2016' and wait < '5m' and n == 3",
+        "where(time > '2016', n, 0) > 1",
+    ] {
+        assert!(bind(text).is_ok(), "{text}");
+    }
+}
+
 /// A whole number from three columns, as a text with all brackets and as one with none that
 /// Python's precedence makes superfluous.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Options that several commands have in common.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -25,14 +25,6 @@ pub(crate) struct InputArgs {
     pub(crate) null: bool,
 }
 
-impl InputArgs {
-    /// The folders that are walked.
-    pub(crate) fn roots(&self) -> Vec<&Path> {
-        let folders = self.files.iter().map(PathBuf::as_path);
-        folders.filter(|path| self.recursive && path.is_dir()).collect()
-    }
-}
-
 /// Where output goes.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct OutputArgs {
@@ -45,6 +37,9 @@ pub(crate) struct OutputArgs {
     /// Write all outputs into DIR
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "stdout"], help_heading = "Output")]
     pub(crate) output_dir: Option<PathBuf>,
+    /// Copy what -r leaves out into DIR as well: files byte for byte, links as links, empty folders
+    #[arg(long, requires = "output_dir", help_heading = "Output")]
+    pub(crate) copy_rest: bool,
     /// Suffix of compressed files, added or taken away [default: .b2frame]
     #[arg(long, value_name = ".S", conflicts_with = "stdout", help_heading = "Output")]
     pub(crate) suffix: Option<String>,

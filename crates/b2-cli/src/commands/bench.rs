@@ -12,7 +12,7 @@ use crate::{
     context::Context,
     error::{Result, message},
     exit::Code,
-    inputs::{Origin, origin},
+    inputs::{Origin, origin, walk},
     memory,
     render::{Align, Progress, Table, harmless},
 };
@@ -30,7 +30,7 @@ struct BenchReport<'a> {
 
 /// Measures each input.
 pub(crate) fn run(args: &BenchArgs, cx: &Context) -> Code {
-    let inputs = content::expand_stores(origin::find(&args.inputs, &content::is_wanted), cx);
+    let inputs = content::expand_stores(origin::find(&args.inputs, &walk::ours_or_npy), cx);
     cx.run_on_inputs(inputs, |origin| measure(args, cx, origin))
 }
 

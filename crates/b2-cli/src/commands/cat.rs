@@ -19,6 +19,7 @@ use crate::{
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
+        walk,
     },
     output::{byte_sink::Sink, read_back::Digest},
     render::progress::Progress,
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &CatArgs, cx: &Context) -> Code {
     if let Some(error) = slice::misplaced(&args.inputs.files) {
         return cx.refuse(&error);
     }
-    let inputs = cx.find(&args.inputs, &origin::has_suffix);
+    let inputs = cx.find(&args.inputs, &walk::called_ours);
     cx.run_on_inputs(inputs, |origin| write_input(args, cx, origin))
 }
 

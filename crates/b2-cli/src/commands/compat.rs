@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     formats::store,
-    inputs::{Object, ObjectReader, Origin, origin},
+    inputs::{Object, ObjectReader, Origin, origin, walk},
     render::{Align, Table, harmless},
     report::{chunk, info},
 };
@@ -57,7 +57,7 @@ const NO_FORWARD: &str = ", but 0.6 to 2.0.0, which do not know split mode forwa
 
 /// Prints the readers of each input.
 pub(crate) fn run(args: &CompatArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = origin::find(&args.inputs, &walk::ours);
     cx.run_on_inputs(inputs, |origin| report_input(cx, origin))
 }
 

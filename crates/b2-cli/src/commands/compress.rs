@@ -22,7 +22,7 @@ use b2frame::{
     CompressOptions, FrameParams, FrameWriter, Totals, compress_stream, probe, probe::Kind,
 };
 use blosc_chunk::{CParams, CodecId, Dict, SplitMode, Target as Reader};
-use blosc_dtype::npy::NpyHeader;
+use blosc_dtype::npy::{MAGIC, NpyHeader};
 use blosc_io::{FileStore, MemStore, ReadAt};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -33,7 +33,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Data, ObjectReader, Origin, origin, typesize},
+    inputs::{Data, ObjectReader, Origin, origin, typesize, walk},
     memory,
     output::{
         Counts, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
@@ -74,9 +74,7 @@ struct CompressReport<'a> {
 
 /// Compresses each input.
 pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
-    let inputs = origin::find_bytes(&args.inputs, &|path| {
-        !origin::has_suffix(path) && !origin::is_object(path)
-    });
+    let inputs = origin::find_bytes(&args.inputs, &walk::not_called_ours);
     let place = match StorePlace::of_output(&args.output) {
         Ok(Some(_)) if inputs.len() > 1 => {
             return cx.refuse(&Error::OneForMany { inputs: inputs.len() });
@@ -88,11 +86,9 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
         Ok(metadata) if place.is_some() => cx.run_on_inputs(inputs, |origin| {
             compress_input(args, cx, origin, &metadata, Dest::Store(place.as_ref()))
         }),
-        Ok(metadata) => {
-            cx.run_into_targets(inputs, args.inputs.roots(), &args.output, |origin, targets| {
-                compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
-            })
-        }
+        Ok(metadata) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
+            compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
+        }),
         Err(error) => cx.refuse(&error),
     }
 }
@@ -208,6 +204,7 @@ fn compress_input(
         Dest::Store(_) => args.tuning.format,
     };
     let layout = array::layout(&args.tuning, asked, &data)?;
+    tell_header(cx, origin, layout.as_ref(), &data);
     let is_array = layout.is_some() || args.tuning.dtype.is_some();
     array::check_dimensions(
         args.tuning.codec.map(|choice| choice.id),
@@ -267,6 +264,16 @@ fn tell_kind(args: &CompressArgs, cx: &Context, origin: &Origin, data: &Data) {
     cx.console.warning(&origin.name(), text);
 }
 
+/// With `-v`: that a `.npy` file does not come back with the same bytes.
+fn tell_header(cx: &Context, origin: &Origin, layout: Option<&NpyHeader>, data: &Data) {
+    let Some(header) = layout.filter(|_| data.sample().starts_with(MAGIC)) else { return };
+    let back = NpyHeader { fortran_order: false, ..header.clone() }.to_bytes();
+    if !back.is_some_and(|back| data.sample().starts_with(&back)) {
+        let order = if header.fortran_order { "in C order" } else { "with another header" };
+        cx.console.detail(&format!("{}: comes back {order}, with the same values", origin.name()));
+    }
+}
+
 fn has_suffix(origin: &Origin, suffix: &str) -> bool {
     let extension = origin.path().and_then(Path::extension);
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case(suffix))
@@ -275,8 +282,7 @@ fn has_suffix(origin: &Origin, suffix: &str) -> bool {
 /// Is this a `.npy` file whose items are pickled?
 fn is_array_of_objects(sample: &[u8]) -> bool {
     let header = sample.get(..sample.len().min(256)).unwrap_or_default();
-    sample.starts_with(blosc_dtype::npy::MAGIC)
-        && header.windows(12).any(|part| part == b"'descr': '|O")
+    sample.starts_with(MAGIC) && header.windows(12).any(|part| part == b"'descr': '|O")
 }
 
 /// The size of the items, and where it comes from unless it was given.

@@ -22,30 +22,26 @@ use crate::{
     error::{Doing, Error, Result, chain},
     formats::{csv_table::COMMA, store},
     inputs::{
-        ContentKind, Guard, Object, ObjectReader, Origin, Part,
+        ContentKind, Guard, Inputs, Object, ObjectReader, Origin, Part,
         origin::{self, Found},
         raw_data::is_stream,
         typesize::dtype_of_name,
     },
 };
 
-/// Does a directory hold this file for us?
-pub(super) fn is_wanted(path: &Path) -> bool {
-    origin::is_ours(path) || origin::content_kind(path) == Some(ContentKind::Npy)
-}
-
 /// The inputs, with the frames of a store instead of the store. What holds no data there is warned
 /// of and left out.
-pub(super) fn expand_stores(inputs: Vec<Found>, cx: &Context) -> Vec<Found> {
-    expand(inputs, cx, false)
+pub(super) fn expand_stores(inputs: Inputs, cx: &Context) -> Inputs {
+    inputs.map(|found| expand(found, cx, false))
 }
 
 /// As [`expand_stores`], but a table is one input, and its columns are none.
-pub(super) fn expand_stores_to_tables(inputs: Vec<Found>, cx: &Context) -> Vec<Found> {
-    expand(inputs, cx, true)
+pub(super) fn expand_stores_to_tables(inputs: Inputs, cx: &Context) -> Inputs {
+    inputs.map(|found| expand(found, cx, true))
 }
 
-fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
+/// The frames of a store instead of it, or with `keeps_tables` its tables.
+pub(super) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
     let mut expanded = vec![];
     for input in inputs {
         let Some(path) = input.as_ref().ok().and_then(store::whole) else {

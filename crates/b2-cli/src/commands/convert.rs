@@ -53,9 +53,9 @@ use crate::{
         csv_table::{self, Values},
     },
     inputs::{
-        Guard, ObjectReader, Origin, decoded,
+        Guard, Inputs, ObjectReader, Origin, decoded,
         origin::{self, Found},
-        raw_data, remote,
+        raw_data, remote, walk,
     },
     memory,
     output::{
@@ -94,13 +94,11 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Err(error) => return cx.refuse(&error),
     };
     let convert = |format| Convert { args, output: &output, cx, format };
-    let found = cx.find(&inputs, &origin::is_ours);
-    if let (Some(several), Ok(format)) = (values_of(&inputs, &found), format(args, &output))
+    let found = cx.find(&inputs, &walk::ours);
+    if let (Some(several), Ok(format)) = (values_of(&inputs, &found.found), format(args, &output))
         && format.is_store()
     {
-        return cx.run_into_targets(vec![Ok(several)], vec![], &output, |several, targets| {
-            convert(format).values(several, targets)
-        });
+        return take_all(convert(format), several);
     }
     match StorePlace::of_output(&output) {
         Ok(None) => {}
@@ -115,11 +113,42 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     }
     let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
     match ready {
-        Ok(format) => cx.run_into_targets(found, inputs.roots(), &output, |origin, targets| {
-            convert(format).input(origin, targets)
-        }),
+        Ok(format) => {
+            let mut inputs = found;
+            let stores = inputs.found.iter().flatten().filter_map(formats::store::whole);
+            let stores: Vec<_> = stores
+                .filter(|path| format.is_store() && path.is_dir())
+                .map(Path::to_owned)
+                .collect();
+            let strays = |path: &PathBuf| formats::store::strays(path, cx.dparams(), false);
+            let strays: Vec<_> = stores.iter().flat_map(strays).collect();
+            let code = walk::code_of_loss(&strays);
+            inputs.left_out.extend(strays);
+            inputs.roots.extend(stores);
+            let done = cx.run_into_targets(inputs, &output, |origin, targets| {
+                convert(format).input(origin, targets)
+            });
+            done.and(code)
+        }
         Err(error) => cx.refuse(&error),
     }
+}
+
+/// Makes a store of all that is in a folder, or of a group. What cannot be taken is missing there.
+fn take_all(convert: Convert<'_>, several: Origin) -> Code {
+    let mut inputs = Inputs::default();
+    let mut files = vec![];
+    if let Some(folder) = several.path() {
+        inputs.walk(folder, &walk::not_damaged);
+        files = core::mem::take(&mut inputs.found);
+    }
+    let is_group = several.path().is_none();
+    inputs.found.extend((is_group || !files.is_empty()).then_some(Ok(several)));
+    let code = walk::code_of_loss(&inputs.left_out);
+    let done = convert.cx.run_into_targets(inputs, convert.output, |several, targets| {
+        convert.values(several, core::mem::take(&mut files), targets)
+    });
+    done.and(code)
 }
 
 /// The folder of files, or the group of arrays, that is the only input.
@@ -220,7 +249,7 @@ struct Convert<'a> {
 
 impl<'a> Convert<'a> {
     /// Makes a store of several inputs.
-    fn values(self, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+    fn values(self, origin: &Origin, files: Vec<Found>, targets: &mut Targets<'_>) -> Result<()> {
         anew::check(self.args, self.format)?;
         if self.output.rm {
             return Err(message::FOLDER_IS_KEPT.error());
@@ -229,7 +258,7 @@ impl<'a> Convert<'a> {
             return Err(message::DIRECTORY_TO_STDOUT.error());
         };
         let values = match origin.path() {
-            Some(folder) => store::keyed_files(folder)?,
+            Some(folder) => store::keyed_files(folder, files)?,
             None => store::keyed_arrays(self.cx, origin)?,
         };
         self.store_from(values, &to)?.print(self.cx, &origin.name(), &to)

@@ -17,7 +17,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{Blp, store},
-    inputs::{Guard, Object, ObjectReader, Origin, Part, decoded, origin, raw_data},
+    inputs::{Guard, Object, ObjectReader, Origin, Part, decoded, origin, raw_data, walk},
     output::{
         Counts, Dest, Naming, Outcome, Placement, Sink, Staged, Targets, placement, read_back,
         targets,
@@ -41,8 +41,8 @@ struct DecompressReport<'a> {
 
 /// Restores each input.
 pub(crate) fn run(args: &DecompressArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::has_suffix);
-    cx.run_into_targets(inputs, args.inputs.roots(), &args.output, |origin, targets| {
+    let inputs = origin::find(&args.inputs, &walk::made_by_compress);
+    cx.run_into_targets(inputs, &args.output, |origin, targets| {
         decompress_input(args, cx, origin, targets)
     })
 }

@@ -44,7 +44,7 @@ struct CopyReport<'a> {
 pub(crate) fn extract(args: &ExtractArgs, cx: &Context) -> Code {
     let output = args.output.outputs();
     let inputs = vec![Ok(Origin::from_word(&args.file))];
-    cx.run_into_targets(inputs, vec![], &output, |origin, targets| {
+    cx.run_into_targets(inputs, &output, |origin, targets| {
         let target = targets.next(origin, Naming::Replace(""))?;
         check_frame_name(&target)?;
         let done = write(cx, &output, &target, |sink| match args.chunk {

@@ -23,6 +23,7 @@ use crate::{
     inputs::{
         Guard, Object, ObjectReader, OpenedInput, Origin,
         origin::{self, Found},
+        walk,
     },
     opener::Opened,
     render::{Units, harmless, size},
@@ -39,8 +40,8 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
         }
         _ => vec![input],
     };
-    let inputs = cx.find(&args.inputs, &origin::is_ours);
-    let inputs = inputs.into_iter().flat_map(with_members).collect();
+    let inputs = cx.find(&args.inputs, &walk::ours);
+    let inputs = inputs.map(|found| found.into_iter().flat_map(with_members).collect());
     cx.run_on_inputs(inputs, |origin| describe_input(args, cx, origin))
 }
 

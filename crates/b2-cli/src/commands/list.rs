@@ -18,6 +18,7 @@ use crate::{
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
+        walk,
     },
     render::{
         size,
@@ -58,9 +59,9 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
         return tree::run(&inputs, cx);
     }
     let mut rows = Vec::new();
-    let inputs = cx.expand_groups(cx.find(&args.inputs, &origin::is_ours));
+    let inputs = cx.find(&args.inputs, &walk::ours).map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
-        let row = match row(cx, origin) {
+        let row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
             // It has a line all the same, and the failure is told as every other.
             Err(error) if error.code() == Code::Data && !cx.console.json() => {
                 rows.push(ListRow::damaged(origin));

@@ -14,7 +14,11 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::origin::{ContentKind, Origin, Part, content_kind},
+    inputs::{
+        Inputs,
+        origin::{ContentKind, Origin, Part, content_kind},
+        walk,
+    },
     render::{
         escape::{harmless, path_text},
         size,
@@ -42,7 +46,11 @@ pub(crate) fn unpack(args: &PackArgs, cx: &Context) -> Code {
 
 fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
     let origin = Origin::File { path: args.store.clone(), part: Part::Whole };
-    cx.run_on_inputs(vec![Ok(origin)], |_| copy(args, cx, form))
+    let strays = store::strays(&args.store, cx.dparams(), true);
+    let code = walk::code_of_loss(&strays);
+    let roots = vec![args.store.clone()];
+    let inputs = Inputs { found: vec![Ok(origin)], left_out: strays, roots };
+    cx.run_on_inputs(inputs, |_| copy(args, cx, form)).and(code)
 }
 
 fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {

@@ -30,7 +30,7 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{decoded::Guard, object::Object, origin::Origin},
+    inputs::{decoded::Guard, object::Object, origin::Origin, walk},
     output::targets::{Naming, Target, Targets},
     plot::{
         axis::AxisRange,
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &PlotArgs, cx: &Context) -> Code {
     if let Some(error) = slice::misplaced(&args.inputs.files) {
         return cx.refuse(&error);
     }
-    let inputs = cx.find(&args.inputs, &content::is_wanted);
+    let inputs = cx.find(&args.inputs, &walk::ours_or_npy);
     let Some(output) = &args.output else {
         return cx.run_on_inputs(inputs, |origin| show(args, cx, origin));
     };
@@ -107,15 +107,10 @@ pub(crate) fn run(args: &PlotArgs, cx: &Context) -> Code {
         PictureFormat::Png => ".png",
         PictureFormat::Svg => ".svg",
     };
-    cx.run_into_targets(
-        inputs,
-        args.inputs.roots(),
-        &args.outputs(),
-        |origin, targets: &mut Targets<'_>| {
-            let target = targets.next(origin, Naming::Replace(suffix))?;
-            save(args, cx, origin, format, &target)
-        },
-    )
+    cx.run_into_targets(inputs, &args.outputs(), |origin, targets: &mut Targets<'_>| {
+        let target = targets.next(origin, Naming::Replace(suffix))?;
+        save(args, cx, origin, format, &target)
+    })
 }
 
 /// The format of the file, and whether it can have the wanted size.

@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats::{csv_table, store},
-    inputs::{Object, ObjectReader, Origin, Part, origin},
+    inputs::{Object, ObjectReader, Origin, Part, origin, walk},
     output::{Naming, Outcome, Staged, Target, Targets, check_frame_name},
     render::{path_text, size},
 };
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         limits: args.limits,
         ..ConvertArgs::default()
     };
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = origin::find(&args.inputs, &walk::ours);
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
             let origin = &store::value_of(origin, cx.read_params())?;
@@ -62,17 +62,12 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
             recompress(&options, cx, origin, &Target::File(path.to_owned()))
         });
     }
-    cx.run_into_targets(
-        inputs,
-        args.inputs.roots(),
-        &output,
-        |origin, targets: &mut Targets<'_>| {
-            let suffix = convert_format(cx, origin)?.suffix();
-            let target = targets.next(origin, Naming::Replace(suffix))?;
-            check_frame_name(&target)?;
-            recompress(&options, cx, origin, &target)
-        },
-    )
+    cx.run_into_targets(inputs, &output, |origin, targets: &mut Targets<'_>| {
+        let suffix = convert_format(cx, origin)?.suffix();
+        let target = targets.next(origin, Naming::Replace(suffix))?;
+        check_frame_name(&target)?;
+        recompress(&options, cx, origin, &target)
+    })
 }
 
 /// Recompresses a value of a store, which is locked meanwhile.

@@ -16,7 +16,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, origin},
+    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, origin, walk},
     render::harmless,
 };
 
@@ -32,7 +32,7 @@ struct RepackReport<'a> {
 
 /// Repacks each input.
 pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = origin::find(&args.inputs, &walk::ours);
     cx.run_on_inputs(inputs, |origin| repack_input(args, cx, origin))
 }
 

@@ -23,7 +23,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::bcolz::stored,
-    inputs::{Guard, Origin, Part, origin},
+    inputs::{Guard, Origin, Part, origin, walk},
     memory,
     output::{Naming, StageOptions, Staged, Target, Targets, check_frame_name},
     render::{harmless, path_text},
@@ -191,16 +191,16 @@ struct Saved {
 
 /// Rescues each input.
 pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
-    let mut inputs = origin::find(&args.inputs, &origin::is_ours);
+    let mut inputs = origin::find(&args.inputs, &walk::ours);
     // A store without its embed.b2e is a directory like any other, and so is an array of bcolz
     // without its meta.
-    for found in &mut inputs {
+    for found in &mut inputs.found {
         let path = found.as_ref().err().map(|(name, _)| PathBuf::from(name));
         if let Some(path) = path.filter(|path| store::was_one(path) || bcolz::was_one(path)) {
             *found = Ok(Origin::File { path, part: Part::Whole });
         }
     }
-    cx.run_into_targets(inputs, args.inputs.roots(), &args.outputs(), |origin, targets| {
+    cx.run_into_targets(inputs, &args.outputs(), |origin, targets| {
         rescue_input(args, cx, origin, targets)
     })
 }

@@ -22,7 +22,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{BareChunk, chunk::stored_len, store},
-    inputs::{Origin, Part, frame_bytes, is_sparse, item_type, origin},
+    inputs::{Origin, Part, frame_bytes, is_sparse, item_type, origin, walk},
     render::{harmless, size},
     report::info::frame_name,
 };
@@ -65,7 +65,7 @@ struct Object {
 /// Scans each file.
 pub(crate) fn run(args: &ScanArgs, cx: &Context) -> Code {
     let inputs = InputArgs { files: args.files.clone(), ..InputArgs::default() };
-    cx.run_on_inputs(origin::find(&inputs, &|_| true), |origin| scan_input(args, cx, origin))
+    cx.run_on_inputs(origin::find(&inputs, &walk::all), |origin| scan_input(args, cx, origin))
 }
 
 fn scan_input(args: &ScanArgs, cx: &Context, origin: &Origin) -> Result<()> {

@@ -12,13 +12,13 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{Guard, Object, ObjectReader, Origin, Part, origin},
+    inputs::{Guard, Object, ObjectReader, Origin, Part, origin, walk},
     render::harmless,
 };
 
 /// Seals each input.
 pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = origin::find(&args.inputs, &walk::ours);
     cx.run_on_inputs(inputs, |origin| seal_input(args, cx, origin))
 }
 

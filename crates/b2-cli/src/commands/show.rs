@@ -33,7 +33,7 @@ use crate::{
     error::{Error, Result, message},
     exit::Code,
     formats,
-    inputs::{Guard, Object, ObjectReader, Origin, decoded, origin},
+    inputs::{Guard, Object, ObjectReader, Origin, decoded, origin, walk},
     memory,
 };
 
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
     if let Some(error) = slice::misplaced(&args.inputs.files) {
         return cx.refuse(&error);
     }
-    let inputs = cx.find(&args.inputs, &origin::is_ours);
+    let inputs = cx.find(&args.inputs, &walk::ours);
     let has_titles = inputs.len() > 1 && !args.csv && !cx.console.json();
     let mut is_first = true;
     let tail = args.tail.map(|nitems| {

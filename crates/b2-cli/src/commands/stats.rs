@@ -20,7 +20,7 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     formats::store,
-    inputs::{decoded::Guard, origin::Origin},
+    inputs::{decoded::Guard, origin::Origin, walk},
     render::{
         escape::harmless,
         progress::Progress,
@@ -49,7 +49,7 @@ struct StatsReport<'a> {
 
 /// Looks at each input.
 pub(crate) fn run(args: &StatsArgs, cx: &Context) -> Code {
-    let inputs = cx.find(&args.inputs, &content::is_wanted);
+    let inputs = cx.find(&args.inputs, &walk::ours_or_npy);
     let inputs = content::expand_stores_to_tables(inputs, cx);
     cx.run_on_inputs(inputs, |origin| describe(args, cx, origin))
 }

@@ -15,8 +15,9 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
-        Origin,
+        ObjectReader, Origin,
         origin::{self, Found},
+        walk,
     },
 };
 
@@ -77,11 +78,12 @@ struct Sum {
 /// Prints the sum of each input, or checks those of lists.
 pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
     if args.check {
-        let lists = origin::find(&args.inputs, &|_| false);
+        let lists = origin::find(&args.inputs, &walk::all);
         return cx.run_on_inputs(lists, |list| check_list(args, cx, list));
     }
-    let found = cx.find(&args.inputs, &content::is_wanted).into_iter();
-    let inputs = found.flat_map(|input| tables_or_frames(input, cx)).collect();
+    let inputs = cx
+        .find(&args.inputs, &walk::all)
+        .map(|found| found.into_iter().flat_map(|input| tables_or_frames(input, cx)).collect());
     cx.run_on_inputs(inputs, |origin| {
         let sum = sum(cx, origin, args.algorithm, args.limits)?;
         if cx.console.json() {
@@ -95,14 +97,14 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
 /// its rows are none of NumPy's, its frames have one each.
 fn tables_or_frames(input: Found, cx: &Context) -> Vec<Found> {
     let store = input.as_ref().ok().filter(|origin| store::whole(origin).is_some()).cloned();
-    let tables = content::expand_stores_to_tables(vec![input], cx);
+    let tables = content::expand(vec![input], cx, true);
     let has_rows = |origin: &Origin| match store::rows(origin, cx.read_params()) {
         Ok(Some(rows)) => rows.dtype().is_ok(),
         _ => true,
     };
     match store {
         Some(store) if !tables.iter().flatten().all(has_rows) => {
-            content::expand_stores(vec![Ok(store)], cx)
+            content::expand(vec![Ok(store)], cx, false)
         }
         _ => tables,
     }
@@ -127,6 +129,12 @@ fn report<'a>(
 fn sum(cx: &Context, origin: &Origin, algorithm: SumAlgorithm, limits: LimitArgs) -> Result<Sum> {
     let mut hasher = Hasher::new(algorithm);
     let (mut format, mut nbytes) = (None, 0);
+    if origin.path().is_some_and(walk::is_damaged) {
+        // It is no bytes like any others.
+        let opened =
+            ObjectReader::open(origin, cx.dparams()).and_then(|mut objects| objects.next());
+        opened.map_err(|error| walk::as_damage(origin, error))?;
+    }
     content::for_each(cx, origin, limits, |source| {
         format.get_or_insert(source.name());
         source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
@@ -154,11 +162,14 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
         .filter(|(_, line)| !line.is_empty())
         .map(|(nline, line)| entry(line).ok_or_else(|| message::NO_SUMS.about(nline + 1)))
         .collect::<Result<Vec<_>>>()?;
+    if entries.is_empty() {
+        return Err(message::EMPTY_LIST.error());
+    }
     let mut nwrong = 0;
     let origins = entries.iter().map(|(.., name)| Ok(Origin::from_word(&origin::path_of(name)?)));
     let origins = origins.collect::<Result<Vec<_>>>()?.into_iter().map(Ok);
     let mut wanted = entries.iter();
-    let code = cx.run_on_inputs(origins.collect(), |origin| {
+    let code = cx.run_on_inputs(origins.collect::<Vec<Found>>(), |origin| {
         let Some((algorithm, digits, name)) = wanted.next() else { return Ok(()) };
         let sum = sum(cx, origin, *algorithm, args.limits)?;
         let ok = sum.digits.eq_ignore_ascii_case(digits);

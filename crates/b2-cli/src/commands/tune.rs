@@ -18,7 +18,7 @@ use crate::{
     context::Context,
     error::{Result, message},
     exit::Code,
-    inputs::{Origin, origin},
+    inputs::{Origin, origin, walk},
     render::{Align, Table, harmless},
 };
 
@@ -55,7 +55,7 @@ struct TuneReport<'a> {
 
 /// Tunes each input.
 pub(crate) fn run(args: &TuneArgs, cx: &Context) -> Code {
-    let inputs = content::expand_stores(origin::find(&args.inputs, &content::is_wanted), cx);
+    let inputs = content::expand_stores(origin::find(&args.inputs, &walk::ours_or_npy), cx);
     cx.run_on_inputs(inputs, |origin| tune(args, cx, origin))
 }
 

@@ -33,6 +33,7 @@ use crate::{
         object_reader::ObjectReader,
         origin::{self, Origin, Part},
         raw_data::is_stream,
+        walk,
     },
     render::{
         error_position::ErrorPosition,
@@ -97,7 +98,7 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &origin::is_ours);
+    let inputs = origin::find(&args.inputs, &walk::ours);
     cx.run_on_inputs(inputs, |origin| verify_input(args, cx, origin))
 }
 
@@ -118,7 +119,7 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let progress = Progress::new(&cx.console, &findings.path, objects.input_len());
     let mut nframe = 0;
     loop {
-        match objects.next() {
+        match objects.next().map_err(|error| walk::as_damage(origin, error)) {
             Ok(Some(object)) => {
                 match &object {
                     Object::Frame(schunk) => guard.admit_to_verify(schunk)?,
@@ -146,17 +147,20 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 nframe += 1;
             }
             Ok(None) => break,
+            // Of what is empty, or zeros, nothing can be saved; a Bloscpack file needs no magic.
+            Err(error @ Error::Damaged(_)) => {
+                findings.unopened(nframe, &error);
+                match origin.path().filter(|path| path.extension().is_some_and(|it| it == "blp")) {
+                    Some(path) => findings.point_to_rescue(path),
+                    None => findings.look_for_chunks(cx, origin, objects.position()),
+                }
+                return findings.print(cx);
+            }
             // A frame that cannot be opened is a finding like others, and the last: its end
             // is unknown.
             Err(error) if error.code() == Code::Data => {
                 findings.unopened(nframe, &error);
                 findings.look_for_chunks(cx, origin, objects.position());
-                break;
-            }
-            // What is called a Bloscpack file and does not begin like one has lost its magic.
-            Err(error @ Error::NotBlosc { .. }) if is_called_blp(origin) => {
-                findings.unopened(nframe, &error);
-                origin.path().into_iter().for_each(|path| findings.point_to_rescue(path));
                 break;
             }
             Err(error) => return Err(error),
@@ -188,11 +192,6 @@ fn verify_npy(cx: &Context, origin: &Origin) -> Result<()> {
         Err(error) => return Err(error),
     }
     findings.print(cx)
-}
-
-fn is_called_blp(origin: &Origin) -> bool {
-    let suffix = origin.path().and_then(Path::extension);
-    suffix.is_some_and(|suffix| suffix == "blp")
 }
 
 /// Verifies every value of a store, or of the table with the key `root` in it, and the checksums of

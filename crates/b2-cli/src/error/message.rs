@@ -65,6 +65,11 @@ impl Message {
         Error::Input { file: path_text(path), error: Box::new(self.error()) }
     }
 
+    /// The error of a row about `name`, which one of several inputs has.
+    pub(crate) fn of_input(self, path: &Path, name: impl ToString) -> Error {
+        Error::Input { file: path_text(path), error: Box::new(self.about(name)) }
+    }
+
     /// The text, with the name in it.
     pub(super) fn filled(self, name: Option<&str>) -> String {
         match name {
@@ -132,6 +137,20 @@ messages! {
     PACKED_ALREADY: Usage,
         "is {} already",
         "use -o to make a copy";
+    TWO_FILES_OF_A_KEY: Usage,
+        "another file of the folder has the key {} in the store as well",
+        "rename one of the two";
+    NO_FILE_IN_FOLDER: Foreign,
+        "there is no file in it";
+    NOTHING_TAKEN: Foreign,
+        "nothing in it is for this command; left out: {}",
+        "-v names them; without -r a file that is named is looked at whatever it is";
+    NOTHING_CALLED_SO: Foreign,
+        "nothing in it is called like a frame or a chunk; left out: {}",
+        "name the files: what they hold counts then, as in `b2 cat DIR/*`";
+    NOTHING_TO_COMPRESS: Foreign,
+        "nothing in it is to be compressed; left out: {}",
+        "`b2 recompress` and `b2 convert` compress anew; --output-dir with --copy-rest copies them";
     NO_STORE: Foreign,
         "no store of Blosc2: neither an archive nor a directory nor a frame of that kind";
     COMPRESSES_FILES: Usage,
@@ -283,6 +302,9 @@ messages! {
     NO_COLUMN_IN_CONDITION: Usage,
         "no column has the name {}",
         "text stands in quotation marks, as in --where 'name == \"A\"'";
+    EMPTY_LIST: Usage,
+        "a list without a line, which checks nothing",
+        "`(cd DIR && b2 sum -r .) > LIST` makes one of a folder";
     NO_SUMS: Usage,
         "line {} is not one of `b2 sum`",
         "a line is the sum, two spaces and the name";

@@ -41,6 +41,27 @@ pub(crate) fn header_of(head: &[u8]) -> Option<ChunkHeader> {
     ChunkHeader::parse(head).ok().filter(|_| unnamed)
 }
 
+/// Bytes of a header, and of the position of the first block after it.
+pub(crate) const HEAD_LEN: usize = ChunkHeader::MAX_LEN + 4;
+
+/// Does a file of `len` bytes begin like a chunk, and end too early? For a header that is merely
+/// plausible, its sizes and the position of the first block have to be right as well.
+pub(crate) fn is_cut(head: &[u8], len: u64) -> bool {
+    let Some(header) = header_of(head).filter(|_| probe(head) == Kind::Chunk) else { return false };
+    let (header_len, nbytes, cbytes) = (header.header_len(), header.nbytes(), header.cbytes());
+    let blocks = header_len.saturating_add(header.nblocks().saturating_mul(4));
+    let first = head.get(header_len..).and_then(|rest| rest.first_chunk());
+    let first = first.map(|bytes| u32::from_le_bytes(*bytes) as usize);
+    let is_right = match header.is_memcpyed() {
+        true => cbytes == nbytes.saturating_add(header_len),
+        false => {
+            cbytes < nbytes.saturating_add(header_len)
+                && first.is_some_and(|first| (blocks..cbytes).contains(&first))
+        }
+    };
+    is_right && nbytes > 0 && stored_len(&header) > len
+}
+
 /// Bytes of the chunk. A lazy one has no blocks, but a list of their sizes.
 pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
     if !header.is_lazy() {

@@ -7,12 +7,16 @@ pub(crate) mod rows;
 
 use crate::inputs::ReadParams;
 use core::fmt::Write;
-use std::{fs::File, io::Read, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
-use b2frame::SChunk;
+use b2frame::{
+    SChunk,
+    probe::{Kind, PROBE_LEN, probe},
+};
 use b2store::{
     Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table, Value,
 };
+use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
 use serde_json::{Map, Number, Value as Json};
 
@@ -20,8 +24,11 @@ use rows::TableRows;
 
 use crate::{
     error::{Result, chain, message},
-    formats::msgpack_json,
-    inputs::{Origin, Part, Remote, RemoteKind, frame_bytes, remote},
+    formats::{chunk, msgpack_json},
+    inputs::{
+        Inputs, Origin, Part, Remote, RemoteKind, frame_bytes, remote,
+        walk::{LeftOut, Reason},
+    },
     render::{Units, size},
 };
 
@@ -31,8 +38,8 @@ pub(crate) const EMBED_FILE: &str = "embed.b2e";
 /// How archives begin, with members and without.
 pub(crate) const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// Whether a path is to be opened as a store: a directory that has the file of one, an archive, or
-/// what is called like an archive or an embed store.
+/// Whether a path is to be opened as a store: a directory that has the file of one, or a file that
+/// [`is_file`] says is one.
 pub(crate) fn is_one(path: &Path) -> bool {
     if let Some(kind) = remote::kind_of(path) {
         return kind == RemoteKind::Store;
@@ -40,17 +47,35 @@ pub(crate) fn is_one(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(EMBED_FILE).is_file();
     }
-    let begins = || {
-        let mut magic = [0; 4];
-        File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
-            && ZIP_MAGICS.contains(&&magic)
-    };
-    path.is_file() && (has_name_of_one(path) || begins())
+    if !path.is_file() {
+        return false;
+    }
+    FileStore::open(path).is_ok_and(|file| is_file(&(Arc::new(file) as Arc<dyn ReadAt>), path))
 }
 
-/// Whether a file is called like an archive or an embed store: an archive may begin with other
-/// bytes than [`ZIP_MAGICS`].
-pub(crate) fn has_name_of_one(path: &Path) -> bool {
+/// Whether a file is to be opened as a store: an archive with the member of one, or what is called
+/// like an archive or an embed store and is nothing else that is known. An archive may begin with
+/// other bytes than archives do, and a damaged one with any.
+pub(crate) fn is_file(file: &Arc<dyn ReadAt>, name: &Path) -> bool {
+    let mut head = [0; PROBE_LEN];
+    let Ok(len) = file.read_at(0, &mut head) else { return false };
+    let head = head.get(..len).unwrap_or_default();
+    let is_called = has_name_of_one(name);
+    let marker = || b2store::has_marker(Arc::clone(file));
+    match probe(head) {
+        Kind::Zip => is_called || marker() == Some(true),
+        Kind::Frame => is_called && marker() != Some(false),
+        Kind::Chunk | Kind::Unknown => {
+            let is_chunk = || file.len().is_ok_and(|len| chunk::recognise(head, len).is_some());
+            is_called && !is_chunk()
+        }
+        Kind::Empty => is_called,
+        _ => false,
+    }
+}
+
+/// Whether a file is called like an archive or an embed store.
+fn has_name_of_one(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == "b2z" || suffix == "b2e")
 }
 
@@ -372,6 +397,32 @@ pub(crate) fn kind_text(store: &Store) -> &'static str {
         StoreKind::Table => "a table",
         _ => "of another kind",
     }
+}
+
+/// What is in the directory of a store and does not go to another one: links, and files that are
+/// no values where not all files are copied, but a table.
+pub(crate) fn strays(
+    path: &Path,
+    params: impl Into<ReadParams>,
+    copies_files: bool,
+) -> Vec<LeftOut> {
+    let Ok(store) = open(path, params) else { return vec![] };
+    let is_table = store.tables().any(|key| key == "/");
+    let is_ignored = |file: &Path| {
+        let file = file.strip_prefix(path).ok().and_then(Path::to_str);
+        let ignored = |note: &Note| matches!(note, Note::Ignored { path } if Some(&**path) == file);
+        store.notes().iter().any(ignored)
+    };
+    let is_lock = |file: &Path| file.as_os_str().as_encoded_bytes().ends_with(b".b2lock");
+    let mut inputs = Inputs::default();
+    if path.is_dir() {
+        inputs.walk(path, &|file| {
+            let is_lost = is_table && !copies_files && is_ignored(file) && !is_lock(file);
+            is_lost.then_some(Reason::OtherFormat)
+        });
+    }
+    inputs.tell_only(|reason| reason != Reason::EmptyFolder);
+    inputs.left_out
 }
 
 /// What was noticed in a store that can be read.

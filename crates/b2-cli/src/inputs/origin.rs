@@ -13,11 +13,14 @@ use b2frame::{
 
 use crate::{
     args::InputArgs,
-    error::{Doing, Error, FileKind, Result, irregular},
+    error::{Doing, Error, FileKind, Result},
     formats::{bcolz, chunk, csv_table, store},
-    inputs::{RemoteKind, piped, remote},
+    inputs::{
+        RemoteKind, piped, remote,
+        walk::{Choice, Inputs},
+    },
     opener::{Opened, Opener},
-    output::{leftover, targets::SUFFIXES},
+    output::targets::SUFFIXES,
     render::{harmless, path_text},
 };
 
@@ -169,18 +172,33 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     if remote::kind_of(path).is_some() || is_object(path) || store::is_one(path) {
         return true;
     }
-    if !path.is_file() {
-        return false;
-    }
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        let len = file.metadata()?.len();
-        file.take(PROBE_LEN as u64).read_to_end(&mut head).map(|_| len)
-    });
-    read.is_ok_and(|len| match probe(&head) {
+    first_bytes(path).is_some_and(|(head, len)| match probe(&head) {
         Kind::Frame | Kind::OlderFrame | Kind::Bloscpack => true,
         _ => chunk::recognise(&head, len).is_some(),
     })
+}
+
+/// Does this file begin like a chunk, and end too early?
+pub(crate) fn is_cut_chunk(path: &Path) -> bool {
+    first_bytes(path).is_some_and(|(head, len)| chunk::is_cut(&head, len))
+}
+
+/// Does this file begin with nothing, or with nothing that is known?
+pub(crate) fn begins_like_nothing(path: &Path) -> bool {
+    first_bytes(path).is_some_and(|(head, len)| match probe(&head) {
+        Kind::Empty | Kind::Unknown => chunk::recognise(&head, len).is_none(),
+        _ => false,
+    })
+}
+
+/// The first bytes of a file, and its length; none of what is not there, or is no file. Opening a
+/// pipe would take its content.
+fn first_bytes(path: &Path) -> Option<(Vec<u8>, u64)> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut head = Vec::new();
+    let wanted = PROBE_LEN.max(chunk::HEAD_LEN) as u64;
+    File::open(path).ok()?.take(wanted).read_to_end(&mut head).ok()?;
+    Some((head, metadata.len()))
 }
 
 /// What kind of data a file holds, as far as one could be taken for another.
@@ -209,23 +227,16 @@ pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
         // Which format a file has is for its reader to find out.
         return (kind == RemoteKind::Store).then_some(ContentKind::Store);
     }
-    let metadata = fs::metadata(path).ok()?;
-    if metadata.is_dir() || store::is_one(path) {
-        return store::is_one(path).then_some(ContentKind::Store);
+    if store::is_one(path) {
+        return Some(ContentKind::Store);
     }
-    // Opening a pipe would take its content.
-    if !metadata.is_file() {
-        return None;
-    }
-    let mut head = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(PROBE_LEN as u64).read_to_end(&mut head).ok()?;
+    let (head, len) = first_bytes(path)?;
     match probe(&head) {
         Kind::Frame | Kind::OlderFrame => Some(ContentKind::Frame),
         Kind::Bloscpack => Some(ContentKind::Blp),
         _ if head.starts_with(blosc_dtype::npy::MAGIC) => Some(ContentKind::Npy),
         _ if csv_table::is_csv(path) => Some(ContentKind::Csv),
-        _ => chunk::recognise(&head, metadata.len()).map(|_| ContentKind::Chunk),
+        _ => chunk::recognise(&head, len).map(|_| ContentKind::Chunk),
     }
 }
 
@@ -237,19 +248,19 @@ pub(crate) fn is_npy(origin: &Origin) -> bool {
     }
 }
 
-/// Finds the inputs; `wanted` decides which files of a directory are taken. A store that comes by
+/// Finds the inputs; `choice` decides which files of a directory are taken. A store that comes by
 /// standard input is an input as a file is.
-pub(crate) fn find(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
-    find_words(args, wanted, &piped::store_in)
+pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
+    find_words(args, choice, &piped::store_in)
 }
 
 /// Finds the inputs as [`find`] does, but each name goes to the openers first.
 pub(crate) fn find_opened(
     args: &InputArgs,
-    wanted: &dyn Fn(&Path) -> bool,
+    choice: Choice<'_>,
     openers: &[Box<dyn Opener>],
-) -> Vec<Found> {
-    find_words(args, wanted, &|word| match open_by(openers, word)? {
+) -> Inputs {
+    find_words(args, choice, &|word| match open_by(openers, word)? {
         Some(origin) => Ok(Some(origin)),
         None => piped::store_in(word),
     })
@@ -276,21 +287,21 @@ pub(crate) fn open_by(openers: &[Box<dyn Opener>], word: &Path) -> Result<Option
 }
 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
-pub(crate) fn find_bytes(args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
-    find_words(args, wanted, &|_| Ok(None))
+pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
+    find_words(args, choice, &|_| Ok(None))
 }
 
 fn find_words(
     args: &InputArgs,
-    wanted: &dyn Fn(&Path) -> bool,
+    choice: Choice<'_>,
     piped: &dyn Fn(&Path) -> Result<Option<Origin>>,
-) -> Vec<Found> {
+) -> Inputs {
     let mut words = args.files.clone();
-    let mut found = Vec::new();
+    let mut inputs = Inputs::default();
     if let Some(list) = &args.files_from {
         match listed(list, args.null) {
             Ok(more) => words.extend(more),
-            Err(error) => found.push(Err((path_text(list), error))),
+            Err(error) => inputs.found.push(Err((path_text(list), error))),
         }
     } else if words.is_empty() {
         words.push("-".into());
@@ -300,28 +311,21 @@ fn find_words(
             Ok(Some(origin)) => origin,
             Ok(None) => Origin::from_word(word),
             Err(error) => {
-                found.push(Err((path_text(word), error)));
+                inputs.found.push(Err((path_text(word), error)));
                 continue;
             }
         };
         match origin.path() {
-            Some(path) if is_object(path) => found.push(Ok(origin)),
-            Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),
+            Some(path) if is_object(path) => inputs.found.push(Ok(origin)),
+            Some(path) if path.is_dir() && args.recursive => inputs.walk(path, choice),
             Some(path) if path.is_dir() => {
                 let error = Error::NotRegular { path: path.to_owned(), kind: FileKind::Directory };
-                found.push(Err((origin.name(), error)));
+                inputs.found.push(Err((origin.name(), error)));
             }
-            _ => found.push(Ok(origin)),
+            _ => inputs.found.push(Ok(origin)),
         }
     }
-    found
-}
-
-/// Every file and every directory that is one object in a folder, at any depth.
-pub(crate) fn files_in(folder: &Path) -> Vec<Found> {
-    let mut found = Vec::new();
-    walk(folder, &|_| true, &mut found);
-    found
+    inputs
 }
 
 /// Is this directory one object: a sparse frame, a store, an array or a table of bcolz?
@@ -376,54 +380,19 @@ pub(crate) fn path_of(name: &[u8]) -> Result<PathBuf> {
     text.map(PathBuf::from).map_err(Error::io(Doing::Read))
 }
 
-/// Takes the wanted files below `directory`, in the order of their names; links are not followed.
-fn walk(directory: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<Found>) {
-    let mut waiting = vec![directory.to_owned()];
-    while let Some(path) = waiting.pop() {
-        match irregular(&path) {
-            // Of a run that was killed, or is under way.
-            Ok(_) if path != directory && leftover::is_leftover(&path) => {}
-            Ok(Some(FileKind::Directory)) if is_object(&path) => {
-                if wanted(&path) {
-                    found.push(Ok(Origin::File { path, part: Part::Whole }));
-                }
-            }
-            Ok(None) if wanted(&path) => found.push(Ok(Origin::File { path, part: Part::Whole })),
-            // The first one was named by the user, so a link there is meant.
-            Ok(Some(kind)) if kind == FileKind::Directory || path == directory => {
-                match children(&path) {
-                    Ok(names) => waiting.extend(names),
-                    Err(error) => {
-                        found.push(Err((path_text(&path), Error::io(Doing::Open)(error))))
-                    }
-                }
-            }
-            Ok(_) => {}
-            Err(error) => found.push(Err((path_text(&path), Error::io(Doing::Open)(error)))),
-        }
-    }
-}
-
-/// The entries of a directory, last name first.
-fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths =
-        fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(paths)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::walk::{LeftOut, Reason, all};
 
-    fn paths(found: Vec<Found>) -> Vec<PathBuf> {
-        found.into_iter().map(|found| found.unwrap().path().unwrap().to_owned()).collect()
+    fn paths(inputs: Inputs) -> Vec<PathBuf> {
+        inputs.found.into_iter().map(|found| found.unwrap().path().unwrap().to_owned()).collect()
     }
 
     #[test]
     fn nothing_means_standard_input() {
-        let found = find(&InputArgs::default(), &|_| true);
-        assert!(matches!(&found[..], [Ok(Origin::Stdin)]));
+        let inputs = find(&InputArgs::default(), &all);
+        assert!(matches!(&inputs.found[..], [Ok(Origin::Stdin)]));
     }
 
     #[test]
@@ -458,12 +427,18 @@ mod tests {
         }
         let mut args =
             InputArgs { files: vec![root.clone()], recursive: true, ..InputArgs::default() };
-        let wanted = |path: &Path| !path.ends_with("skipped");
-        assert_eq!(paths(find(&args, &wanted)), ["a", "b/x", "c"].map(|name| root.join(name)));
+        let choice = |path: &Path| path.ends_with("skipped").then_some(Reason::OtherFormat);
+        let inputs = find(&args, &choice);
+        let skipped = LeftOut { path: root.join("b/skipped"), reason: Reason::OtherFormat };
+        assert_eq!(
+            (&inputs.left_out[..], &inputs.roots[..]),
+            (&[skipped][..], &[root.clone()][..])
+        );
+        assert_eq!(paths(inputs), ["a", "b/x", "c"].map(|name| root.join(name)));
         args.recursive = false;
-        let found = find(&args, &wanted);
+        let inputs = find(&args, &choice);
         assert!(matches!(
-            &found[..],
+            &inputs.found[..],
             [Err((_, Error::NotRegular { kind: FileKind::Directory, .. }))]
         ));
     }
@@ -474,9 +449,9 @@ mod tests {
         let list = dir.path().join("list");
         fs::write(&list, b"one\r\n\ntwo words\n").unwrap();
         let mut args = InputArgs { files_from: Some(list.clone()), ..InputArgs::default() };
-        assert_eq!(paths(find(&args, &|_| true)), [Path::new("one"), Path::new("two words")]);
+        assert_eq!(paths(find(&args, &all)), [Path::new("one"), Path::new("two words")]);
         fs::write(&list, b"a\nb\0c\0").unwrap();
         args.null = true;
-        assert_eq!(paths(find(&args, &|_| true)), [Path::new("a\nb"), Path::new("c")]);
+        assert_eq!(paths(find(&args, &all)), [Path::new("a\nb"), Path::new("c")]);
     }
 }

@@ -95,11 +95,9 @@ fn known() -> MutexGuard<'static, Known> {
 fn kind(name: &Path, remote: &Remote) -> io::Result<RemoteKind> {
     match remote {
         Remote::File(file) => {
-            let mut magic = [0; 4];
-            let is_zip =
-                file.read_at(0, &mut magic)? == magic.len() && store::ZIP_MAGICS.contains(&&magic);
-            let is_store = is_zip || store::has_name_of_one(name);
-            Ok(if is_store { RemoteKind::Store } else { RemoteKind::File })
+            // Whether it can be read at all.
+            let _read = file.read_at(0, &mut [0; 4])?;
+            Ok(if store::is_file(file, name) { RemoteKind::Store } else { RemoteKind::File })
         }
         Remote::Tree(tree) => {
             let has = |name: &str| tree.len_of(name).is_ok();

@@ -464,6 +464,16 @@ fn carry_to_folder(source: &Metadata, folder: &Path) -> io::Result<()> {
     carry_mode(source, &File::open(folder)?)
 }
 
+/// Gives a folder mode and times of another one.
+pub(crate) fn carry_to_place(source: &Metadata, folder: &Path) -> io::Result<()> {
+    let folder = File::open(folder)?;
+    carry_over(source, &folder)?;
+    // Nothing is to be renamed there any more.
+    #[cfg(unix)]
+    set_mode(&folder, std::os::unix::fs::PermissionsExt::mode(&source.permissions()))?;
+    Ok(())
+}
+
 /// A rename is on the disk when its directory is.
 fn sync_directory(target: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {

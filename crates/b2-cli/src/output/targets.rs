@@ -16,6 +16,7 @@ use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::{OpenedInput, Origin, origin},
+    output::staged::carry_to_place,
 };
 
 /// The suffix of contiguous frames.
@@ -73,15 +74,19 @@ pub(crate) enum Naming {
     Npy,
     /// The suffix is taken off, if there is one, and this one put on.
     Replace(&'static str),
+    /// The name stays as it is.
+    Keep,
 }
 
 /// Chooses targets, and notices when two inputs want the same one.
 #[derive(Debug)]
 pub(crate) struct Targets<'a> {
-    args: &'a OutputArgs,
+    pub(crate) args: &'a OutputArgs,
     /// The folders that are walked, whose tree `--output-dir` mirrors.
-    roots: Vec<&'a Path>,
+    roots: Vec<PathBuf>,
     taken: BTreeSet<PathBuf>,
+    /// The folders that were made, and those whose place they have.
+    made: Vec<(PathBuf, PathBuf)>,
 }
 
 impl<'a> Targets<'a> {
@@ -90,7 +95,7 @@ impl<'a> Targets<'a> {
     /// # Errors
     ///
     /// When they are many, and there is one file for them.
-    pub(crate) fn new(args: &'a OutputArgs, ninputs: usize, roots: Vec<&'a Path>) -> Result<Self> {
+    pub(crate) fn new(args: &'a OutputArgs, ninputs: usize, roots: Vec<PathBuf>) -> Result<Self> {
         let one = args
             .output
             .as_deref()
@@ -98,7 +103,7 @@ impl<'a> Targets<'a> {
         if one && ninputs > 1 {
             return Err(Error::OneForMany { inputs: ninputs });
         }
-        Ok(Self { args, roots, taken: BTreeSet::new() })
+        Ok(Self { args, roots, taken: BTreeSet::new(), made: vec![] })
     }
 
     /// The target for the output of `origin`, named after it.
@@ -121,7 +126,7 @@ impl<'a> Targets<'a> {
     }
 
     /// The output path; `None` is standard output.
-    fn path(&self, origin: &Origin, naming: Naming) -> Result<Option<PathBuf>> {
+    fn path(&mut self, origin: &Origin, naming: Naming) -> Result<Option<PathBuf>> {
         let stdout = self.args.stdout || self.args.output.as_deref() == Some(Path::new("-"));
         if stdout {
             return Ok(None);
@@ -145,35 +150,58 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// The folder below `directory` that has the place of the input's. Folders that are made get
-    /// the mode of those whose place they have.
-    fn mirrored(&self, directory: &Path, origin: &Origin) -> Result<PathBuf> {
+    /// The folder below `directory` that has the place of the input's.
+    fn mirrored(&mut self, directory: &Path, origin: &Origin) -> Result<PathBuf> {
         let below = self.folder_below_root(origin);
         let mut place = directory.to_owned();
         let parent = origin.path().and_then(Path::parent).unwrap_or(Path::new(""));
         let mut sources: Vec<_> = parent.ancestors().take(below.iter().count()).collect();
         for name in below {
             place.push(name);
-            match fs::create_dir(&place) {
-                Ok(()) => {
-                    let mode = |source: &Path| {
-                        fs::set_permissions(&place, writable(fs::metadata(source)?.permissions()))
-                    };
-                    let copied = sources.last().map_or(Ok(()), |source| mode(source));
-                    copied.map_err(Error::io_at(Doing::Create, &place))?;
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io_at(Doing::Create, &place)(error)),
+            if let Some(source) = sources.pop() {
+                self.make_folder(&place, source)?;
             }
-            sources.pop();
         }
         Ok(place)
+    }
+
+    /// Makes the folder `place`, which stands for `source` and gets its mode and times in the end.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made; one that is there stays as it is.
+    pub(crate) fn make_folder(&mut self, place: &Path, source: &Path) -> Result<()> {
+        let mode = || fs::set_permissions(place, writable(fs::metadata(source)?.permissions()));
+        match fs::create_dir(place) {
+            Ok(()) => {
+                mode().map_err(Error::io_at(Doing::Create, place))?;
+                self.made.push((place.to_owned(), source.to_owned()));
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && place.is_dir() => Ok(()),
+            Err(error) => Err(Error::io_at(Doing::Create, place)(error)),
+        }
+    }
+
+    /// Gives the folders that were made mode and times of those whose place they have, now that
+    /// nothing is written there any more.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    pub(crate) fn finish(self) -> Result<()> {
+        for (place, source) in self.made.iter().rev() {
+            // What is gone has been removed with --rm.
+            let Ok(metadata) = fs::metadata(source) else { continue };
+            carry_to_place(&metadata, place).map_err(Error::io_at(Doing::Write, place))?;
+        }
+        Ok(())
     }
 
     /// The folder of an input below the folder that was walked.
     fn folder_below_root<'p>(&self, origin: &'p Origin) -> &'p Path {
         let folder = origin.path().and_then(Path::parent);
-        let below = |root: &&Path| folder.and_then(|folder| folder.strip_prefix(root).ok());
+        let below = |root: &PathBuf| folder.and_then(|folder| folder.strip_prefix(root).ok());
         self.roots
             .iter()
             .filter_map(below)
@@ -201,6 +229,7 @@ impl<'a> Targets<'a> {
                 name.push(self.args.suffix.as_deref().unwrap_or(suffix));
                 Ok(name)
             }
+            Naming::Keep => Ok(name.to_owned()),
             Naming::Strip => strip(name, self.args.suffix.as_deref()),
             Naming::Npy => {
                 let mut name = strip(name, self.args.suffix.as_deref())?;

@@ -618,6 +618,8 @@ fn a_tree_shows_what_is_below_directories() {
     ├── m   10 x 3 of <i4
     └── x   10 of <i8
     --- stderr
+    b2: archive: left out: 1 of other formats
+    hint: -v names them
     ");
     assert_eq!(dir.b2("list --tree --json archive").ok().text().lines().count(), 3);
 }

@@ -279,6 +279,8 @@ fn directories_are_searched_for_chunks() {
     Format  Chunks  Compressed  Uncompressed  Ratio  Check  Name
     chunk        1     1.8 KiB      15.6 KiB   8.81  none   zarr/0.0
     --- stderr
+    b2: zarr: left out: 1 of other formats
+    hint: -v names them
     ");
     snapshot!(dir.b2("info zarr/0.0"), @r"
     exit 0

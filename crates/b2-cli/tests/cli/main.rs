@@ -36,6 +36,7 @@ mod objects;
 mod plot;
 mod read;
 mod recompress;
+mod recursive;
 mod removal;
 mod repack;
 mod rescue;

@@ -134,6 +134,13 @@ fn documents_of_all_commands_are_of_their_schemas() {
     let sums = dir.b2("sum x.f32").ok().stdout;
     dir.write("sums", sums);
     look("sum --json -c sums", &dir.b2("sum --json -c sums"));
+    fs::create_dir_all(dir.path("folder/empty")).unwrap();
+    dir.write("folder/x", "x");
+    for line in
+        ["c --json -r folder --output-dir a", "c --json -r folder --output-dir b --copy-rest"]
+    {
+        look(line, &dir.b2(line));
+    }
     let lossy = "c --json --lossy --filter trunc:12,shuffle x.f32 -o lossy.b2frame";
     look(lossy, &dir.b2(lossy));
     let progress = dir.b2("verify -q --progress json x.b2frame");

@@ -1,6 +1,6 @@
 //! `show`: items as values, and only the selected part.
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk};
 
 /// The numbers 0 to 1199, as `<i2`, in an array of 30 x 40.
 fn counted() -> Dir {
@@ -157,4 +157,34 @@ fn slices_may_leave_out_dimensions_in_the_middle() {
         dir.b2("cat --slice=:,:,1 x.b2nd").ok().stdout
     );
     assert_eq!(dir.b2("show x.b2nd --slice=0,0,...,0,0").code, Some(2));
+}
+
+#[test]
+fn a_time_is_compared_with_a_time_in_every_format() {
+    let dir = Dir::new();
+    dir.write("t.csv", "time,n\n2015-01-05T09:33:28,1\n2016-01-01T00:41:20,2\n");
+    for name in ["t.npy", "t.b2nd", "t.blp", "t.bcolz", "t.b2z", "t.b2d"] {
+        dir.b2(&format!("convert -q t.csv {name}")).ok();
+    }
+    for name in ["t.csv", "t.npy", "t.b2nd", "t.blp", "t.bcolz", "t.b2z", "t.b2d"] {
+        let is_table = !["t.csv", "t.b2nd", "t.blp"].contains(&name);
+        let converts = is_table.then_some("convert --format csv -c");
+        for command in converts.into_iter().chain(["show"]) {
+            let run = |condition: &str| {
+                let mut line = dir.command(&format!("{command} {name}"));
+                Run::of(line.args(["--where", condition]).output().unwrap())
+            };
+            let found = run("time >= \"2016-01-01\"").ok();
+            assert!(found.text().contains("2016-01-01T00:41:20"), "{command} {name}");
+            assert!(!found.text().contains("2015"), "{command} {name}");
+            for condition in
+                ["time >= 2016-01-01", "n > 0 and 0 < time", "time + 1 > 2", "time == n"]
+            {
+                let refused = run(condition);
+                assert_eq!((refused.code, refused.text()), (Some(2), ""), "{command} {name}");
+                let told = "a time is compared with text: \"2016-01-01\"";
+                assert!(refused.stderr.contains(told), "{command} {name}: {}", refused.stderr);
+            }
+        }
+    }
 }

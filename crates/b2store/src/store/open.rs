@@ -55,6 +55,44 @@ pub fn is_store(path: impl AsRef<Path>) -> bool {
     Store::open(path).is_ok()
 }
 
+/// Whether an archive has the member `embed.b2e`, or a frame the marker of an embed store. Cheaper
+/// than [`is_store`], which opens it. Nothing where damage hides that; of an archive whose
+/// directory is damaged, the name of the first member may tell.
+#[must_use]
+pub fn has_marker(store: Arc<dyn ReadAt>) -> Option<bool> {
+    let mut head = [0; PROBE_LEN];
+    let head_len = store.read_at(0, &mut head).ok()?;
+    let head = head.get(..head_len)?;
+    if probe(head) == Kind::Frame {
+        let schunk = SChunk::from_store_with(store, &b2frame::OpenOptions::default()).ok()?;
+        return match marker(&schunk, "the frame") {
+            Ok(kind) => Some(kind == Some(StoreKind::Embed)),
+            Err(Error::Recipe { .. }) => Some(true),
+            Err(_) => None,
+        };
+    }
+    match Files::of_zip(Arc::clone(&store), OpenOptions::default().max_files) {
+        Ok(files) => Some(files.has(EMBED_PATH)),
+        Err(_) => starts_like_a_store(&*store).then_some(true),
+    }
+}
+
+/// Whether the first member of an archive is called like a value of a store.
+fn starts_like_a_store(store: &dyn ReadAt) -> bool {
+    let mut header = [0; LOCAL_HEADER_LEN];
+    if store.read_exact_at(0, &mut header).is_err() || !header.starts_with(b"PK\x03\x04") {
+        return false;
+    }
+    let [.., low, high, _, _] = header;
+    let mut name = vec![0; u16::from_le_bytes([low, high]).into()];
+    let is_read = store.read_exact_at(LOCAL_HEADER_LEN as u64, &mut name).is_ok();
+    let name = String::from_utf8_lossy(&name);
+    is_read && (name == EMBED_PATH || key::key_of_file(&name).is_some())
+}
+
+/// Bytes of a local header of an archive before the name.
+const LOCAL_HEADER_LEN: usize = 30;
+
 impl Store {
     /// Opens a file or directory.
     ///

@@ -1,8 +1,12 @@
-//! Dates in comparisons: a column of `datetime64` against a text such as `2012-01-31T12:00`.
+//! Times in comparisons: a column of `datetime64` against a text such as `2012-01-31T12:00`, and
+//! one of `timedelta64` against a text such as `90s`.
 //!
-//! A column counts its unit from 1970; the text becomes a number of the same unit, and where it
-//! lies between two of them the comparison is bent so that it stays exact. NaT, the smallest
-//! integer, is smaller, larger and equal to nothing, as in NumPy.
+//! A column counts its unit, from 1970 if it has dates; the text becomes a number of the same unit,
+//! and where it lies between two of them the comparison is bent so that it stays exact. NaT, the
+//! smallest integer, is smaller, larger and equal to nothing, as in NumPy.
+//!
+//! A plain number beside a time is refused: `2016-01-01` without quotation marks is 2014. The zero
+//! of durations has no unit, and a column without unit counts nothing: these are numbers.
 #![cfg_attr(
     not(test),
     expect(
@@ -24,41 +28,88 @@ type Result<T> = core::result::Result<T, ExprError>;
 /// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the
 /// columns.
 pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Result<Expr> {
-    let inner = |expr: Box<Expr>| bind(*expr, dtype).map(Box::new);
+    // What stands under an operator or in a call, where a time has no place.
+    let plain = |at: usize, value: Expr| match time(&value, dtype) {
+        Some(time) => Err(time.refused(at)),
+        None => bind(value, dtype),
+    };
     Ok(match expr {
-        Expr::Not { at, inner: value } => Expr::Not { at, inner: inner(value)? },
-        Expr::Negative { at, inner: value } => Expr::Negative { at, inner: inner(value)? },
+        Expr::Not { at, inner } => Expr::Not { at, inner: plain(at, *inner)?.into() },
+        Expr::Negative { at, inner } => Expr::Negative { at, inner: plain(at, *inner)?.into() },
         Expr::Call { at, function, values } => {
-            let values =
-                values.into_iter().map(|value| bind(value, dtype)).collect::<Result<_>>()?;
+            let values = values.into_iter().map(|value| plain(at, value)).collect::<Result<_>>()?;
             Expr::Call { at, function, values }
         }
         Expr::Binary { at, op, sides } => {
-            let (left, right) = (bind(sides.0, dtype)?, bind(sides.1, dtype)?);
-            match (op.turned(), column(&left, dtype), column(&right, dtype)) {
+            let (left, right) = *sides;
+            match (op.turned(), time(&left, dtype), time(&right, dtype)) {
                 (Some(_), Some(a), Some(b)) => both(at, op, (left, a), (right, b))?,
-                (Some(_), Some(date), None) => against(at, op, left, date, right)?,
-                (Some(op), None, Some(date)) => against(at, op, right, date, left)?,
-                _ => Expr::Binary { at, op, sides: (left, right).into() },
+                (Some(_), Some(a), None) => against(at, op, left, a, &right)?,
+                (Some(op), None, Some(b)) => against(at, op, right, b, &left)?,
+                _ => binary(at, op, plain(at, left)?, plain(at, right)?),
             }
         }
         leaf => leaf,
     })
 }
 
-/// The type of a column of dates.
-fn column<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Option<&'a Dtype> {
-    let Expr::Column(place) = expr else { return None };
-    dtype(*place).filter(|dtype| dtype.kind() == Some(Kind::DateTime))
+/// The type of a column that counts times.
+#[derive(Clone, Copy)]
+struct Time<'a> {
+    dtype: &'a Dtype,
+    unit: &'a str,
+    is_date: bool,
 }
 
-/// Dates against dates.
-fn both(at: usize, op: Op, left: (Expr, &Dtype), right: (Expr, &Dtype)) -> Result<Expr> {
-    let unit = |dtype: &Dtype| dtype.scalar().and_then(|scalar| scalar.unit().map(str::to_owned));
-    if unit(left.1) != unit(right.1) {
-        return Err(ExprError::Units { at, left: left.1.to_string(), right: right.1.to_string() });
+/// The type of a column of dates or durations that has a unit.
+fn time<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Option<Time<'a>> {
+    let Expr::Column(place) = expr else { return None };
+    let dtype = dtype(*place)?;
+    let is_date = match dtype.kind()? {
+        Kind::DateTime => true,
+        Kind::TimeDelta => false,
+        _ => return None,
+    };
+    Some(Time { dtype, unit: dtype.scalar()?.unit()?, is_date })
+}
+
+impl Time<'_> {
+    /// The error of whatever else it is put together with.
+    fn refused(self, at: usize) -> ExprError {
+        let (what, example) =
+            if self.is_date { ("a time", "2016-01-01") } else { ("a duration", "90s") };
+        ExprError::Time { at, what, example }
     }
-    let (left, right) = (left.0, right.0);
+
+    /// How many units of the column a text means, rounded down, and whether exactly so.
+    fn place(self, at: usize, text: &str) -> Result<(i64, bool)> {
+        let unit = Unit::parse(self.unit).ok_or_else(|| self.refused(at))?;
+        let text_error = || {
+            let text = text.to_owned();
+            match self.is_date {
+                true => ExprError::Date { at, text },
+                false => ExprError::Duration { at, text },
+            }
+        };
+        let place = match self.is_date {
+            true => Moment::parse(text).and_then(|moment| moment.place(unit)),
+            false => duration(text, unit),
+        };
+        place.ok_or_else(text_error)
+    }
+}
+
+/// Times against times.
+fn both(at: usize, op: Op, left: (Expr, Time<'_>), right: (Expr, Time<'_>)) -> Result<Expr> {
+    let ((left, a), (right, b)) = (left, right);
+    if a.is_date != b.is_date {
+        let name = |time: Time<'_>| if time.is_date { "times" } else { "durations" };
+        return Err(ExprError::Types { at, left: name(a), right: name(b) });
+    }
+    if a.unit != b.unit {
+        let (left, right) = (a.dtype.to_string(), b.dtype.to_string());
+        return Err(ExprError::Units { at, left, right });
+    }
     let are_dates = binary(at, Op::And, is_date(at, &left), is_date(at, &right));
     let compared = binary(at, op, left, right);
     Ok(if op == Op::Ne {
@@ -68,41 +119,42 @@ fn both(at: usize, op: Op, left: (Expr, &Dtype), right: (Expr, &Dtype)) -> Resul
     })
 }
 
-/// Dates against a text; any other value stays for the evaluation to judge.
-fn against(at: usize, op: Op, column: Expr, dtype: &Dtype, other: Expr) -> Result<Expr> {
-    let unit = dtype.scalar().and_then(|scalar| scalar.unit()).and_then(Unit::parse);
-    let (Expr::Text(text), Some(unit)) = (&other, unit) else {
-        return Ok(binary(at, op, column, other));
-    };
+/// Times against a text.
+fn against(at: usize, op: Op, column: Expr, time: Time<'_>, other: &Expr) -> Result<Expr> {
     let is_ne = op == Op::Ne;
-    if text == "NaT" {
-        return Ok(binary(
-            at,
-            if is_ne { Op::Or } else { Op::And },
-            is_date(at, &column),
-            Expr::Bool(is_ne),
-        ));
-    }
-    let place = Moment::parse(text).and_then(|moment| moment.place(unit));
-    let (count, is_exact) = place.ok_or_else(|| ExprError::Date { at, text: text.clone() })?;
+    let nowhere = |column: &Expr| {
+        let op = if is_ne { Op::Or } else { Op::And };
+        binary(at, op, is_date(at, column), Expr::Bool(is_ne))
+    };
+    let (count, is_exact) = match other {
+        Expr::Text(text) if text == "NaT" => return Ok(nowhere(&column)),
+        Expr::Text(text) => time.place(at, text)?,
+        Expr::Int(0) if !time.is_date => (0, true),
+        _ => return Err(time.refused(at)),
+    };
     // Between two numbers, or beyond all that can be: what is below is below the next one as well.
     let op = match op {
         Op::Lt if !is_exact => Op::Le,
         Op::Ge if !is_exact => Op::Gt,
-        Op::Eq | Op::Ne if !is_exact => {
-            return Ok(binary(
-                at,
-                if is_ne { Op::Or } else { Op::And },
-                is_date(at, &column),
-                Expr::Bool(is_ne),
-            ));
-        }
+        Op::Eq | Op::Ne if !is_exact => return Ok(nowhere(&column)),
         op => op,
     };
     let is_date = is_date(at, &column);
     let compared = binary(at, op, column, Expr::Int(count));
     // NaT differs from every date, which its number does as well.
     Ok(if is_ne { compared } else { binary(at, Op::And, compared, is_date) })
+}
+
+/// How many units a duration such as `90s` or `-5m` is, rounded down, and whether exactly so; none
+/// for months in a unit of seconds.
+fn duration(text: &str, unit: Unit) -> Option<(i64, bool)> {
+    let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
+    let said = text.starts_with(|c: char| c.is_ascii_digit()).then(|| Unit::parse_any(text))??;
+    if said.is_calendar != unit.is_calendar {
+        return None;
+    }
+    let whole = said.len.checked_mul(said.count)?.checked_mul(sign)?;
+    unit.count_of(whole, true)
 }
 
 /// Whether it is not NaT.
@@ -130,11 +182,29 @@ struct Unit {
 impl Unit {
     /// From NumPy's name, such as `ns` or `25s`.
     fn parse(text: &str) -> Option<Self> {
+        Self::parse_any(text).filter(|unit| unit.count > 0)
+    }
+
+    /// The same, also none of it.
+    fn parse_any(text: &str) -> Option<Self> {
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (count, name) = text.split_at(digits);
         let count = if count.is_empty() { 1 } else { count.parse().ok()? };
         let (_, is_calendar, len) = UNITS.iter().find(|(known, ..)| *known == name)?;
-        (count > 0).then_some(Self { count, is_calendar: *is_calendar, len: *len })
+        Some(Self { count, is_calendar: *is_calendar, len: *len })
+    }
+
+    /// How many units `whole` months or attoseconds are, rounded down, and whether exactly so where
+    /// they are exact themselves. Beyond all that a column can hold is its last or first number,
+    /// and not exact.
+    fn count_of(self, whole: i128, is_exact: bool) -> Option<(i64, bool)> {
+        let len = self.len.checked_mul(self.count)?;
+        let (count, is_exact) = (whole.div_euclid(len), is_exact && whole.rem_euclid(len) == 0);
+        Some(match i64::try_from(count) {
+            Ok(count) => (count, is_exact),
+            Err(_) if count < 0 => (i64::MIN, false),
+            Err(_) => (i64::MAX, false),
+        })
     }
 }
 
@@ -187,21 +257,14 @@ impl Moment {
         is_day.then_some(Self { year, month, day, time })
     }
 
-    /// How many units from 1970 that is, rounded down, and whether exactly so; what no column can
-    /// hold is the last or first number and not exact.
+    /// How many units from 1970 that is, rounded down, and whether exactly so.
     fn place(self, unit: Unit) -> Option<(i64, bool)> {
         let (whole, is_start) = if unit.is_calendar {
             ((self.year - 1970) * 12 + self.month - 1, self.day == 1 && self.time == 0)
         } else {
             (day_of_date(self.year, self.month, self.day) * DAY_ATTOSECONDS + self.time, true)
         };
-        let len = unit.len.checked_mul(unit.count)?;
-        let (count, is_exact) = (whole.div_euclid(len), is_start && whole.rem_euclid(len) == 0);
-        Some(match i64::try_from(count) {
-            Ok(count) => (count, is_exact),
-            Err(_) if count < 0 => (i64::MIN, false),
-            Err(_) => (i64::MAX, false),
-        })
+        unit.count_of(whole, is_start)
     }
 }
 

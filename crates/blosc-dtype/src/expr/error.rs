@@ -60,7 +60,25 @@ pub enum ExprError {
         /// The text.
         text: String,
     },
-    /// Dates of two columns that count in different units.
+    /// A text that is compared with durations and is none.
+    #[error("at byte {at}: {text:?} is no duration such as 90s, 15ms or 2D")]
+    Duration {
+        /// Where the comparison stands.
+        at: usize,
+        /// The text.
+        text: String,
+    },
+    /// A time with a number, or in arithmetic: how it counts is not for the text to know.
+    #[error("at byte {at}: {what} is compared with text: {example:?}")]
+    Time {
+        /// Where the operator or the function stands.
+        at: usize,
+        /// A time or a duration.
+        what: &'static str,
+        /// A text that such a column is compared with.
+        example: &'static str,
+    },
+    /// Times of two columns that count in different units.
     #[error("at byte {at}: {left} and {right} are not counted in the same unit")]
     Units {
         /// Where the comparison stands.

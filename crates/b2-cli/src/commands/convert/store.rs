@@ -16,7 +16,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     formats::store,
-    inputs::{Origin, origin},
+    inputs::{Origin, origin::Found},
     output::{Staged, targets},
     render::{harmless, path_text, size},
 };
@@ -126,9 +126,9 @@ pub(super) fn keyed_arrays(cx: &Context, group: &Origin) -> Result<BTreeMap<Stri
 }
 
 /// The files of a folder, and the keys that they get: their paths without the suffixes of formats.
-pub(super) fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
+pub(super) fn keyed_files(folder: &Path, files: Vec<Found>) -> Result<BTreeMap<String, Origin>> {
     let mut keyed = BTreeMap::new();
-    for found in origin::files_in(folder) {
+    for found in files {
         let origin = found.map_err(|(_, error)| error)?;
         let Some(path) = origin.path() else { continue };
         let inner = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
@@ -136,8 +136,8 @@ pub(super) fn keyed_files(folder: &Path) -> Result<BTreeMap<String, Origin>> {
         let stem = { suffixes }.find_map(|suffix| inner.strip_suffix(suffix));
         let key = format!("/{}", stem.unwrap_or(&inner));
         let path = path.to_owned();
-        if keyed.insert(key, origin).is_some() {
-            return Err(Error::Twice { path });
+        if keyed.insert(key.clone(), origin).is_some() {
+            return Err(message::TWO_FILES_OF_A_KEY.of_input(&path, harmless(&key)));
         }
     }
     Ok(keyed)

@@ -14,6 +14,7 @@ use crate::{
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin},
+        walk,
     },
     render::{
         escape::{harmless, name_text, path_text},
@@ -40,11 +41,12 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         .map(|path| Node::from_path(path))
         .collect();
     let tops: Vec<PathBuf> = inputs.files.iter().filter(|path| is_walked(path)).cloned().collect();
-    let mut code = cx.run_on_inputs(cx.find(inputs, &origin::is_ours), |origin| {
+    let mut code = cx.run_on_inputs(cx.find(inputs, &walk::ours), |origin| {
         if cx.console.json() {
             return cx.console.document(&super::row(cx, origin)?);
         }
-        let (node, failure) = match node(cx, origin) {
+        let node = node(cx, origin).map_err(|error| walk::as_damage(origin, error));
+        let (node, failure) = match node {
             Err(error) if error.code() == Code::Data => (Node::damaged(origin), Some(error)),
             node => (node?, None),
         };

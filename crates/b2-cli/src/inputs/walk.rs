@@ -1,0 +1,301 @@
+//! Which files of a folder a command takes with `-r`, and what it leaves out, by the reason.
+//!
+//! A command says by a [`Choice`] what it takes. All else is kept in [`Inputs::left_out`], for the
+//! one driver of all commands to tell at the end, or to copy.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Doing, Error, FileKind, irregular},
+    exit::Code,
+    inputs::{
+        ContentKind, Origin, Part,
+        origin::{self, Found},
+    },
+    output::{leftover, targets::FRAME_SUFFIXES},
+    render::{path_text, size},
+};
+
+/// Whether a command takes what a folder has: nothing if it does, or else the reason.
+pub(crate) type Choice<'a> = &'a dyn Fn(&Path) -> Option<Reason>;
+
+/// Why something in a folder was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reason {
+    /// A frame, a chunk, a store or another object, where what is not compressed was wanted.
+    Compressed,
+    /// Called like a frame or a chunk, and none.
+    CalledCompressed,
+    /// Compressed, and not called so.
+    OtherName,
+    /// Of no format that the command is for.
+    OtherFormat,
+    /// What `compress` copied along.
+    Copied,
+    Link,
+    Pipe,
+    Socket,
+    Device,
+    EmptyFolder,
+    /// The temporary file of a run under way, or of one that was killed.
+    Unfinished,
+    /// A list of what was copied along.
+    List,
+}
+
+impl Reason {
+    /// For programs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Compressed => "compressed",
+            Self::CalledCompressed => "called-compressed",
+            Self::OtherName => "other-name",
+            Self::OtherFormat => "other-format",
+            Self::Copied => "copied",
+            Self::Link => "link",
+            Self::Pipe => "pipe",
+            Self::Socket => "socket",
+            Self::Device => "device",
+            Self::EmptyFolder => "empty-folder",
+            Self::Unfinished => "unfinished",
+            Self::List => "list",
+        }
+    }
+
+    /// For people, with their number.
+    pub(crate) fn text(self, n: u64) -> String {
+        let adjective = match self {
+            Self::Compressed => "compressed already",
+            Self::CalledCompressed => "called like a frame or a chunk and none",
+            Self::OtherName => "compressed but not called so",
+            Self::OtherFormat => "of other formats",
+            Self::Copied => "copied along by compress",
+            Self::Unfinished => "unfinished",
+            Self::Link => return size::counted(n, "symbolic link"),
+            Self::Pipe => return size::counted(n, "pipe"),
+            Self::Socket => return size::counted(n, "socket"),
+            Self::Device => return size::counted(n, "device"),
+            Self::EmptyFolder => return size::counted(n, "empty folder"),
+            Self::List => return size::counted(n, "list of copies"),
+        };
+        format!("{} {adjective}", size::count(n))
+    }
+
+    /// Whether something that could be data is missing in what is made of the folder.
+    pub(crate) fn is_loss(self) -> bool {
+        !matches!(self, Self::EmptyFolder | Self::Unfinished | Self::List)
+    }
+}
+
+impl From<FileKind> for Reason {
+    fn from(kind: FileKind) -> Self {
+        match kind {
+            FileKind::Link => Self::Link,
+            FileKind::Directory => Self::EmptyFolder,
+            FileKind::Device => Self::Device,
+            FileKind::Pipe => Self::Pipe,
+            FileKind::Socket => Self::Socket,
+        }
+    }
+}
+
+/// Something in a folder that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: Reason,
+}
+
+/// The inputs of a command.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    /// Those that it takes.
+    pub(crate) found: Vec<Found>,
+    /// What it leaves out of the folders that were walked.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// These folders.
+    pub(crate) roots: Vec<PathBuf>,
+}
+
+impl From<Vec<Found>> for Inputs {
+    fn from(found: Vec<Found>) -> Self {
+        Self { found, ..Self::default() }
+    }
+}
+
+impl Inputs {
+    /// How many are taken.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Keeps what was left out for these reasons, to be told of.
+    pub(crate) fn tell_only(&mut self, is_told: impl Fn(Reason) -> bool) {
+        self.left_out.retain(|item| item.reason != Reason::List && is_told(item.reason));
+    }
+
+    /// Whether folders were walked, and nothing in them was taken.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.found.is_empty() && !self.roots.is_empty()
+    }
+
+    /// With others in the place of those that are taken.
+    pub(crate) fn map(self, with: impl FnOnce(Vec<Found>) -> Vec<Found>) -> Self {
+        Self { found: with(self.found), ..self }
+    }
+
+    /// Takes what is wanted below `root`, in the order of the names; links are not followed.
+    pub(crate) fn walk(&mut self, root: &Path, choice: Choice<'_>) {
+        self.roots.push(root.to_owned());
+        let mut waiting = vec![root.to_owned()];
+        while let Some(path) = waiting.pop() {
+            let children = match irregular(&path) {
+                Ok(_) if path != root && leftover::is_leftover(&path) => {
+                    self.leave_out(path, Reason::Unfinished);
+                    continue;
+                }
+                Ok(Some(FileKind::Directory)) if path != root && origin::is_object(&path) => {
+                    self.take(path, choice);
+                    continue;
+                }
+                // The root was named by the user, so a link there is meant.
+                Ok(Some(kind)) if kind == FileKind::Directory || path == root => children(&path),
+                Ok(None) => {
+                    self.take(path, choice);
+                    continue;
+                }
+                Ok(Some(kind)) => {
+                    self.leave_out(path, kind.into());
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
+            match children {
+                Ok(names) if names.is_empty() && path != root => {
+                    self.leave_out(path, Reason::EmptyFolder);
+                }
+                Ok(names) => waiting.extend(names),
+                Err(error) => {
+                    self.found.push(Err((path_text(&path), Error::io(Doing::Open)(error))));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, path: PathBuf, choice: Choice<'_>) {
+        match choice(&path) {
+            None => self.found.push(Ok(Origin::File { path, part: Part::Whole })),
+            Some(reason) => self.leave_out(path, reason),
+        }
+    }
+
+    fn leave_out(&mut self, path: PathBuf, reason: Reason) {
+        self.left_out.push(LeftOut { path, reason });
+    }
+}
+
+/// The exit code of what takes a folder as a whole, where these are missing in it.
+pub(crate) fn code_of_loss(items: &[LeftOut]) -> Code {
+    match items.iter().any(|item| item.reason.is_loss()) {
+        true => Code::Foreign,
+        false => Code::Success,
+    }
+}
+
+/// The entries of a directory, last name first.
+fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths =
+        fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(paths)
+}
+
+/// Takes everything.
+pub(crate) fn all(_: &Path) -> Option<Reason> {
+    None
+}
+
+/// Takes everything but what was a file of ours once.
+pub(crate) fn not_damaged(path: &Path) -> Option<Reason> {
+    is_damaged(path).then_some(Reason::CalledCompressed)
+}
+
+/// Takes what begins like a file of ours or is called like one: files without a beginning, or
+/// without an end, are what a crash leaves.
+pub(crate) fn ours(path: &Path) -> Option<Reason> {
+    let is_one = origin::is_ours(path) || is_called_ours(path) || origin::is_cut_chunk(path);
+    if is_one { None } else { Some(other_format(path)) }
+}
+
+/// The same, and NumPy's files.
+pub(crate) fn ours_or_npy(path: &Path) -> Option<Reason> {
+    let is_npy = origin::content_kind(path) == Some(ContentKind::Npy);
+    if is_npy { None } else { ours(path) }
+}
+
+/// Takes what is called like a frame or a chunk, and data sets of bcolz and stores, which have all
+/// kinds of names.
+pub(crate) fn called_ours(path: &Path) -> Option<Reason> {
+    match path {
+        _ if origin::has_suffix(path) => None,
+        _ if origin::is_ours(path) => Some(Reason::OtherName),
+        _ => Some(other_format(path)),
+    }
+}
+
+/// The same without what `compress` copied along: nothing was made of that.
+pub(crate) fn made_by_compress(path: &Path) -> Option<Reason> {
+    called_ours(path).or_else(|| is_listed(path).then_some(Reason::Copied))
+}
+
+/// Takes what `decompress` would not.
+pub(crate) fn not_called_ours(path: &Path) -> Option<Reason> {
+    match origin::has_suffix(path) || origin::is_object(path) {
+        false => None,
+        true if origin::is_ours(path) => Some(Reason::Compressed),
+        true => Some(Reason::CalledCompressed),
+    }
+}
+
+/// Is this a file that is called like a frame, a chunk or a store?
+pub(crate) fn is_called_ours(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    path.is_file() && FRAME_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
+}
+
+/// Has this file lost its beginning or its end? It is called like a file of ours and begins like
+/// nothing that is known, or it begins like a chunk that is longer.
+pub(crate) fn is_damaged(path: &Path) -> bool {
+    origin::is_cut_chunk(path) || is_called_ours(path) && origin::begins_like_nothing(path)
+}
+
+/// The error of such a file as damage, which that of other files of no format of ours is not.
+pub(crate) fn as_damage(origin: &Origin, error: Error) -> Error {
+    match (origin, &error) {
+        (
+            Origin::File { path, part: Part::Whole },
+            Error::NotBlosc { .. } | Error::PerhapsChunk { .. },
+        ) if is_damaged(path) => Error::Damaged(error.into()),
+        _ => error,
+    }
+}
+
+/// The file in a folder with the names of what `compress` copied there and `decompress` would take,
+/// each ended by a NUL.
+pub(crate) const COPIED_LIST: &str = ".b2copied";
+
+fn is_listed(path: &Path) -> bool {
+    let (Ok(list), Some(name)) = (fs::read(path.with_file_name(COPIED_LIST)), path.file_name())
+    else {
+        return false;
+    };
+    list.split(|byte| *byte == 0).any(|listed| listed == name.as_encoded_bytes())
+}
+
+fn other_format(path: &Path) -> Reason {
+    let is_list = path.file_name().is_some_and(|name| name == COPIED_LIST);
+    if is_list { Reason::List } else { Reason::OtherFormat }
+}

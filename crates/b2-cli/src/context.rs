@@ -24,6 +24,7 @@ use crate::{
     console::Console,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::store,
     inputs::{
         OpenedInput, Origin, object_reader,
         origin::{self, Found},
@@ -117,7 +118,27 @@ impl Context {
 
     /// The driver of every command over inputs: does `work` for each, reports a failure and goes on
     /// with the next. The first failure gives the exit code. A closed standard output ends the run.
+    /// Before an archive is read that contradicts itself, its user is told.
     pub(crate) fn run_on_inputs(
+        &self,
+        inputs: Vec<Found>,
+        mut work: impl FnMut(&Origin) -> Result<()>,
+    ) -> Code {
+        let mut last = None;
+        self.run_unwarned(inputs, |origin| {
+            let path = origin.path().map(Path::to_owned);
+            if path != last {
+                for text in store::contradictions(origin) {
+                    self.console.warning(&origin.name(), &text);
+                }
+                last = path;
+            }
+            work(origin)
+        })
+    }
+
+    /// The same for a command that tells of contradictions itself.
+    pub(crate) fn run_unwarned(
         &self,
         inputs: Vec<Found>,
         mut work: impl FnMut(&Origin) -> Result<()>,

@@ -44,7 +44,9 @@ pub use batches::{BatchArray, ListArray, ObjectArray};
 pub use content::Content;
 pub use error::Error;
 pub use recipe::{Recipe, RecipeKind};
-pub use store::{Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, is_store};
+pub use store::{
+    Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, differing_headers, is_store,
+};
 pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
 pub use write::{NewColumn, RowAppender, StoreForm, StoreWriter, WriteOptions, pack, unpack};

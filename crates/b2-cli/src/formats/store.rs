@@ -40,12 +40,7 @@ pub(crate) fn is_one(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(EMBED_FILE).is_file();
     }
-    let begins = || {
-        let mut magic = [0; 4];
-        File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
-            && ZIP_MAGICS.contains(&&magic)
-    };
-    path.is_file() && (has_name_of_one(path) || begins())
+    is_archive(path) || (path.is_file() && has_name_of_one(path))
 }
 
 /// Whether a file is called like an archive or an embed store: an archive may begin with other
@@ -165,6 +160,26 @@ pub(crate) fn open(path: &Path, dparams: DParams) -> Result<Store> {
         Some(Remote::Tree(tree)) => Store::from_tree(tree, &options)?,
         None => Store::open_with(path, &options)?,
     })
+}
+
+/// Whether a path is an archive, by its start or its name.
+fn is_archive(path: &Path) -> bool {
+    let begins = || {
+        let mut magic = [0; 4];
+        File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
+            && ZIP_MAGICS.contains(&&magic)
+    };
+    path.is_file() && (path.extension().is_some_and(|suffix| suffix == "b2z") || begins())
+}
+
+/// How the headers of an archive contradict its directory, so that other programs may read
+/// something else. Other files contradict nothing.
+pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
+    let Origin::File { path, .. } = origin else { return vec![] };
+    if remote::kind_of(path).is_some() || !is_archive(path) {
+        return vec![];
+    }
+    b2store::differing_headers(path).iter().map(note_text).collect()
 }
 
 /// The frame of a value.
@@ -380,7 +395,8 @@ pub(crate) fn note_text(note: &Note) -> String {
         Note::Ignored { path } => format!("{path} is no value of the store"),
         Note::Key { key } => format!("the key {key:?} is none that a store may have"),
         Note::NoData { key } => format!("{key} is registered, and has no data"),
-        _ => "the registry of objects is no map".to_owned(),
+        Note::Registry => "the registry of objects is no map".to_owned(),
+        note => note.damage().map_or_else(String::new, |damage| chain(&damage)),
     }
 }
 

@@ -621,3 +621,44 @@ fn a_tree_shows_what_is_below_directories() {
     ");
     assert_eq!(dir.b2("list --tree --json archive").ok().text().lines().count(), 3);
 }
+
+/// What `verify` says of a table when the sums of a column are not as they were written.
+#[test]
+fn ok_of_a_table_means_that_its_sums_were_compared() {
+    let dir = Dir::new();
+    let rows: String = (0..3000).map(|n| format!("{n},{n}.5\n")).collect();
+    dir.write("r.csv", format!("id,price\n{rows}"));
+    let check = |change: &dyn Fn(&std::path::Path), code: i32, said: &str| {
+        let _ = fs::remove_dir_all(dir.path("T.bcolz"));
+        dir.b2("convert -q r.csv T.bcolz").ok();
+        change(&dir.path("T.bcolz"));
+        let run = dir.b2("verify T.bcolz");
+        assert_eq!(run.code, Some(code), "{said}: {}", run.all());
+        assert!(run.all().contains(said), "{said}: {}", run.all());
+    };
+    check(&|_| (), 0, "T.bcolz: OK (decoded; xxh3 of 2 chunks checked)");
+    let remove = |table: &std::path::Path, name: &str| {
+        fs::remove_file(table.join(name).join(".b2sums")).unwrap();
+    };
+    check(&|table| remove(table, "id"), 0, "id: no .b2sums, which other columns have");
+    check(&|table| remove(table, "id"), 0, "OK (decoded; xxh3 of 1 of 2 chunks checked)");
+    let all = |table: &std::path::Path| ["id", "price"].map(|name| remove(table, name));
+    check(&|table| drop(all(table)), 0, "T.bcolz: OK (decoded; no checksums stored)");
+    let cut = |len: u64| {
+        move |table: &std::path::Path| {
+            let file = fs::File::options().write(true).open(table.join("id/.b2sums")).unwrap();
+            file.set_len(len).unwrap();
+        }
+    };
+    check(&cut(0), 1, "id/.b2sums: damaged: checksums were not compared");
+    check(&cut(40), 1, "T.bcolz: DAMAGED");
+    let no_file = |table: &std::path::Path| {
+        remove(table, "id");
+        fs::create_dir(table.join("id/.b2sums")).unwrap();
+    };
+    check(&no_file, 1, "T.bcolz: DAMAGED");
+    // The hint of a damaged one helps.
+    assert_eq!(dir.b2("rescue T.bcolz -o saved.bcolz").code.map(|code| code < 2), Some(true));
+    dir.b2("verify saved.bcolz").ok();
+    assert_eq!(dir.b2("show --csv saved.bcolz").ok().text().lines().count(), 3001);
+}

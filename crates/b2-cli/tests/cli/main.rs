@@ -52,4 +52,5 @@ mod sum;
 mod to_store;
 mod trial;
 mod tune;
+mod verified;
 mod verify;

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::{
     args::{LimitArgs, LookArgs},
-    commands::content,
+    commands::{content, convert::source::layout_of, show::NO_ARRAY},
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
@@ -134,7 +134,12 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                         }
                     }
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
-                    Object::Blp(blp) => findings.add_blp(blp, cx)?,
+                    Object::Blp(blp) => {
+                        findings.add_blp(blp, cx)?;
+                        if let Err(error) = layout_of(&object) {
+                            findings.warnings.push(format!("{NO_ARRAY}: {}", chain(&error)));
+                        }
+                    }
                     Object::Bcolz(set) => findings.add_bcolz(set, cx)?,
                     // Values that cannot be read are errors.
                     Object::Table(rows) => {
@@ -357,7 +362,8 @@ impl Findings {
             self.checksums = "xxh3";
         }
         let report = set.verify(&options, |_| ())?;
-        self.nsummed = Some(report.nsummed).filter(|nsummed| *nsummed < report.nchunks);
+        let is_summed = set.has_checksums() && report.nsummed < report.nchunks;
+        self.nsummed = is_summed.then_some(report.nsummed);
         self.add_report(0, report, bcolz::note);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use b2frame::SChunk;
-use b2store::{Location, Store};
+use b2store::{Content, Location, Store};
 
 use super::{Findings, verify};
 use crate::{
@@ -122,7 +122,13 @@ impl Findings {
     fn check_value(&mut self, store: &Store, key: &str) {
         let read = match key.strip_suffix("/__vlmeta__") {
             Some(group) => store.attributes(if group.is_empty() { "/" } else { group }).map(drop),
-            None => store.get(key).and_then(|content| content.check_values()),
+            None => store.get(key).and_then(|content| {
+                if let Content::Recipe(recipe) = &content {
+                    let text = format!("{}: {}, which is not resolved", harmless(key), recipe.kind);
+                    self.warnings.push(text);
+                }
+                content.check_values()
+            }),
         };
         match read {
             Ok(()) | Err(b2store::Error::Recipe { .. }) => {}

@@ -25,7 +25,7 @@ use crate::embed::{EmbeddedFrame, embed_map};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::key;
-use crate::store::{EMBED_PATH, Location, OpenOptions, Store};
+use crate::store::{EMBED_PATH, Location, Note, OpenOptions, Store};
 use crate::value::Value;
 use crate::write::{StoreWriter, WriteOptions, crc32_of};
 use crate::zip;
@@ -102,6 +102,12 @@ pub enum Damage {
     /// The frame of the embedded values; those in it are lost.
     #[error("{EMBED_PATH} is damaged or missing: values in it are lost")]
     Embedded,
+    /// The manifest of a table, whose columns are values of their own now.
+    #[error("table {table}: its manifest is lost, its columns are values now")]
+    Manifest {
+        /// The key of the table.
+        table: String,
+    },
     /// A column, which the table is without now.
     #[error("table {table}: column {name:?} is lost, the others are not")]
     Column {
@@ -345,6 +351,11 @@ impl Salvage {
         }
         writer.restore_registry(&self.registry);
         let store = writer.commit()?;
+        let manifest = |note: &Note| match note {
+            Note::NoManifest { key } => Some(Damage::Manifest { table: key.clone() }),
+            _ => None,
+        };
+        self.damage.extend(store.notes().iter().filter_map(manifest));
         let without_flags = store.tables().filter(|key| !store.has_flags(key));
         let flags: Vec<Damage> =
             without_flags.map(|table| Damage::Flags { table: table.to_owned() }).collect();
@@ -374,7 +385,10 @@ impl Salvage {
             match &what {
                 Damage::Flags { table } => writer.restore_flags(table)?,
                 Damage::Column { table, name } => writer.drop_column(table, name)?,
-                Damage::Directory | Damage::Header { .. } | Damage::Embedded => {}
+                Damage::Directory
+                | Damage::Header { .. }
+                | Damage::Manifest { .. }
+                | Damage::Embedded => {}
             }
             self.damage.push(what);
         }

@@ -91,6 +91,11 @@ pub enum Note {
         /// Its key.
         key: String,
     },
+    /// Columns and rows of a table whose manifest `_meta` is lost.
+    NoManifest {
+        /// The key that the table had.
+        key: String,
+    },
     /// The registry is no map.
     Registry,
 }
@@ -99,8 +104,16 @@ impl Note {
     /// The damage that it tells of, if it is such.
     #[must_use]
     pub fn damage(&self) -> Option<Error> {
-        let Self::Header { path, field } = self else { return None };
-        Some(ZipFault::Header { name: path.clone(), field }.into())
+        match self {
+            Self::Header { path, field } => {
+                Some(ZipFault::Header { name: path.clone(), field }.into())
+            }
+            Self::NoManifest { key } => {
+                let what = Corrupt::Missing("the manifest _meta of a table".to_owned());
+                Some(Error::corrupt(key, what))
+            }
+            _ => None,
+        }
     }
 }
 

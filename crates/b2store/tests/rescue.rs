@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use b2frame::rescue::{ChunkState, RescueOptions};
 use b2store::rescue::{Damage, Salvage};
-use b2store::{Error, OpenOptions, Store, StoreForm, WriteOptions};
+use b2store::{Error, Note, OpenOptions, Store, StoreForm, WriteOptions};
 use blosc_testdata::fixture::path;
 
 const ARCHIVES: [&str; 5] = [
@@ -171,6 +171,23 @@ fn a_table_gives_up_a_column_and_never_the_others() {
         let first = |table: &b2store::Table| table.column(name).unwrap().read(0..1).unwrap();
         assert_eq!(first(&found), first(&original), "{name}");
     }
+}
+
+#[test]
+fn a_table_without_its_manifest_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let damaged = dir.path().join("t.b2d");
+    copy(&sample("table-basic.b2d"), &damaged);
+    assert!(Store::open(&damaged).unwrap().notes().iter().all(|note| note.damage().is_none()));
+    fs::remove_file(damaged.join("_meta.b2f")).unwrap();
+    let store = Store::open(&damaged).unwrap();
+    let notes: Vec<_> = store.notes().iter().filter_map(Note::damage).collect();
+    assert_eq!(notes[0].to_string(), "/: the manifest _meta of a table is missing");
+    let mut saved = salvage(&damaged).unwrap();
+    let options = WriteOptions::default().form(StoreForm::Dir);
+    let store = saved.save(dir.path().join("saved.b2d"), &options).unwrap();
+    assert_eq!(saved.damage, [Damage::Manifest { table: "/".to_owned() }]);
+    assert_eq!(contents(&store), contents(&Store::open(&damaged).unwrap()));
 }
 
 #[test]

@@ -207,6 +207,15 @@ impl Store {
                 inner.notes.push(Note::NoData { key: key.clone() });
             }
         }
+        for root in inner.locations.keys().filter_map(|key| key.strip_suffix("/_valid_rows")) {
+            let key = if root.is_empty() { "/" } else { root };
+            let columns = format!("{root}/_cols/");
+            let next = inner.locations.range(columns.clone()..).next();
+            let has_columns = next.is_some_and(|(key, _)| key.starts_with(&columns));
+            if has_columns && !tables.contains(key) {
+                inner.notes.push(Note::NoManifest { key: key.to_owned() });
+            }
+        }
         if tables.contains("/") {
             inner.kind = StoreKind::Table;
         }

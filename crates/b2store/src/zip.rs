@@ -265,6 +265,12 @@ impl Entry {
         }
     }
 
+    /// Where the data begin without an extra field.
+    fn after_name(&self) -> u64 {
+        let header = LOCAL_NBYTES.saturating_add(self.name.len());
+        self.start.saturating_add(header as u64)
+    }
+
     /// The name as text.
     fn text(&self) -> Result<String> {
         if self.flags & UTF8_FLAG != 0 {
@@ -364,7 +370,8 @@ impl<'a> Finder<'a> {
                 member.position = position;
                 let is_moved = local.is_some_and(|local| local.position != position);
                 let moved = is_moved.then_some("length of the extra field");
-                return Ok(member.settle(field.or(moved)));
+                member.settle(field.or(moved));
+                return Ok(());
             }
         }
         // The header of another member proves nothing of this one.
@@ -374,7 +381,8 @@ impl<'a> Finder<'a> {
         {
             member.position = local.position;
             (member.nbytes, member.crc32) = (local.stored, local.crc32);
-            return Ok(member.settle(field));
+            member.settle(field);
+            return Ok(());
         }
         // Where the headers agree, the data are damaged, which is told when they are read. Nothing
         // can be said of data that zip has compressed.
@@ -391,7 +399,7 @@ impl<'a> Finder<'a> {
     /// The positions at which the data may be: where the local header says, after the name, and
     /// where a frame begins not far from there: writers that align data leave bytes between.
     fn places(&self, entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> Result<Vec<u64>> {
-        let after_name = entry.start.saturating_add((LOCAL_NBYTES + entry.name.len()) as u64);
+        let after_name = entry.after_name();
         let end = limit.min(self.len).min(after_name.saturating_add(MAX_PADDING));
         let mut places: Vec<u64> = local.map(|local| local.position).into_iter().collect();
         places.push(after_name);
@@ -434,7 +442,7 @@ impl<'a> Finder<'a> {
 /// Where the data of an entry may be that have another sum: where a header of its name says, or
 /// before the next header.
 fn guess(entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> u64 {
-    let after_name = entry.start.saturating_add((LOCAL_NBYTES + entry.name.len()) as u64);
+    let after_name = entry.after_name();
     let fits = |place: &u64| place.saturating_add(entry.stored) <= limit;
     let by_header = local.filter(|local| local.name == entry.name);
     let by_header = by_header.map(|local| local.position);

@@ -1,4 +1,4 @@
-//! `b2 verify` of a store, or of a table in one: every value, and what the archive says of its members.
+//! `b2 verify` of a store, or of a table in one: every value, and the headers of the archive.
 
 use std::path::Path;
 

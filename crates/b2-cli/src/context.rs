@@ -24,6 +24,7 @@ use crate::{
     console::Console,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::store,
     inputs::{
         Inputs, OpenedInput, Origin, ReadParams, object_reader,
         origin::{self, Found},
@@ -127,8 +128,36 @@ impl Context {
 
     /// The driver of every command over inputs: does `work` for each, reports a failure and goes on
     /// with the next, and tells in the end what was left out of folders. The first failure gives
-    /// the exit code. A closed standard output ends the run.
+    /// the exit code. A closed standard output ends the run. Before an archive is read that
+    /// contradicts itself, its user is told.
     pub(crate) fn run_on_inputs(
+        &self,
+        inputs: impl Into<Inputs>,
+        work: impl FnMut(&Origin) -> Result<()>,
+    ) -> Code {
+        self.run_unwarned(inputs, self.warned(work))
+    }
+
+    /// Tells of an archive that contradicts itself before it is worked on.
+    fn warned<'a>(
+        &'a self,
+        mut work: impl FnMut(&Origin) -> Result<()> + 'a,
+    ) -> impl FnMut(&Origin) -> Result<()> + 'a {
+        let mut last = None;
+        move |origin| {
+            let path = origin.path().map(Path::to_owned);
+            if path != last {
+                for text in store::contradictions(origin) {
+                    self.console.warning(&origin.name(), &text);
+                }
+                last = path;
+            }
+            work(origin)
+        }
+    }
+
+    /// The same for a command that tells of contradictions itself.
+    pub(crate) fn run_unwarned(
         &self,
         inputs: impl Into<Inputs>,
         work: impl FnMut(&Origin) -> Result<()>,
@@ -231,7 +260,7 @@ impl Context {
         };
         let is_nothing = inputs.is_nothing();
         let found = core::mem::take(&mut inputs.found);
-        let code = match self.run_on_each(found, |origin| work(origin, &mut targets)) {
+        let code = match self.run_on_each(found, self.warned(|origin| work(origin, &mut targets))) {
             ControlFlow::Break(code) => return code,
             ControlFlow::Continue(code) => code,
         };

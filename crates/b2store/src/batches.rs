@@ -287,6 +287,15 @@ impl BatchArray {
         Ok(found)
     }
 
+    /// Decodes all batches, which have to have as many items as the frame states.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (nbatch, len) in (0..).zip(self.lengths()?) {
+            let items = self.batch(nbatch)?;
+            self.check_count("items of a batch", items.len() as u64, len)?;
+        }
+        Ok(())
+    }
+
     /// Some items of a batch of `len`.
     fn some_items<T: Items>(&self, nbatch: u64, len: u64, wanted: Range<u64>) -> Result<T> {
         let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -437,6 +446,25 @@ impl ListArray {
             Rows::Batches(batches) => batches.lengths(),
             Rows::Objects(_) => Ok(Vec::new()),
         }
+    }
+
+    /// Decodes all rows, those of a batch at once.
+    pub(crate) fn check(&self) -> Result<()> {
+        let batches = match &self.rows {
+            Rows::Batches(batches) => batches,
+            Rows::Objects(objects) => {
+                let rows = |row: u64| self.rows(row..row.saturating_add(1)).map(drop);
+                return (0..objects.len()).try_for_each(rows);
+            }
+        };
+        batches.check()?;
+        let mut start: u64 = 0;
+        for len in batches.lengths()? {
+            let end = start.saturating_add(len);
+            self.rows(start..end)?;
+            start = end;
+        }
+        Ok(())
     }
 
     /// The type of the items of a row, as the frame describes it.

@@ -61,6 +61,23 @@ impl Content {
         Ok(array.map_or(Self::Frame(schunk), Self::Array))
     }
 
+    /// Decodes all objects, items or rows one after the other, as they are shown. The chunks of
+    /// arrays and bytes are checked by [`SChunk::verify`].
+    ///
+    /// # Errors
+    ///
+    /// The first one that cannot be read.
+    pub fn check_values(&self) -> Result<()> {
+        match self {
+            Self::Objects(objects) => {
+                (0..objects.len()).try_for_each(|nitem| objects.get(nitem).map(drop))
+            }
+            Self::Batches(batches) => batches.check(),
+            Self::Lists(lists) => lists.check(),
+            Self::Array(_) | Self::Frame(_) | Self::Recipe(_) => Ok(()),
+        }
+    }
+
     /// What it is, in a word.
     #[must_use]
     pub const fn kind_name(&self) -> &'static str {

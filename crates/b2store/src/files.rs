@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blosc_io::{ReadAt, Tree, Windowed};
 
 use crate::error::{Corrupt, Error, Result};
-use crate::zip::{self, Member};
+use crate::zip::{self, Member, ZipFault};
 
 /// The files of a store.
 #[derive(Clone)]
@@ -117,6 +117,10 @@ impl Files {
             }
             Self::Zip { store, members } => {
                 let member = find(members, path).ok_or_else(|| missing(path))?;
+                if let (true, Some(field)) = (member.is_lost, member.differs) {
+                    let name = member.name.clone();
+                    return Err(ZipFault::Local { name, field }.into());
+                }
                 if member.is_encrypted {
                     return Err(Error::corrupt(name, Corrupt::Encrypted));
                 }
@@ -136,6 +140,17 @@ impl Files {
     /// The members of an archive.
     pub(crate) fn members(&self) -> &[Member] {
         if let Self::Zip { members, .. } = self { members } else { &[] }
+    }
+
+    /// The member of an archive at a path.
+    pub(crate) fn member(&self, path: &str) -> Option<&Member> {
+        find(self.members(), path)
+    }
+
+    /// The paths of members whose local header differs from the directory, and in which field.
+    pub(crate) fn differences(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let differing = self.members().iter();
+        differing.filter_map(|member| Some((member.name.as_str(), member.differs?)))
     }
 }
 

@@ -11,11 +11,12 @@
 //! The damaged store is only read.
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::SChunk;
+use b2frame::probe::{Kind, PROBE_LEN, probe};
 use b2frame::rescue::{ChunkState, Damage as FrameDamage, RescueOptions, Salvage as FrameSalvage};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, MemStore, ReadAt, Tree};
@@ -24,7 +25,7 @@ use crate::embed::{EmbeddedFrame, embed_map};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::key;
-use crate::store::{EMBED_PATH, Location, OpenOptions, Store};
+use crate::store::{EMBED_PATH, Location, Note, OpenOptions, Store};
 use crate::value::Value;
 use crate::write::{StoreWriter, WriteOptions, crc32_of};
 use crate::zip;
@@ -65,7 +66,8 @@ pub struct SavedValue {
     pub nbytes: u64,
     /// Whether nothing of it can be read, so that it is not in the saved store.
     pub is_lost: bool,
-    /// Whether it can be read, and is not what the checksum of the archive says.
+    /// Whether it can be read, and is not what the checksum of the archive says, or was embedded in
+    /// chunks that are damaged.
     pub is_changed: bool,
 }
 
@@ -88,9 +90,24 @@ pub enum Damage {
     /// The directory of the archive.
     #[error("the directory of the archive is damaged: members were found one after the other")]
     Directory,
+    /// The local header of a member, which differs from the directory. Its value is brought back
+    /// if its bytes can be found.
+    #[error("member {path:?}: its local header has another {field} than the directory")]
+    Header {
+        /// The path of the member.
+        path: String,
+        /// The field that differs.
+        field: &'static str,
+    },
     /// The frame of the embedded values; those in it are lost.
     #[error("{EMBED_PATH} is damaged or missing: values in it are lost")]
     Embedded,
+    /// The manifest of a table, whose columns are values of their own now.
+    #[error("table {table}: its manifest is lost, its columns are values now")]
+    Manifest {
+        /// The key of the table.
+        table: String,
+    },
     /// A column, which the table is without now.
     #[error("table {table}: column {name:?} is lost, the others are not")]
     Column {
@@ -127,7 +144,7 @@ impl Salvage {
         Self::from_store(Arc::new(file), options, rescue)
     }
 
-    /// Reads what can be read of the archive in a store.
+    /// Reads what can be read of the archive, or of the frame of an embed store, in a store.
     ///
     /// # Errors
     ///
@@ -137,16 +154,18 @@ impl Salvage {
         options: &OpenOptions,
         rescue: &RescueOptions,
     ) -> Result<Self> {
-        let mut damage = vec![];
-        let files = match Files::of_zip(Arc::clone(&store), options.max_files) {
-            Ok(files) => files,
-            Err(Error::Zip(_)) => {
-                damage.push(Damage::Directory);
-                let members = zip::found_members(&*store, options.max_files)?;
-                Files::Zip { store, members: members.into() }
-            }
-            Err(error) => return Err(error),
-        };
+        let mut head = [0; PROBE_LEN];
+        let nhead = store.read_at(0, &mut head).unwrap_or(0);
+        if probe(head.get(..nhead).unwrap_or_default()) == Kind::Frame {
+            let mut salvage = Self::empty(vec![]);
+            salvage.embedded_values(Some(store), &Reader { options, rescue })?;
+            return salvage.checked();
+        }
+        let (members, is_damaged) = zip::saved_members(&store, options.max_files)?;
+        let files = Files::Zip { store, members: members.into() };
+        let header = |(path, field): (&str, _)| Damage::Header { path: path.to_owned(), field };
+        let directory = is_damaged.then_some(Damage::Directory);
+        let damage = directory.into_iter().chain(files.differences().map(header)).collect();
         Self::of_files(&files, options, rescue, damage)
     }
 
@@ -192,16 +211,14 @@ impl Salvage {
         rescue: &RescueOptions,
         damage: Vec<Damage>,
     ) -> Result<Self> {
-        let (frames, embedded, registry) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let values = vec![];
-        let mut salvage = Self { values, damage, frames, embedded, registry, is_flat: false };
+        let mut salvage = Self::empty(damage);
         let reader = Reader { options, rescue };
         for path in files.paths(options.max_files)? {
             let Some(key) = key::key_of_file(&path).filter(|key| key::check(key).is_ok()) else {
                 continue;
             };
             let source = files.open(&path, &path);
-            let member = files.members().iter().find(|member| member.name == path);
+            let member = files.member(&path);
             let is_changed = match (&source, member) {
                 (Ok(source), Some(member)) => {
                     crc32_of(&**source, 0..member.nbytes).ok() != Some(member.crc32)
@@ -215,12 +232,22 @@ impl Salvage {
             let frame = salvage.note(key, is_changed, saved);
             salvage.frames.extend(frame.map(|frame| (path, frame)));
         }
-        salvage.embedded_values(files, &reader)?;
-        if salvage.frames.is_empty() && salvage.embedded.is_empty() {
+        salvage.embedded_values(files.open(EMBED_PATH, EMBED_PATH).ok(), &reader)?;
+        salvage.checked()
+    }
+
+    fn empty(damage: Vec<Damage>) -> Self {
+        let (frames, embedded, registry) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { values: vec![], damage, frames, embedded, registry, is_flat: false }
+    }
+
+    /// The same with values in order, if there are some.
+    fn checked(mut self) -> Result<Self> {
+        if self.frames.is_empty() && self.embedded.is_empty() {
             return Err(Error::NotAStore { why: "no value was found in it" });
         }
-        salvage.values.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(salvage)
+        self.values.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(self)
     }
 
     /// Notes what became of a value, and gives its bytes.
@@ -252,8 +279,11 @@ impl Salvage {
     }
 
     /// The values in `embed.b2e`, the registry and the kind of store, which it has too.
-    fn embedded_values(&mut self, files: &Files, reader: &Reader<'_>) -> Result<()> {
-        let embed = files.open(EMBED_PATH, EMBED_PATH).ok();
+    fn embedded_values(
+        &mut self,
+        embed: Option<Arc<dyn ReadAt>>,
+        reader: &Reader<'_>,
+    ) -> Result<()> {
         let embed = embed.and_then(|source| {
             FrameSalvage::from_store(source, &reader.options.frame, reader.rescue).ok()
         });
@@ -264,7 +294,7 @@ impl Salvage {
         if !embed.is_complete() {
             self.damage.push(Damage::Embedded);
         }
-        let schunk: Arc<SChunk> = Arc::new(embed.schunk);
+        let (schunk, chunks): (Arc<SChunk>, _) = (Arc::new(embed.schunk), embed.chunks);
         self.is_flat = schunk.meta().get("b2dict").is_some();
         let registry = crate::content::vlmetalayer(&schunk, EMBED_PATH, "_object_registry");
         if let Ok(Some(Value::Map(entries))) = registry {
@@ -275,19 +305,23 @@ impl Salvage {
             self.registry.extend(named);
         }
         let map = embed_map(&schunk, EMBED_PATH, reader.options.max_embedded).unwrap_or_default();
+        let mut known: BTreeSet<String> =
+            self.values.iter().map(|value| value.key.clone()).collect();
         for (key, place) in map {
-            let (Value::Str(key), Location::Embedded { offset, len }) = (key, place) else {
-                continue;
-            };
-            if key::check(&key).is_err() || self.values.iter().any(|value| value.key == key) {
+            let Value::Str(key) = key else { continue };
+            if key::check(&key).is_err() || !known.insert(key.clone()) {
                 continue;
             }
-            let frame = EmbeddedFrame::new(&schunk, offset, len, &key).ok();
-            let saved = match frame {
-                Some(frame) => reader.frame(&key, Arc::new(frame))?,
-                None => None,
+            let (saved, is_changed) = match place {
+                Location::Embedded { offset, len } => {
+                    let frame = EmbeddedFrame::new(&schunk, offset, len, &key).ok();
+                    let frame = frame.map(|frame| reader.frame(&key, Arc::new(frame)));
+                    (frame.transpose()?.flatten(), is_over_damage(&schunk, &chunks, offset, len))
+                }
+                // A reference, or an entry that is damaged: there are no bytes to bring back.
+                _ => (None, false),
             };
-            let frame = self.note(key.clone(), false, saved);
+            let frame = self.note(key.clone(), is_changed, saved);
             self.embedded.extend(frame.map(|frame| (key, frame)));
         }
         Ok(())
@@ -317,6 +351,11 @@ impl Salvage {
         }
         writer.restore_registry(&self.registry);
         let store = writer.commit()?;
+        let manifest = |note: &Note| match note {
+            Note::NoManifest { key } => Some(Damage::Manifest { table: key.clone() }),
+            _ => None,
+        };
+        self.damage.extend(store.notes().iter().filter_map(manifest));
         let without_flags = store.tables().filter(|key| !store.has_flags(key));
         let flags: Vec<Damage> =
             without_flags.map(|table| Damage::Flags { table: table.to_owned() }).collect();
@@ -346,12 +385,30 @@ impl Salvage {
             match &what {
                 Damage::Flags { table } => writer.restore_flags(table)?,
                 Damage::Column { table, name } => writer.drop_column(table, name)?,
-                Damage::Directory | Damage::Embedded => {}
+                Damage::Directory
+                | Damage::Header { .. }
+                | Damage::Manifest { .. }
+                | Damage::Embedded => {}
             }
             self.damage.push(what);
         }
         writer.commit()
     }
+}
+
+/// Whether some bytes of the content of a frame are in chunks that are not as they were.
+fn is_over_damage(schunk: &SChunk, chunks: &[ChunkState], offset: u64, len: u64) -> bool {
+    let is_bad = |state: &ChunkState| *state != ChunkState::Good;
+    let Some(chunksize) = schunk.chunksize().fixed().filter(|size| *size > 0) else {
+        return chunks.iter().any(is_bad);
+    };
+    let chunk_of = |at: u64| {
+        let nchunk = at.checked_div(chunksize as u64).unwrap_or_default();
+        usize::try_from(nchunk).unwrap_or(usize::MAX).min(chunks.len())
+    };
+    let end = chunk_of(offset.saturating_add(len).saturating_sub(1)).saturating_add(1);
+    let touched = chunks.get(chunk_of(offset)..end.min(chunks.len()));
+    touched.unwrap_or_default().iter().any(is_bad)
 }
 
 /// How frames are read.

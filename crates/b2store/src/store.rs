@@ -19,9 +19,10 @@ use crate::recipe::RecipeKind;
 use crate::table::Table;
 use crate::value::Value;
 use crate::write::crc32_of;
+use crate::zip::ZipFault;
 
 pub(crate) use open::EMBED_PATH;
-pub use open::{OpenOptions, has_marker, is_store};
+pub use open::{OpenOptions, differing_headers, has_marker, is_store};
 pub(crate) use tree::attributes_of;
 pub use tree::{Child, ChildKind};
 
@@ -73,6 +74,14 @@ pub enum Note {
         /// Its path.
         path: String,
     },
+    /// A member of an archive whose local header has another field than the directory. Its bytes
+    /// have the CRC-32 of one of them, or it cannot be read.
+    Header {
+        /// Its path.
+        path: String,
+        /// The field.
+        field: &'static str,
+    },
     /// An embedded key that no store may have.
     Key {
         /// The key, or a word for what stands there.
@@ -83,8 +92,30 @@ pub enum Note {
         /// Its key.
         key: String,
     },
+    /// Columns and rows of a table whose manifest `_meta` is lost.
+    NoManifest {
+        /// The key that the table had.
+        key: String,
+    },
     /// The registry is no map.
     Registry,
+}
+
+impl Note {
+    /// The damage that it tells of, if it is such.
+    #[must_use]
+    pub fn damage(&self) -> Option<Error> {
+        match self {
+            Self::Header { path, field } => {
+                Some(ZipFault::Header { name: path.clone(), field }.into())
+            }
+            Self::NoManifest { key } => {
+                let what = Corrupt::Missing("the manifest _meta of a table".to_owned());
+                Some(Error::corrupt(key, what))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A store that was opened. Cloning shares it.
@@ -279,8 +310,7 @@ impl Store {
     ///
     /// What was found first, with the key of the value.
     pub fn check(&self) -> Result<()> {
-        let embed = self.embed_frame().check();
-        embed.map_err(|source| Error::frame(EMBED_PATH, source))?;
+        self.check_embed()?;
         let is_here = |key: &&str| !matches!(self.location(key), Some(Location::Remote { .. }));
         self.keys().filter(is_here).try_for_each(|key| self.check_value(key))
     }
@@ -321,12 +351,27 @@ impl Store {
     ///
     /// Reading the member; [`Corrupt::Crc`].
     pub fn check_crc(&self, key: &str) -> Result<Option<u32>> {
-        let Some(Location::File { path }) = self.location(key) else { return Ok(None) };
-        let members = self.inner.files.members();
-        let Ok(at) = members.binary_search_by(|member| member.name.as_str().cmp(path)) else {
+        match self.location(key) {
+            Some(Location::File { path }) => self.check_member(path, key),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same of `embed.b2e`, whose frame is checked as [`check`](Self::check) does it.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_embed(&self) -> Result<Option<u32>> {
+        let embed = self.embed_frame().check();
+        embed.map_err(|source| Error::frame(EMBED_PATH, source))?;
+        self.check_member(EMBED_PATH, EMBED_PATH)
+    }
+
+    fn check_member(&self, path: &str, key: &str) -> Result<Option<u32>> {
+        let Some(stored) = self.inner.files.member(path).map(|member| member.crc32) else {
             return Ok(None);
         };
-        let Some(stored) = members.get(at).map(|member| member.crc32) else { return Ok(None) };
         let store = self.inner.files.open(path, key)?;
         let len = store.len().map_err(|source| Error::io(path, source))?;
         let crc = crc32_of(&*store, 0..len).map_err(|source| Error::io(path, source))?;

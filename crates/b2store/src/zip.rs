@@ -2,16 +2,23 @@
 //! in `docs/formats/store.md`).
 //!
 //! `rawzip` parses the records. What it leaves to its caller is checked here: names, duplicates,
-//! that local headers agree with the directory, and that no two members share bytes. Members are
-//! read in place; nothing is ever inflated.
+//! that local headers agree with the directory, and that no two members share bytes. Where a header
+//! and the directory differ, the bytes decide: the one whose CRC-32 is theirs is believed, and the
+//! difference is told. Members are read in place; nothing is ever inflated.
 
+mod local;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
+use b2frame::probe::{Kind, PROBE_LEN, probe};
 use blosc_io::ReadAt;
 use rawzip::{
     ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord,
 };
+
+use local::{DESCRIPTOR_FLAG, LOCAL_NBYTES, LocalHeader};
 
 use crate::error::{Error, Result};
 use crate::files::{ends_of, prefetch_within};
@@ -56,9 +63,21 @@ pub enum ZipFault {
         /// The name.
         name: String,
     },
-    /// The local header of a member says something else than the directory.
-    #[error("member {name:?}: its local header has another {field}")]
+    /// The local header of a member says something else than the directory, and the bytes there
+    /// have the sum of neither.
+    #[error(
+        "member {name:?}: its local header has another {field} than the directory, and its bytes \
+         another CRC-32"
+    )]
     Local {
+        /// The name.
+        name: String,
+        /// What differs.
+        field: &'static str,
+    },
+    /// The same of a member whose bytes have the sum of one of the two, so that it is read.
+    #[error("member {name:?}: its local header has another {field} than the directory")]
+    Header {
         /// The name.
         name: String,
         /// What differs.
@@ -90,39 +109,21 @@ pub(crate) struct Member {
     pub(crate) crc32: u32,
     /// Position of its local header.
     start: u64,
+    /// The field in which the local header and the directory differ.
+    pub(crate) differs: Option<&'static str>,
+    /// Whether they differ, and no bytes have the sum of either: the position is a guess.
+    pub(crate) is_lost: bool,
 }
 
 /// The members of an archive, sorted by name, without directories.
 pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<Member>> {
-    let at = At(&**store);
-    let len = store.len().map_err(|source| Error::io("the archive", source))?;
-    let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
-    let located = ZipArchive::with_max_search_space(MAX_COMMENT_NBYTES);
-    let archive =
-        located.locate_in_reader(at, &mut buffer, len).map_err(|(_, error)| record(error))?;
-    let stated = archive.entries_hint();
-    if stated > max_members {
-        let (name, unit) = ("the archive".to_owned(), "members");
-        return Err(Error::Limit { name, needed: stated, limit: max_members, unit });
+    let directory = Directory::read(store, max_members)?;
+    let mut members = Vec::with_capacity(directory.entries.len());
+    let finder = Finder::new(&**store)?;
+    for (entry, limit) in with_limits(&directory.entries, directory.position) {
+        members.extend(finder.member(entry, limit)?);
     }
-    announce_members(&archive, &**store, &mut buffer);
-    let mut members = Vec::new();
-    let mut found: u64 = 0;
-    let mut local = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
-    let mut entries = archive.entries(&mut buffer);
-    while let Some(header) = entries.next_entry().map_err(record)? {
-        found = found.saturating_add(1);
-        if found > stated {
-            break;
-        }
-        if let Some(member) = member(&archive, &header, &mut local)? {
-            members.push(member);
-        }
-    }
-    if found != stated {
-        return Err(ZipFault::Count { found, stated }.into());
-    }
-    check_overlaps(&mut members, archive.directory_offset())?;
+    check_overlaps(&mut members, directory.position)?;
     members.sort_by(|a, b| a.name.cmp(&b.name));
     for pair in members.windows(2) {
         if let [a, b] = pair
@@ -132,6 +133,338 @@ pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<M
         }
     }
     Ok(members)
+}
+
+/// The members of a damaged archive, sorted by name, and whether its directory is damaged. Bytes
+/// that no sum is true of are the nearest guess.
+pub(crate) fn saved_members(
+    store: &Arc<dyn ReadAt>,
+    max_members: u64,
+) -> Result<(Vec<Member>, bool)> {
+    let (listed, is_damaged) = match members(store, max_members) {
+        Ok(members) if members.iter().all(|member| !member.is_lost) => return Ok((members, false)),
+        Ok(members) => (members, false),
+        Err(Error::Zip(_)) => (listed_members(store, max_members)?, true),
+        Err(error) => return Err(error),
+    };
+    let mut members: BTreeMap<String, Member> = BTreeMap::new();
+    let mut starts = BTreeSet::new();
+    let (lost, sound): (Vec<_>, Vec<_>) = listed.into_iter().partition(|member| member.is_lost);
+    for member in sound {
+        starts.insert(member.start);
+        members.entry(member.name.clone()).or_insert(member);
+    }
+    for member in local::found_members(&**store, max_members)? {
+        if starts.insert(member.start) && !members.contains_key(&member.name) {
+            // The directory has it somewhere else, or with another name.
+            let differs = (!is_damaged).then_some("place");
+            members.insert(member.name.clone(), Member { differs, ..member });
+        }
+    }
+    for member in lost {
+        if !starts.contains(&member.start) {
+            let guess = Member { is_lost: false, ..member };
+            members.entry(guess.name.clone()).or_insert(guess);
+        }
+    }
+    Ok((members.into_values().collect(), is_damaged))
+}
+
+/// The members of a damaged directory as far as it can be read: those whose bytes have their sum,
+/// and the others as lost ones.
+fn listed_members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<Member>> {
+    let found = local::found_entries(&**store, max_members)?;
+    let directory = found.first().map_or(0, |(at, _)| *at);
+    let mut entries: Vec<Entry> = found.into_iter().map(|(_, entry)| entry).collect();
+    entries.sort_by_key(|entry| entry.start);
+    let finder = Finder::new(&**store)?;
+    let mut members = Vec::new();
+    for (entry, limit) in with_limits(&entries, directory) {
+        let Ok(Some(member)) = finder.member(entry, limit) else { continue };
+        let end = member.position.saturating_add(member.nbytes);
+        let is_lost = !is_value(&member.name)
+            || end > limit
+            || !finder.fits(member.position, member.nbytes, member.crc32, limit)?;
+        members.push(Member { is_lost, ..member });
+    }
+    members.retain(|member| is_value(&member.name));
+    Ok(members)
+}
+
+/// The entries of a directory, as they are there.
+struct Directory {
+    /// By the positions of their headers.
+    entries: Vec<Entry>,
+    /// Where the directory begins (bytes).
+    position: u64,
+}
+
+impl Directory {
+    fn read(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Self> {
+        let at = At(&**store);
+        let len = store.len().map_err(wrong)?;
+        let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
+        let located = ZipArchive::with_max_search_space(MAX_COMMENT_NBYTES);
+        let archive =
+            located.locate_in_reader(at, &mut buffer, len).map_err(|(_, error)| record(error))?;
+        let stated = archive.entries_hint();
+        if stated > max_members {
+            let (name, unit) = ("the archive".to_owned(), "members");
+            return Err(Error::Limit { name, needed: stated, limit: max_members, unit });
+        }
+        announce_members(&archive, &**store, &mut buffer);
+        let mut entries = Vec::new();
+        let mut headers = archive.entries(&mut buffer);
+        while let Some(header) = headers.next_entry().map_err(record)? {
+            entries.push(Entry::new(&header));
+            if entries.len() as u64 > stated {
+                break;
+            }
+        }
+        let found = entries.len() as u64;
+        if found != stated {
+            return Err(ZipFault::Count { found, stated }.into());
+        }
+        entries.sort_by_key(|entry| entry.start);
+        Ok(Self { entries, position: archive.directory_offset() })
+    }
+}
+
+/// Each entry, and where the next one or the directory starts.
+fn with_limits(entries: &[Entry], directory: u64) -> impl Iterator<Item = (&Entry, u64)> {
+    let starts = entries.iter().skip(1).map(|entry| entry.start).chain([directory]);
+    entries.iter().zip(starts)
+}
+
+/// What the directory says of a member.
+#[derive(Debug)]
+struct Entry {
+    name: Vec<u8>,
+    flags: u16,
+    method: u16,
+    crc32: u32,
+    /// Bytes of the data in the archive, and when they are inflated.
+    stored: u64,
+    plain: u64,
+    /// Position of the local header.
+    start: u64,
+    is_dir: bool,
+}
+
+impl Entry {
+    fn new(header: &ZipFileHeaderRecord<'_>) -> Self {
+        Self {
+            name: header.file_path().as_bytes().to_vec(),
+            flags: header.flags().bits(),
+            method: header.compression_method().as_u16(),
+            crc32: header.crc32(),
+            stored: header.compressed_size_hint(),
+            plain: header.uncompressed_size_hint(),
+            start: header.local_header_offset(),
+            is_dir: header.is_dir(),
+        }
+    }
+
+    /// Where the data begin without an extra field.
+    fn after_name(&self) -> u64 {
+        let header = LOCAL_NBYTES.saturating_add(self.name.len());
+        self.start.saturating_add(header as u64)
+    }
+
+    /// The name as text.
+    fn text(&self) -> Result<String> {
+        if self.flags & UTF8_FLAG != 0 {
+            let text = String::from_utf8(self.name.clone());
+            return text.map_err(|_| ZipFault::Utf8 { name: self.name.clone() }.into());
+        }
+        Ok(self.name.iter().map(|byte| cp437(*byte)).collect())
+    }
+
+    /// The name of the member: the local header has it where that of the directory is no value's.
+    fn name(&self, local: Option<&LocalHeader>) -> Result<String> {
+        let text = self.text();
+        let is_ours = text.as_ref().is_ok_and(|text| is_value(text));
+        match local.and_then(LocalHeader::value_name).filter(|_| !is_ours) {
+            Some(name) => Ok(name.to_owned()),
+            None => text,
+        }
+    }
+
+    /// The first field in which a local header says something else.
+    fn difference(&self, local: &LocalHeader) -> Option<&'static str> {
+        let is_late = local.is_late() && self.flags & DESCRIPTOR_FLAG != 0;
+        let is_same = |found: u64, stated: u64| {
+            found == stated || (is_late && [0, u32::MAX.into(), u64::MAX].contains(&found))
+        };
+        let fields = [
+            (local.name == self.name, "name"),
+            (local.flags == self.flags, "flags"),
+            (local.method == self.method, "method"),
+            (is_same(local.crc32.into(), self.crc32.into()), "CRC-32"),
+            (is_same(local.stored, self.stored) && is_same(local.plain, self.plain), "length"),
+        ];
+        fields.into_iter().find(|(is_same, _)| !is_same).map(|(_, field)| field)
+    }
+}
+
+/// Finds the bytes of members. The directory is believed where its sum is that of the bytes, and
+/// else the local header where its own is.
+struct Finder<'a> {
+    store: &'a dyn ReadAt,
+    len: u64,
+}
+
+impl<'a> Finder<'a> {
+    fn new(store: &'a dyn ReadAt) -> Result<Self> {
+        Ok(Self { store, len: store.len().map_err(wrong)? })
+    }
+
+    /// The member of an entry, which ends before `limit`; `None` for a directory.
+    fn member(&self, entry: &Entry, limit: u64) -> Result<Option<Member>> {
+        let local = LocalHeader::read(self.store, entry.start, self.len).map_err(wrong)?;
+        let local = local.map(|local| local.with_descriptor(self.store, limit.min(self.len)));
+        let local = local.transpose().map_err(wrong)?;
+        if entry.is_dir && local.as_ref().is_some_and(|local| local.name == entry.name) {
+            return Ok(None);
+        }
+        let name = entry.name(local.as_ref())?;
+        key::check_names(&name).map_err(|fault| ZipFault::Name { name: name.clone(), fault })?;
+        let mut member = Member {
+            name,
+            position: local.as_ref().map_or(entry.start, |local| local.position),
+            nbytes: entry.stored,
+            method: entry.method,
+            is_encrypted: entry.flags & ENCRYPTED_FLAGS != 0,
+            crc32: entry.crc32,
+            start: entry.start,
+            differs: None,
+            is_lost: false,
+        };
+        let field = match &local {
+            None => Some("signature"),
+            Some(local) => entry.difference(local),
+        };
+        if field.is_none() && (!self.is_readable(&member) || self.is_frame(&member, limit)?) {
+            return Ok(Some(member));
+        }
+        self.resolve(&mut member, entry, local.as_ref(), (field, limit))?;
+        Ok(Some(member))
+    }
+
+    /// Looks for the bytes that have the sum of the directory or of the local header.
+    fn resolve(
+        &self,
+        member: &mut Member,
+        entry: &Entry,
+        local: Option<&LocalHeader>,
+        (field, limit): (Option<&'static str>, u64),
+    ) -> Result<()> {
+        // A header that gives the name is that of the member, so that no other place is.
+        let is_named_by_header = entry.text().ok().as_ref() != Some(&member.name);
+        let places = match local.filter(|_| is_named_by_header) {
+            Some(local) => vec![local.position],
+            None => self.places(entry, local, limit)?,
+        };
+        for position in places {
+            if self.fits(position, entry.stored, entry.crc32, limit)? {
+                member.position = position;
+                let is_moved = local.is_some_and(|local| local.position != position);
+                let moved = is_moved.then_some("length of the extra field");
+                member.settle(field.or(moved));
+                return Ok(());
+            }
+        }
+        // The header of another member proves nothing of this one.
+        let own = local.filter(|local| local.value_name() == Some(member.name.as_str()));
+        if let Some(local) = own.filter(|local| !local.is_late())
+            && self.fits(local.position, local.stored, local.crc32, limit)?
+        {
+            member.position = local.position;
+            (member.nbytes, member.crc32) = (local.stored, local.crc32);
+            member.settle(field);
+            return Ok(());
+        }
+        // Where the headers agree, the data are damaged, which is told when they are read. Nothing
+        // can be said of data that zip has compressed.
+        let is_packed =
+            local.is_some_and(|local| local.method == entry.method) && entry.method != 0;
+        member.differs = field;
+        member.is_lost = field.is_some() && !is_packed;
+        if member.is_lost {
+            member.position = guess(entry, local, limit);
+        }
+        Ok(())
+    }
+
+    /// The positions at which the data may be: where the local header says, after the name, and
+    /// where a frame begins not far from there: writers that align data leave bytes between.
+    fn places(&self, entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> Result<Vec<u64>> {
+        let after_name = entry.after_name();
+        let end = limit.min(self.len).min(after_name.saturating_add(MAX_PADDING));
+        let mut places: Vec<u64> = local.map(|local| local.position).into_iter().collect();
+        places.push(after_name);
+        let nbytes = usize::try_from(end.saturating_sub(after_name)).unwrap_or(0);
+        let mut bytes = vec![0; nbytes];
+        self.store.read_exact_at(after_name, &mut bytes).map_err(wrong)?;
+        let begins = bytes.windows(PROBE_LEN).enumerate();
+        let begins = begins.filter(|(_, window)| probe(window) == Kind::Frame);
+        places.extend(begins.take(2).map(|(at, _)| after_name.saturating_add(at as u64)));
+        Ok(places)
+    }
+
+    /// Whether bytes that end before `limit` have this sum. No two entries have the same bytes
+    /// between their start and their limit, so that few are summed twice.
+    fn fits(&self, position: u64, nbytes: u64, crc32: u32, limit: u64) -> Result<bool> {
+        let end = position.checked_add(nbytes).filter(|end| *end <= limit.min(self.len));
+        // No frame is empty, and the sum of no bytes is that of a zeroed entry.
+        let Some(end) = end.filter(|_| nbytes > 0) else { return Ok(false) };
+        Ok(crc32_of(self.store, position..end).map_err(wrong)? == crc32)
+    }
+
+    /// Whether a member is a frame that can be read in place, as far as the directory says.
+    fn is_readable(&self, member: &Member) -> bool {
+        is_value(&member.name) && member.method == 0 && !member.is_encrypted
+    }
+
+    /// Whether a frame begins where a member does, which ends before `limit`.
+    fn is_frame(&self, member: &Member, limit: u64) -> Result<bool> {
+        let (mut head, position) = ([0; PROBE_LEN], member.position);
+        if position.checked_add(member.nbytes).is_none_or(|end| end > limit) {
+            return Ok(false);
+        }
+        let left = usize::try_from(self.len.saturating_sub(position)).unwrap_or(PROBE_LEN);
+        let head = head.get_mut(..left.min(PROBE_LEN)).unwrap_or_default();
+        self.store.read_exact_at(position, head).map_err(wrong)?;
+        Ok(probe(head) == Kind::Frame)
+    }
+}
+
+/// Where the data of an entry may be that have another sum: where a header of its name says, or
+/// before the next header.
+fn guess(entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> u64 {
+    let after_name = entry.after_name();
+    let fits = |place: &u64| place.saturating_add(entry.stored) <= limit;
+    let by_header = local.filter(|local| local.name == entry.name);
+    let by_header = by_header.map(|local| local.position);
+    let before_next = limit.checked_sub(entry.stored).filter(|place| *place >= after_name);
+    let near = before_next.filter(|place| place.saturating_sub(after_name) < MAX_PADDING);
+    by_header.filter(fits).or(near).unwrap_or(after_name)
+}
+
+impl Member {
+    /// Its bytes have the sum, so that they are there as they are.
+    fn settle(&mut self, differs: Option<&'static str>) {
+        self.differs = differs;
+        if differs.is_some() {
+            (self.method, self.is_encrypted) = (0, false);
+        }
+    }
+}
+
+/// Whether a file of this name is a value of a store, or has its embedded values.
+fn is_value(name: &str) -> bool {
+    let is_ours = name == crate::store::EMBED_PATH || key::key_of_file(name).is_some();
+    is_ours && key::check_names(name).is_ok()
 }
 
 /// Announces to far storage the local headers of all members, and with them where the frames begin
@@ -155,46 +488,6 @@ fn announce_members(archive: &ZipArchive<At<'_>>, store: &dyn ReadAt, buffer: &m
 /// Bytes of a local header without its name, at most: some writers align the data.
 const MAX_LOCAL_NBYTES: u64 = 128;
 
-/// One member, whose local header agrees with the directory; `None` for a directory.
-fn member(
-    archive: &ZipArchive<At<'_>>,
-    header: &ZipFileHeaderRecord<'_>,
-    buffer: &mut [u8],
-) -> Result<Option<Member>> {
-    let raw = header.file_path().as_bytes().to_vec();
-    let flags = header.flags();
-    let entry = archive.get_entry(header.wayfinder()).map_err(record)?;
-    let local = entry.local_header(buffer).map_err(record)?;
-    let name = if flags.is_utf8() {
-        String::from_utf8(raw.clone()).map_err(|_| ZipFault::Utf8 { name: raw.clone() })?
-    } else {
-        raw.iter().map(|byte| cp437(*byte)).collect()
-    };
-    let differs = |field| Error::Zip(ZipFault::Local { name: name.clone(), field });
-    if local.file_path().as_bytes() != raw {
-        return Err(differs("name"));
-    }
-    let method = header.compression_method();
-    if local.compression_method() != method {
-        return Err(differs("method"));
-    }
-    let (position, end) = entry.compressed_data_range();
-    if header.is_dir() {
-        return Ok(None);
-    }
-    key::check_names(&name).map_err(|fault| ZipFault::Name { name: name.clone(), fault })?;
-    let is_encrypted = flags.is_encrypted() || flags.has_strong_encryption() || flags.is_masked();
-    Ok(Some(Member {
-        name,
-        position,
-        nbytes: end.saturating_sub(position),
-        method: method.as_u16(),
-        is_encrypted,
-        crc32: header.crc32(),
-        start: header.local_header_offset(),
-    }))
-}
-
 /// Members follow each other, before the directory.
 fn check_overlaps(members: &mut [Member], directory: u64) -> Result<()> {
     members.sort_by_key(|member| member.start);
@@ -208,149 +501,9 @@ fn check_overlaps(members: &mut [Member], directory: u64) -> Result<()> {
     Ok(())
 }
 
-/// The members of an archive without a directory: each has a header before its data. One whose
-/// length is damaged ends where the next header is.
-pub(crate) fn found_members(store: &dyn ReadAt, max_members: u64) -> Result<Vec<Member>> {
-    let wrong = |source| Error::io("the archive", source);
-    let len = store.len().map_err(wrong)?;
-    let mut members: Vec<Member> = Vec::new();
-    let mut at = 0;
-    while let Some((mut member, next)) = next_member(store, at, len).map_err(wrong)? {
-        if members.len() as u64 >= max_members {
-            let (name, unit) = ("the archive".to_owned(), "members");
-            let needed = max_members.saturating_add(1);
-            return Err(Error::Limit { name, needed, limit: max_members, unit });
-        }
-        at = next;
-        if !members.iter().any(|other| other.name == member.name) {
-            member.nbytes = next.saturating_sub(member.position);
-            members.push(member);
-        }
-    }
-    members.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(members)
+fn wrong(source: io::Error) -> Error {
+    Error::io("the archive", source)
 }
-
-/// The first member whose header is at `at` or later, and the position after its data.
-fn next_member(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<(Member, u64)>> {
-    let mut at = at;
-    while let Some(start) = find_header(store, at, len)? {
-        let Some(member) = local_member(store, start, len)? else {
-            at = start.saturating_add(1);
-            continue;
-        };
-        let end = member.position.saturating_add(member.nbytes);
-        // Where the next header is damaged as well, the checksum tells that the length is right.
-        let is_right = end <= len
-            && (end == len
-                || record_at(store, end, len)?.is_some()
-                || crc32_of(store, member.position..end)? == member.crc32);
-        let next = match is_right {
-            true => end,
-            false => find_header(store, member.position, len)?.unwrap_or(len),
-        };
-        return Ok(Some((member, next)));
-    }
-    Ok(None)
-}
-
-/// The signature of a local header or of a record of the directory at a position.
-fn record_at(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<[u8; 4]>> {
-    let mut signature = [0; 4];
-    if at.checked_add(4).is_none_or(|end| end > len) {
-        return Ok(None);
-    }
-    store.read_exact_at(at, &mut signature)?;
-    let is_one = [LOCAL_SIGNATURE, *b"PK\x01\x02", *b"PK\x05\x06"].contains(&signature);
-    Ok(is_one.then_some(signature))
-}
-
-/// The position of the next local header with the name of a file of a store.
-fn find_header(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<u64>> {
-    let (mut at, mut buffer) = (at, vec![0; SCAN_NBYTES]);
-    while at.saturating_add(LOCAL_NBYTES as u64) <= len {
-        let left = usize::try_from(len.saturating_sub(at)).unwrap_or(usize::MAX);
-        let part = buffer.get_mut(..left.min(SCAN_NBYTES)).unwrap_or_default();
-        store.read_exact_at(at, part)?;
-        let starts = part.windows(4).enumerate();
-        for (start, _) in starts.filter(|(_, window)| *window == LOCAL_SIGNATURE) {
-            let start = at.saturating_add(start as u64);
-            if local_member(store, start, len)?.is_some() {
-                return Ok(Some(start));
-            }
-        }
-        // A signature may lie across the end.
-        at = at.saturating_add((part.len() as u64).saturating_sub(3).max(1));
-    }
-    Ok(None)
-}
-
-/// The member whose local header is at a position, as far as the header says; `None` if it is none
-/// of a store.
-fn local_member(store: &dyn ReadAt, start: u64, len: u64) -> io::Result<Option<Member>> {
-    let mut fixed = [0; LOCAL_NBYTES];
-    if start.checked_add(LOCAL_NBYTES as u64).is_none_or(|end| end > len) {
-        return Ok(None);
-    }
-    store.read_exact_at(start, &mut fixed)?;
-    let u16_at = |at: usize| {
-        let bytes = fixed.get(at..).and_then(|bytes| bytes.first_chunk::<2>());
-        bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes))
-    };
-    let u32_at = |at: usize| {
-        let bytes = fixed.get(at..).and_then(|bytes| bytes.first_chunk::<4>());
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    };
-    let (name_len, extra_len) = (usize::from(u16_at(26)), usize::from(u16_at(28)));
-    let mut rest = vec![0; name_len.saturating_add(extra_len)];
-    let names = start.saturating_add(LOCAL_NBYTES as u64);
-    let position = names.saturating_add(rest.len() as u64);
-    if !fixed.starts_with(&LOCAL_SIGNATURE) || position > len {
-        return Ok(None);
-    }
-    store.read_exact_at(names, &mut rest)?;
-    let (name, extra) = rest.split_at(name_len);
-    let Ok(name) = core::str::from_utf8(name) else { return Ok(None) };
-    let is_value = name == crate::store::EMBED_PATH || key::key_of_file(name).is_some();
-    if !is_value || key::check_names(name).is_err() {
-        return Ok(None);
-    }
-    let nbytes = match u32_at(18) {
-        u32::MAX => zip64_len(extra).unwrap_or(u64::MAX),
-        nbytes => nbytes.into(),
-    };
-    Ok(Some(Member {
-        name: name.to_owned(),
-        position,
-        nbytes,
-        method: u16_at(8),
-        is_encrypted: u16_at(6) & 1 != 0,
-        crc32: u32_at(14),
-        start,
-    }))
-}
-
-/// The length of the stored data in the extra field of zip64, which has that of the plain data
-/// first.
-fn zip64_len(mut extra: &[u8]) -> Option<u64> {
-    loop {
-        let (head, rest) = extra.split_first_chunk::<4>()?;
-        let [a, b, c, d] = *head;
-        let (kind, len) = (u16::from_le_bytes([a, b]), usize::from(u16::from_le_bytes([c, d])));
-        let field = rest.get(..len)?;
-        if kind == 1 {
-            return field.get(8..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        }
-        extra = rest.get(len..)?;
-    }
-}
-
-/// How the header of a member begins.
-const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
-/// The header of a member without its name (bytes).
-const LOCAL_NBYTES: usize = 30;
-/// Bytes that are searched at once.
-const SCAN_NBYTES: usize = 1 << 16;
 
 fn record(error: rawzip::Error) -> Error {
     match error.kind() {
@@ -362,6 +515,14 @@ fn record(error: rawzip::Error) -> Error {
 /// The longest comment of an archive and its end records (bytes): where the end record is looked
 /// for.
 const MAX_COMMENT_NBYTES: u64 = 1 << 17;
+
+/// The flag of names in UTF-8.
+const UTF8_FLAG: u16 = 1 << 11;
+/// The flags of data that are encrypted, strongly or not, and of headers that are masked.
+const ENCRYPTED_FLAGS: u16 = 1 | 1 << 6 | 1 << 13;
+
+/// Most bytes between a header and its data that align the data.
+const MAX_PADDING: u64 = 1 << 16;
 
 /// A store as `rawzip` reads it.
 struct At<'a>(&'a dyn ReadAt);

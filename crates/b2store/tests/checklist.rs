@@ -99,9 +99,10 @@ macro_rules! checklist {
 
 checklist! {
     directory_of_an_archive_1: [("Z10", Opening), ("Z15", Opening)];
-    local_headers_2: [("Z11", Opening)];
+    // The directory is believed, because the bytes have its sum.
+    local_headers_2: [("Z11", Never)];
     encryption_3: [("Z13", Reading("/a"))];
-    positions_of_members_4: [("Z14", Opening), ("Z18", Opening)];
+    positions_of_members_4: [("Z14", Never), ("Z18", Opening)];
     names_of_members_5: [
         ("Z04", Opening), ("Z05", Opening), ("Z06", Opening), ("Z07", Opening), ("Z08", Opening),
         ("Z22", Opening),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use b2frame::rescue::{ChunkState, RescueOptions};
 use b2store::rescue::{Damage, Salvage};
-use b2store::{Error, OpenOptions, Store, StoreForm, WriteOptions};
+use b2store::{Error, Note, OpenOptions, Store, StoreForm, WriteOptions};
 use blosc_testdata::fixture::path;
 
 const ARCHIVES: [&str; 5] = [
@@ -174,6 +174,23 @@ fn a_table_gives_up_a_column_and_never_the_others() {
 }
 
 #[test]
+fn a_table_without_its_manifest_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let damaged = dir.path().join("t.b2d");
+    copy(&sample("table-basic.b2d"), &damaged);
+    assert!(Store::open(&damaged).unwrap().notes().iter().all(|note| note.damage().is_none()));
+    fs::remove_file(damaged.join("_meta.b2f")).unwrap();
+    let store = Store::open(&damaged).unwrap();
+    let notes: Vec<_> = store.notes().iter().filter_map(Note::damage).collect();
+    assert_eq!(notes[0].to_string(), "/: the manifest _meta of a table is missing");
+    let mut saved = salvage(&damaged).unwrap();
+    let options = WriteOptions::default().form(StoreForm::Dir);
+    let store = saved.save(dir.path().join("saved.b2d"), &options).unwrap();
+    assert_eq!(saved.damage, [Damage::Manifest { table: "/".to_owned() }]);
+    assert_eq!(contents(&store), contents(&Store::open(&damaged).unwrap()));
+}
+
+#[test]
 fn a_chunk_that_changed_is_noticed() {
     let (mut bytes, dir) =
         (fs::read(sample("tree-dtypes.b2z")).unwrap(), tempfile::tempdir().unwrap());
@@ -202,4 +219,32 @@ fn what_was_no_store_is_refused() {
     assert!(matches!(salvage(&dir.path().join("x.b2z")), Err(Error::NotAStore { .. })));
     assert!(matches!(salvage(dir.path()), Err(Error::NotAStore { .. })));
     assert!(matches!(salvage(&dir.path().join("none")), Err(Error::Io { .. })));
+}
+
+#[test]
+fn values_of_an_embed_store_come_back_or_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["embed-basic.b2e", "embed-chunks.b2e"] {
+        let (whole, original) =
+            (fs::read(sample(name)).unwrap(), contents(&Store::open(sample(name)).unwrap()));
+        let (damaged, to) = (dir.path().join("damaged.b2e"), dir.path().join("saved.b2e"));
+        let mut nwhole = 0;
+        for start in (0..whole.len() - 32).step_by(whole.len() / 50) {
+            let mut bytes = whole.clone();
+            bytes[start..start + 32].fill(0);
+            fs::write(&damaged, &bytes).unwrap();
+            // Without its map it is a frame of bytes.
+            let Ok(mut saved) = salvage(&damaged) else { continue };
+            let options = WriteOptions::default().form(StoreForm::Embed);
+            let _ = fs::remove_file(&to);
+            let found = contents(&saved.save(&to, &options).unwrap());
+            for (key, content) in &original {
+                let value = saved.values.iter().find(|value| value.key == *key).unwrap();
+                assert_eq!(value.is_lost, !found.contains_key(key), "{name}, {start}: {key}");
+                // Nothing notices zeros in a chunk that decodes all the same.
+                nwhole += usize::from(found.get(key) == Some(content) && value.is_complete());
+            }
+        }
+        assert!(nwhole > original.len() * 3, "{name}: {nwhole}");
+    }
 }

@@ -119,7 +119,7 @@ impl CArray {
         };
         // They came with the other metadata, and would take a round of their own later.
         if array.prefetch_limit() > 0 {
-            array.has_sums();
+            array.compares_files();
         }
         Ok(array)
     }

@@ -226,7 +226,12 @@ impl CTable {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
+        let is_summed = self.columns.iter().any(|column| column.array.has_sums());
         for column in &self.columns {
+            if is_summed && !column.array.has_sums() {
+                let path = column.array.path().to_owned();
+                report.notes.push(Note { path, fault: Fault::SumsMissing });
+            }
             let before = Progress { nchunks: report.nchunks, nbytes: report.nbytes };
             let found = column.array.verify_locked(options, &mut |done| {
                 progress(Progress {

@@ -48,9 +48,9 @@ pub enum Fault {
         /// What bcolz takes (bytes).
         expected: usize,
     },
-    /// The checksums cannot be used: their file is damaged.
-    #[error(".b2sums is damaged; checksums were not compared")]
-    SumsDamaged,
+    /// The column has no checksums, and others of the table have.
+    #[error("no .b2sums, which other columns have; no checksums were compared")]
+    SumsMissing,
     /// A program that writes no checksums changed the array.
     #[error("changed by a program that writes no checksums")]
     ChangedByOther,

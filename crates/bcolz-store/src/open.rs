@@ -81,13 +81,13 @@ impl DataSet {
 }
 
 impl DataSet {
-    /// Whether each array has a file of checksums, which [`verify`](Self::verify) compares.
+    /// Whether the array, or a column of the table, has a file of checksums, which
+    /// [`verify`](Self::verify) compares.
     #[must_use]
     pub fn has_checksums(&self) -> bool {
-        let has_sums = |array: &CArray| array.tree.open(&sums_path(&array.path)).is_ok();
         match self {
-            Self::CArray(array) => has_sums(array),
-            Self::CTable(table) => table.columns().iter().all(|column| has_sums(&column.array)),
+            Self::CArray(array) => array.has_sums(),
+            Self::CTable(table) => table.columns().iter().any(|column| column.array.has_sums()),
         }
     }
 

@@ -121,7 +121,7 @@ impl CArray {
     /// checksum is: all of it is compared.
     fn is_whole(&self, len: u64, bytes: &Range<usize>) -> bool {
         let is_most = bytes.len() as u64 > self.layout.chunk_nbytes() / 2;
-        len <= MAX_WHOLE_NBYTES || is_most || self.has_sums()
+        len <= MAX_WHOLE_NBYTES || is_most || self.compares_files()
     }
 
     fn parts_to_announce(&self, rows: Range<u64>) -> Vec<ChunkPart> {

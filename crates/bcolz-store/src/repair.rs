@@ -105,6 +105,9 @@ pub enum Repair {
         /// Its number.
         nchunk: u64,
     },
+    /// The file of checksums is damaged, so that nothing was compared. The new array has none.
+    #[error("left out .b2sums, which is damaged")]
+    Sums,
     /// Rows that cannot be read were taken out, and those after them moved up.
     #[error("took out {rows} rows")]
     Cut {

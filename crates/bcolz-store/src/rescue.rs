@@ -216,7 +216,12 @@ impl Rescuer {
         self.complete_sizes(&array)?;
         let options = VerifyOptions::default().max_reported(usize::MAX);
         let mut lost = Vec::new();
-        for bad in array.verify_locked(&options, &mut |_| ())?.bad {
+        let found = array.verify_locked(&options, &mut |_| ())?;
+        let is_sums = |error: &Error| matches!(error, Error::Corrupt { what: Corrupt::Sums, .. });
+        if found.other.iter().any(is_sums) {
+            self.did(path, Repair::Sums);
+        }
+        for bad in found.bad {
             match bad.error {
                 // It was read, and nobody knows what is wrong with it.
                 Error::Corrupt { what: Corrupt::Checksum { .. }, .. } => {

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::carray::CArray;
 use crate::chunk_file::{ChunkFile, PREAMBLE};
 use crate::error::{Corrupt, Error, Result};
-use crate::files::{is_missing, join, read_metadata};
+use crate::files::{is_missing, join, open_error, read_metadata};
 use crate::layout::chunk_path;
 use crate::meta;
 use crate::tree::Tree;
@@ -95,7 +95,11 @@ impl Sums {
         let file = match tree.open(&path) {
             Ok(file) => file,
             Err(error) if is_missing(&error) => return Ok(Found::Missing),
-            Err(_) => return Ok(Found::Damaged),
+            Err(error) => match open_error(&path, error) {
+                // No ordinary file.
+                Error::Corrupt { .. } => return Ok(Found::Damaged),
+                error => return Err(error),
+            },
         };
         let len = file.len().map_err(|source| Error::io(&path, source))?;
         let Some(len) = usize::try_from(len).ok().filter(|len| *len <= MAX_NBYTES) else {

@@ -177,7 +177,10 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
     writer.finish().unwrap();
     let has = |path: &str| tree.open(path).is_ok();
     assert_eq!(["a", "b", "c"].map(|name| has(&format!("{name}/.b2sums"))), [false, true, false]);
-    assert!(!open(&tree).has_checksums());
+    // Both the column that has none and the sums that were compared are told.
+    let report = verify(&tree);
+    assert_eq!(faults(&report), [Fault::SumsMissing, Fault::SumsMissing]);
+    assert!(open(&tree).has_checksums() && report.nsummed * 3 == report.nchunks);
     open(&tree).seal().unwrap();
     assert!(open(&tree).has_checksums());
     assert!(has("a/.b2sums") && has("c/.b2sums") && verify(&tree).notes.is_empty());
@@ -188,14 +191,13 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
 }
 
 #[test]
-fn a_damaged_file_of_sums_is_a_note() {
+fn a_damaged_file_of_sums_is_damage() {
     let tree = array(Cname::Lz4);
     for bytes in [&b""[..], b"b2sums", &[0; 100]] {
         tree.write(".b2sums", bytes).unwrap();
         let report = verify(&tree);
-        assert!(report.is_ok());
-        assert_eq!(faults(&report), [Fault::SumsDamaged]);
-        assert!(report.notes[0].to_string().contains(".b2sums"));
+        assert_eq!((report.nbad, report.nsummed), (0, 0));
+        assert!(!report.is_ok() && report.other[0].to_string().contains(".b2sums"));
     }
 }
 

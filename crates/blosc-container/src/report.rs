@@ -17,6 +17,8 @@ pub struct Report<E, N> {
     pub nchunks: u64,
     /// Bytes that could be decoded.
     pub nbytes: u64,
+    /// Number of chunks whose checksum was compared, where each has its own.
+    pub nsummed: u64,
     /// Number of chunks that could not be read.
     pub nbad: u64,
     /// The chunks that could not be read, in order; at most [`VerifyOptions::max_reported`] of
@@ -35,6 +37,7 @@ impl<E, N> Default for Report<E, N> {
         Self {
             nchunks: 0,
             nbytes: 0,
+            nsummed: 0,
             nbad: 0,
             bad: vec![],
             other: vec![],
@@ -80,6 +83,7 @@ impl<E, N> Report<E, N> {
     pub fn merge(&mut self, other: Self) {
         self.nchunks = self.nchunks.saturating_add(other.nchunks);
         self.nbytes = self.nbytes.saturating_add(other.nbytes);
+        self.nsummed = self.nsummed.saturating_add(other.nsummed);
         self.nbad = self.nbad.saturating_add(other.nbad);
         self.bad.extend(other.bad);
         self.other.extend(other.other);

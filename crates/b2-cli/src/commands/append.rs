@@ -438,14 +438,15 @@ fn open_input(
         let items = values(path, csv_table::COMMA, Some(&row.dtype(path)?))?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }
-    uncompressed_input(File::open(path).map_err(Error::io_at(Doing::Open, path))?, name)
+    uncompressed_input(cx, File::open(path).map_err(Error::io_at(Doing::Open, path))?, name)
 }
 
 /// Raw data, or the array of a `.npy` file.
-fn uncompressed_input(file: File, name: String) -> Result<Input> {
+fn uncompressed_input(cx: &Context, file: File, name: String) -> Result<Input> {
     let items = Items::in_file(FileStore::from_file(file), |len| {
         Ok(Some(NpyHeader::new(content::parse("|u1")?, vec![len])))
     })?;
     let items = items.ok_or(message::NOT_AN_ARRAY.error())?;
+    items.warn_of_trailing(&cx.console, &name);
     Ok(Input { name, is_array: items.format == "npy", source: Source::Items(items) })
 }

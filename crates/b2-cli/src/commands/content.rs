@@ -103,6 +103,7 @@ fn for_each_guarded(
     mut work: impl FnMut(Source) -> Result<()>,
 ) -> Result<u64> {
     if let Some(items) = uncompressed(origin)? {
+        items.warn_of_trailing(&cx.console, &origin.name());
         work(Source::Items(items))?;
         return Ok(1);
     }

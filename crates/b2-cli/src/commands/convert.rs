@@ -324,7 +324,7 @@ impl<'a> Convert<'a> {
     /// Refuses recipes for data but in frames, which keep them, tells what becomes of objects, and
     /// refuses options that the input makes meaningless.
     fn check_source(self, origin: &Origin, source: &Source) -> Result<()> {
-        let Self { args, cx, format, .. } = self;
+        let Self { args, output, cx, format } = self;
         let keeps_all = matches!(
             format,
             ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd
@@ -334,6 +334,14 @@ impl<'a> Convert<'a> {
             if let Some(content) = formats::store::special_content(schunk) {
                 let text = format!("its {content} of Python become one content");
                 cx.console.warning(&origin.name(), &text);
+            }
+        }
+        if let Source::Items(items) = source {
+            items.warn_of_trailing(&cx.console, &origin.name());
+            let (expected, more) = (source.nbytes()?, items.trailing());
+            // They would be lost with the file.
+            if output.rm && more > 0 {
+                return Err(Error::ArrayLen { expected, found: expected.saturating_add(more) });
             }
         }
         if args.delimiter != csv_table::COMMA && source.name() != "csv" {

@@ -227,8 +227,12 @@ fn rescue_input(
     if args.dtype.is_some() && !is_bcolz {
         return Err(message::TYPE_OF_BCOLZ.error());
     }
-    let saved = if offset.is_none() && store::was_one(path) {
-        store::run(rescue)?
+    let of_store = match offset.is_none() && store::was_one(path) {
+        true => store::run(rescue)?,
+        false => None,
+    };
+    let saved = if let Some(saved) = of_store {
+        saved
     } else if is_bcolz {
         bcolz::run(rescue)?
     } else if offset.is_none() && path.is_file() && blp::is_blp(path)? {

@@ -30,7 +30,7 @@ use crate::{
         convert::source::Source,
     },
     context::Context,
-    error::{Error, Result, message},
+    error::{Error, Result, chain, message},
     exit::Code,
     formats,
     inputs::{Guard, Object, ObjectReader, Origin, decoded, origin, walk},
@@ -179,6 +179,14 @@ fn show_parts(
     if parts.len() == 1
         && let Some(object) = parts.pop()
     {
+        // What contradicts itself is no array, but data all the same.
+        if let Object::Blp(blp) = &object
+            && let Err(error) = blp.file.array_info()
+        {
+            let text = format!("{NO_ARRAY}: {}", chain(&error));
+            cx.console.warning(&origin.name(), &text);
+            return print(cx, &items_part(args, cx, &[object])?);
+        }
         match Array::from_object(object, cx)? {
             Ok(array) => {
                 let dtype = dtype(args, array.dtype(), array.itemsize())?;
@@ -200,6 +208,9 @@ fn show_parts(
     }
     print(cx, &items_part(args, cx, &parts)?)
 }
+
+/// Said of a Bloscpack file whose metadata cannot be those of its array.
+pub(super) const NO_ARRAY: &str = "no array, but bytes";
 
 /// Prints items: chosen columns and rows, or a part in a form for programs or for people.
 fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Result<()> {

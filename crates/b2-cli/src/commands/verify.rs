@@ -1,13 +1,15 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
-use std::path::Path;
+mod whole_store;
+
+use std::{path::Path, sync::Arc};
 
 use b2frame::{
     SChunk,
     report::{VerifyOptions, VerifyReport},
     rescue::{ChunkState, RescueOptions},
 };
-use b2store::{ChildKind, Location, Store};
+use b2store::{Content, error::Corrupt};
 use blosc_chunk::{
     Chunk, Limits, Scratch,
     validate::{Depth, Validation},
@@ -17,7 +19,7 @@ use serde::Serialize;
 
 use crate::{
     args::{LimitArgs, LookArgs},
-    commands::content,
+    commands::{content, convert::source::layout_of, show::NO_ARRAY},
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
@@ -29,26 +31,18 @@ use crate::{
     },
     inputs::{
         decoded::{self, Guard},
-        object::{Object, frame_bytes},
+        object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin, Part},
         raw_data::is_stream,
         walk,
     },
-    render::{
-        error_position::ErrorPosition,
-        escape::{harmless, shell_word},
-        progress::Progress,
-        size,
-    },
+    render::{error_position::ErrorPosition, escape::shell_word, progress::Progress, size},
     report::note_text,
 };
 
 /// Bad chunks that are described without `-v`.
 const MAX_DESCRIBED_CHUNKS: usize = 20;
-
-/// Rows of a column that are read at once.
-const ROWS_AT_ONCE: usize = 1 << 14;
 
 /// The findings of one input.
 #[derive(Debug, Serialize)]
@@ -73,6 +67,9 @@ struct Findings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     checksums: &'static str,
+    /// Chunks whose checksum was compared, when not all have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nsummed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip)]
@@ -99,16 +96,16 @@ struct Problem {
 /// Verifies each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
     let inputs = origin::find(&args.inputs, &walk::ours);
-    cx.run_on_inputs(inputs, |origin| verify_input(args, cx, origin))
+    cx.run_unwarned(inputs, |origin| verify_input(args, cx, origin))
 }
 
 fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
     if let Some(path) = store::whole(origin) {
-        return verify_store(args, cx, origin, path, "/");
+        return whole_store::run(args, cx, origin, path, "/");
     }
     if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.path()) {
-        return verify_store(args, cx, origin, path, table.key());
+        return whole_store::run(args, cx, origin, path, table.key());
     }
     if origin::is_npy(origin) {
         return verify_npy(cx, origin);
@@ -131,10 +128,19 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                             schunk.is_sealed() && (nframe == 0 || findings.checksums != "none");
                         findings.checksums = if is_sealed { "xxh3" } else { "none" };
                         let report = verify(schunk, cx, &progress);
+                        let is_sound = report.is_ok();
                         findings.add_report(nframe, report, ToString::to_string);
+                        if is_sound {
+                            findings.check_values(nframe, schunk, origin);
+                        }
                     }
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
-                    Object::Blp(blp) => findings.add_blp(blp, cx)?,
+                    Object::Blp(blp) => {
+                        findings.add_blp(blp, cx)?;
+                        if let Err(error) = layout_of(&object) {
+                            findings.warnings.push(format!("{NO_ARRAY}: {}", chain(&error)));
+                        }
+                    }
                     Object::Bcolz(set) => findings.add_bcolz(set, cx)?,
                     // Values that cannot be read are errors.
                     Object::Table(rows) => {
@@ -179,140 +185,20 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     findings.print(cx)
 }
 
-/// A file of NumPy: its header, and whether all items are there.
+/// A file of NumPy: its header, and all items, which have no checksum.
 fn verify_npy(cx: &Context, origin: &Origin) -> Result<()> {
     let mut findings = Findings::new(origin);
     match content::open_to_look(cx, origin) {
         Ok(sources) => {
             for source in sources {
                 findings.nbytes += source.nbytes()?;
+                source.stream(&cx.read_options(), &mut |_| Ok(()))?;
             }
         }
         Err(error) if error.code() == Code::Data => findings.unopened(0, &error),
         Err(error) => return Err(error),
     }
     findings.print(cx)
-}
-
-/// Verifies every value of a store, or of the table with the key `root` in it, and the checksums of
-/// the members of an archive.
-fn verify_store(
-    args: &LookArgs,
-    cx: &Context,
-    origin: &Origin,
-    path: &Path,
-    root: &str,
-) -> Result<()> {
-    let mut findings = Findings::new(origin);
-    let store = match store::open(path, cx.dparams()) {
-        Err(error) if error.code() == Code::Data => {
-            findings.unopened(0, &error);
-            findings.point_to_rescue(path);
-            return findings.print(cx);
-        }
-        store => store?,
-    };
-    findings.warnings.extend(store.notes().iter().map(store::note_text));
-    let mut guard = Guard::new(args.limits);
-    let progress = Progress::new(&cx.console, &findings.path, None);
-    let mut damaged: Vec<&str> = vec![];
-    for key in store.keys().filter(|key| is_below(root, key)) {
-        if let Some(Location::Remote { .. }) = store.location(key) {
-            findings.warnings.push(format!("{}: somewhere else, not looked at", harmless(key)));
-            continue;
-        }
-        let crc = store.check_crc(key);
-        if matches!(crc, Ok(Some(_))) {
-            findings.checksums = "crc32";
-        }
-        match store.frame(key) {
-            Ok(schunk) => {
-                // Rows of a table are read, runs as well.
-                match store.tables().any(|table| is_below(table, key)) {
-                    true => guard.admit_bytes(schunk.nbytes(), frame_bytes(&schunk))?,
-                    false => guard.admit_to_verify(&schunk)?,
-                }
-                let (nother, nbad) = (findings.other.len(), findings.bad.len());
-                findings.add_report(0, verify(&schunk, cx, &progress), ToString::to_string);
-                let is_sound = findings.other.len() == nother && findings.bad.len() == nbad;
-                // A chunk that is damaged says more than the sum of the member that it is in.
-                match crc {
-                    Err(error) if is_sound => findings.unopened(0, &error.into()),
-                    _ => {}
-                }
-                if findings.other.len() > nother || findings.bad.len() > nbad {
-                    damaged.push(key);
-                }
-                let new = findings.other.iter_mut().skip(nother);
-                new.chain(findings.bad.iter_mut().skip(nbad))
-                    .for_each(|problem| problem.message = format!("{key}: {}", problem.message));
-            }
-            Err(error) => {
-                damaged.push(key);
-                findings.unopened(0, &error.into());
-            }
-        }
-    }
-    drop(progress);
-    let children = store.tree();
-    for child in children.iter().filter(|child| child.kind == ChildKind::Value) {
-        let key = child.key.as_str();
-        if is_below(root, key)
-            && !damaged.contains(&key)
-            && let Err(error) = store.get(key)
-            && !matches!(error, b2store::Error::Recipe { .. })
-        {
-            findings.unopened(0, &error.into());
-        }
-    }
-    for key in store.tables().filter(|key| is_below(root, key)) {
-        if let Err(error) = read_table(&store, key, &damaged, &mut findings) {
-            findings.unopened(0, &error.into());
-        }
-    }
-    if !findings.ok && root == "/" {
-        findings.point_to_rescue(path);
-    }
-    findings.print(cx)
-}
-
-/// Whether a key is that of a group or table, or of what is in it.
-fn is_below(group: &str, key: &str) -> bool {
-    let rest = key.strip_prefix(group.trim_end_matches('/'));
-    key == group || rest.is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// Reads all columns of a table; one that cannot be read is a finding. A table of which a frame is
-/// known to be damaged is not read again.
-fn read_table(
-    store: &Store,
-    key: &str,
-    damaged: &[&str],
-    findings: &mut Findings,
-) -> b2store::error::Result<()> {
-    let table = match store.table(key) {
-        Ok(table) => table,
-        Err(_) if damaged.iter().any(|found| found.starts_with(key)) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    if damaged.iter().any(|key| table.has_key(key)) {
-        return Ok(());
-    }
-    let nrows = table.len()?;
-    for column in &table.schema().columns {
-        let read = || {
-            let column = table.column(&column.name)?;
-            for start in (0..nrows).step_by(ROWS_AT_ONCE) {
-                column.read(start..nrows.min(start.saturating_add(ROWS_AT_ONCE as u64)))?;
-            }
-            Ok(())
-        };
-        match read() {
-            Ok(()) | Err(b2store::Error::Recipe { .. }) => {}
-            Err(error) => findings.unopened(0, &b2store::Error::into(error)),
-        }
-    }
-    Ok(())
 }
 
 fn verify(schunk: &SChunk, cx: &Context, progress: &Progress) -> VerifyReport {
@@ -345,6 +231,7 @@ impl Findings {
             other: Vec::new(),
             warnings: Vec::new(),
             checksums: "none",
+            nsummed: None,
             hint: None,
             nbad: 0,
             code: Code::Success,
@@ -373,6 +260,42 @@ impl Findings {
             self.add_problem(nframe, &error.into());
         }
         self.bad_count = (self.nbad > self.bad.len() as u64).then_some(self.nbad);
+    }
+
+    /// Decodes the objects that the chunks of a frame hold, whose bytes are sound. What only looks
+    /// like objects is shown as bytes, and that is said.
+    fn check_values(&mut self, nframe: u64, schunk: &Arc<SChunk>, origin: &Origin) {
+        match Content::from_schunk(Arc::clone(schunk), "values") {
+            Ok(Content::Recipe(recipe)) => {
+                self.warnings
+                    .push(format!("{}, which is not resolved: it has no data", recipe.kind));
+            }
+            Ok(content) => {
+                if let Err(error) = content.check_values() {
+                    self.unopened(nframe, &error.into());
+                    self.point_to_bytes(origin);
+                }
+            }
+            // Metadata of another program by the same name, or of a later version.
+            Err(
+                error @ b2store::Error::Corrupt {
+                    what:
+                        Corrupt::Serializer { .. } | Corrupt::Version { .. } | Corrupt::Type { .. },
+                    ..
+                },
+            ) => self.warnings.push(format!("only its bytes are read: {}", chain(&error))),
+            Err(error) => {
+                self.unopened(nframe, &error.into());
+                self.point_to_bytes(origin);
+            }
+        }
+    }
+
+    /// Says how the bytes are read of which no values can be made. Nothing is to be rescued.
+    fn point_to_bytes(&mut self, origin: &Origin) {
+        if let Origin::File { path, part: Part::Whole } = origin {
+            self.hint = Some(format!("`b2 cat {}` writes their bytes", shell_word(path)));
+        }
     }
 
     /// Decodes a bare chunk block by block.
@@ -437,7 +360,10 @@ impl Findings {
         if set.has_checksums() {
             self.checksums = "xxh3";
         }
-        self.add_report(0, set.verify(&options, |_| ())?, bcolz::note);
+        let report = set.verify(&options, |_| ())?;
+        let is_summed = set.has_checksums() && report.nsummed < report.nchunks;
+        self.nsummed = is_summed.then_some(report.nsummed);
+        self.add_report(0, report, bcolz::note);
         Ok(())
     }
 
@@ -529,7 +455,8 @@ impl Findings {
                 "none" => "OK (decoded; no checksums stored)".to_owned(),
                 kind => {
                     let chunks = size::counted(self.nchunks, "chunk");
-                    format!("OK (decoded; {kind} of {chunks} checked)")
+                    let part = self.nsummed.map(|n| format!("{} of ", size::count(n)));
+                    format!("OK (decoded; {kind} of {}{chunks} checked)", part.unwrap_or_default())
                 }
             };
         }

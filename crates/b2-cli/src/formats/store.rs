@@ -192,6 +192,26 @@ pub(crate) fn open(path: &Path, params: impl Into<ReadParams>) -> Result<Store> 
     })
 }
 
+/// Whether a path is an archive, by its start or its name.
+fn is_archive(path: &Path) -> bool {
+    let begins = || {
+        let mut head = [0; PROBE_LEN];
+        let len = FileStore::open(path).and_then(|file| file.read_at(0, &mut head));
+        len.is_ok_and(|len| probe(head.get(..len).unwrap_or_default()) == Kind::Zip)
+    };
+    path.is_file() && (path.extension().is_some_and(|suffix| suffix == "b2z") || begins())
+}
+
+/// How the headers of an archive contradict its directory, so that other programs may read
+/// something else. Other files contradict nothing.
+pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
+    let Origin::File { path, .. } = origin else { return vec![] };
+    if remote::kind_of(path).is_some() || !is_archive(path) {
+        return vec![];
+    }
+    b2store::differing_headers(path).iter().map(note_text).collect()
+}
+
 /// The frame of a value.
 ///
 /// # Errors
@@ -431,7 +451,8 @@ pub(crate) fn note_text(note: &Note) -> String {
         Note::Ignored { path } => format!("{path} is no value of the store"),
         Note::Key { key } => format!("the key {key:?} is none that a store may have"),
         Note::NoData { key } => format!("{key} is registered, and has no data"),
-        _ => "the registry of objects is no map".to_owned(),
+        Note::Registry => "the registry of objects is no map".to_owned(),
+        note => note.damage().map_or_else(String::new, |damage| chain(&damage)),
     }
 }
 

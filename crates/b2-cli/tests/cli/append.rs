@@ -314,3 +314,54 @@ fn appends_that_waste_more_than_they_store_say_so() {
     let itself = dir.b2("append a.b2frame a.b2frame");
     assert!(itself.stderr.contains("is the file to append to"), "{}", itself.stderr);
 }
+
+/// Writing fails after some of the items, as on a full disk, or the program is killed before it
+/// writes the header. NumPy reads the array that the header tells of, and so do all commands.
+#[cfg(unix)]
+#[test]
+fn an_append_to_npy_that_is_interrupted_leaves_the_array() {
+    let dir = Dir::new();
+    let items = walk(3000);
+    let old = npy(&[500, 6], &items);
+    dir.write("T.npy", &old).write("more.npy", npy(&[100, 6], &items[..2400]));
+    // 24 blocks of 512 bytes: 160 of the new bytes fit.
+    let line = "trap '' XFSZ; ulimit -f 24; exec \"$0\" append T.npy more.npy";
+    let mut full = std::process::Command::new("sh");
+    full.args(["-c", line, env!("CARGO_BIN_EXE_b2")]).current_dir(dir.path(""));
+    let run = full.output().unwrap();
+    assert_eq!(run.status.code(), Some(3), "{run:?}");
+    assert!(dir.read("T.npy") == old, "{run:?}");
+    // Killed.
+    dir.write("T.npy", [&old[..], &items[..1000]].concat());
+    let warning = "T.npy: warning: 1000 bytes after the array are no part of it";
+    for line in ["show T.npy", "verify T.npy", "list T.npy", "info T.npy", "sum T.npy"]
+        .into_iter()
+        .chain(["stats T.npy", "diff T.npy whole.npy", "cat T.npy", "convert T.npy x.b2nd"])
+        .chain(["append x.b2nd T.npy", "append T.npy more.npy"])
+    {
+        dir.write("whole.npy", &old);
+        let run = dir.b2(line).ok();
+        assert!(run.stderr.contains(warning), "{line}: {}", run.stderr);
+        if line.starts_with("cat") {
+            assert!(run.stdout == items);
+        }
+    }
+    // The next append cut them off.
+    let grown = dir.read("T.npy");
+    assert!(grown.ends_with(&[&items[..], &items[..2400]].concat()));
+    assert_eq!(grown.len(), old.len() + 2400);
+    assert!(dir.b2("cat x.b2nd").ok().stdout == [&items[..], &items].concat());
+    // They would be lost with the file.
+    dir.write("T.npy", [&old[..], &items[..1000]].concat());
+    for line in ["convert --rm T.npy y.b2nd", "compress --rm T.npy -o y.b2nd"] {
+        assert_eq!(dir.b2(line).code, Some(1), "{line}");
+        assert!(dir.path("T.npy").exists());
+    }
+    // A file that is cut has no array.
+    dir.write("T.npy", &old[..old.len() - 1]);
+    for line in ["cat T.npy", "verify T.npy", "sum T.npy", "append T.npy more.npy"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(1), "{line}");
+        assert!(!run.stderr.contains("rescue"), "{line}: {}", run.stderr);
+    }
+}

@@ -623,3 +623,48 @@ fn a_tree_shows_what_is_below_directories() {
     ");
     assert_eq!(dir.b2("list --tree --json archive").ok().text().lines().count(), 3);
 }
+
+/// What `verify` says of a table when the sums of a column are not as they were written.
+#[test]
+fn ok_of_a_table_means_that_its_sums_were_compared() {
+    let dir = Dir::new();
+    let rows: String = (0..3000).map(|n| format!("{n},{n}.5\n")).collect();
+    dir.write("r.csv", format!("id,price\n{rows}"));
+    let check = |change: &dyn Fn(&Path), code: i32, said: &str| {
+        let _ = fs::remove_dir_all(dir.path("T.bcolz"));
+        dir.b2("convert -q r.csv T.bcolz").ok();
+        change(&dir.path("T.bcolz"));
+        let run = dir.b2("verify T.bcolz");
+        assert_eq!(run.code, Some(code), "{said}: {}", run.all());
+        assert!(run.all().contains(said), "{said}: {}", run.all());
+    };
+    check(&|_| (), 0, "T.bcolz: OK (decoded; xxh3 of 2 chunks checked)");
+    let remove = |table: &Path, name: &str| {
+        fs::remove_file(table.join(name).join(".b2sums")).unwrap();
+    };
+    check(&|table| remove(table, "id"), 0, "id: no .b2sums, which other columns have");
+    check(&|table| remove(table, "id"), 0, "OK (decoded; xxh3 of 1 of 2 chunks checked)");
+    let all = |table: &Path| ["id", "price"].into_iter().for_each(|name| remove(table, name));
+    check(&all, 0, "T.bcolz: OK (decoded; no checksums stored)");
+    let cut = |len: u64| {
+        move |table: &Path| {
+            let file = fs::File::options().write(true).open(table.join("id/.b2sums")).unwrap();
+            file.set_len(len).unwrap();
+        }
+    };
+    let no_file = |table: &Path| {
+        remove(table, "id");
+        fs::create_dir(table.join("id/.b2sums")).unwrap();
+    };
+    check(&no_file, 1, "T.bcolz: DAMAGED");
+    check(&cut(0), 1, "id/.b2sums: damaged: checksums were not compared");
+    check(&cut(40), 1, "T.bcolz: DAMAGED");
+    // The hint of a damaged one helps.
+    let run = dir.b2("rescue T.bcolz -o saved.bcolz");
+    assert_eq!(
+        (run.code, run.text().lines().next()),
+        (Some(0), Some("id: left out .b2sums, which is damaged"))
+    );
+    dir.b2("verify saved.bcolz").ok();
+    assert_eq!(dir.b2("show --csv saved.bcolz").ok().text().lines().count(), 3001);
+}

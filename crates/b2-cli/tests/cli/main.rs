@@ -54,4 +54,5 @@ mod sum;
 mod to_store;
 mod trial;
 mod tune;
+mod verified;
 mod verify;

@@ -194,7 +194,7 @@ impl Store {
         options: &OpenOptions,
     ) -> Result<Self> {
         let name = if kind == StoreKind::Embed { "the frame" } else { EMBED_PATH };
-        let mut notes = Vec::new();
+        let mut notes = header_notes(&files);
         let mut locations = file_locations(&files, options.max_files, &mut notes)?;
         for (key, embedded) in embed_map(&embed, name, options.max_embedded)? {
             insert_embedded(&mut locations, &key, embedded, &mut notes);
@@ -245,6 +245,15 @@ impl Store {
                 inner.notes.push(Note::NoData { key: key.clone() });
             }
         }
+        for root in inner.locations.keys().filter_map(|key| key.strip_suffix("/_valid_rows")) {
+            let key = if root.is_empty() { "/" } else { root };
+            let columns = format!("{root}/_cols/");
+            let next = inner.locations.range(columns.clone()..).next();
+            let has_columns = next.is_some_and(|(key, _)| key.starts_with(&columns));
+            if has_columns && !tables.contains(key) {
+                inner.notes.push(Note::NoManifest { key: key.to_owned() });
+            }
+        }
         if tables.contains("/") {
             inner.kind = StoreKind::Table;
         }
@@ -261,6 +270,21 @@ impl Store {
             _ => false,
         }
     }
+}
+
+/// The members of an archive whose local header and directory differ, for those who read it through
+/// something else than a [`Store`]: other programs may read something else. An archive that is
+/// refused has none.
+#[must_use]
+pub fn differing_headers(path: impl AsRef<Path>) -> Vec<Note> {
+    let Ok(store) = FileStore::open(path.as_ref()) else { return Vec::new() };
+    let files = Files::of_zip(Arc::new(store), OpenOptions::default().max_files);
+    files.map_or_else(|_| Vec::new(), |files| header_notes(&files))
+}
+
+fn header_notes(files: &Files) -> Vec<Note> {
+    let note = |(path, field): (&str, _)| Note::Header { path: path.to_owned(), field };
+    files.differences().map(note).collect()
 }
 
 /// The kind of store that the marker of a frame names.

@@ -42,7 +42,7 @@ impl CArray {
                 return self
                     .options
                     .mismatch
-                    .found(Error::corrupt(sums_path(&self.path), Corrupt::SumsDamaged));
+                    .found(Error::corrupt(sums_path(&self.path), Corrupt::Sums));
             }
             Compared::Files(sums, seen) => {
                 if !is_first(seen, file.nchunk()) {
@@ -60,7 +60,7 @@ impl CArray {
     }
 
     /// Whether the files of chunks are compared with checksums.
-    pub(crate) fn has_sums(&self) -> bool {
+    pub(crate) fn compares_files(&self) -> bool {
         let is_compared = self.options.mismatch.is_compared();
         is_compared && matches!(self.compared(), Ok(Compared::Files(..)))
     }

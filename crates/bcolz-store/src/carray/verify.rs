@@ -20,7 +20,7 @@ use crate::layout::chunk_path;
 use crate::leftovers::chunk_numbers;
 use crate::meta::{self, Sizes};
 use crate::note::{Fault, Note};
-use crate::sums::{FileSum, Found, Sums};
+use crate::sums::{FileSum, Found, Sums, sums_path};
 use crate::worker::Worker;
 
 /// What [`CArray::verify`] found. Other damage is attributes that are not JSON.
@@ -104,10 +104,16 @@ impl CArray {
             progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         }
         if let Some(seal) = seal {
+            report.nsummed = seal.nsame;
             seal.finish(self, &mut report);
         }
         self.find_stale(&mut report)?;
         Ok(report)
+    }
+
+    /// Whether there is a file of checksums.
+    pub(crate) fn has_sums(&self) -> bool {
+        self.tree.len_of(&sums_path(&self.path)).is_ok()
     }
 
     /// The sums of the array, if there are usable ones.
@@ -116,7 +122,7 @@ impl CArray {
             Found::Sums(sums) => sums,
             Found::Missing => return Ok(None),
             Found::Damaged => {
-                report.notes.push(Note { path: self.path.clone(), fault: Fault::SumsDamaged });
+                report.other.push(Error::corrupt(sums_path(&self.path), Corrupt::Sums));
                 return Ok(None);
             }
         };

@@ -133,9 +133,9 @@ pub enum Corrupt {
         /// That of `.b2sums`.
         stored: u64,
     },
-    /// The file of the checksums is not what was written, so that nothing can be compared with it.
-    #[error("the checksums are damaged: no file can be compared with them")]
-    SumsDamaged,
+    /// The file of checksums is not what was written.
+    #[error("damaged: checksums were not compared")]
+    Sums,
     /// The name of a column is no name of a directory below the table.
     #[error("column {name:?} {fault}")]
     ColumnName {

@@ -1,9 +1,10 @@
 //! Rows at the end of a `.npy` file: the items first, then the header, which has room for a longer
-//! shape. Until the header is written, readers see the array as it was.
+//! shape. Until the header is written, readers see the array as it was, and bytes after it. An
+//! append that fails cuts them off, and so does the next one after a crash.
 
 use std::{
     fs::File,
-    io::{Seek as _, SeekFrom, Write as _},
+    io::{Read as _, Seek as _, SeekFrom, Write as _},
     path::Path,
 };
 
@@ -12,11 +13,12 @@ use blosc_dtype::npy::NpyHeader;
 use super::{Grown, Input, open_named};
 use crate::{
     args::AppendArgs,
-    commands::convert::npy_header,
+    commands::convert::{npy_header, source::npy_trailing_text},
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},
     memory,
+    render::path_text,
 };
 
 /// The path of a target that is a `.npy` file.
@@ -46,16 +48,35 @@ pub(super) fn append(
     let end = (header.len as u64).saturating_add(grown.nbytes.saturating_sub(appended));
     let mut file =
         File::options().read(true).write(true).open(path).map_err(Error::io(Doing::Open))?;
-    let written = write_items(cx, &mut file, end, &inputs);
+    cut_rest(cx, path, &file, end)?;
+    let mut old_header = vec![0; header.len];
+    file.read_exact(&mut old_header).map_err(Error::io(Doing::Read))?;
+    let written = write_items(cx, &mut file, end, &inputs)
+        .and_then(|()| write_header(&mut file, &new_header));
     if let Err(error) = written {
-        let _as_it_was = file.set_len(end);
+        let _as_it_was = write_header(&mut file, &old_header);
+        let _as_long = file.set_len(end);
         return Err(error);
     }
-    file.rewind()
-        .and_then(|()| file.write_all(&new_header))
-        .and_then(|()| file.sync_data())
-        .map_err(Error::io(Doing::Write))?;
     Ok((appended, grown))
+}
+
+/// Cuts off what an append has left that was interrupted.
+fn cut_rest(cx: &Context, path: &Path, file: &File, end: u64) -> Result<()> {
+    let len = file.metadata().map_err(Error::io(Doing::Open))?.len();
+    if len > end {
+        let text = format!("{}; they are cut off", npy_trailing_text(len.saturating_sub(end)));
+        cx.console.warning(&path_text(path), &text);
+        file.set_len(end).map_err(Error::io(Doing::Write))?;
+    }
+    Ok(())
+}
+
+fn write_header(file: &mut File, header: &[u8]) -> Result<()> {
+    file.rewind()
+        .and_then(|()| file.write_all(header))
+        .and_then(|()| file.sync_data())
+        .map_err(Error::io(Doing::Write))
 }
 
 /// The array after the append, and its header, which takes the place of the old one.
@@ -77,7 +98,7 @@ fn checked(
     let expected = header.nbytes().unwrap_or(u64::MAX);
     let found = path.metadata().map_err(Error::io(Doing::Open))?.len();
     let found = found.saturating_sub(header.len as u64);
-    if found != expected {
+    if found < expected {
         return Err(Error::ArrayLen { expected, found });
     }
     let itemsize = header.dtype.itemsize() as u64;

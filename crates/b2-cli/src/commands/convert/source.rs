@@ -14,6 +14,7 @@ use bloscpack::numpy::{ArrayInfo, Order};
 
 use super::{head, metadata::Metadata};
 use crate::{
+    console::Console,
     error::{Doing, Error, Result, message},
     formats::{
         Blp, Boxes, Stored, TableRows,
@@ -66,15 +67,16 @@ impl Items {
         header.map(|header| Self::new(store, file_len, header)).transpose()
     }
 
-    /// All bytes after a header, which may be none.
+    /// The bytes after a header, which may be none. More bytes may follow the array of a `.npy`
+    /// file, as an append leaves them that was interrupted: NumPy does not look at them either.
     ///
     /// # Errors
     ///
-    /// [`Error::ArrayLen`] when that is more or less than it says.
+    /// [`Error::ArrayLen`] when there are less than it says, or more without a header.
     pub(crate) fn new(store: FileStore, file_len: u64, header: NpyHeader) -> Result<Self> {
         let found = file_len.saturating_sub(header.len as u64);
         let expected = header.nbytes().unwrap_or(u64::MAX);
-        if expected != found {
+        if expected > found || (expected < found && header.len == 0) {
             return Err(Error::ArrayLen { expected, found });
         }
         let stored = Stored {
@@ -87,6 +89,28 @@ impl Items {
         let format = if header.len > 0 { "npy" } else { "raw" };
         Ok(Self { stored, dtype: header.dtype, file_len, format })
     }
+
+    /// Bytes of the items.
+    fn nbytes(&self) -> u64 {
+        memory::nbytes(self.stored.itemsize, &self.stored.shape)
+    }
+
+    /// Bytes of the file after the items.
+    pub(crate) fn trailing(&self) -> u64 {
+        self.file_len.saturating_sub(self.stored.start).saturating_sub(self.nbytes())
+    }
+
+    /// Warns of bytes after the items.
+    pub(crate) fn warn_of_trailing(&self, console: &Console, name: &str) {
+        if self.trailing() > 0 {
+            console.warning(name, &npy_trailing_text(self.trailing()));
+        }
+    }
+}
+
+/// Says that bytes follow the array of a `.npy` file.
+pub(crate) fn npy_trailing_text(nbytes: u64) -> String {
+    format!("{nbytes} bytes after the array are no part of it: an append was interrupted")
 }
 
 /// What makes data an array.
@@ -197,7 +221,7 @@ impl Source {
     pub(crate) fn nbytes(&self) -> Result<u64> {
         match self {
             Self::Object(object) => decoded::nbytes(object),
-            Self::Items(items) => Ok(items.file_len.saturating_sub(items.stored.start)),
+            Self::Items(items) => Ok(items.nbytes()),
         }
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Lines, print_report};
 use crate::{
-    commands::convert::head,
+    commands::convert::{head, source::npy_trailing_text},
     console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
@@ -48,7 +48,11 @@ pub(super) fn run(cx: &Context, origin: &Origin) -> Result<()> {
         nbytes,
         file_bytes,
     };
-    let missing = (header.len as u64).saturating_add(nbytes).saturating_sub(file_bytes);
+    let end = (header.len as u64).saturating_add(nbytes);
+    let missing = end.saturating_sub(file_bytes);
+    if file_bytes > end {
+        cx.console.warning(&origin.name(), &npy_trailing_text(file_bytes.saturating_sub(end)));
+    }
     print_report(cx, &report, |console| text(&report, missing, console), &[], || Ok(()))
 }
 

@@ -10,34 +10,40 @@ use b2store::{
 use super::{Bad, Counts, Rescue, Saved, frame::not_good};
 use crate::{error::Result, formats::store, inputs::Guard};
 
-/// Whether a path is, or was, a store in an archive or a directory.
+/// Whether a path is, or was, a store.
 pub(super) fn was_one(path: &Path) -> bool {
-    let is_called = |suffix: &str| path.extension().is_some_and(|found| found == suffix);
-    match path.is_dir() {
-        true => store::is_one(path) || is_called("b2d"),
-        false => store::is_one(path) && !is_called("b2e"),
-    }
+    store::is_one(path) || (path.is_dir() && is_called(path, "b2d"))
+}
+
+fn is_called(path: &Path, suffix: &str) -> bool {
+    path.extension().is_some_and(|found| found == suffix)
 }
 
 /// Rescues the store `path` as `target`: a directory as a directory unless that is called `.b2z`.
-pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
+/// `None` for an embed store whose values are not known any more: it is a frame as others are.
+pub(super) fn run(rescue: Rescue<'_>) -> Result<Option<Saved>> {
     let Rescue { args, path, target, .. } = rescue;
     let frame = b2frame::OpenOptions::default().dparams(rescue.dparams());
     let options = rescue.options(super::size_of(path));
-    let mut saved = Salvage::open(path, &OpenOptions::default().frame(frame), &options)?;
+    let is_frame = path.is_file() && is_called(path, "b2e");
+    let mut saved = match Salvage::open(path, &OpenOptions::default().frame(frame), &options) {
+        Err(b2store::Error::NotAStore { .. }) if is_frame => return Ok(None),
+        saved => saved?,
+    };
     let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);
     let stored =
         fs::metadata(path).map_or(0, |found| if found.is_dir() { nbytes } else { found.len() });
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let staged = rescue.stage()?;
-    let is_called = |suffix: &str| target.extension().is_some_and(|found| found == suffix);
-    let form = match path.is_dir() && !is_called("b2z") || is_called("b2d") {
-        true => StoreForm::Dir,
+    let is_dir = path.is_dir() && !is_called(target, "b2z") || is_called(target, "b2d");
+    let form = match is_frame && !is_called(target, "b2z") {
+        _ if is_dir => StoreForm::Dir,
+        true => StoreForm::Embed,
         false => StoreForm::Zip,
     };
     drop(saved.save(staged.path(), &WriteOptions::default().form(form))?);
     rescue.commit(staged)?;
-    Ok(summary(&saved, nbytes))
+    Ok(Some(summary(&saved, nbytes)))
 }
 
 fn summary(saved: &Salvage, nbytes: u64) -> Saved {
@@ -65,7 +71,8 @@ fn actions_of(value: &SavedValue) -> Vec<String> {
     let mut actions: Vec<String> =
         value.damage.iter().map(|damage| format!("{key}: {damage}")).collect();
     if value.is_changed {
-        actions.push(format!("{key}: the checksum of the archive says that data changed"));
+        actions
+            .push(format!("{key}: the checksum or the place in the store says that data changed"));
     }
     let found = not_good("chunk", &value.chunks, "filled");
     actions.extend(found.map(|found| format!("{key}: {found}")));

@@ -3,7 +3,7 @@
 use core::{num::NonZeroUsize, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     thread,
 };
@@ -25,13 +25,13 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::{
-        OpenedInput, Origin, object_reader,
+        OpenedInput, Origin, foreign, object_reader,
         origin::{self, Found},
     },
     memory,
     opener::{Opened, Opener},
     output::{Targets, Unfinished},
-    render::harmless,
+    render::{harmless, path_text},
 };
 
 /// Memory that a decoding thread needs besides the chunks under way (bytes).
@@ -84,6 +84,55 @@ impl Context {
     /// are taken.
     pub(crate) fn find(&self, args: &InputArgs, wanted: &dyn Fn(&Path) -> bool) -> Vec<Found> {
         origin::find_opened(args, wanted, &self.openers)
+    }
+
+    /// The input that `word` means, also if it is no file.
+    pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
+        let opened = origin::open_by(&self.openers, word)?;
+        Ok(opened.unwrap_or_else(|| Origin::from_word(word)))
+    }
+
+    /// The groups, each with its arrays after it.
+    pub(crate) fn with_arrays(&self, inputs: Vec<Found>) -> Vec<Found> {
+        let mut expanded = vec![];
+        for input in inputs {
+            let group = input.as_ref().ok().filter(|origin| origin.is_group()).cloned();
+            expanded.extend(group.map(Ok));
+            expanded.extend(self.expand_groups(vec![input]));
+        }
+        expanded
+    }
+
+    /// The inputs, in which data of another format are one input, and not the files that they are
+    /// made of: opened, or the error that this program does not read them. They lie in the folders
+    /// `roots`.
+    pub(crate) fn keep_whole<'a>(
+        &self,
+        inputs: Vec<Found>,
+        roots: impl IntoIterator<Item = &'a Path> + Clone,
+    ) -> Vec<Found> {
+        let mut kept: Vec<Found> = vec![];
+        let mut last: Option<PathBuf> = None;
+        for input in inputs {
+            let path = input.as_ref().ok().and_then(Origin::path);
+            let Some(whole) = path.and_then(|path| foreign::whole_of(path, roots.clone())) else {
+                kept.push(input);
+                continue;
+            };
+            if last.as_ref() == Some(&whole) {
+                continue;
+            }
+            let opened = origin::open_by(&self.openers, &whole).and_then(|opened| {
+                let refusal = || foreign::refusal(&whole);
+                opened.map_or_else(
+                    || refusal().map_or_else(|| Ok(Origin::from_word(&whole)), Err),
+                    Ok,
+                )
+            });
+            kept.push(opened.map_err(|error| (path_text(&whole), error)));
+            last = Some(whole);
+        }
+        kept
     }
 
     /// The arrays of a group instead of it.

@@ -53,7 +53,7 @@ use crate::{
         csv_table::{self, Values},
     },
     inputs::{
-        Guard, ObjectReader, Origin, decoded,
+        Guard, ObjectReader, Origin, decoded, foreign,
         origin::{self, Found},
         raw_data, remote,
     },
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Err(error) => return cx.refuse(&error),
     };
     let convert = |format| Convert { args, output: &output, cx, format };
-    let found = cx.find(&inputs, &origin::is_ours);
+    let found = cx.keep_whole(cx.find(&inputs, &origin::is_ours), inputs.roots());
     if let (Some(several), Ok(format)) = (values_of(&inputs, &found), format(args, &output))
         && format.is_store()
     {
@@ -128,6 +128,8 @@ fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
     match found {
         [Ok(group)] if group.is_group() => Some(group.clone()),
         [Ok(Origin::Opened(_))] => None,
+        // Data of another format that do not open are no folder of files.
+        _ if foreign::kind_of(folder).is_some() => None,
         _ if !folder.is_dir() || origin::is_object(folder) || inputs.recursive => None,
         _ => Some(Origin::File { path: folder.to_owned(), part: origin::Part::Whole }),
     }
@@ -229,10 +231,10 @@ impl<'a> Convert<'a> {
             return Err(message::DIRECTORY_TO_STDOUT.error());
         };
         let values = match origin.path() {
-            Some(folder) => store::keyed_files(folder)?,
+            Some(folder) => store::keyed_files(self.cx, folder)?,
             None => store::keyed_arrays(self.cx, origin)?,
         };
-        self.store_from(values, &to)?.print(self.cx, &origin.name(), &to)
+        self.store_from(values, &origin.name(), &to)
     }
 
     /// Converts one input.

@@ -20,10 +20,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
-    inputs::{
-        Guard, Object, ObjectReader, OpenedInput, Origin,
-        origin::{self, Found},
-    },
+    inputs::{Guard, Object, ObjectReader, OpenedInput, Origin, origin},
     opener::Opened,
     render::{Units, harmless, size},
     report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS},
@@ -31,16 +28,7 @@ use crate::{
 
 /// Describes each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    // A group comes before its arrays.
-    let with_members = |input: Found| match &input {
-        Ok(group) if group.is_group() => {
-            let group = group.clone();
-            core::iter::once(Ok(group)).chain(cx.expand_groups(vec![input])).collect()
-        }
-        _ => vec![input],
-    };
-    let inputs = cx.find(&args.inputs, &origin::is_ours);
-    let inputs = inputs.into_iter().flat_map(with_members).collect();
+    let inputs = cx.with_arrays(cx.find(&args.inputs, &origin::is_ours));
     cx.run_on_inputs(inputs, |origin| describe_input(args, cx, origin))
 }
 

@@ -15,7 +15,7 @@ use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result, irregular},
     formats::{bcolz, chunk, csv_table, store},
-    inputs::{RemoteKind, piped, remote},
+    inputs::{RemoteKind, foreign, piped, remote},
     opener::{Opened, Opener},
     output::{leftover, targets::SUFFIXES},
     render::{harmless, path_text},
@@ -107,6 +107,12 @@ impl Origin {
     /// Whether it is a group of arrays of another format.
     pub(crate) fn is_group(&self) -> bool {
         matches!(self, Self::Opened(OpenedInput { opened: Opened::Group(_), .. }))
+    }
+
+    /// Whether it is the group of arrays that `word` has opened.
+    pub(crate) fn is_group_of(&self, word: &Path) -> bool {
+        matches!(self, Self::Opened(OpenedInput { name, opened: Opened::Group(_) })
+            if Path::new(name) == word)
     }
 
     /// The input that `word` means.
@@ -263,7 +269,7 @@ pub(crate) fn open_by(openers: &[Box<dyn Opener>], word: &Path) -> Result<Option
         return Ok(None);
     }
     for opener in openers {
-        if let Some(opened) = opener.open(without_key).map_err(Error::io(Doing::Open))? {
+        if let Some(opened) = opener.open(without_key).map_err(Error::of_opener(Doing::Open))? {
             let registered = remote::register(without_key, opened);
             let Some(opened) = registered.map_err(Error::io(Doing::Open))? else {
                 return Ok(None);
@@ -308,7 +314,10 @@ fn find_words(
             Some(path) if is_object(path) => found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => walk(path, wanted, &mut found),
             Some(path) if path.is_dir() => {
-                let error = Error::NotRegular { path: path.to_owned(), kind: FileKind::Directory };
+                let error = foreign::refusal(path).unwrap_or_else(|| Error::NotRegular {
+                    path: path.to_owned(),
+                    kind: FileKind::Directory,
+                });
                 found.push(Err((origin.name(), error)));
             }
             _ => found.push(Ok(origin)),

@@ -82,8 +82,7 @@ impl Opener for Counting {
         match name.to_str().unwrap_or_default() {
             "mem://all" => {
                 let members = ["mem://all::/x", "mem://all::/deep/y"].map(str::to_owned).to_vec();
-                let attributes = Map::new();
-                let group = OpenedGroup { format: "counted", members, attributes };
+                let group = OpenedGroup { format: "counted", members, ..OpenedGroup::default() };
                 Ok(Some(Opened::Group(Arc::new(group))))
             }
             "mem://all::/x" | "mem://all::/deep/y" => Ok(Some(Opened::Array(Arc::new(array())))),

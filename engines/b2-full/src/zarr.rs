@@ -65,6 +65,7 @@ fn of_array(error: ArrayCreateError) -> io::Error {
         ArrayCreateError::AdditionalFieldUnsupportedError(_)
         | ArrayCreateError::DataTypeCreateError(_)
         | ArrayCreateError::InvalidFillValueMetadata { .. }
+        | ArrayCreateError::UnsupportedZarrV2Array(_)
         | ArrayCreateError::CodecsCreateError(_)
         | ArrayCreateError::StorageTransformersCreateError(_)
         | ArrayCreateError::ChunkGridCreateError(_)

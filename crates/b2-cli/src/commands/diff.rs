@@ -113,7 +113,7 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
     };
     if is_folder(first) && is_folder(second) {
         if let Some(error) = first.path().and_then(foreign::refusal) {
-            return Err(error);
+            return Err(Error::Input { file: first.name(), error: Box::new(error) });
         }
         return Err(message::FOLDERS_TO_COMPARE.error());
     }

@@ -244,8 +244,7 @@ pub(super) fn keyed_files(cx: &Context, folder: &Path) -> Result<Members> {
             Err((name, _)) => name.into(),
         };
         let inner = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-        let others = [".npy", ".csv", ".parquet", ".zarr", ".h5", ".hdf5", ".nc"];
-        let suffixes = targets::FRAME_SUFFIXES.iter().chain(&others);
+        let suffixes = targets::FRAME_SUFFIXES.iter().chain(&[".npy", ".csv", ".parquet"]);
         let stem = { suffixes }.find_map(|suffix| inner.strip_suffix(suffix));
         let key = format!("/{}", stem.unwrap_or(&inner));
         let prefix = format!("{key}/");

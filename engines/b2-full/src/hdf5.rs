@@ -15,14 +15,13 @@ use std::sync::Arc;
 use b2_cli::opener::{Opened, OpenedArray, OpenedGroup, Opener};
 use blosc_dtype::Dtype;
 use hdf5_blosc::datatype::ItemType;
-use hdf5_reader::error::Error;
 use hdf5_reader::group::Group;
 use hdf5_reader::{Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
 use serde_json::{Map, Value};
 
 use crate::{split_name, with_dimensions};
 use attributes::Attributes;
-use fault::{invalid, of_reader, of_type, unsupported};
+use fault::{invalid, is_missing, of_reader, of_type, unsupported};
 use items::{Exact, Item, Whole};
 
 /// Opens files of HDF5: `x.h5` is the group of its data sets, `x.h5::/a/b` one of them, or a group.
@@ -53,14 +52,14 @@ impl Opener for Hdf5Opener {
                 let array = Hdf5Array::new(&file, key, dataset)?;
                 return Ok(Some(Opened::Array(Arc::new(array))));
             }
-            Err(Error::DatasetNotFound(_) | Error::GroupNotFound(_)) => {}
+            Err(error) if is_missing(&error) => {}
             Err(error) => return Err(of_reader(error)),
         }
-        let group = file.group(&format!("/{key}")).map_err(|error| match error {
-            Error::GroupNotFound(_) => {
+        let group = file.group(&format!("/{key}")).map_err(|error| match is_missing(&error) {
+            true => {
                 io::Error::new(io::ErrorKind::NotFound, "no data set and no group of this name")
             }
-            error => of_reader(error),
+            false => of_reader(error),
         })?;
         Ok(Some(Opened::Group(Arc::new(group_of(path, key, &group)?))))
     }

@@ -54,18 +54,25 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
             format!("diff {member} {member}"),
             format!("stats {member}"),
             format!("repack {name}"),
-            format!("tune {name}"),
         ] {
             let run = dir.b2(&line);
-            assert_eq!(run.code, 4, "{line}: {}", run.stderr);
-            let what = if line.contains("::") && what.contains("Zarr") { "a Zarr array" } else { what };
-            assert!(run.stderr.contains(what) && run.stderr.contains("b2-full"), "{line}: {}", run.stderr);
+            assert_eq!(run.code, Some(4), "{line}: {}", run.stderr);
+            let what =
+                if line.contains("::") && what.contains("Zarr") { "a Zarr array" } else { what };
+            assert!(
+                run.stderr.contains(what) && run.stderr.contains("b2-full"),
+                "{line}: {}",
+                run.stderr
+            );
         }
     }
     assert_eq!(dir.names(), ["v2.zarr", "v3.zarr", "x.h5"]);
     // Both are bytes and files where that is asked for.
-    assert_eq!(dir.b2("compress x.h5").ok().code, 0);
-    assert_eq!(dir.b2("show v2.zarr/temp/0.0 --dtype u1").ok().text(), "[ 97  32  99 104 117 110 107]\n");
+    dir.b2("compress x.h5").ok();
+    assert_eq!(
+        dir.b2("show v2.zarr/temp/0.0 --dtype u1").ok().text(),
+        "[ 97  32  99 104 117 110 107]\n"
+    );
 }
 
 #[test]
@@ -86,10 +93,13 @@ fn a_folder_becomes_a_store_without_what_is_no_value() {
     // An archive of others, an empty table, Python objects, and a file of no format.
     dir.write("folder/a.docx", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
         .write("folder/b.csv", "")
-        .write("folder/c.npy", b"\x93NUMPY\x01\x00\x36\x00{'descr': '|O', 'fortran_order': False, 'shape': (1,)}")
+        .write(
+            "folder/c.npy",
+            b"\x93NUMPY\x01\x00\x36\x00{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
+        )
         .write("folder/d.txt", "text");
     let run = dir.b2("convert folder out.b2z");
-    assert_eq!(run.code, 4, "{}", run.stderr);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
     for (name, what) in [
         ("v2.zarr", "left out: a Zarr group"),
         ("v3.zarr", "left out: a Zarr group"),
@@ -98,7 +108,8 @@ fn a_folder_becomes_a_store_without_what_is_no_value() {
         ("b.csv", "left out: "),
         ("c.npy", "left out: "),
     ] {
-        let told = run.stderr.lines().find(|line| line.contains(&format!("folder/{name}: warning")));
+        let told =
+            run.stderr.lines().find(|line| line.contains(&format!("folder/{name}: warning")));
         assert!(told.is_some_and(|line| line.contains(what)), "{name}: {}", run.stderr);
     }
     let store = b2store::Store::open(dir.path("out.b2z")).unwrap();
@@ -106,6 +117,10 @@ fn a_folder_becomes_a_store_without_what_is_no_value() {
     // Nothing is left.
     fs::remove_file(dir.path("folder/d.txt")).unwrap();
     let run = dir.b2("convert folder none.b2z");
-    assert_eq!(run.code, 4, "{}", run.stderr);
-    assert!(run.stderr.contains("nothing was written") && !dir.path("none.b2z").exists(), "{}", run.stderr);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("nothing was written") && !dir.path("none.b2z").exists(),
+        "{}",
+        run.stderr
+    );
 }

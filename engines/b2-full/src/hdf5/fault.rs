@@ -39,6 +39,11 @@ fn within(error: &Error) -> &Error {
     }
 }
 
+/// Whether there is nothing of that name.
+pub(super) fn is_missing(error: &Error) -> bool {
+    matches!(within(error), Error::DatasetNotFound(_) | Error::GroupNotFound(_))
+}
+
 fn is_unsupported(error: &Error) -> bool {
     matches!(
         error,

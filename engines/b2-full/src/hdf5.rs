@@ -7,16 +7,19 @@ mod items;
 
 use core::fmt;
 use core::ops::Range;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use b2_cli::opener::{Opened, OpenedArray, OpenedGroup, Opener};
 use blosc_dtype::Dtype;
 use hdf5_blosc::datatype::ItemType;
 use hdf5_reader::group::Group;
-use hdf5_reader::{Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use hdf5_reader::{
+    Dataset, ExternalLinkResolver, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem,
+};
 use serde_json::{Map, Value};
 
 use crate::{split_name, with_dimensions};
@@ -40,12 +43,16 @@ impl Opener for Hdf5Opener {
         }
         let mut filters = FilterRegistry::new();
         hdf5_blosc::register(&mut filters);
-        let options = OpenOptions::default().with_filter_registry(filters);
+        let elsewhere = Arc::new(Elsewhere::default());
+        let options = OpenOptions::default()
+            .with_filter_registry(filters)
+            .with_external_link_resolver(Arc::clone(&elsewhere) as _);
         let file = Hdf5File::open_with_options(path, options).map_err(of_reader)?;
         let key = key.trim_matches('/');
         if key.is_empty() {
             let root = file.root_group().map_err(of_reader)?;
-            return Ok(Some(Opened::Group(Arc::new(group_of(path, key, &root)?))));
+            let group = elsewhere.named_in(group_of(path, key, &root)?);
+            return Ok(Some(Opened::Group(Arc::new(group))));
         }
         match file.dataset(&format!("/{key}")) {
             Ok(dataset) => {
@@ -61,7 +68,31 @@ impl Opener for Hdf5Opener {
             }
             false => of_reader(error),
         })?;
-        Ok(Some(Opened::Group(Arc::new(group_of(path, key, &group)?))))
+        let group = elsewhere.named_in(group_of(path, key, &group)?);
+        Ok(Some(Opened::Group(Arc::new(group))))
+    }
+}
+
+/// The files that links lead to. None of them is opened: a link can name any file.
+#[derive(Default)]
+struct Elsewhere(Mutex<BTreeSet<String>>);
+
+impl ExternalLinkResolver for Elsewhere {
+    fn resolve_external_link(
+        &self,
+        filename: &str,
+    ) -> hdf5_reader::error::Result<Option<Hdf5File>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(filename.to_owned());
+        Ok(None)
+    }
+}
+
+impl Elsewhere {
+    /// A group that names these files.
+    fn named_in(&self, mut group: OpenedGroup) -> OpenedGroup {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        group.lost.extend(files.iter().map(|file| format!("the data that links name in {file}")));
+        group
     }
 }
 
@@ -135,6 +166,9 @@ impl fmt::Debug for Hdf5Array {
 impl Hdf5Array {
     fn new(file: &Hdf5File, key: &str, dataset: Dataset) -> io::Result<Self> {
         let item = ItemType::parse(&dataset.raw_datatype().map_err(of_reader)?).map_err(of_type)?;
+        if dataset.shape().is_empty() && dataset.num_elements().map_err(of_reader)? == 0 {
+            return Err(unsupported("a data set without a single item (H5S_NULL)"));
+        }
         let dtype: Dtype = item.numpy().parse().map_err(unsupported)?;
         if item.nbytes() != dtype.itemsize() {
             return Err(invalid(format!(

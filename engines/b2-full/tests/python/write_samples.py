@@ -113,6 +113,8 @@ def write_mixed():
         # Not read.
         file.create_dataset("text", data=["of", "any", "length"], dtype=h5py.string_dtype())
         file.create_dataset("odd", data=numbers("<i4", (30,)), chunks=(30,), compression="lzf")
+        file["nothing"] = h5py.Empty("f4")
+        file["elsewhere"] = h5py.ExternalLink("other.h5", "/x")
         file["references"] = np.array([file.ref], dtype=h5py.ref_dtype)
 
     with netCDF4.Dataset(os.path.join(folder, "mixed.nc"), "w") as file:

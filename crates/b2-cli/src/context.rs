@@ -3,7 +3,7 @@
 use core::{num::NonZeroUsize, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     thread,
 };
@@ -112,27 +112,38 @@ impl Context {
         roots: impl IntoIterator<Item = &'a Path> + Clone,
     ) -> Vec<Found> {
         let mut kept: Vec<Found> = vec![];
-        let mut last: Option<PathBuf> = None;
+        let is_there = |kept: &[Found], path: &Path| {
+            let name = path_text(path);
+            kept.iter().any(|found| match found {
+                Ok(origin) => origin.name() == name,
+                Err((known, _)) => *known == name,
+            })
+        };
         for input in inputs {
             let path = input.as_ref().ok().and_then(Origin::path);
-            let Some(whole) = path.and_then(|path| foreign::whole_of(path, roots.clone())) else {
-                kept.push(input);
-                continue;
-            };
-            if last.as_ref() == Some(&whole) {
-                continue;
+            match path.and_then(|path| foreign::whole_of(path, roots.clone())) {
+                None => kept.push(input),
+                Some(whole) if is_there(&kept, &whole) => {}
+                Some(whole) => kept.push(self.whole(&whole)),
             }
-            let opened = origin::open_by(&self.openers, &whole).and_then(|opened| {
-                let refusal = || foreign::refusal(&whole);
-                opened.map_or_else(
-                    || refusal().map_or_else(|| Ok(Origin::from_word(&whole)), Err),
-                    Ok,
-                )
-            });
-            kept.push(opened.map_err(|error| (path_text(&whole), error)));
-            last = Some(whole);
+        }
+        // Perhaps nothing in it is an input.
+        for root in roots {
+            if root.is_dir() && foreign::kind_of(root).is_some() && !is_there(&kept, root) {
+                kept.push(self.whole(root));
+            }
         }
         kept
+    }
+
+    /// What one of the openers opens, or the error that none does.
+    fn whole(&self, path: &Path) -> Found {
+        let opened = origin::open_by(&self.openers, path).and_then(|opened| {
+            let refused =
+                || foreign::refusal(path).map_or_else(|| Ok(Origin::from_word(path)), Err);
+            opened.map_or_else(refused, Ok)
+        });
+        opened.map_err(|error| (path_text(path), error))
     }
 
     /// The arrays of a group instead of it.

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::session::Session;
+use crate::session::Dir;
 
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n and more";
 
 /// Data of both versions of Zarr, and of HDF5, each with what it is.
-fn data(dir: &Session) -> [(&'static str, &'static str); 5] {
+fn data(dir: &Dir) -> [(&'static str, &'static str); 5] {
     for (folder, file, metadata) in [
         ("v2.zarr", ".zgroup", "{\"zarr_format\": 2}"),
         ("v2.zarr/temp", ".zarray", "{\"zarr_format\": 2}"),
@@ -29,7 +29,7 @@ fn data(dir: &Session) -> [(&'static str, &'static str); 5] {
 
 #[test]
 fn every_command_names_what_it_does_not_read_and_writes_nothing() {
-    let dir = Session::new();
+    let dir = Dir::new();
     for (name, what) in data(&dir) {
         let member = format!("{}::/temp", name.trim_end_matches("/temp"));
         for line in [
@@ -77,7 +77,7 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
 
 #[test]
 fn a_folder_becomes_a_store_without_what_is_no_value() {
-    let dir = Session::new();
+    let dir = Dir::new();
     for (name, _) in data(&dir) {
         let to = dir.path("folder").join(name);
         fs::create_dir_all(to.parent().unwrap()).unwrap();

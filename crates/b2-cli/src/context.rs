@@ -26,7 +26,7 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
-        Inputs, OpenedInput, Origin, ReadParams, object_reader,
+        Inputs, OpenedInput, Origin, ReadParams, foreign, object_reader,
         origin::{self, Found},
         walk::{Choice, LeftOut, Reason},
     },
@@ -95,6 +95,66 @@ impl Context {
     /// are taken.
     pub(crate) fn find(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
         origin::find_opened(args, choice, &self.openers)
+    }
+
+    /// The input that `word` means, also if it is no file.
+    pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
+        let opened = origin::open_by(&self.openers, word)?;
+        Ok(opened.unwrap_or_else(|| Origin::from_word(word)))
+    }
+
+    /// The groups, each with its arrays after it.
+    pub(crate) fn with_arrays(&self, inputs: Vec<Found>) -> Vec<Found> {
+        let mut expanded = vec![];
+        for input in inputs {
+            let group = input.as_ref().ok().filter(|origin| origin.is_group()).cloned();
+            expanded.extend(group.map(Ok));
+            expanded.extend(self.expand_groups(vec![input]));
+        }
+        expanded
+    }
+
+    /// The inputs, in which data of another format are one input, and not the files that they are
+    /// made of: opened, or the error that this program does not read them. They lie in the folders
+    /// `roots`.
+    pub(crate) fn keep_whole<'a>(
+        &self,
+        inputs: Vec<Found>,
+        roots: impl IntoIterator<Item = &'a Path> + Clone,
+    ) -> Vec<Found> {
+        let mut kept: Vec<Found> = vec![];
+        let is_there = |kept: &[Found], path: &Path| {
+            let name = path_text(path);
+            kept.iter().any(|found| match found {
+                Ok(origin) => origin.name() == name,
+                Err((known, _)) => *known == name,
+            })
+        };
+        for input in inputs {
+            let path = input.as_ref().ok().and_then(Origin::path);
+            match path.and_then(|path| foreign::whole_of(path, roots.clone())) {
+                None => kept.push(input),
+                Some(whole) if is_there(&kept, &whole) => {}
+                Some(whole) => kept.push(self.whole(&whole)),
+            }
+        }
+        // Perhaps nothing in it is an input.
+        for root in roots {
+            if root.is_dir() && foreign::kind_of(root).is_some() && !is_there(&kept, root) {
+                kept.push(self.whole(root));
+            }
+        }
+        kept
+    }
+
+    /// What one of the openers opens, or the error that none does.
+    fn whole(&self, path: &Path) -> Found {
+        let opened = origin::open_by(&self.openers, path).and_then(|opened| {
+            let refused =
+                || foreign::refusal(path).map_or_else(|| Ok(Origin::from_word(path)), Err);
+            opened.map_or_else(refused, Ok)
+        });
+        opened.map_err(|error| (path_text(path), error))
     }
 
     /// The arrays of a group instead of it.

@@ -28,6 +28,9 @@ pub(crate) enum Error {
     /// The system refuses.
     #[error("{doing}")]
     Io { doing: Doing, path: Option<PathBuf>, source: io::Error },
+    /// What an opener says of an input of another format.
+    #[error("{0}")]
+    Opener(io::Error),
     /// The library cannot read or write a frame.
     #[error(transparent)]
     Frame(#[from] b2frame::Error),
@@ -263,6 +266,15 @@ impl Error {
         }
     }
 
+    /// An opener refused while `doing` something: what it does not know and what is damaged is no
+    /// fault of the system.
+    pub(crate) fn of_opener(doing: Doing) -> impl FnOnce(io::Error) -> Self {
+        move |source| match source.kind() {
+            io::ErrorKind::Unsupported | io::ErrorKind::InvalidData => Self::Opener(source),
+            _ => Self::io(doing)(source),
+        }
+    }
+
     /// The file that this is about, when it is not the input.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
@@ -283,6 +295,7 @@ impl Error {
         match self {
             Self::Message { message, .. } => message.code,
             Self::Io { .. } | Self::Exists { .. } | Self::NoFolder { .. } => Code::System,
+            Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Code::Foreign,
             // The options ask for something impossible: a codec or filter says so when it meets the
             // first chunk.
             Self::Frame(error @ b2frame::Error::Compress { .. })
@@ -308,6 +321,7 @@ impl Error {
                 Code::Foreign
             }
             Self::Damaged(_)
+            | Self::Opener(_)
             | Self::Csv(_)
             | Self::Npy(_)
             | Self::ReadBack { .. }

@@ -2,6 +2,7 @@
 
 pub(crate) mod before_damage;
 pub(crate) mod decoded;
+pub(crate) mod foreign;
 pub(crate) mod object;
 pub(crate) mod object_reader;
 pub(crate) mod origin;

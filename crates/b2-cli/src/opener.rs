@@ -6,7 +6,7 @@
 //! know already ([`Opened`]).
 
 use core::{fmt, ops::Range};
-use std::{io, path::Path, sync::Arc};
+use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
 use blosc_dtype::Dtype;
 use blosc_io::{ReadAt, Tree};
@@ -20,7 +20,10 @@ pub trait Opener: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// When the name is of this opener's kind, and nothing can be opened there.
+    /// When the name is of this opener's kind, and nothing can be opened there. The kind
+    /// [`Unsupported`](io::ErrorKind::Unsupported) is for what the opener does not know (exit
+    /// code 4), [`InvalidData`](io::ErrorKind::InvalidData) for damage (1), others are failures of
+    /// the system (3).
     fn open(&self, name: &Path) -> io::Result<Option<Opened>>;
 
     /// What opening and reading took so far, in a line for `-v`.
@@ -75,25 +78,34 @@ pub trait OpenedArray: fmt::Debug + Send + Sync {
     /// Bytes that the array takes where it is stored, as far as that is known.
     fn stored_nbytes(&self) -> Option<u64>;
 
-    /// The attributes.
+    /// The attributes. Names of the dimensions are the list `_ARRAY_DIMENSIONS`.
     fn attributes(&self) -> Map<String, Value>;
+
+    /// What the attributes lack, in words that messages list: "the attribute `x`".
+    fn lost(&self) -> Vec<String> {
+        vec![]
+    }
 
     /// Fills `dest` with the items of a box in C order: one range for each dimension, all of them
     /// within the shape and none empty.
     ///
     /// # Errors
     ///
-    /// When they cannot be read.
+    /// When they cannot be read; the kinds are those of [`Opener::open`].
     fn read(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()>;
 }
 
 /// Several arrays with names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct OpenedGroup {
     /// The name of the format, as `info` calls it.
     pub format: &'static str,
-    /// The names by which its arrays are opened.
+    /// The names by which its arrays are opened, also of those that do not open.
     pub members: Vec<String>,
     /// The attributes of the group itself.
     pub attributes: Map<String, Value>,
+    /// The attributes of the groups in it, by their paths from it (`/deep/er`).
+    pub groups: BTreeMap<String, Map<String, Value>>,
+    /// What the attributes of all these lack: "the attribute `x` of the group /deep".
+    pub lost: Vec<String>,
 }

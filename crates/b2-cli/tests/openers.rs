@@ -82,10 +82,20 @@ impl Opener for Counting {
         match name.to_str().unwrap_or_default() {
             "mem://all" => {
                 let members = ["mem://all::/x", "mem://all::/deep/y"].map(str::to_owned).to_vec();
-                let attributes = Map::new();
-                let group = OpenedGroup { format: "counted", members, attributes };
+                let group = OpenedGroup { format: "counted", members, ..OpenedGroup::default() };
                 Ok(Some(Opened::Group(Arc::new(group))))
             }
+            "mem://some" | "mem://damaged" => {
+                let other = name.to_str().unwrap().replace("some", "foreign");
+                let members = vec!["mem://all::/x".to_owned(), format!("{other}::/z")];
+                let attributes = [("title".to_owned(), "t".into())].into_iter().collect();
+                let groups = [("/deep".to_owned(), Map::clone(&attributes))].into();
+                let lost = vec![];
+                let group = OpenedGroup { format: "counted", members, attributes, groups, lost };
+                Ok(Some(Opened::Group(Arc::new(group))))
+            }
+            "mem://foreign::/z" => Err(io::ErrorKind::Unsupported.into()),
+            "mem://damaged::/z" => Err(io::ErrorKind::InvalidData.into()),
             "mem://all::/x" | "mem://all::/deep/y" => Ok(Some(Opened::Array(Arc::new(array())))),
             "mem://frame" => {
                 let frame = b2frame::to_cframe(b"abcabc", &FrameParams::default()).unwrap();
@@ -131,6 +141,37 @@ fn a_group_becomes_a_store_with_a_value_for_each_array() {
     assert!(store.keys().eq(["/deep/y", "/x"]));
     let array = NdArray::from_schunk(store.frame("/deep/y").unwrap()).unwrap();
     assert_eq!(array.to_bytes(Selection::ALL).unwrap(), all_items());
+}
+
+#[test]
+fn a_member_of_an_unknown_kind_is_left_out_and_damage_stops() {
+    let dir = tempfile::tempdir().unwrap();
+    for (group, member, code) in [
+        ("mem://some", "mem://foreign::/z", Code::Foreign),
+        ("mem://damaged", "mem://damaged::/z", Code::Data),
+    ] {
+        let path = dir.path().join("group.b2z");
+        for args in [
+            &["convert", group, path.to_str().unwrap()][..],
+            &["info", group],
+            &["info", member],
+            &["list", group],
+            &["list", "--tree", group],
+            &["stats", member],
+        ] {
+            assert_eq!(b2(args).0, code, "{args:?}");
+        }
+        assert_eq!(path.exists(), code == Code::Foreign, "{group}");
+        if path.exists() {
+            let store = b2store::Store::open(&path).unwrap();
+            assert!(store.contains("/x") && !store.contains("/z"));
+            assert_eq!(
+                (store.attributes("/").unwrap().len(), store.attributes("/deep").unwrap().len()),
+                (1, 1)
+            );
+            fs::remove_file(&path).unwrap();
+        }
+    }
 }
 
 #[test]

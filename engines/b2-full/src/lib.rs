@@ -54,3 +54,18 @@ fn split_name(name: &str) -> (&str, &str) {
         _ => (name, "/"),
     }
 }
+
+/// The attributes with the names of the dimensions, as xarray has them in version 2 of Zarr. What
+/// says so already stays.
+#[cfg(any(feature = "zarr", feature = "hdf5"))]
+fn with_dimensions(
+    mut attributes: serde_json::Map<String, serde_json::Value>,
+    names: Vec<Option<String>>,
+) -> serde_json::Map<String, serde_json::Value> {
+    const NAMES: &str = "_ARRAY_DIMENSIONS";
+    if names.iter().any(Option::is_some) && !attributes.contains_key(NAMES) {
+        let names: Vec<String> = names.into_iter().map(Option::unwrap_or_default).collect();
+        attributes.insert(NAMES.to_owned(), names.into());
+    }
+    attributes
+}

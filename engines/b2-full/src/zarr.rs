@@ -9,12 +9,10 @@ use std::sync::Arc;
 use b2_cli::opener::{Opened, OpenedArray, OpenedGroup, Opener};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
-use zarrs::array::{Array, ArrayBytes, ArraySubset};
+use zarrs::array::{Array, ArrayBytes, ArrayCreateError, ArraySubset};
 use zarrs::filesystem::FilesystemStore;
-use zarrs::group::Group;
-use zarrs::metadata::NodeMetadata;
 
-use crate::split_name;
+use crate::{split_name, with_dimensions};
 
 /// Opens directories with the metadata of Zarr: `x.zarr`, `x.zarr/a` or `x.zarr::/a`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,13 +40,12 @@ impl Opener for ZarrOpener {
         zarrs_blosc::register();
         match kind_of(&folder)? {
             Some(Kind::Array) => {
-                let array = Array::open(store, key).map_err(invalid)?;
+                // A type without a counterpart is told by its name, before zarrs looks for it.
+                dtype_of(&metadata_of(&folder)?)?;
+                let array = Array::open(store, key).map_err(of_array)?;
                 Ok(Some(Opened::Array(Arc::new(ZarrArray::new(array, folder)?))))
             }
-            Some(Kind::Group) => {
-                let group = Group::open(store, key).map_err(invalid)?;
-                Ok(Some(Opened::Group(Arc::new(group_of(root, &group)?))))
-            }
+            Some(Kind::Group) => Ok(Some(Opened::Group(Arc::new(group_of(root, key, &folder)?)))),
             None => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -56,6 +53,25 @@ impl Opener for ZarrOpener {
 
 fn invalid(error: impl fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+}
+
+fn unsupported(error: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, error.to_string())
+}
+
+/// A codec, a grid or an extension that is not known is no damage.
+fn of_array(error: ArrayCreateError) -> io::Error {
+    match error {
+        ArrayCreateError::AdditionalFieldUnsupportedError(_)
+        | ArrayCreateError::DataTypeCreateError(_)
+        | ArrayCreateError::InvalidFillValueMetadata { .. }
+        | ArrayCreateError::UnsupportedZarrV2Array(_)
+        | ArrayCreateError::CodecsCreateError(_)
+        | ArrayCreateError::StorageTransformersCreateError(_)
+        | ArrayCreateError::ChunkGridCreateError(_)
+        | ArrayCreateError::ChunkKeyEncodingCreateError(_) => unsupported(error),
+        error => invalid(error),
+    }
 }
 
 /// Most bytes of metadata that are looked at.
@@ -68,14 +84,7 @@ fn kind_of(folder: &Path) -> io::Result<Option<Kind>> {
     if folder.join(".zgroup").is_file() {
         return Ok(Some(Kind::Group));
     }
-    let path = folder.join("zarr.json");
-    if !path.is_file() {
-        return Ok(None);
-    }
-    if path.metadata()?.len() > MAX_METADATA_NBYTES {
-        return Err(invalid("zarr.json is longer than any metadata"));
-    }
-    let metadata: Value = serde_json::from_slice(&std::fs::read(path)?).map_err(invalid)?;
+    let Some(metadata) = json_of(folder, "zarr.json")? else { return Ok(None) };
     match metadata.get("node_type").and_then(Value::as_str) {
         Some("array") => Ok(Some(Kind::Array)),
         Some("group") => Ok(Some(Kind::Group)),
@@ -83,13 +92,94 @@ fn kind_of(folder: &Path) -> io::Result<Option<Kind>> {
     }
 }
 
-fn group_of(root: &str, group: &Group<FilesystemStore>) -> io::Result<OpenedGroup> {
-    let nodes = group.traverse().map_err(invalid)?;
-    let arrays = nodes.iter().filter(|(_, metadata)| matches!(metadata, NodeMetadata::Array(_)));
-    let mut members: Vec<String> =
-        arrays.map(|(path, _)| format!("{root}::{}", path.as_str())).collect();
-    members.sort_unstable();
-    Ok(OpenedGroup { format: "zarr", members, attributes: group.attributes().clone() })
+/// What a file of metadata holds, if it is there.
+fn json_of(folder: &Path, name: &str) -> io::Result<Option<Value>> {
+    let path = folder.join(name);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    if path.metadata()?.len() > MAX_METADATA_NBYTES {
+        return Err(invalid(format!("{name} is longer than any metadata")));
+    }
+    let bytes = std::fs::read(path)?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| invalid(format!("{name}: {error}")))
+}
+
+/// The metadata of an array, of either version.
+fn metadata_of(folder: &Path) -> io::Result<Value> {
+    let metadata = match json_of(folder, ".zarray")? {
+        Some(metadata) => Some(metadata),
+        None => json_of(folder, "zarr.json")?,
+    };
+    Ok(metadata.unwrap_or(Value::Null))
+}
+
+/// The attributes of a group, of either version.
+fn attributes_of(folder: &Path) -> io::Result<Map<String, Value>> {
+    let attributes = match folder.join(".zgroup").is_file() {
+        true => json_of(folder, ".zattrs")?,
+        false => json_of(folder, "zarr.json")?.and_then(|all| all.get("attributes").cloned()),
+    };
+    match attributes {
+        None => Ok(Map::new()),
+        Some(Value::Object(attributes)) => Ok(attributes),
+        Some(_) => Err(invalid("the attributes are no object")),
+    }
+}
+
+/// Groups that are within each other.
+const MAX_DEPTH: usize = 32;
+
+fn group_of(root: &str, key: &str, folder: &Path) -> io::Result<OpenedGroup> {
+    let own = format!("{root}::{}", key.trim_end_matches('/'));
+    let mut found = OpenedGroup { format: "zarr", ..OpenedGroup::default() };
+    match attributes_of(folder) {
+        Ok(attributes) => found.attributes = attributes,
+        Err(error) => found.lost.push(format!("all attributes of this group ({error})")),
+    }
+    collect(&own, "", folder, MAX_DEPTH, &mut found)?;
+    found.members.sort_unstable();
+    Ok(found)
+}
+
+/// Adds what is in a folder. An array is known by its metadata alone, so that one that does not open
+/// hides no other.
+fn collect(
+    own: &str,
+    path: &str,
+    folder: &Path,
+    depth: usize,
+    found: &mut OpenedGroup,
+) -> io::Result<()> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(invalid(format!("groups within more than {MAX_DEPTH} groups")));
+    };
+    for entry in std::fs::read_dir(folder)? {
+        let inner = entry?.path();
+        if !inner.is_dir() {
+            continue;
+        }
+        let name = inner.file_name().unwrap_or_default().to_string_lossy();
+        let path = format!("{path}/{name}");
+        match kind_of(&inner) {
+            // Opening it says what is wrong.
+            Ok(Some(Kind::Array)) | Err(_) => found.members.push(format!("{own}{path}")),
+            Ok(kind) => {
+                if kind.is_some() {
+                    match attributes_of(&inner) {
+                        Ok(attributes) => drop(found.groups.insert(path.clone(), attributes)),
+                        Err(error) => {
+                            found
+                                .lost
+                                .push(format!("all attributes of the group {path} ({error})"));
+                        }
+                    }
+                }
+                collect(own, &path, &inner, depth, found)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 struct ZarrArray {
@@ -123,17 +213,23 @@ impl ZarrArray {
 /// The type of the items as zarrs gives them, which is in the order of this machine.
 fn dtype_of(metadata: &Value) -> io::Result<Dtype> {
     let unsupported = |name: &dyn fmt::Display| {
-        let text = format!("items of the type {name} have no counterpart");
-        io::Error::new(io::ErrorKind::Unsupported, text)
+        unsupported(format!("items of the type {name}, which have no counterpart"))
     };
     // Version 2 has the types of NumPy.
     if let Some(dtype) = metadata.get("dtype") {
-        let text = dtype.as_str().ok_or_else(|| unsupported(dtype))?;
-        return native(text).parse().map_err(|_| unsupported(dtype));
+        let text = dtype.as_str().ok_or_else(|| match dtype {
+            Value::Array(_) => self::unsupported("structured items, which have no counterpart"),
+            _ => invalid("the dtype is none"),
+        })?;
+        let known = native(text).parse().ok().filter(|dtype: &Dtype| !dtype.has_objects());
+        return known.ok_or_else(|| unsupported(&text));
     }
     let data_type = metadata.get("data_type").unwrap_or(&Value::Null);
     let name = data_type.as_str().or_else(|| data_type.get("name")?.as_str());
-    let name = name.ok_or_else(|| unsupported(data_type))?;
+    let name = name.ok_or_else(|| invalid("there is no data_type"))?;
+    if matches!(name, "structured" | "struct") {
+        return Err(self::unsupported("structured items, which have no counterpart"));
+    }
     let configured = |key: &str| data_type.get("configuration").and_then(|map| map.get(key));
     let text = match name {
         "bool" => "|b1".to_owned(),
@@ -144,7 +240,7 @@ fn dtype_of(metadata: &Value) -> io::Result<Dtype> {
             let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
             let (kind, bits) = name.split_at(digits);
             let letter = kind.get(..1).unwrap_or_default();
-            let nbytes = bits.parse::<u32>().map_err(|_| unsupported(data_type))? / 8;
+            let nbytes = bits.parse::<u32>().map_err(|_| unsupported(&name))? / 8;
             native(&format!("<{letter}{nbytes}"))
         }
         "numpy.datetime64" | "numpy.timedelta64" => {
@@ -158,10 +254,10 @@ fn dtype_of(metadata: &Value) -> io::Result<Dtype> {
         }
         _ => match name.strip_prefix('r').and_then(|bits| bits.parse::<u32>().ok()) {
             Some(bits) if bits.is_multiple_of(8) => format!("|V{}", bits / 8),
-            _ => return Err(unsupported(data_type)),
+            _ => return Err(unsupported(&name)),
         },
     };
-    text.parse().map_err(|_| unsupported(data_type))
+    text.parse().map_err(|_| unsupported(&name))
 }
 
 /// A type code in the order of this machine.
@@ -226,7 +322,10 @@ impl OpenedArray for ZarrArray {
     }
 
     fn attributes(&self) -> Map<String, Value> {
-        self.array.attributes().clone()
+        let names = self.metadata.get("dimension_names").and_then(Value::as_array);
+        let name = |name: &Value| name.as_str().map(str::to_owned);
+        let names = names.into_iter().flatten().map(name).collect();
+        with_dimensions(self.array.attributes().clone(), names)
     }
 
     fn read(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
@@ -237,7 +336,7 @@ impl OpenedArray for ZarrArray {
                 dest.copy_from_slice(&bytes);
                 Ok(())
             }
-            _ => Err(invalid("items of variable length")),
+            _ => Err(unsupported("items of variable length")),
         }
     }
 }
@@ -261,8 +360,47 @@ mod tests {
         let time =
             json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}});
         assert_eq!(dtype(json!({"data_type": time})), "<M8[10s]");
-        for bad in [json!({"data_type": "string"}), json!({"dtype": [["a", "<i4"]]}), json!({})] {
-            assert!(dtype(bad.clone()).contains("no counterpart"), "{bad}");
+        assert!(dtype(json!({})).contains("no data_type"));
+    }
+
+    #[test]
+    fn types_with_names_of_neighbours_are_refused_by_name() {
+        for name in [
+            "string",
+            "bytes",
+            "bfloat16",
+            "complex_bfloat16",
+            "complex_float16",
+            "complex128x",
+            "int2",
+            "int4",
+            "uint2",
+            "uint4",
+            "int128",
+            "float4_e2m1fn",
+            "float8_e4m3",
+            "float8_e5m2",
+            "float8_e8m0fnu",
+            "float128",
+            "fixed_length_utf32",
+            "r12",
+            "r",
+            "numpy.datetime64x",
+        ] {
+            for metadata in [json!({"data_type": name}), json!({"data_type": {"name": name}})] {
+                let text = format!("items of the type {name}, which have no counterpart");
+                assert_eq!(dtype(metadata), text);
+            }
         }
+        for name in ["|O", "bfloat16", "int4", "<M8[x]"] {
+            assert!(
+                dtype(json!({"dtype": name})).contains(&format!("type {name}, which")),
+                "{name}"
+            );
+        }
+        let fields = json!([["a", "<i4"]]);
+        assert!(dtype(json!({"dtype": fields})).starts_with("structured items"));
+        let data_type = json!({"name": "structured", "configuration": {"fields": fields}});
+        assert!(dtype(json!({"data_type": data_type})).starts_with("structured items"));
     }
 }

@@ -1,4 +1,5 @@
-//! The Blosc filters of HDF5 as functions over the chunks of a data set.
+//! The Blosc filters of HDF5 as functions over the chunks of a data set, and its
+//! [types](datatype) in the words of NumPy.
 //!
 //! | filter | a stored chunk is | `client_data` (`cd_values`) |
 //! |---|---|---|
@@ -18,6 +19,8 @@ use b2frame::probe::{Kind, probe};
 use b2frame::{FrameParams, NdArray, OpenOptions, SChunk};
 use blosc_chunk::{CParams, Chunk, DParams, Limits, Scratch, Target, Threads};
 use blosc_io::MemStore;
+
+pub mod datatype;
 
 pub use blosc_chunk;
 

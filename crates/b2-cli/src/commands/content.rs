@@ -22,7 +22,7 @@ use crate::{
     error::{Doing, Error, Result, chain},
     formats::{csv_table::COMMA, store},
     inputs::{
-        ContentKind, Guard, Inputs, Object, ObjectReader, Origin, Part,
+        ContentKind, Guard, Inputs, Object, ObjectReader, Origin, Part, foreign,
         origin::{self, Found},
         raw_data::is_stream,
         typesize::dtype_of_name,
@@ -294,6 +294,10 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     // What comes once has no length, and is read by who recognises it.
     if path.is_dir() || is_stream(path) || origin::is_ours(path) {
         return Ok(None);
+    }
+    // `FILE::/key` of another format is no name of a file.
+    if let Some(error) = foreign::refusal(path).filter(|_| !path.exists()) {
+        return Err(error);
     }
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     Items::in_file(store, |len| bytes_of(len).map(Some))

@@ -53,7 +53,7 @@ use crate::{
         csv_table::{self, Values},
     },
     inputs::{
-        Guard, Inputs, ObjectReader, Origin, decoded,
+        Guard, Inputs, ObjectReader, Origin, decoded, foreign,
         origin::{self, Found},
         raw_data, remote, walk,
     },
@@ -95,6 +95,9 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     };
     let convert = |format| Convert { args, output: &output, cx, format };
     let found = cx.find(&inputs, &walk::ours);
+    let roots = found.roots.clone();
+    let roots = roots.iter().map(PathBuf::as_path);
+    let found = found.map(|found| cx.keep_whole(found, roots));
     if let (Some(several), Ok(format)) = (values_of(&inputs, &found.found), format(args, &output))
         && format.is_store()
     {
@@ -157,6 +160,8 @@ fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
     match found {
         [Ok(group)] if group.is_group() => Some(group.clone()),
         [Ok(Origin::Opened(_))] => None,
+        // Data of another format that do not open are no folder of files.
+        _ if foreign::kind_of(folder).is_some() => None,
         _ if !folder.is_dir() || origin::is_object(folder) || inputs.recursive => None,
         _ => Some(Origin::File { path: folder.to_owned(), part: origin::Part::Whole }),
     }
@@ -258,10 +263,10 @@ impl<'a> Convert<'a> {
             return Err(message::DIRECTORY_TO_STDOUT.error());
         };
         let values = match origin.path() {
-            Some(folder) => store::keyed_files(folder, files)?,
+            Some(folder) => store::keyed_files(self.cx, folder, files)?,
             None => store::keyed_arrays(self.cx, origin)?,
         };
-        self.store_from(values, &to)?.print(self.cx, &origin.name(), &to)
+        self.store_from(values, &origin.name(), &to)
     }
 
     /// Converts one input.

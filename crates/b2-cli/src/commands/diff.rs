@@ -28,10 +28,14 @@ use crate::{
     formats::csv_table,
     inputs::{
         decoded::Sink,
+        foreign,
         object::Object,
         origin::{self, Origin, Part},
     },
-    render::{escape::harmless, size::count},
+    render::{
+        escape::{harmless, path_text},
+        size::count,
+    },
 };
 
 /// Items that are compared at a time.
@@ -86,8 +90,15 @@ struct First {
 /// Compares the two objects.
 pub(crate) fn run(args: &DiffArgs, cx: &Context) -> Code {
     let words = [&args.first, &args.second];
-    let [first, second] = words.map(|word| Origin::from_word(word));
-    match diff(args, cx, &first, &second) {
+    let opened = words.map(|word| {
+        let named = |error| Error::Input { file: path_text(word), error: Box::new(error) };
+        cx.origin(word).map_err(named)
+    });
+    let compared = match opened {
+        [Ok(first), Ok(second)] => diff(args, cx, &first, &second),
+        [Err(error), _] | [_, Err(error)] => Err(error),
+    };
+    match compared {
         Ok(true) => Code::Success,
         Ok(false) => Code::Data,
         Err(error) if error.is_closed_pipe() => Code::Success,
@@ -101,6 +112,9 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
         _ => false,
     };
     if is_folder(first) && is_folder(second) {
+        if let Some(error) = first.path().and_then(foreign::refusal) {
+            return Err(Error::Input { file: first.name(), error: Box::new(error) });
+        }
         return Err(message::FOLDERS_TO_COMPARE.error());
     }
     let (a, b) = open_both(args, cx, first, second)?;

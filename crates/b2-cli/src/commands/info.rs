@@ -20,11 +20,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     exit::Code,
-    inputs::{
-        Guard, Object, ObjectReader, OpenedInput, Origin,
-        origin::{self, Found},
-        walk,
-    },
+    inputs::{Guard, Object, ObjectReader, OpenedInput, Origin, origin, walk},
     opener::Opened,
     render::{Units, harmless, size},
     report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS},
@@ -32,16 +28,7 @@ use crate::{
 
 /// Describes each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    // A group comes before its arrays.
-    let with_members = |input: Found| match &input {
-        Ok(group) if group.is_group() => {
-            let group = group.clone();
-            core::iter::once(Ok(group)).chain(cx.expand_groups(vec![input])).collect()
-        }
-        _ => vec![input],
-    };
-    let inputs = cx.find(&args.inputs, &walk::ours);
-    let inputs = inputs.map(|found| found.into_iter().flat_map(with_members).collect());
+    let inputs = cx.find(&args.inputs, &walk::ours).map(|found| cx.with_arrays(found));
     cx.run_on_inputs(inputs, |origin| describe_input(args, cx, origin))
 }
 

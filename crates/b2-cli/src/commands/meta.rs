@@ -10,7 +10,7 @@ mod blp;
 mod document;
 mod edit;
 mod frame;
-mod store;
+pub(super) mod store;
 
 use std::{
     fs,

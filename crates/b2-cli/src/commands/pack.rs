@@ -15,7 +15,7 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
-        Inputs,
+        Inputs, foreign,
         origin::{ContentKind, Origin, Part, content_kind},
         walk,
     },
@@ -81,7 +81,7 @@ fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
     if !store::is_one(&args.store) && content_kind(&args.store) != Some(ContentKind::Frame) {
         // What is not there, or cannot be read, is no other format.
         args.store.metadata().map_err(Error::io(Doing::Open))?;
-        return Err(message::NO_STORE.error());
+        return Err(foreign::refusal(&args.store).unwrap_or_else(|| message::NO_STORE.error()));
     }
     match store::open(&args.store, cx.read_params()) {
         Err(error) if error.code() == Code::Foreign => Err(message::NO_STORE.error()),

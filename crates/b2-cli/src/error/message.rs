@@ -100,6 +100,13 @@ messages! {
     NO_ADDRESSES: Foreign,
         "this program reads files; it has no client for addresses",
         "the crate `b2-full` is this program with such clients: docs/engines.md";
+    OTHER_FORMAT: Foreign,
+        "{}, and none of the formats of Blosc",
+        "info, list, show, cat, stats, sum, plot, diff and convert of the crate `b2-full` read it: \
+         docs/engines.md";
+    NOTHING_CONVERTED: Foreign,
+        "nothing in it becomes a value of a store, and nothing was written",
+        "`b2 list --tree` shows what is in it";
     NO_COLUMN_KIND: Usage,
         "column {}, a type that a table of a store has no kind for",
         "--format b2nd keeps every type, in rows instead of columns";

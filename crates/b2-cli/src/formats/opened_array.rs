@@ -76,7 +76,7 @@ pub(crate) fn read_at(
 }
 
 fn read(array: &dyn OpenedArray, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-    array.read(bounds, dest).map_err(Error::io(Doing::Read))
+    array.read(bounds, dest).map_err(Error::of_opener(Doing::Read))
 }
 
 /// Positions of a list that are read at once.

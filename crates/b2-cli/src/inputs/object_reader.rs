@@ -40,6 +40,7 @@ use crate::{
     },
     inputs::{
         before_damage::Damaged,
+        foreign,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
         raw_data,
@@ -170,7 +171,12 @@ impl ObjectReader {
                 Self { tree: Some(tree), ..Self::from_store(Arc::from(index), params) }
             }
             None if path.is_dir() && !origin::is_sparse_frame(path) => {
-                return Err(message::A_FOLDER.error());
+                return Err(foreign::refusal(path).unwrap_or_else(|| message::A_FOLDER.error()));
+            }
+            None if *part == Part::Whole
+                && let Some(error) = foreign::refusal(path) =>
+            {
+                return Err(error);
             }
             None => {
                 let (file, folder) = open_file(path)?;

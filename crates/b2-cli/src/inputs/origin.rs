@@ -16,7 +16,7 @@ use crate::{
     error::{Doing, Error, FileKind, Result},
     formats::{bcolz, chunk, csv_table, store},
     inputs::{
-        RemoteKind, piped, remote,
+        RemoteKind, foreign, piped, remote,
         walk::{Choice, Inputs},
     },
     opener::{Opened, Opener},
@@ -110,6 +110,12 @@ impl Origin {
     /// Whether it is a group of arrays of another format.
     pub(crate) fn is_group(&self) -> bool {
         matches!(self, Self::Opened(OpenedInput { opened: Opened::Group(_), .. }))
+    }
+
+    /// Whether it is the group of arrays that `word` has opened.
+    pub(crate) fn is_group_of(&self, word: &Path) -> bool {
+        matches!(self, Self::Opened(OpenedInput { name, opened: Opened::Group(_) })
+            if Path::new(name) == word)
     }
 
     /// The input that `word` means.
@@ -274,7 +280,7 @@ pub(crate) fn open_by(openers: &[Box<dyn Opener>], word: &Path) -> Result<Option
         return Ok(None);
     }
     for opener in openers {
-        if let Some(opened) = opener.open(without_key).map_err(Error::io(Doing::Open))? {
+        if let Some(opened) = opener.open(without_key).map_err(Error::of_opener(Doing::Open))? {
             let registered = remote::register(without_key, opened);
             let Some(opened) = registered.map_err(Error::io(Doing::Open))? else {
                 return Ok(None);
@@ -319,7 +325,10 @@ fn find_words(
             Some(path) if is_object(path) => inputs.found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => inputs.walk(path, choice),
             Some(path) if path.is_dir() => {
-                let error = Error::NotRegular { path: path.to_owned(), kind: FileKind::Directory };
+                let error = foreign::refusal(path).unwrap_or_else(|| Error::NotRegular {
+                    path: path.to_owned(),
+                    kind: FileKind::Directory,
+                });
                 inputs.found.push(Err((origin.name(), error)));
             }
             _ => inputs.found.push(Ok(origin)),

@@ -282,3 +282,16 @@ fn split_name(split: SplitMode) -> &'static str {
         _ => "forward",
     }
 }
+
+/// A format as its own documents write it.
+pub(crate) fn title(format: &str) -> String {
+    match format {
+        "hdf5" => "HDF5".to_owned(),
+        _ => {
+            let mut letters = format.chars();
+            let first: Vec<char> =
+                letters.next().into_iter().flat_map(char::to_uppercase).collect();
+            first.into_iter().chain(letters).collect()
+        }
+    }
+}

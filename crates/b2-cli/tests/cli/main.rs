@@ -16,6 +16,7 @@ mod damage;
 mod diff;
 mod dump;
 mod findings;
+mod foreign;
 mod formats_of_others;
 mod frames;
 mod from_store;

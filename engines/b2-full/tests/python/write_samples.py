@@ -1,6 +1,7 @@
-"""Writes the samples of this folder: python write_samples.py FOLDER zarr|hdf5
+"""Writes the samples of this folder: python write_samples.py FOLDER zarr|hdf5|mixed
 
-zarr 3.1 with numcodecs 0.16 for the one, h5py 3.x with hdf5plugin and tables for the other. The arrays of all files are
+zarr 3.1 with numcodecs 0.16 for the first, h5py 3.x with hdf5plugin and tables for the second, zarr, h5py and netCDF4 1.7 for
+groups with attributes, names of dimensions and members of which some are not read. The arrays of all files are
 functions of positions, which the tests compute as well.
 """
 
@@ -71,4 +72,63 @@ def write_hdf5():
         file.create_table("/", "records", obj=recfunctions.repack_fields(records(50)), filters=filters, chunkshape=(16,))
 
 
-{"zarr": write_zarr, "hdf5": write_hdf5}[what]()
+def write_mixed():
+    import h5py
+    import netCDF4
+    import numcodecs
+    import zarr
+
+    units = {"units": "K"}
+    for version in [2, 3]:
+        root = zarr.create_group(os.path.join(folder, f"mixed{version}.zarr"), zarr_format=version, attributes={"title": "mixed"})
+        names = {"dimension_names": ("time", "lat")} if version == 3 else {}
+        temp = root.create_array("temp", shape=(4, 6), chunks=(2, 6), dtype="<i4", compressors=None, attributes=units, **names)
+        temp[:] = numbers("<i4", (4, 6))
+        if version == 2:
+            temp.attrs["_ARRAY_DIMENSIONS"] = ["time", "lat"]
+        deep = root.create_group("deep/er", attributes={"institution": "here"})
+        deep.create_array("x", data=numbers("<f8", (5,)), compressors=None)
+        # Not read: structured items, text of any length, a codec of nobody else.
+        if version == 2:
+            old = zarr.create_array(root.store, name="rec", shape=(3,), chunks=(3,), dtype=[("a", "<i4")], zarr_format=2, compressors=None)
+            old[:] = np.zeros(3, [("a", "<i4")])
+        root.create_array("text", data=np.array(["of", "any", "length"], dtype=np.dtypes.StringDType()), compressors=None)
+        if version == 2:
+            root.create_array("odd", shape=(3,), chunks=(3,), dtype="<i4", filters=[numcodecs.Quantize(3, "<f4")], compressors=None)
+
+    with h5py.File(os.path.join(folder, "mixed.h5"), "w") as file:
+        file.attrs["title"], file.attrs["missing"], file.attrs["grid"] = "mixed", np.nan, [[1, 2], [3, 4]]
+        file.attrs["root"] = file.ref
+        temp = file.create_dataset("temp", data=numbers("<i4", (4, 6)), chunks=(2, 6))
+        temp.attrs["units"] = "K"
+        file["time"], file["lat"] = numbers("<f4", (4,)), numbers("<f4", (6,))
+        for n, name in enumerate(["time", "lat"]):
+            file[name].make_scale()
+            temp.dims[n].attach_scale(file[name])
+        deep = file.create_group("deep/er")
+        deep.attrs["institution"] = "here"
+        deep["x"] = numbers("<f8", (5,))
+        deep["x"].dims[0].label = "step"
+        file["again"] = file["/"]
+        # Not read.
+        file.create_dataset("text", data=["of", "any", "length"], dtype=h5py.string_dtype())
+        file.create_dataset("odd", data=numbers("<i4", (30,)), chunks=(30,), compression="lzf")
+        file["nothing"] = h5py.Empty("f4")
+        file["elsewhere"] = h5py.ExternalLink("other.h5", "/x")
+        file["references"] = np.array([file.ref], dtype=h5py.ref_dtype)
+
+    with netCDF4.Dataset(os.path.join(folder, "mixed.nc"), "w") as file:
+        file.title = "mixed"
+        # More attributes than a group of a store has room for.
+        file.setncatts({f"attribute_{n:02}": n for n in range(20)} | {"a_name_of_more_than_thirty_one_letters": "long"})
+        file.createDimension("time", 4)
+        file.createDimension("lat", 6)
+        file.createVariable("lat", "f4", ("lat",))[:] = numbers("<f4", (6,))
+        run = file.createGroup("run")
+        run.institution = "here"
+        temp = run.createVariable("temp", "i4", ("time", "lat"))
+        temp.units = "K"
+        temp[:] = numbers("<i4", (4, 6))
+
+
+{"zarr": write_zarr, "hdf5": write_hdf5, "mixed": write_mixed}[what]()

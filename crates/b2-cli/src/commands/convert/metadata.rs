@@ -192,6 +192,28 @@ impl Metadata {
     }
 }
 
+/// Attributes of another format as a frame or a group of a store has room for them: those for which
+/// there is none, or whose names are too long, become one object.
+pub(super) fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
+    let fits = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
+    if attrs.len() <= MAX_ATTRIBUTES && attrs.keys().all(fits) {
+        return attrs;
+    }
+    let (mut kept, mut others) = (Map::new(), Map::new());
+    for (name, value) in attrs {
+        let has_room = kept.len() < MAX_ATTRIBUTES.saturating_sub(1) && name != OTHERS;
+        let map = if has_room && fits(&name) { &mut kept } else { &mut others };
+        map.insert(name, value);
+    }
+    kept.insert(OTHERS.to_owned(), Value::Object(others));
+    kept
+}
+
+/// Attributes that have a name of their own: a frame has room for 16, of which one is the seal.
+const MAX_ATTRIBUTES: usize = 15;
+/// The name of the object with the other attributes.
+const OTHERS: &str = "attrs";
+
 /// Can these be metalayers?
 fn is_layers(value: &Value) -> bool {
     value.as_object().is_some_and(|map| map.keys().all(|name| (1..=MAX_NAME).contains(&name.len())))
@@ -261,6 +283,22 @@ mod tests {
             assert_eq!(names, [BLOSCPACK]);
             assert_eq!(Metadata::of_frame(&schunk).unwrap().json, Some(value));
         }
+    }
+
+    #[test]
+    fn attributes_without_room_become_one_object() {
+        let named = |names: &[String]| -> Map<String, Value> {
+            names.iter().map(|name| (name.clone(), json!(name))).collect()
+        };
+        let names: Vec<String> = (0..20).map(|n| format!("a{n:02}")).collect();
+        let long = "x".repeat(MAX_NAME + 1);
+        assert_eq!(within_limits(named(&names[..15])), named(&names[..15]));
+        let kept = within_limits(named(&names));
+        assert_eq!((kept.len(), &kept["a13"]), (15, &json!("a13")));
+        assert_eq!(kept[OTHERS], Value::Object(named(&names[14..])));
+        let kept = within_limits(named(&[long.clone(), "b".to_owned(), OTHERS.to_owned()]));
+        assert_eq!(kept[OTHERS], Value::Object(named(&[long, OTHERS.to_owned()])));
+        assert_eq!((kept.len(), &kept["b"]), (2, &json!("b")));
     }
 
     #[test]

@@ -12,7 +12,10 @@ use blosc_dtype::{
 use blosc_io::{FileStore, ReadAt};
 use bloscpack::numpy::{ArrayInfo, Order};
 
-use super::{head, metadata::Metadata};
+use super::{
+    head,
+    metadata::{Metadata, within_limits},
+};
 use crate::{
     console::Console,
     error::{Doing, Error, Result, message},
@@ -249,8 +252,18 @@ impl Source {
             Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
             Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs_json()?)),
             Self::Object(Object::Table(rows)) => Ok(Metadata::of_attrs(rows.attributes()?)),
-            Self::Object(Object::Opened(array)) => Ok(Metadata::of_attrs(array.attributes())),
+            Self::Object(Object::Opened(array)) => {
+                Ok(Metadata::of_attrs(within_limits(array.attributes())))
+            }
             _ => Ok(Metadata::default()),
+        }
+    }
+
+    /// What its reader cannot give of its metadata.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        match self {
+            Self::Object(Object::Opened(array)) => array.lost(),
+            _ => vec![],
         }
     }
 

@@ -6,17 +6,22 @@ use b2store::{Store, StoreForm, StoreWriter, WriteOptions};
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{
     Convert, Work,
+    metadata::within_limits,
     source::{Items, Source},
 };
 use crate::{
     args::ConvertedFormat,
+    commands::meta,
     context::Context,
-    error::{Doing, Error, Result, message},
+    error::{Doing, Error, Result, chain, message},
+    exit::Code,
     formats::store,
-    inputs::{Origin, origin::Found},
+    inputs::{OpenedInput, Origin, origin::Found},
+    opener::Opened,
     output::{Staged, targets},
     render::{harmless, path_text, size},
 };
@@ -28,16 +33,21 @@ pub(super) struct StoreReport {
     path: String,
     output: String,
     nvalues: u64,
+    /// Inputs that are no values, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
 }
 
 impl StoreReport {
     /// Puts a store that was made in its place.
     fn of_made(made: Store, staged: Staged) -> Result<Self> {
-        let nvalues = made.keys().len() as u64;
+        // The attributes of a group are no value.
+        let values = made.keys().filter(|key| !key.ends_with("/__vlmeta__"));
+        let nvalues = values.count() as u64;
         drop(made);
         staged.commit(None)?;
-        let (path, output) = (String::new(), String::new());
-        Ok(Self { path, output, nvalues })
+        let (path, output, left_out) = (String::new(), String::new(), vec![]);
+        Ok(Self { path, output, nvalues, left_out })
     }
 
     /// Prints it.
@@ -70,33 +80,67 @@ impl Convert<'_> {
     }
 
     /// Makes a store of inputs with keys: a value or a table for each. Files of no format become
-    /// arrays of bytes.
-    pub(super) fn store_from(
-        self,
-        values: BTreeMap<String, Origin>,
-        to: &Path,
-    ) -> Result<StoreReport> {
+    /// arrays of bytes. What holds nothing that a store can hold is told and left out, which is the
+    /// exit code then.
+    pub(super) fn store_from(self, members: Members, name: &str, to: &Path) -> Result<()> {
         let Self { cx, format, .. } = self;
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
         let options = WriteOptions::default().form(form(format));
         let mut writer = StoreWriter::create_with(staged.path(), &options)?;
         // They hold the values until the store is written.
-        let mut stations = vec![];
-        for (key, origin) in values {
-            let named = |error: Error| match error.path() {
-                Some(_) => error,
-                None => Error::Input { file: origin.name(), error: Box::new(error) },
+        let (mut stations, mut left_out) = (vec![], vec![]);
+        for (key, value) in members.values {
+            let (name, added) = match value {
+                Ok(origin) => (origin.name(), self.add_value(&mut writer, &key, &origin)),
+                Err((name, error)) => (name, Err(error)),
             };
-            let source = self.open_or_bytes(&origin).map_err(named)?;
-            let (source, dropped) = super::without_objects(source, format)?;
-            let work = self.work(&origin, source, dropped);
-            let (done, station) = work.fill_store(&mut writer, Some(&key)).map_err(named)?;
-            for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
-                cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+            match added {
+                Ok(station) => stations.push(station),
+                Err(error) if is_no_value(&error) => {
+                    let text = format!("left out: {}", chain(&error));
+                    cx.console.warning(&name, &text);
+                    left_out.push(name);
+                }
+                Err(error) if error.path().is_some() => return Err(error),
+                Err(error) => return Err(Error::Input { file: name, error: Box::new(error) }),
             }
-            stations.push(station);
         }
-        StoreReport::of_made(writer.commit()?, staged)
+        if stations.is_empty() {
+            return Err(message::NOTHING_CONVERTED.error());
+        }
+        let lost = add_groups(&mut writer, members.groups)?;
+        for what in members.lost.iter().chain(&lost) {
+            cx.console.warning(name, &format!("left out: {what}"));
+        }
+        let is_all = left_out.is_empty() && members.lost.is_empty() && lost.is_empty();
+        left_out.extend(members.lost.into_iter().chain(lost));
+        let report = StoreReport::of_made(writer.commit()?, staged)?;
+        StoreReport { left_out, ..report }.print(cx, name, to)?;
+        if is_all { Ok(()) } else { Err(Error::Reported { code: Code::Foreign }) }
+    }
+
+    /// Adds an input to a store. What comes back holds the value until the store is written.
+    fn add_value(
+        self,
+        writer: &mut StoreWriter,
+        key: &str,
+        origin: &Origin,
+    ) -> Result<Option<Staged>> {
+        let (source, dropped) = super::without_objects(self.open_or_bytes(origin)?, self.format)?;
+        let work = self.work(origin, source, dropped);
+        let (done, station) = match work.fill_store(writer, Some(key)) {
+            Ok(filled) => filled,
+            Err(error) => {
+                // A table that has begun is no part of the store.
+                let _was_there = writer.remove(key);
+                return Err(error);
+            }
+        };
+        for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
+            let text = format!("no room for {what} in a store");
+            self.cx.console.warning(&origin.name(), &text);
+        }
+        Ok(station)
     }
 
     /// What a file holds, or else its bytes.
@@ -113,40 +157,113 @@ impl Convert<'_> {
     }
 }
 
-/// The arrays of a group, and the keys that they get: their paths in the group.
-pub(super) fn keyed_arrays(cx: &Context, group: &Origin) -> Result<BTreeMap<String, Origin>> {
-    let mut keyed = BTreeMap::new();
-    for found in cx.expand_groups(vec![Ok(group.clone())]) {
-        let array = found.map_err(|(_, error)| error)?;
-        let name = array.name();
-        let key = name.rsplit_once("::").map_or(name.as_str(), |(_, key)| key);
-        keyed.insert(format!("/{}", key.trim_start_matches('/')), array);
+/// What becomes a store.
+#[derive(Default)]
+pub(super) struct Members {
+    /// The inputs by their keys, also those that do not open.
+    values: BTreeMap<String, Found>,
+    /// Attributes of groups by their keys.
+    groups: Vec<(String, Map<String, Value>)>,
+    /// Attributes that are not read.
+    lost: Vec<String>,
+}
+
+impl Members {
+    /// Adds another one below `key`.
+    fn extend(&mut self, key: &str, inner: Self) {
+        let below = |inner: &str| match inner {
+            "/" => key.to_owned(),
+            inner => format!("{key}{inner}"),
+        };
+        self.values.extend(inner.values.into_iter().map(|(inner, value)| (below(&inner), value)));
+        self.groups.extend(inner.groups.into_iter().map(|(inner, attrs)| (below(&inner), attrs)));
+        self.lost.extend(inner.lost);
     }
-    Ok(keyed)
+}
+
+/// Is this an input that holds nothing that a store can hold? Damage, refusals of the system and
+/// limits are no reason to leave something out.
+fn is_no_value(error: &Error) -> bool {
+    matches!(error.code(), Code::Foreign | Code::Usage)
+        || matches!(error, Error::Csv(_) | Error::Npy(_))
+}
+
+/// Gives groups their attributes, and says which have no room.
+fn add_groups(
+    writer: &mut StoreWriter,
+    groups: Vec<(String, Map<String, Value>)>,
+) -> Result<Vec<String>> {
+    let mut lost = vec![];
+    for (key, attrs) in groups {
+        for (name, value) in within_limits(attrs) {
+            let set = meta::store::set(writer, &key, &name, &value);
+            match set {
+                Ok(()) => {}
+                Err(error) if error.code() == Code::Usage => {
+                    lost.push(format!(
+                        "the attribute `{name}` of the group {key}: {}",
+                        chain(&error)
+                    ));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(lost)
+}
+
+/// The arrays of a group, and the keys that they get: their paths in the group.
+pub(super) fn keyed_arrays(cx: &Context, origin: &Origin) -> Result<Members> {
+    let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
+        return Err(message::NOTHING_CONVERTED.error());
+    };
+    let own = name.split_once("::").map_or("", |(_, key)| key.trim_end_matches('/'));
+    let key_of = |name: &str| {
+        let path = name.rsplit_once("::").map_or(name, |(_, key)| key);
+        format!("/{}", path.strip_prefix(own).unwrap_or(path).trim_start_matches('/'))
+    };
+    let keys = group.members.iter().map(|name| key_of(name));
+    let values = keys.zip(cx.expand_groups(vec![Ok(origin.clone())])).collect();
+    let inner = group.groups.iter().map(|(path, attrs)| (path.clone(), attrs.clone()));
+    let groups =
+        core::iter::once(("/".to_owned(), group.attributes.clone())).chain(inner).collect();
+    Ok(Members { values, groups, lost: group.lost.clone() })
 }
 
 /// The files of a folder, and the keys that they get: their paths without the suffixes of formats.
-pub(super) fn keyed_files(folder: &Path, files: Vec<Found>) -> Result<BTreeMap<String, Origin>> {
-    let mut keyed = BTreeMap::new();
-    for found in files {
-        let origin = found.map_err(|(_, error)| error)?;
-        let Some(path) = origin.path() else { continue };
-        let inner = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+pub(super) fn keyed_files(cx: &Context, folder: &Path, files: Vec<Found>) -> Result<Members> {
+    let mut members = Members::default();
+    let whole = cx.keep_whole(files, [folder]);
+    for found in whole {
+        let path = match &found {
+            Ok(Origin::File { path, .. }) => path.clone(),
+            Ok(origin) => origin.name().into(),
+            Err((name, _)) => name.into(),
+        };
+        let inner = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let suffixes = targets::FRAME_SUFFIXES.iter().chain(&[".npy", ".csv", ".parquet"]);
         let stem = { suffixes }.find_map(|suffix| inner.strip_suffix(suffix));
         let key = format!("/{}", stem.unwrap_or(&inner));
-        let path = path.to_owned();
-        if keyed.insert(key.clone(), origin).is_some() {
+        let prefix = format!("{key}/");
+        let is_group = found.as_ref().is_ok_and(Origin::is_group);
+        let is_taken = |known: &String| *known == key || is_group && known.starts_with(&prefix);
+        if members.values.keys().any(is_taken) {
             return Err(message::TWO_FILES_OF_A_KEY.of_input(&path, harmless(&key)));
         }
+        match found {
+            Ok(group) if group.is_group() => members.extend(&key, keyed_arrays(cx, &group)?),
+            // The system refused.
+            Err((_, error)) if !is_no_value(&error) => return Err(error),
+            value => drop(members.values.insert(key, value)),
+        }
     }
-    Ok(keyed)
+    Ok(members)
 }
 
 impl Work<'_> {
     /// What is lost of the rows of a table of a store in this format.
     pub(super) fn lost_of_rows(&self) -> Result<Vec<String>> {
-        let Some(rows) = self.source.rows() else { return Ok(vec![]) };
+        let Some(rows) = self.source.rows() else { return Ok(self.source.lost()) };
         let mut lost = vec![];
         let computed = rows.table().schema().computed.iter();
         let keeps_cells = matches!(

@@ -1,5 +1,7 @@
 //! `b2 info` on arrays of other formats.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,6 +13,7 @@ use crate::{
     formats::opened_array,
     opener::{OpenedArray, OpenedGroup},
     render::size,
+    report::info::title,
 };
 
 /// An array of another format.
@@ -31,6 +34,9 @@ struct OpenedReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cratio: Option<f64>,
     attrs: Map<String, Value>,
+    /// Attributes that are not read.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lost: Vec<String>,
 }
 
 /// Describes an array.
@@ -47,6 +53,7 @@ pub(super) fn run(cx: &Context, name: &str, array: &dyn OpenedArray) -> Result<(
         cbytes,
         cratio: cbytes.and_then(|cbytes| size::cratio(nbytes, cbytes)),
         attrs: array.attributes(),
+        lost: array.lost(),
     };
     print_report(cx, &report, |console| text(&report, console), &[], || Ok(()))
 }
@@ -64,6 +71,7 @@ fn text(report: &OpenedReport<'_>, console: &Console) -> String {
         lines.add("pipeline", &report.pipeline);
     }
     lines.attrs(&report.attrs, console.verbose() > 0);
+    lines.notes(&not_read(&report.lost), &[]);
     lines.text
 }
 
@@ -75,6 +83,12 @@ struct GroupReport<'a> {
     format: &'static str,
     arrays: &'a [String],
     attrs: &'a Map<String, Value>,
+    /// The attributes of the groups in it, by their paths.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    groups: &'a BTreeMap<String, Map<String, Value>>,
+    /// Attributes that are not read.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lost: &'a [String],
 }
 
 /// Describes a group, without its arrays.
@@ -84,26 +98,20 @@ pub(super) fn group(cx: &Context, name: &str, group: &OpenedGroup) -> Result<()>
         format: group.format,
         arrays: &group.members,
         attrs: &group.attributes,
+        groups: &group.groups,
+        lost: &group.lost,
     };
     let text = |console: &Console| {
         let narrays = size::count(group.members.len() as u64);
         let what = format!("{} group, arrays: {narrays}", title(group.format));
         let mut lines = Lines::new(console, name, &what);
         lines.attrs(&group.attributes, console.verbose() > 0);
+        lines.notes(&not_read(&group.lost), &[]);
         lines.text
     };
     print_report(cx, &report, text, &[], || Ok(()))
 }
 
-/// A format as its own documents write it.
-fn title(format: &str) -> String {
-    match format {
-        "hdf5" => "HDF5".to_owned(),
-        _ => {
-            let mut letters = format.chars();
-            let first: Vec<char> =
-                letters.next().into_iter().flat_map(char::to_uppercase).collect();
-            first.into_iter().chain(letters).collect()
-        }
-    }
+fn not_read(lost: &[String]) -> Vec<String> {
+    lost.iter().map(|what| format!("{what} is not read")).collect()
 }

@@ -13,15 +13,16 @@ use crate::{
     inputs::{
         object::Object,
         object_reader::ObjectReader,
-        origin::{self, Origin},
+        origin::{self, OpenedInput, Origin},
         walk,
     },
+    opener::Opened,
     render::{
         escape::{harmless, name_text, path_text},
         size,
         text_table::{Align, pad},
     },
-    report::dtype_text,
+    report::{dtype_text, info::title},
 };
 
 /// A line of the tree, and those below it.
@@ -34,22 +35,34 @@ struct Node {
 
 /// Shows all inputs; those below the same directory together.
 pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
-    let mut roots: Vec<Node> = inputs
-        .files
-        .iter()
-        .filter(|path| is_walked(path))
-        .map(|path| Node::from_path(path))
-        .collect();
-    let tops: Vec<PathBuf> = inputs.files.iter().filter(|path| is_walked(path)).cloned().collect();
-    let mut code = cx.run_on_inputs(cx.find(inputs, &walk::ours), |origin| {
+    let found = cx.find(inputs, &walk::ours);
+    let is_group = |path: &Path| found.found.iter().flatten().any(|it| it.is_group_of(path));
+    let tops: Vec<PathBuf> =
+        inputs.files.iter().filter(|path| is_walked(path) && !is_group(path)).cloned().collect();
+    let mut roots: Vec<Node> = tops.iter().map(|path| Node::from_path(path)).collect();
+    let found = found.map(|found| cx.with_arrays(found));
+    let mut code = cx.run_on_inputs(found, |origin| {
         if cx.console.json() {
-            return cx.console.document(&super::row(cx, origin)?);
+            return match origin.is_group() {
+                true => Ok(()),
+                false => cx.console.document(&super::row(cx, origin)?),
+            };
+        }
+        if let Some(node) = Node::of_group(origin) {
+            roots.push(node);
+            return Ok(());
         }
         let node = node(cx, origin).map_err(|error| walk::as_damage(origin, error));
         let (node, failure) = match node {
             Err(error) if error.code() == Code::Data => (Node::damaged(origin), Some(error)),
             node => (node?, None),
         };
+        if let (Origin::Opened(input), Some(group)) = (origin, roots.last_mut())
+            && let Some(below) = group.below(&input.name)
+        {
+            group.insert_named(&below, node);
+            return failure.map_or(Ok(()), Err);
+        }
         let path = origin.path().unwrap_or(Path::new(""));
         match tops.iter().position(|top| path.starts_with(top)) {
             Some(n) => {
@@ -190,6 +203,28 @@ impl Node {
     /// A directory that was named.
     fn from_path(path: &Path) -> Self {
         Self { name: path_text(path), what: None, children: vec![] }
+    }
+
+    /// A group of arrays, which come next.
+    fn of_group(origin: &Origin) -> Option<Self> {
+        let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
+            return None;
+        };
+        let what = format!("{} group", title(group.format));
+        Some(Self { name: harmless(name), what: Some(what), children: vec![] })
+    }
+
+    /// The path of an array in this group, by its name: `b/c` of `x.h5::/a/b/c` in `x.h5::/a`.
+    fn below(&self, array: &str) -> Option<Vec<String>> {
+        let rest = array.strip_prefix(self.name.trim_end_matches('/'))?;
+        let rest = rest.strip_prefix("::").unwrap_or(rest).strip_prefix('/')?;
+        Some(rest.split('/').map(str::to_owned).collect())
+    }
+
+    /// Puts a node that has the last name of its path where that says.
+    fn insert_named(&mut self, path: &[String], node: Self) {
+        let name = path.last().cloned().unwrap_or_default();
+        self.insert(path, Self { name, ..node });
     }
 
     /// Puts a node where its path says; directories on the way are made.

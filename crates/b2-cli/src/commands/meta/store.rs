@@ -55,7 +55,7 @@ pub(super) fn change(
         for change in changes {
             match change {
                 Change::Set { name, value, .. } => {
-                    writer.set_attribute(key, name, &from_json(value)?)?;
+                    set(&mut writer, key, name, value)?;
                 }
                 Change::Delete { name, .. } => drop(writer.remove_attribute(key, name)?),
                 Change::Replace(new) => replace(&mut writer, key, new)?,
@@ -64,6 +64,16 @@ pub(super) fn change(
     }
     writer.commit()?;
     Ok(())
+}
+
+/// Sets an attribute of a group or a table.
+pub(in crate::commands) fn set(
+    writer: &mut StoreWriter,
+    key: &str,
+    name: &str,
+    value: &Json,
+) -> Result<()> {
+    Ok(writer.set_attribute(key, name, &from_json(value)?)?)
 }
 
 /// Gives an owner other attributes. Those that stay are not written anew, since JSON has no word
@@ -77,7 +87,7 @@ fn replace(writer: &mut StoreWriter, key: &str, new: &Json) -> Result<()> {
         writer.remove_attribute(key, name)?;
     }
     for (name, value) in new.iter().filter(|(name, value)| old.get(*name) != Some(*value)) {
-        writer.set_attribute(key, name, &from_json(value)?)?;
+        set(writer, key, name, value)?;
     }
     Ok(())
 }

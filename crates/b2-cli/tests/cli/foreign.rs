@@ -1,0 +1,126 @@
+//! Data of Zarr and HDF5, which this program does not read: named, and never taken for loose files.
+
+use std::fs;
+
+use crate::session::Dir;
+
+const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n and more";
+
+/// Data of both versions of Zarr, and of HDF5, each with what it is.
+fn data(dir: &Dir) -> [(&'static str, &'static str); 5] {
+    for (folder, file, metadata) in [
+        ("v2.zarr", ".zgroup", "{\"zarr_format\": 2}"),
+        ("v2.zarr/temp", ".zarray", "{\"zarr_format\": 2}"),
+        ("v3.zarr", "zarr.json", "{\"node_type\": \"group\"}"),
+        ("v3.zarr/temp", "zarr.json", "{\"node_type\": \"array\"}"),
+    ] {
+        fs::create_dir_all(dir.path(folder)).unwrap();
+        dir.write(&format!("{folder}/{file}"), metadata);
+    }
+    dir.write("v2.zarr/temp/0.0", b"a chunk").write("x.h5", HDF5);
+    [
+        ("v2.zarr", "a Zarr group"),
+        ("v2.zarr/temp", "a Zarr array"),
+        ("v3.zarr", "a Zarr group"),
+        ("v3.zarr/temp", "a Zarr array"),
+        ("x.h5", "an HDF5 file"),
+    ]
+}
+
+#[test]
+fn every_command_names_what_it_does_not_read_and_writes_nothing() {
+    let dir = Dir::new();
+    for (name, what) in data(&dir) {
+        let member = format!("{}::/temp", name.trim_end_matches("/temp"));
+        for line in [
+            format!("info {name}"),
+            format!("info {member}"),
+            format!("list {name}"),
+            format!("show {name}"),
+            format!("show {member}"),
+            format!("verify {name}"),
+            format!("convert {name} out.b2z"),
+            format!("convert {name} out.b2d"),
+            format!("convert {name} out.b2nd"),
+            format!("convert {name} out.npy"),
+            format!("convert {member} out.b2nd"),
+            format!("convert -r {name} --format b2frame --output-dir out"),
+            format!("pack {name}"),
+            format!("unpack {name} -o out"),
+            format!("recompress -C lz4 {name} -o out"),
+            format!("append {name} {name}"),
+            format!("meta get {name}"),
+            format!("meta get {member}"),
+            format!("diff {member} {member}"),
+            format!("stats {member}"),
+            format!("repack {name}"),
+        ] {
+            let run = dir.b2(&line);
+            assert_eq!(run.code, Some(4), "{line}: {}", run.stderr);
+            let what =
+                if line.contains("::") && what.contains("Zarr") { "a Zarr array" } else { what };
+            assert!(
+                run.stderr.contains(what) && run.stderr.contains("b2-full"),
+                "{line}: {}",
+                run.stderr
+            );
+        }
+    }
+    assert_eq!(dir.names(), ["v2.zarr", "v3.zarr", "x.h5"]);
+    // Both are bytes and files where that is asked for.
+    dir.b2("compress x.h5").ok();
+    assert_eq!(
+        dir.b2("show v2.zarr/temp/0.0 --dtype u1").ok().text(),
+        "[ 97  32  99 104 117 110 107]\n"
+    );
+}
+
+#[test]
+fn a_folder_becomes_a_store_without_what_is_no_value() {
+    let dir = Dir::new();
+    for (name, _) in data(&dir) {
+        let to = dir.path("folder").join(name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        match name {
+            "x.h5" => drop(fs::copy(dir.path(name), to).unwrap()),
+            name if name.ends_with("temp") => fs::rename(dir.path(name), to).unwrap(),
+            name => fs::create_dir_all(to).unwrap(),
+        }
+    }
+    for (name, metadata) in [("v2.zarr/.zgroup", "{}"), ("v3.zarr/zarr.json", "{}")] {
+        dir.write(&format!("folder/{name}"), metadata);
+    }
+    // An archive of others, an empty table, Python objects, and a file of no format.
+    dir.write("folder/a.docx", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
+        .write("folder/b.csv", "")
+        .write(
+            "folder/c.npy",
+            b"\x93NUMPY\x01\x00\x36\x00{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
+        )
+        .write("folder/d.txt", "text");
+    let run = dir.b2("convert folder out.b2z");
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    for (name, what) in [
+        ("v2.zarr", "left out: a Zarr group"),
+        ("v3.zarr", "left out: a Zarr group"),
+        ("x.h5", "left out: an HDF5 file"),
+        ("a.docx", "left out: "),
+        ("b.csv", "left out: "),
+        ("c.npy", "left out: "),
+    ] {
+        let told =
+            run.stderr.lines().find(|line| line.contains(&format!("folder/{name}: warning")));
+        assert!(told.is_some_and(|line| line.contains(what)), "{name}: {}", run.stderr);
+    }
+    let store = b2store::Store::open(dir.path("out.b2z")).unwrap();
+    assert!(store.keys().eq(["/d.txt"]));
+    // Nothing is left.
+    fs::remove_file(dir.path("folder/d.txt")).unwrap();
+    let run = dir.b2("convert folder none.b2z");
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("nothing was written") && !dir.path("none.b2z").exists(),
+        "{}",
+        run.stderr
+    );
+}

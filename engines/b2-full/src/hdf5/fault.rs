@@ -1,0 +1,62 @@
+//! What the reader says, by who has to act: an unknown format is no damage, and neither is the
+//! system's fault.
+
+use core::fmt;
+use std::io;
+
+use hdf5_blosc::datatype::TypeError;
+use hdf5_reader::error::Error;
+
+pub(super) fn invalid(error: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+}
+
+pub(super) fn unsupported(error: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, error.to_string())
+}
+
+pub(super) fn of_type(error: TypeError) -> io::Error {
+    match error {
+        TypeError::Unsupported(_) => unsupported(error),
+        _ => invalid(error),
+    }
+}
+
+pub(super) fn of_reader(error: Error) -> io::Error {
+    let kind = match within(&error) {
+        Error::Io(inner) => inner.kind(),
+        inner if is_unsupported(inner) => io::ErrorKind::Unsupported,
+        _ => io::ErrorKind::InvalidData,
+    };
+    io::Error::new(kind, error.to_string())
+}
+
+/// The error without the path that it is about.
+fn within(error: &Error) -> &Error {
+    match error {
+        Error::Context { source, .. } => within(source),
+        error => error,
+    }
+}
+
+/// Whether there is nothing of that name.
+pub(super) fn is_missing(error: &Error) -> bool {
+    matches!(within(error), Error::DatasetNotFound(_) | Error::GroupNotFound(_))
+}
+
+fn is_unsupported(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::UnsupportedSuperblockVersion(_)
+            | Error::UnsupportedDatatypeClass(_)
+            | Error::UnsupportedLayoutClass(_)
+            | Error::UnsupportedLayoutVersion(_)
+            | Error::UnsupportedLinkType(_)
+            | Error::UnsupportedChunkIndexType(_)
+            | Error::UnsupportedOffsetSize(_)
+            | Error::UnsupportedLengthSize(_)
+            | Error::UnsupportedFilter(_)
+            | Error::UnsupportedEncoding(_)
+            | Error::ResourceLimit(_)
+    )
+}

@@ -1,0 +1,60 @@
+//! The filters of a data set, which are known before a chunk is read.
+
+use std::io;
+
+use hdf5_reader::Dataset;
+use hdf5_reader::group::Group;
+use hdf5_reader::messages::HdfMessage;
+use hdf5_reader::object_header::ObjectHeader;
+
+use super::fault::{of_reader, unsupported};
+
+/// Largest object header (bytes).
+const MAX_HEADER_NBYTES: usize = 64 << 20;
+
+/// The filters that are read, and others by the names that they have.
+const FILTERS: [(u16, &str, bool); 14] = [
+    (1, "deflate", true),
+    (2, "shuffle", true),
+    (3, "fletcher32", true),
+    (4, "szip", true),
+    (5, "nbit", true),
+    (6, "scaleoffset", true),
+    (hdf5_blosc::FILTER_BLOSC, "blosc", true),
+    (hdf5_blosc::FILTER_BLOSC2, "blosc2", true),
+    (307, "bzip2", false),
+    (32000, "lzf", false),
+    (32004, "lz4", false),
+    (32008, "bitshuffle", false),
+    (32013, "zfp", false),
+    (32015, "zstd", false),
+];
+
+/// The filters in the order of writing, as `info` shows them.
+///
+/// # Errors
+///
+/// One that is not read.
+pub(super) fn pipeline(root: &Group, dataset: &Dataset) -> io::Result<String> {
+    let header = ObjectHeader::parse_at_storage_with_limit(
+        root.storage(),
+        dataset.address(),
+        root.offset_size(),
+        root.length_size(),
+        MAX_HEADER_NBYTES,
+    );
+    let messages = header.map_err(of_reader)?.messages;
+    let filters = messages.iter().find_map(|message| match message {
+        HdfMessage::FilterPipeline(pipeline) => Some(&pipeline.filters),
+        _ => None,
+    });
+    let name = |id: u16| match FILTERS.iter().find(|(known, ..)| *known == id) {
+        Some((_, name, true)) => Ok(*name),
+        Some((_, name, false)) => {
+            Err(unsupported(format!("the filter {name} ({id}), which is not read")))
+        }
+        None => Err(unsupported(format!("the filter {id}, which is not read"))),
+    };
+    let names = filters.into_iter().flatten().map(|filter| name(filter.id));
+    Ok(names.collect::<io::Result<Vec<_>>>()?.join(" -> "))
+}

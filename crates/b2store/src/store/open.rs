@@ -250,7 +250,9 @@ impl Store {
             let columns = format!("{root}/_cols/");
             let next = inner.locations.range(columns.clone()..).next();
             let has_columns = next.is_some_and(|(key, _)| key.starts_with(&columns));
-            if has_columns && !tables.contains(key) {
+            // A manifest of another kind is that of another program.
+            let is_gone = !inner.locations.contains_key(&format!("{root}/_meta"));
+            if has_columns && is_gone {
                 inner.notes.push(Note::NoManifest { key: key.to_owned() });
             }
         }

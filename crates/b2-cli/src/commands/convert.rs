@@ -381,6 +381,7 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
     if is_csv || args.from == Some(TextFormat::Csv) {
         return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
     }
+    foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     Items::in_file(store, |len| {
         let header = |dtype: &Dtype| {

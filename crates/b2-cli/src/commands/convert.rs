@@ -244,6 +244,7 @@ impl<'a> Convert<'a> {
         let lies_here =
             |path: &&Path| remote::kind_of(path).is_none() && !origin::is_sparse_frame(path);
         if let Some(path) = origin.path().filter(lies_here) {
+            foreign::check_name(path)?;
             raw_data::check_kind(path, output)?;
         }
         let target = targets.next(origin, Naming::Replace(format.suffix()))?;

@@ -295,10 +295,7 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     if path.is_dir() || is_stream(path) || origin::is_ours(path) {
         return Ok(None);
     }
-    // `FILE::/key` of another format is no name of a file.
-    if let Some(error) = foreign::refusal(path).filter(|_| !path.exists()) {
-        return Err(error);
-    }
+    foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     Items::in_file(store, |len| bytes_of(len).map(Some))
 }

@@ -276,6 +276,7 @@ impl<'a> Convert<'a> {
         let lies_here =
             |path: &&Path| remote::kind_of(path).is_none() && !origin::is_sparse_frame(path);
         if let Some(path) = origin.path().filter(lies_here) {
+            foreign::check_name(path)?;
             raw_data::check_kind(path, output)?;
         }
         let target = targets.next(origin, Naming::Replace(format.suffix()))?;
@@ -421,6 +422,7 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
     if is_csv || args.from == Some(TextFormat::Csv) {
         return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
     }
+    foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     Items::in_file(store, |len| {
         let header = |dtype: &Dtype| {

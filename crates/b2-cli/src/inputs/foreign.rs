@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::error::{Error, message};
+use crate::error::{Error, Result, message};
 
 /// How a file of HDF5 begins.
 const HDF5_MAGIC: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
@@ -47,6 +47,11 @@ pub(crate) fn refusal(path: &Path) -> Option<Error> {
         let (file, _) = path.to_str()?.split_once("::").filter(|_| !path.exists())?;
         refuse(Path::new(file))
     })
+}
+
+/// Refuses `FILE::/key` of such a file, which is no name of a file.
+pub(crate) fn check_name(path: &Path) -> Result<()> {
+    refusal(path).filter(|_| !path.exists()).map_or(Ok(()), Err)
 }
 
 /// The outermost data of such a format that `path`, in one of the folders `roots`, belongs to.

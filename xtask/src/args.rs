@@ -48,7 +48,6 @@ impl Args {
     }
 
     /// What nobody took, for another program.
-    #[cfg(not(feature = "commands"))]
     pub(crate) fn into_words(self) -> Vec<String> {
         self.words
     }

@@ -19,7 +19,7 @@ use crate::{
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "wasm32-wasip1"];
 
 /// Crates with programs or heavy optional dependencies, which are checked for this machine only.
-const HOST_ONLY: [&str; 1] = ["b2-cli"];
+const HOST_ONLY: [&str; 2] = ["b2-cli", "blpk"];
 
 #[derive(Deserialize)]
 struct Metadata {

@@ -16,7 +16,7 @@ use std::{
 
 use crate::{
     args::Args,
-    failure::{Context, Result, fail},
+    failure::{Context, Result},
     workspace,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let target: Option<String> = args.option("--target")?;
     let features: Option<String> = args.option("--features")?;
     args.finish()?;
-    let (host, installed) = (host()?, installed_targets());
+    let (host, installed) = (workspace::host()?, installed_targets());
     let target = match target {
         Some(target) => target,
         None if host.ends_with("linux-gnu") && installed.iter().any(|it| it == STATIC_TARGET) => {
@@ -88,11 +88,20 @@ fn build_with_parquet_if_small(target: &str, commit: &str, date: &str) -> Result
 /// Builds both programs without symbols, and returns the folder that they are in.
 fn build(target: &str, features: &str, commit: &str, date: &str) -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
-    cargo.args(["build", "--release", "--package", "b2-cli", "--bins", "--target", target]);
+    cargo.args([
+        "build",
+        "--release",
+        "--package",
+        "b2-cli",
+        "--package",
+        "blpk",
+        "--bins",
+        "--target",
+        target,
+    ]);
     if !features.is_empty() {
         cargo.args(["--features", features]);
     }
-    cargo.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     cargo.env("B2_COMMIT", commit).env("B2_DATE", date);
     workspace::run(&mut cargo)?;
     Ok(workspace::target().join(target).join("release"))
@@ -161,12 +170,6 @@ fn report(folder: &Path, archive: &Path) -> Result<()> {
     }
     println!("{}   {} bytes", workspace::relative(archive), fs::metadata(archive)?.len());
     Ok(())
-}
-
-fn host() -> Result<String> {
-    let said = text(Command::new("rustc").arg("-vV"))?;
-    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map_or_else(|| fail("rustc -vV names no host"), |host| Ok(host.to_owned()))
 }
 
 /// The targets of rustup; none without rustup.

@@ -17,6 +17,7 @@ mod damage;
 mod dist;
 mod docs;
 mod emulate;
+mod engines;
 mod failure;
 mod fixtures;
 mod fuzz;
@@ -28,6 +29,7 @@ mod mutate;
 mod programs;
 mod same_bytes;
 mod script;
+mod stages;
 mod venv;
 mod workspace;
 
@@ -59,6 +61,11 @@ const TASKS: &[Task] = &[
         run: builds::run,
         help: "check every feature of the published crates, and other targets [--only features|targets]",
     },
+    Task {
+        name: "check",
+        run: stages::check,
+        help: "before a commit: format, invariants, tests, lints",
+    },
     Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
     Task {
         name: "contend",
@@ -89,6 +96,11 @@ const TASKS: &[Task] = &[
         name: "emulate",
         run: emulate::run,
         help: "run the tests of the libraries on 64-bit Arm, by QEMU [--only PACKAGE]",
+    },
+    Task {
+        name: "engines",
+        run: engines::run,
+        help: "the joins with engines: install the S3 of their tests, ask other programs [emulator|oracles]",
     },
     Task {
         name: "fixtures",
@@ -124,6 +136,16 @@ const TASKS: &[Task] = &[
         name: "same-bytes",
         run: same_bytes::run,
         help: "compare what two builds of b2 write --before B2 [--after B2]",
+    },
+    Task {
+        name: "stages",
+        run: stages::run,
+        help: "all that is asked of a change, and a table of times [--tier check|change|night] [--only STAGE] [--list]",
+    },
+    Task {
+        name: "timed",
+        run: stages::times::run,
+        help: "run a program of tests and note the time of each PROGRAM [ARGUMENTS]",
     },
 ];
 

@@ -36,6 +36,22 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
+/// The cargo for the workspace of the engines, which is built beside the other.
+pub(crate) fn engines(task: &str) -> Command {
+    let mut cargo = cargo();
+    cargo.args([task, "--manifest-path", "engines/Cargo.toml"]);
+    cargo.env("CARGO_TARGET_DIR", target().join("engines"));
+    cargo
+}
+
+/// The target of programs for this machine.
+pub(crate) fn host() -> Result<String> {
+    let said = output(Command::new("rustc").arg("-vV"))?;
+    let said = String::from_utf8_lossy(&said);
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map_or_else(|| fail("rustc -vV names no host"), |host| Ok(host.to_owned()))
+}
+
 /// Runs `command` to its end with our own output; its failure is ours.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().at(describe(command))?;

@@ -135,26 +135,26 @@ impl Context {
             match path.and_then(|path| foreign::whole_of(path, roots.clone())) {
                 None => kept.push(input),
                 Some(whole) if is_there(&kept, &whole) => {}
-                Some(whole) => kept.push(self.whole(&whole)),
+                Some(whole) => self.push_whole(&whole, &mut kept),
             }
         }
         // Perhaps nothing in it is an input.
         for root in roots {
             if root.is_dir() && foreign::kind_of(root).is_some() && !is_there(&kept, root) {
-                kept.push(self.whole(root));
+                self.push_whole(root, &mut kept);
             }
         }
         kept
     }
 
-    /// What one of the openers opens, or the error that none does.
-    fn whole(&self, path: &Path) -> Found {
+    /// Adds data that one of the openers opens, or the error that none does.
+    fn push_whole(&self, path: &Path, inputs: &mut Vec<Found>) {
         let opened = origin::open_by(&self.openers, path).and_then(|opened| {
             let refused =
                 || foreign::refusal(path).map_or_else(|| Ok(Origin::from_word(path)), Err);
             opened.map_or_else(refused, Ok)
         });
-        opened.map_err(|error| (path_text(path), error))
+        inputs.push(opened.map_err(|error| (path_text(path), error)));
     }
 
     /// The arrays of a group instead of it.

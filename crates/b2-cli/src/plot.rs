@@ -10,6 +10,7 @@
 pub(crate) mod axis;
 pub(crate) mod color;
 pub(crate) mod draw;
+mod png;
 pub(crate) mod raster;
 pub(crate) mod reduce;
 pub(crate) mod svg;

@@ -78,7 +78,7 @@ fn a_bad_block_ends_it_at_the_same_place() {
             assert!(expected.is_err() || found == whole);
             let report = schunk.verify(&VerifyOptions::default().budget(options(threads)), |_| {});
             // Data that decode are noticed by the body sum, which names no chunk.
-            let is_named = matches!(&expected, Err(b2frame::Error::Chunk { .. }));
+            let is_named = matches!(&expected, Err(Error::Chunk { .. }));
             assert_eq!((report.nbad, report.nchunks), (u64::from(is_named), 1));
             assert_eq!(report.is_ok(), expected.is_ok());
         }

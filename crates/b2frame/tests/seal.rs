@@ -399,7 +399,7 @@ fn verifying_reads_each_chunk_once() {
         let path = dir.path().join("f.b2frame");
         std::fs::write(&path, &frame).unwrap();
         let file = blosc_io::FileStore::open(&path).unwrap();
-        let store = std::sync::Arc::new(blosc_io::testing::CountingStore::new(file));
+        let store = Arc::new(blosc_io::testing::CountingStore::new(file));
         let schunk = SChunk::from_store(store.clone()).unwrap();
         store.reset();
         let report = schunk.verify(&VerifyOptions::default(), |_| {});
@@ -439,7 +439,7 @@ const WAYS: [(&str, ReadAll); 7] = [
 ];
 
 #[test]
-fn whoever_reads_all_is_told_of_every_damaged_byte() {
+fn every_way_to_read_all_tells_of_damage() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f.b2frame");
     for checksums in BOTH {

@@ -424,7 +424,7 @@ fn processes_take_turns() {
         create(&path, is_sparse);
         let child = |is_meta: bool| {
             let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", "in_another_process"]).env(CHILD, &path);
+            command.args(["--exact", "sharing::in_another_process"]).env(CHILD, &path);
             if is_meta {
                 command.env("B2FRAME_SHARING_META", "1");
             }

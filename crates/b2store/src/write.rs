@@ -602,7 +602,8 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// As [`Store::check`]; as [`create_with`](Self::create_with) and [`open_with`](Self::open_with).
+    /// As [`Store::check`], [`create_with`](Self::create_with) and
+    /// [`open_with`](Self::open_with).
     pub fn copy(from: &Store, to: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let mut writer = Self::create_with(to, options)?;
         writer.copy_all(from)?;

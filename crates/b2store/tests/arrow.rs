@@ -1,7 +1,6 @@
 //! Tables as record batches: the samples are what their sidecars say, in batches of any size.
 
-#[path = "sidecar/values.rs"]
-mod sidecar;
+use crate::sidecar;
 
 use std::sync::Arc;
 

@@ -2,8 +2,7 @@
 //! test: the samples that break it are refused when the store is opened, or when the part that is
 //! damaged is read, and those that are only unusual are read as a whole.
 
-#[path = "sidecar/values.rs"]
-mod sidecar;
+use crate::sidecar;
 
 use b2frame::SChunk;
 use b2frame::nd::Selection;

@@ -1,7 +1,6 @@
 //! The malformed samples: what `malformed.json` asks of a reader, case by case.
 
-#[path = "sidecar/values.rs"]
-mod sidecar;
+use crate::sidecar;
 
 use b2store::{
     ColumnKind, ColumnValues, Content, Error, Location, NewColumn, Note, Store, StoreWriter, Table,

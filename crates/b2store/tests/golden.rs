@@ -1,8 +1,7 @@
 //! The samples of python-blosc2, five releases of it, are what their sidecars say. Numbers are
 //! those of the test cases of the specification.
 
-#[path = "sidecar/values.rs"]
-mod sidecar;
+use crate::sidecar;
 
 use b2store::{Content, Error, Location, Store, StoreKind, Value};
 use serde_json::json;

@@ -81,8 +81,8 @@ pub struct CArrayWriter {
     sums: Option<Sums>,
     /// Whether the sums on disk are not these.
     sums_changed: bool,
-    /// Whether the sums on disk go with the next flush: the partial chunk did not match its own, and
-    /// goes into a new one all the same.
+    /// Whether the next flush removes the sums on disk: the partial chunk did not match its own,
+    /// and is written anew all the same.
     drops_sums: bool,
     /// None of a column, as the table is locked.
     lock: Option<Box<dyn TreeLock>>,

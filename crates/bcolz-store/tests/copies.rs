@@ -1,7 +1,6 @@
 //! Data sets copied with all that belongs to them, and rows that are read one by one.
 
-#[path = "support/tree.rs"]
-mod tree;
+use crate::tree;
 
 use core::time::Duration;
 use std::fs::File;

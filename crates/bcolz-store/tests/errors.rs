@@ -1,8 +1,7 @@
 //! Data sets that must be refused, each for the right reason; and one case for each check of the
 //! format document.
 
-#[path = "support/tree.rs"]
-mod tree;
+use crate::tree;
 
 use std::collections::BTreeMap;
 use std::io;

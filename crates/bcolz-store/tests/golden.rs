@@ -1,7 +1,6 @@
 //! Data sets of every release and of every kind, against what they are known to hold.
 
-#[path = "support/tree.rs"]
-mod tree;
+use crate::tree;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,7 +1,6 @@
 //! Defects that were found, each with its smallest input.
 
-#[path = "support/arrays.rs"]
-mod arrays;
+use crate::arrays;
 
 use bcolz_store::{
     OpenOptions,

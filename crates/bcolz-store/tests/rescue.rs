@@ -1,10 +1,8 @@
 //! What can be saved of damaged data sets: everything can be read afterwards, and what is gone is
 //! told.
 
-#[path = "support/arrays.rs"]
-mod arrays;
-#[path = "support/tree.rs"]
-mod tree;
+use crate::arrays;
+use crate::tree;
 
 use std::sync::Arc;
 

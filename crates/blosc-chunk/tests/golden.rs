@@ -1,8 +1,7 @@
 //! Chunks with known content: made by hand for one rule each, or written by C-Blosc and C-Blosc2,
 //! which read the same content.
 
-#[path = "support/text.rs"]
-mod text;
+use crate::text;
 
 use core::num::NonZeroUsize;
 

@@ -1,7 +1,6 @@
 //! Reading less than a whole chunk: items, chosen blocks, and parts fetched from elsewhere.
 
-#[path = "support/text.rs"]
-mod text;
+use crate::text;
 
 use core::ops::Range;
 use core::slice;

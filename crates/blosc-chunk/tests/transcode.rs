@@ -1,7 +1,6 @@
 //! Chunks for other readers without decoding: the same data, or a refusal.
 
-#[path = "support/text.rs"]
-mod text;
+use crate::text;
 
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, Kind, Pipeline, Special, SplitMode,

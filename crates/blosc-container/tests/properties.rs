@@ -213,7 +213,7 @@ fn a_store_that_ends_early_is_an_io_error() {
     assert!(matches!(error, ReadError::Io { at, .. } if at > 100_000), "{error:?}");
 }
 
-mod properties {
+mod random_data {
     use proptest::prelude::*;
 
     use super::*;

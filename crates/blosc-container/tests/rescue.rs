@@ -79,6 +79,7 @@ fn sound_chunks_are_complete_and_come_back() {
 
 #[test]
 fn a_cut_at_any_byte_leaves_the_blocks_before_it() {
+    let data = data();
     for (name, chunk) in samples() {
         let extents = extents(&chunk);
         for len in ChunkHeader::parse(&chunk).unwrap().header_len()..chunk.len() {
@@ -89,7 +90,7 @@ fn a_cut_at_any_byte_leaves_the_blocks_before_it() {
                 let is_whole = extent.end <= len;
                 let state = if is_whole { ChunkState::Good } else { ChunkState::Lost };
                 assert_eq!(found.blocks[nblock], state, "{name} {len} {nblock}");
-                let expected = &data()[range.clone()];
+                let expected = &data[range.clone()];
                 let zeros = vec![0; range.len()];
                 assert!(found.data()[range] == if is_whole { expected } else { &zeros }[..]);
             }

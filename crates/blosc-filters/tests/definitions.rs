@@ -3,8 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-#[path = "support/definition.rs"]
-mod definition;
+use crate::definition;
 
 use blosc_filters::{
     BitshuffleRule, BlockGeometry, Error, FilterCx, FilterId, Param, Pipeline, Reference, Registry,

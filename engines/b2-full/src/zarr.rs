@@ -142,8 +142,8 @@ fn group_of(root: &str, key: &str, folder: &Path) -> io::Result<OpenedGroup> {
     Ok(found)
 }
 
-/// Adds what is in a folder. An array is known by its metadata alone, so that one that does not open
-/// hides no other.
+/// Adds what is in a folder. An array is known by its metadata alone, so that one that does not
+/// open hides no other.
 fn collect(
     own: &str,
     path: &str,

@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("b2store", &["b2frame", "blosc-container", "blosc-chunk", "blosc-dtype", "blosc-io"]),
     ("bloscpack", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
     ("bcolz-store", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
+    ("blpk", &["b2-cli"]),
     (
         "b2-cli",
         &[

@@ -73,7 +73,7 @@ pub(crate) struct LimitArgs {
 /// Checksums that do not match.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct CheckArgs {
-    /// Go on where data do not match their checksum, with a warning; new files get no checksums
+    /// Go on where data do not match their checksum, with a warning; what is made of them shows it
     #[arg(long, help_heading = "Limits")]
     pub(crate) no_check: bool,
 }

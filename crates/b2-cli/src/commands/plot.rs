@@ -27,7 +27,7 @@ use crate::{
         slice,
     },
     context::Context,
-    error::{Error, Result, message},
+    error::{Result, message},
     exit::Code,
     formats::store,
     inputs::{decoded::Guard, object::Object, origin::Origin, walk},
@@ -148,8 +148,7 @@ fn save(
     let drawn = Drawn::new(args, cx, origin, (room(width, 100), room(height, 90)))?;
     let canvas = draw::draw(&drawn.picture, width, height);
     let file = match format {
-        PictureFormat::Png => raster::png(&canvas)
-            .map_err(|error| Error::io(crate::error::Doing::Write)(std::io::Error::other(error)))?,
+        PictureFormat::Png => raster::png(&canvas),
         PictureFormat::Svg => svg::svg(&canvas).into_bytes(),
     };
     frames::write(cx, &args.outputs(), target, |sink| sink.write(&file))?;

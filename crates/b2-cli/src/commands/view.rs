@@ -3,25 +3,22 @@
 //! ```text
 //! keys --> State  what is looked at: member, pane, position
 //!            |    Opened: reads the items on the screen, and nothing else
-//!          draw   State to a frame of ratatui
+//!          draw   State to a Screen, whose lines go to the terminal where they changed
 //! ```
 
 mod draw;
 mod opened;
 mod picture;
+mod screen;
 mod state;
 
 use std::io::{self, IsTerminal as _};
 
-use ratatui::{
-    Terminal,
-    backend::CrosstermBackend,
-    crossterm::{
-        cursor::Show,
-        event::{self, Event, KeyEventKind},
-        execute,
-        terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
-    },
+use crossterm::{
+    cursor::{Hide, Show},
+    event::{self, Event, KeyEventKind},
+    execute,
+    terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
 
 use crate::{
@@ -32,6 +29,7 @@ use crate::{
     inputs::Origin,
 };
 
+use screen::Screen;
 use state::{Effect, State};
 
 /// Shows the input until the user ends.
@@ -53,10 +51,13 @@ fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut state = State::new(&silent, origin)?;
     let failed = Error::io(Doing::Stdout);
     let _screen = AlternateScreen::enter(cx).map_err(failed)?;
-    let mut terminal =
-        Terminal::new(CrosstermBackend::new(io::stdout())).map_err(Error::io(Doing::Stdout))?;
+    let mut shown = None;
     loop {
-        terminal.draw(|frame| draw::draw(&mut state, frame)).map_err(Error::io(Doing::Stdout))?;
+        let mut screen = Screen::new(terminal::size().map_err(Error::io(Doing::Stdout))?);
+        draw::draw(&mut state, &mut screen);
+        let written = screen.write(shown.as_ref(), &mut io::stdout().lock());
+        written.map_err(Error::io(Doing::Stdout))?;
+        shown = Some(screen);
         let event = event::read().map_err(Error::io(Doing::Read))?;
         if let Event::Key(key) = event
             && key.kind != KeyEventKind::Release
@@ -74,9 +75,9 @@ struct AlternateScreen;
 impl AlternateScreen {
     fn enter(cx: &Context) -> io::Result<Self> {
         cx.unfinished.at_exit(restore);
-        enable_raw_mode()?;
+        terminal::enable_raw_mode()?;
         let screen = Self;
-        execute!(io::stdout(), EnterAlternateScreen)?;
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
 }
@@ -89,6 +90,6 @@ impl Drop for AlternateScreen {
 
 fn restore() {
     // Nothing is left to do about a terminal that does not take it.
-    let _raw = disable_raw_mode();
+    let _raw = terminal::disable_raw_mode();
     let _screen = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }

@@ -1,6 +1,6 @@
 //! Data of formats that only other builds of this program read: directories of Zarr, files of HDF5.
 //!
-//! Nothing takes them for folders of loose files, or for bytes, unless that is asked for.
+//! Nothing takes them for folders of loose files, or for bytes, unless that is requested.
 
 use std::{
     fs::File,
@@ -40,7 +40,7 @@ fn node_type(path: &Path) -> Option<String> {
     Some(metadata.get("node_type")?.as_str()?.to_owned())
 }
 
-/// Why nothing reads what lies at `path`, or at the file of `FILE::/key`, if it is of such a format.
+/// The error for `path`, or for the file of `FILE::/key`, if it is of such a format.
 pub(crate) fn refusal(path: &Path) -> Option<Error> {
     let refuse = |path: &Path| kind_of(path).map(|kind| message::OTHER_FORMAT.about(kind));
     refuse(path).or_else(|| {

@@ -5,6 +5,7 @@ use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster};
 use super::{
     color::{Rgb, WHITE},
     draw::{Anchor, Canvas, LETTER, Shape},
+    png,
 };
 
 /// Pixels, row after row.
@@ -16,11 +17,7 @@ pub(crate) struct Pixels {
 }
 
 /// The pixels of a canvas, as PNG.
-///
-/// # Errors
-///
-/// Never, as far as memory suffices.
-pub(crate) fn png(canvas: &Canvas) -> Result<Vec<u8>, png::EncodingError> {
+pub(crate) fn png(canvas: &Canvas) -> Vec<u8> {
     let mut pixels = Pixels::new(canvas.width, canvas.height, WHITE);
     for shape in &canvas.shapes {
         pixels.draw(shape);
@@ -29,14 +26,9 @@ pub(crate) fn png(canvas: &Canvas) -> Result<Vec<u8>, png::EncodingError> {
 }
 
 /// Pixels of one colour as PNG: cells of a map, row after row.
-///
-/// # Errors
-///
-/// As [`png`].
-pub(crate) fn cells_png(ncols: usize, colors: &[Rgb]) -> Result<Vec<u8>, png::EncodingError> {
-    let height = colors.len() / ncols.max(1);
-    let rgb = colors.iter().flat_map(|Rgb(r, g, b)| [*r, *g, *b]).collect();
-    Pixels { width: ncols, height, rgb }.png()
+pub(crate) fn cells_png(ncols: usize, colors: &[Rgb]) -> Vec<u8> {
+    let rgb: Vec<u8> = colors.iter().flat_map(|Rgb(r, g, b)| [*r, *g, *b]).collect();
+    png::encode(ncols, &rgb)
 }
 
 impl Pixels {
@@ -48,21 +40,8 @@ impl Pixels {
     }
 
     /// The file.
-    ///
-    /// # Errors
-    ///
-    /// As [`png`].
-    pub(crate) fn png(&self) -> Result<Vec<u8>, png::EncodingError> {
-        let mut file = vec![];
-        let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-        let mut encoder = png::Encoder::new(&mut file, side(self.width), side(self.height));
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::High);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.rgb)?;
-        writer.finish()?;
-        Ok(file)
+    pub(crate) fn png(&self) -> Vec<u8> {
+        png::encode(self.width, &self.rgb)
     }
 
     fn draw(&mut self, shape: &Shape) {
@@ -201,7 +180,7 @@ mod tests {
     use super::*;
 
     fn decode(file: &[u8]) -> (u32, u32, Vec<u8>) {
-        let decoder = png::Decoder::new(std::io::Cursor::new(file));
+        let decoder = ::png::Decoder::new(std::io::Cursor::new(file));
         let mut reader = decoder.read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
@@ -212,7 +191,7 @@ mod tests {
     #[test]
     fn cells_are_pixels_of_their_colours() {
         let colors = [Rgb(1, 2, 3), Rgb(4, 5, 6), Rgb(7, 8, 9), Rgb(0, 0, 0)];
-        let (width, height, pixels) = decode(&cells_png(2, &colors).unwrap());
+        let (width, height, pixels) = decode(&cells_png(2, &colors));
         assert_eq!((width, height), (2, 2));
         assert_eq!(pixels, [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0]);
     }
@@ -236,8 +215,7 @@ mod tests {
             },
             Shape::Cells { x: 0.0, y: 0.0, width: 9.0, height: 0.0, ncols: 0, colors: vec![] },
         ];
-        let (width, height, pixels) =
-            decode(&png(&Canvas { width: 20, height: 10, shapes }).unwrap());
+        let (width, height, pixels) = decode(&png(&Canvas { width: 20, height: 10, shapes }));
         assert_eq!(
             (width, height, &pixels[..3], &pixels[597..]),
             (20, 10, &[0, 0, 0][..], &[255; 3][..])

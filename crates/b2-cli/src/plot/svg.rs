@@ -65,7 +65,11 @@ fn write(text: &mut String, shape: &Shape) {
             )
         }
         Shape::Cells { x, y, width, height, ncols, colors } => {
-            let Ok(file) = raster::cells_png(*ncols, colors) else { return };
+            // A picture has at least one pixel.
+            if *ncols == 0 || colors.len() < *ncols {
+                return;
+            }
+            let file = raster::cells_png(*ncols, colors);
             writeln!(
                 text,
                 "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \

@@ -1,4 +1,4 @@
-//! The sessions of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
+//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
 //!
 //! A block marked `console` holds commands behind `$ ` and what they print; one marked
 //! `console parquet` is run in builds with that feature. All run one after the other in one
@@ -18,6 +18,11 @@ use crate::session::Dir;
 #[test]
 fn sessions_of_the_manual_give_the_printed_output() {
     check("cli.md");
+}
+
+#[test]
+fn the_readme_gives_the_printed_output() {
+    check("../README.md");
 }
 
 #[test]

@@ -360,8 +360,8 @@ impl SChunkWriter {
     }
 
     /// Puts new chunks in the place of old ones, while those are read, by threads if need be:
-    /// `make` gets the super-chunk as it is, the sums of its chunks as far as the seal has them, and
-    /// what takes a number and a compressed chunk, or nothing for zeros.
+    /// `make` gets the super-chunk as it is, the sums of its chunks as far as the seal has them,
+    /// and what takes a number and a compressed chunk, or nothing for zeros.
     ///
     /// What was handed over has its place in the end, even if `make` fails.
     pub(crate) fn replace_chunks(

@@ -81,7 +81,7 @@ impl SChunk {
                 Ok::<(), E>(())
             },
         )?;
-        // After all data, so that whoever writes them out has them all.
+        // After all data, so that a caller who writes them out has all of them.
         if is_all {
             self.compare_seal()?;
         }

@@ -14,7 +14,7 @@ use blosc_io::ReadAt;
 use blosc_io::tree::{DirTree, Entry, MemTree, Tree};
 use blosc_testdata::data::XorShift32 as Rng;
 
-use crate::model::{Model, check, params, random_op};
+use super::model::{Model, check, params, random_op};
 
 /// Number of files in a directory.
 fn count(path: &Path) -> usize {

@@ -1,8 +1,8 @@
 //! Comparing the files of chunks with their checksums while they are read.
 //!
-//! A file is compared when it is read first, as a whole even if a part of it is wanted. Writers mark
-//! a sum as not known before they replace the file (`sums.rs`): where a file differs, sums that have
-//! changed meanwhile say that it is one of a later state, and nothing is wrong.
+//! A file is compared when it is read first, as a whole even if a part of it is wanted. Writers
+//! mark a sum as not known before they replace the file (`sums.rs`). So where a file differs and
+//! its sum has changed meanwhile, it is a file of a later state, and nothing is wrong.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

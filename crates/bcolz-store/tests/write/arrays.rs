@@ -12,7 +12,7 @@ use bcolz_store::{
 use blosc_testdata::fixture;
 use serde_json::Value;
 
-use crate::states::states;
+use super::states::states;
 
 fn int32(chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(chunklen))

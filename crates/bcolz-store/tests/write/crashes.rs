@@ -12,7 +12,7 @@ use bcolz_store::{
 };
 use blosc_io::ReadAt;
 
-use crate::states::states;
+use super::states::states;
 
 /// A tree of which one change fails.
 #[derive(Debug)]

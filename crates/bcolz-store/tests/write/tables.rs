@@ -10,7 +10,7 @@ use bcolz_store::{
 };
 use blosc_testdata::fixture;
 
-use crate::states::states;
+use super::states::states;
 use crate::tree;
 
 fn options(dtype: &str, chunklen: u64) -> CreateOptions {

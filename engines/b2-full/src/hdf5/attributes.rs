@@ -125,7 +125,7 @@ fn float(value: f64) -> Value {
     Value::from(text)
 }
 
-/// The names of the dimensions: those of the scales, which netCDF calls dimensions, else the labels.
+/// The names of the dimensions: those of the scales (the dimensions of netCDF), else the labels.
 pub(super) fn dimension_names(root: &Group, key: &str, dataset: &Dataset) -> Vec<Option<String>> {
     let parents = parents(root, key);
     let own = key.rsplit('/').next().unwrap_or(key);

@@ -1,4 +1,4 @@
-//! The S3 of moto, which `.ci/run` installs into `target/emulators`.
+//! The S3 of moto, which `cargo xtask engines emulator` installs into `target/emulators`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -27,7 +27,8 @@ impl Emulator {
         let test = std::env::current_exe().unwrap();
         let program = |dir: &Path| -> PathBuf { dir.join("emulators/bin/moto_server") };
         let found = test.ancestors().map(program).find(|path| path.is_file());
-        let found = found.expect("moto in target/emulators: see `S3 emulator` in .ci/run");
+        let found =
+            found.expect("moto in target/emulators: `cargo xtask engines emulator` installs it");
         let mut child = Command::new(found)
             .args(["-H", "127.0.0.1", "-p", "0"])
             .stdout(Stdio::null())

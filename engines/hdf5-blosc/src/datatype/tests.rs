@@ -1,3 +1,5 @@
+//! Descriptions of number types, byte by byte.
+
 use super::*;
 
 /// A description: class and version, bits of the class, size, properties.

@@ -1,16 +1,11 @@
 //! The state as a screen full of characters.
 
 use b2frame::SChunk;
-use ratatui::{
-    Frame,
-    layout::{Constraint, Layout, Rect},
-    style::{Color, Modifier, Style},
-    text::{Line, Span},
-    widgets::{Block, List, ListItem, ListState, Paragraph},
-};
+use crossterm::style::Color;
 
 use super::{
     opened::{Cells, Opened},
+    screen::{Area, Screen, Style},
     state::{Focus, Pane, State},
 };
 use crate::{
@@ -23,39 +18,30 @@ use crate::{
 };
 
 /// The narrowest column of values, with the space before it.
-const MIN_COLUMN: u16 = 3;
+const MIN_COLUMN: usize = 3;
 /// The widest text of a value.
 const MAX_TEXT: usize = 40;
+/// The narrowest list of members.
+const MIN_LIST: usize = 12;
+const GRAY: Color = Color::DarkGrey;
+const KEYS: &str =
+    "Tab list  arrows move  [ ] { } dimensions  v values  i about  c chunks  p plot  q end";
 
 /// Draws everything.
-pub(super) fn draw(state: &mut State<'_>, frame: &mut Frame<'_>) {
-    let [head, body, keys] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(3), Constraint::Length(1)])
-            .areas(frame.area());
-    frame.render_widget(Line::from(head_text(state)).style(Modifier::REVERSED), head);
-    frame.render_widget(
-        Line::from(
-            "Tab list  arrows move  [ ] { } dimensions  v values  i about  c chunks  p plot  q end",
-        )
-        .style(Style::new().fg(Color::DarkGray)),
-        keys,
-    );
-    let body = match state.members.len() {
-        0 | 1 => body,
-        _ => {
-            let labels = state.members.iter();
-            let widest = labels.map(|m| m.label.chars().count() + 2 * m.depth).max().unwrap_or(0);
-            let width = u16::try_from(widest).unwrap_or(u16::MAX).saturating_add(4);
-            let [list, member] = Layout::horizontal([
-                Constraint::Length(width.clamp(12, body.width / 3)),
-                Constraint::Min(10),
-            ])
-            .areas(body);
-            draw_list(state, frame, list);
-            member
-        }
-    };
-    draw_member(state, frame, body);
+pub(super) fn draw(state: &mut State<'_>, screen: &mut Screen) {
+    let all = screen.area();
+    screen.line(all.row(0), &head_text(state), Style::REVERSED);
+    let last = all.height.saturating_sub(1);
+    let body = Area { y: 1, height: all.height.saturating_sub(2), ..all };
+    screen.text(all.row(last), KEYS, Style::fore(GRAY));
+    if state.members.len() < 2 {
+        return draw_member(state, screen, body);
+    }
+    let labels = state.members.iter();
+    let widest = labels.map(|m| m.label.chars().count() + 2 * m.depth).max().unwrap_or(0);
+    let width = (widest + 4).min(body.width / 3).max(MIN_LIST).min(body.width);
+    draw_list(state, screen, Area { width, ..body });
+    draw_member(state, screen, Area { x: width, width: body.width - width, ..body });
 }
 
 fn head_text(state: &State<'_>) -> String {
@@ -72,51 +58,49 @@ fn head_text(state: &State<'_>) -> String {
     text
 }
 
-fn border(title: String, is_focus: bool) -> Block<'static> {
-    let style = if is_focus { Style::new().fg(Color::Cyan) } else { Style::new() };
-    Block::bordered().title(title).border_style(style)
+/// Draws the border of a part, in colour where the arrows move in it, and returns the inner part.
+fn border(screen: &mut Screen, area: Area, title: &str, is_focus: bool) -> Area {
+    let style = if is_focus { Style::fore(Color::DarkCyan) } else { Style::default() };
+    screen.border(area, title, style)
 }
 
-fn draw_list(state: &State<'_>, frame: &mut Frame<'_>, area: Rect) {
-    let item = |member: &super::opened::Member| {
-        ListItem::new(format!("{}{}", "  ".repeat(member.depth), harmless(&member.label)))
-    };
-    let list = List::new(state.members.iter().map(item))
-        .block(border(" members ".to_owned(), state.focus == Focus::List))
-        .highlight_style(Modifier::REVERSED);
-    let mut selected = ListState::default().with_selected(Some(state.selected));
-    frame.render_stateful_widget(list, area, &mut selected);
+fn draw_list(state: &State<'_>, screen: &mut Screen, area: Area) {
+    let inner = border(screen, area, " members ", state.focus == Focus::List);
+    let first = (state.selected + 1).saturating_sub(inner.height);
+    let members = state.members.iter().enumerate().skip(first).take(inner.height);
+    for (y, (n, member)) in members.enumerate() {
+        let text = format!("{}{}", "  ".repeat(member.depth), harmless(&member.label));
+        let style = if n == state.selected { Style::REVERSED } else { Style::default() };
+        screen.line(inner.row(y), &text, style);
+    }
 }
 
-fn draw_member(state: &mut State<'_>, frame: &mut Frame<'_>, area: Rect) {
+fn draw_member(state: &mut State<'_>, screen: &mut Screen, area: Area) {
     let name = match state.pane {
         Pane::Values => position_text(state),
         Pane::About => " about ".to_owned(),
         Pane::Chunks => " chunks: bright ones compress well ".to_owned(),
         Pane::Plot => " plot ".to_owned(),
     };
-    let block = border(name, state.focus == Focus::Member);
-    let inner = block.inner(area);
-    frame.render_widget(block, area);
+    let inner = border(screen, area, &name, state.focus == Focus::Member);
     if inner.width < MIN_COLUMN || inner.height < 2 {
         return;
     }
     let opened = match &state.opened {
         Ok(opened) => opened,
-        Err(error) => return frame.render_widget(wrapped(error), inner),
+        Err(error) => return screen.paragraph(inner, error),
     };
     match state.pane {
         Pane::Values => {
-            let rows = u64::from(inner.height.saturating_sub(1));
-            let columns = u64::from(inner.width / MIN_COLUMN);
+            let rows = inner.height.saturating_sub(1) as u64;
+            let columns = (inner.width / MIN_COLUMN) as u64;
             match opened.cells(&state.fixed, state.at, rows, columns) {
                 Ok(cells) => {
-                    let shown = draw_values(&cells, state.at.0, opened, frame, inner);
+                    let shown = draw_values(&cells, state.at.0, opened, screen, inner);
                     state.page = (rows, shown);
                 }
                 Err(error) => {
-                    let text = harmless(&crate::error::chain(&error));
-                    frame.render_widget(wrapped(&text), inner);
+                    screen.paragraph(inner, &harmless(&crate::error::chain(&error)));
                 }
             }
         }
@@ -124,24 +108,20 @@ fn draw_member(state: &mut State<'_>, frame: &mut Frame<'_>, area: Rect) {
             let width =
                 opened.about.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
             let lines = opened.about.iter().map(|(name, text)| format!("{name:width$}  {text}"));
-            frame.render_widget(wrapped(&lines.collect::<Vec<_>>().join("\n")), inner);
+            screen.paragraph(inner, &lines.collect::<Vec<_>>().join("\n"));
         }
         Pane::Chunks => match &opened.schunk {
             Some(schunk) => {
-                state.chunk_page = draw_chunks(schunk, state.first_chunk, frame, inner);
+                state.chunk_page = draw_chunks(schunk, state.first_chunk, screen, inner);
             }
-            None => frame.render_widget(wrapped("only frames show their chunks"), inner),
+            None => screen.paragraph(inner, "only frames show their chunks"),
         },
         Pane::Plot => match &state.picture {
-            Some(Ok(picture)) => draw_picture(picture, frame, inner),
-            Some(Err(error)) => frame.render_widget(wrapped(error), inner),
+            Some(Ok(picture)) => draw_picture(picture, screen, inner),
+            Some(Err(error)) => screen.paragraph(inner, error),
             None => {}
         },
     }
-}
-
-fn wrapped(text: &str) -> Paragraph<'_> {
-    Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: false })
 }
 
 /// ` [3, 0, 12.., 40..] `: where the screen is in the array.
@@ -166,8 +146,8 @@ fn draw_values(
     cells: &Cells,
     first_row: u64,
     opened: &Opened,
-    frame: &mut Frame<'_>,
-    area: Rect,
+    screen: &mut Screen,
+    area: Area,
 ) -> u64 {
     let short = |text: &str| -> String {
         match text.chars().count() > MAX_TEXT {
@@ -181,59 +161,50 @@ fn draw_values(
         .map(|row| if is_scalar { String::new() } else { row.to_string() })
         .collect();
     let label_width = labels.iter().map(String::len).max().unwrap_or(0);
-    let mut lines: Vec<Vec<Span<'_>>> = vec![vec![Span::raw(" ".repeat(label_width))]];
-    let gray = Style::new().fg(Color::DarkGray);
-    lines.extend(
-        labels.iter().map(|label| vec![Span::styled(format!("{label:>label_width$}"), gray)]),
-    );
-    let mut room = usize::from(area.width).saturating_sub(label_width);
+    let gray = Style::fore(GRAY);
+    for (y, label) in labels.iter().enumerate() {
+        screen.text(area.row(y + 1), &format!("{label:>label_width$}"), gray);
+    }
+    let mut rest =
+        Area { x: area.x + label_width, width: area.width.saturating_sub(label_width), ..area };
     let mut shown = 0;
     for (column, name) in cells.names.iter().enumerate() {
-        let texts: Vec<String> = cells
-            .rows
-            .iter()
-            .map(|row| short(row.get(column).map_or("", String::as_str)))
-            .collect();
-        let name = short(name);
-        let widest = texts.iter().chain([&name]).map(|text| text.chars().count()).max();
-        let width = widest.unwrap_or(0) + 2;
-        if width > room && shown > 0 {
+        let texts = cells.rows.iter().map(|row| short(row.get(column).map_or("", String::as_str)));
+        let texts: Vec<String> = core::iter::once(short(name)).chain(texts).collect();
+        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0) + 2;
+        if width > rest.width && shown > 0 {
             break;
         }
-        room = room.saturating_sub(width);
-        shown += 1;
-        lines[0].push(Span::styled(format!("{name:>width$}"), gray));
-        for (line, text) in lines.iter_mut().skip(1).zip(texts) {
-            line.push(Span::raw(format!("{text:>width$}")));
+        for (y, text) in texts.iter().enumerate() {
+            let style = if y == 0 { gray } else { Style::default() };
+            screen.text(rest.row(y), &format!("{text:>width$}"), style);
         }
+        rest = Area { x: rest.x + width, width: rest.width.saturating_sub(width), ..rest };
+        shown += 1;
     }
-    let lines: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
-    frame.render_widget(Paragraph::new(lines), area);
     shown
 }
 
 /// Draws the chunks from `first` on, a block each whose colour is its ratio; says how many columns
 /// and rows there are.
-fn draw_chunks(schunk: &SChunk, first: u64, frame: &mut Frame<'_>, area: Rect) -> (u64, u64) {
-    let rows = u64::from(area.height.saturating_sub(1));
+fn draw_chunks(schunk: &SChunk, first: u64, screen: &mut Screen, area: Area) -> (u64, u64) {
+    let rows = area.height.saturating_sub(1);
     // Chunks of an array lie as in its grid, as far as that is narrow enough.
     let grid = schunk.nd_meta().ok().flatten().map(|meta| meta.grid());
     let across = grid.filter(|grid| grid.len() > 1).and_then(|grid| grid.last().copied());
-    let columns = u64::from(area.width / 2);
+    let columns = (area.width / 2) as u64;
     let columns = across.filter(|across| (1..columns).contains(across)).unwrap_or(columns);
     let mut chunk = first;
     for row in 0..rows {
-        for column in 0..columns {
+        for x in (area.x..).step_by(2).take(usize::try_from(columns).unwrap_or(usize::MAX)) {
             if chunk >= schunk.nchunks() {
                 break;
             }
             let cell = match schunk.chunk_info(chunk) {
-                Ok(info) => Style::new().bg(ratio_color(info.nbytes, info.cbytes)),
-                Err(_) => Style::new().bg(Color::Red),
+                Ok(info) => Style::back(ratio_color(info.nbytes, info.cbytes)),
+                Err(_) => Style::back(Color::DarkRed),
             };
-            let x = area.x.saturating_add(u16::try_from(2 * column).unwrap_or(0));
-            let y = area.y.saturating_add(u16::try_from(row).unwrap_or(0));
-            frame.buffer_mut().set_string(x, y, "  ", cell);
+            screen.text(Area { x, width: 2, ..area.row(row) }, "  ", cell);
             chunk += 1;
         }
     }
@@ -242,9 +213,8 @@ fn draw_chunks(schunk: &SChunk, first: u64, frame: &mut Frame<'_>, area: Rect) -
         0 => "no chunks".to_owned(),
         _ => format!("chunks {first} to {} of {total}", chunk.saturating_sub(1)),
     };
-    let below = area.y.saturating_add(area.height.saturating_sub(1));
-    frame.buffer_mut().set_string(area.x, below, text, Style::new());
-    (columns.max(1), rows.max(1))
+    screen.text(area.row(rows), &text, Style::default());
+    (columns.max(1), (rows as u64).max(1))
 }
 
 /// Dark for what is stored as it is, bright for a tenth of it or less.
@@ -255,20 +225,17 @@ fn ratio_color(nbytes: u64, cbytes: u64) -> Color {
 }
 
 fn color_of(Rgb(r, g, b): Rgb) -> Color {
-    Color::Rgb(r, g, b)
+    Color::Rgb { r, g, b }
 }
 
-fn draw_picture(picture: &Picture, frame: &mut Frame<'_>, area: Rect) {
-    let (width, height) = (usize::from(area.width), usize::from(area.height));
-    let screen = text::draw(picture, width, height, true);
-    for (n, cell) in screen.cells.iter().enumerate() {
-        let mut style = Style::new();
-        style.fg = cell.fore.map(color_of);
-        style.bg = cell.back.map(color_of);
-        let (row, column) = (n / screen.width.max(1), n % screen.width.max(1));
-        let x = area.x.saturating_add(u16::try_from(column).unwrap_or(0));
-        let y = area.y.saturating_add(u16::try_from(row).unwrap_or(0));
-        frame.buffer_mut().set_string(x, y, cell.symbol.to_string(), style);
+fn draw_picture(picture: &Picture, screen: &mut Screen, area: Area) {
+    let drawn = text::draw(picture, area.width, area.height, true);
+    for (n, cell) in drawn.cells.iter().enumerate() {
+        let (y, x) = (n / drawn.width.max(1), n % drawn.width.max(1));
+        let (fore, back) = (cell.fore.map(color_of), cell.back.map(color_of));
+        let style = Style { fore, back, ..Style::default() };
+        let place = Area { x: area.x + x, width: 1, ..area.row(y) };
+        screen.text(place, cell.symbol.encode_utf8(&mut [0; 4]), style);
     }
 }
 
@@ -276,11 +243,7 @@ fn draw_picture(picture: &Picture, frame: &mut Frame<'_>, area: Rect) {
 mod tests {
     use super::*;
     use blosc_testdata::fixture::path;
-    use ratatui::{
-        Terminal,
-        backend::TestBackend,
-        crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
-    };
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use crate::{
         args::{GeneralArgs, view::ViewArgs},
@@ -298,15 +261,15 @@ mod tests {
         let size = crate::args::view::Screen((100, 24));
         let args = ViewArgs { file: path(name), picture: None, keys: vec![], size };
         let mut state = State::new(&cx, &Origin::from_word(&args.file)).unwrap();
-        let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
         let mut shown = vec![];
         for keys in keys {
             for key in *keys {
                 let effect = state.press(KeyEvent::new(*key, KeyModifiers::NONE));
                 assert_eq!(effect, Effect::GoOn);
             }
-            terminal.draw(|frame| draw(&mut state, frame)).unwrap();
-            shown.push(terminal.backend().to_string());
+            let mut screen = Screen::new((100, 24));
+            draw(&mut state, &mut screen);
+            shown.push(screen.to_string());
         }
         let end = state.press(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
         assert_eq!(end, Effect::End);

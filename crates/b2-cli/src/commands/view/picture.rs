@@ -2,15 +2,16 @@
 
 use std::{fs, path::Path};
 
-use ratatui::{
-    Terminal,
-    backend::TestBackend,
-    buffer::{Buffer, Cell},
-    crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
-    style::{Color, Modifier},
+use crossterm::{
+    event::{KeyCode, KeyEvent, KeyModifiers},
+    style::Color,
 };
 
-use super::{draw, state::State};
+use super::{
+    draw,
+    screen::{Cell, Screen},
+    state::State,
+};
 use crate::{
     error::{Doing, Error, Result, message},
     plot::{color::Rgb, raster::Pixels},
@@ -33,23 +34,19 @@ pub(super) fn write(
     size: (u16, u16),
     path: &Path,
 ) -> Result<()> {
-    let failed = Error::io(Doing::Stdout);
-    let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).map_err(failed)?;
-    let mut draw = |state: &mut State<'_>| {
-        terminal.draw(|frame| draw::draw(state, frame)).map_err(Error::io(Doing::Stdout))?;
-        Ok::<_, Error>(terminal.backend().buffer().clone())
+    let draw = |state: &mut State<'_>| {
+        let mut screen = Screen::new(size);
+        draw::draw(state, &mut screen);
+        screen
     };
     // A page is as long as the screen that was drawn last.
-    let mut screen = draw(state)?;
+    let mut screen = draw(state);
     for key in keys {
         let code = code_of(key).ok_or_else(|| message::NO_KEY.about(key))?;
         state.press(KeyEvent::new(code, KeyModifiers::NONE));
-        screen = draw(state)?;
+        screen = draw(state);
     }
-    let png = pixels(&screen).png().map_err(|error| {
-        Error::io_at(Doing::Write, path)(std::io::Error::other(error.to_string()))
-    })?;
-    fs::write(path, png).map_err(Error::io_at(Doing::Write, path))
+    fs::write(path, pixels(&screen, size).png()).map_err(Error::io_at(Doing::Write, path))
 }
 
 fn code_of(key: &str) -> Option<KeyCode> {
@@ -74,29 +71,26 @@ fn code_of(key: &str) -> Option<KeyCode> {
     })
 }
 
-fn pixels(screen: &Buffer) -> Pixels {
-    let area = screen.area;
+fn pixels(screen: &Screen, size: (u16, u16)) -> Pixels {
     let side = |cells: u16, len: u16| u32::from(cells) * u32::from(len);
-    let mut pixels = Pixels::new(side(area.width, CELL.0), side(area.height, CELL.1), BACK);
-    for y in 0..area.height {
-        for x in 0..area.width {
-            if let Some(cell) = screen.cell((x, y)) {
-                draw_cell(&mut pixels, cell, x, y);
-            }
+    let mut pixels = Pixels::new(side(size.0, CELL.0), side(size.1, CELL.1), BACK);
+    for (row, y) in screen.rows().zip(0..) {
+        for (cell, x) in row.iter().zip(0..) {
+            draw_cell(&mut pixels, cell, x, y);
         }
     }
     pixels
 }
 
 fn draw_cell(pixels: &mut Pixels, cell: &Cell, x: u16, y: u16) {
-    let (mut fore, mut back) = (rgb(cell.fg, FORE), rgb(cell.bg, BACK));
-    if cell.modifier.contains(Modifier::REVERSED) {
+    let (mut fore, mut back) = (rgb(cell.style.fore, FORE), rgb(cell.style.back, BACK));
+    if cell.style.is_reversed {
         core::mem::swap(&mut fore, &mut back);
     }
     let (width, height) = (f64::from(CELL.0), f64::from(CELL.1));
     let (left, top) = (f64::from(x) * width, f64::from(y) * height);
     pixels.rect((left, top), (width, height), back);
-    let letter = cell.symbol().chars().next().unwrap_or(' ');
+    let letter = cell.symbol.unwrap_or(' ');
     // Parts of the cell in eighths of its width and height: left, top, right, bottom.
     for [x0, y0, x1, y1] in parts(letter) {
         let at = (left + x0 * width / 8.0, top + y0 * height / 8.0);
@@ -156,14 +150,12 @@ fn braille(bits: u32) -> Vec<[f64; 4]> {
     dots.map(|(_, (x, y))| [4.0 * x + 1.0, 2.0 * y + 0.4, 4.0 * x + 3.0, 2.0 * y + 1.4]).collect()
 }
 
-fn rgb(color: Color, default: Rgb) -> Rgb {
+fn rgb(color: Option<Color>, default: Rgb) -> Rgb {
     match color {
-        Color::Rgb(r, g, b) => Rgb(r, g, b),
-        Color::Cyan => Rgb(86, 182, 194),
-        Color::DarkGray => Rgb(128, 134, 142),
-        Color::Red => Rgb(224, 86, 86),
-        Color::Black => Rgb(0, 0, 0),
-        Color::White => Rgb(255, 255, 255),
+        Some(Color::Rgb { r, g, b }) => Rgb(r, g, b),
+        Some(Color::DarkCyan) => Rgb(86, 182, 194),
+        Some(Color::DarkGrey) => Rgb(128, 134, 142),
+        Some(Color::DarkRed) => Rgb(224, 86, 86),
         _ => default,
     }
 }

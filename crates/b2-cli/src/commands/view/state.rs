@@ -1,6 +1,6 @@
 //! What is looked at, and what the keys do to it.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::opened::{self, Member, Opened};
 use crate::{

@@ -4,5 +4,3 @@ mod arrays;
 mod crashes;
 mod states;
 mod tables;
-#[path = "../support/tree.rs"]
-mod tree;

@@ -1,0 +1,43 @@
+//! Pixels as a file: the chunks of PNG (third edition) that a picture of three bytes a pixel needs.
+
+use miniz_oxide::deflate::compress_to_vec_zlib;
+
+/// The effort of the compressor, 0..=10.
+const LEVEL: u8 = 9;
+
+/// A file of `width` columns of pixels: red, green and blue, row after row.
+pub(super) fn encode(width: usize, rgb: &[u8]) -> Vec<u8> {
+    let row_nbytes = (3 * width).max(1);
+    let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes();
+    let mut header = [side(width), side(rgb.len() / row_nbytes)].concat();
+    // Eight bits a sample, colours without alpha; then the only methods there are; not interlaced.
+    header.extend([8, 2, 0, 0, 0]);
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    chunk(&mut file, *b"IHDR", &header);
+    chunk(&mut file, *b"IDAT", &compress_to_vec_zlib(&filtered(row_nbytes, rgb), LEVEL));
+    chunk(&mut file, *b"IEND", &[]);
+    file
+}
+
+/// Rows as differences from the row above (filter 2): plots are made of rectangles.
+fn filtered(row_nbytes: usize, rgb: &[u8]) -> Vec<u8> {
+    const UP: u8 = 2;
+    let none = vec![0; row_nbytes];
+    let above = core::iter::once(none.as_slice()).chain(rgb.chunks(row_nbytes));
+    let rows = rgb.chunks(row_nbytes).zip(above);
+    rows.flat_map(|(row, above)| {
+        let differences = row.iter().zip(above).map(|(byte, above)| byte.wrapping_sub(*above));
+        core::iter::once(UP).chain(differences)
+    })
+    .collect()
+}
+
+/// Adds a chunk: its length, name and data, and the checksum of the last two.
+fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
+    file.extend(u32::try_from(data.len()).unwrap_or(u32::MAX).to_be_bytes());
+    let start = file.len();
+    file.extend(name);
+    file.extend(data);
+    let checksum = crc32fast::hash(&file[start..]);
+    file.extend(checksum.to_be_bytes());
+}

@@ -1,0 +1,25 @@
+//! The tests of the interface, as one program: each program more would be linked with everything again.
+
+mod arrays;
+mod checklist;
+mod checklist_legacy;
+mod checklist_nd;
+mod copy;
+mod derive;
+mod edit;
+mod errors;
+mod fixtures;
+mod golden;
+mod legacy;
+mod nd;
+mod parallel;
+mod properties;
+mod reads;
+mod regressions;
+mod rescue;
+mod rounds;
+mod seal;
+mod sharing;
+mod sparse;
+mod streams;
+mod values;

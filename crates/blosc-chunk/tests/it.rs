@@ -1,0 +1,24 @@
+//! The tests of the interface, as one program: each program more would be linked with everything again.
+
+mod checklist;
+mod destination;
+mod errors;
+mod exhaustive;
+#[cfg(all(feature = "zlib", feature = "zstd", feature = "snappy"))]
+mod golden;
+mod hooks;
+#[cfg(all(feature = "zlib", feature = "zstd", feature = "snappy"))]
+mod partial;
+#[cfg(all(feature = "zlib", feature = "zstd", feature = "snappy"))]
+mod properties;
+mod regressions;
+mod slices;
+mod suspicions;
+#[path = "support/text.rs"]
+mod text;
+#[cfg(feature = "zstd")]
+mod threads;
+mod transcode;
+mod validate;
+#[cfg(all(feature = "zlib", feature = "zstd", feature = "snappy"))]
+mod writer;

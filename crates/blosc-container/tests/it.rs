@@ -1,0 +1,4 @@
+//! The tests of the interface, as one program: each program more would be linked with everything again.
+
+mod properties;
+mod rescue;

@@ -1,0 +1,129 @@
+//! The files of a change, and the stages that they need.
+//!
+//! The change is what differs from `CI_BASE` (a commit), else from the commit at which the branch
+//! left `origin/main`, `origin/master` or `main`. Where `HEAD` is that commit and nothing differs
+//! from it, as in a fresh clone, the change is not known: every stage of the tier runs, except the
+//! tests of the joins with engines, whose 500 packages would double the time. The joins are
+//! compiled, and tested at night.
+
+use core::fmt;
+use std::process::Command;
+
+use super::table::{Tier, When};
+use crate::{failure::Result, workspace};
+
+/// The folders of the workspace that engines are not built of.
+const NOT_IN_ENGINES: [&str; 6] =
+    ["crates/blpk/", "crates/blosc-peers/", "xtask/", "fuzz/", ".ci/", ".github/"];
+
+/// What differs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// Everything may, and all is wanted.
+    All,
+    /// Everything may.
+    Unknown,
+    Files {
+        base: String,
+        paths: Vec<String>,
+    },
+}
+
+impl Changes {
+    pub(super) fn find(tier: Tier) -> Result<Self> {
+        if tier == Tier::Night {
+            return Ok(Self::All);
+        }
+        let given = std::env::var("CI_BASE").ok().filter(|base| !base.is_empty());
+        let Some(base) = given.clone().or_else(branched) else { return Ok(Self::Unknown) };
+        let mut paths = lines(&["diff", "--name-only", &base])?;
+        paths.extend(lines(&["ls-files", "--others", "--exclude-standard"])?);
+        if paths.is_empty() && given.is_none() {
+            return Ok(Self::Unknown);
+        }
+        Ok(Self::Files { base, paths })
+    }
+
+    /// Whether a stage that looks at these files has anything to look at.
+    pub(super) fn need(&self, when: When) -> bool {
+        match self {
+            Self::All => true,
+            Self::Unknown => when != When::Engines,
+            Self::Files { paths, .. } => {
+                when == When::Always || paths.iter().any(|path| concerns(path, when))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("change: any, all stages run"),
+            Self::Unknown => f.write_str("change: not known, see CI_BASE in CONTRIBUTING.md"),
+            Self::Files { base, paths } => {
+                write!(f, "change: {} files since {base}", paths.len())
+            }
+        }
+    }
+}
+
+fn concerns(path: &str, when: When) -> bool {
+    let is_engine = path.starts_with("engines/");
+    match when {
+        When::Always => true,
+        _ if is_document(path) => false,
+        When::Code => !is_engine,
+        When::EnginesOrUsed => !NOT_IN_ENGINES.iter().any(|folder| path.starts_with(folder)),
+        When::Engines => is_engine,
+    }
+}
+
+fn is_document(path: &str) -> bool {
+    path.ends_with(".md") || path.starts_with("docs/") || path.starts_with("LICENSE-")
+}
+
+/// The commit at which the branch left the main one.
+fn branched() -> Option<String> {
+    let base = |branch: &&str| lines(&["merge-base", "HEAD", branch]).ok()?.into_iter().next();
+    ["origin/main", "origin/master", "main"].iter().find_map(base)
+}
+
+fn lines(words: &[&str]) -> Result<Vec<String>> {
+    let mut git = Command::new("git");
+    let printed = workspace::output(git.args(words).current_dir(workspace::root()))?;
+    Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_needs_the_stages_that_look_at_it() {
+        use When::{Always, Code, Engines, EnginesOrUsed};
+        for (path, needed) in [
+            ("crates/blosc-filters/src/shuffle.rs", &[Always, Code, EnginesOrUsed][..]),
+            ("crates/b2-cli/src/lib.rs", &[Always, Code, EnginesOrUsed]),
+            ("Cargo.lock", &[Always, Code, EnginesOrUsed]),
+            ("xtask/src/crash.rs", &[Always, Code]),
+            (".ci/run", &[Always, Code]),
+            ("engines/zarrs-blosc/src/lib.rs", &[Always, EnginesOrUsed, Engines]),
+            ("engines/README.md", &[Always]),
+            ("docs/guide.md", &[Always]),
+            ("crates/b2frame/README.md", &[Always]),
+        ] {
+            let changes = Changes::Files { base: String::new(), paths: vec![path.to_owned()] };
+            let all = [Always, Code, EnginesOrUsed, Engines];
+            let found: Vec<When> = all.into_iter().filter(|when| changes.need(*when)).collect();
+            assert_eq!(found, needed, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_not_known_needs_all_but_tests_of_engines() {
+        assert!(Changes::All.need(When::Engines));
+        assert!(Changes::Unknown.need(When::EnginesOrUsed) && Changes::Unknown.need(When::Code));
+        assert!(!Changes::Unknown.need(When::Engines));
+    }
+}

@@ -1,0 +1,345 @@
+//! The stages: name, command, first tier, the files that it looks at, the reason.
+
+use core::{fmt, str::FromStr, time::Duration};
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tier {
+    Check,
+    Change,
+    Night,
+}
+
+impl Tier {
+    pub(super) fn aim(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::Check => 5 * 60,
+            Self::Change => 20 * 60,
+            Self::Night => 8 * 3600,
+        })
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Check => "check",
+            Self::Change => "change",
+            Self::Night => "night",
+        })
+    }
+}
+
+impl FromStr for Tier {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        match word {
+            "check" => Ok(Self::Check),
+            "change" => Ok(Self::Change),
+            "night" => Ok(Self::Night),
+            _ => Err("check, change or night"),
+        }
+    }
+}
+
+/// The files that a stage looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// All files.
+    Always,
+    /// All but documents.
+    Code,
+    /// The joins with engines, and what they are built of.
+    EnginesOrUsed,
+    /// The joins with engines.
+    Engines,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage {
+    pub(super) name: &'static str,
+    tier: Tier,
+    command: &'static str,
+    /// A longer command for the night.
+    at_night: Option<&'static str>,
+    pub(super) when: When,
+    pub(super) why: &'static str,
+}
+
+impl Stage {
+    /// The command in a tier, if the stage belongs to it.
+    pub(super) fn command(&self, tier: Tier) -> Option<&'static str> {
+        match (self.tier <= tier, tier, self.at_night) {
+            (false, ..) => None,
+            (true, Night, Some(longer)) => Some(longer),
+            (true, ..) => Some(self.command),
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<7} {:<36} {}\n{:45}{}", self.tier, self.name, self.why, "", self.command)?;
+        match self.at_night {
+            None => Ok(()),
+            Some(longer) => write!(f, "\n{:45}at night: {longer}", ""),
+        }
+    }
+}
+
+const fn stage(
+    tier: Tier,
+    name: &'static str,
+    command: &'static str,
+    when: When,
+    why: &'static str,
+) -> Stage {
+    Stage { name, tier, command, at_night: None, when, why }
+}
+
+/// A stage that does more at night.
+const fn longer(command: &'static str, stage: Stage) -> Stage {
+    Stage { at_night: Some(command), ..stage }
+}
+
+use Tier::{Change, Check, Night};
+use When::{Always, Code, Engines, EnginesOrUsed};
+
+/// Cheap ones first. `xtask` is this program, `engines` is cargo in that workspace, `$built` the
+/// folder of programs, `$seed` a number.
+pub(super) const STAGES: &[Stage] = &[
+    stage(Check, "format", "cargo fmt --all --check", Code, "diffs show what was changed"),
+    stage(Check, "invariants", "xtask ci", Always, "the rules that architecture.md states"),
+    stage(
+        Check,
+        "tests, as in the README",
+        "cargo test --workspace",
+        Always,
+        "all tests of default builds, documents and their examples",
+    ),
+    stage(
+        Check,
+        "clippy",
+        "cargo clippy --workspace --all-targets --all-features --quiet -- -D warnings",
+        Code,
+        "lints, and a compile of what is not in default builds",
+    ),
+    stage(
+        Change,
+        "no default features",
+        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude blpk --exclude xtask --exclude blosc-peers --quiet",
+        Code,
+        "dependents leave out codecs and threads",
+    ),
+    stage(
+        Change,
+        "docs",
+        "RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet",
+        Code,
+        "links and examples of the libraries' pages",
+    ),
+    longer(
+        "xtask interop --seed $seed --program $built/b2",
+        stage(
+            Change,
+            "interop",
+            "xtask interop --cases 40 --program $built/b2",
+            Code,
+            "original programs read what we write, and we what they write",
+        ),
+    ),
+    longer(
+        "xtask contend --seed $seed --program $built/b2 --pairs 12 --groups 4",
+        stage(
+            Change,
+            "contend",
+            "xtask contend --program $built/b2 --pairs 2 --groups 1",
+            Code,
+            "writers at the same time do not harm each other",
+        ),
+    ),
+    longer(
+        "xtask crash --seed $seed --seconds 300",
+        stage(Change, "crash", "xtask crash --seconds 10", Code, "old state or new, never between"),
+    ),
+    longer(
+        "xtask damage --seed $seed --seconds 300",
+        stage(Change, "damage", "xtask damage --seconds 10", Code, "damage is told and rescued"),
+    ),
+    longer(
+        "xtask damage --flips 1000",
+        stage(Change, "flipped bits", "xtask damage --flips 100", Code, "checksums cover all"),
+    ),
+    longer(
+        "xtask mutate --seed $seed --cases 1000000",
+        stage(Change, "mutate", "xtask mutate --cases 10000", Code, "hostile files do no harm"),
+    ),
+    stage(
+        Change,
+        "engines: format",
+        "engines fmt --all --check",
+        Engines,
+        "diffs show what was changed",
+    ),
+    stage(
+        Change,
+        "engines: clippy",
+        "engines clippy --workspace --all-targets --all-features --quiet -- -D warnings",
+        EnginesOrUsed,
+        "interfaces that engines use still fit",
+    ),
+    stage(
+        Change,
+        "engines: S3 emulator",
+        "xtask engines emulator",
+        Engines,
+        "the tests' object store",
+    ),
+    stage(
+        Change,
+        "engines: tests",
+        "engines test --workspace --all-features",
+        Engines,
+        "Zarr, HDF5, DataFusion, object stores",
+    ),
+    stage(
+        Night,
+        "engines: oracles",
+        "xtask engines oracles",
+        EnginesOrUsed,
+        "zarr-python reads our arrays, NumPy agrees with our queries",
+    ),
+    stage(
+        Night,
+        "clippy, default features",
+        "cargo clippy --workspace --all-targets --quiet -- -D warnings",
+        Code,
+        "what stands in for a feature that is off",
+    ),
+    stage(
+        Night,
+        "build with all commands",
+        "cargo build --workspace --bins --tests --features xtask/commands --quiet",
+        Code,
+        "the task of the next stage, built as everything else",
+    ),
+    stage(
+        Night,
+        "mutate, all commands",
+        "$built/xtask mutate --commands --seed $seed --files 5000",
+        Code,
+        "hostile files do no harm to any command",
+    ),
+    stage(
+        Night,
+        "tests with all features",
+        "cargo test -p blosc-io -p b2frame -p b2store -p bcolz-store -p blosc-dtype -p b2-cli --all-features",
+        Code,
+        "Arrow, Parquet and others, which no crate of the workspace turns on",
+    ),
+    stage(
+        Night,
+        "features and targets",
+        "xtask builds",
+        Code,
+        "each feature alone, 32 bits, Arm, WebAssembly",
+    ),
+    stage(
+        Night,
+        "packages",
+        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude blosc-peers --exclude blosc-testdata --exclude xtask",
+        Code,
+        "the crates can be published",
+    ),
+    stage(
+        Night,
+        "benches compile",
+        "cargo bench --workspace --bench * --no-run --profile dev --quiet",
+        Code,
+        "nobody else builds them",
+    ),
+    stage(
+        Night,
+        "memory",
+        "xtask memory --mib 512 --program $built/b2",
+        Code,
+        "memory is bounded whatever the file's size",
+    ),
+    stage(
+        Night,
+        "instructions",
+        "xtask instructions",
+        Code,
+        "hot loops have not become slower; needs valgrind and a release build",
+    ),
+    stage(
+        Night,
+        "first command",
+        "cargo install --quiet --locked --profile quick --path crates/b2-cli --root $target/demo",
+        Code,
+        "the README's first command",
+    ),
+    stage(Night, "fuzz", "xtask fuzz --seconds 600", Code, "needs a nightly compiler"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_have_names_of_their_own_and_reasons() {
+        for (n, stage) in STAGES.iter().enumerate() {
+            assert!(STAGES[..n].iter().all(|before| before.name != stage.name), "{}", stage.name);
+            assert!(!stage.why.is_empty(), "{}", stage.name);
+        }
+    }
+
+    #[test]
+    fn commands_are_tasks_that_exist_or_cargo() {
+        for command in STAGES.iter().filter_map(|stage| stage.command(Night)) {
+            let mut words = command.split(' ').skip_while(|word| word.contains('='));
+            match words.next() {
+                Some("xtask" | "$built/xtask") => {
+                    let name = words.next().unwrap();
+                    assert!(crate::TASKS.iter().any(|task| task.name == name), "{name}");
+                }
+                Some("cargo" | "engines") => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_later_tier_has_all_stages_of_an_earlier_one() {
+        for stage in STAGES {
+            let has = [Check, Change, Night].map(|tier| stage.command(tier).is_some());
+            assert!(has.is_sorted(), "{}", stage.name);
+        }
+        assert_eq!(STAGES.iter().filter(|stage| stage.command(Night).is_none()).count(), 0);
+    }
+
+    /// A document of the repository.
+    fn document(name: &str) -> String {
+        std::fs::read_to_string(crate::workspace::root().join(name)).unwrap()
+    }
+
+    #[test]
+    fn the_commands_of_the_readme_are_stages() {
+        let readme = document("README.md");
+        for (name, tier) in [("tests, as in the README", Check), ("first command", Night)] {
+            let stage = STAGES.iter().find(|stage| stage.name == name).unwrap();
+            let command = stage.command(tier).unwrap().replace("$target", "target");
+            assert!(readme.contains(&format!("\n{command}\n")), "{command}");
+        }
+    }
+
+    #[test]
+    fn the_example_of_the_readme_is_one_that_tests_run() {
+        let readme = document("README.md");
+        let (_, example) = readme.split_once("```rust\n").unwrap();
+        let (example, _) = example.split_once("```").unwrap();
+        assert!(document("crates/blosc-chunk/README.md").contains(example));
+    }
+}

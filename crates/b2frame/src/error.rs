@@ -547,6 +547,11 @@ impl Error {
     fn blame_io(&self) -> Blame {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => Blame::Data,
+            // The storage may be a chunk of another frame.
+            Self::Io { source, .. } => {
+                let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
+                inner.map_or(Blame::Io, Self::blame)
+            }
             // The frame says that there is such a file.
             Self::ChunkFile { source, .. }
                 if matches!(

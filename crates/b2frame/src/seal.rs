@@ -41,6 +41,8 @@ const FINGERPRINT_LEN: usize = 16;
 /// Bits in which a damaged sum may differ from the right one. Sums of different bytes differ in
 /// about 64 of 128 bits, and in so few only once in some 10^13 cases.
 const MAX_WRONG_SEAL_BITS: u32 = 24;
+/// Makes a sum one of other bytes, however often it is added.
+const OTHER_SUM: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 /// The layer's version.
 const VERSION: u8 = 1;
 /// Where the numbers of threads are in a header, which do not concern the data (bytes).
@@ -202,7 +204,7 @@ impl BodySum {
 
     /// Makes it a sum of other bytes.
     pub(crate) fn spoil(&mut self) {
-        self.sum = !self.sum;
+        self.sum = self.sum.wrapping_add(OTHER_SUM);
     }
 
     /// Number to entry of the table, if there is one.

@@ -25,7 +25,8 @@ pub(super) fn blocks_of(chunks: &[u64], typesize: u64) -> Vec<u64> {
 
 /// Chunk lengths for an array of this shape and blocks of these lengths.
 pub(super) fn chunks_of(shape: &[u64], blocks: &[u64], typesize: u64) -> Vec<u64> {
-    if shape.contains(&0) {
+    // Blocks without items are refused with the shapes.
+    if shape.contains(&0) || blocks.contains(&0) {
         return shape.iter().zip(blocks).map(|(len, block)| *len.max(block)).collect();
     }
     let block_nbytes = blocks.iter().fold(typesize, |product, len| product.saturating_mul(*len));

@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 use core::ops::Range;
 
-use blosc_chunk::{Chunk, ChunkHeader};
+use blosc_chunk::{Chunk, ChunkHeader, error::Blame};
 use blosc_container::parallel::{Job, in_order};
 use blosc_container::report::{Progress, VerifyOptions};
 
@@ -186,10 +186,14 @@ impl SChunk {
                     report.other.push(self.sum_error(None));
                 }
                 for nchunk in chunks {
-                    if report.bad.iter().any(|bad| bad.nchunk == nchunk) {
+                    let (offset, error) = (self.stored_at(nchunk), self.sum_error(Some(nchunk)));
+                    if let Some(bad) = report.bad.iter_mut().find(|bad| bad.nchunk == nchunk) {
+                        // A codec or filter that is not known is damage here.
+                        if bad.error.blame() != Blame::Data {
+                            bad.error = error;
+                        }
                         continue;
                     }
-                    let (offset, error) = (self.stored_at(nchunk), self.sum_error(Some(nchunk)));
                     report.add_bad(BadChunk { nchunk, offset, error }, options.max_reported);
                 }
                 return;

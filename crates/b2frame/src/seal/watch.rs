@@ -78,19 +78,22 @@ impl SealWatch {
         Some((word, 1 << (nchunk % 64)))
     }
 
-    /// Notes a chunk and its term, 0 for a run that the index alone has. Whether the term is that
-    /// of the table, if there is one.
-    fn note(&self, nchunk: u64, term: u128) -> bool {
+    /// Whether the term of a chunk, 0 for a run that the index alone has, is that of the table, if
+    /// there is one.
+    fn is_right(&self, nchunk: u64, term: u128) -> bool {
         let entry = usize::try_from(nchunk).ok().and_then(|at| self.table.get(at));
-        let is_right = entry.is_none_or(|sum| *sum == low_half(term));
-        let Some((word, bit)) = self.word(nchunk) else { return is_right };
+        entry.is_none_or(|sum| *sum == low_half(term))
+    }
+
+    /// Notes that a chunk with this term was read.
+    fn note(&self, nchunk: u64, term: u128) {
+        let Some((word, bit)) = self.word(nchunk) else { return };
         if word.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
             *sum = sum.wrapping_add(term.wrapping_mul(self.times));
             drop(sum);
             self.nleft.fetch_sub(1, Ordering::AcqRel);
         }
-        is_right
     }
 
     /// What the body sum says, after all chunks.
@@ -191,10 +194,12 @@ impl SChunk {
             },
             _ => 0,
         };
-        if watch.note(nchunk, term) {
-            return Ok(());
+        if !watch.is_right(nchunk, term) {
+            // Where that fails, the chunk is not noted as read: each later read fails as well.
+            self.found_mismatch(self.sum_error(Some(nchunk)))?;
         }
-        self.found_mismatch(self.sum_error(Some(nchunk)))
+        watch.note(nchunk, term);
+        Ok(())
     }
 
     /// Compares a chunk, which is read for it, with its entry of a table, if there is one.

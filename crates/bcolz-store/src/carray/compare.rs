@@ -36,27 +36,36 @@ impl CArray {
         if !self.options.mismatch.is_compared() {
             return Ok(());
         }
-        let found = match self.compared()? {
-            Compared::Nothing => return Ok(()),
+        let Some(what) = self.mismatch_of(file, reader)? else { return Ok(()) };
+        self.options.mismatch.found(Error::corrupt(file.path(), what))
+    }
+
+    /// The mismatch of a file that was not found right before.
+    fn mismatch_of(
+        &self,
+        file: &ChunkFile,
+        reader: &mut ChunkReader<'_>,
+    ) -> Result<Option<Corrupt>> {
+        let (sums, seen) = match self.compared()? {
+            Compared::Nothing => return Ok(None),
             Compared::Damaged => {
-                return self
-                    .options
-                    .mismatch
-                    .found(Error::corrupt(sums_path(&self.path), Corrupt::Sums));
+                let error = Error::corrupt(sums_path(&self.path), Corrupt::Sums);
+                return self.options.mismatch.found(error).map(|()| None);
             }
-            Compared::Files(sums, seen) => {
-                if !is_first(seen, file.nchunk()) {
-                    return Ok(());
-                }
-                let bytes = reader.bytes().map_err(|error| file.error(error))?;
-                let found = FileSum::of_chunk(bytes);
-                match sums.mismatch(file.nchunk(), found) {
-                    Some(what) if !self.is_later_state(sums)? => what,
-                    _ => return Ok(()),
-                }
-            }
+            Compared::Files(sums, seen) => (sums, seen),
         };
-        self.options.mismatch.found(Error::corrupt(file.path(), found))
+        let Some((word, bit)) = bit_of(seen, file.nchunk()) else { return Ok(None) };
+        if word.load(Ordering::Relaxed) & bit != 0 {
+            return Ok(None);
+        }
+        let bytes = reader.bytes().map_err(|error| file.error(error))?;
+        let found = sums.mismatch(file.nchunk(), FileSum::of_chunk(bytes));
+        if found.is_some() && !self.is_later_state(sums)? {
+            // Each later read fails as well.
+            return Ok(found);
+        }
+        word.fetch_or(bit, Ordering::Relaxed);
+        Ok(None)
     }
 
     /// Whether the files of chunks are compared with checksums.
@@ -110,9 +119,8 @@ impl Sums {
     }
 }
 
-/// Whether a file is compared for the first time; false if it has no sum.
-fn is_first(seen: &[AtomicU64], nchunk: u64) -> bool {
+/// The bit of a file; `None` if it has no sum.
+fn bit_of(seen: &[AtomicU64], nchunk: u64) -> Option<(&AtomicU64, u64)> {
     let word = usize::try_from(nchunk / 64).ok().and_then(|at| seen.get(at));
-    let bit = 1 << (nchunk % 64);
-    word.is_some_and(|word| word.fetch_or(bit, Ordering::Relaxed) & bit == 0)
+    word.map(|word| (word, 1 << (nchunk % 64)))
 }

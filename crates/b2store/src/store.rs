@@ -326,6 +326,13 @@ impl Store {
         self.check_value(key).or_else(|error| self.inner.options.frame.mismatch.found(error))
     }
 
+    /// Compares the member that a value is with the sum of the archive: a mismatch fails, or is
+    /// noted.
+    pub(crate) fn compare_crc(&self, key: &str) -> Result<()> {
+        let compared = self.check_crc(key).map(drop);
+        compared.or_else(|error| self.inner.options.frame.mismatch.found(error))
+    }
+
     /// The same before the bytes of all values are copied.
     pub(crate) fn compare(&self) -> Result<()> {
         self.check().or_else(|error| self.inner.options.frame.mismatch.found(error))

@@ -20,6 +20,8 @@ pub struct RecordBatches {
     rows: Range<u64>,
     batch: u64,
     max_nbytes: u64,
+    /// Whether the frames are to be compared with their seals after the last row.
+    is_all: bool,
 }
 
 impl RecordBatches {
@@ -29,9 +31,11 @@ impl RecordBatches {
         let columns = names.iter().map(open).collect::<Result<Vec<_>>>()?;
         let fields = columns.iter().map(|column| column.field().clone());
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let end = rows.end.min(table.len()?);
+        let len = table.len()?;
+        let end = rows.end.min(len);
         let rows = rows.start.min(end)..end;
-        Ok(Self { table, columns, schema, rows, batch, max_nbytes })
+        let is_all = rows == (0..len);
+        Ok(Self { table, columns, schema, rows, batch, max_nbytes, is_all })
     }
 
     /// The schema of all batches.
@@ -81,10 +85,14 @@ impl RecordBatches {
 impl Iterator for RecordBatches {
     type Item = Result<RecordBatch>;
 
-    /// The next batch; after an error there is none.
+    /// The next batch; after an error there is none. After the last of all rows comes the error of
+    /// frames that are not what was sealed.
     fn next(&mut self) -> Option<Self::Item> {
         if self.rows.is_empty() {
-            return None;
+            let columns = self.columns.iter().filter(|_| self.is_all);
+            let compared = columns.map(ColumnArrays::column).try_for_each(Column::compare_seals);
+            self.is_all = false;
+            return compared.err().map(Err);
         }
         let made = self.next_rows().and_then(|rows| {
             let batch = self.record_batch(&rows)?;
@@ -96,7 +104,7 @@ impl Iterator for RecordBatches {
                 Some(Ok(batch))
             }
             Err(error) => {
-                self.rows.start = self.rows.end;
+                (self.rows.start, self.is_all) = (self.rows.end, false);
                 Some(Err(error))
             }
         }

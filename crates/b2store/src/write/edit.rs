@@ -77,7 +77,7 @@ impl StoreWriter {
             }
             _ => suffix_of(&self.frame(key)?).to_owned(),
         };
-        let frame = changed_frame(self.source(key)?, key, edit)?;
+        let frame = changed_frame(self.old_frame(key)?, key, edit)?;
         self.store_value(key, &suffix, frame);
         Ok(())
     }
@@ -87,7 +87,7 @@ impl StoreWriter {
         key: &str,
         edit: impl FnOnce(&mut NdWriter) -> core::result::Result<(), E>,
     ) -> core::result::Result<(), E> {
-        let draft = Draft::over(self.source(key)?).map_err(|source| Error::io(key, source))?;
+        let draft = Draft::over(self.old_frame(key)?).map_err(|source| Error::io(key, source))?;
         let draft = draft.spill_in(self.place.dir.clone());
         let wrong = |source| Error::frame(key, source);
         let store = Box::new(draft.clone());
@@ -98,6 +98,15 @@ impl StoreWriter {
         let frame = draft.into_frame(len, key)?;
         self.store_value(key, ".b2nd", frame);
         Ok(())
+    }
+
+    /// The frame of a value to be changed. The archive gets a new sum of it: so the old one is
+    /// compared before.
+    fn old_frame(&self, key: &str) -> Result<Arc<dyn ReadAt>> {
+        if let (None, Some(base)) = (self.new_file(key), &self.base) {
+            base.compare_crc(key)?;
+        }
+        self.source(key)
     }
 
     /// Whether a key is a value of its own.

@@ -322,7 +322,7 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// Of each chunk, only the blocks that hold these data are read and decoded. If the file has
     /// digests and they are checked, which is the default, whole chunks are read, since a digest is
-    /// that of a whole chunk; see [`Mismatch::Ignore`].
+    /// that of a whole chunk; see [`Mismatch::Ignore`](crate::Mismatch::Ignore).
     ///
     /// # Errors
     ///

@@ -312,6 +312,11 @@ impl Error {
                 Code::Foreign => Code::Data,
                 code => code,
             },
+            Self::Store(b2store::Error::Io { source, .. })
+                if LockTimeout::find(source).is_some() =>
+            {
+                Code::Locked
+            }
             Self::Store(error) => blame_code(error.blame()),
             Self::Chunk { source, .. } => blame_code(source.blame()),
             Self::Locked(_) => Code::Locked,
@@ -410,6 +415,10 @@ impl Error {
                 let ratio = nbytes.div_ceil((*from).max(1));
                 return Some(format!("if this is meant, --max-ratio {ratio} allows it").into());
             }
+            Self::Bcolz(bcolz_store::Error::Corrupt {
+                what: bcolz_store::error::Corrupt::Checksum { .. },
+                ..
+            }) => "if a program that knows no checksums assigned to it, use --no-check",
             Self::Store(b2store::Error::Frame { .. }) if self.code() == Code::Data => {
                 "`b2 rescue STORE -o NEW` saves what can be read"
             }

@@ -16,7 +16,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
-    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, origin, walk},
+    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, is_sparse, origin, walk},
     render::harmless,
 };
 
@@ -53,6 +53,10 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
         return merge(args, cx, origin, path);
     }
     let file_bytes = frame_bytes(&schunk);
+    // A contiguous frame is compared when it is written anew; files of chunks stay as they are.
+    if is_sparse(&schunk) {
+        schunk.compare_seal()?;
+    }
     // An open frame would hold the lock.
     drop(schunk);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;

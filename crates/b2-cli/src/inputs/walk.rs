@@ -269,6 +269,9 @@ pub(crate) fn is_called_ours(path: &Path) -> bool {
 /// Has this file lost its beginning or its end? It is called like a file of ours and begins like
 /// nothing that is known, or it begins like a chunk that is longer.
 pub(crate) fn is_damaged(path: &Path) -> bool {
+    if origin::is_sparse_frame(path) {
+        return origin::begins_like_nothing(&path.join(origin::INDEX_FILE));
+    }
     origin::is_cut_chunk(path) || is_called_ours(path) && origin::begins_like_nothing(path)
 }
 

@@ -12,7 +12,7 @@ use crate::{matrix::npy, session::Dir};
 
 /// A container, the commands that make it of `a.npy` or of the table `t.npy`, and what `append`
 /// takes.
-const CONTAINERS: [(&str, &[&str]); 15] = [
+const CONTAINERS: [(&str, &[&str]); 17] = [
     ("x.b2frame", &["c a.raw -t 8 -z 16K -o x.b2frame"]),
     ("s.b2frame", &["c a.raw -t 8 -z 16K --checksum chunks -o s.b2frame"]),
     ("x.b2nd", &["convert a.npy --chunks 2048 x.b2nd"]),
@@ -24,12 +24,17 @@ const CONTAINERS: [(&str, &[&str]); 15] = [
     ),
     ("x.blp", &["convert a.npy x.blp"]),
     ("carray", &["convert a.npy --format carray -o carray"]),
+    ("chunks", &["convert a.npy --format carray --chunks 1000 -o chunks"]),
     ("ctable", &["convert t.npy --format ctable -o ctable"]),
     ("x.b2z", &["convert a.npy x.b2nd", "convert x.b2nd x.b2z"]),
     ("x.b2d", &["convert a.npy x.b2nd", "convert x.b2nd x.b2d"]),
     ("two.b2z", &["convert a.npy two.b2z::/x", "convert a.npy two.b2z::/y"]),
     ("table.b2z", &["convert t.npy table.b2z"]),
     ("table.b2d", &["convert t.npy table.b2d"]),
+    (
+        "plain.b2z",
+        &["convert a.npy plain.b2d", "recompress -l 0 --checksum none plain.b2d", "pack plain.b2d"],
+    ),
     ("column.b2z", &["convert a.npy column.b2z::/g/x"]),
 ];
 
@@ -80,8 +85,15 @@ fn tree(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     entries.iter().flat_map(|entry| tree(entry)).collect()
 }
 
-fn restore(files: &[(PathBuf, Vec<u8>)]) {
-    files.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+/// Makes a container what it was.
+fn restore(container: &Path, files: &[(PathBuf, Vec<u8>)]) {
+    if container.is_dir() {
+        fs::remove_dir_all(container).unwrap();
+    }
+    for (path, bytes) in files {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
 }
 
 /// Flips a bit of some data that the container stores as they are: items, or in a table the bytes
@@ -137,7 +149,7 @@ fn no_command_takes_damaged_data_for_sound() {
                 wrong +=
                     &format!("{line}: {:?} {}, damage told: {is_told}\n", run.code, run.stderr);
             }
-            restore(&damaged);
+            restore(&dir.path(name), &damaged);
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -170,7 +182,7 @@ fn what_is_read_all_the_same_gets_no_new_seal() {
             if output != name {
                 fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)).ok();
             }
-            restore(&damaged);
+            restore(&dir.path(name), &damaged);
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -2,7 +2,7 @@
 
 use blosc_chunk::{CParams, Target as Reader};
 use bloscpack::{
-    AppendOptions, LockedFile,
+    AppendOptions, LockedFile, Mismatch,
     numpy::{ArrayInfo, Order},
 };
 
@@ -52,7 +52,8 @@ impl Work<'_> {
 
     /// As the first chunk is compressed, with the level, which the format does not store.
     fn options(&self, blp: &Blp) -> Result<AppendOptions> {
-        let read = blp.options(&self.cx.read_options())?;
+        // The chunk that is filled up gets a new digest.
+        let read = blp.options(&self.cx.read_options())?.mismatch(Mismatch::Fail);
         let options = AppendOptions::default().read(read);
         if blp.file.nchunks()? == 0 {
             return Ok(options);

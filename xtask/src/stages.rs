@@ -26,7 +26,7 @@ use crate::{
 use changes::Changes;
 use table::{STAGES, Stage, Tier};
 
-/// What became of a stage.
+/// The end of a stage.
 enum Outcome {
     Passed(Duration),
     Failed(Duration),

@@ -28,7 +28,7 @@ pub(crate) enum Error {
     /// The system refuses.
     #[error("{doing}")]
     Io { doing: Doing, path: Option<PathBuf>, source: io::Error },
-    /// What an opener says of an input of another format.
+    /// The error of an opener, about an input of another format.
     #[error("{0}")]
     Opener(io::Error),
     /// The library cannot read or write a frame.

@@ -81,7 +81,7 @@ pub trait OpenedArray: fmt::Debug + Send + Sync {
     /// The attributes. Names of the dimensions are the list `_ARRAY_DIMENSIONS`.
     fn attributes(&self) -> Map<String, Value>;
 
-    /// What the attributes lack, in words that messages list: "the attribute `x`".
+    /// Lost attributes, in words that messages list: "the attribute `x`".
     fn lost(&self) -> Vec<String> {
         vec![]
     }
@@ -106,6 +106,6 @@ pub struct OpenedGroup {
     pub attributes: Map<String, Value>,
     /// The attributes of the groups in it, by their paths from it (`/deep/er`).
     pub groups: BTreeMap<String, Map<String, Value>>,
-    /// What the attributes of all these lack: "the attribute `x` of the group /deep".
+    /// Lost attributes of all these: "the attribute `x` of the group /deep".
     pub lost: Vec<String>,
 }

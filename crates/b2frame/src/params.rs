@@ -29,7 +29,7 @@ pub struct OpenOptions {
     pub locking: Locking,
     /// A sum that something around the frame has of its bytes. Default: none.
     pub outer_sum: OuterSum,
-    /// What happens where a sealed frame has other bytes than those that were sealed
+    /// How a read ends where a sealed frame has other bytes than those that were sealed
     /// (`docs/formats/seal.md`, "Readers"). Default: reading fails.
     pub mismatch: Mismatch,
 }
@@ -63,7 +63,7 @@ impl OuterSum {
         Self(Some(Arc::new(compare)))
     }
 
-    /// What is wrong, if there is a sum.
+    /// The difference, if there is a sum.
     pub(crate) fn compare(&self) -> io::Result<Option<String>> {
         self.0.as_ref().map_or(Ok(None), |compare| compare())
     }

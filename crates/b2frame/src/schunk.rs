@@ -177,7 +177,7 @@ impl SChunk {
         Self { is_watched: false, ..schunk }
     }
 
-    /// What has been read of a sealed frame; `None` without a seal, and where it is not looked at.
+    /// The comparison of a sealed frame; `None` without a seal, and where nothing is compared.
     pub(crate) fn watch(&self) -> Option<&SealWatch> {
         if !self.is_watched || !self.open_options().mismatch.is_compared() {
             return None;

@@ -338,7 +338,7 @@ impl Store {
         self.check().or_else(|error| self.inner.options.frame.mismatch.found(error))
     }
 
-    /// What an archive has of a value that is a member.
+    /// The sum that an archive has of a value that is a member.
     fn outer_sum(&self, key: &str) -> OuterSum {
         if self.inner.files.members().is_empty() {
             return OuterSum::default();

@@ -72,7 +72,7 @@ pub enum ZipFault {
     Local {
         /// The name.
         name: String,
-        /// What differs.
+        /// The fields that differ.
         field: &'static str,
     },
     /// The same of a member whose bytes have the sum of one of the two, so that it is read.
@@ -80,7 +80,7 @@ pub enum ZipFault {
     Header {
         /// The name.
         name: String,
-        /// What differs.
+        /// The fields that differ.
         field: &'static str,
     },
     /// Bytes of a member that are also those of the next one or of the directory, or that lie
@@ -236,7 +236,7 @@ fn with_limits(entries: &[Entry], directory: u64) -> impl Iterator<Item = (&Entr
     entries.iter().zip(starts)
 }
 
-/// What the directory says of a member.
+/// The fields of a member in the directory.
 #[derive(Debug)]
 struct Entry {
     name: Vec<u8>,

@@ -24,7 +24,7 @@ pub struct OpenOptions {
     pub broken_columns: BrokenColumns,
     /// How a writer waits for another one. Default: 60 seconds.
     pub lock: LockWait,
-    /// What happens where a file is not the one that its checksum was taken of
+    /// How a read ends where a file is not the one that its checksum was taken of
     /// (`docs/formats/bcolz.md`, "Checksums"). Default: reading fails.
     pub mismatch: Mismatch,
 }

@@ -16,7 +16,7 @@ pub enum Checksums {
     Chunks,
 }
 
-/// What a reader does where bytes are not those that a checksum was taken of.
+/// The reaction of a reader to bytes that do not match their checksum.
 #[derive(Clone, Debug, Default)]
 pub enum Mismatch {
     /// Reading fails.
@@ -60,7 +60,7 @@ impl Mismatch {
 pub struct MismatchLog(Arc<Mutex<Option<String>>>);
 
 impl MismatchLog {
-    /// What the first mismatch was.
+    /// The first mismatch.
     #[must_use]
     pub fn first(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -46,7 +46,7 @@ blosc_chunk::setters! {
         pub limits: FileLimits,
         /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
         pub dparams: DParams,
-        /// What happens where a chunk is not the one that its digest was taken of. With
+        /// How a read ends where a chunk is not the one that its digest was taken of. With
         /// [`Mismatch::Ignore`], [`BlpFile::read_at`](crate::BlpFile::read_at) reads no more than
         /// the blocks that it needs. Default: reading fails.
         pub mismatch: Mismatch,

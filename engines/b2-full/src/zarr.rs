@@ -92,7 +92,7 @@ fn kind_of(folder: &Path) -> io::Result<Option<Kind>> {
     }
 }
 
-/// What a file of metadata holds, if it is there.
+/// The content of a file of metadata, if it is there.
 fn json_of(folder: &Path, name: &str) -> io::Result<Option<Value>> {
     let path = folder.join(name);
     if !path.is_file() {

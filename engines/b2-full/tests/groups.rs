@@ -31,7 +31,7 @@ fn text(text: &str) -> Option<Value> {
     Some(Value::Str(text.to_owned()))
 }
 
-/// What a sample holds.
+/// The content of a sample.
 struct Group {
     name: &'static str,
     /// The array of 4 x 6 numbers.

@@ -1,4 +1,4 @@
-//! What the items of a data set are, as its datatype message describes it (file format
+//! The items of a data set, as its datatype message describes them (file format
 //! specification of HDF5, IV.A.2.d), in the types of NumPy.
 //!
 //! ```text

@@ -16,7 +16,7 @@ use crate::{failure::Result, workspace};
 const NOT_IN_ENGINES: [&str; 6] =
     ["crates/blpk/", "crates/blosc-peers/", "xtask/", "fuzz/", ".ci/", ".github/"];
 
-/// What differs.
+/// The files that differ.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Changes {
     /// Everything may, and all is wanted.

@@ -8,7 +8,7 @@ use crate::{
     workspace,
 };
 
-/// What the words of a command stand for.
+/// The values of a command's placeholders.
 pub(super) struct Setting {
     /// This program as it was started: a stage may build another one in its place.
     xtask: PathBuf,

@@ -179,7 +179,7 @@ fn show_parts(
     if parts.len() == 1
         && let Some(object) = parts.pop()
     {
-        // What contradicts itself is no array, but data all the same.
+        // An array that contradicts itself is shown as bytes.
         if let Object::Blp(blp) = &object
             && let Err(error) = blp.file.array_info()
         {

@@ -419,7 +419,7 @@ pub(crate) fn kind_text(store: &Store) -> &'static str {
     }
 }
 
-/// What is in the directory of a store and does not go to another one: links, and files that are
+/// Entries of a store's directory that do not go to another one: links, and files that are
 /// no values where not all files are copied, but a table.
 pub(crate) fn strays(
     path: &Path,

@@ -112,9 +112,9 @@ pub(crate) struct LeftOut {
 /// The inputs of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
-    /// Those that it takes.
+    /// The inputs that the command takes.
     pub(crate) found: Vec<Found>,
-    /// What it leaves out of the folders that were walked.
+    /// Entries of the folders that it leaves out.
     pub(crate) left_out: Vec<LeftOut>,
     /// These folders.
     pub(crate) roots: Vec<PathBuf>,

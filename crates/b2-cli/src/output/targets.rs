@@ -191,7 +191,7 @@ impl<'a> Targets<'a> {
     /// When the system refuses.
     pub(crate) fn finish(self) -> Result<()> {
         for (place, source) in self.made.iter().rev() {
-            // What is gone has been removed with --rm.
+            // --rm has removed the input.
             let Ok(metadata) = fs::metadata(source) else { continue };
             carry_to_place(&metadata, place).map_err(Error::io_at(Doing::Write, place))?;
         }

@@ -1,4 +1,4 @@
-//! What a walk of folders left out, told at the end: how many for which reason, each with `-v` and
+//! Entries that a walk of folders left out, told at the end: a count by reason, each with `-v` and
 //! `--json`.
 
 use std::{

@@ -96,7 +96,7 @@ impl SealWatch {
         }
     }
 
-    /// What the body sum says, after all chunks.
+    /// The result of the body sum, after all chunks.
     fn compare(&self, schunk: &SChunk) -> Result<Option<Corrupt>> {
         let sum = *self.sum.lock().unwrap_or_else(PoisonError::into_inner);
         let found = sum.wrapping_add(schunk.tail_sum()?);

@@ -22,7 +22,7 @@ pub(super) enum Compared {
     Nothing,
     /// Their file is damaged.
     Damaged,
-    /// Those of the files, with a bit for each file that was compared.
+    /// The sums of the files, with a bit for each file that was compared.
     Files(Sums, Box<[AtomicU64]>),
 }
 
@@ -110,7 +110,7 @@ impl CArray {
 }
 
 impl Sums {
-    /// What is wrong with a file whose sum is this; of one that changed its length, nothing is
+    /// The fault of a file whose sum is this; of one that changed its length, nothing is
     /// known.
     pub(super) fn mismatch(&self, nchunk: u64, found: FileSum) -> Option<Corrupt> {
         let stored = self.chunks.get(usize::try_from(nchunk).ok()?)?;

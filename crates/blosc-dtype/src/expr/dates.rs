@@ -28,7 +28,7 @@ type Result<T> = core::result::Result<T, ExprError>;
 /// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the
 /// columns.
 pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Result<Expr> {
-    // What stands under an operator or in a call, where a time has no place.
+    // The operand of an operator or a call, where a time has no place.
     let plain = |at: usize, value: Expr| match time(&value, dtype) {
         Some(time) => Err(time.refused(at)),
         None => bind(value, dtype),

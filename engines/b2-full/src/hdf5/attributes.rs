@@ -42,7 +42,7 @@ impl Attributes {
         found
     }
 
-    /// What is lost of a group, in words.
+    /// The losses of a group, in words.
     pub(super) fn lost_of(&self, group: &str) -> Vec<String> {
         self.lost.iter().map(|name| format!("the attribute `{name}` of {group}")).collect()
     }

@@ -1,4 +1,4 @@
-//! What the reader says, by who has to act: an unknown format is no damage, and neither is the
+//! Errors of the reader, by who has to act: an unknown format is no damage, and neither is the
 //! system's fault.
 
 use core::fmt;

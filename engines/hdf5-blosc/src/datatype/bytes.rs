@@ -2,7 +2,7 @@
 
 use super::{Result, TypeError};
 
-/// What is left of a message.
+/// The rest of a message.
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 impl<'a> Bytes<'a> {

@@ -259,7 +259,7 @@ impl Number {
     }
 }
 
-/// What a float with an implied first bit is, if NumPy has a type that holds it.
+/// The type of a float with an implied first bit, if NumPy has one that holds it.
 fn float_bits(size: usize, offset: u32, parts: &FloatParts) -> Option<Bits> {
     let is = |ieee: &&Ieee| ieee.nbytes == size && offset == 0 && ieee.parts() == *parts;
     if [HALF, SINGLE, DOUBLE].iter().find(is).is_some() {

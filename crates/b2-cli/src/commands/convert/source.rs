@@ -259,7 +259,7 @@ impl Source {
         }
     }
 
-    /// What its reader cannot give of its metadata.
+    /// Metadata that its reader cannot give.
     pub(crate) fn lost(&self) -> Vec<String> {
         match self {
             Self::Object(Object::Opened(array)) => array.lost(),

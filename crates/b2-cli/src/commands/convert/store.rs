@@ -159,7 +159,7 @@ impl Convert<'_> {
     }
 }
 
-/// What becomes a store.
+/// The members of a new store.
 #[derive(Default)]
 pub(super) struct Members {
     /// The inputs by their keys, also those that do not open.

@@ -86,7 +86,7 @@ pub(super) fn run(
 }
 
 impl Findings {
-    /// What was noticed when the store was opened: oddities, and damage.
+    /// Oddities and damage that opening the store has found.
     fn add_notes(&mut self, store: &Store) {
         for note in store.notes() {
             match note.damage() {

@@ -95,7 +95,7 @@ impl SChunk {
         let found = ChunkPart { nchunk: *nchunk, location, range: range.clone() };
         let result = self.decode_part(found, dest, scratch);
         // Of a chunk in parts, the first one compares all of it.
-        let is_first = range.start == 0 && self.is_unread(*nchunk);
+        let is_first = range.start == 0 && self.is_compared(*nchunk, true);
         let result = result.and_then(|()| match is_first {
             true => self.compare_chunk(*nchunk, location, Bytes::Unread),
             false => Ok(()),

@@ -173,11 +173,6 @@ impl SChunk {
         (is_whole || !watch.table.is_empty()) && watch.wants(nchunk)
     }
 
-    /// Whether the seal says nothing of parts of this chunk, but would of all of it.
-    pub(crate) fn is_unread(&self, nchunk: u64) -> bool {
-        self.watch().is_some_and(|watch| watch.wants(nchunk))
-    }
-
     /// Compares a chunk that is read now.
     pub(crate) fn compare_chunk(
         &self,

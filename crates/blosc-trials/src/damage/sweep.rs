@@ -1,4 +1,4 @@
-//! `cargo xtask damage --sweep`: each sample cut at every byte of each of its files, and each page
+//! Each sample cut at every byte of each of its files, and each page
 //! of them zeroed in turn; larger ones too, which are cut and changed at random bytes. Chunks that
 //! are whole come back at their places; how many do where more than chunks was hit is counted.
 
@@ -6,11 +6,11 @@ use core::ops::Range;
 
 use blosc_testdata::data::XorShift32;
 
-use super::{Tally, hit::Hit};
+use super::{Settings, Tally, hit::Hit};
 use crate::{
-    args::Args,
+    Say,
     cases::{Panics, below, draw},
-    containers::{Sample, large_samples, samples},
+    container::{Sample, large_samples, samples},
     failure::{Result, fail},
 };
 
@@ -24,37 +24,43 @@ struct Found {
     tally: Tally,
 }
 
-pub(super) fn run(mut args: Args) -> Result<()> {
-    let seed: u64 = args.option("--seed")?.unwrap_or(1);
-    let nbytes: u64 = args.option("--bytes")?.unwrap_or(10_000);
-    let only: Option<String> = args.option("--only")?;
-    args.finish()?;
-    let is_chosen = |sample: &Sample| only.as_ref().is_none_or(|only| only == sample.container);
+/// Cuts and zeroes every sample everywhere, and the large ones at as many random bytes as there are
+/// cases. Reports a line for each.
+///
+/// # Errors
+///
+/// A chunk that is whole was not given back.
+pub fn sweep(settings: &Settings, say: Say<'_>) -> Result<()> {
     let panics = Panics::watch();
     let mut nbad = 0;
-    for sample in samples()?.iter().filter(|sample| sample.rescue.is_some() && is_chosen(sample)) {
-        nbad += report(sample, "cut at every byte", &cuts(sample, &panics));
-        nbad += report(sample, "each page zeroed", &pages(sample, &panics));
+    for sample in samples()?.iter().filter(|sample| settings.takes(sample)) {
+        if sample.rescue.is_none() {
+            continue;
+        }
+        nbad += report(sample, "cut at every byte", &cuts(sample, &panics), say);
+        nbad += report(sample, "each page zeroed", &pages(sample, &panics), say);
     }
-    for sample in large_samples()?.iter().filter(|sample| is_chosen(sample)) {
-        nbad += report(sample, "each page zeroed", &pages(sample, &panics));
+    let nbytes = settings.cases.end;
+    for sample in large_samples()?.iter().filter(|sample| settings.takes(sample)) {
+        nbad += report(sample, "each page zeroed", &pages(sample, &panics), say);
         let what = format!("cut at {nbytes} bytes");
-        nbad += report(sample, &what, &random_cuts(sample, seed, nbytes, &panics));
+        nbad += report(sample, &what, &random_cuts(sample, settings, &panics), say);
         let what = format!("{nbytes} bytes changed");
-        nbad += report(sample, &what, &changes(sample, seed, nbytes, &panics));
+        nbad += report(sample, &what, &changes(sample, settings, &panics), say);
     }
     if nbad == 0 { Ok(()) } else { fail(format!("{nbad} are not as promised")) }
 }
 
-fn report(sample: &Sample, what: &str, Found { cases, tally }: &Found) -> u64 {
-    let sealed = if sample.is_sealed { "sealed" } else { "unsealed" };
+fn report(sample: &Sample, what: &str, Found { cases, tally }: &Found, say: Say<'_>) -> u64 {
     let (beside, others) = (tally.beside_chunks, tally.beside_others);
-    println!(
-        "{:<12} {sealed:<8} {what}: {cases} cases; whole chunks back {beside}, {others} where more \
-         than chunks was hit; {} bad",
-        sample.container, tally.nbad
-    );
-    tally.first.iter().for_each(|first| println!("  {first}"));
+    say(format!(
+        "{:<12} {:<8} {what}: {cases} cases; whole chunks back {beside}, {others} where more than \
+         chunks was hit; {} bad",
+        sample.container,
+        sample.sealed(),
+        tally.nbad
+    ));
+    tally.first.iter().for_each(|first| say(format!("  {first}")));
     tally.nbad
 }
 
@@ -81,20 +87,20 @@ fn pages(sample: &Sample, panics: &Panics) -> Found {
     found
 }
 
-fn random_cuts(sample: &Sample, seed: u64, count: u64, panics: &Panics) -> Found {
+fn random_cuts(sample: &Sample, settings: &Settings, panics: &Panics) -> Found {
     let mut found = Found::default();
-    for number in 0..count {
-        let (nfile, at) = place(sample, &mut draw(seed, number));
+    for number in settings.cases.clone() {
+        let (nfile, at) = place(sample, &mut draw(settings.seed, number));
         let change = |bytes: &mut Vec<u8>| bytes.truncate(at);
         damaged(sample, nfile, at..sample.files.0[nfile].1.len(), &change, panics, &mut found);
     }
     found
 }
 
-fn changes(sample: &Sample, seed: u64, count: u64, panics: &Panics) -> Found {
+fn changes(sample: &Sample, settings: &Settings, panics: &Panics) -> Found {
     let mut found = Found::default();
-    for number in 0..count {
-        let mut draw = draw(seed, number);
+    for number in settings.cases.clone() {
+        let mut draw = draw(settings.seed, number);
         let (nfile, at) = place(sample, &mut draw);
         let mask = u8::try_from(1 + below(&mut draw, 255)).unwrap_or(1);
         let change = |bytes: &mut Vec<u8>| bytes[at] ^= mask;

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{
-    Checksums, EditOptions, FrameParams, OpenOptions, SChunk, SChunkWriter, report::VerifyOptions,
-    seal::SealState,
-};
+use b2frame::{Checksums, EditOptions, FrameParams, OpenOptions, SChunk, SChunkWriter};
 use blosc_io::{
     MemStore, WriteAt,
     tree::{MemTree, Tree},
@@ -15,7 +12,7 @@ use super::{
     Content, Operation,
     disk::{FileDisk, TreeDisk},
 };
-use crate::failure::{Result, fail};
+use crate::{container::frames::verify_frame, failure::Result};
 
 type Change = fn(&mut SChunkWriter) -> b2frame::Result<()>;
 
@@ -60,6 +57,10 @@ pub(super) fn of_files() -> Vec<Operation<FileDisk>> {
         "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
         "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
         "no seal": |writer| writer.set_seal(Checksums::None),
+        "other sums": |writer| {
+            writer.set_seal(Checksums::Body)?;
+            writer.set_meta("m", b"new")
+        },
         "several": |writer| several(writer),
     }
 }
@@ -80,6 +81,10 @@ pub(super) fn of_trees() -> Vec<Operation<TreeDisk>> {
         "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
         "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
         "no seal": |writer| writer.set_seal(Checksums::None),
+        "other sums": |writer| {
+            writer.set_seal(Checksums::Body)?;
+            writer.set_meta("m", b"new")
+        },
         "several": |writer| several(writer),
         "change and compact": |writer| {
             writer.update(0, &data(CHUNKSIZE, 9))?;
@@ -145,14 +150,8 @@ fn read_tree(disk: &TreeDisk) -> Result<Content> {
 
 /// What a frame holds, if its sums say that it is sound.
 pub(super) fn content_of(schunk: &SChunk) -> Result<Content> {
+    verify_frame(schunk)?;
     let seal = schunk.seal_state()?;
-    if !matches!(seal, SealState::Intact | SealState::NeverSealed) {
-        return fail(format!("{seal:?}"));
-    }
-    let report = schunk.verify(&VerifyOptions::default(), |_| {});
-    if let Some(bad) = report.bad.first() {
-        return fail(format!("chunk {} is bad", bad.nchunk));
-    }
     let mut data = vec![];
     for nchunk in 0..schunk.nchunks() {
         data.extend(schunk.decode_chunk(nchunk)?);

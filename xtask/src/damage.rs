@@ -22,7 +22,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     if is_sweep {
         settings.cases = 0..args.option("--bytes")?.unwrap_or(10_000);
         args.finish()?;
-        return damage::sweep(&settings, say);
+        return damage::sweep(&settings, 1, say).map(drop);
     }
     if nflips.is_some() {
         args.finish()?;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use b2frame::{FrameParams, to_cframe};
-use b2store::{Store, StoreWriter, Value, WriteOptions};
+use b2store::{Error, Store, StoreWriter, Value, WriteOptions};
 use blosc_io::testing::{FailingTree, RecordingTree, Step};
 use blosc_io::tree::{MemTree, Tree};
 
@@ -101,7 +101,7 @@ fn another_suffix_is_on_the_medium_before_the_new_value() {
 /// The error is passed on, and nothing lies beside the store or where it was to be.
 #[test]
 fn a_storage_that_fails_has_nothing_beside_the_store() {
-    let add = |writer: b2store::Result<StoreWriter>| -> b2store::Result<Store> {
+    let add = |writer: Result<StoreWriter, Error>| -> Result<Store, Error> {
         let mut writer = writer?;
         writer.insert_cframe("/n/m", frame(b"new"))?;
         writer.commit()
@@ -110,8 +110,8 @@ fn a_storage_that_fails_has_nothing_beside_the_store() {
         ["x.b2z", "x.b2e", "x.b2d"].map(|name| [(name, false), (name, true)]).concat()
     {
         for limit in 0.. {
-            let tree = FailingTree::new(MemTree::new());
-            let shared: Arc<dyn Tree> = Arc::new(tree.clone());
+            let tree = Arc::new(FailingTree::new(MemTree::new()));
+            let shared: Arc<dyn Tree> = tree.clone();
             if is_there {
                 first(shared.clone(), name);
             }
@@ -126,7 +126,7 @@ fn a_storage_that_fails_has_nothing_beside_the_store() {
                 break;
             }
             let Err(error) = done else { continue };
-            assert!(matches!(error, b2store::Error::Write { .. }), "{error}");
+            assert!(matches!(error, Error::Write { .. }), "{error}");
             let left = tree.list("").unwrap().len();
             assert_eq!(left, usize::from(is_there), "{name}, {limit}");
         }

@@ -10,7 +10,7 @@ use bcolz_store::{
     open_in,
     repair::{Fill, rescue_in},
     verify::Fault,
-    verify::{BadChunk, VerifyOptions},
+    verify::VerifyOptions,
 };
 
 type Report = blosc_container::report::Report<Error, bcolz_store::verify::Note>;

@@ -221,6 +221,50 @@ pub fn samples() -> Result<Vec<Sample>> {
     all.into_iter().map(Sample::checked).collect()
 }
 
+/// Files of other programs, with what the samples lack.
+const FIXTURES: [(&str, &str); 22] = [
+    ("frame", "frames/tiny.b2frame"),
+    ("frame", "frames/fixed-updated.b2frame"),
+    ("frame", "frames/special-nan.b2frame"),
+    ("frame", "frames/variable-with-one-special.b2frame"),
+    ("frame", "frames/vl-blocks.b2frame"),
+    ("b2nd", "frames/tiny-nd.b2nd"),
+    ("b2nd", "frames/nd-struct.b2nd"),
+    ("frame", "frames/legacy/beta1-lz4-shuffle-i8-meta.b2frame"),
+    ("frame", "frames/legacy/beta3-zstd-bitshuffle-i4-meta-usermeta.b2frame"),
+    ("frame", "frames/legacy/untagged-2021-01-le.b2frame"),
+    ("frame", "frames/legacy/untagged-2021-02-vlmeta.b2frame"),
+    ("blp", "bloscpack/real_np_struct.blp"),
+    ("blp", "bloscpack/real_np_struct_nested.blp"),
+    ("blp", "bloscpack/synth_v2.blp"),
+    ("blp", "bloscpack/real_append_reserve_used_up.blp"),
+    ("blp", "bloscpack/old_v1.blp"),
+    ("carray", "bcolz/ca_attrs"),
+    ("ctable", "bcolz/ct_struct_column"),
+    ("b2z", "stores/table-basic.b2z"),
+    ("b2z", "stores/dict-basic.b2z"),
+    ("b2d", "stores/table-nulls-mask.b2d"),
+    ("b2e", "stores/embed-basic.b2e"),
+];
+
+/// Files of other programs, of which chunks and checksums are not known.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub fn fixtures() -> Result<Vec<Sample>> {
+    let samples = samples()?;
+    let mut all = vec![];
+    for (container, path) in FIXTURES {
+        let Some(like) = samples.iter().rfind(|sample| sample.container == container) else {
+            return fail(format!("{container}: no such container"));
+        };
+        let files = Files::from_disk(&blosc_testdata::fixture::path(path))?;
+        all.push(Sample { files, chunks: vec![], covered: vec![], ..*like });
+    }
+    Ok(all)
+}
+
 /// Larger samples of the containers whose chunks stand in one file, or whose index does.
 ///
 /// # Errors

@@ -16,6 +16,34 @@
 //! the old or the new content, and the next writer has to go on from what was found. A change that
 //! failed says so, and why.
 
+/// Operations of one writer of frames; each is committed afterwards.
+macro_rules! edits {
+    (
+        $writer:ty, $open:expr, $container:literal, $make:expr, $read:expr, $later:expr;
+        $($name:literal: $change:expr,)*
+    ) => {
+        vec![$(Operation {
+            container: $container,
+            name: $name,
+            make: $make,
+            change: |handle| {
+                let change: fn(&mut $writer) -> b2frame::Result<()> = $change;
+                let mut writer = $open(handle)?;
+                change(&mut writer)?;
+                Ok(writer.commit()?)
+            },
+            read: $read,
+            next: |handle| {
+                let later: fn(&mut $writer) -> b2frame::Result<()> = $later;
+                let mut writer = $open(handle)?;
+                later(&mut writer)?;
+                Ok(writer.commit()?)
+            },
+            more: b"",
+        }),*]
+    };
+}
+
 mod arrays;
 mod bcolz;
 mod bloscpack;

@@ -30,7 +30,7 @@ use crate::{
 };
 pub use flips::flip_bits;
 use hit::{Hit, Kind, damage};
-pub use sweep::sweep;
+pub use sweep::{Swept, sweep};
 
 /// Bytes that readers need whatever the container is: decoders, caches, a chunk at the limit.
 pub(crate) const STATES: usize = 8 << 20;
@@ -57,13 +57,13 @@ impl Settings {
     }
 }
 
-/// Damages samples in one place each, and reports a line for each sample. Gives the number of cases
-/// of each sample and kind of damage.
+/// Damages samples in one place each, and reports a line for each sample. Gives for each sample
+/// and kind of damage the number of cases, and how many of them verifying told.
 ///
 /// # Errors
 ///
 /// One of the samples does not do what the module promises.
-pub fn run(settings: &Settings, say: Say<'_>) -> Result<Vec<[u64; Kind::ALL.len()]>> {
+pub fn run(settings: &Settings, say: Say<'_>) -> Result<Vec<[(u64, u64); Kind::ALL.len()]>> {
     let Settings { seed, only, cases, .. } = settings;
     let all = samples()?;
     let chosen: Vec<&Sample> = all.iter().filter(|sample| settings.takes(sample)).collect();
@@ -84,7 +84,7 @@ pub fn run(settings: &Settings, say: Say<'_>) -> Result<Vec<[u64; Kind::ALL.len(
         check(sample, &files, &hit, kind, &panics, tally);
     }
     report(&chosen, &tallies, *seed, say)?;
-    Ok(tallies.iter().map(|tally| tally.counts.map(|count| count.ncases)).collect())
+    Ok(tallies.iter().map(|tally| tally.counts.map(|one| (one.ncases, one.ngood))).collect())
 }
 
 fn check(

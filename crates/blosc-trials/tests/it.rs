@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_trials::{
-    container::samples,
+    container::{fixtures, samples},
     damage::{self, hit::Kind},
     mutate,
 };
@@ -55,6 +55,7 @@ const SAMPLES: [(&str, bool); 20] = [
 fn every_container_has_a_sample() {
     let _alone = alone();
     let samples = samples().unwrap();
+    assert_eq!(fixtures().unwrap().len(), 22);
     let found: Vec<_> = samples.iter().map(|one| (one.container, one.is_sealed)).collect();
     assert_eq!(found, SAMPLES);
     assert!(samples.iter().all(|sample| sample.rescue.is_some()));
@@ -66,7 +67,25 @@ fn damage_of_every_kind_is_told_and_the_rest_comes_back() {
     let settings = damage::Settings { seed: 1, time: Duration::MAX, only: None, cases: 0..3000 };
     let counts = done(|say| damage::run(&settings, say));
     assert_eq!((counts.len(), Kind::ALL.len()), (SAMPLES.len(), 5));
-    assert!(counts.iter().flatten().all(|ncases| *ncases > 10), "{counts:?}");
+    assert!(counts.iter().flatten().all(|(ncases, _)| *ncases > 10), "{counts:?}");
+    for ((container, _), counts) in SAMPLES.iter().zip(counts) {
+        let (ncuts, ntold) = counts[Kind::Cut as usize];
+        // An empty file of attributes of bcolz is no damage.
+        assert!(ncuts == ntold || ["carray", "ctable"].contains(container), "{container}");
+    }
+}
+
+#[test]
+fn whole_chunks_come_back_from_cut_and_torn_files() {
+    let _alone = alone();
+    let settings = damage::Settings { seed: 1, time: Duration::MAX, only: None, cases: 0..50 };
+    let swept = done(|say| damage::sweep(&settings, 37, say));
+    assert_eq!(swept.len(), 2 * SAMPLES.len() + 3 * 5);
+    for one in swept {
+        let is_cut = one.what.starts_with("cut");
+        assert!(!is_cut || one.nback == one.nwhole, "{one:?}");
+        assert!(one.ncases >= if is_cut { 50 } else { 1 }, "{one:?}");
+    }
 }
 
 #[test]

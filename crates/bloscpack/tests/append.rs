@@ -3,18 +3,18 @@
 
 mod contend;
 
-use std::io::{Cursor, Write};
+use std::io::{self, Cursor, Write};
 
-use blosc_chunk::{CParams, CodecId, Threads};
+use blosc_chunk::{CodecId, Threads};
 use blosc_io::{MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 use bloscpack::{
     AppendOptions, BlpFile, Budget, Checksum, Durability, Error, ReadOptions, RepackOptions,
     WriteOptions, Writer, append,
-    error::Param,
+    error::{Blame, Param},
     pack,
     params::Reserve,
-    recover, repack,
+    repack,
     report::{Note, VerifyOptions},
     rewrite_metadata, unpack,
 };

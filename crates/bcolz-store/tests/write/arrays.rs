@@ -1,6 +1,5 @@
 //! Arrays: as bcolz writes them, and never in a state that cannot be read.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bcolz_store::Durability;

@@ -1,18 +1,13 @@
-//! Writers that are killed or whose storage fails, two writers at a time, and changes of others:
-//! readers see the old state or the new one, and the next writer goes on.
+//! What killed writers leave, two writers at a time, and changes of others. That each interrupted
+//! change leaves the old state or the new one, `blosc-trials` shows for every operation.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
-use std::io;
 use std::sync::{Arc, Barrier};
 
-use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
+use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Error, LockWait,
-    OpenOptions, Result, open_in, repair::Repair, verify::VerifyOptions,
+    OpenOptions, Result,
 };
-use blosc_io::ReadAt;
-
-use super::states::states;
 
 fn options(chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(chunklen))
@@ -53,6 +48,16 @@ fn append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
     let mut table = CTableWriter::open_in(tree, "table", &OpenOptions::default())?;
     table.append(&[more, more, more])?;
     table.finish()
+}
+
+fn array_writer(tree: Arc<dyn Tree>) -> Result<CArrayWriter> {
+    CArrayWriter::open_in(tree, "array", &OpenOptions::default())
+}
+
+fn array_append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
+    let mut array = array_writer(tree)?;
+    array.append(more)?;
+    array.finish()
 }
 
 #[test]

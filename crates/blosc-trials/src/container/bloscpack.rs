@@ -3,7 +3,8 @@
 use blosc_chunk::Decoder;
 use blosc_io::MemStore;
 use bloscpack::{
-    BlpFile, Checksum, ReadOptions, WriteOptions, pack, params::FileLimits, report::VerifyOptions,
+    AppendOptions, BlpFile, Checksum, ReadOptions, WriteOptions, append, pack, params::FileLimits,
+    repair_offsets, report::VerifyOptions,
 };
 use serde_json::json;
 
@@ -117,6 +118,14 @@ fn read(files: &Files) -> Result<()> {
     for nchunk in 0..file.nchunks()?.min(MAX_NCHUNKS as u64) {
         file.chunk(nchunk)?;
     }
+    // Whether these can be done does not matter.
+    let _ = (file.array_info(), repair_offsets(&mut files.store()).map(drop));
+    let _ = append(
+        &mut files.store(),
+        &[0; 100][..],
+        100,
+        &AppendOptions::default().read(read_options()),
+    );
     Ok(())
 }
 

@@ -14,83 +14,54 @@ use super::{
 };
 use crate::{container::frames::verify_frame, failure::Result};
 
-type Change = fn(&mut SChunkWriter) -> b2frame::Result<()>;
-
 const CHUNKSIZE: usize = 1024;
 
-/// The operations by a frame in one file; each is committed afterwards.
-macro_rules! operations {
-    ($open:expr, $container:literal, $make:expr, $read:expr; $($name:literal: $change:expr,)*) => {
-        vec![$(Operation {
-            container: $container,
-            name: $name,
-            make: $make,
-            change: |handle| {
-                let change: Change = $change;
-                let mut writer = $open(handle)?;
-                change(&mut writer)?;
-                Ok(writer.commit()?)
+/// The operations of frames of both kinds.
+macro_rules! edits_of {
+    ($open:expr, $container:literal, $make:expr, $read:expr) => {
+        edits! {
+            SChunkWriter, $open, $container, $make, $read, set_later;
+            "append": |writer| writer.append(&data(5000, 7)),
+            "append a little": |writer| writer.append(&data(4, 7)),
+            "append zeros": |writer| writer.append(&[0; 8192]),
+            "insert": |writer| writer.insert(1, &data(CHUNKSIZE, 8)),
+            "update": |writer| writer.update(0, &data(CHUNKSIZE, 9)),
+            "write": |writer| writer.write_bytes(1000, &data(1500, 10)),
+            "delete": |writer| writer.delete(1),
+            "reorder": |writer| writer.reorder(&[1, 0, 2]),
+            "metalayer of equal length": |writer| writer.set_meta("m", b"new"),
+            "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
+            "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
+            "no seal": |writer| writer.set_seal(Checksums::None),
+            "other sums": |writer| {
+                writer.set_seal(Checksums::Body)?;
+                writer.set_meta("m", b"new")
             },
-            read: $read,
-            next: |handle| {
-                let mut writer = $open(handle)?;
-                writer.set_vlmeta("later", b"x")?;
-                Ok(writer.commit()?)
-            },
-            more: b"",
-        }),*]
+            "several": |writer| several(writer),
+        }
     };
 }
 
 pub(super) fn of_files() -> Vec<Operation<FileDisk>> {
-    operations! {
-        open_file, "frame", make_file, read_file;
-        "append": |writer| writer.append(&data(5000, 7)),
-        "append a little": |writer| writer.append(&data(4, 7)),
-        "append zeros": |writer| writer.append(&[0; 8192]),
-        "insert": |writer| writer.insert(1, &data(CHUNKSIZE, 8)),
-        "update": |writer| writer.update(0, &data(CHUNKSIZE, 9)),
-        "write": |writer| writer.write_bytes(1000, &data(1500, 10)),
-        "delete": |writer| writer.delete(1),
-        "reorder": |writer| writer.reorder(&[1, 0, 2]),
-        "metalayer of equal length": |writer| writer.set_meta("m", b"new"),
-        "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
-        "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
-        "no seal": |writer| writer.set_seal(Checksums::None),
-        "other sums": |writer| {
-            writer.set_seal(Checksums::Body)?;
-            writer.set_meta("m", b"new")
-        },
-        "several": |writer| several(writer),
-    }
+    edits_of!(open_file, "frame", make_file, read_file)
 }
 
 pub(super) fn of_trees() -> Vec<Operation<TreeDisk>> {
-    operations! {
-        open_tree, "sparse-frame", make_tree, read_tree;
-        "append": |writer| writer.append(&data(5000, 7)),
-        "append a little": |writer| writer.append(&data(4, 7)),
-        "append zeros": |writer| writer.append(&[0; 8192]),
-        "insert": |writer| writer.insert(1, &data(CHUNKSIZE, 8)),
-        "update": |writer| writer.update(0, &data(CHUNKSIZE, 9)),
-        "write": |writer| writer.write_bytes(1000, &data(1500, 10)),
-        "delete": |writer| writer.delete(1),
-        "reorder": |writer| writer.reorder(&[1, 0, 2]),
-        "metalayer of equal length": |writer| writer.set_meta("m", b"new"),
+    let mut all = edits_of!(open_tree, "sparse-frame", make_tree, read_tree);
+    all.extend(edits! {
+        SChunkWriter, open_tree, "sparse-frame", make_tree, read_tree, set_later;
         "longer metalayer": |writer| writer.set_meta("m", &[b'm'; 900]),
-        "vlmetalayer": |writer| writer.set_vlmeta("v", &data(3000, 11)),
-        "no vlmetalayer": |writer| writer.delete_vlmeta("v").map(drop),
-        "no seal": |writer| writer.set_seal(Checksums::None),
-        "other sums": |writer| {
-            writer.set_seal(Checksums::Body)?;
-            writer.set_meta("m", b"new")
-        },
-        "several": |writer| several(writer),
         "change and compact": |writer| {
             writer.update(0, &data(CHUNKSIZE, 9))?;
             writer.compact().map(drop)
         },
-    }
+    });
+    all
+}
+
+/// What [`Content`] does not hold.
+pub(super) fn set_later(writer: &mut SChunkWriter) -> b2frame::Result<()> {
+    writer.set_vlmeta("later", b"x")
 }
 
 fn several(writer: &mut SChunkWriter) -> b2frame::Result<()> {

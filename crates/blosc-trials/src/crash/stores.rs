@@ -40,7 +40,7 @@ macro_rules! operations {
             make: || $make($store),
             change: |tree| {
                 let change: Change = |$writer| Ok($change?);
-                let mut writer = StoreWriter::open_in(tree, $store, &WriteOptions::default())?;
+                let mut writer = StoreWriter::open_in(tree, $store, &write_options())?;
                 change(&mut writer)?;
                 writer.commit()?;
                 Ok(())
@@ -48,7 +48,7 @@ macro_rules! operations {
             read: |disk| read(disk, $store),
             next: |tree| {
                 let change: Change = |$next| Ok($go_on?);
-                let mut writer = StoreWriter::open_in(tree, $store, &WriteOptions::default())?;
+                let mut writer = StoreWriter::open_in(tree, $store, &write_options())?;
                 change(&mut writer)?;
                 writer.commit()?;
                 Ok(())
@@ -71,7 +71,7 @@ macro_rules! new_stores {
                 None => Ok(Content { data: vec![], rest: "no store".to_owned() }),
             },
             next: |tree| {
-                let options = WriteOptions::default();
+                let options = write_options();
                 let mut writer = match open(&tree, $store)? {
                     Some(_) => StoreWriter::open_in(tree, $store, &options)?,
                     None => StoreWriter::create_in(tree, $store, &options)?,
@@ -126,7 +126,7 @@ macro_rules! copies {
             name: $name,
             make: || make($from),
             change: |tree| {
-                let options = WriteOptions::default();
+                let options = write_options();
                 let from = open(&tree, $from)?.context($from)?;
                 StoreWriter::copy_in(&from, tree, $to, &options)?.commit()?;
                 Ok(())
@@ -139,7 +139,7 @@ macro_rules! copies {
                 Ok(content)
             },
             next: |tree| {
-                let mut writer = StoreWriter::open_in(tree, $from, &WriteOptions::default())?;
+                let mut writer = StoreWriter::open_in(tree, $from, &write_options())?;
                 add_later(&mut writer)?;
                 writer.commit()?;
                 Ok(())
@@ -237,7 +237,7 @@ fn make(name: &str) -> Result<TreeDisk> {
 /// A table that is the whole store.
 fn make_table(name: &str) -> Result<TreeDisk> {
     let tree = Arc::new(MemTree::new());
-    let mut writer = StoreWriter::create_in(tree.clone(), name, &WriteOptions::default())?;
+    let mut writer = StoreWriter::create_in(tree.clone(), name, &write_options())?;
     writer.insert_table("/", &columns(), &rows(&[0, 2, 4])?)?;
     writer.commit()?;
     Ok(TreeDisk::new(MemTree::clone(&tree)))
@@ -245,7 +245,7 @@ fn make_table(name: &str) -> Result<TreeDisk> {
 
 /// Values in groups, attributes, a table.
 fn fill(tree: &Arc<dyn Tree>, name: &str) -> Result<()> {
-    let mut writer = StoreWriter::create_in(tree.clone(), name, &WriteOptions::default())?;
+    let mut writer = StoreWriter::create_in(tree.clone(), name, &write_options())?;
     writer.insert_cframe("/bytes", frame(&data(2500, 1))?)?;
     writer.insert_cframe("/group/array", array(2)?)?;
     writer.insert_cframe("/group/more", frame(b"more")?)?;
@@ -259,11 +259,19 @@ fn fill(tree: &Arc<dyn Tree>, name: &str) -> Result<()> {
     Ok(())
 }
 
+fn open_options() -> OpenOptions {
+    OpenOptions::default().budget(budget())
+}
+
+fn write_options() -> WriteOptions {
+    WriteOptions::default().open(open_options())
+}
+
 /// The store of a name, if it is there.
 fn open(tree: &Arc<dyn Tree>, name: &str) -> Result<Option<Store>> {
     let entries = tree.list("")?;
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else { return Ok(None) };
-    let options = OpenOptions::default().budget(budget());
+    let options = open_options();
     if entry.is_dir {
         let files = Files::from_tree(&**tree, name)?.tree()?;
         return Ok(Some(Store::from_tree(files, &options)?));

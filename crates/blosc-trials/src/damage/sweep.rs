@@ -24,50 +24,72 @@ struct Found {
     tally: Tally,
 }
 
-/// Cuts and zeroes every sample everywhere, and the large ones at as many random bytes as there are
-/// cases. Reports a line for each.
+/// What became of the chunks that were not hit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// The container of the sample.
+    pub container: &'static str,
+    /// What was done to it.
+    pub what: String,
+    /// In how many places.
+    pub ncases: u64,
+    /// Whole chunks of all cases.
+    pub nwhole: u64,
+    /// Those of them that rescue gave back.
+    pub nback: u64,
+}
+
+/// Cuts every sample at each byte whose position is a multiple of `step`, and zeroes each page; cuts
+/// and changes the large ones at as many random bytes as there are cases. Reports a line for each.
 ///
 /// # Errors
 ///
-/// A chunk that is whole was not given back.
-pub fn sweep(settings: &Settings, say: Say<'_>) -> Result<()> {
+/// A chunk that is whole was not given back, where chunks alone were hit.
+pub fn sweep(settings: &Settings, step: usize, say: Say<'_>) -> Result<Vec<Swept>> {
     let panics = Panics::watch();
-    let mut nbad = 0;
+    let (mut nbad, mut all) = (0, vec![]);
+    let mut note = |sample: &Sample, what: &str, found: Found| {
+        nbad += found.tally.nbad;
+        all.push(report(sample, what, &found, say));
+    };
     for sample in samples()?.iter().filter(|sample| settings.takes(sample)) {
-        if sample.rescue.is_none() {
-            continue;
-        }
-        nbad += report(sample, "cut at every byte", &cuts(sample, &panics), say);
-        nbad += report(sample, "each page zeroed", &pages(sample, &panics), say);
+        let every = if step == 1 { "every byte" } else { "some bytes" };
+        note(sample, &format!("cut at {every}"), cuts(sample, step, &panics));
+        note(sample, "each page zeroed", pages(sample, &panics));
     }
     let nbytes = settings.cases.end;
     for sample in large_samples()?.iter().filter(|sample| settings.takes(sample)) {
-        nbad += report(sample, "each page zeroed", &pages(sample, &panics), say);
-        let what = format!("cut at {nbytes} bytes");
-        nbad += report(sample, &what, &random_cuts(sample, settings, &panics), say);
-        let what = format!("{nbytes} bytes changed");
-        nbad += report(sample, &what, &changes(sample, settings, &panics), say);
+        note(sample, "each page zeroed", pages(sample, &panics));
+        note(sample, &format!("cut at {nbytes} bytes"), random_cuts(sample, settings, &panics));
+        note(sample, &format!("{nbytes} bytes changed"), changes(sample, settings, &panics));
     }
-    if nbad == 0 { Ok(()) } else { fail(format!("{nbad} are not as promised")) }
+    if nbad == 0 { Ok(all) } else { fail(format!("{nbad} are not as promised")) }
 }
 
-fn report(sample: &Sample, what: &str, Found { cases, tally }: &Found, say: Say<'_>) -> u64 {
+fn report(sample: &Sample, what: &str, found: &Found, say: &mut dyn FnMut(String)) -> Swept {
+    let Found { cases, tally } = found;
     let (beside, others) = (tally.beside_chunks, tally.beside_others);
+    let Sample { container, .. } = sample;
     say(format!(
-        "{:<12} {:<8} {what}: {cases} cases; whole chunks back {beside}, {others} where more than \
-         chunks was hit; {} bad",
-        sample.container,
+        "{container:<12} {:<8} {what}: {cases} cases; whole chunks back {beside}, {others} where \
+         more than chunks was hit; {} bad",
         sample.sealed(),
         tally.nbad
     ));
     tally.first.iter().for_each(|first| say(format!("  {first}")));
-    tally.nbad
+    Swept {
+        container,
+        what: what.to_owned(),
+        ncases: *cases,
+        nwhole: beside.ncases + others.ncases,
+        nback: beside.ngood + others.ngood,
+    }
 }
 
-fn cuts(sample: &Sample, panics: &Panics) -> Found {
+fn cuts(sample: &Sample, step: usize, panics: &Panics) -> Found {
     let mut found = Found::default();
     for (nfile, (_, bytes)) in sample.files.0.iter().enumerate() {
-        for kept in 0..bytes.len() {
+        for kept in (0..bytes.len()).step_by(step) {
             let change = |bytes: &mut Vec<u8>| bytes.truncate(kept);
             damaged(sample, nfile, kept..bytes.len(), &change, panics, &mut found);
         }

@@ -1,4 +1,4 @@
-//! The same for the files of containers: samples of all of them, changed as a stranger would, then
+//! The same for the files of containers: samples and fixtures of all of them, changed as a stranger would, then
 //! opened, verified, read and rescued.
 
 use core::fmt;
@@ -8,7 +8,7 @@ use blosc_testdata::data::XorShift32;
 use super::ensure;
 use crate::{
     cases::{below, memory_for},
-    container::{Files, Sample, samples},
+    container::{Files, Sample, fixtures, samples},
     damage::{PER_BYTE, STATES},
     failure::{Result, fail},
 };
@@ -56,7 +56,8 @@ pub(super) struct FileMutator {
 
 impl FileMutator {
     pub(super) fn load() -> Result<Self> {
-        Ok(Self { samples: samples()?, counts: [0; 3], peak: 0 })
+        let samples = [samples()?, fixtures()?].into_iter().flatten().collect();
+        Ok(Self { samples, counts: [0; 3], peak: 0 })
     }
 
     /// Changes the files of a sample, one to four times. Says which sample it is.

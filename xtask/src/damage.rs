@@ -1,7 +1,7 @@
 //! `cargo xtask damage`: what a bad disk does to a container is noticed, and the rest comes back.
 //!
-//! `--flips N` flips N bits in every class of byte that checksums cover; `--sweep` cuts at every byte
-//! and zeroes every page, and does so at `--bytes N` random places of larger samples.
+//! `--flips N` flips N bits in every class of byte that checksums cover; `--sweep` cuts at every
+//! byte and zeroes every page, and does so at `--bytes N` random places of larger samples.
 
 use core::time::Duration;
 

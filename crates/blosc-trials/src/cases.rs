@@ -11,7 +11,7 @@ use peak_alloc::PeakAlloc;
 
 use crate::failure::{Result, fail};
 
-/// Counts what is allocated. All programs with this crate use it, and only [`memory_for`] looks at it.
+/// Counts what is allocated in all programs with this crate; only [`memory_for`] looks at it.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 

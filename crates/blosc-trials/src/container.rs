@@ -86,7 +86,8 @@ impl Files {
     }
 
     /// Whether it is a container of one file, not of a directory with one.
-    fn is_one_file(&self) -> bool {
+    #[must_use]
+    pub fn is_one_file(&self) -> bool {
         matches!(self.0.as_slice(), [(name, _)] if name == ONE_FILE)
     }
 

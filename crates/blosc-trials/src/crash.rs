@@ -3,18 +3,17 @@
 //! Each changing operation of each container is recorded, call by call. The states that a crash
 //! could have left are then made and read:
 //!
-//! - killed: every prefix of the calls, each write of a file cut at every sector (of a Bloscpack file
-//!   at every byte), and killed again
-//!   while the next writer goes on;
+//! - killed: every prefix of the calls, each write of a file cut at every sector (of a Bloscpack
+//!   file at every byte), and killed again while the next writer goes on;
 //! - failed: an I/O error or a full disk at every call, once and from there on, and an error at
 //!   calls that read;
 //! - power lost: a prefix, of which the last calls that no sync covers are undone;
 //! - power lost, drawn from the seed: of a prefix, what no sync covers is there, is not, or is torn
 //!   by sectors or pages.
 //!
-//! All but the last are gone through once; draws follow until the time is over. A reader has to find
-//! the old or the new content, and the next writer has to go on from what was found. A change that
-//! failed says so, and why.
+//! All but the last are gone through once; draws follow until the time is over. A reader has to
+//! find the old or the new content, and the next writer has to go on from what was found. A change
+//! that failed says so, and why.
 
 /// Operations of one writer of frames; each is committed afterwards.
 macro_rules! edits {
@@ -464,7 +463,7 @@ impl<D: Disk> Crash for Subject<D> {
             let unit = self.unit();
             for (ncut, cut) in disk.cuts(call, unit).into_iter().enumerate() {
                 tally.place = format!("killed in call {n} at cut {ncut} of {unit} bytes");
-                self.check(&cut, unit * ncut % (4 * SECTOR) == 0, tally);
+                self.check(&cut, (unit * ncut).is_multiple_of(4 * SECTOR), tally);
             }
             disk.apply(call);
         }

@@ -4,7 +4,7 @@
 //! - [`container`]: a sound sample of each container, and all that a reader does with one;
 //! - [`crash`]: each changing operation, interrupted in every way: the old state or the new one;
 //! - [`damage`]: samples damaged in one place: it is told, and the rest comes back;
-//! - [`mutate`]: chunks and samples changed as a stranger would: data or an error, in bounded memory.
+//! - [`mutate`]: chunks and samples of a stranger: data or an error, in bounded memory.
 //!
 //! `cargo test` runs each of them small (`tests/it.rs`), `cargo xtask crash`, `damage` and `mutate`
 //! as long as they are told to. A new operation or a new container is one row here.

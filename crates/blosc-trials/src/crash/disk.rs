@@ -38,8 +38,8 @@ pub(super) trait Disk: Clone + 'static {
 
     fn apply(&mut self, call: &Self::Call);
 
-    /// What is left when the process dies within the call, where the medium writes `unit` bytes as a
-    /// whole.
+    /// What is left when the process dies within the call, where the medium writes `unit` bytes as
+    /// a whole.
     fn cuts(&self, call: &Self::Call, unit: usize) -> Vec<Self>;
 
     /// Whether a loss of power that follows `later` calls may undo the call.

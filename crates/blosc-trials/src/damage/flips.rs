@@ -68,8 +68,8 @@ fn classes(sample: &Sample) -> BTreeMap<Class, Vec<(usize, usize)>> {
     classes
 }
 
-/// Flips a bit for each case in each class of byte of each sealed sample, one at a time, and reports
-/// a line for each class. Gives the number of classes.
+/// Flips a bit for each case in each class of byte of each sealed sample, one at a time, and
+/// reports a line for each class. Gives the number of classes.
 ///
 /// # Errors
 ///

@@ -39,8 +39,8 @@ pub struct Swept {
     pub nback: u64,
 }
 
-/// Cuts every sample at each byte whose position is a multiple of `step`, and zeroes each page; cuts
-/// and changes the large ones at as many random bytes as there are cases. Reports a line for each.
+/// Cuts every sample at each byte whose position is a multiple of `step`, and zeroes each page;
+/// cuts and changes the large ones at as many random bytes as there are cases. Reports a line for each.
 ///
 /// # Errors
 ///

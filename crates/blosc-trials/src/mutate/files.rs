@@ -1,5 +1,5 @@
-//! The same for the files of containers: samples and fixtures of all of them, changed as a stranger would, then
-//! opened, verified, read and rescued.
+//! The same for the files of containers: samples and fixtures of all of them, changed
+//! as a stranger would, then opened, verified, read and rescued.
 
 use core::fmt;
 

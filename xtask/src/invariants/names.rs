@@ -87,7 +87,7 @@ mod tests {
             "pub(crate) const fn of(x: u8) {}\nfn put<T>() {}\nfn offset() {}\nlet f: fn (u8);\n";
         let sources = [
             source("crates/a/src/b.rs", text),
-            source("xtask/src/failure.rs", "fn at() {}\n"),
+            source("crates/blosc-trials/src/failure.rs", "fn at() {}\n"),
             source("crates/a/tests/b.rs", "fn at() {}\n"),
         ];
         let found = vague_names(&sources).unwrap();

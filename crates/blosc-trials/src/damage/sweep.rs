@@ -40,7 +40,8 @@ pub struct Swept {
 }
 
 /// Cuts every sample at each byte whose position is a multiple of `step`, and zeroes each page;
-/// cuts and changes the large ones at as many random bytes as there are cases. Reports a line for each.
+/// cuts and changes the large ones at as many random bytes as there are cases. Reports a line for
+/// each.
 ///
 /// # Errors
 ///

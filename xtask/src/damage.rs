@@ -1,280 +1,37 @@
 //! `cargo xtask damage`: what a bad disk does to a container is noticed, and the rest comes back.
 //!
-//! Each container, with checksums and without, is damaged in one place: a bit flipped, cut, a
-//! sector zeroed, two stretches exchanged, one replaced by bytes of another file. It is then
-//! opened, verified, read and rescued:
-//!
-//! - nothing panics, and nothing needs more memory than the limits and the files account for;
-//! - what verifies can be read;
-//! - with checksums, verifying tells every flipped bit of what they cover;
-//! - where chunks alone were hit, rescue gives back all others at their places. Where a header or
-//!   an index was hit, how many come back is counted.
-//!
-//! With checksums for each chunk, verifying names the chunk in which a bit was flipped.
-//!
-//! Cases follow until `--seconds` are over. Each is drawn from the seed and its number.
+//! `--flips N` flips N bits in every class of byte that checksums cover; `--sweep` cuts at every
+//! byte and zeroes every page, and does so at `--bytes N` random places of larger samples.
 
-mod flips;
-pub(crate) mod hit;
-mod sweep;
+use core::time::Duration;
 
-use core::{fmt, time::Duration};
-use std::time::Instant;
+use blosc_trials::damage::{self, Settings};
 
-use crate::{
-    args::Args,
-    cases::{Panics, below, draw, memory_for},
-    containers::{Files, Sample, samples},
-    failure::{Result, fail},
-};
-use hit::{Hit, Kind, damage};
-
-/// Bytes that readers need whatever the container is: decoders, caches, a chunk at the limit.
-const STATES: usize = 8 << 20;
-
-/// Bytes for each byte of the files: tables of chunks and blocks, copies in memory.
-const PER_BYTE: usize = 64;
+use crate::{args::Args, failure::Result};
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
-    if args.flag("--sweep") {
-        return sweep::run(args);
-    }
-    if let Some(nflips) = args.option("--flips")? {
-        return flips::run(args, nflips);
-    }
-    let seconds: u64 = args.option("--seconds")?.unwrap_or(60);
-    let seed: u64 = args.option("--seed")?.unwrap_or(1);
-    let only: Option<String> = args.option("--only")?;
-    let case: Option<u64> = args.option("--case")?;
-    args.finish()?;
-    let all = samples()?;
-    let is_chosen = |sample: &Sample| only.as_ref().is_none_or(|only| only == sample.container);
-    let chosen: Vec<&Sample> = all.iter().filter(|sample| is_chosen(sample)).collect();
-    if chosen.is_empty() {
-        return fail(format!("--only {}: no such container", only.unwrap_or_default()));
-    }
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let mut tallies: Vec<Tally> = chosen.iter().map(|_| Tally::default()).collect();
-    let panics = Panics::watch();
-    let cases = case.map_or(0..u64::MAX, |case| case..case.saturating_add(1));
-    for number in cases {
-        if Instant::now() >= end {
-            break;
-        }
-        let mut draw = draw(seed, number);
-        let nsample = below(&mut draw, chosen.len());
-        let kind = Kind::ALL[below(&mut draw, Kind::ALL.len())];
-        let (sample, tally) = (chosen[nsample], &mut tallies[nsample]);
-        let mut files = sample.files.clone();
-        let Some(hit) = damage(&mut files, kind, &all, &mut draw) else { continue };
-        tally.place = format!("case {number}, {hit}");
-        check(sample, &files, &hit, kind, &panics, tally);
-    }
-    report(&chosen, &tallies, seed)
-}
-
-fn check(
-    sample: &Sample,
-    files: &Files,
-    hit: &Hit,
-    kind: Kind,
-    panics: &Panics,
-    tally: &mut Tally,
-) {
-    let start = Instant::now();
-    let (outcome, needed) = memory_for(|| panics.catch(|| Ok(Outcome::of_reading(sample, files))));
-    tally.peak = tally.peak.max(needed);
-    tally.slowest = tally.slowest.max(start.elapsed());
-    let count = &mut tally.counts[kind as usize];
-    count.ncases += 1;
-    if needed > STATES + PER_BYTE * files.nbytes() {
-        tally.count_bad(format_args!("{needed} bytes of memory"));
-    }
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(failure) => return tally.count_bad(failure),
+    let is_sweep = args.flag("--sweep");
+    let nflips: Option<u64> = args.option("--flips")?;
+    let mut settings = Settings {
+        seed: args.option("--seed")?.unwrap_or(1),
+        time: Duration::MAX,
+        only: args.option("--only")?,
+        cases: 0..nflips.unwrap_or(u64::MAX),
     };
-    let is_noticed = outcome.verify.is_err();
-    tally.counts[kind as usize].ngood += u64::from(is_noticed);
-    if let (Ok(()), Err(failure)) = (&outcome.verify, &outcome.read) {
-        tally.count_bad(format_args!("verified, and cannot be read: {failure}"));
+    let say = &mut |line| println!("{line}");
+    if is_sweep {
+        settings.cases = 0..args.option("--bytes")?.unwrap_or(10_000);
+        args.finish()?;
+        return damage::sweep(&settings, 1, say).map(drop);
     }
-    if sample.is_sealed && kind == Kind::Flip && hit.is_within(&sample.covered) {
-        tally.covered.ncases += 1;
-        tally.covered.ngood += u64::from(is_noticed);
-        if !is_noticed {
-            tally.count_bad("not noticed");
-        }
+    if nflips.is_some() {
+        args.finish()?;
+        return damage::flip_bits(&settings, say).map(drop);
     }
-    if sample.is_sealed && kind == Kind::Flip {
-        tally.count_named(sample, hit, &outcome.verify);
+    settings.time = Duration::from_secs(args.option("--seconds")?.unwrap_or(60));
+    if let Some(case) = args.option::<u64>("--case")? {
+        settings.cases = case..case.saturating_add(1);
     }
-    if let Some(rescued) = &outcome.rescued {
-        tally.count_rescued(sample, hit, rescued);
-    }
-}
-
-/// What became of a damaged container.
-struct Outcome {
-    verify: Result<()>,
-    read: Result<()>,
-    rescued: Option<Result<crate::containers::Rescued>>,
-}
-
-impl Outcome {
-    fn of_reading(sample: &Sample, files: &Files) -> Self {
-        Self {
-            verify: (sample.verify)(files),
-            read: (sample.read)(files),
-            rescued: sample.rescue.map(|rescue| rescue(files)),
-        }
-    }
-}
-
-/// Cases, and how many of them went well: damage that was told, chunks that came back.
-#[derive(Clone, Copy, Default)]
-struct Count {
-    ncases: u64,
-    ngood: u64,
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.ngood, self.ncases)
-    }
-}
-
-/// What was found of one sample.
-#[derive(Default)]
-struct Tally {
-    counts: [Count; Kind::ALL.len()],
-    /// Flipped bits that the checksums cover.
-    covered: Count,
-    /// Flipped bits of chunks: how many were told with the number of the chunk.
-    named: Count,
-    /// Chunks that were not hit, where other chunks were: how many came back.
-    beside_chunks: Count,
-    /// The same where a header, an index or metadata were hit.
-    beside_others: Count,
-    peak: usize,
-    slowest: Duration,
-    nbad: u64,
-    /// The first of them.
-    first: Vec<String>,
-    /// Which case is looked at.
-    place: String,
-}
-
-impl Tally {
-    fn count_bad(&mut self, what: impl fmt::Display) {
-        self.nbad += 1;
-        if self.first.len() < 5 {
-            self.first.push(format!("{}: {what}", self.place));
-        }
-    }
-
-    /// Whether the chunk that a flipped bit is in was named.
-    fn count_named(&mut self, sample: &Sample, hit: &Hit, verified: &Result<()>) {
-        let Some(chunk) = sample.chunks.iter().find(|chunk| hit.is_on(chunk)) else { return };
-        self.named.ncases += 1;
-        let name = format!("chunk {}", chunk.number);
-        match verified {
-            Err(failure) if failure.to_string().contains(&name) => self.named.ngood += 1,
-            other => self.count_bad(format_args!("{name} is not named: {other:?}")),
-        }
-    }
-
-    fn count_rescued(
-        &mut self,
-        sample: &Sample,
-        hit: &Hit,
-        rescued: &Result<crate::containers::Rescued>,
-    ) {
-        let nothing = vec![];
-        let found = rescued.as_ref().unwrap_or(&nothing);
-        let is_on_chunks = hit.is_on_chunks_alone(&sample.chunks);
-        let is_back = |nchunk: usize, data: &Vec<u8>| {
-            found.get(nchunk).is_some_and(|found| found.as_ref() == Some(data))
-        };
-        let whole = sample.chunks.iter().enumerate().filter(|(_, chunk)| !hit.is_on(chunk));
-        let mut missing = None;
-        let count = if is_on_chunks { &mut self.beside_chunks } else { &mut self.beside_others };
-        for (nchunk, chunk) in whole {
-            count.ncases += 1;
-            match is_back(nchunk, &chunk.data) {
-                true => count.ngood += 1,
-                false => missing = missing.or(Some(nchunk)),
-            }
-        }
-        match (missing.filter(|_| is_on_chunks), rescued) {
-            (None, _) => {}
-            (Some(nchunk), Ok(_)) => {
-                self.count_bad(format_args!("chunk {nchunk} is not given back"));
-            }
-            (Some(_), Err(failure)) => self.count_bad(format_args!("not rescued: {failure}")),
-        }
-    }
-}
-
-fn report(samples: &[&Sample], tallies: &[Tally], seed: u64) -> Result<()> {
-    println!("damage: seed {seed}; noticed of how many, chunks that were not hit given back");
-    let mut nbad = 0;
-    for (sample, tally) in samples.iter().zip(tallies) {
-        nbad += tally.nbad;
-        let sealed = if sample.is_sealed { "sealed" } else { "unsealed" };
-        print!("{:<12} {sealed:<8}", sample.container);
-        for (kind, count) in Kind::ALL.iter().zip(&tally.counts) {
-            print!(" {} {count};", kind.name());
-        }
-        if sample.is_sealed {
-            print!(" covered bits {}, chunk named {};", tally.covered, tally.named);
-        }
-        if sample.rescue.is_some() {
-            print!(" given back {}, {} where more", tally.beside_chunks, tally.beside_others);
-            print!(" than chunks was hit;");
-        }
-        let (kib, slowest) = (tally.peak >> 10, tally.slowest.as_millis());
-        println!(" at most {kib} KiB, {slowest} ms; {} bad", tally.nbad);
-        for first in &tally.first {
-            println!("  {first}");
-        }
-    }
-    if nbad == 0 {
-        return Ok(());
-    }
-    fail(format!("{nbad} are not as promised; again: cargo xtask damage --seed {seed} --case N"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_container_is_damaged_in_every_way() {
-        let samples = samples().unwrap();
-        for container in
-            ["frame", "b2nd", "sparse-frame", "blp", "carray", "ctable", "b2z", "b2d", "chunk"]
-        {
-            let is_there = |is_sealed| {
-                let is_one = |sample: &Sample| {
-                    sample.container == container && sample.is_sealed == is_sealed
-                };
-                samples.iter().any(is_one)
-            };
-            assert!(is_there(false) && (is_there(true) || container == "chunk"), "{container}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_noticed_or_given_back_is_found() {
-        let mut sample = samples().unwrap().swap_remove(0);
-        sample.verify = |_| Ok(());
-        sample.rescue = Some(|_| Ok(vec![]));
-        let mut files = sample.files.clone();
-        let samples = [sample];
-        let hit = damage(&mut files, Kind::Flip, &samples, &mut draw(1, 1)).unwrap();
-        let (mut tally, panics) = (Tally::default(), Panics::watch());
-        check(&samples[0], &files, &hit, Kind::Flip, &panics, &mut tally);
-        assert!(tally.nbad >= 2, "{:?}", tally.first);
-    }
+    args.finish()?;
+    damage::run(&settings, say).map(drop)
 }

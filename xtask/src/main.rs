@@ -9,8 +9,6 @@
 mod args;
 mod bench_peers;
 mod builds;
-mod cases;
-mod containers;
 mod contend;
 mod crash;
 mod damage;
@@ -18,7 +16,6 @@ mod dist;
 mod docs;
 mod emulate;
 mod engines;
-mod failure;
 mod fixtures;
 mod fuzz;
 mod instructions;
@@ -36,7 +33,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use args::Args;
-use failure::Result;
+use blosc_trials::failure::{self, Result};
 
 /// One task of the table.
 struct Task {

@@ -1,32 +1,16 @@
 //! `cargo xtask mutate`: sound chunks and containers, damaged, and everything done to them that a
 //! reader can do.
-//!
-//! Whatever the bytes are, a reader gives data or an error: it does not panic, and it needs no more
-//! memory than its limits, the bytes and the data account for. A chunk that decodes also decodes in
-//! every other way, to the same data. Every case is drawn from the seed and its number, so a
-//! failure is shown again by the command that is printed with it.
 
-mod check;
 #[cfg(feature = "commands")]
 mod commands;
-mod damage;
-mod files;
-mod pool;
 
-use core::{fmt::Write as _, ops::Range};
 use std::time::Instant;
+
+use blosc_trials::mutate;
 
 #[cfg(not(feature = "commands"))]
 use crate::workspace;
-use crate::{
-    args::Args,
-    cases::{Panics, draw},
-    failure::{Context, Failure, Result, fail},
-};
-use check::{Checker, Outcome};
-use damage::damage;
-use files::FileMutator;
-use pool::Pool;
+use crate::{args::Args, failure::Result};
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
     if args.flag("--commands") {
@@ -38,12 +22,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let nfiles: u64 = args.option("--files")?.unwrap_or(cases / 10);
     let only_file: Option<u64> = args.option("--file")?;
     args.finish()?;
-    let (start, panics) = (Instant::now(), Panics::watch());
+    let start = Instant::now();
+    let say = &mut |line| println!("{line}");
     if only_file.is_none() {
-        mutate_chunks(only.map_or(0..cases, |case| case..case + 1), seed, &panics)?;
+        mutate::chunks(only.map_or(0..cases, |case| case..case + 1), seed, say)?;
     }
     if only.is_none() {
-        mutate_files(only_file.map_or(0..nfiles, |file| file..file + 1), seed, &panics)?;
+        mutate::containers(only_file.map_or(0..nfiles, |file| file..file + 1), seed, say)?;
     }
     println!("{:.1} s", start.elapsed().as_secs_f64());
     Ok(())
@@ -60,152 +45,4 @@ fn run_commands(args: Args) -> Result<()> {
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--quiet", "--release", "-p", "xtask", "--features", "commands", "--"]);
     workspace::run(cargo.args(["mutate", "--commands"]).args(args.into_words()))
-}
-
-fn mutate_chunks(cases: Range<u64>, seed: u64, panics: &Panics) -> Result<()> {
-    let pool = Pool::load()?;
-    let mut checker = Checker::new();
-    let mut tally = Tally::default();
-    for number in cases {
-        let (mut draw, mut bytes) = (draw(seed, number), Vec::new());
-        damage(&pool, &mut draw, &mut bytes);
-        match panics.catch(|| checker.check(&bytes, &mut draw)) {
-            Ok(outcome) => tally.count(outcome, &checker),
-            Err(failure) => return Err(failure).at(Reproduce { seed, number, bytes: &bytes }),
-        }
-    }
-    println!("{} sound chunks; {tally}", pool.len());
-    Ok(())
-}
-
-fn mutate_files(cases: Range<u64>, seed: u64, panics: &Panics) -> Result<()> {
-    let mut mutator = FileMutator::load()?;
-    for number in cases {
-        let (nsample, files) = mutator.mutate(&mut draw(seed, number));
-        let again = || format!("again: cargo xtask mutate --seed {seed} --file {number}");
-        let checked = panics.catch(|| mutator.check(nsample, &files));
-        checked.at(mutator.container(nsample)).at(again())?;
-    }
-    println!("{mutator}");
-    Ok(())
-}
-
-/// Says how to run a case alone, and what it is about.
-struct Reproduce<'a> {
-    seed: u64,
-    number: u64,
-    bytes: &'a [u8],
-}
-
-impl core::fmt::Display for Reproduce<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (seed, number) = (self.seed, self.number);
-        let hex = self.bytes.iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-        writeln!(f, "{hex}")?;
-        writeln!(f, "again: cargo xtask mutate --seed {seed} --case {number}")?;
-        write!(f, "case {number}")
-    }
-}
-
-/// What came out of all cases.
-#[derive(Default)]
-struct Tally {
-    counts: [u64; 3],
-    peak: usize,
-}
-
-impl Tally {
-    fn count(&mut self, outcome: Outcome, checker: &Checker) {
-        self.counts[outcome as usize] += 1;
-        self.peak = self.peak.max(checker.peak());
-    }
-}
-
-impl core::fmt::Display for Tally {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let [decoded, damaged, refused] = self.counts;
-        let kib = self.peak >> 10;
-        let total = decoded + damaged + refused;
-        write!(
-            f,
-            "{total} damaged: {decoded} decoded, {damaged} found damaged on decoding, {refused} refused before; \
-             at most {kib} KiB needed for one of them"
-        )
-    }
-}
-
-/// Fails unless `is_so`.
-fn ensure(is_so: bool, what: impl FnOnce() -> String) -> core::result::Result<(), Failure> {
-    if is_so { Ok(()) } else { fail(what()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use blosc_chunk::{ChunkHeader, Kind};
-
-    use super::*;
-    use crate::{cases::memory_for, containers};
-
-    #[test]
-    fn damage_repeats_and_differs() {
-        let pool = Pool::load().unwrap();
-        let damaged = |seed, number| {
-            let mut bytes = Vec::new();
-            damage(&pool, &mut draw(seed, number), &mut bytes);
-            bytes
-        };
-        assert_eq!(damaged(1, 2), damaged(1, 2));
-        let all: BTreeSet<Vec<u8>> = (0..100).map(|number| damaged(1, number)).collect();
-        assert!(all.len() > 95, "{}", all.len());
-    }
-
-    #[test]
-    fn the_pool_has_every_kind_codec_and_filter() {
-        let pool = Pool::load().unwrap();
-        let headers: Vec<ChunkHeader> =
-            (0..pool.len()).filter_map(|index| ChunkHeader::parse(pool.get(index)).ok()).collect();
-        let count =
-            |is: fn(&ChunkHeader) -> bool| headers.iter().filter(|header| is(header)).count();
-        assert!(count(|header| header.kind() == Kind::Vl) > 5);
-        assert!(count(|header| header.kind() == Kind::Memcpyed) > 5);
-        assert!(count(ChunkHeader::has_dict) > 5);
-        assert!(count(|header| header.special().is_some()) > 5);
-        let codecs: BTreeSet<u8> = headers.iter().map(|header| header.codec_id().0).collect();
-        assert!(
-            [0, 1, 2, 3, 4, 5, 32, 33, 34, 35].iter().all(|id| codecs.contains(id)),
-            "{codecs:?}"
-        );
-        let filters: BTreeSet<u8> =
-            headers.iter().flat_map(|header| header.pipeline().ids()).collect();
-        assert!([1, 2, 3, 4, 32, 33, 35].iter().all(|id| filters.contains(id)), "{filters:?}");
-    }
-
-    #[test]
-    fn chunks_that_a_header_only_claims_need_little_memory() {
-        use b2frame::rescue::{RescueOptions, Salvage};
-        const NCHUNKS: u64 = 8_000_000;
-        let params = b2frame::FrameParams::default().chunksize(512);
-        let mut frame = b2frame::to_cframe(&containers::data(2000, 1), &params).unwrap();
-        frame[30..38].copy_from_slice(&(NCHUNKS * 512).to_be_bytes());
-        // Nor is there an index that would tell.
-        frame.truncate(frame.len() - 140);
-        let store = std::sync::Arc::new(blosc_io::MemStore::new(frame));
-        let (options, rescue) = (b2frame::OpenOptions::default(), RescueOptions::default());
-        let (saved, needed) = memory_for(|| Salvage::from_store(store, &options, &rescue));
-        assert_eq!(saved.unwrap().chunks.len() as u64, NCHUNKS);
-        // A number and a state for each.
-        assert!(needed < 100 << 20, "{needed} bytes");
-    }
-
-    #[test]
-    fn what_needs_too_much_memory_is_found() {
-        let mut checker = Checker::new();
-        let greedy = checker.within_memory(&[], || vec![0_u8; 2 << 20].len()).unwrap_err();
-        assert!(greedy.to_string().contains("bytes of memory"), "{greedy}");
-    }
 }

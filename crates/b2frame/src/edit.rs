@@ -18,8 +18,6 @@
 
 mod chunks;
 mod commit;
-#[cfg(test)]
-mod crash_tests;
 mod file;
 mod files;
 mod items;

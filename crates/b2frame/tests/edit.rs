@@ -8,10 +8,11 @@ mod sparse;
 use std::sync::Arc;
 
 use b2frame::{
-    Durability, EditOptions, FrameParams, SChunk, SChunkWriter, error::Param, header::ChunkSize,
+    Durability, EditOptions, FrameParams, NdParams, NdWriter, SChunk, SChunkWriter, error::Param,
+    header::ChunkSize, nd::Selection,
 };
 use blosc_chunk::{CParams, Pipeline, SpecialKind, Target};
-use blosc_io::testing::{Change, RecordingStore};
+use blosc_io::testing::{Change, FailingStore, Plan, RecordingStore};
 use blosc_io::{MemStore, WriteAt};
 use blosc_testdata::data::XorShift32 as Rng;
 use model::{Model, Op, check, params, random_op};
@@ -614,4 +615,28 @@ fn a_new_file_keeps_chunks_that_were_never_committed() {
     drop(writer);
     assert!(std::fs::metadata(&path).unwrap().len() > 64);
     assert!(SChunk::open(&path).is_err());
+}
+
+#[test]
+fn a_chunk_over_which_a_write_has_failed_is_not_committed() {
+    let params = NdParams::new(&[1024], "<u4".parse().unwrap()).chunkshape(&[1024]);
+    let noise = |seed| -> Vec<u8> {
+        let mut random = Rng::new(seed);
+        (0..1024).flat_map(|_| random.next_u32().to_le_bytes()).collect()
+    };
+    let write = |writer: &mut NdWriter, seed| writer.write_bytes(Selection::ALL, &noise(seed));
+    let mut writer = NdWriter::in_memory(&params).unwrap();
+    write(&mut writer, 1).unwrap();
+    let base = writer.finish().unwrap().schunk().to_cframe().unwrap();
+    let plan = Plan::default();
+    let store = Box::new(FailingStore::new(MemStore::new(base), plan.clone()));
+    let mut writer = NdWriter::open_in(store, &EditOptions::default()).unwrap();
+    write(&mut writer, 2).unwrap();
+    plan.fail_at(0, std::io::ErrorKind::StorageFull);
+    write(&mut writer, 3).unwrap_err();
+    let refused = writer.commit().unwrap_err();
+    assert!(matches!(refused, b2frame::Error::Write { .. }), "{refused}");
+    write(&mut writer, 3).unwrap();
+    writer.commit().unwrap();
+    assert!(writer.finish().unwrap().schunk().decode_chunk(0).unwrap() == noise(3));
 }

@@ -8,7 +8,6 @@ use b2frame::{
     header::{ChunkSize, FrameLayout},
     report::VerifyOptions,
 };
-use blosc_chunk::Threads;
 use blosc_io::MemStore;
 use serde_json::Value;
 
@@ -386,30 +385,4 @@ fn layouts_that_were_never_written_are_named() {
     // released.
     let error = patched("untagged-2021-02-vlmeta", 26, &[1]);
     assert!(matches!(error, Error::UnreleasedLayout { .. }), "{error}");
-}
-
-#[test]
-fn every_truncation_is_an_error() {
-    for (name, _) in SAMPLES {
-        let frame = bytes(name);
-        for len in (0..frame.len()).step_by(frame.len() / 50 + 1) {
-            assert!(SChunk::from_cframe(frame[..len].to_vec()).is_err(), "{name}: {len}");
-        }
-    }
-}
-
-#[test]
-fn changed_bytes_never_panic() {
-    let options = Budget::default().threads(Threads::One);
-    for name in [ANNOTATED, WITH_DATA, "beta1-lz4-shuffle-i8-meta", "untagged-2021-01-le"] {
-        let frame = bytes(name);
-        for at in 0..frame.len() {
-            let mut frame = frame.clone();
-            frame[at] ^= 0x81;
-            let Ok(schunk) = SChunk::from_cframe(frame) else { continue };
-            let _ =
-                schunk.decode_ordered(0..schunk.nchunks(), &options, |_, _| Ok::<(), Error>(()));
-            let _ = schunk.vlmeta().get("usermeta");
-        }
-    }
 }

@@ -6,7 +6,7 @@ use b2frame::{
     Budget, Error, FrameParams, NdArray, OpenOptions, SChunk, error::Limited, nd::NdMeta,
     report::VerifyOptions, to_cframe,
 };
-use blosc_chunk::{CParams, CodecId, Special, Threads, special_chunk};
+use blosc_chunk::{CParams, Special, Threads, special_chunk};
 use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use proptest::prelude::*;
@@ -47,65 +47,8 @@ impl From<Error> for Stop {
     }
 }
 
-fn samples() -> Vec<Vec<u8>> {
-    let names = [
-        "tiny.b2frame",
-        "tiny-nd.b2nd",
-        "fixed-updated.b2frame",
-        "special-nan.b2frame",
-        "variable-with-one-special.b2frame",
-        "nd-struct.b2nd",
-        "vl-blocks.b2frame",
-    ];
-    let mut samples: Vec<_> = names
-        .iter()
-        .map(|name| blosc_testdata::fixture::read(format!("frames/{name}")).unwrap())
-        .collect();
-    let cparams = CParams::default().codec(CodecId::LZ4).typesize(4).blocksize(Some(400));
-    let params = FrameParams::new(cparams)
-        .chunksize(2000)
-        .metalayer("m", *b"x")
-        .vlmetalayer("v", vec![5; 100]);
-    samples.push(to_cframe(&Kind::Mixed.bytes(9001), &params).unwrap());
-    samples
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
-
-    #[test]
-    fn changed_bytes(
-        which in 0..8_usize,
-        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        cut in proptest::option::weighted(0.1, any::<prop::sample::Index>()),
-    ) {
-        let mut frame = samples().swap_remove(which);
-        for (at, byte) in edits {
-            let at = at.index(frame.len());
-            frame[at] = byte;
-        }
-        if let Some(cut) = cut {
-            frame.truncate(cut.index(frame.len()));
-        }
-        let _ = use_it(frame);
-    }
-
-    #[test]
-    fn changed_header_fields(
-        which in 0..8_usize,
-        field in 0..9_usize,
-        value: i64,
-        small in -3..300_i64,
-        is_small: bool,
-    ) {
-        let mut frame = samples().swap_remove(which);
-        let fields = [(0x0b, 4), (0x10, 8), (0x1e, 8), (0x27, 8), (0x30, 4), (0x35, 4), (0x3a, 4)];
-        let (at, len) = [&fields[..], &[(0x57, 10), (0x19, 1)]].concat()[field];
-        let value = if is_small { small } else { value };
-        let bytes = i128::from(value).to_be_bytes();
-        frame[at..at + len].copy_from_slice(&bytes[16 - len..]);
-        let _ = use_it(frame);
-    }
 
     #[test]
     fn random_descriptions_of_arrays(
@@ -118,16 +61,6 @@ proptest! {
             let params = FrameParams::new(CParams::default().typesize(2))
                 .metalayer("b2nd", meta.encode());
             let _ = use_it(to_cframe(&[1; 64], &params.chunksize(16)).unwrap());
-        }
-    }
-}
-
-#[test]
-fn every_truncation_is_an_error() {
-    for frame in samples() {
-        for len in 0..frame.len() {
-            let cut = SChunk::from_store(Arc::new(MemStore::new(frame[..len].to_vec())));
-            assert!(cut.is_err(), "{len} of {}", frame.len());
         }
     }
 }

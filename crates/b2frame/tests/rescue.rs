@@ -51,50 +51,6 @@ fn assert_at_its_position(saved: &Salvage, data: &[u8]) -> usize {
 }
 
 #[test]
-fn a_frame_cut_anywhere_gives_every_chunk_before_the_cut() {
-    let data = data(8);
-    let frame = to_cframe(&data, &params().vlmetalayer("note", *b"x")).unwrap();
-    let sound = SChunk::from_cframe(frame.clone()).unwrap();
-    let ends: Vec<u64> = sound
-        .chunk_infos()
-        .map(|info| info.map(|info| info.offset.unwrap() + info.cbytes).unwrap())
-        .collect();
-    for len in (87..frame.len()).step_by(97).chain([frame.len() - 1]) {
-        let saved = salvage(&frame[..len], Fill::Zeros).unwrap();
-        let whole = ends.iter().filter(|end| **end <= len as u64).count();
-        assert_eq!(assert_at_its_position(&saved, &data), whole, "{len}");
-        assert!(!saved.is_complete());
-    }
-    let saved = salvage(&frame, Fill::Zeros).unwrap();
-    assert!(saved.is_complete());
-    assert_eq!(saved.schunk.vlmeta().get("note").unwrap().unwrap(), b"x");
-}
-
-#[test]
-fn zeroed_parts_cost_the_chunks_in_them() {
-    let data = data(8);
-    let frame = to_cframe(&data, &params()).unwrap();
-    let sound = SChunk::from_cframe(frame.clone()).unwrap();
-    for at in (0..frame.len()).step_by(331) {
-        let mut torn = frame.clone();
-        let end = (at + 512).min(frame.len());
-        torn[at..end].fill(0);
-        let saved = salvage(&torn, Fill::Zeros).unwrap();
-        // Without header and first chunk nothing says that there was one.
-        let nbefore = 8 - saved.chunks.len() as u64;
-        assert!(nbefore <= u64::from(at < 100), "{at}: {:?} {:?}", saved.chunks, saved.damage);
-        for (nchunk, expected) in (0..8).zip(data.chunks(CHUNK)).skip(nbefore.try_into().unwrap()) {
-            let info = sound.chunk_info(nchunk).unwrap();
-            let start = info.offset.unwrap();
-            if end as u64 <= start || at as u64 >= start + info.cbytes {
-                let found = saved.schunk.decode_chunk(nchunk - nbefore).unwrap();
-                assert!(found == expected, "{at}: chunk {nchunk} {:?}", saved.chunks);
-            }
-        }
-    }
-}
-
-#[test]
 fn a_lost_header_is_made_of_what_the_chunks_say() {
     let data = data(8);
     for checksums in [Checksums::None, Checksums::Body] {

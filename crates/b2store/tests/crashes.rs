@@ -1,15 +1,13 @@
-//! Stores are written to a tree that records every call, and each prefix of the calls is replayed:
-//! what a process that dies there leaves. (Case 48 of the specification.)
+//! A directory changes value by value; a failure leaves nothing beside a store. That all changes are
+//! made or none (cases 37 and 48 of the specification), `blosc-trials` shows for every operation.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::sync::Arc;
 
 use b2frame::{FrameParams, to_cframe};
-use b2store::{Store, StoreWriter, Value, WriteOptions};
-use blosc_io::ReadAt;
-use blosc_io::testing::{RecordingTree, Step};
-use blosc_io::tree::{Entry, MemTree, Tree};
+use b2store::{Error, Store, StoreWriter, Value, WriteOptions};
+use blosc_io::testing::{FailingTree, RecordingTree, Step};
+use blosc_io::tree::{MemTree, Tree};
 
 fn frame(bytes: &[u8]) -> Vec<u8> {
     to_cframe(bytes, &FrameParams::default()).unwrap()
@@ -50,53 +48,6 @@ fn second(tree: Arc<dyn Tree>, name: &str) -> Store {
     writer.remove("/gone").unwrap();
     writer.register("/odd", Value::Map(vec![])).unwrap();
     writer.commit().unwrap()
-}
-
-/// Where the writer would put its files.
-fn is_scratch(name: &str) -> bool {
-    name.ends_with(&format!(".{}.tmp", std::process::id()))
-}
-
-#[test]
-fn a_new_store_is_there_as_a_whole_or_not_at_all() {
-    for name in ["x.b2z", "x.b2d", "x.b2e"] {
-        let tree = Arc::new(RecordingTree::new(MemTree::new()));
-        let made = content(&first(tree.clone(), name));
-        let steps = tree.take();
-        let (replayed, mut seen) = (MemTree::new(), 0);
-        for step in &steps {
-            step.apply(&replayed).unwrap();
-            let others = replayed.list("").unwrap();
-            assert!(others.iter().all(|entry| entry.name == name || is_scratch(&entry.name)));
-            if let Some(store) = open(&replayed, name) {
-                assert_eq!(content(&store), made);
-                seen += 1;
-            }
-        }
-        assert!(seen > 0 && steps.len() > seen, "{name}");
-        check_syncs(&steps, name);
-    }
-}
-
-#[test]
-fn a_file_that_is_changed_is_the_old_or_the_new_one() {
-    for name in ["x.b2z", "x.b2e"] {
-        let tree = Arc::new(RecordingTree::new(MemTree::new()));
-        let old = content(&first(tree.clone(), name));
-        let before = tree.take();
-        let new = content(&second(tree.clone(), name));
-        let steps = tree.take();
-        let replayed = MemTree::new();
-        before.iter().for_each(|step| step.apply(&replayed).unwrap());
-        let mut found = Vec::new();
-        for step in &steps {
-            step.apply(&replayed).unwrap();
-            found.push(content(&open(&replayed, name).unwrap()));
-        }
-        assert!(found.iter().all(|content| *content == old || *content == new));
-        assert!(found.contains(&old) && found.last() == Some(&new), "{name}");
-        check_syncs(&steps, name);
-    }
 }
 
 #[test]
@@ -147,174 +98,39 @@ fn another_suffix_is_on_the_medium_before_the_new_value() {
     assert!(between.contains(&Step::SyncNames("x.b2d".to_owned())), "{between:?}");
 }
 
-/// Case 37, as often as there are steps.
+/// The error is passed on, and nothing lies beside the store or where it was to be.
 #[test]
-fn packing_is_crash_safe() {
-    let tree = Arc::new(RecordingTree::new(MemTree::new()));
-    let folder = first(tree.clone(), "x.b2d");
-    let made = content(&folder);
-    let before = tree.take();
-    for name in ["y.b2z", "z.b2d"] {
-        let options = WriteOptions::default();
-        let copied = StoreWriter::copy_in(&folder, tree.clone(), name, &options);
-        assert_eq!(content(&copied.unwrap().commit().unwrap()), made);
-        let replayed = MemTree::new();
-        before.iter().for_each(|step| step.apply(&replayed).unwrap());
-        for step in &tree.take() {
-            step.apply(&replayed).unwrap();
-            assert_eq!(content(&open(&replayed, "x.b2d").unwrap()), made);
-            if let Some(store) = open(&replayed, name) {
-                assert_eq!(content(&store), made);
-            }
-        }
-        assert!(open(&replayed, name).is_some());
-    }
-}
-
-/// What gets its name has its content on the medium, and the name itself follows.
-fn check_syncs(steps: &[Step], name: &str) {
-    let at = |wanted: &dyn Fn(&Step) -> bool| steps.iter().position(wanted).unwrap();
-    let renamed = at(&|step| matches!(step, Step::Rename(_, to) if to == name));
-    assert!(matches!(&steps[renamed + 1], Step::SyncNames(dir) if dir.is_empty()));
-    for (number, step) in steps[..renamed].iter().enumerate() {
-        let Step::CreateNew(path, _) = step else { continue };
-        let synced = at(&|step| matches!(step, Step::Sync(synced) if synced == path));
-        assert!((number..renamed).contains(&synced), "{path}");
-    }
-}
-
-/// A table that is read at every step while rows are appended and deleted.
-#[test]
-fn a_table_can_be_read_at_every_step_of_a_change() {
-    use b2store::{ColumnKind, ColumnValues, NewColumn, Nulls};
-    let rows = |ids: &[i64]| {
-        let bytes = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
-        let texts: Vec<String> = ids.iter().map(|id| format!("text {id}")).collect();
-        let words = || ColumnValues::text(texts.iter().map(String::as_str));
-        let is_even = ids.iter().map(|id| id % 2 == 0).collect();
-        [ColumnValues::fixed("<i8".parse().unwrap(), bytes), words(), words().with_valid(is_even)]
+fn a_storage_that_fails_has_nothing_beside_the_store() {
+    let add = |writer: Result<StoreWriter, Error>| -> Result<Store, Error> {
+        let mut writer = writer?;
+        writer.insert_cframe("/n/m", frame(b"new"))?;
+        writer.commit()
     };
-    let columns = [
-        NewColumn::new("id", ColumnKind::Fixed("i8")),
-        NewColumn::new("word", ColumnKind::Dictionary { null_code: -1 }),
-        NewColumn::new("text", ColumnKind::Utf8).nulls(Nulls::Mask),
-    ];
-    let cells = |store: &Store| -> Vec<Vec<Value>> {
-        let table = store.table("/").unwrap();
-        let len = table.len().unwrap();
-        let column = |name: &&str| -> Vec<Value> {
-            let values = table.column(name).unwrap().read(0..len).unwrap();
-            (0..values.len()).map(|row| values.value(row)).collect()
-        };
-        ["id", "word", "text"].iter().map(column).collect()
-    };
-    for name in ["t.b2d", "t.b2z", "t.b2e"] {
-        let tree = Arc::new(RecordingTree::new(MemTree::new()));
-        let options = WriteOptions::default();
-        let mut writer = StoreWriter::create_in(tree.clone(), name, &options).unwrap();
-        writer.insert_table("/", &columns, &rows(&[0, 2, 4])).unwrap();
-        let old = cells(&writer.commit().unwrap());
-        let before = tree.take();
-        let mut writer = StoreWriter::open_in(tree.clone(), name, &options).unwrap();
-        writer.append_rows("/", &rows(&[5, 6, 7])).unwrap();
-        writer.delete_rows("/", 0..2).unwrap();
-        let new = cells(&writer.commit().unwrap());
-        let replayed = MemTree::new();
-        before.iter().for_each(|step| step.apply(&replayed).unwrap());
-        let mut states = Vec::new();
-        for step in &tree.take() {
-            step.apply(&replayed).unwrap();
-            states.push(cells(&open(&replayed, name).unwrap()));
-        }
-        assert!(states.iter().all(|state| *state == old || *state == new), "{name}");
-        assert_eq!((states.first(), states.last()), (Some(&old), Some(&new)));
-    }
-}
-
-/// A tree in memory whose changes fail from one of them on, but for removing.
-#[derive(Debug)]
-struct FailingTree {
-    inner: MemTree,
-    left: AtomicUsize,
-}
-
-impl FailingTree {
-    fn count(&self) -> io::Result<()> {
-        let left = self.left.load(Ordering::Relaxed);
-        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-        if left == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-    }
-}
-
-impl Tree for FailingTree {
-    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        self.inner.open(path)
-    }
-
-    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
-        self.inner.list(path)
-    }
-
-    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        self.count()?;
-        self.inner.create_new(path, bytes)
-    }
-
-    fn create_dir(&self, path: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.create_dir(path)
-    }
-
-    fn remove(&self, path: &str) -> io::Result<()> {
-        self.inner.remove(path)
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.rename(from, to)
-    }
-
-    fn sync(&self, path: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.sync(path)
-    }
-}
-
-/// A full disk at every call: the error is passed on, the store stays, nothing lies beside it.
-#[test]
-fn a_storage_that_fails_leaves_a_store() {
-    for name in ["x.b2z", "x.b2e", "x.b2d"] {
+    for (name, is_there) in
+        ["x.b2z", "x.b2e", "x.b2d"].map(|name| [(name, false), (name, true)]).concat()
+    {
         for limit in 0.. {
-            let inner = MemTree::new();
-            let old = content(&first(Arc::new(inner.clone()), name));
-            drop(inner);
-            let tree = Arc::new(FailingTree { inner: MemTree::new(), left: usize::MAX.into() });
-            assert_eq!(content(&first(tree.clone(), name)), old);
-            tree.left.store(limit, Ordering::Relaxed);
-            let options = WriteOptions::default();
-            let mut writer = StoreWriter::open_in(tree.clone(), name, &options).unwrap();
-            writer.insert_cframe("/a", frame(b"another a")).unwrap();
-            writer.insert_cframe("/n/m", frame(b"new")).unwrap();
-            let written = writer.commit();
-            assert_eq!(tree.list("").unwrap().len(), 1, "{name}, {limit}");
-            let found = content(&open(&tree.inner, name).unwrap());
-            let Err(error) = written else {
-                assert!(found.iter().any(|(key, _)| key == "/n/m") && limit > 2);
-                break;
-            };
-            assert!(matches!(error, b2store::Error::Write { .. }), "{error}");
-            if name != "x.b2d" {
-                assert_eq!(found, old, "{name}, {limit}");
+            let tree = Arc::new(FailingTree::new(MemTree::new()));
+            let shared: Arc<dyn Tree> = tree.clone();
+            if is_there {
+                first(shared.clone(), name);
             }
-            assert_eq!(found.iter().filter(|(key, _)| key != "/n/m").count(), 3);
-        }
-        for limit in 0..3 {
-            let tree = Arc::new(FailingTree { inner: MemTree::new(), left: limit.into() });
-            let mut writer =
-                StoreWriter::create_in(tree.clone(), name, &WriteOptions::default()).unwrap();
-            writer.insert_cframe("/a", frame(b"a")).unwrap();
-            assert!(writer.commit().is_err(), "{name}, {limit}");
-            assert_eq!(tree.list("").unwrap(), []);
+            tree.plan().fail_at(limit, io::ErrorKind::StorageFull);
+            let options = WriteOptions::default();
+            let done = match is_there {
+                true => add(StoreWriter::open_in(shared, name, &options)),
+                false => add(StoreWriter::create_in(shared, name, &options)),
+            };
+            if tree.plan().is_pending() {
+                assert!(done.is_ok() && limit > 2, "{name}, {limit}");
+                break;
+            }
+            let Err(error) = done else { continue };
+            assert!(matches!(error, Error::Write { .. }), "{error}");
+            // A new one is there if only the sync of its name has failed.
+            let left = tree.list("").unwrap();
+            assert!(left.iter().all(|entry| entry.name == name), "{name}, {limit}: {left:?}");
+            assert!(left.len() == 1 || !is_there, "{name}, {limit}");
         }
     }
 }

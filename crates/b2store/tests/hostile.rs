@@ -106,24 +106,6 @@ fn an_archive_of_65_536_members_is_read_and_counted_43() {
 }
 
 #[test]
-fn an_archive_cut_or_damaged_at_any_byte_is_refused_or_read() {
-    let value = array(&[4], "<i8", Fill::Zeros);
-    let bytes = zip(&[("a.b2nd", &value), ("embed.b2e", &embed(&[]))]);
-    for len in 0..bytes.len() {
-        assert!(open_zip(bytes[..len].to_vec()).is_err(), "{len}");
-    }
-    for at in 0..bytes.len() {
-        for bit in 0..8 {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 1 << bit;
-            if let Ok(store) = open_zip(damaged) {
-                let _ = (store.get("/a"), store.check_crc("/a"));
-            }
-        }
-    }
-}
-
-#[test]
 fn a_directory_that_is_larger_than_the_archive_is_refused() {
     let mut bytes = zip(&[("embed.b2e", &embed(&[]))]);
     // The number of members in the end record.

@@ -78,30 +78,6 @@ fn sound_chunks_are_complete_and_come_back() {
 }
 
 #[test]
-fn a_cut_at_any_byte_leaves_the_blocks_before_it() {
-    let data = data();
-    for (name, chunk) in samples() {
-        let extents = extents(&chunk);
-        for len in ChunkHeader::parse(&chunk).unwrap().header_len()..chunk.len() {
-            let found = saved(&chunk[..len], Fill::Zeros).unwrap();
-            assert_eq!(found.blocks.len(), 10, "{name} {len}");
-            for (nblock, extent) in extents.iter().enumerate() {
-                let range = nblock * BLOCK..((nblock + 1) * BLOCK).min(19_000);
-                let is_whole = extent.end <= len;
-                let state = if is_whole { ChunkState::Good } else { ChunkState::Lost };
-                assert_eq!(found.blocks[nblock], state, "{name} {len} {nblock}");
-                let expected = &data[range.clone()];
-                let zeros = vec![0; range.len()];
-                assert!(found.data()[range] == if is_whole { expected } else { &zeros }[..]);
-            }
-            if len % 97 == 0 {
-                assert_eq!(decompress(&found.to_chunk().unwrap()).unwrap(), found.data());
-            }
-        }
-    }
-}
-
-#[test]
 fn a_lost_block_is_filled_or_cut_and_the_others_stay() {
     for (name, chunk) in samples().into_iter().filter(|(name, _)| *name != "copy") {
         let mut bad = chunk.clone();

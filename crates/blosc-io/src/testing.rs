@@ -23,7 +23,7 @@ use std::io;
 use crate::{ReadAt, Sync, WriteAt};
 
 pub use counting::CountingStore;
-pub use failing::{FailingStore, FailingTree, Plan};
+pub use failing::{FailingStore, FailingTree, Fault, Plan};
 pub use recording::{Change, Recording, RecordingStore};
 pub use recording_tree::{RecordingTree, Step, check_tree};
 

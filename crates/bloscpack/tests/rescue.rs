@@ -17,7 +17,6 @@ use bloscpack::{
     rescue::{Fill, Rescue},
     unpack,
 };
-use proptest::prelude::*;
 use serde_json::json;
 
 fn sample(name: &str) -> Vec<u8> {
@@ -49,22 +48,6 @@ fn a_sound_file_is_complete() {
         let found = rescue(&store, &DParams::default()).unwrap();
         assert!(found.is_complete());
         assert_eq!(data_of(&found, &store, Fill::Cut, 0), data);
-    }
-}
-
-#[test]
-fn every_cut_gives_the_chunks_before_it() {
-    let (data, blp) = file(WriteOptions::default().checksum(Checksum::Md5));
-    let ends: Vec<u64> = {
-        let file = BlpFile::new(MemStore::new(blp.clone())).unwrap();
-        (0..5).map(|nchunk| file.packed_chunk(nchunk).unwrap().end()).collect()
-    };
-    for len in (0..blp.len()).step_by(7) {
-        let store = MemStore::new(blp[..len].to_vec());
-        let found = rescue(&store, &DParams::default()).unwrap();
-        let whole = ends.iter().filter(|end| **end <= len as u64).count();
-        assert_eq!(numbers(&found), (0..whole as u64).map(Some).collect::<Vec<_>>(), "{len}");
-        assert_eq!(data_of(&found, &store, Fill::Cut, 0), data[..(1000 * whole).min(4500)]);
     }
 }
 
@@ -305,34 +288,6 @@ fn the_memory_for_what_looks_like_a_chunk_is_the_callers_to_bound() {
     let store = MemStore::new(blp);
     assert_eq!(rescue(&store, &dparams(1000)).unwrap().chunks.len(), 3);
     assert!(rescue(&store, &dparams(999)).unwrap().chunks.is_empty());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-    #[test]
-    fn no_bytes_panic(
-        sample in prop::sample::select(vec!["real_np_struct", "synth_v2", "real_append_reserve_used_up", "old_v1"]),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
-        cut in any::<prop::sample::Index>(),
-        keep in any::<bool>(),
-    ) {
-        let mut bytes = self::sample(sample);
-        for (at, new) in changes {
-            let at = at.index(bytes.len());
-            bytes[at] = new;
-        }
-        bytes.truncate(if keep { bytes.len() } else { cut.index(bytes.len()) });
-        let store = MemStore::new(bytes);
-        let found = rescue(&store, &DParams::default()).unwrap();
-        let mut data = vec![];
-        let _ = found.write_data(&store, &mut data, &Fill::Zeros, 1 << 20);
-        let _ = found.write_blp(&store, Cursor::new(vec![]), &Fill::Zeros, 1 << 20);
-        if let Ok(file) = BlpFile::new(&store) {
-            let _ = (file.verify(&VerifyOptions::default(), |_| {}).map(drop), file.trailing_bytes(), file.read_at(5, &mut [0; 10]), file.array_info());
-        }
-        let _ = repair_offsets(&mut store.clone());
-        let _ = append(&mut store.clone(), &[0; 100][..], 100, &AppendOptions::default());
-    }
 }
 
 /// An array of 400 rows of ten floats, in chunks of 8000 bytes: 100 rows each.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sha2::{Digest, Sha256};
+use blosc_trials::crash::Other;
 
 use crate::{
     failure::{Context, Result},
@@ -19,22 +19,6 @@ pub(super) struct Originals {
     folder: PathBuf,
 }
 
-/// Whether the format lets another program read what a killed writer left. A Bloscpack file has its
-/// offsets before its data, and a table of bcolz a length for each column.
-pub(super) fn can_read(container: &str, operation: &str) -> bool {
-    match container {
-        "blp" => operation == "metadata",
-        "ctable" => false,
-        // These read the store that is copied, which does not change.
-        "b2z" | "b2d" | "b2e" => !matches!(operation, "pack" | "unpack" | "copy into one frame"),
-        _ => true,
-    }
-}
-
-pub(super) fn digest(data: &[u8]) -> String {
-    Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 impl Originals {
     pub(super) fn start(python: Option<PathBuf>) -> Result<Self> {
         let python = venv::python(python)?;
@@ -42,12 +26,27 @@ impl Originals {
         fs::create_dir_all(&folder).at(folder.display())?;
         Ok(Self { script: Script::start(&python, "crash.py", ("BLOSC_NTHREADS", "1"))?, folder })
     }
+}
 
-    /// The digest of the data, or what the program says.
-    pub(super) fn read(
+impl Other for Originals {
+    /// A Bloscpack file has its offsets before its data, and a table of bcolz a length for each
+    /// column.
+    fn can_read(&self, container: &str, operation: &str) -> bool {
+        match container {
+            "blp" => operation == "metadata",
+            "ctable" => false,
+            // These read the store that is copied, which does not change.
+            "b2z" | "b2d" | "b2e" => {
+                !matches!(operation, "pack" | "unpack" | "copy into one frame")
+            }
+            _ => true,
+        }
+    }
+
+    fn read(
         &mut self,
         container: &str,
-        write: impl FnOnce(&Path) -> Result<()>,
+        write: &dyn Fn(&Path) -> Result<()>,
     ) -> Result<core::result::Result<String, String>> {
         let suffix = container.trim_start_matches("sparse-").replace("frame", "b2frame");
         let path = self.folder.join(format!("x.{suffix}"));

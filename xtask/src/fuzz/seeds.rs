@@ -3,10 +3,9 @@
 
 use std::{fs, path::Path};
 
-use crate::{
-    containers::{Files, Sample, samples},
-    failure::{Context, Result},
-};
+use blosc_trials::container::{Files, Sample, samples};
+
+use crate::failure::{Context, Result};
 
 /// Conditions and expressions on the columns of the target.
 const EXPRESSIONS: &[&str] = &[

@@ -9,6 +9,11 @@ use std::{
 };
 
 use b2frame::SChunk;
+use blosc_trials::{
+    cases,
+    container::{Files, StoredChunk, data, stored_chunks},
+    damage::hit::{Kind, damage},
+};
 use serde_json::json;
 
 use super::{
@@ -16,9 +21,6 @@ use super::{
     frames::{content_for_oracle, frame_of_oracle},
 };
 use crate::{
-    cases,
-    containers::{Files, StoredChunk, data, stored_chunks},
-    damage::hit::{Kind, damage},
     failure::{Context, Result, fail},
     workspace,
 };

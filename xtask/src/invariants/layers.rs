@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// These may use everything: no user gets them.
-const TOOLS: &[&str] = &["xtask", "blosc-peers"];
+const TOOLS: &[&str] = &["xtask", "blosc-peers", "blosc-trials"];
 
 #[derive(Deserialize)]
 struct Metadata {

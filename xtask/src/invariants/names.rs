@@ -11,7 +11,7 @@ const VAGUE: [&str; 8] = ["of", "put", "one", "at", "same", "top", "is", "with"]
 const VAGUE_IN: [(&str, &str); 3] = [
     ("b2frame/src/rescue/walk.rs", "at"),
     ("blosc-chunk/src/flags.rs", "with"),
-    ("xtask/src/failure.rs", "at"),
+    ("blosc-trials/src/failure.rs", "at"),
 ];
 
 pub(super) fn vague_names(sources: &[Source]) -> Result<Vec<Finding>> {
@@ -87,7 +87,7 @@ mod tests {
             "pub(crate) const fn of(x: u8) {}\nfn put<T>() {}\nfn offset() {}\nlet f: fn (u8);\n";
         let sources = [
             source("crates/a/src/b.rs", text),
-            source("xtask/src/failure.rs", "fn at() {}\n"),
+            source("crates/blosc-trials/src/failure.rs", "fn at() {}\n"),
             source("crates/a/tests/b.rs", "fn at() {}\n"),
         ];
         let found = vague_names(&sources).unwrap();

@@ -18,10 +18,13 @@ use std::{
 
 use blosc_testdata::data::XorShift32;
 
-use super::files::change;
+use blosc_trials::{
+    cases::{Panics, below, draw},
+    mutate::change,
+};
+
 use crate::{
     args::Args,
-    cases::{Panics, below, draw},
     failure::{Context, Result, fail},
 };
 use inputs::{Folder, Input, inputs};

@@ -129,7 +129,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Change,
         "no default features",
-        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude blpk --exclude xtask --exclude blosc-peers --quiet",
+        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude blpk --exclude xtask --exclude blosc-peers --exclude blosc-trials --quiet",
         Code,
         "dependents leave out codecs and threads",
     ),
@@ -249,7 +249,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Night,
         "packages",
-        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude blosc-peers --exclude blosc-testdata --exclude xtask",
+        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
         Code,
         "the crates can be published",
     ),

@@ -1,7 +1,7 @@
 //! The seal of a frame that is edited: each change adds and subtracts what concerns it.
 
 use super::{Changed, SChunkWriter};
-use crate::error::Result;
+use crate::error::{Blame, Result};
 use crate::header::FrameHeader;
 use crate::params::Checksums;
 use crate::schunk::ChunkBytes;
@@ -15,16 +15,23 @@ const MAX_COUNTED: u64 = 4096;
 impl SChunkWriter {
     /// Finds the sums of the frame that was locked. As long as it is changed, the super-chunk shows
     /// no seal: it would not fit.
-    pub(super) fn load_seal(&mut self) {
+    ///
+    /// # Errors
+    /// The storage cannot be read: a change without the sums would break the seal.
+    pub(super) fn load_seal(&mut self) -> Result<()> {
         if !self.is_seal_known {
+            self.seal = match BodySum::of_frame(self.frame.snapshot()) {
+                Err(error) if error.blame() == Blame::Io => return Err(error),
+                // Without its sums it stays what it is: broken.
+                found => found.unwrap_or(None),
+            };
             self.mark = self.frame.mark().clone();
-            // Without its sums it stays what it is: broken.
-            self.seal = BodySum::of_frame(self.frame.snapshot()).unwrap_or(None);
             self.is_seal_known = true;
         }
         if self.seal.is_some() && *self.frame.mark() != Mark::default() {
             self.frame.change().set_mark(Mark::default());
         }
+        Ok(())
     }
 
     /// The super-chunk shows the seal that was committed.

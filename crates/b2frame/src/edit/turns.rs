@@ -81,7 +81,7 @@ impl SChunkWriter {
         }
         if !self.file.is_new() {
             self.note_look();
-            self.load_seal();
+            self.load_seal()?;
         }
         self.generation = held.generation().unwrap_or(self.generation);
         self.held = Some(held);

@@ -1,6 +1,5 @@
 //! Arrays: as bcolz writes them, and never in a state that cannot be read.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bcolz_store::Durability;
@@ -166,55 +165,6 @@ fn a_life_leaves_the_files_that_the_format_document_tells() {
     writer.trim(15).unwrap();
     assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 3], 23));
     assert_eq!(reopen(&tree).read(0..23).unwrap(), rows(0..23));
-}
-
-#[test]
-fn a_crash_while_growing_or_shrinking_leaves_the_state_before_or_after() {
-    for (from, to) in [
-        (25, 28),
-        (25, 30),
-        (25, 71),
-        (30, 31),
-        (0, 1),
-        (44, 40),
-        (44, 41),
-        (44, 23),
-        (30, 20),
-        (5, 0),
-    ] {
-        let (tree, mut writer) = memory(&int32(10));
-        writer.append(&rows(0..from)).unwrap();
-        writer.finish().unwrap();
-        let run = |tree: Arc<dyn Tree>| {
-            let mut writer = CArrayWriter::open_in(tree, "", &OpenOptions::default())?;
-            if from < to {
-                writer.append(&rows(from..to))?;
-                writer.finish()
-            } else {
-                writer.trim(u64::try_from(from - to).unwrap())
-            }
-        };
-        let mut seen = BTreeMap::new();
-        for left in states(&tree, run) {
-            let array = reopen(&left);
-            assert_eq!(
-                array.read(0..array.len()).unwrap(),
-                rows(0..i32::try_from(array.len()).unwrap())
-            );
-            *seen.entry(array.len()).or_insert(0) += 1;
-            // It can be gone on with.
-            let mut writer =
-                CArrayWriter::open_in(left.clone(), "", &OpenOptions::default()).unwrap();
-            let len = i32::try_from(writer.len()).unwrap();
-            writer.append(&rows(len..len + 17)).unwrap();
-            writer.finish().unwrap();
-            assert_eq!(reopen(&left).read(0..array.len() + 17).unwrap(), rows(0..len + 17));
-        }
-        let lengths: Vec<u64> = seen.into_keys().collect();
-        let mut expected = [u64::try_from(from).unwrap(), u64::try_from(to).unwrap()];
-        expected.sort_unstable();
-        assert_eq!(lengths, expected);
-    }
 }
 
 #[test]

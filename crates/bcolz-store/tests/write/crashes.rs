@@ -1,97 +1,13 @@
-//! Writers that are killed or whose storage fails, two writers at a time, and changes of others:
-//! readers see the old state or the new one, and the next writer goes on.
+//! What killed writers leave, two writers at a time, and changes of others. That each interrupted
+//! change leaves the old state or the new one, `blosc-trials` shows for every operation.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
-use std::io;
 use std::sync::{Arc, Barrier};
 
-use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
+use bcolz_store::tree::{DirTree, MemTree, Tree};
 use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Error, LockWait,
-    OpenOptions, Result, open_in, repair::Repair, verify::VerifyOptions,
+    OpenOptions, Result,
 };
-use blosc_io::ReadAt;
-
-use super::states::states;
-
-/// A tree of which one change fails.
-#[derive(Debug)]
-struct FailingTree {
-    inner: MemTree,
-    /// Changes before the one that fails.
-    left: AtomicUsize,
-    kind: io::ErrorKind,
-}
-
-impl FailingTree {
-    fn new(inner: &MemTree, left: usize, kind: io::ErrorKind) -> Arc<Self> {
-        Arc::new(Self { inner: inner.clone(), left: AtomicUsize::new(left), kind })
-    }
-
-    fn has_failed(&self) -> bool {
-        self.left.load(Ordering::Relaxed) == usize::MAX
-    }
-
-    fn count(&self) -> io::Result<()> {
-        match self.left.load(Ordering::Relaxed) {
-            0 => {
-                self.left.store(usize::MAX, Ordering::Relaxed);
-                Err(self.kind.into())
-            }
-            // It has failed before: only the one change does.
-            usize::MAX => Ok(()),
-            left => {
-                self.left.store(left - 1, Ordering::Relaxed);
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Tree for FailingTree {
-    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        self.inner.open(path)
-    }
-
-    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
-        self.inner.list(path)
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        self.count()?;
-        self.inner.write(path, bytes)
-    }
-
-    fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        self.count()?;
-        self.inner.create_new(path, bytes)
-    }
-
-    fn create_dir(&self, path: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.create_dir(path)
-    }
-
-    fn remove(&self, path: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.remove(path)
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.rename(from, to)
-    }
-
-    fn sync(&self, path: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.sync(path)
-    }
-
-    fn sync_names(&self, path: &str) -> io::Result<()> {
-        self.count()?;
-        self.inner.sync_names(path)
-    }
-}
 
 fn options(chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(chunklen))
@@ -128,112 +44,10 @@ fn read_table(tree: &Arc<MemTree>) -> Vec<u8> {
     columns.into_iter().next().unwrap_or_default()
 }
 
-/// No state that a writer leaves looks damaged.
-fn check_sums(tree: &Arc<MemTree>) {
-    for path in ["array", "table"] {
-        let set = open_in(tree.clone(), path, &OpenOptions::default()).unwrap();
-        let report = set.verify(&VerifyOptions::default(), |_| ()).unwrap();
-        assert!(report.is_ok(), "{report:?}");
-    }
-}
-
 fn append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
     let mut table = CTableWriter::open_in(tree, "table", &OpenOptions::default())?;
     table.append(&[more, more, more])?;
     table.finish()
-}
-
-type Change = fn(Arc<dyn Tree>) -> Result<()>;
-
-/// Changes of the table, each with its name and the rows that it leaves of 20.
-const TABLE_CHANGES: [(&str, Change, u64); 5] = [
-    ("append", |tree| append(tree, &rows(33)[20..]), 33),
-    ("append within the chunk", |tree| append(tree, &rows(21)[20..]), 21),
-    ("trim", |tree| table_writer(tree)?.trim(13), 7),
-    ("trim to nothing", |tree| table_writer(tree)?.trim(20), 0),
-    ("resize", |tree| table_writer(tree)?.resize(11), 11),
-];
-
-fn table_writer(tree: Arc<dyn Tree>) -> Result<CTableWriter> {
-    CTableWriter::open_in(tree, "table", &OpenOptions::default())
-}
-
-#[test]
-fn a_table_goes_on_after_a_kill_between_any_two_steps() {
-    for (name, change, to) in TABLE_CHANGES {
-        let mut torn = 0;
-        for state in states(&data_sets(20), change) {
-            let seen = read_table(&state);
-            assert!(seen == rows(20) || seen == rows(to), "{name}: {}", seen.len());
-            check_sums(&state);
-            let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
-            let is_torn = table.columns().iter().any(|column| column.array.len() != table.len());
-            torn += usize::from(is_torn);
-            let writer = table_writer(state.clone()).unwrap();
-            assert_eq!(writer.len(), seen.len() as u64, "{name}");
-            let trimmed = writer.repairs().iter().all(
-                |action| matches!(action.what, Repair::Trimmed { to, .. } if to == writer.len()),
-            );
-            assert!(trimmed && writer.repairs().is_empty() != is_torn, "{name}");
-            drop(writer);
-            append(state.clone(), b"more").unwrap();
-            assert_eq!(read_table(&state), [&seen[..], b"more"].concat(), "{name}");
-            let table = CTable::open_in(state, "table", &OpenOptions::default()).unwrap();
-            assert_eq!(table.notes().count(), 0, "{name}");
-            assert_eq!(table.dead_nbytes().unwrap(), 0, "{name}");
-        }
-        assert!(torn > 0, "{name}");
-    }
-}
-
-#[test]
-fn a_kill_while_the_next_writer_trims_is_no_other_state() {
-    let before = data_sets(20);
-    let torn = states(&before, TABLE_CHANGES[0].1).into_iter().filter(|state| {
-        let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
-        table.columns().iter().any(|column| column.array.len() != table.len())
-    });
-    for state in torn {
-        for again in states(&state, |tree| append(tree, &rows(33)[20..])) {
-            let seen = read_table(&again);
-            assert!(seen == rows(20) || seen == rows(33));
-            append(again.clone(), b"x").unwrap();
-            assert_eq!(read_table(&again), [&seen[..], b"x"].concat());
-        }
-    }
-}
-
-#[test]
-fn a_failing_storage_leaves_the_old_state_or_the_new_one() {
-    let array_changes: [(&str, Change, u64); 3] = [
-        ("append", |tree| array_append(tree, &rows(33)[20..]), 33),
-        ("trim", |tree| array_writer(tree)?.trim(13), 7),
-        ("resize", |tree| array_writer(tree)?.resize(11), 11),
-    ];
-    let before = data_sets(20);
-    for kind in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
-        for (name, change, to) in array_changes.into_iter().chain(TABLE_CHANGES) {
-            for left in 0.. {
-                let failing = FailingTree::new(&before, left, kind);
-                let changed = change(failing.clone());
-                let tree = Arc::new(failing.inner.clone());
-                if !failing.has_failed() {
-                    changed.unwrap();
-                    break;
-                }
-                assert!(changed.is_err(), "{name} {left}");
-                check_sums(&tree);
-                let (array, table) = (read_array(&tree), read_table(&tree));
-                for seen in [&array, &table] {
-                    assert!(*seen == rows(20) || *seen == rows(to), "{name} {left}");
-                }
-                append(tree.clone(), b"x").unwrap();
-                array_append(tree.clone(), b"x").unwrap();
-                assert_eq!(read_table(&tree), [&table[..], b"x"].concat(), "{name} {left}");
-                assert_eq!(read_array(&tree), [&array[..], b"x"].concat(), "{name} {left}");
-            }
-        }
-    }
 }
 
 fn array_writer(tree: Arc<dyn Tree>) -> Result<CArrayWriter> {
@@ -244,23 +58,6 @@ fn array_append(tree: Arc<dyn Tree>, more: &[u8]) -> Result<()> {
     let mut array = array_writer(tree)?;
     array.append(more)?;
     array.finish()
-}
-
-#[test]
-fn a_renaming_that_was_interrupted_is_seen_as_done_or_not_begun() {
-    let rename = |tree| table_writer(tree)?.rename_column("b", "z");
-    for state in states(&data_sets(20), rename) {
-        assert_eq!(read_table(&state), rows(20));
-        let names = |state: &Arc<MemTree>| {
-            let table = CTable::open_in(state.clone(), "table", &OpenOptions::default()).unwrap();
-            table.names().collect::<Vec<_>>().join(" ")
-        };
-        let seen = names(&state);
-        assert!(["a b c", "a z c"].contains(&seen.as_str()), "{seen}");
-        append(state.clone(), b"x").unwrap();
-        assert_eq!(names(&state), seen);
-        assert!(state.open("table/__rename__").is_err());
-    }
 }
 
 #[test]

@@ -169,33 +169,6 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_crash_leaves_the_rows_before_or_after() {
-    for (from, to) in [(25, 45), (25, 26), (28, 30), (40, 21), (40, 39), (0, 3), (9, 0)] {
-        let change = |tree| {
-            let mut table = writer(tree)?;
-            if from < to {
-                append(&mut table, from..to)?;
-                table.finish()
-            } else {
-                table.trim(u64::try_from(from - to).unwrap())
-            }
-        };
-        let mut seen = BTreeSet::new();
-        for state in states(&table(from), change) {
-            seen.insert(check(&open(&state)));
-            repair_in(state.clone(), "").unwrap();
-            let mut table = writer(state.clone()).unwrap();
-            let len = i16::try_from(table.len()).unwrap();
-            append(&mut table, len..len + 30).unwrap();
-            table.finish().unwrap();
-            check(&open(&state));
-        }
-        let expected = [from, to].map(|len| u64::try_from(len).unwrap());
-        assert_eq!(seen, BTreeSet::from(expected), "{from} to {to}");
-    }
-}
-
-#[test]
 fn a_crash_among_columns_leaves_a_table_that_repair_completes() {
     type Change = fn(&mut CTableWriter) -> Result<()>;
     let changes: [(Change, &[&str]); 3] = [

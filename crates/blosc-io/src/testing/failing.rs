@@ -7,47 +7,75 @@ use crate::lock::LockKind;
 use crate::tree::{Entry, Tree, TreeLock};
 use crate::{LockWait, ReadAt, Stamp, Sync, WriteAt};
 
-/// Which change fails; the same for all clones.
+/// A failure that is still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The calls of the kind that succeed before.
+    pub after: usize,
+    /// What is reported.
+    pub kind: io::ErrorKind,
+    /// Whether calls that read are counted and fail, and not those that change something.
+    pub reads: bool,
+    /// Whether all calls after the first that failed do so too.
+    pub lasts: bool,
+}
+
+/// Which call fails; the same for all clones.
 #[derive(Clone, Debug, Default)]
-pub struct Plan(Arc<Mutex<Option<(usize, io::ErrorKind)>>>);
+pub struct Plan(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    fault: Option<Fault>,
+    has_failed: bool,
+}
 
 impl Plan {
     /// Lets `count` changes succeed and the next one fail, once.
     pub fn fail_at(&self, count: usize, kind: io::ErrorKind) {
-        *self.plan() = Some((count, kind));
+        self.set(Fault { after: count, kind, reads: false, lasts: false });
+    }
+
+    /// Lets calls fail.
+    pub fn set(&self, fault: Fault) {
+        *self.state() = State { fault: Some(fault), has_failed: false };
     }
 
     /// Whether a failure is still to come, which is then called off.
     #[must_use]
     pub fn is_pending(&self) -> bool {
-        self.plan().take().is_some()
+        let mut state = self.state();
+        state.fault.take().is_some() && !state.has_failed
     }
 
-    fn plan(&self) -> MutexGuard<'_, Option<(usize, io::ErrorKind)>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn check(&self) -> io::Result<()> {
-        let mut plan = self.plan();
-        match &mut *plan {
-            Some((0, kind)) => {
-                let error = io::Error::from(*kind);
-                *plan = None;
-                Err(error)
-            }
-            Some((left, _)) => {
-                *left = left.saturating_sub(1);
-                Ok(())
-            }
-            None => Ok(()),
+        self.count(false)
+    }
+
+    fn count(&self, is_read: bool) -> io::Result<()> {
+        let mut state = self.state();
+        let Some(fault) = state.fault.as_mut().filter(|fault| fault.reads == is_read) else {
+            return Ok(());
+        };
+        if let Some(left) = fault.after.checked_sub(1) {
+            fault.after = left;
+            return Ok(());
         }
+        let fault = *fault;
+        state.has_failed = true;
+        state.fault = fault.lasts.then_some(fault);
+        Err(fault.kind.into())
     }
 }
 
 /// What a disk writes as a whole (bytes).
 const SECTOR_LEN: u64 = 512;
 
-/// Passes all calls to another store until one of its changes fails. Of a write that fails, half is
+/// Passes all calls to another store until one of them fails. Of a write that fails, half is
 /// done, in whole sectors.
 #[derive(Debug)]
 pub struct FailingStore<S> {
@@ -68,6 +96,7 @@ impl<S: ReadAt> ReadAt for FailingStore<S> {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.plan.count(true)?;
         self.inner.read_at(at, buf)
     }
 
@@ -131,7 +160,8 @@ impl<T: Tree> FailingTree<T> {
 
 impl<T: Tree> Tree for FailingTree<T> {
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        self.inner.open(path)
+        self.plan.count(true)?;
+        Ok(Box::new(FailingStore { inner: self.inner.open(path)?, plan: self.plan() }))
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
@@ -212,5 +242,21 @@ mod tests {
         tree.plan().fail_at(1, io::ErrorKind::StorageFull);
         assert!(tree.plan().is_pending() && !tree.plan().is_pending());
         check_tree(&FailingTree::new(MemTree::new())).unwrap();
+    }
+
+    #[test]
+    fn a_failure_lasts_and_reading_fails_where_the_plan_says_so() {
+        let tree = FailingTree::new(MemTree::new());
+        tree.write("f", b"1234").unwrap();
+        let fault = Fault { after: 1, kind: io::ErrorKind::Other, reads: false, lasts: true };
+        tree.plan().set(fault);
+        let writes: Vec<bool> = (0..4).map(|_| tree.write("f", b"12").is_ok()).collect();
+        assert_eq!(writes, [true, false, false, false]);
+        assert!(!tree.plan().is_pending());
+        tree.plan().set(Fault { reads: true, lasts: false, ..fault });
+        tree.write("f", b"123").unwrap();
+        let file = tree.open("f").unwrap();
+        assert!(file.read_exact_at(0, &mut [0; 3]).is_err());
+        file.read_exact_at(0, &mut [0; 3]).unwrap();
     }
 }

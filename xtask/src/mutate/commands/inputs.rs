@@ -5,8 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_trials::container::{Files, samples};
+
 use crate::{
-    containers::{Files, samples},
     failure::{Context, Result, fail},
     workspace,
 };

@@ -6,7 +6,7 @@ use core::fmt;
 use blosc_testdata::data::XorShift32;
 
 use super::inputs::Folder;
-use crate::cases::below;
+use blosc_trials::cases::below;
 
 /// Words of a command line. `X` is the damaged file, `D/` the folder that it is in.
 const READING: &[&str] = &[

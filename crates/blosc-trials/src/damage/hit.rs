@@ -6,7 +6,7 @@ use blosc_testdata::data::XorShift32;
 
 use crate::{
     cases::below,
-    containers::{Files, Part, Sample, StoredChunk},
+    container::{Files, Part, Sample, StoredChunk},
 };
 
 /// What a disk loses as a whole (bytes).
@@ -14,7 +14,7 @@ const SECTOR: usize = 512;
 
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// One bit is another.
     Flip,
     /// The end of a file is missing.
@@ -28,8 +28,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Flip, Self::Cut, Self::Zero, Self::Exchange, Self::Foreign];
+    /// Each of them.
+    pub const ALL: [Self; 5] = [Self::Flip, Self::Cut, Self::Zero, Self::Exchange, Self::Foreign];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Kind {
 
 /// Bytes of a file that are others now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub struct Hit {
     kind: Kind,
     name: String,
     nfile: usize,
@@ -58,14 +58,16 @@ impl Hit {
     }
 
     /// Whether the data of a chunk are touched.
-    pub(crate) fn is_on(&self, chunk: &StoredChunk) -> bool {
+    #[must_use]
+    pub fn is_on(&self, chunk: &StoredChunk) -> bool {
         let overlaps =
             |range: &Range<usize>| range.start < chunk.stored.end && chunk.stored.start < range.end;
         self.nfile == chunk.nfile && self.ranges.iter().any(overlaps)
     }
 
     /// Whether nothing but chunks is touched: no header, index or metadata.
-    pub(crate) fn is_on_chunks_alone(&self, chunks: &[StoredChunk]) -> bool {
+    #[must_use]
+    pub fn is_on_chunks_alone(&self, chunks: &[StoredChunk]) -> bool {
         let is_in_chunk = |at: usize| {
             chunks.iter().any(|chunk| chunk.nfile == self.nfile && chunk.stored.contains(&at))
         };
@@ -101,7 +103,7 @@ impl fmt::Display for Ranges<'_> {
 }
 
 /// Damages one file, so that at least one byte differs.
-pub(crate) fn damage(
+pub fn damage(
     files: &mut Files,
     kind: Kind,
     others: &[Sample],
@@ -202,7 +204,7 @@ fn replace(bytes: &mut [u8], others: &[Sample], draw: &mut XorShift32) -> Vec<Ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cases, containers::samples};
+    use crate::{cases, container::samples};
 
     #[test]
     fn only_the_bytes_that_are_named_differ() {

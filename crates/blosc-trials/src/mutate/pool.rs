@@ -7,10 +7,7 @@ use blosc_chunk::{
 };
 use blosc_testdata::data::{Kind, Recipe};
 
-use crate::{
-    failure::{Context, Result},
-    workspace,
-};
+use crate::failure::{Context, Result};
 
 /// Chunks, and the shape of blocks that some of them need.
 pub(super) struct Pool(Vec<Vec<u8>>);
@@ -51,7 +48,7 @@ impl Pool {
 
     /// Files, and the lines of text files that hold hexadecimal digits.
     fn add_fixtures(&mut self) -> Result<()> {
-        let folder = workspace::root().join("testdata/chunks");
+        let folder = blosc_testdata::fixture::path("chunks");
         let generated = folder.join("generated");
         let mut paths: Vec<_> = fs::read_dir(&generated)
             .at(generated.display())?

@@ -16,7 +16,7 @@ use super::{
     frames::{content_of, data},
 };
 use crate::{
-    containers::Files,
+    container::{Files, budget},
     failure::{Context, Result},
 };
 
@@ -30,22 +30,53 @@ type Change = fn(&mut StoreWriter) -> Result<()>;
 
 /// The operations on the store of a name.
 macro_rules! operations {
-    ($container:literal, $store:literal; $($name:literal: |$writer:ident| $change:expr,)*) => {
+    (
+        $container:literal, $store:literal, $make:ident, $more:expr, |$next:ident| $go_on:expr;
+        $($name:literal: |$writer:ident| $change:expr,)*
+    ) => {
         vec![$(Operation {
             container: $container,
             name: $name,
-            make: || make($store),
+            make: || $make($store),
             change: |tree| {
                 let change: Change = |$writer| Ok($change?);
-                let mut writer = StoreWriter::open_in(tree, $store, &WriteOptions::default())?;
+                let mut writer = StoreWriter::open_in(tree, $store, &write_options())?;
                 change(&mut writer)?;
                 writer.commit()?;
                 Ok(())
             },
             read: |disk| read(disk, $store),
             next: |tree| {
-                let mut writer = StoreWriter::open_in(tree, $store, &WriteOptions::default())?;
-                writer.insert_cframe(LATER, frame(&[5; 10])?)?;
+                let change: Change = |$next| Ok($go_on?);
+                let mut writer = StoreWriter::open_in(tree, $store, &write_options())?;
+                change(&mut writer)?;
+                writer.commit()?;
+                Ok(())
+            },
+            more: $more,
+        }),*]
+    };
+}
+
+/// A store where there was none.
+macro_rules! new_stores {
+    ($($container:literal: $store:literal,)*) => {
+        vec![$(Operation {
+            container: $container,
+            name: "new store",
+            make: || Ok(TreeDisk::new(MemTree::new())),
+            change: |tree| fill(&tree, $store),
+            read: |disk| match open(&disk.tree(), $store)? {
+                Some(_) => read(disk, $store),
+                None => Ok(Content { data: vec![], rest: "no store".to_owned() }),
+            },
+            next: |tree| {
+                let options = write_options();
+                let mut writer = match open(&tree, $store)? {
+                    Some(_) => StoreWriter::open_in(tree, $store, &options)?,
+                    None => StoreWriter::create_in(tree, $store, &options)?,
+                };
+                add_later(&mut writer)?;
                 writer.commit()?;
                 Ok(())
             },
@@ -55,9 +86,9 @@ macro_rules! operations {
 }
 
 macro_rules! operations_of {
-    ($container:literal, $store:literal) => {
-        operations! {
-            $container, $store;
+    ($container:literal, $store:literal) => {{
+        let mut all = operations! {
+            $container, $store, make, b"", |store| add_later(store);
             "new value": |store| store.insert_cframe("/n", frame(&data(3000, 7))?),
             "new value in a new group": |store| store.insert_cframe("/new/deep/n", frame(b"n")?),
             "replace a value": |store| store.insert_cframe("/bytes", frame(&data(3000, 8))?),
@@ -74,8 +105,17 @@ macro_rules! operations_of {
             },
             "new table": |store| store.insert_table("/other", &columns(), &rows(&[1, 2])?),
             "remove a table": |store| store.remove("/table"),
-        }
-    };
+        };
+        all.extend(operations! {
+            $container, $store, make_table, &[9, 0, 0, 0, 0, 0, 0, 0],
+            |store| store.append_rows("/", &rows(&[9])?);
+            "append and delete rows at the root": |store| {
+                store.append_rows("/", &rows(&[5, 6, 7])?)?;
+                store.delete_rows("/", 0..2)
+            },
+        });
+        all
+    }};
 }
 
 /// A copy of the store in another form.
@@ -86,7 +126,7 @@ macro_rules! copies {
             name: $name,
             make: || make($from),
             change: |tree| {
-                let options = WriteOptions::default();
+                let options = write_options();
                 let from = open(&tree, $from)?.context($from)?;
                 StoreWriter::copy_in(&from, tree, $to, &options)?.commit()?;
                 Ok(())
@@ -99,8 +139,8 @@ macro_rules! copies {
                 Ok(content)
             },
             next: |tree| {
-                let mut writer = StoreWriter::open_in(tree, $from, &WriteOptions::default())?;
-                writer.insert_cframe(LATER, frame(&[5; 10])?)?;
+                let mut writer = StoreWriter::open_in(tree, $from, &write_options())?;
+                add_later(&mut writer)?;
                 writer.commit()?;
                 Ok(())
             },
@@ -113,20 +153,27 @@ pub(super) fn all() -> Vec<Operation<TreeDisk>> {
     let copies = copies! {
         "b2z", "pack": "x.b2d" => "y.b2z",
         "b2d", "unpack": "x.b2z" => "y.b2d",
+        "b2d", "copy": "x.b2d" => "y.b2d",
         "b2e", "copy into one frame": "x.b2z" => "y.b2e",
     };
     let mut all = operations_of!("b2z", "x.b2z");
     all.extend(operations_of!("b2d", "x.b2d"));
     all.extend(operations_of!("b2e", "x.b2e"));
     all.extend(operations! {
-        "b2z", "x.b2z";
+        "b2z", "x.b2z", make, b"", |store| add_later(store);
+        "several": |store| several(store),
         "attribute of a group": |store| store.set_attribute("/group", "unit", &text("K")),
     });
     all.extend(operations! {
-        "b2d", "x.b2d";
+        "b2d", "x.b2d", make, b"", |store| add_later(store);
         "attribute of a group": |store| store.set_attribute("/group", "unit", &text("K")),
     });
+    all.extend(operations! {
+        "b2e", "x.b2e", make, b"", |store| add_later(store);
+        "several": |store| several(store),
+    });
     all.extend(copies);
+    all.extend(new_stores! { "b2z": "x.b2z", "b2d": "x.b2d", "b2e": "x.b2e", });
     all.sort_by_key(|operation| operation.container);
     all
 }
@@ -167,10 +214,38 @@ fn rows(ids: &[i64]) -> Result<[ColumnValues; 3]> {
     Ok([ColumnValues::fixed("<i8".parse()?, bytes), words(), words().with_valid(is_even)])
 }
 
-/// Values in groups, attributes, a table.
+fn add_later(store: &mut StoreWriter) -> Result<()> {
+    Ok(store.insert_cframe(LATER, frame(&[5; 10])?)?)
+}
+
+/// Values that are new, replaced by one of another kind, and removed; an odd object.
+fn several(store: &mut StoreWriter) -> Result<()> {
+    store.insert_cframe("/n", frame(&[3; 9999])?)?;
+    store.insert_cframe("/bytes", array(9)?)?;
+    let params = FrameParams::default().metalayer("batcharray", *b"\x81\xa7version\x01");
+    store.insert_cframe("/other", b2frame::to_cframe(b"of batches", &params)?)?;
+    store.remove("/group/more")?;
+    Ok(store.register("/odd", Value::Map(vec![]))?)
+}
+
 fn make(name: &str) -> Result<TreeDisk> {
     let tree = Arc::new(MemTree::new());
-    let mut writer = StoreWriter::create_in(tree.clone(), name, &WriteOptions::default())?;
+    fill(&(tree.clone() as Arc<dyn Tree>), name)?;
+    Ok(TreeDisk::new(MemTree::clone(&tree)))
+}
+
+/// A table that is the whole store.
+fn make_table(name: &str) -> Result<TreeDisk> {
+    let tree = Arc::new(MemTree::new());
+    let mut writer = StoreWriter::create_in(tree.clone(), name, &write_options())?;
+    writer.insert_table("/", &columns(), &rows(&[0, 2, 4])?)?;
+    writer.commit()?;
+    Ok(TreeDisk::new(MemTree::clone(&tree)))
+}
+
+/// Values in groups, attributes, a table.
+fn fill(tree: &Arc<dyn Tree>, name: &str) -> Result<()> {
+    let mut writer = StoreWriter::create_in(tree.clone(), name, &write_options())?;
     writer.insert_cframe("/bytes", frame(&data(2500, 1))?)?;
     writer.insert_cframe("/group/array", array(2)?)?;
     writer.insert_cframe("/group/more", frame(b"more")?)?;
@@ -181,14 +256,22 @@ fn make(name: &str) -> Result<TreeDisk> {
     }
     writer.insert_table("/table", &columns(), &rows(&[0, 2, 4])?)?;
     writer.commit()?;
-    Ok(TreeDisk::new(MemTree::clone(&tree)))
+    Ok(())
+}
+
+fn open_options() -> OpenOptions {
+    OpenOptions::default().budget(budget())
+}
+
+fn write_options() -> WriteOptions {
+    WriteOptions::default().open(open_options())
 }
 
 /// The store of a name, if it is there.
 fn open(tree: &Arc<dyn Tree>, name: &str) -> Result<Option<Store>> {
     let entries = tree.list("")?;
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else { return Ok(None) };
-    let options = OpenOptions::default();
+    let options = open_options();
     if entry.is_dir {
         let files = Files::from_tree(&**tree, name)?.tree()?;
         return Ok(Some(Store::from_tree(files, &options)?));
@@ -200,11 +283,12 @@ fn open(tree: &Arc<dyn Tree>, name: &str) -> Result<Option<Store>> {
 fn read(disk: &TreeDisk, name: &str) -> Result<Content> {
     let store = open(&disk.tree(), name)?.context(name)?;
     let (mut data, mut rest) = (vec![], String::new());
+    let is_table = store.tables().any(|key| key == "/");
     for key in store.keys().filter(|key| *key != LATER) {
         store.check_crc(key).at(key)?;
         let content = content_of(&store.frame(key)?).at(key)?;
         // Of a table its rows count.
-        if !is_in_table(key) {
+        if !is_table && !is_in_table(key) {
             rest += &format!("{key} {} {:?} ", content.rest, store.attributes(key)?);
             data.extend(content.data);
         }

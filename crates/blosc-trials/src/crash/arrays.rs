@@ -14,40 +14,14 @@ use blosc_io::{
 use super::{
     Content, Operation,
     disk::{FileDisk, TreeDisk},
-    frames::{content_of, data},
+    frames::{content_of, data, set_later},
 };
 use crate::failure::Result;
 
-type Change = fn(&mut NdWriter) -> b2frame::Result<()>;
-
-/// The operations by an array; each is committed afterwards.
-macro_rules! operations {
-    ($open:expr, $container:literal, $make:expr, $read:expr; $($name:literal: $change:expr,)*) => {
-        vec![$(Operation {
-            container: $container,
-            name: $name,
-            make: $make,
-            change: |handle| {
-                let change: Change = $change;
-                let mut writer = $open(handle)?;
-                change(&mut writer)?;
-                Ok(writer.commit()?)
-            },
-            read: $read,
-            next: |handle| {
-                let mut writer = $open(handle)?;
-                writer.schunk_writer().set_vlmeta("later", b"x")?;
-                Ok(writer.commit()?)
-            },
-            more: b"",
-        }),*]
-    };
-}
-
-macro_rules! operations_of {
+macro_rules! edits_of {
     ($open:expr, $container:literal, $make:expr, $read:expr) => {
-        operations! {
-            $open, $container, $make, $read;
+        edits! {
+            NdWriter, $open, $container, $make, $read, |array| set_later(array.schunk_writer());
             "write": |array| array.write_bytes(Selection::ALL, &data(24 * 24 * 4, 7)),
             "grow": |array| array.resize(&[40, 30]),
             "shrink": |array| array.resize(&[10, 9]),
@@ -63,11 +37,11 @@ macro_rules! operations_of {
 }
 
 pub(super) fn of_files() -> Vec<Operation<FileDisk>> {
-    operations_of!(open_file, "b2nd", make_file, read_file)
+    edits_of!(open_file, "b2nd", make_file, read_file)
 }
 
 pub(super) fn of_trees() -> Vec<Operation<TreeDisk>> {
-    operations_of!(open_tree, "sparse-b2nd", make_tree, read_tree)
+    edits_of!(open_tree, "sparse-b2nd", make_tree, read_tree)
 }
 
 fn open_file(store: Box<dyn WriteAt>) -> b2frame::Result<NdWriter> {

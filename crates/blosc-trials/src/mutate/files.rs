@@ -1,5 +1,5 @@
-//! The same for the files of containers: samples of all of them, changed as a stranger would, then
-//! opened, verified, read and rescued.
+//! The same for the files of containers: samples and fixtures of all of them, changed
+//! as a stranger would, then opened, verified, read and rescued.
 
 use core::fmt;
 
@@ -8,15 +8,10 @@ use blosc_testdata::data::XorShift32;
 use super::ensure;
 use crate::{
     cases::{below, memory_for},
-    containers::{Files, Sample, samples},
+    container::{Files, Sample, fixtures, samples},
+    damage::{PER_BYTE, STATES},
     failure::{Result, fail},
 };
-
-/// Bytes that readers need whatever the container is: decoders, caches, a chunk at the limit.
-const STATES: usize = 8 << 20;
-
-/// Bytes for each byte of the files: tables of chunks and blocks, copies in memory.
-const PER_BYTE: usize = 64;
 
 /// Numbers that readers may trust too much.
 const NUMBERS: [u64; 14] = [
@@ -55,13 +50,14 @@ const WORDS: [&[u8]; 12] = [
 /// Samples of all containers, and what came of them.
 pub(super) struct FileMutator {
     samples: Vec<Sample>,
-    counts: [u64; 3],
+    pub(super) counts: [u64; 3],
     peak: usize,
 }
 
 impl FileMutator {
     pub(super) fn load() -> Result<Self> {
-        Ok(Self { samples: samples()?, counts: [0; 3], peak: 0 })
+        let samples = [samples()?, fixtures()?].into_iter().flatten().collect();
+        Ok(Self { samples, counts: [0; 3], peak: 0 })
     }
 
     /// Changes the files of a sample, one to four times. Says which sample it is.
@@ -106,7 +102,7 @@ impl FileMutator {
 }
 
 /// Changes the files as a stranger would; bytes of another file may come in.
-pub(super) fn change(files: &mut Files, foreign: &[u8], draw: &mut XorShift32) {
+pub fn change(files: &mut Files, foreign: &[u8], draw: &mut XorShift32) {
     let nfiles = files.0.len();
     let (one, other) = (below(draw, nfiles), below(draw, nfiles));
     if nfiles > 1 && below(draw, 30) == 0 {

@@ -8,7 +8,7 @@ use bcolz_store::{
     repair::{Fill, rescue_in},
     verify::VerifyOptions,
 };
-use blosc_io::tree::MemTree;
+use blosc_io::tree::{MemTree, Tree};
 
 use super::{Files, MAX_NBYTES, Rescued, Sample, StoredChunk, budget, data, dparams};
 use crate::failure::{Result, fail};
@@ -33,7 +33,7 @@ pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
         covered: files.parts(),
         files,
         chunks,
-        verify,
+        verify: verify_all,
         read: |files| {
             let array = open_array(files)?;
             array.read(0..array.len().min(MAX_NBYTES / 8)).map(drop)?;
@@ -62,7 +62,7 @@ pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
         covered: files.parts(),
         files,
         chunks,
-        verify,
+        verify: verify_all,
         read: |files| {
             let table = open_table(files)?;
             for column in table.columns() {
@@ -98,7 +98,7 @@ fn chunks_of(array: &CArray, files: &Files, path: &str) -> Result<Vec<StoredChun
     Ok(chunks)
 }
 
-fn open_options() -> OpenOptions {
+pub(crate) fn open_options() -> OpenOptions {
     OpenOptions::default().dparams(dparams()).budget(budget()).max_nbytes(4 * MAX_NBYTES)
 }
 
@@ -110,8 +110,14 @@ fn open_table(files: &Files) -> Result<CTable> {
     Ok(CTable::open_in(files.tree()?, "", &open_options())?)
 }
 
-fn verify(files: &Files) -> Result<()> {
-    let set = open_in(files.tree()?, "", &open_options())?;
+fn verify_all(files: &Files) -> Result<()> {
+    // Damaged checksums are a note: the data need not be.
+    verify(files.tree()?)?.1.map_or(Ok(()), fail)
+}
+
+/// What is sound is returned, with a note about what is not of it.
+pub(crate) fn verify(tree: Arc<dyn Tree>) -> Result<(DataSet, Option<String>)> {
+    let set = open_in(tree, "", &open_options())?;
     match &set {
         DataSet::CArray(array) => drop((array.attrs()?, array.shape().len(), array.nbytes())),
         DataSet::CTable(table) => drop((table.attrs()?, table.nbytes())),
@@ -120,11 +126,8 @@ fn verify(files: &Files) -> Result<()> {
     if let Some(bad) = report.bad.first() {
         return fail(format!("chunk {}: {:?}", bad.nchunk, bad.error));
     }
-    // Damaged checksums are a note: the data need not be.
-    if let Some(note) = report.notes.first() {
-        return fail(note.to_string());
-    }
-    report.other.first().map_or(Ok(()), |error| fail(format!("{error:?}")))
+    let note = report.notes.first().map(ToString::to_string);
+    report.other.first().map_or(Ok((set, note)), |error| fail(format!("{error:?}")))
 }
 
 fn rescue_table(files: &Files) -> Result<Rescued> {

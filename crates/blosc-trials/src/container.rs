@@ -1,11 +1,10 @@
-//! A small sound sample of each container, and all that a reader does with one: for the tasks that
-//! damage them.
+//! A small sound sample of each container, and all that a reader does with one.
 
-mod bcolz;
-mod bloscpack;
+pub(crate) mod bcolz;
+pub(crate) mod bloscpack;
 mod chunks;
-mod frames;
-pub(crate) mod stored_chunks;
+pub(crate) mod frames;
+pub mod stored_chunks;
 mod stores;
 
 use core::ops::Range;
@@ -21,14 +20,14 @@ use blosc_io::{
 use crate::failure::{Context, Result, fail};
 
 /// Bytes of data that a chunk may have.
-pub(crate) const MAX_NBYTES: u64 = 1 << 18;
+pub const MAX_NBYTES: u64 = 1 << 18;
 
 /// Chunks and values that are looked at one by one.
 const MAX_NCHUNKS: usize = 200;
 
 /// The files of a container by their paths, in order. A container of one file has one.
 #[derive(Clone, Debug)]
-pub(crate) struct Files(pub(crate) Vec<(String, Vec<u8>)>);
+pub struct Files(pub Vec<(String, Vec<u8>)>);
 
 /// What the file of a container of one file is called.
 const ONE_FILE: &str = "file";
@@ -39,7 +38,11 @@ impl Files {
     }
 
     /// All files below `root`.
-    pub(crate) fn from_tree(tree: &dyn Tree, root: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// What the tree reports.
+    pub fn from_tree(tree: &dyn Tree, root: &str) -> Result<Self> {
         let (mut found, mut dirs) = (vec![], vec![String::new()]);
         while let Some(dir) = dirs.pop() {
             for entry in tree.list(&join(root, &dir))? {
@@ -59,7 +62,11 @@ impl Files {
     }
 
     /// The file at `path`, or all files below it.
-    pub(crate) fn from_disk(path: &Path) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// What the system reports.
+    pub fn from_disk(path: &Path) -> Result<Self> {
         if path.is_file() {
             return Ok(Self::from_bytes(fs::read(path).at(path.display())?));
         }
@@ -79,7 +86,8 @@ impl Files {
     }
 
     /// Whether it is a container of one file, not of a directory with one.
-    pub(crate) fn is_one_file(&self) -> bool {
+    #[must_use]
+    pub fn is_one_file(&self) -> bool {
         matches!(self.0.as_slice(), [(name, _)] if name == ONE_FILE)
     }
 
@@ -117,25 +125,28 @@ impl Files {
         parts.map(|(nfile, (_, bytes))| (nfile, 0..bytes.len())).collect()
     }
 
-    pub(crate) fn nbytes(&self) -> usize {
+    /// Bytes of all files.
+    #[must_use]
+    pub fn nbytes(&self) -> usize {
         self.0.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 }
 
 /// A chunk of a sample.
 #[derive(Clone, Debug)]
-pub(crate) struct StoredChunk {
+pub struct StoredChunk {
     /// Its number in its frame, file or column.
-    pub(crate) number: usize,
+    pub number: usize,
     /// The file that it is in.
-    pub(crate) nfile: usize,
+    pub nfile: usize,
     /// The bytes of that file that its data come from.
-    pub(crate) stored: Range<usize>,
-    pub(crate) data: Vec<u8>,
+    pub stored: Range<usize>,
+    /// Its data (bytes).
+    pub data: Vec<u8>,
 }
 
 /// The number of a file, and bytes of it.
-pub(crate) type Part = (usize, Range<usize>);
+pub type Part = (usize, Range<usize>);
 
 /// The bytes 0x3e to 0x43 of a frame are numbers of threads, which C-Blosc2 rewrites at will: no
 /// sum covers them.
@@ -148,26 +159,34 @@ fn parts_of_frame(nfile: usize, frame: Range<usize>) -> [Part; 2] {
 }
 
 /// The data of each chunk of the sample that was given back at its place.
-pub(crate) type Rescued = Vec<Option<Vec<u8>>>;
+pub type Rescued = Vec<Option<Vec<u8>>>;
 
 /// A sound container.
-pub(crate) struct Sample {
-    pub(crate) container: &'static str,
+pub struct Sample {
+    /// Its name in reports.
+    pub container: &'static str,
     /// Whether it has checksums.
-    pub(crate) is_sealed: bool,
-    pub(crate) files: Files,
-    pub(crate) chunks: Vec<StoredChunk>,
+    pub is_sealed: bool,
+    /// Its files.
+    pub files: Files,
+    /// Its chunks.
+    pub chunks: Vec<StoredChunk>,
     /// What the checksums cover: parts of files.
-    pub(crate) covered: Vec<Part>,
+    pub covered: Vec<Part>,
     /// Opens it, asks for all facts, verifies: what is wrong, if anything is.
-    pub(crate) verify: fn(&Files) -> Result<()>,
+    pub verify: fn(&Files) -> Result<()>,
     /// Reads all data, as far as the limits allow.
-    pub(crate) read: fn(&Files) -> Result<()>,
+    pub read: fn(&Files) -> Result<()>,
     /// Gives back what can be read, where there is a rescue.
-    pub(crate) rescue: Option<fn(&Files) -> Result<Rescued>>,
+    pub rescue: Option<fn(&Files) -> Result<Rescued>>,
 }
 
 impl Sample {
+    /// Whether it has checksums, as a word.
+    pub(crate) fn sealed(&self) -> &'static str {
+        if self.is_sealed { "sealed" } else { "unsealed" }
+    }
+
     /// Checks that it is sound, and that its rescue gives all of it.
     fn checked(self) -> Result<Self> {
         let place = format!("{} (sealed: {})", self.container, self.is_sealed);
@@ -187,7 +206,11 @@ impl Sample {
 }
 
 /// Samples of all containers, sealed and unsealed.
-pub(crate) fn samples() -> Result<Vec<Sample>> {
+///
+/// # Errors
+///
+/// A sample is not sound.
+pub fn samples() -> Result<Vec<Sample>> {
     let mut all = vec![];
     for is_sealed in [true, false] {
         all.extend(frames::samples(is_sealed)?);
@@ -199,8 +222,56 @@ pub(crate) fn samples() -> Result<Vec<Sample>> {
     all.into_iter().map(Sample::checked).collect()
 }
 
+/// Files of other programs, with what the samples lack.
+const FIXTURES: [(&str, &str); 22] = [
+    ("frame", "frames/tiny.b2frame"),
+    ("frame", "frames/fixed-updated.b2frame"),
+    ("frame", "frames/special-nan.b2frame"),
+    ("frame", "frames/variable-with-one-special.b2frame"),
+    ("frame", "frames/vl-blocks.b2frame"),
+    ("b2nd", "frames/tiny-nd.b2nd"),
+    ("b2nd", "frames/nd-struct.b2nd"),
+    ("frame", "frames/legacy/beta1-lz4-shuffle-i8-meta.b2frame"),
+    ("frame", "frames/legacy/beta3-zstd-bitshuffle-i4-meta-usermeta.b2frame"),
+    ("frame", "frames/legacy/untagged-2021-01-le.b2frame"),
+    ("frame", "frames/legacy/untagged-2021-02-vlmeta.b2frame"),
+    ("blp", "bloscpack/real_np_struct.blp"),
+    ("blp", "bloscpack/real_np_struct_nested.blp"),
+    ("blp", "bloscpack/synth_v2.blp"),
+    ("blp", "bloscpack/real_append_reserve_used_up.blp"),
+    ("blp", "bloscpack/old_v1.blp"),
+    ("carray", "bcolz/ca_attrs"),
+    ("ctable", "bcolz/ct_struct_column"),
+    ("b2z", "stores/table-basic.b2z"),
+    ("b2z", "stores/dict-basic.b2z"),
+    ("b2d", "stores/table-nulls-mask.b2d"),
+    ("b2e", "stores/embed-basic.b2e"),
+];
+
+/// Files of other programs, of which chunks and checksums are not known.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub fn fixtures() -> Result<Vec<Sample>> {
+    let samples = samples()?;
+    let mut all = vec![];
+    for (container, path) in FIXTURES {
+        let Some(like) = samples.iter().rfind(|sample| sample.container == container) else {
+            return fail(format!("{container}: no such container"));
+        };
+        let files = Files::from_disk(&blosc_testdata::fixture::path(path))?;
+        all.push(Sample { files, chunks: vec![], covered: vec![], ..*like });
+    }
+    Ok(all)
+}
+
 /// Larger samples of the containers whose chunks stand in one file, or whose index does.
-pub(crate) fn large_samples() -> Result<Vec<Sample>> {
+///
+/// # Errors
+///
+/// A sample is not sound.
+pub fn large_samples() -> Result<Vec<Sample>> {
     let mut all = frames::large_samples()?;
     all.push(bloscpack::large_sample()?);
     all.push(chunks::large_sample()?);
@@ -208,7 +279,8 @@ pub(crate) fn large_samples() -> Result<Vec<Sample>> {
 }
 
 /// Bytes that compress a little: of each item, half is noise.
-pub(crate) fn data(nbytes: usize, seed: u32) -> Vec<u8> {
+#[must_use]
+pub fn data(nbytes: usize, seed: u32) -> Vec<u8> {
     let mut draw = blosc_testdata::data::XorShift32::new(seed);
     let bytes = (0..nbytes).map(|n| match n % 4 {
         0 | 1 => draw.next_hi().to_le_bytes()[0],
@@ -218,11 +290,11 @@ pub(crate) fn data(nbytes: usize, seed: u32) -> Vec<u8> {
     bytes.collect()
 }
 
-fn dparams() -> DParams {
+pub(crate) fn dparams() -> DParams {
     DParams::default().limits(Limits::default().max_nbytes(MAX_NBYTES))
 }
 
-fn budget() -> Budget {
+pub(crate) fn budget() -> Budget {
     Budget::default().threads(Threads::One).max_memory(1 << 20)
 }
 

@@ -1,14 +1,14 @@
 //! The operations of Bloscpack files.
 
 use blosc_io::{MemStore, WriteAt};
-use bloscpack::{
-    AppendOptions, BlpFile, Durability, WriteOptions, append, pack, report::VerifyOptions,
-    rewrite_metadata,
-};
+use bloscpack::{AppendOptions, Durability, WriteOptions, append, pack, recover, rewrite_metadata};
 use serde_json::json;
 
 use super::{Content, Operation, disk::FileDisk, frames::data};
-use crate::failure::{Result, fail};
+use crate::{
+    container::bloscpack::{open_store, read_options, verify_file},
+    failure::Result,
+};
 
 const CHUNKSIZE: u32 = 1000;
 
@@ -25,7 +25,10 @@ macro_rules! operations {
                 Ok(change(&mut store)?)
             },
             read,
-            next: |mut store| Ok(append_bytes(&mut store, b"more", AppendOptions::default())?),
+            next: |mut store| {
+                recover(&mut store)?;
+                Ok(append_bytes(&mut store, b"more", AppendOptions::default())?)
+            },
             more: b"more",
         }),*]
     };
@@ -50,7 +53,7 @@ fn append_bytes(
     data: &[u8],
     options: AppendOptions,
 ) -> bloscpack::Result<()> {
-    append(store, data, data.len() as u64, &options).map(drop)
+    append(store, data, data.len() as u64, &options.read(read_options())).map(drop)
 }
 
 fn make() -> Result<FileDisk> {
@@ -59,11 +62,8 @@ fn make() -> Result<FileDisk> {
 }
 
 fn read(disk: &FileDisk) -> Result<Content> {
-    let file = BlpFile::new(MemStore::new(disk.bytes().to_vec()))?;
-    let report = file.verify(&VerifyOptions::default(), |_| {})?;
-    if !report.is_ok() {
-        return fail(format!("bad chunks: {:?}", report.bad));
-    }
+    let file = open_store(MemStore::new(disk.bytes().to_vec()))?;
+    verify_file(&file)?;
     let mut data = vec![];
     std::io::Read::read_to_end(&mut file.reader(), &mut data)?;
     let rest = format!("{:?}", file.metadata().and_then(|metadata| metadata.json()));

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use bcolz_store::{
-    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype, OpenOptions,
-    open_in, verify::VerifyOptions,
+    CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, DataSet, Dtype,
+    repair::{Repair, repair_in},
 };
 use blosc_io::tree::{MemTree, Tree};
 
 use super::{Content, Operation, disk::TreeDisk, frames::data};
-use crate::failure::{Result, fail};
+use crate::{
+    container::bcolz::{open_options, verify},
+    failure::{Result, fail},
+};
 
 /// Two rows.
 const MORE: &[u8] = b"moreMORE";
@@ -22,7 +25,7 @@ type ChangeTable = fn(&mut CTableWriter) -> Result<()>;
 
 macro_rules! operations {
     (
-        $container:literal, $change_type:ty, $open:expr, $make:expr, $read:expr, $append:expr;
+        $container:literal, $change_type:ty, $open:expr, $make:expr, $read:expr, $next:expr;
         $($name:literal: |$writer:ident| $change:expr,)*
     ) => {
         vec![$(Operation {
@@ -31,16 +34,12 @@ macro_rules! operations {
             make: $make,
             change: |tree| {
                 let change: $change_type = |$writer| Ok($change?);
-                let mut writer = $open(tree, "", &OpenOptions::default())?;
+                let mut writer = $open(tree, "", &open_options())?;
                 change(&mut writer)?;
                 Ok(writer.finish()?)
             },
             read: $read,
-            next: |tree| {
-                let mut writer = $open(tree, "", &OpenOptions::default())?;
-                $append(&mut writer, MORE)?;
-                Ok(writer.finish()?)
-            },
+            next: $next,
             more: MORE,
         }),*]
     };
@@ -48,21 +47,30 @@ macro_rules! operations {
 
 pub(super) fn all() -> Vec<Operation<TreeDisk>> {
     let mut all = operations! {
-        "carray", ChangeArray, CArrayWriter::open_in, make_array, read_array, CArrayWriter::append;
+        "carray", ChangeArray, CArrayWriter::open_in, make_array, read_array, append_to_array;
         "append": |array| array.append(&data(500 * ROW_NBYTES, 7)),
         "append within the chunk": |array| array.append(b"1row"),
+        "append up to a chunk": |array| array.append(&data(168 * ROW_NBYTES, 7)),
         "trim": |array| array.trim(350),
+        "trim to a chunk": |array| array.trim(88),
         "trim to nothing": |array| array.trim(NROWS as u64),
         "grow": |array| array.resize(1000),
+        "shrink": |array| array.resize(350),
         "write in a chunk": |array| array.write_rows(10, &data(200 * ROW_NBYTES, 8)),
         "attribute": |array| array.set_attr("unit", "K"),
     };
     all.extend(operations! {
-        "ctable", ChangeTable, CTableWriter::open_in, make_table, read_table, append_to_all;
+        "carray", ChangeArray, CArrayWriter::open_in, make_empty, read_array, append_to_array;
+        "append to nothing": |array| array.append(b"1row"),
+    });
+    all.extend(operations! {
+        "ctable", ChangeTable, CTableWriter::open_in, make_table, read_table, append_to_table;
         "append": |table| append_to_all(table, &data(500 * ROW_NBYTES, 7)),
         "append within the chunk": |table| append_to_all(table, b"1row"),
         "trim": |table| table.trim(350),
+        "trim to nothing": |table| table.trim(NROWS as u64),
         "grow": |table| table.resize(1000),
+        "shrink": |table| table.resize(350),
         "write in a chunk": |table| table.write_rows("b", 110, &data(80 * ROW_NBYTES, 8)),
         "attribute": |table| table.set_attr("unit", "K"),
         "new column": |table| {
@@ -85,10 +93,47 @@ fn append_to_all(table: &mut CTableWriter, rows: &[u8]) -> bcolz_store::Result<(
     table.append(&columns)
 }
 
+/// The next writer of an array; it leaves nothing of one that was killed.
+fn append_to_array(tree: Arc<dyn Tree>) -> Result<()> {
+    let mut writer = CArrayWriter::open_in(tree.clone(), "", &open_options())?;
+    writer.append(MORE)?;
+    writer.finish()?;
+    nothing_dead(CArray::open_in(tree, "", &open_options())?.dead_nbytes()?)
+}
+
+/// The same for a table: columns that have more rows than others are trimmed to those of all.
+fn append_to_table(tree: Arc<dyn Tree>) -> Result<()> {
+    let mut writer = CTableWriter::open_in(tree.clone(), "", &open_options())?;
+    let len = writer.len();
+    let is_other = |what: &Repair| matches!(what, Repair::Trimmed { to, .. } if *to != len);
+    if let Some(other) = writer.repairs().iter().find(|action| is_other(&action.what)) {
+        return fail(format!("{len} rows, and {other:?}"));
+    }
+    append_to_all(&mut writer, MORE)?;
+    writer.finish()?;
+    let table = CTable::open_in(tree, "", &open_options())?;
+    if let Some(note) = table.notes().next() {
+        return fail(note.to_string());
+    }
+    nothing_dead(table.dead_nbytes()?)
+}
+
+fn nothing_dead(nbytes: u64) -> Result<()> {
+    if nbytes == 0 { Ok(()) } else { fail(format!("{nbytes} dead bytes are left")) }
+}
+
 fn make_array() -> Result<TreeDisk> {
+    array_of(NROWS)
+}
+
+fn make_empty() -> Result<TreeDisk> {
+    array_of(0)
+}
+
+fn array_of(nrows: usize) -> Result<TreeDisk> {
     let tree = Arc::new(MemTree::new());
     let mut array = CArrayWriter::create_in(tree.clone(), "", &options(256)?)?;
-    array.append(&data(NROWS * ROW_NBYTES, 1))?;
+    array.append(&data(nrows * ROW_NBYTES, 1))?;
     array.finish()?;
     Ok(TreeDisk::new(MemTree::clone(&tree)))
 }
@@ -102,23 +147,43 @@ fn make_table() -> Result<TreeDisk> {
     Ok(TreeDisk::new(MemTree::clone(&tree)))
 }
 
-/// What is verified is returned.
-fn open_sound(tree: Arc<dyn Tree>) -> Result<DataSet> {
-    let set = open_in(tree, "", &OpenOptions::default())?;
-    let report = set.verify(&VerifyOptions::default(), |_| ())?;
-    if report.is_ok() { Ok(set) } else { fail(format!("{:?} {:?}", report.bad, report.other)) }
+fn read_array(disk: &TreeDisk) -> Result<Content> {
+    let content = array_in(disk.tree())?;
+    repaired(disk, &content, array_in)?;
+    Ok(content)
 }
 
-fn read_array(disk: &TreeDisk) -> Result<Content> {
-    open_sound(disk.tree())?;
-    let array = CArray::open_in(disk.tree(), "", &OpenOptions::default())?;
+fn read_table(disk: &TreeDisk) -> Result<Content> {
+    let content = table_in(disk.tree())?;
+    repaired(disk, &content, table_in)?;
+    Ok(content)
+}
+
+/// Repair changes nothing that is read, and leaves nothing to repair.
+fn repaired(
+    disk: &TreeDisk,
+    content: &Content,
+    read: fn(Arc<dyn Tree>) -> Result<Content>,
+) -> Result<()> {
+    let tree = disk.tree();
+    if repair_in(tree.clone(), "")?.is_empty() {
+        return Ok(());
+    }
+    let again = repair_in(tree.clone(), "")?;
+    match read(tree)? == *content && again.is_empty() {
+        true => Ok(()),
+        false => fail(format!("repaired, it is another; and again {again:?}")),
+    }
+}
+
+fn array_in(tree: Arc<dyn Tree>) -> Result<Content> {
+    let (DataSet::CArray(array), _) = verify(tree)? else { return fail("no array") };
     Ok(Content { data: array.read(0..array.len())?, rest: format!("{:?}", array.attrs()?) })
 }
 
 /// The rows of the first column; all others are compared with the metadata.
-fn read_table(disk: &TreeDisk) -> Result<Content> {
-    open_sound(disk.tree())?;
-    let table = CTable::open_in(disk.tree(), "", &OpenOptions::default())?;
+fn table_in(tree: Arc<dyn Tree>) -> Result<Content> {
+    let (DataSet::CTable(table), _) = verify(tree)? else { return fail("no table") };
     let mut columns = vec![];
     for column in table.columns() {
         columns.push((&column.name, column.array.read(0..table.len())?));

@@ -1,14 +1,14 @@
-//! `cargo xtask damage --flips N`: bits flipped in every class of byte that checksums cover, `N` in
-//! each class of each sealed sample. Verifying tells all of them, and names the chunk.
+//! Bits flipped in every class of byte that checksums cover. Verifying tells all of them, and names
+//! the chunk.
 
 use core::fmt;
 use std::collections::BTreeMap;
 
-use super::{Tally, hit::Hit};
+use super::{Settings, Tally, hit::Hit};
 use crate::{
-    args::Args,
+    Say,
     cases::{Panics, below, draw},
-    containers::{Sample, samples},
+    container::{Sample, samples},
     failure::{Result, fail},
 };
 
@@ -68,44 +68,36 @@ fn classes(sample: &Sample) -> BTreeMap<Class, Vec<(usize, usize)>> {
     classes
 }
 
-pub(super) fn run(mut args: Args, nflips: u64) -> Result<()> {
-    let seed: u64 = args.option("--seed")?.unwrap_or(1);
-    let only: Option<String> = args.option("--only")?;
-    args.finish()?;
+/// Flips a bit for each case in each class of byte of each sealed sample, one at a time, and
+/// reports a line for each class. Gives the number of classes.
+///
+/// # Errors
+///
+/// A bit was not told, or not with the number of its chunk.
+pub fn flip_bits(settings: &Settings, say: Say<'_>) -> Result<usize> {
     let panics = Panics::watch();
-    let mut nbad = 0;
+    let (mut nbad, mut nclasses) = (0, 0);
     let all = samples()?;
-    let is_chosen = |sample: &&Sample| {
-        sample.is_sealed && only.as_ref().is_none_or(|only| only == sample.container)
-    };
-    for sample in all.iter().filter(is_chosen) {
+    for sample in all.iter().filter(|sample| sample.is_sealed && settings.takes(sample)) {
         for (class, bytes) in classes(sample) {
             let Tally { covered, named, nbad: wrong, first, .. } =
-                flip(sample, &bytes, nflips, seed, &panics);
-            print!("{:<12} {class}: {covered} told", sample.container);
-            if named.ncases > 0 {
-                print!(", chunk named {named}");
-            }
-            println!();
+                flip(sample, &bytes, settings, &panics);
+            let chunk = if named.ncases > 0 { format!(", chunk named {named}") } else { "".into() };
+            say(format!("{:<12} {class}: {covered} told{chunk}", sample.container));
+            first.iter().for_each(|first| say(format!("  {first}")));
             nbad += wrong;
-            first.iter().for_each(|first| println!("  {first}"));
+            nclasses += 1;
         }
     }
-    if nbad == 0 { Ok(()) } else { fail(format!("{nbad} are not as promised")) }
+    if nbad == 0 { Ok(nclasses) } else { fail(format!("{nbad} are not as promised")) }
 }
 
 /// Flips that many bits of these bytes, one at a time, and counts how many were told, and how many
 /// with the number of their chunk.
-fn flip(
-    sample: &Sample,
-    bytes: &[(usize, usize)],
-    nflips: u64,
-    seed: u64,
-    panics: &Panics,
-) -> Tally {
+fn flip(sample: &Sample, bytes: &[(usize, usize)], settings: &Settings, panics: &Panics) -> Tally {
     let (mut tally, mut files) = (Tally::default(), sample.files.clone());
-    for number in 0..nflips {
-        let mut draw = draw(seed, number);
+    for number in settings.cases.clone() {
+        let mut draw = draw(settings.seed, number);
         let (nfile, at) = bytes[below(&mut draw, bytes.len())];
         let mask = 1_u8 << below(&mut draw, 8);
         files.0[nfile].1[at] ^= mask;
@@ -146,7 +138,9 @@ mod tests {
         let mut sample = samples().unwrap().swap_remove(0);
         sample.verify = |_| Ok(());
         let (class, bytes) = classes(&sample).pop_first().unwrap();
-        let tally = flip(&sample, &bytes, 3, 1, &Panics::watch());
+        let settings =
+            Settings { seed: 1, time: core::time::Duration::ZERO, only: None, cases: 0..3 };
+        let tally = flip(&sample, &bytes, &settings, &Panics::watch());
         assert_eq!((tally.covered.ncases, tally.covered.ngood), (3, 0), "{class}");
         assert!(tally.nbad >= 3 && !tally.first.is_empty());
     }

@@ -1,22 +1,27 @@
 //! What a crash leaves of a file or a directory.
 
 use core::fmt::Debug;
-use std::{fs, io, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use blosc_io::{
     MemStore, WriteAt,
-    testing::{Change, FailingStore, FailingTree, Plan, RecordingStore, RecordingTree, Step},
+    testing::{
+        Change, FailingStore, FailingTree, Fault, Plan, RecordingStore, RecordingTree, Step,
+    },
     tree::{MemTree, Tree, join, parent},
 };
 use blosc_testdata::data::XorShift32;
 
 use crate::{
-    containers::Files,
+    container::Files,
     failure::{Result, fail},
 };
 
 /// What a disk writes as a whole, and what a page of memory holds (bytes).
-const PIECES: [usize; 2] = [512, 4096];
+const PIECES: [usize; 2] = [SECTOR, 4096];
+
+/// Most containers rely on sectors (bytes).
+pub(super) const SECTOR: usize = 512;
 
 /// Bytes on a medium, which calls change.
 pub(super) trait Disk: Clone + 'static {
@@ -28,18 +33,17 @@ pub(super) trait Disk: Clone + 'static {
     /// The calls of a change that succeeds, and what it leaves.
     fn record(&self, change: fn(Self::Handle) -> Result<()>) -> Result<(Vec<Self::Call>, Self)>;
 
-    /// What a change leaves whose call number `ncall` fails.
-    fn fail(
-        &self,
-        change: fn(Self::Handle) -> Result<()>,
-        ncall: usize,
-        kind: io::ErrorKind,
-    ) -> Outcome<Self>;
+    /// What a change leaves of which a call fails.
+    fn fail(&self, change: fn(Self::Handle) -> Result<()>, fault: Fault) -> Outcome<Self>;
 
     fn apply(&mut self, call: &Self::Call);
 
-    /// What is left when the process dies within the call.
-    fn cuts(&self, call: &Self::Call) -> Vec<Self>;
+    /// What is left when the process dies within the call, where the medium writes `unit` bytes as
+    /// a whole.
+    fn cuts(&self, call: &Self::Call, unit: usize) -> Vec<Self>;
+
+    /// Whether a loss of power that follows `later` calls may undo the call.
+    fn may_be_lost(call: &Self::Call, later: &[Self::Call]) -> bool;
 
     /// What is left of a call after a loss of power that follows `later` calls.
     fn apply_or_lose(&mut self, call: &Self::Call, later: &[Self::Call], draw: &mut XorShift32);
@@ -51,8 +55,8 @@ pub(super) trait Disk: Clone + 'static {
 /// What a change leaves that was to fail.
 pub(super) struct Outcome<D> {
     pub(super) left: D,
-    /// Whether the change says that it succeeded.
-    pub(super) is_done: bool,
+    /// What the change says.
+    pub(super) done: Result<()>,
     /// Whether there was such a call.
     pub(super) has_failed: bool,
 }
@@ -93,19 +97,14 @@ impl Disk for FileDisk {
         Ok((calls, after))
     }
 
-    fn fail(
-        &self,
-        change: fn(Self::Handle) -> Result<()>,
-        ncall: usize,
-        kind: io::ErrorKind,
-    ) -> Outcome<Self> {
+    fn fail(&self, change: fn(Self::Handle) -> Result<()>, fault: Fault) -> Outcome<Self> {
         let store = RecordingStore::new(MemStore::new(self.0.clone()));
         let (recording, plan) = (store.recording(), Plan::default());
-        plan.fail_at(ncall, kind);
-        let is_done = change(Box::new(FailingStore::new(store, plan.clone()))).is_ok();
+        plan.set(fault);
+        let done = change(Box::new(FailingStore::new(store, plan.clone())));
         let mut left = self.clone();
         recording.take().iter().for_each(|call| left.apply(call));
-        Outcome { left, is_done, has_failed: !plan.is_pending() }
+        Outcome { left, done, has_failed: !plan.is_pending() }
     }
 
     fn apply(&mut self, call: &Change) {
@@ -116,10 +115,10 @@ impl Disk for FileDisk {
         }
     }
 
-    fn cuts(&self, call: &Change) -> Vec<Self> {
+    fn cuts(&self, call: &Change, unit: usize) -> Vec<Self> {
         let Change::Write { at, bytes } = call else { return vec![] };
         let at = position(*at);
-        let cuts = pieces(at, bytes.len(), PIECES[0]).into_iter().skip(1).map(|(start, _)| {
+        let cuts = pieces(at, bytes.len(), unit).into_iter().skip(1).map(|(start, _)| {
             let mut cut = self.clone();
             cut.overwrite(at, &bytes[..start]);
             cut
@@ -127,9 +126,12 @@ impl Disk for FileDisk {
         cuts.collect()
     }
 
+    fn may_be_lost(_: &Change, later: &[Change]) -> bool {
+        !later.contains(&Change::Sync)
+    }
+
     fn apply_or_lose(&mut self, call: &Change, later: &[Change], draw: &mut XorShift32) {
-        let lasts = later.contains(&Change::Sync);
-        match (call, if lasts { 0 } else { draw.below(4) }) {
+        match (call, if Self::may_be_lost(call, later) { draw.below(4) } else { 0 }) {
             (_, 0 | 1) => self.apply(call),
             (Change::Write { at, bytes }, 2) => {
                 let at = position(*at);
@@ -196,20 +198,15 @@ impl Disk for TreeDisk {
         Ok((calls, after))
     }
 
-    fn fail(
-        &self,
-        change: fn(Self::Handle) -> Result<()>,
-        ncall: usize,
-        kind: io::ErrorKind,
-    ) -> Outcome<Self> {
+    fn fail(&self, change: fn(Self::Handle) -> Result<()>, fault: Fault) -> Outcome<Self> {
         let recorder = RecordingTree::new(self.0.clone());
         let tree = FailingTree::new(recorder.clone());
         let plan = tree.plan();
-        plan.fail_at(ncall, kind);
-        let is_done = change(Arc::new(tree.clone())).is_ok();
+        plan.set(fault);
+        let done = change(Arc::new(tree.clone()));
         let left = self.clone();
         recorder.take().iter().for_each(|call| left.apply_where_possible(call));
-        Outcome { left, is_done, has_failed: !plan.is_pending() }
+        Outcome { left, done, has_failed: !plan.is_pending() }
     }
 
     fn apply(&mut self, call: &Step) {
@@ -217,9 +214,9 @@ impl Disk for TreeDisk {
     }
 
     /// A tree changes in whole steps, but for a new file, which grows.
-    fn cuts(&self, call: &Step) -> Vec<Self> {
+    fn cuts(&self, call: &Step, unit: usize) -> Vec<Self> {
         let Step::CreateNew(path, bytes) = call else { return vec![] };
-        let cuts = pieces(0, bytes.len(), PIECES[0]).into_iter().map(|(start, _)| {
+        let cuts = pieces(0, bytes.len(), unit).into_iter().map(|(start, _)| {
             let cut = self.clone();
             cut.apply_where_possible(&Step::CreateNew(path.clone(), bytes[..start].to_vec()));
             cut
@@ -227,16 +224,25 @@ impl Disk for TreeDisk {
         cuts.collect()
     }
 
+    fn may_be_lost(call: &Step, later: &[Step]) -> bool {
+        let (Step::Write(path, _)
+        | Step::CreateNew(path, _)
+        | Step::Rename(_, path)
+        | Step::Remove(path)
+        | Step::CreateDir(path)) = call
+        else {
+            return false;
+        };
+        !later.iter().any(|step| matches!(step, Step::SyncNames(p) if p == parent(path)))
+    }
+
     fn apply_or_lose(&mut self, call: &Step, later: &[Step], draw: &mut XorShift32) {
         let is_synced =
             |path: &str| later.iter().any(|step| matches!(step, Step::Sync(p) if p == path));
-        let is_named = |path: &str| {
-            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-            later.iter().any(|step| matches!(step, Step::SyncNames(p) if p == parent))
-        };
+        let may_be_lost = Self::may_be_lost(call, later);
         match call {
             Step::Write(path, bytes) | Step::CreateNew(path, bytes) => {
-                if !is_named(path) && draw.below(4) == 0 {
+                if may_be_lost && draw.below(4) == 0 {
                     return;
                 }
                 // `DirTree` syncs what replaces a file before its name.
@@ -248,8 +254,8 @@ impl Disk for TreeDisk {
                 };
                 self.apply_where_possible(&step);
             }
-            Step::Rename(_, path) | Step::Remove(path) | Step::CreateDir(path) => {
-                if is_named(path) || draw.below(4) > 0 {
+            Step::Rename(..) | Step::Remove(_) | Step::CreateDir(_) => {
+                if !may_be_lost || draw.below(4) > 0 {
                     self.apply_where_possible(call);
                 }
             }

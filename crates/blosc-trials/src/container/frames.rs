@@ -20,12 +20,12 @@ use crate::failure::{Result, fail};
 
 const CHUNKSIZE: usize = 1024;
 
-pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
+pub(crate) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
     samples_of(is_sealed, 1)
 }
 
 /// With 60 chunks.
-pub(super) fn large_samples() -> Result<Vec<Sample>> {
+pub(crate) fn large_samples() -> Result<Vec<Sample>> {
     samples_of(true, 10)
 }
 
@@ -73,7 +73,7 @@ fn samples_of(is_sealed: bool, scale: usize) -> Result<Vec<Sample>> {
 }
 
 /// The frame of an array. (A copy of one without checksums has some.)
-pub(super) fn array(params: &NdParams, data: &[u8], checksums: Checksums) -> Result<Vec<u8>> {
+pub(crate) fn array(params: &NdParams, data: &[u8], checksums: Checksums) -> Result<Vec<u8>> {
     let mut writer = NdWriter::in_memory(params)?;
     writer.write_bytes(Selection::ALL, data)?;
     let array = writer.finish()?;
@@ -90,7 +90,7 @@ pub(super) fn array(params: &NdParams, data: &[u8], checksums: Checksums) -> Res
 }
 
 /// The chunks of a sparse frame, each of which has a file.
-pub(super) fn chunks_of_tree(files: &Files) -> Result<Vec<StoredChunk>> {
+pub(crate) fn chunks_of_tree(files: &Files) -> Result<Vec<StoredChunk>> {
     let schunk = open_tree(files)?;
     let mut chunks = vec![];
     for nchunk in 0..schunk.nchunks() {
@@ -136,7 +136,7 @@ fn stored(schunk: &SChunk, nchunk: u64) -> Result<Vec<u8>> {
     }
 }
 
-pub(super) fn chunks_of_file(frame: &[u8]) -> Result<Vec<StoredChunk>> {
+pub(crate) fn chunks_of_file(frame: &[u8]) -> Result<Vec<StoredChunk>> {
     let schunk = SChunk::from_cframe(frame.to_vec())?;
     let chunk = |nchunk| {
         let stored = find(frame, &stored(&schunk, nchunk)?)?;
@@ -146,7 +146,7 @@ pub(super) fn chunks_of_file(frame: &[u8]) -> Result<Vec<StoredChunk>> {
     (0..schunk.nchunks()).map(chunk).collect()
 }
 
-pub(super) fn open_options() -> OpenOptions {
+pub(crate) fn open_options() -> OpenOptions {
     OpenOptions::default().dparams(super::dparams()).max_metadata(1 << 16).max_index(1 << 16)
 }
 
@@ -159,7 +159,7 @@ fn open_tree(files: &Files) -> Result<SChunk> {
 }
 
 /// Facts and sums.
-pub(super) fn verify_frame(schunk: &SChunk) -> Result<()> {
+pub(crate) fn verify_frame(schunk: &SChunk) -> Result<()> {
     let _ = (schunk.usage(), schunk.cparams(), schunk.chunksize());
     schunk.chunk_infos().take(MAX_NCHUNKS).for_each(drop);
     for layer in schunk.vlmeta().stored().iter() {
@@ -178,7 +178,7 @@ pub(super) fn verify_frame(schunk: &SChunk) -> Result<()> {
     }
 }
 
-pub(super) fn read_frame(schunk: &SChunk) -> Result<()> {
+pub(crate) fn read_frame(schunk: &SChunk) -> Result<()> {
     let mut some = [0; 100];
     let len = some.len().min(usize::try_from(schunk.nbytes())?);
     schunk.read_bytes(schunk.nbytes() / 2, &mut some[..len / 2])?;
@@ -192,7 +192,7 @@ pub(super) fn read_frame(schunk: &SChunk) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn read_array(array: &NdArray) -> Result<()> {
+pub(crate) fn read_array(array: &NdArray) -> Result<()> {
     if array.nbytes() <= MAX_NBYTES {
         array.to_bytes(Selection::ALL)?;
         let _ = array.to_bytes(Selection::from([Pick::ALL]));
@@ -200,12 +200,12 @@ pub(super) fn read_array(array: &NdArray) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn rescue_file(files: &Files) -> Result<Rescued> {
+pub(crate) fn rescue_file(files: &Files) -> Result<Rescued> {
     let options = RescueOptions::default().budget(budget());
     rescued(&Salvage::from_store(Arc::new(files.store()), &open_options(), &options)?)
 }
 
-pub(super) fn rescued(saved: &Salvage) -> Result<Rescued> {
+pub(crate) fn rescued(saved: &Salvage) -> Result<Rescued> {
     let mut all = vec![];
     for (nchunk, state) in (0_u64..).zip(&saved.chunks).take(MAX_NCHUNKS) {
         let is_small = saved.schunk.chunk_nbytes(nchunk)? as u64 <= MAX_NBYTES;

@@ -11,12 +11,12 @@ use peak_alloc::PeakAlloc;
 
 use crate::failure::{Result, fail};
 
-/// Counts what is allocated. All of xtask uses it, and only [`memory_for`] looks at it.
+/// Counts what is allocated in all programs with this crate; only [`memory_for`] looks at it.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Equal arguments give equal numbers.
-pub(crate) fn draw(seed: u64, number: u64) -> XorShift32 {
+pub fn draw(seed: u64, number: u64) -> XorShift32 {
     let mixed =
         (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let [.., a, b, c, d] = (mixed ^ (mixed >> 29)).to_le_bytes();
@@ -26,12 +26,12 @@ pub(crate) fn draw(seed: u64, number: u64) -> XorShift32 {
 }
 
 /// A number below `bound`, which is not 0.
-pub(crate) fn below(draw: &mut XorShift32, bound: usize) -> usize {
+pub fn below(draw: &mut XorShift32, bound: usize) -> usize {
     usize::try_from(draw.below(bound as u64)).unwrap_or(0)
 }
 
 /// What `read` gives, and the most bytes that it had allocated at a time.
-pub(crate) fn memory_for<T>(read: impl FnOnce() -> T) -> (T, usize) {
+pub fn memory_for<T>(read: impl FnOnce() -> T) -> (T, usize) {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let result = read();
@@ -39,10 +39,12 @@ pub(crate) fn memory_for<T>(read: impl FnOnce() -> T) -> (T, usize) {
 }
 
 /// What the panics say, instead of on the terminal.
-pub(crate) struct Panics(Arc<Mutex<String>>);
+pub struct Panics(Arc<Mutex<String>>);
 
 impl Panics {
-    pub(crate) fn watch() -> Self {
+    /// Listens from now on.
+    #[must_use]
+    pub fn watch() -> Self {
         let last = Arc::new(Mutex::new(String::new()));
         let said = Arc::clone(&last);
         std::panic::set_hook(Box::new(move |info| {
@@ -54,22 +56,21 @@ impl Panics {
     }
 
     /// What `run` gives; a panic is a failure.
-    pub(crate) fn catch<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    ///
+    /// # Errors
+    ///
+    /// That of `run`, or what the panic says.
+    pub fn catch<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
         let result = catch_unwind(AssertUnwindSafe(run));
         result.unwrap_or_else(|_| {
             let said = self.0.lock().map(|said| said.clone()).unwrap_or_default();
             fail(format!("panicked: {said}"))
         })
     }
-}
 
-impl Panics {
     /// What the last panic said, of any thread, since somebody asked.
-    #[cfg_attr(
-        not(feature = "commands"),
-        expect(dead_code, reason = "only threads of `b2` need it")
-    )]
-    pub(crate) fn take(&self) -> Option<String> {
+    #[must_use]
+    pub fn take(&self) -> Option<String> {
         let said = self.0.lock().map(|mut said| core::mem::take(&mut *said)).unwrap_or_default();
         (!said.is_empty()).then_some(said)
     }

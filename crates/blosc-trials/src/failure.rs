@@ -3,14 +3,18 @@
 use core::fmt;
 
 /// The outcome of a task or a step of one.
-pub(crate) type Result<T> = core::result::Result<T, Failure>;
+pub type Result<T> = core::result::Result<T, Failure>;
 
 /// A message; the steps that it passes through put their coordinates in front.
 #[derive(Debug)]
-pub(crate) struct Failure(String);
+pub struct Failure(String);
 
 /// Stops with `message`.
-pub(crate) fn fail<T>(message: impl Into<String>) -> Result<T> {
+///
+/// # Errors
+///
+/// Always: the message.
+pub fn fail<T>(message: impl Into<String>) -> Result<T> {
     Err(Failure(message.into()))
 }
 
@@ -33,8 +37,12 @@ impl<E: core::error::Error> From<E> for Failure {
 }
 
 /// Adds to a failure where it happened.
-pub(crate) trait Context<T> {
+pub trait Context<T> {
     /// Puts `place` and a colon in front of the message.
+    ///
+    /// # Errors
+    ///
+    /// The one that was there.
     fn at(self, place: impl fmt::Display) -> Result<T>;
 }
 

@@ -6,16 +6,20 @@ use super::{Files, StoredChunk, bloscpack, frames};
 use crate::failure::{Result, fail};
 
 /// Of a contiguous frame.
-pub(crate) fn of_frame(files: &Files) -> Result<Vec<StoredChunk>> {
+///
+/// # Errors
+///
+/// The files hold no such container.
+pub fn of_frame(files: &Files) -> Result<Vec<StoredChunk>> {
     frames::chunks_of_file(files.bytes())
 }
 
 /// Of a frame that takes these bytes of a file.
-pub(crate) fn of_frame_in(
-    files: &Files,
-    name: &str,
-    place: Range<usize>,
-) -> Result<Vec<StoredChunk>> {
+///
+/// # Errors
+///
+/// The files hold no such container.
+pub fn of_frame_in(files: &Files, name: &str, place: Range<usize>) -> Result<Vec<StoredChunk>> {
     let nfile = if files.is_one_file() { Some(0) } else { position(files, name) };
     let Some(nfile) = nfile else { return fail(format!("no file {name}")) };
     of_frame_at(files, nfile, place)
@@ -36,17 +40,29 @@ pub(super) fn of_frame_at(
 }
 
 /// Of a sparse frame.
-pub(crate) fn of_sparse_frame(files: &Files) -> Result<Vec<StoredChunk>> {
+///
+/// # Errors
+///
+/// The files hold no such container.
+pub fn of_sparse_frame(files: &Files) -> Result<Vec<StoredChunk>> {
     frames::chunks_of_tree(files)
 }
 
 /// Of a Bloscpack file.
-pub(crate) fn of_blp(files: &Files) -> Result<Vec<StoredChunk>> {
+///
+/// # Errors
+///
+/// The files hold no such container.
+pub fn of_blp(files: &Files) -> Result<Vec<StoredChunk>> {
     bloscpack::chunks_of(files)
 }
 
 /// Of arrays of bcolz in these directories, each with a file for every chunk.
-pub(crate) fn of_bcolz(files: &Files, columns: &[&str]) -> Result<Vec<StoredChunk>> {
+///
+/// # Errors
+///
+/// The files hold no such container.
+pub fn of_bcolz(files: &Files, columns: &[&str]) -> Result<Vec<StoredChunk>> {
     let mut chunks = vec![];
     for column in columns {
         let file = |number: usize| {

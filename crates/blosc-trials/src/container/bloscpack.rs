@@ -1,8 +1,10 @@
 //! Bloscpack files.
 
 use blosc_chunk::Decoder;
+use blosc_io::MemStore;
 use bloscpack::{
-    BlpFile, Checksum, ReadOptions, WriteOptions, pack, params::FileLimits, report::VerifyOptions,
+    AppendOptions, BlpFile, Checksum, ReadOptions, WriteOptions, append, pack, params::FileLimits,
+    repair_offsets, report::VerifyOptions,
 };
 use serde_json::json;
 
@@ -82,17 +84,25 @@ fn covered(bytes: &[u8], offsets: usize, nchunks: usize, first: usize) -> Result
     Ok(starts.zip(ends).map(|(start, end)| (0, start..end)).collect())
 }
 
-fn open(files: &Files) -> Result<BlpFile<blosc_io::MemStore>> {
+fn open(files: &Files) -> Result<BlpFile<MemStore>> {
+    open_store(files.store())
+}
+
+pub(crate) fn open_store(store: MemStore) -> Result<BlpFile<MemStore>> {
     let limits = FileLimits::default().max_nbytes(4 * MAX_NBYTES).max_metadata(1 << 16);
-    let options = ReadOptions::default()
-        .limits(limits.max_chunks(1 << 16))
-        .dparams(dparams())
-        .budget(budget());
-    Ok(BlpFile::with_options(files.store(), options)?)
+    let options = read_options().limits(limits.max_chunks(1 << 16));
+    Ok(BlpFile::with_options(store, options)?)
+}
+
+pub(crate) fn read_options() -> ReadOptions {
+    ReadOptions::default().dparams(dparams()).budget(budget())
 }
 
 fn verify(files: &Files) -> Result<()> {
-    let file = open(files)?;
+    verify_file(&open(files)?)
+}
+
+pub(crate) fn verify_file(file: &BlpFile<MemStore>) -> Result<()> {
     let _ = (file.trailing_bytes(), file.nbytes(), file.metadata().map(|found| found.json()));
     let report = file.verify(&VerifyOptions::default().budget(budget()), |_| {})?;
     if let Some(bad) = report.bad.first() {
@@ -108,6 +118,14 @@ fn read(files: &Files) -> Result<()> {
     for nchunk in 0..file.nchunks()?.min(MAX_NCHUNKS as u64) {
         file.chunk(nchunk)?;
     }
+    // Whether these can be done does not matter.
+    let _ = (file.array_info(), repair_offsets(&mut files.store()).map(drop));
+    let _ = append(
+        &mut files.store(),
+        &[0; 100][..],
+        100,
+        &AppendOptions::default().read(read_options()),
+    );
     Ok(())
 }
 

@@ -169,10 +169,9 @@ impl CArrayWriter {
         let sums = match Sums::read(&*array.tree, &array.path)? {
             Found::Sums(mut sums) => {
                 let before = sums.clone();
-                // Chunks that cannot be read are left to verifying.
-                let updated = sums.update(&array);
+                sums.update(&array)?;
                 sums_changed = sums != before;
-                updated.ok().map(|()| sums).filter(|_| !drops_sums)
+                Some(sums).filter(|_| !drops_sums)
             }
             Found::Missing | Found::Damaged => None,
         };

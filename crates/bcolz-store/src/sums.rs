@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::carray::CArray;
 use crate::chunk_file::{ChunkFile, PREAMBLE};
-use crate::error::{Corrupt, Error, Result};
+use crate::error::{Blame, Corrupt, Error, Result};
 use crate::files::{is_missing, join, open_error, read_metadata};
 use crate::layout::chunk_path;
 use crate::meta;
@@ -144,9 +144,11 @@ impl Sums {
             }
         }
         (self.sizes, self.len) = (sizes, array.len());
-        // A chunk that cannot be read has no sum; verifying tells.
-        let _ = self.complete(array);
-        Ok(())
+        // A damaged chunk has no sum; verifying tells. What the storage cannot read now may be sound.
+        self.complete(array).or_else(|error| match error.blame() {
+            Blame::Io => Err(error),
+            _ => Ok(()),
+        })
     }
 
     /// Computes the sums that are not known, and returns the first error of a chunk.

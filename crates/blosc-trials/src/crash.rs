@@ -357,7 +357,7 @@ impl<D: Disk> Subject<D> {
     /// that they replace and cannot read.
     fn needs_all_it_reads(&self) -> bool {
         match self.operation.container {
-            "blp" => true,
+            "blp" | "carray" | "ctable" | "b2z" | "b2d" | "b2e" => true,
             "frame" | "sparse-frame" => matches!(
                 self.operation.name,
                 "insert"

@@ -12,7 +12,7 @@ use blosc_io::{FileStore, ReadAt, Tree};
 use super::{Inner, Location, Note, Raw, Store, StoreKind};
 use crate::content::{metalayer, vlmetalayer};
 use crate::embed::embed_map;
-use crate::error::{Corrupt, Error, Result};
+use crate::error::{Blame, Corrupt, Error, Result};
 use crate::files::Files;
 use crate::key;
 use crate::recipe::RecipeKind;
@@ -232,7 +232,7 @@ impl Store {
         let mut tables = BTreeSet::new();
         for key in self.keys() {
             let Some(root) = key.strip_suffix("/_meta") else { continue };
-            if self.is_manifest(key) {
+            if self.is_manifest(key)? {
                 tables.insert(if root.is_empty() { "/" } else { root }.to_owned());
             }
         }
@@ -263,13 +263,15 @@ impl Store {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Whether a frame is the manifest of a table. One that cannot be read is none.
-    fn is_manifest(&self, key: &str) -> bool {
+    /// Whether a frame is the manifest of a table. A damaged one is none; where the storage fails
+    /// to read it, nobody knows.
+    fn is_manifest(&self, key: &str) -> Result<bool> {
         let kind = self.frame(key).and_then(|frame| vlmetalayer(&frame, key, "kind"));
         match kind {
-            Ok(Some(Value::Str(kind))) => kind == "ctable",
-            Ok(Some(Value::Bytes(kind))) => kind == b"ctable",
-            _ => false,
+            Ok(Some(Value::Str(kind))) => Ok(kind == "ctable"),
+            Ok(Some(Value::Bytes(kind))) => Ok(kind == b"ctable"),
+            Err(error) if error.blame() == Blame::Io => Err(error),
+            _ => Ok(false),
         }
     }
 }

@@ -8,7 +8,7 @@ use blosc_io::{FileStore, Lock, LockWait, Sync, WriteAt};
 
 use crate::dest::replace_file;
 use crate::error::{Corrupt, Error, Result};
-use crate::header::{FIXED_LEN, FrameHeader, FrameType};
+use crate::header::{FrameHeader, FrameType};
 use crate::schunk::{ChunkBytes, SChunk};
 use crate::seal::{BodySum, Ending, Mark, Moved, SealFrom, Sealed};
 use crate::trailer;
@@ -89,9 +89,7 @@ pub(crate) fn copy_live(
     };
     let Sealed { trailer, mark } = ending.encode(&mut header, to.at, &index)?;
     to.append(&trailer)?;
-    let mut bytes = header.encode().to_vec();
-    bytes.extend_from_slice(schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
-    to.finish(&bytes)?;
+    to.finish(&header.encode_with(schunk.meta())?)?;
     let (index_len, trailer_len) = (index.len() as u64, trailer::len(&trailer));
     Ok(Copied { header, table, index_len, trailer_len, seal, mark })
 }

@@ -20,7 +20,7 @@ use blosc_chunk::{CParams, Chunk, Level, Registries};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128_with_seed};
 
 use crate::error::{Error, Result};
-use crate::header::{FIXED_LEN, FrameHeader};
+use crate::header::FrameHeader;
 use crate::metalayers::{MAX_VLMETALAYERS_WRITTEN, Metalayers, Section};
 use crate::msgpack::{BIN32, FIXARRAY, UINT64};
 use crate::offsets::Offset;
@@ -223,17 +223,21 @@ impl BodySum {
     }
 
     /// Notes the bytes of a chunk that was written over the one of this entry.
-    pub(crate) fn replace(&mut self, number: u64, chunk: &[u8]) {
+    pub(crate) fn replace(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
         self.remove(number);
         self.note_stored(number, chunk);
-        self.add(number);
+        self.add(number)
     }
 
-    /// Adds an entry of the index whose chunk was noted.
-    pub(crate) fn add(&mut self, number: u64) {
-        if let Some((term, nbytes)) = self.stored.get(&number).copied() {
-            self.add_term(number, term, nbytes);
+    /// Adds an entry of the index whose chunk was noted, unless it stands for itself.
+    pub(crate) fn add(&mut self, number: u64) -> Result<()> {
+        if !is_stored(number) {
+            return Ok(());
         }
+        let noted = self.stored.get(&number).copied();
+        let (term, nbytes) = noted.ok_or(Error::internal("a chunk without a sum"))?;
+        self.add_term(number, term, nbytes);
+        Ok(())
     }
 
     fn add_term(&mut self, number: u64, term: u128, nbytes: u64) {
@@ -412,9 +416,7 @@ impl Ending<'_> {
         ];
         let live = live.into_iter().fold(0, u64::saturating_add);
         layer.dead_nbytes = header.frame_len().saturating_sub(live);
-        let mut bytes = header.encode().to_vec();
-        bytes.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
-        layer.header = header_sum(&bytes);
+        layer.header = header_sum(&header.encode_with(self.meta)?);
         let (mut trailer, chunk) = build(&layer)?;
         let mut mark = Mark { kind: FINGERPRINT_TYPE, layer: chunk, ..Mark::default() };
         let end = trailer.len().saturating_sub(FINGERPRINT_LEN);

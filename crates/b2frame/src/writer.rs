@@ -13,13 +13,14 @@
 use std::path::Path;
 
 use blosc_chunk::{
-    CParams, CodecId, Encoder, Level, Pipeline, Registries, Special, SpecialKind, SplitMode,
+    CParams, ChunkHeader, CodecId, Encoder, Level, Pipeline, Registries, Special, SpecialKind,
+    SplitMode,
 };
 use blosc_io::{FileStore, MemStore, WriteAt};
 
-use crate::edit::create_locked;
+use crate::edit::{create_locked, noted_run};
 use crate::error::{Error, Param, Result};
-use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, MAX_CHUNK};
+use crate::header::{ChunkSize, FrameHeader, MAX_CHUNK};
 use crate::lock::Held;
 use crate::metalayers::{Metalayers, Section};
 use crate::offsets::{MAX_NCHUNKS, Offset};
@@ -143,9 +144,14 @@ impl<S: WriteAt> FrameWriter<S> {
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.check_place(data.len())?;
         let nchunk = self.nchunks();
-        let chunk =
-            self.encoder.encode(data).map_err(|source| Error::Compress { nchunk, source })?;
-        self.append_chunk(&chunk)
+        let wrong = |source| Error::Compress { nchunk, source };
+        let chunk = self.encoder.encode(data).map_err(wrong)?;
+        let header = ChunkHeader::parse(&chunk).map_err(wrong)?;
+        match noted_run(&header) {
+            Some(kind) => self.append_run(kind, data.len()),
+            None if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
+            None => self.store(&chunk, data.len()),
+        }
     }
 
     /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in
@@ -158,8 +164,8 @@ impl<S: WriteAt> FrameWriter<S> {
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
         let parsed = blosc_chunk::Chunk::parse(chunk).map_err(wrong)?;
         let header = parsed.header();
-        match header.special() {
-            Some(kind) if kind != SpecialKind::Value => self.append_special(kind, header.nbytes()),
+        match noted_run(header) {
+            Some(kind) => self.append_special(kind, header.nbytes()),
             _ if header.is_vl() => Err(Param::VlBlocks.into()),
             // C-Blosc2 decodes them in frames, but reads no part of them.
             _ if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
@@ -176,6 +182,10 @@ impl<S: WriteAt> FrameWriter<S> {
     /// As [`append`](Self::append); [`Param::NanTypesize`]; [`Param::SpecialKind`].
     pub fn append_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
         self.check_place(nbytes)?;
+        self.append_run(kind, nbytes)
+    }
+
+    fn append_run(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
         let typesize = self.cparams.typesize;
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
@@ -225,9 +235,7 @@ impl<S: WriteAt> FrameWriter<S> {
             at = start;
         }
         self.write(at, &trailer)?;
-        let mut header = self.header.encode().to_vec();
-        header.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
-        self.write(0, &header)?;
+        self.write(0, &self.header.encode_with(&self.meta)?)?;
         Ok(self.store)
     }
 

@@ -161,12 +161,6 @@ impl SChunkWriter {
         self.place_data(Place::Before(self.frame.nchunks()), data)
     }
 
-    fn place_data(&mut self, place: Place, data: &[u8]) -> Result<()> {
-        self.check_size(place, data.len())?;
-        let chunk = self.encode(data)?;
-        self.place_chunk(place, &chunk)
-    }
-
     /// Takes a short last chunk back, so that it can be filled up.
     fn load_tail(&mut self) -> Result<()> {
         if !self.tail.is_empty() || !self.has_short_end() {

@@ -184,7 +184,7 @@ impl SChunkWriter {
         let id = store.id();
         let mut file = new_file(Box::new(store), &start);
         file.set_file(id, whole_path(path, 0)?);
-        file.turn_mut().taken(held);
+        file.turn.taken(held);
         let mut writer = Self::of_new(Storage::Contiguous(file), start, cparams);
         writer.frame.change().set_path(path);
         Ok(writer)
@@ -205,8 +205,8 @@ impl SChunkWriter {
         let EditOptions { open, lock, durability, .. } = EditOptions::default();
         let held = Held::of_tree(&*folder.tree, None, open.locking, &lock)?;
         let mut folder = FrameFolder::new(folder, durability);
-        folder.prepare(&[])?;
-        folder.turn_mut().taken(held);
+        folder.chunks.prepare(&[])?;
+        folder.turn.taken(held);
         Ok(Self::of_new(Storage::Sparse(folder), start, cparams))
     }
 

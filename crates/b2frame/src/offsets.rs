@@ -274,11 +274,13 @@ impl Index {
     }
 
     /// Changes an index that is a table.
-    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut Vec<u64>)) {
-        if let Offsets::Table(table) = &mut self.offsets {
-            edit(table);
-            self.nchunks = table.len() as u64;
-        }
+    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut Vec<u64>) -> Result<()>) -> Result<()> {
+        let Offsets::Table(table) = &mut self.offsets else {
+            return Err(Error::internal("an index is changed that is no table"));
+        };
+        edit(table)?;
+        self.nchunks = table.len() as u64;
+        Ok(())
     }
 
     /// What stored chunks lie in now.

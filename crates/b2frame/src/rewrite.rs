@@ -41,7 +41,8 @@ pub(crate) fn copy_live(
 ) -> Result<Copied> {
     let mut places = Moved::default();
     let header_len = schunk.meta().header_len();
-    let mut to = Appender { to, at: header_len.into(), waiting: Vec::new() };
+    let start = header_len.into();
+    let mut to = Appender { to, start, at: start, waiting: Vec::new() };
     let mut table = schunk.offsets()?;
     let mut moved = HashMap::new();
     for (nchunk, number) in (0..).zip(&mut table) {
@@ -52,7 +53,8 @@ pub(crate) fn copy_live(
                     *new
                 }
                 None => {
-                    let new = to.append(&bytes)?.saturating_sub(header_len.into());
+                    let new = to.data_len()?;
+                    to.append(&bytes)?;
                     if !matches!(seal, SealFrom::Nothing) {
                         places.note(*number, new, &bytes);
                     }
@@ -66,7 +68,7 @@ pub(crate) fn copy_live(
     let mut header = schunk.header().clone();
     header.set_header_len(header_len);
     header.set_frame_type(FrameType::Contiguous);
-    header.set_cbytes(to.at.saturating_sub(header_len.into()));
+    header.set_cbytes(to.data_len()?)?;
     let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
     to.append(&index)?;
     // Of a seal that is dropped on purpose nothing stays.
@@ -110,6 +112,8 @@ const TOGETHER_NBYTES: usize = 256 << 10;
 /// Writes at consecutive positions of a store.
 struct Appender<'a> {
     to: &'a mut dyn WriteAt,
+    /// Where the data section begins.
+    start: u64,
     /// Where the next bytes will be.
     at: u64,
     /// What comes before `at` and is not written yet.
@@ -117,8 +121,12 @@ struct Appender<'a> {
 }
 
 impl Appender<'_> {
-    /// Returns where the bytes are.
-    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+    /// Length of the data section so far (bytes).
+    fn data_len(&self) -> Result<u64> {
+        self.at.checked_sub(self.start).ok_or(Error::internal("a chunk lies within the header"))
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let at = self.at;
         if self.waiting.len().saturating_add(bytes.len()) > TOGETHER_NBYTES {
             self.write_waiting()?;
@@ -129,7 +137,7 @@ impl Appender<'_> {
             write(self.to, at, bytes)?;
         }
         self.at = at.saturating_add(bytes.len() as u64);
-        Ok(at)
+        Ok(())
     }
 
     fn write_waiting(&mut self) -> Result<()> {

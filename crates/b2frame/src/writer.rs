@@ -144,13 +144,27 @@ impl<S: WriteAt> FrameWriter<S> {
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.check_place(data.len())?;
         let nchunk = self.nchunks();
-        let wrong = |source| Error::Compress { nchunk, source };
-        let chunk = self.encoder.encode(data).map_err(wrong)?;
-        let header = ChunkHeader::parse(&chunk).map_err(wrong)?;
+        let chunk =
+            self.encoder.encode(data).map_err(|source| Error::Compress { nchunk, source })?;
+        self.store_encoded(&chunk, data.len())
+    }
+
+    /// Appends a chunk of `nbytes` uncompressed bytes as an encoder of this writer's parameters
+    /// made it.
+    pub(crate) fn append_encoded(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
+        self.check_place(nbytes)?;
+        self.store_encoded(chunk, nbytes)
+    }
+
+    /// Stores what an encoder made, or notes the run that it is. Only its header is read.
+    fn store_encoded(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
+        let nchunk = self.nchunks();
+        let header = ChunkHeader::parse(chunk);
+        let header = header.map_err(|source| Error::Compress { nchunk, source })?;
         match noted_run(&header) {
-            Some(kind) => self.append_run(kind, data.len()),
+            Some(kind) => self.append_run(kind, nbytes),
             None if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
-            None => self.store(&chunk, data.len()),
+            None => self.store(chunk, nbytes),
         }
     }
 
@@ -192,8 +206,7 @@ impl<S: WriteAt> FrameWriter<S> {
         }
         let offset = Offset::of_special(kind).ok_or(Param::SpecialKind)?;
         if nbytes.checked_rem(typesize) == Some(0) {
-            self.note(offset, nbytes);
-            return Ok(());
+            return self.note(offset, nbytes);
         }
         // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this one is stored as
         // data.
@@ -263,14 +276,14 @@ impl<S: WriteAt> FrameWriter<S> {
         self.write(u64::from(self.header.header_len()).saturating_add(offset), chunk)?;
         self.header.add_cbytes(chunk.len() as u64);
         self.seal.iter_mut().for_each(|seal| seal.add_chunk(offset, chunk));
-        self.note(offset, nbytes);
-        Ok(())
+        self.note(offset, nbytes)
     }
 
-    fn note(&mut self, offset: u64, nbytes: usize) {
+    fn note(&mut self, offset: u64, nbytes: usize) -> Result<()> {
+        self.header.replace_nbytes(0, nbytes)?;
         self.offsets.push(offset);
-        self.header.replace_nbytes(0, nbytes);
         self.is_short = nbytes < self.chunksize;
+        Ok(())
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<()> {

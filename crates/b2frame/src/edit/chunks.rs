@@ -138,8 +138,7 @@ impl SChunkWriter {
         self.load_index()?;
         let nbytes = self.frame.chunk_nbytes(nchunk)?;
         self.forget(nchunk)?;
-        self.change_chunks().remove_chunk(nchunk, nbytes);
-        Ok(())
+        self.change_chunks().remove_chunk(nchunk, nbytes)
     }
 
     /// Puts the chunks into another order: the new chunk `i` is the old `order[i]`.
@@ -169,9 +168,13 @@ impl SChunkWriter {
         }
         let number = |chunk: &Option<u64>| chunk.map_or(Ok(zeros), |old| self.number(old));
         let table = chunks.iter().map(number).collect::<Result<_>>()?;
-        let size = self.frame.header().chunksize().fixed();
-        let size = size.ok_or(Error::internal("chunks of no fixed size in an array"))?;
-        self.change_chunks().set_chunks(table, (chunks.len() as u64).saturating_mul(size.into()));
+        let nchunks = chunks.len() as u64;
+        let nbytes = match self.frame.header().chunksize().fixed() {
+            Some(size) => nchunks.checked_mul(size.into()),
+            None => (nchunks == 0).then_some(0),
+        };
+        let nbytes = nbytes.ok_or(Error::internal("chunks of no size in an array"))?;
+        self.change_chunks().set_chunks(table, nbytes);
         Ok(())
     }
 
@@ -393,16 +396,15 @@ impl SChunkWriter {
         match place {
             Place::Before(nchunk) => {
                 self.seal.add(ready.offset)?;
-                self.change_chunks().insert_chunk(nchunk, ready.offset, ready.nbytes);
+                self.change_chunks().insert_chunk(nchunk, ready.offset, ready.nbytes)
             }
             Place::InsteadOf(nchunk) => {
                 let old = self.frame.chunk_nbytes(nchunk)?;
                 self.forget(nchunk)?;
                 self.seal.add(ready.offset)?;
-                self.change_chunks().replace_chunk(nchunk, ready.offset, old, ready.nbytes);
+                self.change_chunks().replace_chunk(nchunk, ready.offset, old, ready.nbytes)
             }
         }
-        Ok(())
     }
 
     /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
@@ -420,8 +422,7 @@ impl SChunkWriter {
     pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) -> Result<()> {
         self.forget(nchunk)?;
         self.seal.add(number)?;
-        self.change_chunks().set_number(nchunk, number);
-        Ok(())
+        self.change_chunks().set_number(nchunk, number)
     }
 
     /// Makes the index a table that can be changed.

@@ -97,7 +97,7 @@ impl SChunkWriter {
         let before = self.frame.header().frame_len();
         let (mut publication, storage) = self.publication();
         let saved = match storage {
-            Storage::Sparse(folder) => folder.sweep(publication.frame.index().as_table())?,
+            Storage::Sparse(folder) => folder.chunks.sweep(publication.frame.index().as_table())?,
             Storage::Contiguous(file) => {
                 publication.anew(file)?;
                 before.saturating_sub(publication.frame.header().frame_len())
@@ -201,7 +201,7 @@ impl Publication<'_> {
     /// Up to where the header changes (bytes).
     fn changed_meta_len(&self, file: &FrameFile) -> usize {
         let new = self.frame.meta().bytes();
-        let Some(old) = file.turn().known_header() else { return new.len() };
+        let Some(old) = file.turn.known_header() else { return new.len() };
         let differs = |at: &usize| old.get(*at) != new.get(*at);
         (FIXED_LEN..new.len()).rev().find(differs).map_or(FIXED_LEN, |at| at.saturating_add(1))
     }
@@ -228,7 +228,7 @@ impl Publication<'_> {
             bytes = encode_index(self.frame.index().as_table(), self.frame.registries())?;
             index_len = bytes.len() as u64;
             at = start.saturating_add(index_len);
-            header.set_cbytes(file.data_len()?);
+            header.set_cbytes(file.data_len()?)?;
             &bytes
         } else {
             &self.read_lead(file)?
@@ -266,7 +266,7 @@ impl Publication<'_> {
     fn after_header(&mut self, file: &mut FrameFile) -> Result<()> {
         let mut header = self.frame.header().clone();
         let header_len = u64::from(header.header_len());
-        header.set_cbytes(0);
+        header.set_cbytes(0)?;
         let Sealed { trailer, mark } =
             self.seal.encode_trailer(self.frame, &mut header, header_len, &[], 0)?;
         if self.needs_index(file) || self.changed.vlmeta || self.seal.is_kept() {
@@ -284,11 +284,11 @@ impl Publication<'_> {
         let Some(frame_len) = file.committed() else { return Ok(()) };
         file.cut(frame_len)?;
         let options = EditOptions {
-            durability: file.durability(),
-            open: self.frame.options().clone().offset(file.base()),
+            durability: file.durability,
+            open: self.frame.options().clone().offset(file.base),
             ..EditOptions::default()
         };
-        let mut old = SChunkWriter::open_shared(file.store().clone(), &options)?;
+        let mut old = SChunkWriter::open_shared(file.store.clone(), &options)?;
         if old.frame.header().nbytes() == 0 {
             return Ok(());
         }
@@ -302,7 +302,7 @@ impl Publication<'_> {
         }
         // The index must move even if no chunk does.
         old.changed.chunks = true;
-        file.turn_mut().forget_look();
+        file.turn.forget_look();
         old.commit()?;
         file.commit(old.frame.header());
         Ok(())
@@ -320,7 +320,7 @@ impl Publication<'_> {
         let has_meta = self.changed.meta || file.is_new();
         bytes.truncate(if has_meta { self.changed_meta_len(file) } else { FIXED_LEN });
         file.protect(header.frame_len());
-        file.turn_mut().forget_look();
+        file.turn.forget_look();
         file.write(0, &bytes)?;
         file.sync()?;
         file.commit(&header);
@@ -333,17 +333,17 @@ impl Publication<'_> {
         let (schunk, seal) = (self.frame.snapshot(), self.seal.source());
         let copy = match file.path().map(Path::to_path_buf) {
             Some(path) => {
-                file.turn_mut().forget_look();
+                file.turn.forget_look();
                 let (store, copy, lock) = write_file(schunk, &path, seal)?;
                 let id = store.id();
                 file.replace_store(Box::new(store), id);
-                file.turn_mut().replace_lock(lock);
+                file.turn.replace_lock(lock);
                 copy
             }
             None => {
                 let mut image = MemStore::default();
                 let copy = copy_live(schunk, &mut image, seal)?;
-                file.turn_mut().forget_look();
+                file.turn.forget_look();
                 file.write(0, image.as_bytes())?;
                 file.cut(copy.header.frame_len())?;
                 file.sync()?;
@@ -379,13 +379,13 @@ impl Publication<'_> {
         // That of a frame without data is 0.
         let cbytes = header.cbytes();
         let least = self.largest_number().map_or(0, |id| id.saturating_add(MIN_CHUNK));
-        header.set_cbytes(cbytes.max(least));
+        header.set_cbytes(cbytes.max(least))?;
         let at = u64::from(header.header_len()).saturating_add(index_len);
         let Sealed { trailer, mark } =
             self.seal.encode_trailer(self.frame, &mut header, at, &index, index_len)?;
         let lead = header.encode_with(self.frame.meta())?;
         folder.publish(&[lead, index, trailer.clone()].concat(), table)?;
-        header.set_cbytes(cbytes);
+        header.set_cbytes(cbytes)?;
         self.frame.change().set_written(header, index_len, trailer::len(&trailer));
         self.seal.note_sealed(self.frame, mark);
         *self.changed = Changed::default();
@@ -406,7 +406,7 @@ impl Publication<'_> {
         }
         let table = self.frame.index().as_table().to_vec();
         let used: HashSet<u64> = table.iter().copied().collect();
-        let is_free = |id: &u64| !used.contains(id) && !folder.has(*id);
+        let is_free = |id: &u64| !used.contains(id) && !folder.chunks.has(*id);
         let free: Vec<u64> = (0..=bound).filter(is_free).take(table.len()).collect();
         let (mut free, mut moved) = (free.into_iter(), HashMap::new());
         for (nchunk, old) in (0..).zip(table) {
@@ -431,7 +431,7 @@ impl Publication<'_> {
         let ChunkBytes::Stored(bytes) = self.frame.snapshot().chunk(nchunk)? else {
             return Err(Error::internal("a run has the number of a file"));
         };
-        folder.place_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
+        folder.chunks.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
         self.seal.note_stored(id, &bytes);
         self.frame.change().add_file(bytes.len() as u64);
         Ok(id)
@@ -449,9 +449,8 @@ impl Publication<'_> {
         self.seal.add(new)?;
         let frame = self.frame.change();
         frame.subtract_file(folder.forget(old));
-        frame.set_number(nchunk, new);
         self.changed.chunks = true;
-        Ok(())
+        frame.set_number(nchunk, new)
     }
 
     /// The largest number of a chunk's file.

@@ -25,12 +25,14 @@ use crate::source::Source;
 
 /// Where a contiguous frame is written.
 pub(super) struct FrameFile {
-    store: Shared,
+    /// The store, which the frame shares with its readers.
+    pub(super) store: Shared,
     /// The file's name, if the frame is a whole file that may be replaced by another.
     path: Option<PathBuf>,
     /// Which file it is, if it is one.
-    id: Option<FileId>,
-    base: u64,
+    pub(super) id: Option<FileId>,
+    /// Position of the frame in the store (bytes).
+    pub(super) base: u64,
     header_len: u64,
     /// Length of the frame that readers see; nothing for one that was never committed (bytes).
     committed: Option<u64>,
@@ -39,9 +41,10 @@ pub(super) struct FrameFile {
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
     rooms: Rooms,
-    durability: Durability,
+    /// What commits are to survive.
+    pub(super) durability: Durability,
     /// The last field: what was not committed is removed before the lock is.
-    turn: Turn,
+    pub(super) turn: Turn,
 }
 
 impl FrameFile {
@@ -106,11 +109,6 @@ impl FrameFile {
         Source::new(Arc::new(self.store.clone()), self.base)
     }
 
-    /// The store, which the frame shares with its readers.
-    pub(super) fn store(&self) -> &Shared {
-        &self.store
-    }
-
     /// Goes on in another store.
     pub(super) fn replace_store(&mut self, store: Box<dyn WriteAt>, id: Option<FileId>) {
         self.store.replace(store);
@@ -120,11 +118,6 @@ impl FrameFile {
     /// Notes which file it is, and its name if the frame is a whole file that may be replaced.
     pub(super) fn set_file(&mut self, id: Option<FileId>, path: Option<PathBuf>) {
         (self.id, self.path) = (id, path);
-    }
-
-    /// Which file it is, if it is one.
-    pub(super) fn id(&self) -> Option<FileId> {
-        self.id
     }
 
     /// The file's name, if the frame is a whole file that may be replaced by another.
@@ -142,14 +135,6 @@ impl FrameFile {
         self.committed.filter(|_| !self.is_new)
     }
 
-    pub(super) fn turn(&self) -> &Turn {
-        &self.turn
-    }
-
-    pub(super) fn turn_mut(&mut self) -> &mut Turn {
-        &mut self.turn
-    }
-
     /// Removes temporary files beside this one, which others have left, once. One that stays is
     /// harmless.
     pub(super) fn sweep(&mut self) {
@@ -158,20 +143,6 @@ impl FrameFile {
         {
             let _ = Replacement::remove_leftovers(path);
         }
-    }
-
-    /// What commits are to survive.
-    pub(super) fn durability(&self) -> Durability {
-        self.durability
-    }
-
-    pub(super) fn set_durability(&mut self, durability: Durability) {
-        self.durability = durability;
-    }
-
-    /// Position of the frame in the store (bytes).
-    pub(super) fn base(&self) -> u64 {
-        self.base
     }
 
     /// Where the next bytes go (bytes from the frame's start).

@@ -1,6 +1,6 @@
 //! The storage of a sparse frame that is edited: the files of its chunks, and that of the index.
 
-use blosc_io::{Durability, MemStore, Tree};
+use blosc_io::{Durability, MemStore};
 
 use super::files::ChunkFiles;
 use super::shared::Shared;
@@ -11,12 +11,12 @@ use crate::sparse::{Folder, ReadOnly};
 /// Where a sparse frame is written.
 pub(super) struct FrameFolder {
     /// The file of the index, once there is one.
-    index: Shared,
+    pub(super) index: Shared,
     /// Whether there was no commit yet.
-    is_new: bool,
-    chunks: ChunkFiles,
+    pub(super) is_new: bool,
+    pub(super) chunks: ChunkFiles,
     /// The last field: what was not committed is removed before the lock is.
-    turn: Turn,
+    pub(super) turn: Turn,
 }
 
 impl FrameFolder {
@@ -37,16 +37,6 @@ impl FrameFolder {
         self.chunks.create(chunk).map(u64::from)
     }
 
-    /// Writes a chunk to the file of a number that is not in use.
-    pub(super) fn place_as(&mut self, id: u32, chunk: &[u8]) -> Result<()> {
-        self.chunks.create_as(id, chunk)
-    }
-
-    /// Whether there is anything under the name of a number.
-    pub(super) fn has(&self, id: u64) -> bool {
-        self.chunks.has(id)
-    }
-
     /// Notes that the chunk of a number is not wanted any more, and gives the length of its file,
     /// if it has one (bytes).
     pub(super) fn forget(&mut self, number: u64) -> u64 {
@@ -61,44 +51,5 @@ impl FrameFolder {
         self.index.replace(Box::new(ReadOnly(store)));
         self.is_new = false;
         Ok(())
-    }
-
-    /// Removes all files that the index, with these numbers, does not refer to, and says how long
-    /// they were (bytes).
-    pub(super) fn sweep(&mut self, numbers: &[u64]) -> Result<u64> {
-        self.chunks.sweep(numbers)
-    }
-
-    /// Looks which files there are, of which the index refers to those of these numbers.
-    pub(super) fn prepare(&mut self, numbers: &[u64]) -> Result<()> {
-        self.chunks.prepare(numbers)
-    }
-
-    pub(super) fn tree(&self) -> &dyn Tree {
-        self.chunks.tree()
-    }
-
-    pub(super) fn folder(&self) -> Folder {
-        self.chunks.folder()
-    }
-
-    pub(super) fn store(&self) -> &Shared {
-        &self.index
-    }
-
-    pub(super) fn is_new(&self) -> bool {
-        self.is_new
-    }
-
-    pub(super) fn set_durability(&mut self, durability: Durability) {
-        self.chunks.set_durability(durability);
-    }
-
-    pub(super) fn turn(&self) -> &Turn {
-        &self.turn
-    }
-
-    pub(super) fn turn_mut(&mut self) -> &mut Turn {
-        &mut self.turn
     }
 }

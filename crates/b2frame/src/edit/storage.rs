@@ -62,9 +62,11 @@ impl Storage {
     pub(super) fn count(&self, frame: &mut FrameState, cbytes: usize) -> Result<()> {
         match self {
             Self::Contiguous(file) => frame.set_cbytes(file.data_len()?),
-            Self::Sparse(_) => frame.add_file(cbytes as u64),
+            Self::Sparse(_) => {
+                frame.add_file(cbytes as u64);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// The index refers to the chunk of this number no more. Gives the bytes that the frame loses by
@@ -83,7 +85,7 @@ impl Storage {
     pub(super) fn is_new(&self) -> bool {
         match self {
             Self::Contiguous(file) => file.is_new(),
-            Self::Sparse(folder) => folder.is_new(),
+            Self::Sparse(folder) => folder.is_new,
         }
     }
 
@@ -96,21 +98,21 @@ impl Storage {
     pub(super) fn folder(&self) -> Option<Folder> {
         match self {
             Self::Contiguous(_) => None,
-            Self::Sparse(folder) => Some(folder.folder()),
+            Self::Sparse(folder) => Some(folder.chunks.folder()),
         }
     }
 
     fn store(&self) -> &Shared {
         match self {
-            Self::Contiguous(file) => file.store(),
-            Self::Sparse(folder) => folder.store(),
+            Self::Contiguous(file) => &file.store,
+            Self::Sparse(folder) => &folder.index,
         }
     }
 
     /// Header, index and trailer, for reading.
     pub(super) fn source(&self) -> Source {
         let base = match self {
-            Self::Contiguous(file) => file.base(),
+            Self::Contiguous(file) => file.base,
             Self::Sparse(_) => 0,
         };
         Source::new(Arc::new(self.store().clone()), base)
@@ -132,8 +134,8 @@ impl Storage {
 
     pub(super) fn set_durability(&mut self, durability: Durability) {
         match self {
-            Self::Contiguous(file) => file.set_durability(durability),
-            Self::Sparse(folder) => folder.set_durability(durability),
+            Self::Contiguous(file) => file.durability = durability,
+            Self::Sparse(folder) => folder.chunks.set_durability(durability),
         }
     }
 }
@@ -142,15 +144,15 @@ impl Storage {
 impl Storage {
     pub(super) fn turn(&self) -> &Turn {
         match self {
-            Self::Contiguous(file) => file.turn(),
-            Self::Sparse(folder) => folder.turn(),
+            Self::Contiguous(file) => &file.turn,
+            Self::Sparse(folder) => &folder.turn,
         }
     }
 
     pub(super) fn turn_mut(&mut self) -> &mut Turn {
         match self {
-            Self::Contiguous(file) => file.turn_mut(),
-            Self::Sparse(folder) => folder.turn_mut(),
+            Self::Contiguous(file) => &mut file.turn,
+            Self::Sparse(folder) => &mut folder.turn,
         }
     }
 
@@ -158,7 +160,9 @@ impl Storage {
     pub(super) fn wait_for_lock(&self, path: Option<&Path>, options: &EditOptions) -> Result<Held> {
         let (locking, wait) = (options.open.locking, &options.lock);
         match (self, path) {
-            (Self::Sparse(folder), path) => Held::of_tree(folder.tree(), path, locking, wait),
+            (Self::Sparse(folder), path) => {
+                Held::of_tree(folder.chunks.tree(), path, locking, wait)
+            }
             (Self::Contiguous(_), Some(path)) => Held::of_file(path, locking, wait),
             (Self::Contiguous(_), None) => Ok(Held::default()),
         }
@@ -168,7 +172,7 @@ impl Storage {
     pub(super) fn prepare(&mut self, schunk: &SChunk) -> Result<()> {
         match self {
             Self::Contiguous(file) => file.sweep(),
-            Self::Sparse(folder) => folder.prepare(&schunk.offsets()?)?,
+            Self::Sparse(folder) => folder.chunks.prepare(&schunk.offsets()?)?,
         }
         Ok(())
     }
@@ -203,7 +207,7 @@ impl Storage {
     /// Which file it is, if it is one.
     fn id(&self) -> Option<FileId> {
         match self {
-            Self::Contiguous(file) => file.id(),
+            Self::Contiguous(file) => file.id,
             Self::Sparse(_) => None,
         }
     }
@@ -229,7 +233,7 @@ impl Storage {
                 })
             }
             Self::Sparse(folder) => {
-                let index = folder.folder().open_index()?;
+                let index = folder.chunks.folder().open_index()?;
                 let len = usize::try_from(index.available()?).unwrap_or(usize::MAX);
                 Ok(Look::Index(xxh3_128(&index.read_vec(0, len)?)))
             }

@@ -94,10 +94,12 @@ impl Items {
         let end = written.saturating_add(pending);
         let rest = if is_last { 0 } else { end.checked_rem(self.chunk_rows).unwrap_or_default() };
         let count = usize::try_from(pending.saturating_sub(rest)).unwrap_or(usize::MAX);
-        let nbytes = count.saturating_mul(self.rowsize);
-        let Some(part) = self.pending.get(..nbytes).filter(|part| !part.is_empty()) else {
+        if count == 0 {
             return Ok(());
-        };
+        }
+        let nbytes = count.saturating_mul(self.rowsize);
+        let missing = || Error::internal(&self.name, "fewer rows than were counted");
+        let part = self.pending.get(..nbytes).ok_or_else(missing)?;
         let written = self.writer.append_bytes(0, part);
         written.map_err(|source| Error::frame(&self.name, source))?;
         self.pending.drain(..nbytes);

@@ -106,7 +106,7 @@ fn compress<S: WriteAt, I: Input>(
     in_order(
         budget,
         || {
-            let mut buffers = spare.borrow_mut().pop().unwrap_or_default();
+            let mut buffers = spare.borrow_mut().pop().unwrap_or_else(Buffers::default);
             Ok(parts.next(&mut buffers.data, nbytes)?.then_some(Job { job: buffers, weight }))
         },
         || Encoder::new(cparams.clone().in_schunk()),

@@ -43,28 +43,8 @@ pub(crate) fn copy_live(
     let header_len = schunk.meta().header_len();
     let start = header_len.into();
     let mut to = Appender { to, start, at: start, waiting: Vec::new() };
-    let mut table = schunk.offsets()?;
-    let mut moved = HashMap::new();
-    for (nchunk, number) in (0..).zip(&mut table) {
-        if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
-            let new = match moved.get(number) {
-                Some(new) => {
-                    places.note_again(*number);
-                    *new
-                }
-                None => {
-                    let new = to.data_len()?;
-                    to.append(&bytes)?;
-                    if !matches!(seal, SealFrom::Nothing) {
-                        places.note(*number, new, &bytes);
-                    }
-                    new
-                }
-            };
-            moved.insert(*number, new);
-            *number = new;
-        }
-    }
+    let noted = (!matches!(seal, SealFrom::Nothing)).then_some(&mut places);
+    let table = to.append_chunks(schunk, noted)?;
     let mut header = schunk.header().clone();
     header.set_header_len(header_len);
     header.set_frame_type(FrameType::Contiguous);
@@ -124,6 +104,34 @@ impl Appender<'_> {
     /// Length of the data section so far (bytes).
     fn data_len(&self) -> Result<u64> {
         self.at.checked_sub(self.start).ok_or(Error::internal("a chunk lies within the header"))
+    }
+
+    /// Appends each stored chunk once, and gives the index of the copy. For a seal, `places` gets
+    /// them all.
+    fn append_chunks(
+        &mut self,
+        schunk: &SChunk,
+        mut places: Option<&mut Moved>,
+    ) -> Result<Vec<u64>> {
+        let (mut table, mut moved) = (schunk.offsets()?, HashMap::new());
+        for (nchunk, number) in (0..).zip(&mut table) {
+            let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? else { continue };
+            let new = match moved.get(number) {
+                Some(new) => {
+                    places.iter_mut().for_each(|places| places.note_again(*number));
+                    *new
+                }
+                None => {
+                    let new = self.data_len()?;
+                    self.append(&bytes)?;
+                    places.iter_mut().for_each(|places| places.note(*number, new, &bytes));
+                    new
+                }
+            };
+            moved.insert(*number, new);
+            *number = new;
+        }
+        Ok(table)
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<()> {

@@ -25,7 +25,7 @@ use crate::value::Value;
 /// Data of a chunk of a new embed store (bytes).
 const EMBED_CHUNKSIZE: usize = 8192;
 /// Bytes of embedded frames that are read at once.
-const COPY_NBYTES: u64 = 1 << 16;
+const COPY_NBYTES: usize = 1 << 16;
 
 const METADATA_LAYER: &str = "estore_metadata";
 const REGISTRY_LAYER: &str = "_object_registry";
@@ -259,11 +259,11 @@ fn copy_into(writer: &mut SChunkWriter, name: &str, source: &dyn ReadAt, key: &s
     let len = source.len().map_err(unread)?;
     let (mut at, mut buffer) = (0_u64, Vec::new());
     while at < len {
-        let count = len.saturating_sub(at).min(COPY_NBYTES);
-        buffer.resize(usize::try_from(count).unwrap_or(usize::MAX), 0);
+        let left = usize::try_from(len.saturating_sub(at));
+        buffer.resize(left.map_or(COPY_NBYTES, |left| left.min(COPY_NBYTES)), 0);
         source.read_exact_at(at, &mut buffer).map_err(unread)?;
         writer.append(&buffer).map_err(|source| Error::frame(name, source))?;
-        at = at.saturating_add(count);
+        at = at.saturating_add(buffer.len() as u64);
     }
     Ok(len)
 }

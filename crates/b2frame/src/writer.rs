@@ -340,8 +340,7 @@ impl Start {
     /// A frame like this, without its chunks.
     pub(crate) fn like(schunk: &SChunk, checksums: Option<Checksums>) -> Self {
         let (meta, vlmeta) = (schunk.meta().clone(), schunk.vlmeta().stored().clone());
-        let checksums = checksums.or_else(|| schunk.checksums());
-        let checksums = checksums.unwrap_or_else(Checksums::default);
+        let checksums = checksums.or_else(|| schunk.checksums()).unwrap_or(Checksums::Body);
         Self { header: schunk.header().without_chunks(), meta, vlmeta, checksums }
     }
 

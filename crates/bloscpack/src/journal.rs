@@ -29,6 +29,8 @@ const MAX_ENTRIES: u64 = 8;
 const COPY_NBYTES: usize = 1 << 16;
 
 const FOOTER_LEN: usize = size_of::<RawFooter>();
+/// Where in it the sum of the bytes before is, its last field (bytes).
+const CRC_AT: usize = FOOTER_LEN - size_of::<u32>();
 const ENTRY_LEN: u64 = size_of::<RawEntry>() as u64;
 
 /// Bytes of the file before the change, and where they are kept now.
@@ -237,7 +239,7 @@ fn read_entries(
 }
 
 fn crc_of(footer: &RawFooter) -> u32 {
-    crc32fast::hash(footer.as_bytes().split_at(FOOTER_LEN - size_of::<u32>()).0)
+    crc32fast::hash(footer.as_bytes().split_at(CRC_AT).0)
 }
 
 fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Result<u32> {

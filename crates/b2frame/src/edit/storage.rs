@@ -31,7 +31,6 @@ use crate::sparse::Folder;
 use crate::trailer;
 
 /// Where a frame is written.
-#[expect(clippy::large_enum_variant, reason = "there is one for each writer")]
 pub(super) enum Storage {
     /// To one file, or another store.
     Contiguous(FrameFile),

@@ -11,8 +11,8 @@ use blosc_io::{FileStore, MemStore, ReadAt, Sync, Windowed, WriteAt};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are kept together (bytes).
-const PAGE_NBYTES: usize = 1 << 16;
+/// Bytes that are kept together, as many as positions of 16 bits tell apart.
+const PAGE_NBYTES: usize = 1 << u16::BITS;
 /// Changed pages of a draft that stay in memory where there is a file for the others.
 const MAX_PAGES: usize = 8;
 
@@ -136,7 +136,8 @@ fn short_page() -> io::Error {
 
 /// The number of the page of a position, where that lies in it, and the bytes from there on.
 fn place_of(at: u64) -> (u64, usize, usize) {
-    let (npage, inner) = (at / PAGE_NBYTES as u64, (at % PAGE_NBYTES as u64) as usize);
+    let [low, high, ..] = at.to_le_bytes();
+    let (npage, inner) = (at >> u16::BITS, usize::from(u16::from_le_bytes([low, high])));
     (npage, inner, PAGE_NBYTES.saturating_sub(inner))
 }
 

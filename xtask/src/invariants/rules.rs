@@ -90,8 +90,8 @@ pub(super) fn feature_detection(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(others.flat_map(|source| uses_of(source, &WORDS)).collect())
 }
 
-/// Where bytes of files are put together: a value that is missing is an error there. An empty one in
-/// its place would be written and synced.
+/// Where bytes of files are put together: a value that is missing is an error there. An empty one
+/// in its place would be written and synced.
 const WRITERS: [&str; 16] = [
     "crates/b2frame/src/compress.rs",
     "crates/b2frame/src/edit",

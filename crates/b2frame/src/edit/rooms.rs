@@ -17,7 +17,7 @@ pub(super) enum Fit {
     Same(u64),
     /// To a room that nothing refers to.
     Free(Room),
-    /// To the end, with so many bytes of slack after it.
+    /// To the end, with slack after it (bytes).
     End { slack: usize },
 }
 

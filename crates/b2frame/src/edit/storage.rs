@@ -68,8 +68,8 @@ impl Storage {
         }
     }
 
-    /// The index refers to the chunk of this number no more. Gives the bytes that the frame loses by
-    /// it: in a contiguous one they stay, unused.
+    /// The index refers to the chunk of this number no more. Gives the bytes that the frame loses:
+    /// in a contiguous one they stay, unused.
     pub(super) fn forget(&mut self, number: u64) -> u64 {
         match self {
             Self::Contiguous(_) => 0,

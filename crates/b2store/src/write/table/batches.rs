@@ -57,7 +57,7 @@ impl Encoded {
         self.ends.extend(other.ends.iter().map(|end| start.saturating_add(*end)));
     }
 
-    /// The bytes of some cells, if there are so many.
+    /// The bytes of some cells, if all of them are there.
     fn cells(&self, cells: core::ops::Range<usize>) -> Option<&[u8]> {
         let end_of = |count: usize| match count.checked_sub(1) {
             Some(last) => self.ends.get(last).copied(),

@@ -518,6 +518,24 @@ mod tests {
     }
 
     #[test]
+    fn contradictions_are_errors_before_anything_is_written() {
+        use crate::metalayers::Section;
+
+        let header = FrameHeader::parse(&tiny()).unwrap();
+        let longer = Metalayers::build([(&b"name"[..], &[0; 99][..])], Section::HEADER).unwrap();
+        let changed = |change: fn(&mut FrameHeader) -> Result<()>| change(&mut header.clone());
+        let cases = [
+            ("metalayers of another length", header.encode_with(&longer).map(drop)),
+            ("no metalayers", header.encode_with(&Metalayers::default()).map(drop)),
+            ("a data section of 2^63 bytes", changed(|header| header.set_cbytes(1 << 63))),
+            ("a chunk larger than the frame", changed(|header| header.replace_nbytes(149, 0))),
+        ];
+        for (what, found) in cases {
+            assert!(matches!(found, Err(Error::Internal { .. })), "{what}: {found:?}");
+        }
+    }
+
+    #[test]
     fn fewer_slots_leave_the_rest_empty() {
         let mut bytes = tiny();
         bytes[0x46] = 5;

@@ -474,4 +474,19 @@ mod tests {
             assert_eq!(Offset::parse(3, top << 56), Err(what));
         }
     }
+
+    #[test]
+    fn an_index_that_is_no_table_is_not_changed() {
+        let mut index = Index::empty(Section::Files);
+        let push = |table: &mut Vec<u64>| {
+            table.push(3);
+            Ok(())
+        };
+        index.edit(push).unwrap();
+        assert_eq!((index.nchunks(), index.as_table()), (1, &[3][..]));
+        index.offsets = Offsets::Repeated(3);
+        let changed = index.edit(push);
+        assert!(matches!(changed, Err(Error::Internal { .. })), "{changed:?}");
+        assert_eq!(index.nchunks(), 1);
+    }
 }

@@ -2,7 +2,7 @@
 //! bounded memory.
 
 use core::cell::RefCell;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use std::io::{self, Read};
 
 use blosc_chunk::{CParams, Encoder, Threads, max_compressed_len};
@@ -106,7 +106,7 @@ fn compress<S: WriteAt, I: Input>(
     in_order(
         budget,
         || {
-            let mut buffers = spare.borrow_mut().pop().unwrap_or_default();
+            let mut buffers = spare.borrow_mut().pop().unwrap_or_else(Buffers::default);
             Ok(parts.next(&mut buffers.data, nbytes)?.then_some(Job { job: buffers, weight }))
         },
         || Encoder::new(cparams.clone().in_schunk()),
@@ -115,8 +115,9 @@ fn compress<S: WriteAt, I: Input>(
             (buffers, result)
         },
         |(buffers, result): (Buffers<I::Part>, blosc_chunk::error::Result<()>)| {
-            for chunk in buffers.chunks() {
-                writer.append_chunk(chunk)?;
+            for (chunk, nbytes) in buffers.chunks(chunksize) {
+                let chunk = chunk.ok_or(Error::internal("a chunk lies outside of its buffer"))?;
+                writer.append_encoded(chunk, nbytes)?;
                 progress(totals(writer, false));
             }
             let nchunk = writer.nchunks();
@@ -142,10 +143,10 @@ fn at_a_time(chunksize: usize, most: u64) -> usize {
 #[derive(Default)]
 struct Buffers<D> {
     data: D,
-    /// One behind the other.
+    /// One after the other.
     bytes: Vec<u8>,
-    /// The length of each.
-    lens: Vec<usize>,
+    /// Where each is.
+    ranges: Vec<Range<usize>>,
 }
 
 impl<D: Deref<Target = [u8]>> Buffers<D> {
@@ -157,29 +158,26 @@ impl<D: Deref<Target = [u8]>> Buffers<D> {
         chunksize: usize,
         cparams: &CParams,
     ) -> blosc_chunk::error::Result<()> {
-        let Self { data, bytes, lens } = self;
-        lens.clear();
+        let Self { data, bytes, ranges } = self;
+        ranges.clear();
         let mut at = 0_usize;
         for data in data.chunks(chunksize.max(1)) {
             let end = at.saturating_add(max_compressed_len(data.len()));
-            let room = resized(bytes, end).get_mut(at..).unwrap_or_default();
+            let (_, room) = resized(bytes, end).split_at_mut(at);
             let len = match encoder {
                 Ok(encoder) => encoder.encode_into(data, room)?,
                 Err(_) => Encoder::new(cparams.clone().in_schunk())?.encode_into(data, room)?,
             };
-            lens.push(len);
+            ranges.push(at..at.saturating_add(len));
             at = at.saturating_add(len);
         }
         Ok(())
     }
 
-    fn chunks(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = self.bytes.as_slice();
-        self.lens.iter().map(move |len| {
-            let (chunk, behind) = rest.split_at_checked(*len).unwrap_or_default();
-            rest = behind;
-            chunk
-        })
+    /// The chunks that were made, each with the length of its data (bytes).
+    fn chunks(&self, chunksize: usize) -> impl Iterator<Item = (Option<&[u8]>, usize)> {
+        let nbytes = self.data.chunks(chunksize.max(1)).map(<[u8]>::len);
+        self.ranges.iter().map(|range| self.bytes.get(range.clone())).zip(nbytes)
     }
 }
 

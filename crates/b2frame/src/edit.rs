@@ -6,9 +6,10 @@
 //!     edit/chunks.rs   chunks: where they may go, special values, the table of the index
 //!     edit/meta.rs     metalayers and vlmetalayers
 //!     edit/commit.rs   the order of writes that makes changes count, or none of them
-//!     edit/file.rs     where the bytes go: after a contiguous frame
-//!     edit/files.rs    or to files of their own, in a sparse one
-//!     edit/sealing.rs the seal of the frame, kept up change by change
+//!     edit/sealing.rs  the seal of the frame, kept up change by change
+//!     edit/storage.rs  where the bytes go, one of
+//!       edit/file.rs     after a contiguous frame (edit/rooms.rs: or over what nobody has seen)
+//!       edit/folder.rs   to files of their own, of a sparse one (edit/files.rs)
 //!     edit/turns.rs    locks, and what other writers did
 //! ```
 //!
@@ -20,10 +21,13 @@ mod chunks;
 mod commit;
 mod file;
 mod files;
+mod folder;
 mod items;
 mod meta;
+mod rooms;
 mod sealing;
 mod shared;
+mod storage;
 mod turns;
 
 use core::fmt;
@@ -41,13 +45,15 @@ use crate::legacy::FrameLayout;
 use crate::lock::{FrameLock, Held};
 use crate::params::{EditOptions, FrameParams};
 use crate::schunk::{Draft, FrameState, Parts, SChunk, open_settled};
-use crate::seal::{BodySum, Mark};
 use crate::source::Source;
 use crate::sparse::{Folder, INDEX_FILE, ReadOnly};
 use crate::writer::Start;
+pub(crate) use chunks::noted_run;
 use file::FrameFile;
-use files::ChunkFiles;
+use folder::FrameFolder;
+use sealing::KeptSeal;
 use shared::Shared;
+use storage::Storage;
 
 /// Changes a super-chunk.
 ///
@@ -78,32 +84,36 @@ use shared::Shared;
 pub struct SChunkWriter {
     /// The frame with all changes but `tail`.
     frame: Draft,
-    /// The frame; of a sparse one, its index.
-    file: FrameFile,
-    /// The chunks of a sparse frame.
-    files: Option<ChunkFiles>,
+    storage: Storage,
+    seal: KeptSeal,
+    changed: Changed,
+    compressor: Compressor,
+    /// Data after the last chunk that is not a chunk yet.
+    tail: Vec<u8>,
+    options: EditOptions,
+}
+
+/// Makes new chunks.
+struct Compressor {
     cparams: CParams,
     /// Made when it is needed first: a frame of an unknown codec can still be edited otherwise.
     encoder: Option<Encoder>,
-    /// Data after the last chunk that is not a chunk yet.
-    tail: Vec<u8>,
-    changed: Changed,
-    options: EditOptions,
-    /// The generation of the lock when the frame was last looked at.
-    generation: u64,
-    /// The sum of the chunks as they are in `frame`, if the frame has a seal.
-    seal: Option<BodySum>,
-    /// Whether `seal` belongs to this frame.
-    is_seal_known: bool,
-    /// What was committed of the seal.
-    mark: Mark,
-    /// From which length on chunks are counted to find unused bytes (bytes).
-    count_at: u64,
-    /// Whether leftovers of others were looked for.
-    is_swept: bool,
-    /// Held from the first change to the commit. The last field: what was not committed is removed
-    /// before the lock is.
-    held: Option<Held>,
+}
+
+impl Compressor {
+    fn new(cparams: CParams) -> Self {
+        Self { cparams, encoder: None }
+    }
+
+    /// Compresses the data of chunk `nchunk`.
+    fn encode(&mut self, nchunk: u64, data: &[u8]) -> Result<Vec<u8>> {
+        let made = match &mut self.encoder {
+            Some(encoder) => encoder.encode(data),
+            None => Encoder::new(self.cparams.clone().in_schunk())
+                .and_then(|encoder| self.encoder.insert(encoder).encode(data)),
+        };
+        made.map_err(|source| Error::Compress { nchunk, source })
+    }
 }
 
 /// What a commit has to write.
@@ -170,21 +180,16 @@ impl SChunkWriter {
     fn in_file(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
         let (store, held) = create_locked(path)?;
         let id = store.id();
-        let mut writer = Self::in_store(Box::new(store), start, cparams);
-        writer.file.set_file(id, whole_path(path, 0)?);
+        let mut file = new_file(Box::new(store), &start);
+        file.set_file(id, whole_path(path, 0)?);
+        file.turn.taken(held);
+        let mut writer = Self::of_new(Storage::Contiguous(file), start, cparams);
         writer.frame.change().set_path(path);
-        writer.held = Some(held);
         Ok(writer)
     }
 
-    fn in_store(store: Box<dyn WriteAt>, mut start: Start, cparams: CParams) -> Self {
-        start.header.set_frame_type(FrameType::Contiguous);
-        let options = EditOptions::default();
-        let file = FrameFile::new(store, start.header.header_len().into(), options.durability);
-        let seal = BodySum::new(start.checksums);
-        let state = FrameState::new(file.source(), None, Parts::unwritten(start));
-        let frame = Draft::new(state, options.open.clone());
-        Self { seal, is_seal_known: true, ..Self::over(frame, file, cparams, options) }
+    fn in_store(store: Box<dyn WriteAt>, start: Start, cparams: CParams) -> Self {
+        Self::of_new(Storage::Contiguous(new_file(store, &start)), start, cparams)
     }
 
     fn sparse(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
@@ -194,24 +199,25 @@ impl SChunkWriter {
         Ok(writer)
     }
 
-    pub(crate) fn sparse_in(folder: Folder, mut start: Start, cparams: CParams) -> Result<Self> {
-        start.header.set_frame_type(FrameType::Sparse);
+    pub(crate) fn sparse_in(folder: Folder, start: Start, cparams: CParams) -> Result<Self> {
+        let EditOptions { open, lock, durability, .. } = EditOptions::default();
+        let held = Held::of_tree(&*folder.tree, None, open.locking, &lock)?;
+        let mut folder = FrameFolder::new(folder, durability);
+        folder.chunks.prepare(&[])?;
+        folder.turn.taken(held);
+        Ok(Self::of_new(Storage::Sparse(folder), start, cparams))
+    }
+
+    fn of_new(storage: Storage, mut start: Start, cparams: CParams) -> Self {
         let options = EditOptions::default();
-        let durability = options.durability;
-        let held = Held::of_tree(&*folder.tree, None, options.open.locking, &options.lock)?;
-        let mut files = ChunkFiles::new(folder.clone(), durability);
-        files.prepare(&[])?;
-        // The store is a file once there is one.
-        let file = FrameFile::new(
-            Box::new(MemStore::default()),
-            start.header.header_len().into(),
-            durability,
-        );
-        let seal = BodySum::new(start.checksums);
-        let state = FrameState::new(file.source(), Some(folder), Parts::unwritten(start));
+        start.header.set_frame_type(match storage {
+            Storage::Contiguous(_) => FrameType::Contiguous,
+            Storage::Sparse(_) => FrameType::Sparse,
+        });
+        let seal = KeptSeal::new(start.checksums);
+        let state = FrameState::new(storage.source(), storage.folder(), Parts::unwritten(start));
         let frame = Draft::new(state, options.open.clone());
-        let writer = Self::over(frame, file, cparams, options);
-        Ok(Self { files: Some(files), held: Some(held), seal, is_seal_known: true, ..writer })
+        Self { seal, ..Self::over(frame, storage, cparams, options) }
     }
 
     /// A new frame in memory; get it from [`finish`](Self::finish) and [`SChunk::to_cframe`].
@@ -259,7 +265,8 @@ impl SChunkWriter {
         let lock = options.open.locking.shared(path, &options.lock)?;
         open_settled(path, || {
             let mut writer = Self::open_unlocked(path, options)?;
-            writer.generation = lock.as_ref().map_or(0, FrameLock::generation);
+            let generation = lock.as_ref().map_or(0, FrameLock::generation);
+            writer.storage.turn_mut().opened_at(generation);
             take(writer)
         })
     }
@@ -272,8 +279,10 @@ impl SChunkWriter {
         }
         let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
         let id = store.id();
-        let mut writer = Self::open_in(Box::new(store), options)?;
-        writer.file.set_file(id, whole_path(path, options.open.offset)?);
+        let (frame, mut file) = open_contiguous(Shared::new(Box::new(store)), options)?;
+        file.check_end()?;
+        file.set_file(id, whole_path(path, options.open.offset)?);
+        let mut writer = Self::opened(frame, Storage::Contiguous(file), options);
         writer.frame.change().set_path(path);
         Ok(writer)
     }
@@ -283,9 +292,9 @@ impl SChunkWriter {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_in(store: Box<dyn WriteAt>, options: &EditOptions) -> Result<Self> {
-        let writer = Self::open_shared(Shared::new(store), options)?;
-        writer.file.check_end()?;
-        Ok(writer)
+        let (frame, file) = open_contiguous(Shared::new(store), options)?;
+        file.check_end()?;
+        Ok(Self::opened(frame, Storage::Contiguous(file), options))
     }
 
     /// Opens a sparse frame whose files are in a tree.
@@ -301,43 +310,30 @@ impl SChunkWriter {
         let store = Shared::new(Box::new(ReadOnly(store)));
         let source = Source::new(Arc::new(store.clone()), 0);
         let frame = Draft::open(source, Some(folder.clone()), options.open.clone())?;
-        let cparams = new_cparams(frame.snapshot(), options);
-        let file = FrameFile::for_frame(store, 0, frame.header().frame_len(), options.durability);
-        let files = Some(ChunkFiles::new(folder, options.durability));
-        Ok(Self { files, ..Self::over(frame, file, cparams, options.clone()) })
+        let folder = FrameFolder::of_frame(store, folder, options.durability);
+        Ok(Self::opened(frame, Storage::Sparse(folder), options))
     }
 
-    /// Opens what was committed to a store.
+    /// Opens what was committed to a store, whatever follows it.
     fn open_shared(store: Shared, options: &EditOptions) -> Result<Self> {
-        let base = options.open.offset;
-        let source = Source::new(Arc::new(store.clone()), base);
-        let frame = Draft::open(source, None, options.open.clone())?;
-        if frame.layout() != FrameLayout::Current {
-            return Err(Param::OlderLayout { layout: frame.layout() }.into());
-        }
-        let cparams = new_cparams(frame.snapshot(), options);
-        let frame_len = frame.header().frame_len();
-        let file = FrameFile::for_frame(store, base, frame_len, options.durability);
-        Ok(Self::over(frame, file, cparams, options.clone()))
+        let (frame, file) = open_contiguous(store, options)?;
+        Ok(Self::opened(frame, Storage::Contiguous(file), options))
     }
 
-    fn over(frame: Draft, file: FrameFile, cparams: CParams, options: EditOptions) -> Self {
+    fn opened(frame: Draft, storage: Storage, options: &EditOptions) -> Self {
+        let cparams = new_cparams(frame.snapshot(), options);
+        Self::over(frame, storage, cparams, options.clone())
+    }
+
+    fn over(frame: Draft, storage: Storage, cparams: CParams, options: EditOptions) -> Self {
         Self {
             frame,
-            file,
-            files: None,
-            cparams,
-            encoder: None,
-            tail: vec![],
+            storage,
+            seal: KeptSeal::default(),
             changed: Changed::default(),
+            compressor: Compressor::new(cparams),
+            tail: vec![],
             options,
-            generation: 0,
-            seal: None,
-            is_seal_known: false,
-            mark: Mark::default(),
-            count_at: 0,
-            is_swept: false,
-            held: None,
         }
     }
 
@@ -374,22 +370,18 @@ impl SChunkWriter {
     /// How new chunks are compressed.
     #[must_use]
     pub fn cparams(&self) -> &CParams {
-        &self.cparams
+        &self.compressor.cparams
     }
 
     /// Compresses new chunks differently from now on. The typesize stays.
     pub fn set_cparams(&mut self, cparams: CParams) {
-        self.cparams = cparams.typesize(self.frame.typesize());
-        self.encoder = None;
+        self.compressor = Compressor::new(cparams.typesize(self.frame.typesize()));
     }
 
     /// What commits are to survive from now on. For a new frame that is a crash of the machine.
     pub fn set_durability(&mut self, durability: Durability) {
         self.options.durability = durability;
-        self.file.set_durability(durability);
-        if let Some(files) = &mut self.files {
-            files.set_durability(durability);
-        }
+        self.storage.set_durability(durability);
     }
 
     /// Commits, and gives the super-chunk for reading.
@@ -398,9 +390,8 @@ impl SChunkWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<SChunk> {
         self.commit()?;
-        let Self { mut frame, file, .. } = self;
-        let (store, base) = (file.store(), file.base());
-        drop(file);
+        let Self { mut frame, storage, .. } = self;
+        let (store, base) = storage.into_store();
         frame.change().replace_source(|| Source::new(store.into_store(), base));
         Ok(frame.finish())
     }
@@ -421,6 +412,23 @@ fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
         Some(cparams) => cparams.clone().typesize(schunk.typesize()),
         None => schunk.own_cparams(),
     }
+}
+
+/// A file for a frame that begins like this.
+fn new_file(store: Box<dyn WriteAt>, start: &Start) -> FrameFile {
+    FrameFile::new(store, start.header.header_len(), EditOptions::default().durability)
+}
+
+/// Opens the frame that is at a position of a store.
+fn open_contiguous(store: Shared, options: &EditOptions) -> Result<(Draft, FrameFile)> {
+    let base = options.open.offset;
+    let source = Source::new(Arc::new(store.clone()), base);
+    let frame = Draft::open(source, None, options.open.clone())?;
+    if frame.layout() != FrameLayout::Current {
+        return Err(Param::OlderLayout { layout: frame.layout() }.into());
+    }
+    let file = FrameFile::of_frame(store, base, frame.header(), options.durability);
+    Ok((frame, file))
 }
 
 /// Creates a file, or empties the one that is there, under its lock.

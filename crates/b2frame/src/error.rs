@@ -221,6 +221,13 @@ pub enum Error {
         /// What the chunk layer says.
         source: blosc_chunk::Error,
     },
+    /// Two facts that the writer keeps contradict each other, which is a fault of this crate. The
+    /// bytes that would show it were not written.
+    #[error("{what}: a fault of this program, which writes nothing then")]
+    Internal {
+        /// The contradiction.
+        what: &'static str,
+    },
     /// A parameter of the caller is invalid.
     #[error(transparent)]
     Param(#[from] Param),
@@ -482,6 +489,7 @@ impl Error {
             | Self::Input { .. }
             | Self::Lock { .. }
             | Self::Output { .. }
+            | Self::Internal { .. }
             | Self::ChunkFile { .. } => self.blame_io(),
             Self::Locked { .. } | Self::ChangedByOther | Self::Outdated { .. } => Blame::Busy,
             Self::NotAFrame { .. }
@@ -527,6 +535,12 @@ impl Error {
             }
             None => Self::Lock { path: path.to_path_buf(), source },
         }
+    }
+
+    /// Facts of the writer that contradict each other, found before they are written.
+    #[cold]
+    pub(crate) fn internal(what: &'static str) -> Self {
+        Self::Internal { what }
     }
 
     /// Something wrong at a position of a buffer.

@@ -9,10 +9,11 @@ mod change;
 use core::num::NonZeroU32;
 
 use blosc_chunk::ChunkHeader;
-use zerocopy::{FromBytes as _, IntoBytes as _};
+use zerocopy::FromBytes as _;
 
 use crate::error::{Corrupt, Error, Result};
 pub use crate::legacy::FrameLayout;
+use crate::metalayers::Metalayers;
 use crate::msgpack::{FALSE, FIXARRAY, FIXEXT16, FIXSTR, INT16, INT32, INT64, TRUE, UINT64};
 use crate::probe::Kind;
 use crate::raw::RawHeader;
@@ -168,9 +169,18 @@ impl FrameHeader {
     /// The 87 bytes of the fixed part.
     #[must_use]
     pub fn encode(&self) -> [u8; FIXED_LEN] {
-        let raw = RawHeader::from(self);
-        // A struct of exactly these bytes: the copy below cannot miss.
-        raw.as_bytes().first_chunk().copied().unwrap_or([0; FIXED_LEN])
+        zerocopy::transmute!(RawHeader::from(self))
+    }
+
+    /// The whole header, whose metalayers these are.
+    pub(crate) fn encode_with(&self, meta: &Metalayers) -> Result<Vec<u8>> {
+        let mut bytes = meta.bytes().to_vec();
+        if bytes.len() as u64 != u64::from(self.header_len) {
+            return Err(Error::internal("the metalayers do not fit the header"));
+        }
+        let fixed = bytes.first_chunk_mut::<FIXED_LEN>();
+        *fixed.ok_or(Error::internal("a header without its fixed part"))? = self.encode();
+        Ok(bytes)
     }
 
     /// Length of header and metalayers together (bytes).
@@ -505,6 +515,24 @@ mod tests {
         assert_eq!(header.filters(), [0, 0, 0, 0, 0, 1]);
         assert!(header.has_vlmeta() && !header.uses_dict());
         assert_eq!(header.encode(), tiny());
+    }
+
+    #[test]
+    fn contradictions_are_errors_before_anything_is_written() {
+        use crate::metalayers::Section;
+
+        let header = FrameHeader::parse(&tiny()).unwrap();
+        let longer = Metalayers::build([(&b"name"[..], &[0; 99][..])], Section::HEADER).unwrap();
+        let changed = |change: fn(&mut FrameHeader) -> Result<()>| change(&mut header.clone());
+        let cases = [
+            ("metalayers of another length", header.encode_with(&longer).map(drop)),
+            ("no metalayers", header.encode_with(&Metalayers::default()).map(drop)),
+            ("a data section of 2^63 bytes", changed(|header| header.set_cbytes(1 << 63))),
+            ("a chunk larger than the frame", changed(|header| header.replace_nbytes(149, 0))),
+        ];
+        for (what, found) in cases {
+            assert!(matches!(found, Err(Error::Internal { .. })), "{what}: {found:?}");
+        }
     }
 
     #[test]

@@ -274,11 +274,13 @@ impl Index {
     }
 
     /// Changes an index that is a table.
-    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut Vec<u64>)) {
-        if let Offsets::Table(table) = &mut self.offsets {
-            edit(table);
-            self.nchunks = table.len() as u64;
-        }
+    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut Vec<u64>) -> Result<()>) -> Result<()> {
+        let Offsets::Table(table) = &mut self.offsets else {
+            return Err(Error::internal("an index is changed that is no table"));
+        };
+        edit(table)?;
+        self.nchunks = table.len() as u64;
+        Ok(())
     }
 
     /// What stored chunks lie in now.
@@ -471,5 +473,20 @@ mod tests {
             let what = Corrupt::SpecialOffset { nchunk: 3, offset: top << 56 };
             assert_eq!(Offset::parse(3, top << 56), Err(what));
         }
+    }
+
+    #[test]
+    fn an_index_that_is_no_table_is_not_changed() {
+        let mut index = Index::empty(Section::Files);
+        let push = |table: &mut Vec<u64>| {
+            table.push(3);
+            Ok(())
+        };
+        index.edit(push).unwrap();
+        assert_eq!((index.nchunks(), index.as_table()), (1, &[3][..]));
+        index.offsets = Offsets::Repeated(3);
+        let changed = index.edit(push);
+        assert!(matches!(changed, Err(Error::Internal { .. })), "{changed:?}");
+        assert_eq!(index.nchunks(), 1);
     }
 }

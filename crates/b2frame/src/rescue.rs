@@ -538,7 +538,7 @@ impl<'a> Wreck<'a> {
     /// A frame with this metadata, whose index is empty.
     fn without_chunks(&self, mut start: Start) -> Result<Draft> {
         let section = self.source.available()?.saturating_sub(start.header.header_len().into());
-        start.header.set_cbytes(section);
+        start.header.set_cbytes(section)?;
         let parts = Parts { trailer_len: 0, ..Parts::unwritten(start) };
         let state = FrameState::new(self.source.clone(), self.folder.clone(), parts);
         Ok(Draft::new(state, self.options.clone()))

@@ -8,7 +8,7 @@ use blosc_io::{FileStore, Lock, LockWait, Sync, WriteAt};
 
 use crate::dest::replace_file;
 use crate::error::{Corrupt, Error, Result};
-use crate::header::{FIXED_LEN, FrameHeader, FrameType};
+use crate::header::{FrameHeader, FrameType};
 use crate::schunk::{ChunkBytes, SChunk};
 use crate::seal::{BodySum, Ending, Mark, Moved, SealFrom, Sealed};
 use crate::trailer;
@@ -41,32 +41,14 @@ pub(crate) fn copy_live(
 ) -> Result<Copied> {
     let mut places = Moved::default();
     let header_len = schunk.meta().header_len();
-    let mut to = Appender { to, at: header_len.into(), waiting: Vec::new() };
-    let mut table = schunk.offsets()?;
-    let mut moved = HashMap::new();
-    for (nchunk, number) in (0..).zip(&mut table) {
-        if let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? {
-            let new = match moved.get(number) {
-                Some(new) => {
-                    places.note_again(*number);
-                    *new
-                }
-                None => {
-                    let new = to.append(&bytes)?.saturating_sub(header_len.into());
-                    if !matches!(seal, SealFrom::Nothing) {
-                        places.note(*number, new, &bytes);
-                    }
-                    new
-                }
-            };
-            moved.insert(*number, new);
-            *number = new;
-        }
-    }
+    let start = header_len.into();
+    let mut to = Appender { to, start, at: start, waiting: Vec::new() };
+    let noted = (!matches!(seal, SealFrom::Nothing)).then_some(&mut places);
+    let table = to.append_chunks(schunk, noted)?;
     let mut header = schunk.header().clone();
     header.set_header_len(header_len);
     header.set_frame_type(FrameType::Contiguous);
-    header.set_cbytes(to.at.saturating_sub(header_len.into()));
+    header.set_cbytes(to.data_len()?)?;
     let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
     to.append(&index)?;
     // Of a seal that is dropped on purpose nothing stays.
@@ -89,9 +71,7 @@ pub(crate) fn copy_live(
     };
     let Sealed { trailer, mark } = ending.encode(&mut header, to.at, &index)?;
     to.append(&trailer)?;
-    let mut bytes = header.encode().to_vec();
-    bytes.extend_from_slice(schunk.meta().bytes().get(FIXED_LEN..).unwrap_or_default());
-    to.finish(&bytes)?;
+    to.finish(&header.encode_with(schunk.meta())?)?;
     let (index_len, trailer_len) = (index.len() as u64, trailer::len(&trailer));
     Ok(Copied { header, table, index_len, trailer_len, seal, mark })
 }
@@ -112,6 +92,8 @@ const TOGETHER_NBYTES: usize = 256 << 10;
 /// Writes at consecutive positions of a store.
 struct Appender<'a> {
     to: &'a mut dyn WriteAt,
+    /// Where the data section begins.
+    start: u64,
     /// Where the next bytes will be.
     at: u64,
     /// What comes before `at` and is not written yet.
@@ -119,8 +101,40 @@ struct Appender<'a> {
 }
 
 impl Appender<'_> {
-    /// Returns where the bytes are.
-    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+    /// Length of the data section so far (bytes).
+    fn data_len(&self) -> Result<u64> {
+        self.at.checked_sub(self.start).ok_or(Error::internal("a chunk lies within the header"))
+    }
+
+    /// Appends each stored chunk once, and gives the index of the copy. For a seal, `places` gets
+    /// them all.
+    fn append_chunks(
+        &mut self,
+        schunk: &SChunk,
+        mut places: Option<&mut Moved>,
+    ) -> Result<Vec<u64>> {
+        let (mut table, mut moved) = (schunk.offsets()?, HashMap::new());
+        for (nchunk, number) in (0..).zip(&mut table) {
+            let ChunkBytes::Stored(bytes) = schunk.chunk(nchunk)? else { continue };
+            let new = match moved.get(number) {
+                Some(new) => {
+                    places.iter_mut().for_each(|places| places.note_again(*number));
+                    *new
+                }
+                None => {
+                    let new = self.data_len()?;
+                    self.append(&bytes)?;
+                    places.iter_mut().for_each(|places| places.note(*number, new, &bytes));
+                    new
+                }
+            };
+            moved.insert(*number, new);
+            *number = new;
+        }
+        Ok(table)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let at = self.at;
         if self.waiting.len().saturating_add(bytes.len()) > TOGETHER_NBYTES {
             self.write_waiting()?;
@@ -131,7 +145,7 @@ impl Appender<'_> {
             write(self.to, at, bytes)?;
         }
         self.at = at.saturating_add(bytes.len() as u64);
-        Ok(at)
+        Ok(())
     }
 
     fn write_waiting(&mut self) -> Result<()> {

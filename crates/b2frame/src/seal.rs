@@ -20,7 +20,7 @@ use blosc_chunk::{CParams, Chunk, Level, Registries};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128_with_seed};
 
 use crate::error::{Error, Result};
-use crate::header::{FIXED_LEN, FrameHeader};
+use crate::header::FrameHeader;
 use crate::metalayers::{MAX_VLMETALAYERS_WRITTEN, Metalayers, Section};
 use crate::msgpack::{BIN32, FIXARRAY, UINT64};
 use crate::offsets::Offset;
@@ -93,7 +93,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    fn encode(&self) -> Vec<u8> {
+    fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![FIXARRAY | 4, VERSION];
         for number in [self.header, self.dead_nbytes] {
             bytes.push(UINT64);
@@ -101,9 +101,11 @@ impl Layer {
         }
         bytes.push(BIN32);
         let nbytes = self.chunks.len().saturating_mul(8);
-        bytes.extend(u32::try_from(nbytes).unwrap_or(u32::MAX).to_be_bytes());
+        let nbytes = u32::try_from(nbytes);
+        let nbytes = nbytes.map_err(|_| Error::internal("more sums than a layer can have"))?;
+        bytes.extend(nbytes.to_be_bytes());
         bytes.extend(self.chunks.iter().flat_map(|sum| sum.to_be_bytes()));
-        bytes
+        Ok(bytes)
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -151,7 +153,8 @@ pub(crate) fn header_sum(header: &[u8]) -> u64 {
 
 /// The lower half of a term, for the table.
 fn low_half(term: u128) -> u64 {
-    u64::try_from(term & u128::from(u64::MAX)).unwrap_or(0)
+    let [low, _]: [[u8; 8]; 2] = zerocopy::transmute!(term.to_le_bytes());
+    u64::from_le_bytes(low)
 }
 
 /// The sum of the chunks of a frame that is written.
@@ -223,17 +226,21 @@ impl BodySum {
     }
 
     /// Notes the bytes of a chunk that was written over the one of this entry.
-    pub(crate) fn replace(&mut self, number: u64, chunk: &[u8]) {
+    pub(crate) fn replace(&mut self, number: u64, chunk: &[u8]) -> Result<()> {
         self.remove(number);
         self.note_stored(number, chunk);
-        self.add(number);
+        self.add(number)
     }
 
-    /// Adds an entry of the index whose chunk was noted.
-    pub(crate) fn add(&mut self, number: u64) {
-        if let Some((term, nbytes)) = self.stored.get(&number).copied() {
-            self.add_term(number, term, nbytes);
+    /// Adds an entry of the index whose chunk was noted, unless it stands for itself.
+    pub(crate) fn add(&mut self, number: u64) -> Result<()> {
+        if !is_stored(number) {
+            return Ok(());
         }
+        let noted = self.stored.get(&number).copied();
+        let (term, nbytes) = noted.ok_or(Error::internal("a chunk without a sum"))?;
+        self.add_term(number, term, nbytes);
+        Ok(())
     }
 
     fn add_term(&mut self, number: u64, term: u128, nbytes: u64) {
@@ -281,6 +288,8 @@ impl BodySum {
         Self { sum, live_nbytes: moved.nbytes, table, stored: HashMap::new() }
     }
 
+    /// An entry for each chunk. It is 0 for runs, and where the seal that was there had none: a
+    /// reader then finds another sum.
     fn table_of(&self, numbers: &[u64]) -> Vec<u64> {
         let Some(table) = &self.table else { return vec![] };
         numbers.iter().map(|number| table.get(number).copied().unwrap_or(0)).collect()
@@ -412,23 +421,17 @@ impl Ending<'_> {
         ];
         let live = live.into_iter().fold(0, u64::saturating_add);
         layer.dead_nbytes = header.frame_len().saturating_sub(live);
-        let mut bytes = header.encode().to_vec();
-        bytes.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
-        layer.header = header_sum(&bytes);
+        layer.header = header_sum(&header.encode_with(self.meta)?);
         let (mut trailer, chunk) = build(&layer)?;
-        let mut mark = Mark { kind: FINGERPRINT_TYPE, layer: chunk, ..Mark::default() };
-        let end = trailer.len().saturating_sub(FINGERPRINT_LEN);
-        if let Some(kind) = trailer.get_mut(..end).and_then(<[u8]>::last_mut) {
-            *kind = FINGERPRINT_TYPE;
-        }
-        let at = start.saturating_sub(lead.len() as u64);
-        let at = at.saturating_sub(header.header_len().into());
-        let tail = tail_term(at, &[lead, trailer.get(..end).unwrap_or_default()]);
-        let sum = seal.sum.wrapping_add(tail);
-        mark.fingerprint = sum.to_be_bytes();
-        if let Some(fingerprint) = trailer.get_mut(end..) {
-            fingerprint.copy_from_slice(&mark.fingerprint);
-        }
+        let lead_len = u64::from(header.header_len()).saturating_add(lead.len() as u64);
+        let at = start.checked_sub(lead_len);
+        let at = at.ok_or(Error::internal("the index lies within the header"))?;
+        let no_room = || Error::internal("a trailer without a fingerprint");
+        let (head, end) = trailer.split_last_chunk_mut().ok_or_else(no_room)?;
+        *head.last_mut().ok_or_else(no_room)? = FINGERPRINT_TYPE;
+        let sum = seal.sum.wrapping_add(tail_term(at, &[lead, head]));
+        *end = sum.to_be_bytes();
+        let mark = Mark { kind: FINGERPRINT_TYPE, layer: chunk, fingerprint: *end };
         Ok(Sealed { trailer, mark })
     }
 
@@ -444,7 +447,7 @@ impl Ending<'_> {
             .typesize(1)
             .special_values(false)
             .registries(self.registries.clone());
-        blosc_chunk::compress(&layer.encode(), &params)
+        blosc_chunk::compress(&layer.encode()?, &params)
             .map_err(|source| Error::Compress { nchunk: 0, source })
     }
 }

@@ -13,13 +13,14 @@
 use std::path::Path;
 
 use blosc_chunk::{
-    CParams, CodecId, Encoder, Level, Pipeline, Registries, Special, SpecialKind, SplitMode,
+    CParams, ChunkHeader, CodecId, Encoder, Level, Pipeline, Registries, Special, SpecialKind,
+    SplitMode,
 };
 use blosc_io::{FileStore, MemStore, WriteAt};
 
-use crate::edit::create_locked;
+use crate::edit::{create_locked, noted_run};
 use crate::error::{Error, Param, Result};
-use crate::header::{ChunkSize, FIXED_LEN, FrameHeader, MAX_CHUNK};
+use crate::header::{ChunkSize, FrameHeader, MAX_CHUNK};
 use crate::lock::Held;
 use crate::metalayers::{Metalayers, Section};
 use crate::offsets::{MAX_NCHUNKS, Offset};
@@ -145,7 +146,26 @@ impl<S: WriteAt> FrameWriter<S> {
         let nchunk = self.nchunks();
         let chunk =
             self.encoder.encode(data).map_err(|source| Error::Compress { nchunk, source })?;
-        self.append_chunk(&chunk)
+        self.store_encoded(&chunk, data.len())
+    }
+
+    /// Appends a chunk of `nbytes` uncompressed bytes as an encoder of this writer's parameters
+    /// made it.
+    pub(crate) fn append_encoded(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
+        self.check_place(nbytes)?;
+        self.store_encoded(chunk, nbytes)
+    }
+
+    /// Stores what an encoder made, or notes the run that it is. Only its header is read.
+    fn store_encoded(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
+        let nchunk = self.nchunks();
+        let header = ChunkHeader::parse(chunk);
+        let header = header.map_err(|source| Error::Compress { nchunk, source })?;
+        match noted_run(&header) {
+            Some(kind) => self.append_run(kind, nbytes),
+            None if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
+            None => self.store(chunk, nbytes),
+        }
     }
 
     /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in
@@ -158,8 +178,8 @@ impl<S: WriteAt> FrameWriter<S> {
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
         let parsed = blosc_chunk::Chunk::parse(chunk).map_err(wrong)?;
         let header = parsed.header();
-        match header.special() {
-            Some(kind) if kind != SpecialKind::Value => self.append_special(kind, header.nbytes()),
+        match noted_run(header) {
+            Some(kind) => self.append_special(kind, header.nbytes()),
             _ if header.is_vl() => Err(Param::VlBlocks.into()),
             // C-Blosc2 decodes them in frames, but reads no part of them.
             _ if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
@@ -176,14 +196,17 @@ impl<S: WriteAt> FrameWriter<S> {
     /// As [`append`](Self::append); [`Param::NanTypesize`]; [`Param::SpecialKind`].
     pub fn append_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
         self.check_place(nbytes)?;
+        self.append_run(kind, nbytes)
+    }
+
+    fn append_run(&mut self, kind: SpecialKind, nbytes: usize) -> Result<()> {
         let typesize = self.cparams.typesize;
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
         }
         let offset = Offset::of_special(kind).ok_or(Param::SpecialKind)?;
         if nbytes.checked_rem(typesize) == Some(0) {
-            self.note(offset, nbytes);
-            return Ok(());
+            return self.note(offset, nbytes);
         }
         // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this one is stored as
         // data.
@@ -225,9 +248,7 @@ impl<S: WriteAt> FrameWriter<S> {
             at = start;
         }
         self.write(at, &trailer)?;
-        let mut header = self.header.encode().to_vec();
-        header.extend_from_slice(self.meta.bytes().get(FIXED_LEN..).unwrap_or_default());
-        self.write(0, &header)?;
+        self.write(0, &self.header.encode_with(&self.meta)?)?;
         Ok(self.store)
     }
 
@@ -255,14 +276,14 @@ impl<S: WriteAt> FrameWriter<S> {
         self.write(u64::from(self.header.header_len()).saturating_add(offset), chunk)?;
         self.header.add_cbytes(chunk.len() as u64);
         self.seal.iter_mut().for_each(|seal| seal.add_chunk(offset, chunk));
-        self.note(offset, nbytes);
-        Ok(())
+        self.note(offset, nbytes)
     }
 
-    fn note(&mut self, offset: u64, nbytes: usize) {
+    fn note(&mut self, offset: u64, nbytes: usize) -> Result<()> {
+        self.header.replace_nbytes(0, nbytes)?;
         self.offsets.push(offset);
-        self.header.replace_nbytes(0, nbytes);
         self.is_short = nbytes < self.chunksize;
+        Ok(())
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
@@ -319,7 +340,7 @@ impl Start {
     /// A frame like this, without its chunks.
     pub(crate) fn like(schunk: &SChunk, checksums: Option<Checksums>) -> Self {
         let (meta, vlmeta) = (schunk.meta().clone(), schunk.vlmeta().stored().clone());
-        let checksums = checksums.or_else(|| schunk.checksums()).unwrap_or_default();
+        let checksums = checksums.or_else(|| schunk.checksums()).unwrap_or(Checksums::Body);
         Self { header: schunk.header().without_chunks(), meta, vlmeta, checksums }
     }
 

@@ -490,3 +490,21 @@ fn a_part_of_a_chunk_with_a_sum_is_compared_before_it_is_handed_out() {
     let mut writer = SChunkWriter::open_with(&path, &fast()).unwrap();
     assert!(writer.write_bytes(start, &[1; 8]).is_err(), "the chunk would go into a new one");
 }
+
+#[test]
+fn runs_that_the_index_notes_become_chunks_under_a_seal_of_chunks() {
+    let frame = blosc_testdata::fixture::read("frames/variable-with-one-special.b2frame").unwrap();
+    let chunks = |schunk: &SChunk| -> Vec<Vec<u8>> {
+        (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n).unwrap()).collect()
+    };
+    let before = chunks(&SChunk::from_cframe(frame.clone()).unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.b2frame");
+    for checksums in BOTH {
+        std::fs::write(&path, &frame).unwrap();
+        seal(&path, checksums, &fast()).unwrap();
+        let sealed = SChunk::open(&path).unwrap();
+        assert_eq!(sealed.seal_state().unwrap(), SealState::Intact, "{checksums:?}");
+        assert_eq!(chunks(&sealed), before, "{checksums:?}");
+    }
+}

@@ -81,6 +81,15 @@ pub enum Error {
         /// Of what.
         unit: &'static str,
     },
+    /// Two facts that the writer keeps contradict each other, which is a fault of this crate. The
+    /// bytes that would show it were not written.
+    #[error("{name}: {what}: a fault of this program, which writes nothing then")]
+    Internal {
+        /// The key, column or file.
+        name: String,
+        /// The contradiction.
+        what: &'static str,
+    },
     /// Values do not go together in a record batch, or are too many for one.
     #[cfg(any(feature = "arrow", feature = "arrow-59"))]
     #[error("record batch")]
@@ -407,7 +416,7 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } | Self::Write { .. } => Blame::Io,
+            Self::Io { .. } | Self::Write { .. } | Self::Internal { .. } => Blame::Io,
             Self::Frame { source, .. } => source.blame(),
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,
@@ -423,6 +432,11 @@ impl Error {
 
     pub(crate) fn io(name: impl Into<String>, source: io::Error) -> Self {
         Self::Io { name: name.into(), source }
+    }
+
+    #[cold]
+    pub(crate) fn internal(name: impl Into<String>, what: &'static str) -> Self {
+        Self::Internal { name: name.into(), what }
     }
 
     pub(crate) fn frame(name: impl Into<String>, source: b2frame::Error) -> Self {

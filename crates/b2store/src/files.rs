@@ -31,6 +31,12 @@ impl fmt::Debug for Files {
     }
 }
 
+/// Whether no file is there, but perhaps a folder, a link that leads out, or nothing.
+fn is_nothing(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound};
+    matches!(error.kind(), InvalidInput | IsADirectory | NotADirectory | NotFound)
+}
+
 impl Files {
     pub(crate) fn of_zip(store: Arc<dyn ReadAt>, max_members: u64) -> Result<Self> {
         let members = zip::members(&store, max_members)?;
@@ -99,11 +105,19 @@ impl Files {
     }
 
     /// Whether there is such a file.
-    pub(crate) fn has(&self, path: &str) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// A storage that fails: whether the file is there is not known then.
+    pub(crate) fn has(&self, path: &str) -> Result<bool> {
         match self {
-            Self::None => false,
-            Self::Tree(tree) => tree.len_of(path).is_ok(),
-            Self::Zip { members, .. } => find(members, path).is_some(),
+            Self::None => Ok(false),
+            Self::Tree(tree) => match tree.len_of(path) {
+                Ok(_) => Ok(true),
+                Err(source) if is_nothing(&source) => Ok(false),
+                Err(source) => Err(Error::io(path, source)),
+            },
+            Self::Zip { members, .. } => Ok(find(members, path).is_some()),
         }
     }
 

@@ -18,6 +18,7 @@
 //! ([`Recipe`]), never resolved. Keys that lead outside, two places for a key, and members that
 //! share bytes are refused; numbers of files and keys have limits ([`OpenOptions`]), values a depth
 //! and a size ([`ValueLimits`]).
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]

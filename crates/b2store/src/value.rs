@@ -144,6 +144,13 @@ mod code {
     pub(super) const ARRAY: i8 = 46;
 }
 
+impl Value {
+    /// A number without a sign.
+    pub(crate) fn count(number: u64) -> Self {
+        i64::try_from(number).map_or(Self::UInt(number), Self::Int)
+    }
+}
+
 /// A value of JSON; an integer of more than 64 bits becomes text.
 impl From<&Json> for Value {
     fn from(json: &Json) -> Self {

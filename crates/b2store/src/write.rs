@@ -4,6 +4,7 @@
 //!   StoreWriter     keys, attributes, groups as they will be; nothing is written yet
 //!        |  commit
 //!   archive         the bytes of a zip archive, from where its members are
+//!   steps           the order of changes of a directory
 //!   place           one rename, or one for each file of a directory that is changed
 //! ```
 
@@ -13,6 +14,7 @@ mod commit;
 mod draft;
 mod edit;
 mod place;
+mod steps;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -292,7 +294,7 @@ impl StoreWriter {
         }
         for path in base.files().paths(base.options().max_files)? {
             // Links are in the list, and lead nowhere in another place.
-            let is_kept = !self.is_new || !is_scrap(&path) && base.files().has(&path);
+            let is_kept = !self.is_new || !is_scrap(&path) && base.files().has(&path)?;
             if path != EMBED_PATH && is_kept {
                 self.files.insert(path, None);
             }
@@ -695,15 +697,14 @@ fn suffix_of(schunk: &SChunk) -> &'static str {
 pub(crate) fn new_frame(
     params: &b2frame::FrameParams,
     name: &str,
-    edit: impl FnOnce(&mut b2frame::SChunkWriter) -> b2frame::Result<()>,
+    edit: impl FnOnce(&mut b2frame::SChunkWriter) -> Result<()>,
 ) -> Result<Arc<dyn ReadAt>> {
+    let wrong = |source| Error::frame(name, source);
     let draft = Draft::empty();
-    let made = || {
-        let mut writer = b2frame::SChunkWriter::create_in(Box::new(draft.clone()), params)?;
-        edit(&mut writer)?;
-        writer.commit()?;
-        writer.finish()
-    };
-    let len = made().map_err(|source| Error::frame(name, source))?.frame_len();
+    let store = Box::new(draft.clone());
+    let mut writer = b2frame::SChunkWriter::create_in(store, params).map_err(wrong)?;
+    edit(&mut writer)?;
+    writer.commit().map_err(wrong)?;
+    let len = writer.finish().map_err(wrong)?.frame_len();
     draft.into_frame(len, name)
 }

@@ -17,7 +17,7 @@ use blosc_filters::FilterId;
 use crate::blocksize::splits_in_blosc1;
 use crate::chunk::Chunk;
 use crate::chunk::block::StreamKind;
-use crate::error::{Error, Param, Result};
+use crate::error::{Corrupt, Error, Param, Result};
 use crate::flags::{Blosc2Flags, Flags};
 use crate::header::{ChunkHeader, Kind, MAX_BLOCKSIZE_2, field};
 use crate::params::{CParams, Dict, Target};
@@ -226,8 +226,8 @@ fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
         let start = chunk.layout().block_start(chunk.bytes(), nblock)?;
         bytes.extend_from_slice(&field(start - old_len + new_len).to_le_bytes());
     }
-    bytes.extend_from_slice(
-        chunk.bytes().get(old_len + 4 * chunk.nblocks()..end).unwrap_or_default(),
-    );
+    let body = chunk.bytes().get(old_len + 4 * chunk.nblocks()..end);
+    let truncated = || Corrupt::Truncated { cbytes: end, len: chunk.bytes().len() };
+    bytes.extend_from_slice(body.ok_or_else(|| Error::corrupt(0xc, truncated()))?);
     Ok(bytes)
 }

@@ -353,24 +353,6 @@ impl<D: Disk> Subject<D> {
         if self.operation.container == "blp" { 1 } else { SECTOR }
     }
 
-    /// Whether nothing can be done without what is read. Others go on without the sum of a chunk
-    /// that they replace and cannot read.
-    fn needs_all_it_reads(&self) -> bool {
-        match self.operation.container {
-            "blp" | "carray" | "ctable" | "b2z" | "b2d" | "b2e" => true,
-            "frame" | "sparse-frame" => matches!(
-                self.operation.name,
-                "insert"
-                    | "reorder"
-                    | "metalayer of equal length"
-                    | "longer metalayer"
-                    | "vlmetalayer"
-                    | "no vlmetalayer"
-            ),
-            _ => false,
-        }
-    }
-
     fn go_on(&self, disk: &D, found: &Content) -> Result<()> {
         let (_, after) = disk.record(self.operation.next)?;
         let expected = [found.data.as_slice(), self.operation.more].concat();
@@ -470,7 +452,7 @@ impl<D: Disk> Crash for Subject<D> {
         (1..=self.calls.len()).for_each(|stop| self.lose_last(stop, tally));
         tally.place = "killed at the end".to_owned();
         self.check(&disk, true, tally);
-        for fault in FAULTS.into_iter().filter(|fault| !fault.reads || self.needs_all_it_reads()) {
+        for fault in FAULTS {
             self.check_failures(fault, tally);
         }
     }

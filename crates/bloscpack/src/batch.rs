@@ -64,7 +64,7 @@ impl<T: Send> Batch<T> {
 
     /// The slots that hold a chunk.
     pub(crate) fn filled(&mut self) -> &mut [T] {
-        self.slots.get_mut(..self.nfilled).unwrap_or_default()
+        self.slots.split_at_mut(self.nfilled).0
     }
 
     /// Empties the slots. They keep the buffers, unless `is_kept` says that these are too large.

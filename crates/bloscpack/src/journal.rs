@@ -29,6 +29,8 @@ const MAX_ENTRIES: u64 = 8;
 const COPY_NBYTES: usize = 1 << 16;
 
 const FOOTER_LEN: usize = size_of::<RawFooter>();
+/// Where in it the sum of the bytes before is, its last field (bytes).
+const CRC_AT: usize = FOOTER_LEN - size_of::<u32>();
 const ENTRY_LEN: u64 = size_of::<RawEntry>() as u64;
 
 /// Bytes of the file before the change, and where they are kept now.
@@ -162,7 +164,7 @@ impl<S: ReadAt> ReadAt for Before<S> {
         let Some(journal) = &self.journal else { return self.store.read_at(at, buf) };
         let (from, len) = journal.locate(at);
         let len = usize::try_from(len).unwrap_or(usize::MAX).min(buf.len());
-        self.store.read_at(from, buf.get_mut(..len).unwrap_or_default())
+        self.store.read_at(from, buf.split_at_mut(len).0)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
@@ -237,16 +239,17 @@ fn read_entries(
 }
 
 fn crc_of(footer: &RawFooter) -> u32 {
-    crc32fast::hash(footer.as_bytes().get(..FOOTER_LEN.saturating_sub(4)).unwrap_or_default())
+    crc32fast::hash(footer.as_bytes().split_at(CRC_AT).0)
 }
 
 fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     let mut buf = vec![0; COPY_NBYTES];
     for (at, len) in pieces(start, end.saturating_sub(start)) {
-        let piece = buf.get_mut(..len).unwrap_or_default();
-        store.read_exact_at(at, piece)?;
-        hasher.update(piece);
+        // Only the last piece is shorter.
+        buf.truncate(len);
+        store.read_exact_at(at, &mut buf)?;
+        hasher.update(&buf);
     }
     Ok(hasher.finalize())
 }
@@ -255,9 +258,10 @@ fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Res
 fn copy(store: &mut (impl WriteAt + ?Sized), from: u64, to: u64, len: u64) -> io::Result<()> {
     let mut buf = vec![0; COPY_NBYTES];
     for (at, len) in pieces(0, len) {
-        let piece = buf.get_mut(..len).unwrap_or_default();
-        store.read_exact_at(from.saturating_add(at), piece)?;
-        store.write_at(to.saturating_add(at), piece)?;
+        // Only the last piece is shorter.
+        buf.truncate(len);
+        store.read_exact_at(from.saturating_add(at), &mut buf)?;
+        store.write_at(to.saturating_add(at), &buf)?;
     }
     Ok(())
 }

@@ -90,6 +90,34 @@ pub(super) fn feature_detection(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(others.flat_map(|source| uses_of(source, &WORDS)).collect())
 }
 
+/// Where bytes of files are put together: a value that is missing is an error there. An empty one
+/// in its place would be written and synced.
+const WRITERS: [&str; 16] = [
+    "crates/b2frame/src/compress.rs",
+    "crates/b2frame/src/edit",
+    "crates/b2frame/src/header/change.rs",
+    "crates/b2frame/src/nd/patch.rs",
+    "crates/b2frame/src/rewrite.rs",
+    "crates/b2frame/src/seal.rs",
+    "crates/b2frame/src/writer.rs",
+    "crates/b2store/src/value/encode.rs",
+    "crates/b2store/src/write",
+    "crates/blosc-chunk/src/encode",
+    "crates/blosc-chunk/src/transcode",
+    "crates/bloscpack/src/append",
+    "crates/bloscpack/src/batch.rs",
+    "crates/bloscpack/src/change.rs",
+    "crates/bloscpack/src/journal.rs",
+    "crates/bloscpack/src/writer",
+];
+
+pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
+    let writers = sources.iter().filter(|source| {
+        source.is_product() && WRITERS.iter().any(|place| source.path.starts_with(place))
+    });
+    Ok(writers.flat_map(|source| uses_of(source, &["unwrap_or_default"])).collect())
+}
+
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
@@ -263,6 +291,24 @@ mod tests {
         ];
         let found = feature_detection(&sources).unwrap();
         assert_eq!(found, ["crates/blosc-codecs/src/lz/compare.rs:1: is_x86_feature_detected"]);
+    }
+
+    #[test]
+    fn neutral_values_are_found_where_bytes_are_written() {
+        let text = "fn f() { x.get(1..).unwrap_or_default() }\n";
+        let sources = [
+            source("crates/b2frame/src/edit/commit.rs", text),
+            source("crates/b2frame/src/schunk/read.rs", text),
+            source("crates/b2store/src/write.rs", text),
+        ];
+        let found = no_neutral_values(&sources).unwrap();
+        assert_eq!(
+            found,
+            [
+                "crates/b2frame/src/edit/commit.rs:1: unwrap_or_default",
+                "crates/b2store/src/write.rs:1: unwrap_or_default"
+            ]
+        );
     }
 
     #[test]

@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use blosc_chunk::{
-    Chunk, Encoder, Kind, Special, SpecialKind, Target, internal::fill_special, special_chunk,
+    Chunk, ChunkHeader, Encoder, Special, SpecialKind, Target, internal::fill_special,
+    special_chunk,
 };
 
 use super::SChunkWriter;
-use super::file::FrameFile;
-use super::files::ChunkFiles;
+use super::storage::Storage;
 use crate::error::{Error, Param, Result};
 use crate::header::{ChunkSize, MAX_CHUNK};
 use crate::offsets::{MAX_NCHUNKS, Offset};
-use crate::schunk::{ChunkBytes, Draft, FrameState, Location, SChunk};
+use crate::schunk::{ChunkBytes, FrameState, Location, SChunk};
 use crate::seal::BodySum;
 
 /// A chunk that is in storage, or stands for itself in the index, and has no place yet.
@@ -33,51 +33,9 @@ pub(super) enum Place {
     InsteadOf(u64),
 }
 
-/// Where the bytes of new chunks go.
-struct Storage<'a> {
-    file: &'a mut FrameFile,
-    files: Option<&'a mut ChunkFiles>,
-    header_len: u64,
-}
-
-impl<'a> Storage<'a> {
-    fn new(file: &'a mut FrameFile, files: &'a mut Option<ChunkFiles>, frame: &Draft) -> Self {
-        Self { file, files: files.as_mut(), header_len: frame.header().header_len().into() }
-    }
-
-    /// Writes a chunk to where no reader looks yet, and gives the number for the index.
-    fn store_chunk(&mut self, chunk: &[u8]) -> Result<u64> {
-        match &mut self.files {
-            Some(files) => Ok(files.create(chunk)?.into()),
-            None => Ok(self.file.append(chunk)?.saturating_sub(self.header_len)),
-        }
-    }
-
-    /// As [`store_chunk`](Self::store_chunk), for a chunk that takes the place of one at `old`.
-    fn store_instead(
-        &mut self,
-        old: Offset,
-        chunk: &[u8],
-        seal: &mut Option<BodySum>,
-    ) -> Result<u64> {
-        let old = match old {
-            Offset::Stored(number) => Some(number),
-            _ => None,
-        };
-        let number = match self.files {
-            Some(_) => self.store_chunk(chunk)?,
-            None => {
-                let at = old.map(|number| number.saturating_add(self.header_len));
-                self.file.write_instead(at, chunk)?.saturating_sub(self.header_len)
-            }
-        };
-        match seal {
-            Some(seal) if Some(number) == old => seal.replace(number, chunk),
-            Some(seal) => seal.note_stored(number, chunk),
-            None => {}
-        }
-        Ok(number)
-    }
+/// The run that the index can note in place of a chunk with this header.
+pub(crate) fn noted_run(header: &ChunkHeader) -> Option<SpecialKind> {
+    header.special().filter(|kind| *kind != SpecialKind::Value)
 }
 
 impl SChunkWriter {
@@ -179,9 +137,8 @@ impl SChunkWriter {
         self.begin()?;
         self.load_index()?;
         let nbytes = self.frame.chunk_nbytes(nchunk)?;
-        self.forget(nchunk);
-        self.change_chunks().remove_chunk(nchunk, nbytes);
-        Ok(())
+        self.forget(nchunk)?;
+        self.change_chunks().remove_chunk(nchunk, nbytes)
     }
 
     /// Puts the chunks into another order: the new chunk `i` is the old `order[i]`.
@@ -193,7 +150,7 @@ impl SChunkWriter {
         self.begin()?;
         self.check_order(order)?;
         self.load_index()?;
-        let moved = order.iter().filter_map(|old| self.number(*old)).collect();
+        let moved = order.iter().map(|old| self.number(*old)).collect::<Result<_>>()?;
         self.change_chunks().set_table(moved);
         Ok(())
     }
@@ -205,14 +162,19 @@ impl SChunkWriter {
         self.load_index()?;
         let zeros = Offset::of_special(SpecialKind::Zeros).ok_or(Param::SpecialKind)?;
         let kept: HashSet<u64> = chunks.iter().flatten().copied().collect();
-        if self.seal.is_some() || self.files.is_some() {
+        if self.seal.is_kept() || self.storage.is_sparse() {
             let dropped = (0..self.frame.nchunks()).filter(|nchunk| !kept.contains(nchunk));
-            dropped.for_each(|nchunk| self.forget(nchunk));
+            dropped.collect::<Vec<_>>().into_iter().try_for_each(|nchunk| self.forget(nchunk))?;
         }
-        let number = |chunk: &Option<u64>| chunk.and_then(|old| self.number(old)).unwrap_or(zeros);
-        let table = chunks.iter().map(number).collect();
-        let size = self.frame.header().chunksize().fixed().unwrap_or(0);
-        self.change_chunks().set_chunks(table, (chunks.len() as u64).saturating_mul(size.into()));
+        let number = |chunk: &Option<u64>| chunk.map_or(Ok(zeros), |old| self.number(old));
+        let table = chunks.iter().map(number).collect::<Result<_>>()?;
+        let nchunks = chunks.len() as u64;
+        let nbytes = match self.frame.header().chunksize().fixed() {
+            Some(size) => nchunks.checked_mul(size.into()),
+            None => (nchunks == 0).then_some(0),
+        };
+        let nbytes = nbytes.ok_or(Error::internal("chunks of no size in an array"))?;
+        self.change_chunks().set_chunks(table, nbytes);
         Ok(())
     }
 
@@ -238,8 +200,9 @@ impl SChunkWriter {
     }
 
     /// The number of a chunk in the index, which was loaded.
-    fn number(&self, nchunk: u64) -> Option<u64> {
-        self.table().get(usize::try_from(nchunk).ok()?).copied()
+    fn number(&self, nchunk: u64) -> Result<u64> {
+        let number = usize::try_from(nchunk).ok().and_then(|at| self.table().get(at));
+        number.copied().ok_or(Error::internal("the index has no such chunk"))
     }
 
     /// The state, for a change of the chunks.
@@ -253,8 +216,7 @@ impl SChunkWriter {
         if self.frame.header().flags().vl_blocks() {
             return Err(Param::VlBlocks.into());
         }
-        let nchunk = self.frame.nchunks();
-        self.encoder()?.encode(data).map_err(|source| Error::Compress { nchunk, source })
+        self.compressor.encode(self.frame.nchunks(), data)
     }
 
     /// Compresses blocks to a chunk, of a kind that is younger than the others.
@@ -265,19 +227,10 @@ impl SChunkWriter {
         }
         let nchunk = self.frame.nchunks();
         let failed = |source| Error::Compress { nchunk, source };
-        let cparams = self.cparams.clone().target(Target::Blosc3_0);
+        let cparams = self.cparams().clone().target(Target::Blosc3_0);
         Encoder::new(cparams.in_schunk())
             .and_then(|mut encoder| encoder.encode_vl(blocks))
             .map_err(failed)
-    }
-
-    fn encoder(&mut self) -> Result<&mut Encoder> {
-        if self.encoder.is_none() {
-            let nchunk = self.frame.nchunks();
-            let made = Encoder::new(self.cparams.clone().in_schunk());
-            self.encoder = Some(made.map_err(|source| Error::Compress { nchunk, source })?);
-        }
-        self.encoder.as_mut().ok_or_else(|| Param::EmptyChunk.into())
     }
 
     /// Stores a chunk and gives it its place.
@@ -286,19 +239,37 @@ impl SChunkWriter {
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
         let parsed = Chunk::parse(chunk).map_err(wrong)?;
         let header = parsed.header();
-        match header.special() {
-            Some(kind) if kind != SpecialKind::Value => {
-                return self.place_special(place, kind, header.nbytes());
-            }
-            _ if !header.is_extended() => return Err(Param::Blosc1Chunk.into()),
-            special => self.check_kind(header.kind() == Kind::Vl, special.is_some())?,
+        if let Some(kind) = noted_run(header) {
+            return self.place_special(place, kind, header.nbytes());
         }
+        if !header.is_extended() {
+            return Err(Param::Blosc1Chunk.into());
+        }
+        self.check_kind(header.is_vl(), header.special().is_some())?;
         self.check_size(place, header.nbytes())?;
-        let offset = self.store(parsed.bytes())?;
-        self.put_in_place(place, Ready { offset, nbytes: header.nbytes() })
+        self.store_in_place(place, parsed.bytes(), header.nbytes())
     }
 
-    /// Notes a run, or stores it where it cannot be noted, and gives it its place.
+    /// Compresses data and gives the chunk its place.
+    pub(super) fn place_data(&mut self, place: Place, data: &[u8]) -> Result<()> {
+        self.check_size(place, data.len())?;
+        let chunk = self.encode(data)?;
+        let nchunk = self.frame.nchunks();
+        let header = ChunkHeader::parse(&chunk);
+        let header = header.map_err(|source| Error::Compress { nchunk, source })?;
+        match noted_run(&header) {
+            Some(kind) => self.place_run(place, kind, data.len()),
+            None if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
+            None => self.store_in_place(place, &chunk, data.len()),
+        }
+    }
+
+    fn store_in_place(&mut self, place: Place, chunk: &[u8], nbytes: usize) -> Result<()> {
+        let offset = self.store(chunk)?;
+        self.put_in_place(place, Ready { offset, nbytes })
+    }
+
+    /// Gives a run of a size that fits its place.
     pub(super) fn place_special(
         &mut self,
         place: Place,
@@ -306,6 +277,11 @@ impl SChunkWriter {
         nbytes: usize,
     ) -> Result<()> {
         self.check_size(place, nbytes)?;
+        self.place_run(place, kind, nbytes)
+    }
+
+    /// Notes a run, or stores it where it cannot be noted, and gives it its place.
+    fn place_run(&mut self, place: Place, kind: SpecialKind, nbytes: usize) -> Result<()> {
         let typesize = self.frame.typesize();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
             return Err(Param::NanTypesize { typesize: typesize as u64 }.into());
@@ -329,7 +305,7 @@ impl SChunkWriter {
         if kind == SpecialKind::Nans {
             fill_special(Special::Nans, typesize, &mut data).map_err(failed)?;
         }
-        let cparams = self.cparams.clone().special_values(false);
+        let cparams = self.cparams().clone().special_values(false);
         let chunk = if is_whole {
             special_chunk(Special::Value(&data), nbytes, &cparams)
         } else {
@@ -341,22 +317,16 @@ impl SChunkWriter {
 
     /// Writes a chunk's bytes to where no reader looks yet, and gives the number for the index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
-        let number =
-            Storage::new(&mut self.file, &mut self.files, &self.frame).store_chunk(chunk)?;
-        self.note_stored(number, chunk);
-        self.count_stored(chunk.len());
+        let number = self.storage.place(chunk)?;
+        self.seal.note_stored(number, chunk);
+        self.count_stored(chunk.len())?;
         Ok(number)
     }
 
     /// Adds `cbytes` bytes of chunks that were written.
-    fn count_stored(&mut self, cbytes: usize) {
-        if self.files.is_some() {
-            self.change_chunks().add_file(cbytes as u64);
-        } else {
-            let header_len = self.frame.header().header_len().into();
-            let cbytes = self.file.end().saturating_sub(header_len);
-            self.change_chunks().set_cbytes(cbytes);
-        }
+    fn count_stored(&mut self, cbytes: usize) -> Result<()> {
+        self.changed.chunks = true;
+        self.storage.count(self.frame.change(), cbytes)
     }
 
     /// Puts new chunks in the place of old ones, while those are read, by threads if need be:
@@ -374,28 +344,35 @@ impl SChunkWriter {
     ) -> Result<()> {
         self.begin()?;
         let (mut stored, mut cbytes) = (vec![], 0_usize);
-        let mut storage = Storage::new(&mut self.file, &mut self.files, &self.frame);
-        let (seal, schunk) = (&mut self.seal, self.frame.snapshot());
-        let old_sums = seal.as_ref().and_then(BodySum::table).cloned();
+        let Self { storage, seal, frame, .. } = &mut *self;
+        let schunk = frame.snapshot();
+        let old_sums = seal.sum().and_then(BodySum::table).cloned();
         let made = make(schunk, old_sums.as_ref(), &mut |nchunk, chunk| {
             let Some(chunk) = chunk else {
                 stored.push((nchunk, Err(SpecialKind::Zeros)));
                 return Ok(());
             };
-            let parsed =
-                Chunk::parse(chunk).map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
-            let (special, nbytes) = (parsed.header().special(), parsed.header().nbytes());
-            if let Some(kind) = special.filter(|kind| *kind != SpecialKind::Value) {
+            let header = ChunkHeader::parse(chunk).map_err(|source| Error::Chunk {
+                nchunk,
+                at: 0,
+                source,
+            })?;
+            if let Some(kind) = noted_run(&header) {
                 stored.push((nchunk, Err(kind)));
                 return Ok(());
             }
-            let offset = storage.store_instead(schunk.offset_of(nchunk)?, chunk, seal)?;
-            stored.push((nchunk, Ok(Ready { offset, nbytes })));
+            let old = match schunk.offset_of(nchunk)? {
+                Offset::Stored(number) => Some(number),
+                Offset::Special(_) => None,
+            };
+            let offset = storage.place_instead(old, chunk)?;
+            seal.note_instead(old, offset, chunk)?;
+            stored.push((nchunk, Ok(Ready { offset, nbytes: header.nbytes() })));
             cbytes = cbytes.saturating_add(chunk.len());
             Ok(())
         });
         if cbytes > 0 {
-            self.count_stored(cbytes);
+            self.count_stored(cbytes)?;
         }
         let placed = stored.into_iter().try_for_each(|(nchunk, what)| {
             let place = Place::InsteadOf(nchunk);
@@ -407,7 +384,9 @@ impl SChunkWriter {
                 Err(kind) => self.place_special(place, kind, self.frame.chunk_nbytes(nchunk)?),
             }
         });
-        self.file.leave_outgrown(placed.is_ok());
+        if let Storage::Contiguous(file) = &mut self.storage {
+            file.leave_outgrown(placed.is_ok());
+        }
         placed.and(made)
     }
 
@@ -416,35 +395,34 @@ impl SChunkWriter {
         self.load_index()?;
         match place {
             Place::Before(nchunk) => {
-                self.seal_entry(ready.offset);
-                self.change_chunks().insert_chunk(nchunk, ready.offset, ready.nbytes);
+                self.seal.add(ready.offset)?;
+                self.change_chunks().insert_chunk(nchunk, ready.offset, ready.nbytes)
             }
             Place::InsteadOf(nchunk) => {
                 let old = self.frame.chunk_nbytes(nchunk)?;
-                self.forget(nchunk);
-                self.seal_entry(ready.offset);
-                self.change_chunks().replace_chunk(nchunk, ready.offset, old, ready.nbytes);
+                self.forget(nchunk)?;
+                self.seal.add(ready.offset)?;
+                self.change_chunks().replace_chunk(nchunk, ready.offset, old, ready.nbytes)
             }
+        }
+    }
+
+    /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
+    fn forget(&mut self, nchunk: u64) -> Result<()> {
+        let number = self.number(nchunk)?;
+        self.seal.remove(&mut self.frame, nchunk, number)?;
+        let freed = self.storage.forget(number);
+        if freed > 0 {
+            self.frame.change().subtract_file(freed);
         }
         Ok(())
     }
 
-    /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
-    fn forget(&mut self, nchunk: u64) {
-        let number = self.number(nchunk);
-        number.into_iter().for_each(|number| self.unseal_entry(nchunk, number));
-        let id = number.and_then(|number| u32::try_from(number).ok());
-        if let (Some(files), Some(id)) = (&mut self.files, id) {
-            let len = files.forget(id);
-            self.frame.change().subtract_file(len);
-        }
-    }
-
     /// Gives a chunk another number in the index.
-    pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) {
-        self.forget(nchunk);
-        self.seal_entry(number);
-        self.change_chunks().set_number(nchunk, number);
+    pub(super) fn set_offset(&mut self, nchunk: u64, number: u64) -> Result<()> {
+        self.forget(nchunk)?;
+        self.seal.add(number)?;
+        self.change_chunks().set_number(nchunk, number)
     }
 
     /// Makes the index a table that can be changed.
@@ -476,7 +454,7 @@ impl SChunkWriter {
     fn store_runs(&mut self, runs: &[(u64, SpecialKind, usize)]) -> Result<()> {
         for (nchunk, kind, nbytes) in runs {
             let ready = self.store_special(*kind, *nbytes)?;
-            self.set_offset(*nchunk, ready.offset);
+            self.set_offset(*nchunk, ready.offset)?;
         }
         Ok(())
     }

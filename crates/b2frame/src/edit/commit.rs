@@ -1,32 +1,34 @@
 //! Making changes count: all of them or none, whenever the machine stops.
 //!
-//! | step | writes | a reader sees |
-//! |---|---|---|
-//! | 1 | new chunks, index, trailer after the frame | the old frame, with bytes after it |
-//! | 2 | sync | the old frame |
-//! | 3 | the header, in one write | the new frame |
-//! | 4 | sync | the new frame |
+//! | way | of a frame | step 1, of which readers see nothing | step 2, which counts |
+//! |---|---|---|---|
+//! | `AfterEnd` | with data | index, trailer after the end; sync | the header, in one write; sync |
+//! | `Header` | with data, if only metalayers change | | the header, in one write; sync |
+//! | `AfterHeader` | without data | trailer after the header; sync | the header; sync; cut |
+//! | `Anew` | that moves, or is mostly unused bytes | all of it, to a new file; sync | a rename |
+//! | `IndexFile` | sparse | chunk files, index file; sync | a rename |
 //!
-//! The old index and trailer become unused bytes of the data section. Two things need more: a frame
-//! without data has its trailer right after the header, so chunks that lie there are moved away
-//! first; a header of another length moves everything, so a new file takes the place of the old
-//! one.
+//! With `AfterEnd` the old index and trailer become unused bytes of the data section. With
+//! `AfterHeader` chunks that lie there, and that readers of the old frame need, are moved away
+//! first, in a commit of their own.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::Path;
 
 use blosc_io::MemStore;
 
+use super::file::FrameFile;
+use super::folder::FrameFolder;
+use super::sealing::KeptSeal;
+use super::storage::Storage;
 use super::{Changed, SChunkWriter};
 use crate::error::{Error, Param, Result};
 use crate::header::{FIXED_LEN, FrameHeader};
 use crate::offsets::Offset;
 use crate::params::EditOptions;
-use crate::rewrite::{Copied, copy_live, write_file};
-use crate::schunk::ChunkBytes;
+use crate::rewrite::{copy_live, write_file};
+use crate::schunk::{ChunkBytes, Draft};
 use crate::seal::{Sealed, is_stored};
-use crate::sparse::ReadOnly;
 use crate::trailer;
 use crate::writer::encode_index;
 
@@ -34,6 +36,17 @@ use crate::writer::encode_index;
 const SECTOR_LEN: usize = 512;
 /// The least length of a chunk (bytes).
 const MIN_CHUNK: u64 = 32;
+/// Unused bytes up to this number are no reason to write a frame anew.
+const MAX_SMALL_NBYTES: u64 = 64 << 10;
+
+/// How changes are written, and where to: a row of the table above.
+enum Way<'a> {
+    AfterEnd(&'a mut FrameFile),
+    Header(&'a mut FrameFile),
+    AfterHeader(&'a mut FrameFile),
+    Anew(&'a mut FrameFile),
+    IndexFile(&'a mut FrameFolder),
+}
 
 impl SChunkWriter {
     /// Makes all changes so far count. Whatever happens, the frame is as it was before or as it is
@@ -48,70 +61,25 @@ impl SChunkWriter {
     /// index. The changes are still there and can be committed again.
     pub fn commit(&mut self) -> Result<()> {
         self.commit_held()?;
-        self.held = None;
+        self.storage.turn_mut().release();
         Ok(())
     }
 
     /// Commits and keeps the lock.
     fn commit_held(&mut self) -> Result<()> {
         self.settle()?;
-        if self.changed == Changed::default() && !self.file.is_new() {
-            self.show_seal();
+        if self.changed == Changed::default() && !self.storage.is_new() {
+            self.seal.show(&mut self.frame);
             return Ok(());
         }
         self.check_unchanged()?;
-        self.check_untorn()?;
+        if let Storage::Contiguous(file) = &self.storage {
+            file.check_untorn(self.table())?;
+        }
         self.write_changes()?;
         self.changed = Changed::default();
-        self.note_look();
+        self.storage.note_look(&self.frame);
         Ok(())
-    }
-
-    /// Refuses a chunk over which a write has failed: what readers see stays as it was.
-    fn check_untorn(&self) -> Result<()> {
-        let header_len = u64::from(self.frame.header().header_len());
-        let is_named = |at: &u64| self.table().contains(&at.saturating_sub(header_len));
-        let Some(at) = self.file.torn().find(is_named) else { return Ok(()) };
-        let source = io::Error::other("a write over this chunk has failed before");
-        Err(Error::Write { at, len: 0, source })
-    }
-
-    fn write_changes(&mut self) -> Result<()> {
-        if self.files.is_some() {
-            return self.commit_files();
-        }
-        let is_longer = self.frame.meta().header_len() != self.frame.header().header_len();
-        let has_trailer = self.changed.vlmeta || self.changed.meta && self.seal.is_some();
-        let is_trailer_alone =
-            self.frame.header().nbytes() == 0 && has_trailer && self.file.path().is_some();
-        let is_bloated =
-            self.changed.chunks && self.frame.header().nbytes() > 0 && self.is_mostly_dead();
-        if is_longer || is_trailer_alone || self.needs_long_write() || is_bloated {
-            self.rewrite()
-        } else if self.frame.header().nbytes() > 0 {
-            self.commit_data()
-        } else {
-            self.commit_empty()
-        }
-    }
-
-    /// Whether what changes in the header does not lie in one sector, so that a crash could leave
-    /// a mixture: then a new file takes the place of a file.
-    fn needs_long_write(&self) -> bool {
-        self.changed.meta
-            && self.file.path().is_some()
-            && !self.file.is_new()
-            && self.changed_meta_len() > SECTOR_LEN
-    }
-
-    /// Up to where the header changes (bytes).
-    fn changed_meta_len(&self) -> usize {
-        let new = self.frame.meta().bytes();
-        let Some(old) = self.file.known().map(|known| &known.header) else {
-            return new.len();
-        };
-        let differs = |at: &usize| old.get(*at) != new.get(*at);
-        (FIXED_LEN..new.len()).rev().find(differs).map_or(FIXED_LEN, |at| at.saturating_add(1))
     }
 
     /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those
@@ -126,208 +94,201 @@ impl SChunkWriter {
         self.begin()?;
         self.commit_held()?;
         self.load_index()?;
-        let saved = match &mut self.files {
-            Some(files) => files.sweep(self.frame.index().as_table())?,
-            None => {
-                let before = self.frame.header().frame_len();
-                self.rewrite()?;
-                before.saturating_sub(self.frame.header().frame_len())
+        let before = self.frame.header().frame_len();
+        let (mut publication, storage) = self.publication();
+        let saved = match storage {
+            Storage::Sparse(folder) => folder.chunks.sweep(publication.frame.index().as_table())?,
+            Storage::Contiguous(file) => {
+                publication.anew(file)?;
+                before.saturating_sub(publication.frame.header().frame_len())
             }
         };
-        self.held = None;
+        self.storage.note_look(&self.frame);
+        self.storage.turn_mut().release();
         Ok(saved)
     }
 
+    fn write_changes(&mut self) -> Result<()> {
+        if !self.frame.index().is_table() {
+            let (mut publication, storage) = self.publication();
+            let way = publication.way(storage);
+            if publication.needs_table(&way) {
+                // Runs that only the index knew of may become chunks, and so another change.
+                self.load_index()?;
+            }
+        }
+        let (mut publication, storage) = self.publication();
+        match publication.way(storage) {
+            Way::AfterEnd(file) => publication.after_end(file),
+            Way::Header(file) => publication.header_alone(file),
+            Way::AfterHeader(file) => publication.after_header(file),
+            Way::Anew(file) => publication.anew(file),
+            Way::IndexFile(folder) => publication.index_file(folder),
+        }
+    }
+
+    /// All but the data that are held back, and where it goes.
+    fn publication(&mut self) -> (Publication<'_>, &mut Storage) {
+        let Self { frame, seal, changed, storage, .. } = self;
+        (Publication { frame, seal, changed }, storage)
+    }
+
+    fn move_to_end(&mut self, nchunk: u64) -> Result<()> {
+        if let ChunkBytes::Stored(bytes) = self.frame.snapshot().chunk(nchunk)? {
+            let offset = self.store(&bytes)?;
+            self.set_offset(nchunk, offset)?;
+        }
+        Ok(())
+    }
+}
+
+/// A frame that is about to be published.
+struct Publication<'a> {
+    frame: &'a mut Draft,
+    seal: &'a mut KeptSeal,
+    changed: &'a mut Changed,
+}
+
+/// Which way.
+impl Publication<'_> {
+    fn way<'s>(&mut self, storage: &'s mut Storage) -> Way<'s> {
+        let file = match storage {
+            Storage::Sparse(folder) => return Way::IndexFile(folder),
+            Storage::Contiguous(file) => file,
+        };
+        let (header, meta) = (self.frame.header(), self.frame.meta());
+        let (has_data, moves) = (header.nbytes() > 0, meta.header_len() != header.header_len());
+        let is_trailer_alone = !has_data && self.has_trailer() && file.path().is_some();
+        let is_bloated = has_data && self.changed.chunks && self.is_mostly_dead(file);
+        if moves || is_trailer_alone || is_bloated || self.needs_long_write(file) {
+            Way::Anew(file)
+        } else if !has_data {
+            Way::AfterHeader(file)
+        } else if self.needs_index(file) || self.has_trailer() {
+            Way::AfterEnd(file)
+        } else {
+            Way::Header(file)
+        }
+    }
+
+    /// Whether the index is written, or looked at for the trailer.
+    fn needs_table(&self, way: &Way<'_>) -> bool {
+        self.changed.chunks
+            || self.seal.has_chunk_sums()
+            || matches!(way, Way::Anew(_) | Way::IndexFile(_))
+    }
+
+    /// Whether the index is another one than readers see.
+    fn needs_index(&self, file: &FrameFile) -> bool {
+        self.changed.chunks || file.is_new()
+    }
+
+    /// Whether the trailer is another one than readers see, but for the index. The seal in it has
+    /// a sum of the header.
+    fn has_trailer(&self) -> bool {
+        self.changed.vlmeta || self.changed.meta && self.seal.is_kept()
+    }
+
+    /// Whether what changes in the header does not lie in one sector, so that a crash could leave
+    /// a mixture: then a new file takes the place of a file.
+    fn needs_long_write(&self, file: &FrameFile) -> bool {
+        self.changed.meta
+            && file.path().is_some()
+            && !file.is_new()
+            && self.changed_meta_len(file) > SECTOR_LEN
+    }
+
+    /// Up to where the header changes (bytes).
+    fn changed_meta_len(&self, file: &FrameFile) -> usize {
+        let new = self.frame.meta().bytes();
+        let Some(old) = file.turn.known_header() else { return new.len() };
+        let differs = |at: &usize| old.get(*at) != new.get(*at);
+        (FIXED_LEN..new.len()).rev().find(differs).map_or(FIXED_LEN, |at| at.saturating_add(1))
+    }
+
+    /// Whether more bytes of the file are unused than used, so that a commit had better write it
+    /// anew. What that costs was spent on the unused bytes before.
+    fn is_mostly_dead(&mut self, file: &FrameFile) -> bool {
+        let Ok(data_len) = file.data_len() else { return false };
+        if file.path().is_none() || file.is_new() || data_len <= MAX_SMALL_NBYTES {
+            return false;
+        }
+        let live = self.seal.live_nbytes(self.frame, data_len);
+        live.is_some_and(|live| data_len.saturating_sub(live) > live.max(MAX_SMALL_NBYTES))
+    }
+}
+
+/// The ways of a contiguous frame.
+impl Publication<'_> {
     /// Index and trailer after everything, then the header.
-    fn commit_data(&mut self) -> Result<()> {
-        let is_new = self.file.is_new();
-        let (mut header, start) = (self.frame.header().clone(), self.file.end());
-        let mut index_len = self.frame.index().cbytes();
-        let mut bytes = vec![];
-        if self.changed.chunks || is_new {
-            self.load_index()?;
-            bytes = encode_index(self.table(), self.frame.registries())?;
+    fn after_end(&mut self, file: &mut FrameFile) -> Result<()> {
+        let (mut header, start) = (self.frame.header().clone(), file.end());
+        let (mut at, mut index_len, mut bytes) = (start, self.frame.index().cbytes(), vec![]);
+        let lead = if self.needs_index(file) {
+            bytes = encode_index(self.frame.index().as_table(), self.frame.registries())?;
             index_len = bytes.len() as u64;
-            header.set_cbytes(start.saturating_sub(header.header_len().into()));
-        }
-        // The header has a sum there.
-        let has_header_sum = self.changed.meta && self.seal.is_some();
-        if self.changed.chunks || self.changed.vlmeta || is_new || has_header_sum {
-            let lead = if bytes.is_empty() { self.read_lead()? } else { bytes.clone() };
-            let at = start.saturating_add(bytes.len() as u64);
-            let Sealed { trailer, mark } =
-                self.encode_trailer(&mut header, at, &lead, index_len)?;
-            bytes.extend(&trailer);
-            // Not yet part of the frame, so not counted before the header is written: a failure
-            // changes nothing.
-            self.file.write_behind(start, &bytes)?;
-            self.file.sync()?;
-            self.write_header(header, index_len, trailer::len(&trailer))?;
-            self.note_sealed(mark);
-            return Ok(());
-        }
-        self.write_header(header, index_len, self.frame.trailer_len())
+            at = start.saturating_add(index_len);
+            header.set_cbytes(file.data_len()?)?;
+            &bytes
+        } else {
+            &self.read_lead(file)?
+        };
+        let Sealed { trailer, mark } =
+            self.seal.encode_trailer(self.frame, &mut header, at, lead, index_len)?;
+        bytes.extend(&trailer);
+        // Not yet part of the frame, so not counted before the header is written: a failure changes
+        // nothing.
+        file.write_after(start, &bytes)?;
+        file.sync()?;
+        self.write_header(file, header, index_len, trailer::len(&trailer))?;
+        self.seal.note_sealed(self.frame, mark);
+        Ok(())
     }
 
     /// What lies between the chunks and the next trailer, where the index stays: for the seal.
-    fn read_lead(&mut self) -> Result<Vec<u8>> {
-        if self.seal.is_none() {
+    fn read_lead(&self, file: &FrameFile) -> Result<Vec<u8>> {
+        if !self.seal.is_kept() {
             return Ok(vec![]);
         }
-        if self.has_chunk_sums() {
-            self.load_index()?;
-        }
         let start = self.frame.index().position();
-        let len = usize::try_from(self.file.end().saturating_sub(start)).unwrap_or(usize::MAX);
-        self.file.source().read_vec(start, len)
+        let len = file.end().checked_sub(start).and_then(|len| usize::try_from(len).ok());
+        let len = len.ok_or(Error::internal("the index lies after the frame"))?;
+        file.source().read_vec(start, len)
     }
 
-    /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not
-    /// take the numbers of the files, the chunks then get other ones, in a commit of their own.
-    fn commit_files(&mut self) -> Result<()> {
-        self.commit_index_file()?;
-        if self.lower_numbers()? { self.commit_index_file() } else { Ok(()) }
-    }
-
-    fn commit_index_file(&mut self) -> Result<()> {
-        self.load_index()?;
-        let index = match self.table() {
-            [] => vec![],
-            table => encode_index(table, self.frame.registries())?,
-        };
-        let mut header = self.frame.header().clone();
-        if header.nbytes() == 0 {
-            header.set_cbytes(0);
-        }
-        let mut written = header.clone();
-        if let Some(least) = self.largest_number().map(|id| id.saturating_add(MIN_CHUNK)) {
-            written.set_cbytes(least.max(written.cbytes()));
-        }
-        let (index_len, cbytes) = (index.len() as u64, header.cbytes());
-        let at = u64::from(header.header_len()).saturating_add(index_len);
-        let Sealed { trailer, mark } = self.encode_trailer(&mut written, at, &index, index_len)?;
-        header = written.clone();
-        header.set_cbytes(cbytes);
-        let meta = self.frame.meta().bytes().get(FIXED_LEN..).unwrap_or_default();
-        let image = [written.encode().as_slice(), meta, &index, &trailer].concat();
-        let Some(files) = &mut self.files else { return Ok(()) };
-        self.file.forget_look();
-        let store = files.commit(&image)?;
-        files.clean(self.frame.index().as_table());
-        self.file.replace_store(Box::new(ReadOnly(store)), None);
-        self.adopt(header, index_len, trailer::len(&trailer));
-        self.note_sealed(mark);
-        self.changed = Changed::default();
-        Ok(())
-    }
-
-    /// Gives chunks lower numbers if some are above what C-Blosc2 takes, which holds the numbers of
-    /// files against the bound for positions in a data section: after many changes of a few
-    /// tiny chunks. Says whether it did.
-    ///
-    /// Until the commit after it, and where there are not enough numbers, the header claims more
-    /// compressed bytes than there are. A reader that did not look at the index since then
-    /// finds another chunk under the number.
-    fn lower_numbers(&mut self) -> Result<bool> {
-        let bound = self.frame.header().cbytes().saturating_sub(MIN_CHUNK);
-        if self.largest_number().is_none_or(|id| id <= bound) {
-            return Ok(false);
-        }
-        let table = self.table().to_vec();
-        let used: HashSet<u64> = table.iter().copied().collect();
-        let is_free = |id: &u64| {
-            !used.contains(id) && self.files.as_ref().is_none_or(|files| !files.has(*id))
-        };
-        let mut free =
-            (0..=bound).filter(is_free).take(table.len()).collect::<Vec<_>>().into_iter();
-        let mut moved = HashMap::new();
-        for (nchunk, old) in (0..).zip(table) {
-            if !is_stored(old) || old <= bound {
-                continue;
-            }
-            let new = match moved.get(&old) {
-                Some(new) => *new,
-                None => match free.next() {
-                    Some(new) => self.copy_file(nchunk, new)?,
-                    None => break,
-                },
-            };
-            moved.insert(old, new);
-            self.set_offset(nchunk, new);
-        }
-        Ok(!moved.is_empty())
-    }
-
-    /// Writes a chunk to the file of another number.
-    fn copy_file(&mut self, nchunk: u64, id: u64) -> Result<u64> {
-        if let (ChunkBytes::Stored(bytes), Some(files)) =
-            (self.frame.snapshot().chunk(nchunk)?, &mut self.files)
-        {
-            files.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
-            self.note_stored(id, &bytes);
-            self.frame.change().add_file(bytes.len() as u64);
-        }
-        Ok(id)
-    }
-
-    /// The largest number of a chunk's file.
-    fn largest_number(&self) -> Option<u64> {
-        self.table().iter().copied().filter(|number| is_stored(*number)).max()
+    /// The header, where neither index nor trailer change.
+    fn header_alone(&mut self, file: &mut FrameFile) -> Result<()> {
+        let (header, index_len) = (self.frame.header().clone(), self.frame.index().cbytes());
+        self.write_header(file, header, index_len, self.frame.trailer_len())
     }
 
     /// The trailer right after the header, where nothing may lie that readers still need.
-    fn commit_empty(&mut self) -> Result<()> {
+    fn after_header(&mut self, file: &mut FrameFile) -> Result<()> {
         let mut header = self.frame.header().clone();
         let header_len = u64::from(header.header_len());
-        header.set_cbytes(0);
-        let Sealed { trailer, mark } = self.encode_trailer(&mut header, header_len, &[], 0)?;
-        if self.changed.chunks || self.changed.vlmeta || self.seal.is_some() || self.file.is_new() {
-            self.vacate(trailer.len() as u64)?;
-            self.file.write(header_len, &trailer)?;
-            self.file.sync()?;
+        header.set_cbytes(0)?;
+        let Sealed { trailer, mark } =
+            self.seal.encode_trailer(self.frame, &mut header, header_len, &[], 0)?;
+        if self.needs_index(file) || self.changed.vlmeta || self.seal.is_kept() {
+            self.vacate(file, trailer.len() as u64)?;
+            file.write(header_len, &trailer)?;
+            file.sync()?;
         }
-        self.write_header(header, 0, trailer::len(&trailer))?;
-        self.note_sealed(mark);
-        self.file.cut(self.frame.header().frame_len())
-    }
-
-    /// Writes the header, which is what makes a commit, and takes the frame for committed.
-    fn write_header(
-        &mut self,
-        header: FrameHeader,
-        index_len: u64,
-        trailer_len: u32,
-    ) -> Result<()> {
-        let mut bytes = header.encode().to_vec();
-        if self.changed.meta || self.file.is_new() {
-            let to = self.changed_meta_len();
-            let meta = self.frame.meta().bytes().get(FIXED_LEN..to).unwrap_or_default();
-            bytes.extend_from_slice(meta);
-        }
-        self.file.protect(header.frame_len());
-        self.file.forget_look();
-        self.file.write(0, &bytes)?;
-        self.file.sync()?;
-        self.adopt(header, index_len, trailer_len);
-        Ok(())
-    }
-
-    /// The state is the committed one.
-    fn adopt(&mut self, header: FrameHeader, index_len: u64, trailer_len: u32) {
-        self.file.commit(header.frame_len());
-        self.frame.change().set_written(header, index_len, trailer_len);
+        self.write_header(file, header, 0, trailer::len(&trailer))?;
+        self.seal.note_sealed(self.frame, mark);
+        file.cut(self.frame.header().frame_len())
     }
 
     /// Moves away what readers need of the first bytes after the header, in a commit of its own.
-    fn vacate(&mut self, nbytes: u64) -> Result<()> {
-        let Some(frame_len) = self.file.committed() else {
-            return Ok(());
+    fn vacate(&self, file: &mut FrameFile, nbytes: u64) -> Result<()> {
+        let Some(frame_len) = file.committed() else { return Ok(()) };
+        file.cut(frame_len)?;
+        let options = EditOptions {
+            durability: file.durability,
+            open: self.frame.options().clone().offset(file.base),
+            ..EditOptions::default()
         };
-        self.file.cut(frame_len)?;
-        let options = EditOptions { durability: self.file.durability(), ..EditOptions::default() };
-        let options =
-            EditOptions { open: self.frame.options().clone().offset(self.file.base()), ..options };
-        let mut old = Self::open_shared(self.file.store(), &options)?;
+        let mut old = SChunkWriter::open_shared(file.store.clone(), &options)?;
         if old.frame.header().nbytes() == 0 {
             return Ok(());
         }
@@ -341,52 +302,160 @@ impl SChunkWriter {
         }
         // The index must move even if no chunk does.
         old.changed.chunks = true;
-        self.file.forget_look();
+        file.turn.forget_look();
         old.commit()?;
-        self.file.commit(old.frame.header().frame_len());
+        file.commit(old.frame.header());
         Ok(())
     }
 
-    fn move_to_end(&mut self, nchunk: u64) -> Result<()> {
-        if let ChunkBytes::Stored(bytes) = self.frame.snapshot().chunk(nchunk)? {
-            let offset = self.store(&bytes)?;
-            self.set_offset(nchunk, offset);
-        }
+    /// Writes the header, which is what makes a commit, and takes the frame for committed.
+    fn write_header(
+        &mut self,
+        file: &mut FrameFile,
+        header: FrameHeader,
+        index_len: u64,
+        trailer_len: u32,
+    ) -> Result<()> {
+        let mut bytes = header.encode_with(self.frame.meta())?;
+        let has_meta = self.changed.meta || file.is_new();
+        bytes.truncate(if has_meta { self.changed_meta_len(file) } else { FIXED_LEN });
+        file.protect(header.frame_len());
+        file.turn.forget_look();
+        file.write(0, &bytes)?;
+        file.sync()?;
+        file.commit(&header);
+        self.frame.change().set_written(header, index_len, trailer_len);
         Ok(())
     }
 
     /// Writes the frame anew: to a file that takes the place of this one, or else over it.
-    fn rewrite(&mut self) -> Result<()> {
-        self.load_index()?;
-        match self.file.path().map(Path::to_path_buf) {
+    fn anew(&mut self, file: &mut FrameFile) -> Result<()> {
+        let (schunk, seal) = (self.frame.snapshot(), self.seal.source());
+        let copy = match file.path().map(Path::to_path_buf) {
             Some(path) => {
-                self.file.forget_look();
-                let (store, copy, lock) =
-                    write_file(self.frame.snapshot(), &path, self.seal_from())?;
+                file.turn.forget_look();
+                let (store, copy, lock) = write_file(schunk, &path, seal)?;
                 let id = store.id();
-                self.file.replace_store(Box::new(store), id);
-                self.held.get_or_insert_default().replace(lock);
-                self.take_copy(copy);
-                self.note_look();
-                Ok(())
+                file.replace_store(Box::new(store), id);
+                file.turn.replace_lock(lock);
+                copy
             }
             None => {
                 let mut image = MemStore::default();
-                let copy = copy_live(self.frame.snapshot(), &mut image, self.seal_from())?;
-                self.file.forget_look();
-                self.file.write(0, image.as_bytes())?;
-                self.file.cut(copy.header.frame_len())?;
-                self.file.sync()?;
-                self.take_copy(copy);
-                Ok(())
+                let copy = copy_live(schunk, &mut image, seal)?;
+                file.turn.forget_look();
+                file.write(0, image.as_bytes())?;
+                file.cut(copy.header.frame_len())?;
+                file.sync()?;
+                copy
             }
-        }
+        };
+        file.commit(&copy.header);
+        let frame = self.frame.change();
+        frame.set_table(copy.table);
+        frame.set_written(copy.header, copy.index_len, copy.trailer_len);
+        self.seal.set_sum(copy.seal);
+        self.seal.note_sealed(self.frame, copy.mark);
+        Ok(())
+    }
+}
+
+/// The way of a sparse frame.
+impl Publication<'_> {
+    /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not
+    /// take the numbers of the files, the chunks then get other ones, in a commit of their own.
+    fn index_file(&mut self, folder: &mut FrameFolder) -> Result<()> {
+        self.publish_index(folder)?;
+        if self.lower_numbers(folder)? { self.publish_index(folder) } else { Ok(()) }
     }
 
-    fn take_copy(&mut self, copy: Copied) {
-        self.frame.change().set_table(copy.table);
-        self.adopt(copy.header, copy.index_len, copy.trailer_len);
-        self.seal = copy.seal;
-        self.note_sealed(copy.mark);
+    fn publish_index(&mut self, folder: &mut FrameFolder) -> Result<()> {
+        let table = self.frame.index().as_table();
+        let index = match table {
+            [] => vec![],
+            table => encode_index(table, self.frame.registries())?,
+        };
+        let (mut header, index_len) = (self.frame.header().clone(), index.len() as u64);
+        // That of a frame without data is 0.
+        let cbytes = header.cbytes();
+        let least = self.largest_number().map_or(0, |id| id.saturating_add(MIN_CHUNK));
+        header.set_cbytes(cbytes.max(least))?;
+        let at = u64::from(header.header_len()).saturating_add(index_len);
+        let Sealed { trailer, mark } =
+            self.seal.encode_trailer(self.frame, &mut header, at, &index, index_len)?;
+        let lead = header.encode_with(self.frame.meta())?;
+        folder.publish(&[lead, index, trailer.clone()].concat(), table)?;
+        header.set_cbytes(cbytes)?;
+        self.frame.change().set_written(header, index_len, trailer::len(&trailer));
+        self.seal.note_sealed(self.frame, mark);
+        *self.changed = Changed::default();
+        Ok(())
+    }
+
+    /// Gives chunks lower numbers if some are above what C-Blosc2 takes, which holds the numbers of
+    /// files against the bound for positions in a data section: after many changes of a few
+    /// tiny chunks. Says whether it did.
+    ///
+    /// Until the commit after it, and where there are not enough numbers, the header claims more
+    /// compressed bytes than there are. A reader that did not look at the index since then
+    /// finds another chunk under the number.
+    fn lower_numbers(&mut self, folder: &mut FrameFolder) -> Result<bool> {
+        let bound = self.frame.header().cbytes().saturating_sub(MIN_CHUNK);
+        if self.largest_number().is_none_or(|id| id <= bound) {
+            return Ok(false);
+        }
+        let table = self.frame.index().as_table().to_vec();
+        let used: HashSet<u64> = table.iter().copied().collect();
+        let is_free = |id: &u64| !used.contains(id) && !folder.chunks.has(*id);
+        let free: Vec<u64> = (0..=bound).filter(is_free).take(table.len()).collect();
+        let (mut free, mut moved) = (free.into_iter(), HashMap::new());
+        for (nchunk, old) in (0..).zip(table) {
+            if !is_stored(old) || old <= bound {
+                continue;
+            }
+            let new = match moved.get(&old) {
+                Some(new) => *new,
+                None => match free.next() {
+                    Some(new) => self.copy_file(folder, nchunk, new)?,
+                    None => break,
+                },
+            };
+            moved.insert(old, new);
+            self.renumber(folder, nchunk, old, new)?;
+        }
+        Ok(!moved.is_empty())
+    }
+
+    /// Writes a chunk to the file of another number.
+    fn copy_file(&mut self, folder: &mut FrameFolder, nchunk: u64, id: u64) -> Result<u64> {
+        let ChunkBytes::Stored(bytes) = self.frame.snapshot().chunk(nchunk)? else {
+            return Err(Error::internal("a run has the number of a file"));
+        };
+        folder.chunks.create_as(u32::try_from(id).map_err(|_| Param::NoChunkId)?, &bytes)?;
+        self.seal.note_stored(id, &bytes);
+        self.frame.change().add_file(bytes.len() as u64);
+        Ok(id)
+    }
+
+    /// The index refers to a chunk by another number.
+    fn renumber(
+        &mut self,
+        folder: &mut FrameFolder,
+        nchunk: u64,
+        old: u64,
+        new: u64,
+    ) -> Result<()> {
+        self.seal.remove(self.frame, nchunk, old)?;
+        self.seal.add(new)?;
+        let frame = self.frame.change();
+        frame.subtract_file(folder.forget(old));
+        self.changed.chunks = true;
+        frame.set_number(nchunk, new)
+    }
+
+    /// The largest number of a chunk's file.
+    fn largest_number(&self) -> Option<u64> {
+        let numbers = self.frame.index().as_table().iter();
+        numbers.copied().filter(|number| is_stored(*number)).max()
     }
 }

@@ -7,86 +7,84 @@
 //!      never touched before all of the new bytes are synced
 //! ```
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_io::lock::FileId;
+use blosc_io::tree::Replacement;
 use blosc_io::{Durability, ReadAt as _, WriteAt};
 
+use super::rooms::{Fit, Rooms};
 use super::shared::Shared;
-use super::turns::Look;
+use super::turns::Turn;
 use crate::error::{Error, Param, Result};
+use crate::header::FrameHeader;
 use crate::probe::Kind;
 use crate::source::Source;
 
-/// A chunk that has outgrown its room gets its length divided by this as slack.
-const OUTGROWN_SLACK: usize = 8;
-
 /// Where a contiguous frame is written.
 pub(super) struct FrameFile {
-    store: Shared,
+    /// The store, which the frame shares with its readers.
+    pub(super) store: Shared,
     /// The file's name, if the frame is a whole file that may be replaced by another.
     path: Option<PathBuf>,
-    base: u64,
+    /// Which file it is, if it is one.
+    pub(super) id: Option<FileId>,
+    /// Position of the frame in the store (bytes).
+    pub(super) base: u64,
+    header_len: u64,
     /// Length of the frame that readers see; nothing for one that was never committed (bytes).
     committed: Option<u64>,
     /// Whether there was no commit yet.
     is_new: bool,
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
-    /// Chunks that were written since the last commit in the place of others, which no reader has
-    /// seen: position and room for each (bytes). Another chunk may take their place.
-    fresh: HashMap<u64, u64>,
-    /// Rooms of such chunks that nothing refers to any more: length and position (bytes).
-    free: BTreeSet<(u64, u64)>,
-    /// Rooms that become free once the index refers to other ones.
-    outgrown: Vec<(u64, u64)>,
-    /// Those of them over which a write has failed, so that they are neither the old nor the new.
-    torn: HashSet<u64>,
-    durability: Durability,
-    /// Which file it is, if it is one.
-    id: Option<FileId>,
-    /// What the frame looked like under the lock, if others can find it; nothing while it is
-    /// written.
-    known: Option<Look>,
-    /// Length of the store then, and since (bytes).
-    known_len: u64,
-    /// Whether another program has changed the frame, without a lock.
-    is_foreign: bool,
+    rooms: Rooms,
+    /// What commits are to survive.
+    pub(super) durability: Durability,
+    /// The last field: what was not committed is removed before the lock is.
+    pub(super) turn: Turn,
 }
 
 impl FrameFile {
     /// For a frame that is not there yet, with a header of `header_len` bytes.
-    pub(super) fn new(store: Box<dyn WriteAt>, header_len: u64, durability: Durability) -> Self {
-        let mut file = Self::for_frame(Shared::new(store), 0, header_len, durability);
+    pub(super) fn new(store: Box<dyn WriteAt>, header_len: u32, durability: Durability) -> Self {
+        let (store, header_len) = (Shared::new(store), header_len.into());
+        let mut file = Self::with_len(store, 0, header_len, header_len, durability);
         (file.committed, file.is_new) = (None, true);
         file
     }
 
-    /// For a frame of `frame_len` bytes.
-    pub(super) fn for_frame(
+    /// For a frame with this header, at position `base` of a store.
+    pub(super) fn of_frame(
         store: Shared,
         base: u64,
+        header: &FrameHeader,
+        durability: Durability,
+    ) -> Self {
+        Self::with_len(store, base, header.header_len().into(), header.frame_len(), durability)
+    }
+
+    fn with_len(
+        store: Shared,
+        base: u64,
+        header_len: u64,
         frame_len: u64,
         durability: Durability,
     ) -> Self {
         Self {
             store,
             path: None,
+            id: None,
             base,
+            header_len,
             committed: Some(frame_len),
             is_new: false,
             end: frame_len,
-            fresh: HashMap::new(),
-            free: BTreeSet::new(),
-            outgrown: vec![],
-            torn: HashSet::new(),
+            rooms: Rooms::default(),
             durability,
-            id: None,
-            known: None,
-            known_len: 0,
-            is_foreign: false,
+            turn: Turn::default(),
         }
     }
 
@@ -111,11 +109,6 @@ impl FrameFile {
         Source::new(Arc::new(self.store.clone()), self.base)
     }
 
-    /// The store, which the frame shares with its readers.
-    pub(super) fn store(&self) -> Shared {
-        self.store.clone()
-    }
-
     /// Goes on in another store.
     pub(super) fn replace_store(&mut self, store: Box<dyn WriteAt>, id: Option<FileId>) {
         self.store.replace(store);
@@ -125,11 +118,6 @@ impl FrameFile {
     /// Notes which file it is, and its name if the frame is a whole file that may be replaced.
     pub(super) fn set_file(&mut self, id: Option<FileId>, path: Option<PathBuf>) {
         (self.id, self.path) = (id, path);
-    }
-
-    /// Which file it is, if it is one.
-    pub(super) fn id(&self) -> Option<FileId> {
-        self.id
     }
 
     /// The file's name, if the frame is a whole file that may be replaced by another.
@@ -147,40 +135,14 @@ impl FrameFile {
         self.committed.filter(|_| !self.is_new)
     }
 
-    /// What the frame looked like under the lock, if others can find it; nothing while it is
-    /// written.
-    pub(super) fn known(&self) -> Option<&Look> {
-        self.known.as_ref()
-    }
-
-    /// Notes what the frame looks like, if others can find it, and how long the store is.
-    pub(super) fn note_look(&mut self, look: Option<Look>) {
-        self.known = look;
-        self.known_len = self.store.len().unwrap_or(0);
-    }
-
-    /// The frame is about to look different.
-    pub(super) fn forget_look(&mut self) {
-        self.known = None;
-    }
-
-    /// Notes that another program has changed the frame, without a lock.
-    pub(super) fn note_foreign(&mut self) {
-        self.is_foreign = true;
-    }
-
-    /// What commits are to survive.
-    pub(super) fn durability(&self) -> Durability {
-        self.durability
-    }
-
-    pub(super) fn set_durability(&mut self, durability: Durability) {
-        self.durability = durability;
-    }
-
-    /// Position of the frame in the store (bytes).
-    pub(super) fn base(&self) -> u64 {
-        self.base
+    /// Removes temporary files beside this one, which others have left, once. One that stays is
+    /// harmless.
+    pub(super) fn sweep(&mut self) {
+        if let Some(path) = &self.path
+            && self.turn.must_sweep()
+        {
+            let _ = Replacement::remove_leftovers(path);
+        }
     }
 
     /// Where the next bytes go (bytes from the frame's start).
@@ -188,91 +150,99 @@ impl FrameFile {
         self.end
     }
 
-    /// Lets the data section of a frame without data begin elsewhere.
-    pub(super) fn set_start(&mut self, header_len: u64) {
-        self.end = header_len;
+    /// Length of the data section with all that was appended (bytes).
+    pub(super) fn data_len(&self) -> Result<u64> {
+        self.number(self.end)
     }
 
-    /// Whether nothing was written yet to a frame that is not there yet.
-    pub(super) fn is_untouched(&self, header_len: u64) -> bool {
-        self.is_new && self.end == header_len
+    /// The number in the index of the chunk at a position.
+    fn number(&self, at: u64) -> Result<u64> {
+        at.checked_sub(self.header_len).ok_or(Error::internal("a chunk lies within the header"))
+    }
+
+    /// Gives the header of a frame that is not there yet another length, if nothing was written
+    /// after it.
+    pub(super) fn fit_header(&mut self, header_len: u64) -> bool {
+        let is_untouched = self.is_new && self.end == self.header_len;
+        if is_untouched {
+            (self.header_len, self.end) = (header_len, header_len);
+        }
+        is_untouched
+    }
+
+    /// Writes a chunk after everything that readers see, and gives its number.
+    pub(super) fn place(&mut self, chunk: &[u8]) -> Result<u64> {
+        let at = self.append(chunk)?;
+        self.number(at)
     }
 
     /// Writes after everything that readers see, and says where that is (bytes from the frame's
     /// start).
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         self.cut_leftovers()?;
         let at = self.end;
-        self.write_behind(at, bytes)?;
-        self.torn.remove(&at);
+        self.write_after(at, bytes)?;
+        self.rooms.mend(at);
         self.end = at.saturating_add(bytes.len() as u64);
         Ok(at)
     }
 
-    /// Writes a chunk that takes the place of the one at `old`, to where no reader looks yet, and
-    /// says where that is: over the old one if no reader has seen that one and it has the room, or
-    /// else in a free room, or after everything. So a part that is written again and again takes
-    /// no more room each time, nor memory that the system must clear first.
-    pub(super) fn write_instead(&mut self, old: Option<u64>, chunk: &[u8]) -> Result<u64> {
-        let nbytes = chunk.len() as u64;
-        let old = old.and_then(|at| Some((*self.fresh.get(&at)?, at)));
-        if let Some((_, at)) = old.filter(|(room, _)| nbytes <= *room) {
-            self.overwrite(at, chunk)?;
-            return Ok(at);
-        }
-        if let Some((room, at)) = self.free.range((nbytes, 0)..).next().copied() {
-            self.overwrite(at, chunk)?;
-            self.free.remove(&(room, at));
-            self.fresh.insert(at, room);
-            self.outgrown.extend(old);
-            return Ok(at);
-        }
-        let at = self.append(chunk)?;
-        let mut room = nbytes;
-        if old.is_some() {
-            // It has grown before, and will again.
-            let slack = chunk.len() / OUTGROWN_SLACK;
-            self.append(&vec![0; slack])?;
-            room = room.saturating_add(slack as u64);
-        }
-        self.fresh.insert(at, room);
-        self.outgrown.extend(old);
-        Ok(at)
+    /// Writes a chunk that takes the place of the one of number `old`, to where no reader looks
+    /// yet, and gives its number: over the old one if no reader has seen that one and it has the
+    /// room, or else in a free room, or after everything. So a part that is written again and
+    /// again takes no more room each time, nor memory that the system must clear first.
+    pub(super) fn place_instead(&mut self, old: Option<u64>, chunk: &[u8]) -> Result<u64> {
+        let old = old.map(|number| number.saturating_add(self.header_len));
+        let at = match self.rooms.find(old, chunk.len()) {
+            Fit::Same(at) => {
+                self.overwrite(at, chunk)?;
+                at
+            }
+            Fit::Free((room, at)) => {
+                self.overwrite(at, chunk)?;
+                self.rooms.note(old, (room, at));
+                at
+            }
+            Fit::End { slack } => {
+                let at = self.append(chunk)?;
+                if slack > 0 {
+                    self.append(&vec![0; slack])?;
+                }
+                self.rooms.note(old, ((chunk.len() as u64).saturating_add(slack as u64), at));
+                at
+            }
+        };
+        self.number(at)
     }
 
     fn overwrite(&mut self, at: u64, chunk: &[u8]) -> Result<()> {
-        self.torn.insert(at);
+        self.rooms.tear(at);
         self.write(at, chunk)?;
-        self.torn.remove(&at);
+        self.rooms.mend(at);
         Ok(())
     }
 
     /// Notes whether the index refers to the chunks that were written, so that the rooms which they
     /// have outgrown are free.
     pub(super) fn leave_outgrown(&mut self, are_free: bool) {
-        for (room, at) in self.outgrown.drain(..) {
-            if are_free {
-                self.fresh.remove(&at);
-                self.free.insert((room, at));
+        self.rooms.leave_outgrown(are_free);
+    }
+
+    /// Refuses an index with a chunk that is a mixture of two, after a write that failed: the frame
+    /// that readers see stays as it was.
+    pub(super) fn check_untorn(&self, numbers: &[u64]) -> Result<()> {
+        for at in self.rooms.torn() {
+            if numbers.contains(&self.number(at)?) {
+                let source = io::Error::other("a write over this chunk has failed before");
+                return Err(Error::Write { at, len: 0, source });
             }
         }
-    }
-
-    /// From now on no chunk may be overwritten: readers may see all of them.
-    fn settle_rooms(&mut self) {
-        self.fresh.clear();
-        self.free.clear();
-        self.outgrown.clear();
-    }
-
-    /// Positions of chunks that are a mixture of two, after a write that failed.
-    pub(super) fn torn(&self) -> impl Iterator<Item = u64> {
-        self.torn.iter().copied()
+        Ok(())
     }
 
     /// Writes at a position of the frame, after what was appended: now, or before anything else is
     /// written.
-    pub(super) fn write_behind(&self, at: u64, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write_after(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
         self.store.append_at(at, bytes).map_err(|source| Error::Write { at, len, source })
     }
@@ -294,27 +264,29 @@ impl FrameFile {
     /// Makes the store end where the frame does.
     pub(super) fn cut(&mut self, frame_len: u64) -> Result<()> {
         let len = self.base.saturating_add(frame_len);
-        self.settle_rooms();
+        self.rooms.settle();
         self.store.set_len(len).map_err(|source| self.write_error(source))?;
-        (self.end, self.known_len) = (frame_len, len);
+        self.end = frame_len;
+        self.turn.note_len(len);
         Ok(())
     }
 
     /// Notes that readers may see a frame of `frame_len` bytes from now on, or still the old one: a
     /// write that failed may have been done. Nothing of either is overwritten or cut off.
     pub(super) fn protect(&mut self, frame_len: u64) {
-        self.settle_rooms();
+        self.rooms.settle();
         self.committed =
             self.committed.map(|committed| committed.max(frame_len)).or(Some(frame_len));
         self.end = self.end.max(frame_len);
     }
 
-    /// Notes that readers see a frame of `frame_len` bytes now.
-    pub(super) fn commit(&mut self, frame_len: u64) {
-        self.settle_rooms();
-        self.committed = Some(frame_len);
+    /// Notes that readers see a frame with this header now.
+    pub(super) fn commit(&mut self, header: &FrameHeader) {
+        self.rooms.settle();
+        self.header_len = header.header_len().into();
+        self.committed = Some(header.frame_len());
         self.is_new = false;
-        self.end = frame_len;
+        self.end = header.frame_len();
     }
 
     /// What an interrupted writer left is removed before anything is written over it: nobody shall
@@ -328,8 +300,7 @@ impl FrameFile {
             return Ok(());
         }
         if !self.header_is_known() {
-            self.is_foreign = true;
-            return Err(Error::ChangedByOther);
+            return Err(self.turn.note_foreign());
         }
         self.cut(self.end)
     }
@@ -337,25 +308,24 @@ impl FrameFile {
     /// Whether the store is as long as what is in it and what was added.
     pub(super) fn has_known_len(&self) -> Result<bool> {
         let len = self.store.len().map_err(|source| Error::Open { source })?;
-        Ok(len == self.known_len.max(self.base.saturating_add(self.end)))
+        Ok(len == self.turn.known_len().max(self.base.saturating_add(self.end)))
     }
 
     /// Whether the header is the one that is known.
     fn header_is_known(&self) -> bool {
-        let Some(known) = &self.known else { return true };
-        let header = self.source().read_vec(0, known.header.len());
-        header.is_ok_and(|header| header == known.header)
+        let Some(known) = self.turn.known_header() else { return true };
+        self.source().read_vec(0, known.len()).is_ok_and(|header| header == known)
     }
 
-    fn write_error(&self, source: std::io::Error) -> Error {
+    fn write_error(&self, source: io::Error) -> Error {
         Error::Write { at: self.base.saturating_add(self.end), len: 0, source }
     }
 }
 
 impl Drop for FrameFile {
-    /// Removes what was not committed. If that fails it stays behind the frame, where nobody looks.
+    /// Removes what was not committed. If that fails it stays after the frame, where nobody looks.
     fn drop(&mut self) {
-        if self.is_foreign || !self.header_is_known() {
+        if self.turn.is_foreign() || !self.header_is_known() {
             return;
         }
         let _ = match self.committed {

@@ -9,7 +9,7 @@ use super::SChunkWriter;
 use super::chunks::Place;
 use blosc_container::Budget;
 
-use crate::error::{Param, Result};
+use crate::error::{Error, Param, Result};
 use crate::header::{ChunkSize, MAX_CHUNK};
 use crate::schunk::SChunk;
 
@@ -32,7 +32,7 @@ impl SChunkWriter {
         let Some(size) = self.frame.header().chunksize().fixed() else {
             return data.chunks(self.max_chunk()).try_for_each(|data| self.append_as_chunk(data));
         };
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let size = size as usize;
         self.load_tail()?;
         let mut data = data;
         while !data.is_empty() {
@@ -153,18 +153,13 @@ impl SChunkWriter {
         self.compare_old(nchunk)?;
         let mut data = self.frame.snapshot().decode_chunk(nchunk)?;
         let to = from.saturating_add(bytes.len());
-        data.get_mut(from..to).into_iter().for_each(|part| part.copy_from_slice(bytes));
+        let part = data.get_mut(from..to).ok_or(Error::internal("items outside of their chunk"))?;
+        part.copy_from_slice(bytes);
         self.place_data(Place::InsteadOf(nchunk), &data)
     }
 
     fn append_as_chunk(&mut self, data: &[u8]) -> Result<()> {
         self.place_data(Place::Before(self.frame.nchunks()), data)
-    }
-
-    fn place_data(&mut self, place: Place, data: &[u8]) -> Result<()> {
-        self.check_size(place, data.len())?;
-        let chunk = self.encode(data)?;
-        self.place_chunk(place, &chunk)
     }
 
     /// Takes a short last chunk back, so that it can be filled up.
@@ -188,7 +183,7 @@ impl SChunkWriter {
     fn max_chunk(&self) -> usize {
         let rest = MAX_CHUNK.checked_rem(self.frame.typesize()).unwrap_or(0);
         match self.frame.header().chunksize() {
-            ChunkSize::Fixed(size) => usize::try_from(size.get()).unwrap_or(MAX_CHUNK),
+            ChunkSize::Fixed(size) => size.get() as usize,
             ChunkSize::Variable | ChunkSize::Unset => MAX_CHUNK.saturating_sub(rest).max(1),
         }
     }

@@ -100,18 +100,16 @@ impl SChunkWriter {
     /// While there is nothing after the header yet, it can have any length.
     fn replace_meta(&mut self, layers: &[Layer]) -> Result<()> {
         let meta = new_meta(layers)?;
-        let (old, new) = (self.frame.header().header_len(), meta.header_len());
+        let header_len = meta.header_len();
         self.frame.change().set_meta(meta);
-        // Positions in a sparse frame do not depend on it.
-        if self.files.is_some() || self.file.is_untouched(old.into()) {
+        if self.storage.fit_header(header_len) {
             self.frame.change().fit_header();
-            self.file.set_start(new.into());
         }
         Ok(())
     }
 
     fn vlmeta_cparams(&self) -> CParams {
-        CParams::default().registries(self.cparams.registries.clone())
+        CParams::default().registries(self.cparams().registries.clone())
     }
 }
 

@@ -1,154 +1,208 @@
 //! The seal of a frame that is edited: each change adds and subtracts what concerns it.
 
-use super::{Changed, SChunkWriter};
+use super::SChunkWriter;
 use crate::error::{Blame, Result};
 use crate::header::FrameHeader;
 use crate::params::Checksums;
-use crate::schunk::ChunkBytes;
+use crate::schunk::{ChunkBytes, Draft};
 use crate::seal::{BodySum, Ending, Mark, SealFrom, Sealed, is_stored};
 
-/// Unused bytes up to this number are no reason to write a frame anew.
-const MAX_SMALL_NBYTES: u64 = 64 << 10;
 /// Most chunks that are counted to find the unused bytes of a frame without a seal.
 const MAX_COUNTED: u64 = 4096;
 
-impl SChunkWriter {
+/// The seal, and what it tells of unused bytes.
+#[derive(Debug, Default)]
+pub(super) struct KeptSeal {
+    /// The sum of the chunks as they are in the draft, if the frame has a seal.
+    sum: Option<BodySum>,
+    /// Whether `sum` is that of this frame.
+    is_known: bool,
+    /// What was committed of the seal.
+    mark: Mark,
+    /// From which length on chunks are counted to find unused bytes (bytes).
+    count_at: u64,
+}
+
+impl KeptSeal {
+    /// Of a new frame.
+    pub(super) fn new(checksums: Checksums) -> Self {
+        Self { sum: BodySum::new(checksums), is_known: true, ..Self::default() }
+    }
+
+    /// The frame was opened again.
+    pub(super) fn forget(&mut self) {
+        self.is_known = false;
+    }
+
     /// Finds the sums of the frame that was locked. As long as it is changed, the super-chunk shows
     /// no seal: it would not fit.
     ///
     /// # Errors
     /// The storage cannot be read: a change without the sums would break the seal.
-    pub(super) fn load_seal(&mut self) -> Result<()> {
-        if !self.is_seal_known {
-            self.seal = match BodySum::of_frame(self.frame.snapshot()) {
+    pub(super) fn load(&mut self, frame: &mut Draft) -> Result<()> {
+        if !self.is_known {
+            self.sum = match BodySum::of_frame(frame.snapshot()) {
                 Err(error) if error.blame() == Blame::Io => return Err(error),
                 // Without its sums it stays what it is: broken.
                 found => found.unwrap_or(None),
             };
-            self.mark = self.frame.mark().clone();
-            self.is_seal_known = true;
+            self.mark = frame.mark().clone();
+            self.is_known = true;
         }
-        if self.seal.is_some() && *self.frame.mark() != Mark::default() {
-            self.frame.change().set_mark(Mark::default());
+        if self.sum.is_some() && *frame.mark() != Mark::default() {
+            frame.change().set_mark(Mark::default());
         }
         Ok(())
     }
 
     /// The super-chunk shows the seal that was committed.
-    pub(super) fn show_seal(&mut self) {
-        if *self.frame.mark() != self.mark {
-            self.frame.change().set_mark(self.mark.clone());
+    pub(super) fn show(&self, frame: &mut Draft) {
+        if *frame.mark() != self.mark {
+            frame.change().set_mark(self.mark.clone());
         }
     }
 
     /// Takes over the seal that was written.
-    pub(super) fn note_sealed(&mut self, mark: Mark) {
+    pub(super) fn note_sealed(&mut self, frame: &mut Draft, mark: Mark) {
         self.mark = mark;
-        self.seal.iter_mut().for_each(BodySum::note_commit);
-        self.show_seal();
+        self.sum.iter_mut().for_each(BodySum::note_commit);
+        self.show(frame);
     }
 
-    /// Puts another seal in place of this one, with the next commit.
-    pub(crate) fn replace_seal(&mut self, seal: Option<BodySum>) {
-        self.seal = seal;
-        self.mark = Mark::default();
-        self.frame.change().set_mark(Mark::default());
-        self.changed = Changed { vlmeta: true, ..self.changed };
+    /// Puts another sum in place of this one.
+    pub(super) fn set_sum(&mut self, sum: Option<BodySum>) {
+        self.sum = sum;
+    }
+
+    /// The sum of the chunks, if the frame has a seal.
+    pub(super) fn sum(&self) -> Option<&BodySum> {
+        self.sum.as_ref()
+    }
+
+    /// Whether the frame has a seal that is kept up.
+    pub(super) fn is_kept(&self) -> bool {
+        self.sum.is_some()
     }
 
     /// Notes the bytes of a chunk that will get its place.
     pub(super) fn note_stored(&mut self, number: u64, chunk: &[u8]) {
-        self.seal.iter_mut().for_each(|seal| seal.note_stored(number, chunk));
+        self.sum.iter_mut().for_each(|sum| sum.note_stored(number, chunk));
     }
 
-    /// Adds an entry of the index.
-    pub(super) fn seal_entry(&mut self, number: u64) {
-        self.seal.iter_mut().for_each(|seal| seal.add(number));
-    }
-
-    /// Makes the sum one of other bytes, in the next commit.
-    pub(crate) fn spoil(&mut self) {
-        self.seal.iter_mut().for_each(BodySum::spoil);
-        self.changed = Changed { vlmeta: true, ..self.changed };
-    }
-
-    /// Compares a chunk whose data go into a new one with its sum, if the seal has one for each.
-    pub(crate) fn compare_old(&self, nchunk: u64) -> Result<()> {
-        match self.seal.as_ref().and_then(BodySum::table) {
-            Some(table) => self.frame.snapshot().compare_with(table, nchunk),
+    /// Notes the bytes of a chunk that takes the place of the one of number `old`.
+    pub(super) fn note_instead(
+        &mut self,
+        old: Option<u64>,
+        number: u64,
+        chunk: &[u8],
+    ) -> Result<()> {
+        match &mut self.sum {
+            Some(sum) if old == Some(number) => sum.replace(number, chunk),
+            Some(sum) => {
+                sum.note_stored(number, chunk);
+                Ok(())
+            }
             None => Ok(()),
         }
     }
 
+    /// Adds an entry of the index.
+    pub(super) fn add(&mut self, number: u64) -> Result<()> {
+        self.sum.as_mut().map_or(Ok(()), |sum| sum.add(number))
+    }
+
     /// Subtracts the entry of a chunk, which is read for it, if it was not stored just now.
-    pub(super) fn unseal_entry(&mut self, nchunk: u64, number: u64) {
-        let Some(seal) = &mut self.seal else { return };
+    ///
+    /// # Errors
+    /// The storage cannot read the chunk: the seal would be lost for a moment's failure.
+    pub(super) fn remove(&mut self, frame: &mut Draft, nchunk: u64, number: u64) -> Result<()> {
+        let Some(sum) = &mut self.sum else { return Ok(()) };
         if !is_stored(number) {
-            return;
+            return Ok(());
         }
-        if !seal.knows(number) {
-            match self.frame.snapshot().chunk(nchunk) {
-                Ok(ChunkBytes::Stored(bytes)) => seal.note_stored(number, &bytes),
+        if !sum.knows(number) {
+            match frame.snapshot().chunk(nchunk) {
+                Ok(ChunkBytes::Stored(bytes)) => sum.note_stored(number, &bytes),
+                Err(error) if error.blame() == Blame::Io => return Err(error),
                 // Nothing can be said of the sum any more.
                 _ => {
-                    self.seal = None;
-                    let layer = self.mark.layer.clone();
-                    let mark = Mark { layer, ..self.frame.mark().clone() };
-                    self.frame.change().set_mark(mark);
-                    return;
+                    self.sum = None;
+                    let mark = Mark { layer: self.mark.layer.clone(), ..frame.mark().clone() };
+                    frame.change().set_mark(mark);
+                    return Ok(());
                 }
             }
         }
-        seal.remove(number);
+        sum.remove(number);
+        Ok(())
     }
 
     /// Which seal the frame has that is written anew.
-    pub(super) fn seal_from(&self) -> SealFrom<'_> {
-        self.seal.as_ref().map_or(SealFrom::Nothing, |seal| SealFrom::Old(seal, seal.checksums()))
+    pub(super) fn source(&self) -> SealFrom<'_> {
+        self.sum.as_ref().map_or(SealFrom::Nothing, |sum| SealFrom::Old(sum, sum.checksums()))
     }
 
     /// Whether the index is needed for the trailer.
     pub(super) fn has_chunk_sums(&self) -> bool {
-        self.seal.as_ref().is_some_and(|seal| seal.checksums() == Checksums::Chunks)
+        self.sum.as_ref().is_some_and(|sum| sum.checksums() == Checksums::Chunks)
     }
 
     /// The trailer that begins at `start`, after the bytes `lead` from an index of `index_len`
     /// bytes on.
     pub(super) fn encode_trailer(
         &self,
+        frame: &Draft,
         header: &mut FrameHeader,
         start: u64,
         lead: &[u8],
         index_len: u64,
     ) -> Result<Sealed> {
         let ending = Ending {
-            seal: self.seal.as_ref(),
-            old_mark: self.frame.mark(),
-            meta: self.frame.meta(),
-            vlmeta: self.frame.vlmeta(),
-            numbers: if self.has_chunk_sums() { self.table() } else { &[] },
-            registries: self.frame.registries(),
+            seal: self.sum.as_ref(),
+            old_mark: frame.mark(),
+            meta: frame.meta(),
+            vlmeta: frame.vlmeta(),
+            numbers: if self.has_chunk_sums() { frame.index().as_table() } else { &[] },
+            registries: frame.registries(),
             index_len,
         };
         ending.encode(header, start, lead)
     }
 
-    /// Whether more bytes of the file are unused than used, so that a commit had better write it
-    /// anew. What that costs was spent on the unused bytes before.
-    pub(super) fn is_mostly_dead(&mut self) -> bool {
-        let end = self.file.end().saturating_sub(self.frame.header().header_len().into());
-        if self.file.path().is_none() || self.file.is_new() || end <= MAX_SMALL_NBYTES {
-            return false;
+    /// Bytes of chunks that the index refers to, of `data_len` in all, as far as the seal or a
+    /// count of few chunks tells them.
+    pub(super) fn live_nbytes(&mut self, frame: &Draft, data_len: u64) -> Option<u64> {
+        if let Some(sum) = &self.sum {
+            return Some(sum.live_nbytes);
         }
-        let live = match &self.seal {
-            Some(seal) => seal.live_nbytes,
-            None if end >= self.count_at && self.frame.nchunks() <= MAX_COUNTED => {
-                self.count_at = end.saturating_add(end / 2);
-                self.frame.snapshot().usage().map_or(end, |usage| usage.cbytes)
-            }
-            None => return false,
-        };
-        let dead = end.saturating_sub(live);
-        dead > live.max(MAX_SMALL_NBYTES)
+        if data_len < self.count_at || frame.nchunks() > MAX_COUNTED {
+            return None;
+        }
+        self.count_at = data_len.saturating_add(data_len / 2);
+        frame.snapshot().usage().ok().map(|usage| usage.cbytes)
+    }
+}
+
+impl SChunkWriter {
+    /// Puts another seal in place of this one, with the next commit.
+    pub(crate) fn replace_seal(&mut self, sum: Option<BodySum>) {
+        self.seal.set_sum(sum);
+        self.seal.mark = Mark::default();
+        self.frame.change().set_mark(Mark::default());
+        self.changed.vlmeta = true;
+    }
+
+    /// Makes the sum one of other bytes, in the next commit.
+    pub(crate) fn spoil(&mut self) {
+        self.seal.sum.iter_mut().for_each(BodySum::spoil);
+        self.changed.vlmeta = true;
+    }
+
+    /// Compares a chunk whose data go into a new one with its sum, if the seal has one for each.
+    pub(crate) fn compare_old(&self, nchunk: u64) -> Result<()> {
+        match self.seal.sum().and_then(BodySum::table) {
+            Some(table) => self.frame.snapshot().compare_with(table, nchunk),
+            None => Ok(()),
+        }
     }
 }

@@ -124,8 +124,8 @@ impl Collecting {
 
     /// The pending bytes from a position on.
     fn pending_from(&self, at: u64) -> &[u8] {
-        let from = at.checked_sub(self.at).and_then(|from| usize::try_from(from).ok());
-        from.and_then(|from| self.pending.get(from..)).unwrap_or_default()
+        let from = usize::try_from(at.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        self.pending.split_at(from.min(self.pending.len())).1
     }
 }
 
@@ -138,7 +138,7 @@ impl ReadAt for Collecting {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         match self.before_pending(at, buf.len()) {
             0 => io::Read::read(&mut self.pending_from(at), buf),
-            before => self.store.read_at(at, buf.get_mut(..before).unwrap_or_default()),
+            before => self.store.read_at(at, buf.split_at_mut(before).0),
         }
     }
 

@@ -7,28 +7,127 @@
 //!   commit         look: as it was?  no: ChangedByOther       check_unchanged
 //!                  write, unlock
 //! ```
-//!
-//! What is compared is the header and the end of the trailer, of a sparse frame the whole file of
-//! the index.
 
 use std::path::Path;
 
-use blosc_io::tree::Replacement;
-use xxhash_rust::xxh3::xxh3_128;
+use blosc_io::Lock;
 
 use super::SChunkWriter;
 use crate::error::{Error, Result};
 use crate::lock::Held;
-use crate::source::Source;
-use crate::trailer;
 
 /// What a frame looks like, as far as any change of it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Look {
-    /// Bytes of the header; of a sparse frame their sum and that of all after them.
-    pub(super) header: Vec<u8>,
-    /// The last bytes of the trailer.
-    end: Vec<u8>,
+pub(super) enum Look {
+    /// The header of a contiguous frame, and the last bytes of its trailer.
+    Ends { header: Vec<u8>, end: Vec<u8> },
+    /// The sum of the index file of a sparse frame.
+    Index(u128),
+}
+
+/// The lock of a frame, and what the frame looked like under it.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// Held from the first change to the commit.
+    held: Option<Held>,
+    /// The generation of the lock when the frame was last looked at.
+    generation: u64,
+    /// What the frame looked like then, if others can find it; nothing while it is written.
+    known: Option<Look>,
+    /// Length of the store then, and since (bytes).
+    known_len: u64,
+    /// Whether another program has changed the frame, without a lock.
+    is_foreign: bool,
+    /// Whether leftovers of others were looked for.
+    is_swept: bool,
+}
+
+impl Turn {
+    /// A turn that begins with this lock.
+    pub(super) fn taken(&mut self, held: Held) {
+        self.generation = held.generation().unwrap_or(self.generation);
+        self.held = Some(held);
+    }
+
+    /// Lets other writers have their turn.
+    pub(super) fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// The file that takes the place of the locked one has this lock.
+    pub(super) fn replace_lock(&mut self, lock: Lock) {
+        self.held.get_or_insert_default().replace(lock);
+    }
+
+    /// The turn of a frame that was just opened, under the shared lock of this generation.
+    pub(super) fn opened_at(&mut self, generation: u64) {
+        self.generation = generation;
+    }
+
+    /// The frame was opened again, which was in the turn of `old` before.
+    pub(super) fn go_on(&mut self, old: &Self) {
+        (self.generation, self.is_swept) = (old.generation, old.is_swept);
+    }
+
+    /// Says once that leftovers of others are to be looked for.
+    pub(super) fn must_sweep(&mut self) -> bool {
+        !core::mem::replace(&mut self.is_swept, true)
+    }
+
+    /// What the frame looked like under the lock, if others can find it; nothing while it is
+    /// written.
+    pub(super) fn known(&self) -> Option<&Look> {
+        self.known.as_ref()
+    }
+
+    /// The header as it was under the lock, of a contiguous frame.
+    pub(super) fn known_header(&self) -> Option<&[u8]> {
+        match &self.known {
+            Some(Look::Ends { header, .. }) => Some(header),
+            _ => None,
+        }
+    }
+
+    /// Length of the store under the lock, and since (bytes).
+    pub(super) fn known_len(&self) -> u64 {
+        self.known_len
+    }
+
+    /// Notes what the frame looks like, if others can find it.
+    pub(super) fn note_look(&mut self, look: Option<Look>) {
+        self.known = look;
+    }
+
+    /// Notes how long the store is (bytes).
+    pub(super) fn note_len(&mut self, len: u64) {
+        self.known_len = len;
+    }
+
+    /// The frame is about to look different.
+    pub(super) fn forget_look(&mut self) {
+        self.known = None;
+    }
+
+    /// Whether another program has changed the frame, without a lock.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// Another program has changed the frame, without a lock.
+    pub(super) fn note_foreign(&mut self) -> Error {
+        self.is_foreign = true;
+        Error::ChangedByOther
+    }
+
+    /// Whether nobody has locked the frame between the last look and this lock.
+    pub(super) fn is_next(&self, held: &Held) -> bool {
+        held.generation().is_none_or(|now| now == self.generation.wrapping_add(1))
+    }
+
+    /// Whether `path` still names the file that is locked.
+    fn has_name(&self, path: Option<&Path>) -> bool {
+        self.held.as_ref().zip(path).is_none_or(|(held, path)| held.has_name(path))
+    }
 }
 
 impl SChunkWriter {
@@ -62,112 +161,51 @@ impl SChunkWriter {
 
     /// Takes the lock, if it is not held. Says whether others have changed the frame meanwhile.
     pub(crate) fn take_lock(&mut self) -> Result<bool> {
-        if self.held.is_some() {
+        if self.storage.turn().held.is_some() {
             return Ok(false);
         }
-        let held = self.wait_for_lock()?;
-        let is_changed = !self.file.is_new() && !self.is_known(&held);
+        let held = self.storage.wait_for_lock(self.frame.path(), &self.options)?;
+        let is_changed = !self.storage.is_new() && !self.storage.is_known(&self.frame, &held);
         if is_changed {
             self.reload()?;
         }
-        if let (Some(path), false) = (self.file.path(), self.is_swept) {
-            // A file that stays is harmless.
-            let _ = Replacement::remove_leftovers(path);
-            self.is_swept = true;
+        self.storage.prepare(self.frame.snapshot())?;
+        if !self.storage.is_new() {
+            self.storage.note_look(&self.frame);
+            self.seal.load(&mut self.frame)?;
         }
-        if self.files.is_some() {
-            let table = self.frame.snapshot().offsets()?;
-            self.files.iter_mut().try_for_each(|files| files.prepare(&table))?;
-        }
-        if !self.file.is_new() {
-            self.note_look();
-            self.load_seal()?;
-        }
-        self.generation = held.generation().unwrap_or(self.generation);
-        self.held = Some(held);
+        self.storage.turn_mut().taken(held);
         Ok(is_changed)
     }
 
     /// Whether nobody without a lock has changed the frame since it was locked, as far as that can
     /// be seen.
     pub(super) fn check_unchanged(&mut self) -> Result<()> {
-        let Some(known) = self.file.known().cloned() else { return Ok(()) };
-        let has_name = match (&self.held, self.frame.path()) {
-            (Some(held), Some(path)) => held.has_name(path),
-            _ => true,
-        };
-        let has_len = self.files.is_some() || self.file.has_known_len()?;
-        if has_name && has_len && self.look()? == known {
+        let turn = self.storage.turn();
+        let Some(known) = turn.known() else { return Ok(()) };
+        if turn.has_name(self.frame.path())
+            && self.storage.has_known_len()?
+            && self.storage.look(self.frame.header())? == *known
+        {
             return Ok(());
         }
-        self.file.note_foreign();
-        Err(Error::ChangedByOther)
-    }
-
-    /// Notes what the frame looks like now.
-    pub(super) fn note_look(&mut self) {
-        let look = if self.is_named() { self.look().ok() } else { None };
-        self.file.note_look(look);
-    }
-
-    /// Whether others can find the frame.
-    fn is_named(&self) -> bool {
-        self.files.is_some() || self.frame.path().is_some()
-    }
-
-    fn wait_for_lock(&self) -> Result<Held> {
-        let (locking, wait) = (self.options.open.locking, &self.options.lock);
-        match (&self.files, self.frame.path()) {
-            (Some(files), path) => Held::of_tree(files.tree(), path, locking, wait),
-            (None, Some(path)) => Held::of_file(path, locking, wait),
-            (None, None) => Ok(Held::default()),
-        }
-    }
-
-    /// Whether the frame is what it was when it was last looked at.
-    fn is_known(&self, held: &Held) -> bool {
-        if !self.is_named() {
-            return true;
-        }
-        let is_alone = held.generation().is_none_or(|now| now == self.generation.wrapping_add(1));
-        let is_other = matches!((held.id(), self.file.id()), (Some(a), Some(b)) if a != b);
-        let known = self.file.known();
-        is_alone && !is_other && known.is_some() && self.look().ok().as_ref() == known
+        Err(self.storage.turn_mut().note_foreign())
     }
 
     /// Opens the frame again. Nothing is under way.
     fn reload(&mut self) -> Result<()> {
-        let new = match (self.frame.path(), self.files.take()) {
+        let mut new = match (self.frame.path(), self.storage.folder()) {
             (Some(path), _) => Self::open_unlocked(path, &self.options)?,
-            (None, Some(files)) => Self::in_folder(files.folder(), &self.options)?,
+            (None, Some(folder)) => Self::in_folder(folder, &self.options)?,
             (None, None) => return Ok(()),
         };
         if new.frame.typesize() != self.frame.typesize() {
-            (self.cparams, self.encoder) = (new.cparams, None);
+            self.compressor = new.compressor;
         }
-        (self.frame, self.file, self.files) = (new.frame, new.file, new.files);
-        self.is_seal_known = false;
+        new.storage.turn_mut().go_on(self.storage.turn());
+        (self.frame, self.storage) = (new.frame, new.storage);
+        self.seal.forget();
         Ok(())
-    }
-
-    fn look(&self) -> Result<Look> {
-        match &self.files {
-            Some(files) => {
-                let index = files.folder().open_index()?;
-                let len = usize::try_from(index.available()?).unwrap_or(usize::MAX);
-                let sum = xxh3_128(&index.read_vec(0, len)?);
-                Ok(Look { header: sum.to_le_bytes().to_vec(), end: vec![] })
-            }
-            None => Look::read(&self.file.source(), self.frame.header()),
-        }
-    }
-}
-
-impl Look {
-    fn read(source: &Source, header: &crate::header::FrameHeader) -> Result<Self> {
-        let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
-        let end = header.frame_len().saturating_sub(trailer::END_LEN as u64);
-        Ok(Self { header: source.read_vec(0, len)?, end: source.read_vec(end, trailer::END_LEN)? })
     }
 }
 

@@ -6,7 +6,7 @@ use core::num::NonZeroU32;
 use blosc_chunk::{CParams, CodecId, Dict, SplitMode};
 
 use super::{ChunkSize, FrameHeader, FrameType, GeneralFlags, MAX_CHUNK};
-use crate::error::{Param, Result};
+use crate::error::{Error, Param, Result};
 
 /// The fields that headers of the 2.0.0 betas have as well.
 pub(crate) struct OlderFields {
@@ -130,9 +130,11 @@ impl FrameHeader {
     }
 
     /// Sets the length of the data section (bytes).
-    pub(crate) fn set_cbytes(&mut self, cbytes: u64) {
+    pub(crate) fn set_cbytes(&mut self, cbytes: u64) -> Result<()> {
         // Positions in a store are less than 2^63.
-        self.cbytes = i64::try_from(cbytes).unwrap_or(i64::MAX);
+        let cbytes = i64::try_from(cbytes);
+        self.cbytes = cbytes.map_err(|_| Error::internal("a data section ends after 2^63"))?;
+        Ok(())
     }
 
     /// Adds the bytes of a chunk that was stored.
@@ -152,12 +154,15 @@ impl FrameHeader {
 
     /// Replaces a chunk of `old` uncompressed bytes, 0 for none, by one of `new` bytes. If the
     /// chunk size is unset, this one sets it.
-    pub(crate) fn replace_nbytes(&mut self, old: usize, new: usize) {
-        self.nbytes = self.nbytes.saturating_sub(old as u64).saturating_add(new as u64);
+    pub(crate) fn replace_nbytes(&mut self, old: usize, new: usize) -> Result<()> {
+        let others = self.nbytes.checked_sub(old as u64);
+        let nbytes = others.and_then(|nbytes| nbytes.checked_add(new as u64));
+        self.nbytes = nbytes.ok_or(Error::internal("a chunk has more data than the frame"))?;
         if self.chunksize == ChunkSize::Unset {
             let size = u32::try_from(new).ok().and_then(NonZeroU32::new);
             self.chunksize = size.map_or(ChunkSize::Unset, ChunkSize::Fixed);
         }
+        Ok(())
     }
 
     /// Lets each chunk have its own size from now on.

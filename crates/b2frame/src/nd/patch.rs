@@ -95,13 +95,12 @@ impl NewChunk<'_> {
     }
 
     /// The chunk; `None` for zeros.
-    pub(super) fn bytes(&self) -> Option<&[u8]> {
-        let bytes = match &self.bytes {
-            Compressed::Zeros => return None,
-            Compressed::Start(buffer, cbytes) => buffer.0.get(..*cbytes)?,
-            Compressed::Copy(bytes) => bytes,
-        };
-        (!bytes.is_empty()).then_some(bytes)
+    pub(super) fn bytes(&self) -> Result<Option<&[u8]>> {
+        match &self.bytes {
+            Compressed::Zeros => Ok(None),
+            Compressed::Start(buffer, cbytes) => start_of(buffer, *cbytes).map(Some),
+            Compressed::Copy(bytes) => Ok(Some(bytes)),
+        }
     }
 }
 
@@ -163,7 +162,7 @@ impl<'a> Patch<'a> {
             let data = resized(&mut data.0, nbytes);
             self.old_sums.map_or(Ok(()), |sums| self.schunk.compare_with(sums, nchunk))?;
             self.schunk.decode_chunk_into(nchunk, data, scratch)?;
-            self.write_spans(spans, data);
+            self.write_spans(spans, data)?;
             if data.iter().all(|byte| *byte == 0) {
                 return Ok(NewChunk::zeros(nchunk));
             }
@@ -175,7 +174,7 @@ impl<'a> Patch<'a> {
         // whole chunk has to be cleared.
         let is_copied = self.is_parallel && cbytes < dest.0.len() / MAX_COPIED;
         let bytes = if is_copied {
-            let copy = dest.0.get(..cbytes).unwrap_or_default().to_vec();
+            let copy = start_of(&dest, cbytes)?.to_vec();
             bench.dest = Some(dest);
             Compressed::Copy(copy)
         } else {
@@ -220,14 +219,17 @@ impl<'a> Patch<'a> {
     }
 
     /// Copies items to the data of a chunk.
-    fn write_spans(&self, spans: &[Span<'_>], data: &mut [u8]) {
+    fn write_spans(&self, spans: &[Span<'_>], data: &mut [u8]) -> Result<()> {
         let block_nbytes = self.geometry.block_nbytes();
         for spans in Product::new(self.block_spans(spans)) {
             let numbers: Vec<u64> = spans.iter().map(|span| span.number).collect();
             let start =
                 as_len(ravel(&numbers, self.geometry.blocks()).saturating_mul(block_nbytes));
-            self.write_block(&spans, data.get_mut(start..).unwrap_or_default());
+            let block = data.get_mut(start..);
+            let block = block.ok_or(Error::internal("a block lies outside of its chunk"))?;
+            self.write_block(&spans, block);
         }
+        Ok(())
     }
 
     /// Copies items to the data of a block.
@@ -304,6 +306,11 @@ impl Prefilter for MadeBlocks<'_> {
             dest = behind;
         }
     }
+}
+
+/// The first bytes of a buffer.
+fn start_of(buffer: &Buffer, len: usize) -> Result<&[u8]> {
+    buffer.0.get(..len).ok_or(Error::internal("a chunk is longer than its buffer"))
 }
 
 /// Data of a chunk, padding and all (bytes).

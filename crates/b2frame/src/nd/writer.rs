@@ -362,7 +362,7 @@ impl NdWriter {
                 |bench, spans| patch.make_chunk(&spans, bench),
                 |made| {
                     let made = made?;
-                    done(made.nchunk, made.bytes())
+                    done(made.nchunk, made.bytes()?)
                 },
             )
         });

@@ -57,7 +57,7 @@ pub(super) fn decode_chunks(
     } else {
         let frame = frame.change();
         for (nchunk, _) in (0u64..).zip(&chunks).filter(|(_, state)| **state == ChunkState::Lost) {
-            frame.set_number(nchunk, run);
+            frame.set_number(nchunk, run)?;
         }
     }
     // With a shape that does not fit them, nobody opens the chunks.
@@ -121,7 +121,7 @@ fn cut(frame: &mut Draft, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Re
         damage.push(Damage::Shape);
     }
     let mut states = chunks.iter();
-    frame.change().retain_chunks(|| states.next() != Some(&ChunkState::Lost), nbytes);
+    frame.change().retain_chunks(|| states.next() != Some(&ChunkState::Lost), nbytes)?;
     Ok(())
 }
 

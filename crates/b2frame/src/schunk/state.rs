@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blosc_io::MemStore;
 
-use crate::error::{Param, Result};
+use crate::error::{Error, Param, Result};
 use crate::header::{ChunkSize, FrameHeader, FrameLayout};
 use crate::metalayers::Metalayers;
 use crate::offsets::{Index, Section};
@@ -169,48 +169,72 @@ impl FrameState {
 
     /// Keeps the chunks for which `keep`, called once for each in order, is true, and notes their
     /// uncompressed size. In place, since a table of what a damaged header claims is large.
-    pub(crate) fn retain_chunks(&mut self, mut keep: impl FnMut() -> bool, nbytes: u64) {
-        self.index.edit(|table| table.retain(|_| keep()));
+    pub(crate) fn retain_chunks(
+        &mut self,
+        mut keep: impl FnMut() -> bool,
+        nbytes: u64,
+    ) -> Result<()> {
+        self.index.edit(|table| {
+            table.retain(|_| keep());
+            Ok(())
+        })?;
         self.header.set_nbytes(nbytes);
         self.set_section();
+        Ok(())
     }
 
     /// Inserts a chunk of `nbytes` uncompressed bytes in the index, which is a table.
-    pub(crate) fn insert_chunk(&mut self, nchunk: u64, number: u64, nbytes: usize) {
-        self.index.edit(|table| table.insert(as_index(nchunk).min(table.len()), number));
-        self.resize_chunk(0, nbytes);
+    pub(crate) fn insert_chunk(&mut self, nchunk: u64, number: u64, nbytes: usize) -> Result<()> {
+        self.index.edit(|table| {
+            let at = as_index(nchunk, table.len().saturating_add(1))?;
+            table.insert(at, number);
+            Ok(())
+        })?;
+        self.resize_chunk(0, nbytes)
     }
 
     /// Removes a chunk of `nbytes` uncompressed bytes from the index, which is a table.
-    pub(crate) fn remove_chunk(&mut self, nchunk: u64, nbytes: usize) {
+    pub(crate) fn remove_chunk(&mut self, nchunk: u64, nbytes: usize) -> Result<()> {
         self.index.edit(|table| {
-            table.remove(as_index(nchunk));
-        });
-        self.resize_chunk(nbytes, 0);
+            table.remove(as_index(nchunk, table.len())?);
+            Ok(())
+        })?;
+        self.resize_chunk(nbytes, 0)
     }
 
     /// Gives a chunk another number in the index, which is a table.
-    pub(crate) fn set_number(&mut self, nchunk: u64, number: u64) {
-        self.index
-            .edit(|table| table.get_mut(as_index(nchunk)).into_iter().for_each(|n| *n = number));
+    pub(crate) fn set_number(&mut self, nchunk: u64, number: u64) -> Result<()> {
+        self.index.edit(|table| {
+            let at = as_index(nchunk, table.len())?;
+            *table.get_mut(at).ok_or_else(no_such_chunk)? = number;
+            Ok(())
+        })
     }
 
     /// Puts a chunk of `new` uncompressed bytes in the place of one of `old` bytes.
-    pub(crate) fn replace_chunk(&mut self, nchunk: u64, number: u64, old: usize, new: usize) {
-        self.set_number(nchunk, number);
-        self.resize_chunk(old, new);
+    pub(crate) fn replace_chunk(
+        &mut self,
+        nchunk: u64,
+        number: u64,
+        old: usize,
+        new: usize,
+    ) -> Result<()> {
+        self.set_number(nchunk, number)?;
+        self.resize_chunk(old, new)
     }
 
     /// A chunk of `old` uncompressed bytes has `new` ones now. An unset chunk size becomes this.
-    fn resize_chunk(&mut self, old: usize, new: usize) {
-        self.header.replace_nbytes(old, new);
+    fn resize_chunk(&mut self, old: usize, new: usize) -> Result<()> {
+        self.header.replace_nbytes(old, new)?;
         self.set_section();
+        Ok(())
     }
 
     /// Sets the length of the data section (bytes).
-    pub(crate) fn set_cbytes(&mut self, cbytes: u64) {
-        self.header.set_cbytes(cbytes);
+    pub(crate) fn set_cbytes(&mut self, cbytes: u64) -> Result<()> {
+        self.header.set_cbytes(cbytes)?;
         self.set_section();
+        Ok(())
     }
 
     /// What the header says of the data section has changed: also by the first chunk, since a frame
@@ -271,7 +295,11 @@ impl FrameState {
     }
 }
 
-/// A chunk number as an index in memory.
-fn as_index(nchunk: u64) -> usize {
-    usize::try_from(nchunk).unwrap_or(usize::MAX)
+/// A chunk number as an index below `end` in memory.
+fn as_index(nchunk: u64, end: usize) -> Result<usize> {
+    usize::try_from(nchunk).ok().filter(|at| *at < end).ok_or_else(no_such_chunk)
+}
+
+fn no_such_chunk() -> Error {
+    Error::internal("the index has no such chunk")
 }

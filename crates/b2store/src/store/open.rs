@@ -72,7 +72,7 @@ pub fn has_marker(store: Arc<dyn ReadAt>) -> Option<bool> {
         };
     }
     match Files::of_zip(Arc::clone(&store), OpenOptions::default().max_files) {
-        Ok(files) => Some(files.has(EMBED_PATH)),
+        Ok(files) => files.has(EMBED_PATH).ok(),
         Err(_) => starts_like_a_store(&*store).then_some(true),
     }
 }
@@ -168,7 +168,7 @@ impl Store {
 
     fn from_files(files: Files, options: &OpenOptions) -> Result<Self> {
         files.prefetch_ends(options.max_files);
-        if !files.has(EMBED_PATH) {
+        if !files.has(EMBED_PATH)? {
             return Err(Error::NotAStore { why: "it has no embed.b2e" });
         }
         let store = files.open(EMBED_PATH, EMBED_PATH)?;

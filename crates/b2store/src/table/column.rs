@@ -223,45 +223,46 @@ impl Column {
             self.read_mask(span, &mut valid)?;
         }
         let memory = core::mem::replace(&mut values.values, Values::Objects(Vec::new()));
-        let mut nils = None;
-        values.values = match &self.data {
-            Data::Fixed(array) => self.read_fixed(&spans, array, memory)?,
-            Data::Utf8 { offsets, bytes } => self.read_utf8(&spans, offsets, bytes, memory)?,
-            Data::Batches(batches) if self.spec.kind == ColumnKind::VlString => {
-                let Texts { ends, text, valid } = self.read_texts(&spans, batches)?;
-                nils = Some(valid);
-                Values::Text { ends, text }
-            }
-            Data::Batches(batches) => {
-                let mut objects = Vec::new();
-                for span in &spans {
-                    let items = batches.items(span.rows.clone())?;
-                    for (row, item) in span.keep((span.rows.start..).zip(items)) {
-                        self.check_cell(row, &item)?;
-                        objects.push(item);
-                    }
-                }
-                Values::Objects(objects)
-            }
-            Data::Lists(lists) => {
-                let mut objects = Vec::new();
-                for span in &spans {
-                    objects.extend(span.keep(lists.rows(span.rows.clone())?.into_iter()));
-                }
-                Values::Objects(objects)
-            }
-            Data::Dictionary { codes, words } => {
-                let words = words.decode()?;
-                let codes = self.read_codes(&spans, codes, words.len() as u64, memory)?;
-                Values::Dictionary { codes, words }
-            }
-        };
+        let nils;
+        (values.values, nils) = self.read_values(&spans, memory)?;
         let valid = match (&self.spec.nulls, &self.mask) {
             (Nulls::Mask, Some(_)) => Some(valid),
             _ => nils.or_else(|| self.valid_by_value(&values.values)),
         };
         values.valid = valid.filter(|valid| valid.contains(&false));
         Ok(())
+    }
+
+    /// The values of spans, into memory of others, and which are valid, where the values tell it.
+    fn read_values(&self, spans: &[Span], memory: Values) -> Result<(Values, Option<Vec<bool>>)> {
+        let values = match &self.data {
+            Data::Fixed(array) => self.read_fixed(spans, array, memory)?,
+            Data::Utf8 { offsets, bytes } => self.read_utf8(spans, offsets, bytes, memory)?,
+            Data::Batches(batches) if self.spec.kind == ColumnKind::VlString => {
+                let Texts { ends, text, valid } = self.read_texts(spans, batches)?;
+                return Ok((Values::Text { ends, text }, Some(valid)));
+            }
+            Data::Batches(batches) => self.read_objects(spans, batches)?,
+            Data::Lists(lists) => read_lists(spans, lists)?,
+            Data::Dictionary { codes, words } => {
+                let words = words.decode()?;
+                let codes = self.read_codes(spans, codes, words.len() as u64, memory)?;
+                Values::Dictionary { codes, words }
+            }
+        };
+        Ok((values, None))
+    }
+
+    fn read_objects(&self, spans: &[Span], batches: &BatchArray) -> Result<Values> {
+        let mut objects = Vec::new();
+        for span in spans {
+            let items = batches.items(span.rows.clone())?;
+            for (row, item) in span.keep((span.rows.start..).zip(items)) {
+                self.check_cell(row, &item)?;
+                objects.push(item);
+            }
+        }
+        Ok(Values::Objects(objects))
     }
 
     /// Announces to far storage the rows of columns that will be read, so that those of all columns
@@ -447,30 +448,12 @@ impl Data {
             Content::Batches(batches) => Ok(batches),
             other => Err(wrong_content(key, &other, "batches")),
         };
-        let fixed = |fits: &dyn Fn(&NdArray) -> bool, ndim: usize, expected: &str| {
-            let array = table.array(key)?;
-            check_array(&array, fits(&array), ndim, key, expected)?;
-            Ok::<_, Error>(Self::Fixed(array))
-        };
-        let is_of_kind = |kind| move |array: &NdArray| array.dtype().kind() == Some(kind);
-        let is_called =
-            |array: &NdArray, name: &str| simple_name(array.dtype()).as_deref() == Some(name);
         Ok(match &spec.kind {
-            ColumnKind::Fixed(kind) => {
-                let is_widened = *kind == "b1" && matches!(spec.nulls, Nulls::Sentinel(_));
-                let fits = |array: &NdArray| {
-                    is_called(array, kind) || (is_widened && is_called(array, "u1"))
-                };
-                fixed(&fits, 1, kind)?
-            }
-            ColumnKind::Timestamp { .. } => fixed(&|array| is_called(array, "i8"), 1, "i8")?,
-            ColumnKind::String => fixed(&is_of_kind(Kind::Unicode), 1, "text")?,
-            ColumnKind::Bytes => fixed(&is_of_kind(Kind::Bytes), 1, "bytes")?,
-            ColumnKind::NdArray { item_shape } => {
-                let fits = |array: &NdArray| array.shape().get(1..) == Some(item_shape.as_slice());
-                let ndim = item_shape.len().saturating_add(1);
-                fixed(&fits, ndim, "rows of the shape of the schema")?
-            }
+            ColumnKind::Fixed(_)
+            | ColumnKind::Timestamp { .. }
+            | ColumnKind::String
+            | ColumnKind::Bytes
+            | ColumnKind::NdArray { .. } => Self::Fixed(open_fixed(table, spec, key)?),
             ColumnKind::Utf8 => Self::Utf8 {
                 offsets: table.array_1d(key, Kind::Int, 8)?,
                 bytes: table.array_1d(&format!("{key}.utf8"), Kind::Uint, 1)?,
@@ -499,6 +482,28 @@ impl Data {
             }
         })
     }
+}
+
+/// The array of a column of fixed width.
+fn open_fixed(table: &Table, spec: &ColumnSpec, key: &str) -> Result<NdArray> {
+    let array = table.array(key)?;
+    let is_called = |name: &str| simple_name(array.dtype()).as_deref() == Some(name);
+    let is_of_kind = |kind| array.dtype().kind() == Some(kind);
+    let (fits, ndim, expected) = match &spec.kind {
+        ColumnKind::Fixed(kind) => {
+            let is_widened = *kind == "b1" && matches!(spec.nulls, Nulls::Sentinel(_));
+            (is_called(kind) || is_widened && is_called("u1"), 1, *kind)
+        }
+        ColumnKind::Timestamp { .. } => (is_called("i8"), 1, "i8"),
+        ColumnKind::String => (is_of_kind(Kind::Unicode), 1, "text"),
+        ColumnKind::NdArray { item_shape } => {
+            let fits = array.shape().get(1..) == Some(item_shape.as_slice());
+            (fits, item_shape.len().saturating_add(1), "rows of the shape of the schema")
+        }
+        _ => (is_of_kind(Kind::Bytes), 1, "bytes"),
+    };
+    check_array(&array, fits, ndim, key, expected)?;
+    Ok(array)
 }
 
 impl Words {
@@ -531,6 +536,14 @@ impl Span {
 /// The physical row of the `n`-th of the rows that are alive.
 fn physical_row(spans: &[Span], n: usize) -> u64 {
     spans.iter().flat_map(|span| span.keep(span.rows.clone())).nth(n).unwrap_or_default()
+}
+
+fn read_lists(spans: &[Span], lists: &ListArray) -> Result<Values> {
+    let mut objects = Vec::new();
+    for span in spans {
+        objects.extend(span.keep(lists.rows(span.rows.clone())?.into_iter()));
+    }
+    Ok(Values::Objects(objects))
 }
 
 fn first_len(array: &NdArray) -> u64 {

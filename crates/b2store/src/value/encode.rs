@@ -5,6 +5,8 @@ use rmp::encode::{
     write_sint, write_str, write_uint,
 };
 
+use crate::error::{Param, Result};
+
 use super::{NdValue, TUPLE_TAG, Value, code};
 
 impl Value {
@@ -15,6 +17,11 @@ impl Value {
         let mut bytes = Vec::new();
         encode(self, &mut bytes)?;
         Some(bytes)
+    }
+
+    /// The same, for the value `name`.
+    pub(crate) fn encode_as(&self, name: &str) -> Result<Vec<u8>> {
+        self.encode().ok_or_else(|| Param::Value { name: name.to_owned() }.into())
     }
 
     /// Appends the value to others. Where there is no such form, a part of it may be there.
@@ -64,25 +71,29 @@ fn encode(value: &Value, out: &mut Vec<u8>) -> Option<()> {
             list(values, &mut content)?;
             extension(code::SET, &content, out)
         }
-        Value::NdArray(NdValue { dtype, shape, data }) => {
-            let entries = vec![
-                (Value::Str("dtype".to_owned()), Value::clone(dtype)),
-                (Value::Str("shape".to_owned()), lengths(shape)),
-                (Value::Str("data".to_owned()), Value::Bytes(data.clone())),
-            ];
-            extension(code::ARRAY, &Value::Map(entries).encode()?, out)
-        }
-        Value::ObjectArray { shape, values } => {
-            let entries = vec![
-                (Value::Str("values".to_owned()), Value::Array(values.clone())),
-                (Value::Str("shape".to_owned()), lengths(shape)),
-            ];
-            extension(code::ARRAY, &Value::Map(entries).encode()?, out)
-        }
+        Value::NdArray(array) => encode_array(array, out),
+        Value::ObjectArray { shape, values } => encode_objects(shape, values, out),
         Value::Frame(frame) => extension(code::FRAME, frame, out),
         Value::Reference(map) => extension(code::REFERENCE, &map.encode()?, out),
         Value::Ext(code, content) => extension(*code, content, out),
     }
+}
+
+fn encode_array(NdValue { dtype, shape, data }: &NdValue, out: &mut Vec<u8>) -> Option<()> {
+    let entries = vec![
+        (Value::Str("dtype".to_owned()), Value::clone(dtype)),
+        (Value::Str("shape".to_owned()), lengths(shape)),
+        (Value::Str("data".to_owned()), Value::Bytes(data.clone())),
+    ];
+    extension(code::ARRAY, &Value::Map(entries).encode()?, out)
+}
+
+fn encode_objects(shape: &[u64], values: &[Value], out: &mut Vec<u8>) -> Option<()> {
+    let entries = vec![
+        (Value::Str("values".to_owned()), Value::Array(values.to_vec())),
+        (Value::Str("shape".to_owned()), lengths(shape)),
+    ];
+    extension(code::ARRAY, &Value::Map(entries).encode()?, out)
 }
 
 fn list(values: &[Value], out: &mut Vec<u8>) -> Option<()> {
@@ -91,8 +102,7 @@ fn list(values: &[Value], out: &mut Vec<u8>) -> Option<()> {
 }
 
 fn lengths(shape: &[u64]) -> Value {
-    let number = |len: &u64| i64::try_from(*len).map_or(Value::UInt(*len), Value::Int);
-    Value::Array(shape.iter().map(number).collect())
+    Value::Array(shape.iter().copied().map(Value::count).collect())
 }
 
 fn extension(code: i8, content: &[u8], out: &mut Vec<u8>) -> Option<()> {

@@ -61,7 +61,7 @@ impl ReadAt for Joined {
         };
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         let count = left.min(buf.len());
-        part.read_at(at.saturating_sub(*start), buf.get_mut(..count).unwrap_or_default())
+        part.read_at(at.saturating_sub(*start), buf.split_at_mut(count).0)
     }
 }
 
@@ -104,11 +104,10 @@ pub(crate) fn crc32_of(store: &dyn ReadAt, range: Range<u64>) -> io::Result<u32>
     let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), range.start, vec![0; 1 << 16]);
     while at < range.end {
         let left = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX);
-        let count = left.min(buffer.len());
-        let part = buffer.get_mut(..count).unwrap_or_default();
-        store.read_exact_at(at, part)?;
-        crc.update(part);
-        at = at.saturating_add(count as u64);
+        buffer.truncate(left);
+        store.read_exact_at(at, &mut buffer)?;
+        crc.update(&buffer);
+        at = at.saturating_add(buffer.len() as u64);
     }
     Ok(crc.finalize())
 }

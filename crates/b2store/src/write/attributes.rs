@@ -71,15 +71,15 @@ impl StoreWriter {
     /// [`Param::Occupied`]; [`Param::NoGroups`], [`Param::NoKey`] in an embed store.
     pub fn set_attribute(&mut self, key: &str, name: &str, value: &Value) -> Result<()> {
         check_name(name)?;
-        let content = value.encode();
-        let content = content.ok_or_else(|| Param::Value { name: name.to_owned() })?;
+        let content = value.encode_as(name)?;
         let owner = self.owner(key)?;
         if !self.contains(&owner.key) {
             if owner.is_new && key != "/" {
                 key::check_new(key).map_err(|fault| Param::Key { key: key.to_owned(), fault })?;
             }
             let frame = new_frame(&params_without_chunks(), key, |writer| {
-                writer.set_vlmeta(name, &content)
+                let set = writer.set_vlmeta(name, &content);
+                set.map_err(|source| Error::frame(key, source))
             })?;
             self.store_value(&owner.key, ".b2f", frame);
             return Ok(());

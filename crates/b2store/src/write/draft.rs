@@ -11,8 +11,8 @@ use blosc_io::{FileStore, MemStore, ReadAt, Sync, Windowed, WriteAt};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are kept together (bytes).
-const PAGE_NBYTES: usize = 1 << 16;
+/// Bytes that are kept together, as many as positions of 16 bits tell apart.
+const PAGE_NBYTES: usize = 1 << u16::BITS;
 /// Changed pages of a draft that stay in memory where there is a file for the others.
 const MAX_PAGES: usize = 8;
 
@@ -79,8 +79,8 @@ impl Pages {
             return Ok(page);
         }
         let left = usize::try_from(self.base_len.saturating_sub(start)).unwrap_or(usize::MAX);
-        let part = page.get_mut(..left.min(PAGE_NBYTES)).unwrap_or_default();
-        self.base.read_exact_at(start, part)?;
+        let (stored, _zeros) = page.split_at_mut(left.min(PAGE_NBYTES));
+        self.base.read_exact_at(start, stored)?;
         Ok(page)
     }
 
@@ -129,11 +129,15 @@ impl Pages {
     }
 }
 
+#[cold]
+fn short_page() -> io::Error {
+    io::Error::other("a page of a draft is too short")
+}
+
 /// The number of the page of a position, where that lies in it, and the bytes from there on.
 fn place_of(at: u64) -> (u64, usize, usize) {
-    let size = PAGE_NBYTES as u64;
-    let npage = at.checked_div(size).unwrap_or_default();
-    let inner = usize::try_from(at.checked_rem(size).unwrap_or_default()).unwrap_or_default();
+    let [low, high, ..] = at.to_le_bytes();
+    let (npage, inner) = (at >> u16::BITS, usize::from(u16::from_le_bytes([low, high])));
     (npage, inner, PAGE_NBYTES.saturating_sub(inner))
 }
 
@@ -151,8 +155,8 @@ impl ReadAt for Draft {
             return Ok(0);
         };
         if let Some(page) = pages.changed.get(&npage) {
-            let end = inner.saturating_add(count);
-            dest.copy_from_slice(page.get(inner..end).unwrap_or_default());
+            let part = page.get(inner..inner.saturating_add(count)).ok_or_else(short_page)?;
+            dest.copy_from_slice(part);
             return Ok(count);
         }
         if let Some(file) = pages.file_of(npage) {
@@ -174,9 +178,8 @@ impl WriteAt for Draft {
             let (npage, inner, rest) = place_of(at);
             let (now, later) = bytes.split_at(bytes.len().min(rest));
             let end = inner.saturating_add(now.len());
-            if let Some(dest) = pages.page_mut(npage)?.get_mut(inner..end) {
-                dest.copy_from_slice(now);
-            }
+            let dest = pages.page_mut(npage)?.get_mut(inner..end).ok_or_else(short_page)?;
+            dest.copy_from_slice(now);
             at = at.saturating_add(now.len() as u64);
             pages.len = pages.len.max(at);
             bytes = later;
@@ -193,7 +196,7 @@ impl WriteAt for Draft {
                 let _cut = spill.pages.split_off(&npage.saturating_add(1));
             }
             if pages.changed.contains_key(&npage) || pages.file_of(npage).is_some() {
-                pages.page_mut(npage)?.get_mut(inner..).unwrap_or_default().fill(0);
+                pages.page_mut(npage)?.get_mut(inner..).ok_or_else(short_page)?.fill(0);
             }
             pages.base_len = pages.base_len.min(len);
         }

@@ -135,7 +135,8 @@ pub(crate) fn edit_frame(
     changed_frame(source, name, |writer| edit(writer).map_err(|source| Error::frame(name, source)))
 }
 
-fn changed_frame<E: From<Error>>(
+/// The same, with errors of the caller's kind.
+pub(super) fn changed_frame<E: From<Error>>(
     source: Arc<dyn ReadAt>,
     name: &str,
     edit: impl FnOnce(&mut SChunkWriter) -> core::result::Result<(), E>,

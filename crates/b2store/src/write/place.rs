@@ -71,7 +71,7 @@ impl Place {
     /// Whether there is anything.
     pub(crate) fn exists(&self) -> io::Result<bool> {
         let entries = self.tree.list(parent(&self.name))?;
-        let name = self.name.rsplit('/').next().unwrap_or_default();
+        let name = self.name.rsplit_once('/').map_or(&*self.name, |(_, name)| name);
         Ok(entries.iter().any(|entry| entry.name == name))
     }
 

@@ -71,7 +71,7 @@ impl StoreWriter {
         let root = self.check_table_key(key)?;
         let (from, below) = (table.store(), table.key().trim_end_matches('/'));
         for part in from.keys().filter(|part| table.has_key(part)) {
-            let path = part.get(below.len()..).unwrap_or_default();
+            let path = part.strip_prefix(below).ok_or_else(|| Error::no_key(part))?;
             if path.starts_with("/_indexes/") || part.contains(crate::key::INDEX_MARK) {
                 continue;
             }
@@ -206,7 +206,7 @@ impl StoreWriter {
         }
         let mut schema = self.parsed_schema(&key)?;
         remove_field(&mut schema, "n_rows");
-        let content = Value::Str(schema.to_string()).encode().unwrap_or_default();
+        let content = Value::Str(schema.to_string()).encode_as(&key)?;
         let frame = edit_frame(self.source(&key)?, &key, |writer| {
             writer.delete_vlmeta("index_catalog")?;
             writer.set_vlmeta("schema", &content)
@@ -232,16 +232,16 @@ impl StoreWriter {
             }
         }
         let frame = self.frame(&key)?;
-        let mut layers = vec![("schema", Value::Str(schema.to_string()))];
+        let mut layers = vec![("schema", Value::Str(schema.to_string()).encode_as(&key)?)];
         for epoch in ["value_epoch", "visibility_epoch"] {
             let old = vlmetalayer(&frame, &key, epoch)?.and_then(|epoch| epoch.as_u64());
-            layers.extend(old.map(|old| (epoch, Value::UInt(old.saturating_add(1)))));
+            if let Some(old) = old {
+                layers.push((epoch, Value::UInt(old.saturating_add(1)).encode_as(&key)?));
+            }
         }
         self.edit_value(&key, |writer| {
             writer.delete_vlmeta("index_catalog")?;
-            layers.iter().try_for_each(|(name, value)| {
-                writer.set_vlmeta(name, &value.encode().unwrap_or_default())
-            })
+            layers.iter().try_for_each(|(name, content)| writer.set_vlmeta(name, content))
         })
     }
 

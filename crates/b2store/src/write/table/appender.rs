@@ -242,7 +242,8 @@ impl StoreWriter {
         ];
         let manifest = new_frame(&params_without_chunks(), key, |writer| {
             layers.iter().try_for_each(|(name, value)| {
-                writer.set_vlmeta(name, &value.encode().unwrap_or_default())
+                let set = writer.set_vlmeta(name, &value.encode_as(key)?);
+                set.map_err(|source| Error::frame(key, source))
             })
         })?;
         self.store_value(&format!("{root}/_meta"), ".b2f", manifest);

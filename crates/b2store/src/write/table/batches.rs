@@ -11,7 +11,7 @@ use blosc_io::ReadAt;
 use super::spec::BATCH_ROWS;
 use super::{Draft, StoreWriter};
 use crate::content::{Content, metalayer};
-use crate::error::{Error, Param, Result};
+use crate::error::{Error, Result};
 use crate::table::{ColumnKind, ColumnSpec};
 use crate::value::Value;
 
@@ -57,22 +57,24 @@ impl Encoded {
         self.ends.extend(other.ends.iter().map(|end| start.saturating_add(*end)));
     }
 
-    /// The bytes of some cells.
-    fn cells(&self, cells: core::ops::Range<usize>) -> &[u8] {
+    /// The bytes of some cells, if all of them are there.
+    fn cells(&self, cells: core::ops::Range<usize>) -> Option<&[u8]> {
         let end_of = |count: usize| match count.checked_sub(1) {
-            Some(last) => self.ends.get(last).copied().unwrap_or(self.bytes.len()),
-            None => 0,
+            Some(last) => self.ends.get(last).copied(),
+            None => Some(0),
         };
-        self.bytes.get(end_of(cells.start)..end_of(cells.end)).unwrap_or_default()
+        self.bytes.get(end_of(cells.start)?..end_of(cells.end)?)
     }
 
     /// The cells from one on.
-    fn after(&self, start: usize) -> Self {
-        let (from, mut ends) = (self.cells(0..start).len(), Vec::new());
-        ends.extend(self.ends.iter().skip(start).map(|end| end.saturating_sub(from)));
-        Self { bytes: self.bytes.get(from..).unwrap_or_default().to_vec(), ends }
+    fn after(&self, start: usize) -> Option<Self> {
+        let from = self.cells(0..start)?.len();
+        let ends = self.ends.iter().skip(start).map(|end| end.checked_sub(from));
+        Some(Self { bytes: self.bytes.get(from..)?.to_vec(), ends: ends.collect::<Option<_>>()? })
     }
 }
+
+const NO_CELLS: &str = "fewer cells than were counted";
 
 /// A frame of cells that grows.
 pub(super) struct Cells {
@@ -174,7 +176,8 @@ impl Cells {
             start = end;
         }
         if start > 0 {
-            self.pending = self.pending.after(start);
+            self.pending =
+                self.pending.after(start).ok_or_else(|| Error::internal(&self.name, NO_CELLS))?;
         }
         Ok(())
     }
@@ -182,12 +185,16 @@ impl Cells {
     /// Writes a batch.
     fn write(&mut self, cells: core::ops::Range<usize>) -> Result<()> {
         self.start()?;
-        let Frame::Open { writer, .. } = &mut self.frame else { return Ok(()) };
+        let Frame::Open { writer, .. } = &mut self.frame else {
+            return Err(Error::internal(&self.name, "cells have no frame"));
+        };
+        let no_cells = || Error::internal(&self.name, NO_CELLS);
         let wrong = |source| Error::frame(&self.name, source);
         self.is_changed = true;
         if self.is_single {
             for cell in cells {
                 let bytes = self.pending.cells(cell..cell.saturating_add(1));
+                let bytes = bytes.ok_or_else(no_cells)?;
                 let chunk = blosc_chunk::compress(bytes, writer.cparams());
                 let chunk = chunk.map_err(|source| b2frame::Error::Compress { nchunk: 0, source });
                 writer.append_chunk(&chunk.map_err(wrong)?).map_err(wrong)?;
@@ -198,7 +205,7 @@ impl Cells {
         let mut blocks = Vec::new();
         for start in cells.clone().step_by(self.per_block) {
             let end = start.saturating_add(self.per_block).min(cells.end);
-            blocks.push(encoded_block(&self.pending, start..end));
+            blocks.push(encoded_block(&self.pending, start..end).ok_or_else(no_cells)?);
         }
         let blocks: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
         writer.append_vl(&blocks).map_err(wrong)
@@ -225,10 +232,9 @@ impl Cells {
         let Frame::Open { draft, mut writer } = frame else {
             return Err(Error::column(&name, "its frame was not made"));
         };
-        let number = |len: u64| Value::Int(i64::try_from(len).unwrap_or(i64::MAX));
         let has_lengths = is_changed && !is_single && !lengths.is_empty();
-        let lengths = Value::Array(lengths.into_iter().map(number).collect());
-        let lengths = encoded(&map([("batch_lengths", lengths)]))?;
+        let lengths = Value::Array(lengths.into_iter().map(Value::count).collect());
+        let lengths = map([("batch_lengths", lengths)]).encode_as(&name)?;
         let finish = || {
             if has_lengths {
                 writer.set_vlmeta(METADATA_LAYER, &lengths)?;
@@ -283,7 +289,7 @@ fn layer_of(spec: &ColumnSpec) -> Result<(String, Vec<u8>)> {
         ColumnKind::Object => "object",
         _ => "str",
     };
-    let rows = Value::Int(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX));
+    let rows = Value::count(BATCH_ROWS as u64);
     let (name, content) = match spec.kind {
         ColumnKind::List => {
             let item = spec.json.get("item").map_or(Value::Nil, Value::from);
@@ -309,7 +315,7 @@ fn layer_of(spec: &ColumnSpec) -> Result<(String, Vec<u8>)> {
             ("ctable_varlen_scalar", map(fields))
         }
     };
-    Ok((name.to_owned(), encoded(&content)?))
+    Ok((name.to_owned(), content.encode_as("a cell")?))
 }
 
 /// A frame of batches.
@@ -317,8 +323,7 @@ fn batch_params(
     layers: Vec<(String, Vec<u8>)>,
     items_per_block: Option<usize>,
 ) -> Result<FrameParams> {
-    let count = items_per_block
-        .map_or(Value::Nil, |count| Value::Int(i64::try_from(count).unwrap_or(i64::MAX)));
+    let count = items_per_block.map_or(Value::Nil, |count| Value::count(count as u64));
     let batches = map([
         ("version", Value::Int(1)),
         ("serializer", text("msgpack")),
@@ -329,20 +334,15 @@ fn batch_params(
         FrameParams::new(CParams::default().typesize(1)).checksums(b2frame::Checksums::None);
     let params =
         layers.into_iter().fold(params, |params, (name, content)| params.metalayer(name, content));
-    Ok(params.metalayer("batcharray", encoded(&batches)?))
+    Ok(params.metalayer("batcharray", batches.encode_as("a cell")?))
 }
 
 /// A block is a list of items, also where the first of them is the text that marks tuples.
-fn encoded_block(items: &Encoded, range: core::ops::Range<usize>) -> Vec<u8> {
+fn encoded_block(items: &Encoded, range: core::ops::Range<usize>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    let count = u32::try_from(range.len()).unwrap_or(u32::MAX);
-    let _ = rmp::encode::write_array_len(&mut bytes, count);
-    bytes.extend_from_slice(items.cells(range));
-    bytes
-}
-
-fn encoded(value: &Value) -> Result<Vec<u8>> {
-    value.encode().ok_or_else(|| Param::Value { name: "a cell".to_owned() }.into())
+    rmp::encode::write_array_len(&mut bytes, u32::try_from(range.len()).ok()?).ok()?;
+    bytes.extend_from_slice(items.cells(range)?);
+    Some(bytes)
 }
 
 fn text(text: &str) -> Value {

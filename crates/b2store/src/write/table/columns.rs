@@ -15,7 +15,7 @@ use super::StoreWriter;
 use super::batches::{Cells, Encoded};
 use super::items::Items;
 use crate::content::Content;
-use crate::error::{Error, Param, Result};
+use crate::error::{Corrupt, Error, Param, Result};
 use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, simple_name};
 use crate::value::Value;
 
@@ -180,7 +180,10 @@ impl ColumnAppender {
                 for _ in 0..missing {
                     offsets.append(&start.to_le_bytes())?;
                 }
-                let nbytes = u64::try_from(start).unwrap_or_default();
+                let nbytes = u64::try_from(start).map_err(|_| {
+                    let (row, nbytes) = (written, 0);
+                    Error::corrupt(&key, Corrupt::Offsets { row, start, end: start, nbytes })
+                })?;
                 Frames::Text { offsets, bytes: array(&text_key(&key), nbytes)?, end: start }
             }
             ColumnKind::Dictionary { null_code } => {
@@ -229,7 +232,7 @@ impl ColumnAppender {
         match (&self.frames, &values.values) {
             (Frames::Items(items), Values::Fixed { dtype, item_shape, bytes }) => {
                 self.check_items(items, dtype, item_shape)?;
-                Ok(Checked::Items(self.with_sentinels(items, values, bytes)))
+                self.with_sentinels(items, values, bytes).map(Checked::Items)
             }
             (Frames::Items(_), _) => {
                 Err(Error::column(&self.spec.name, "its values are of another kind"))
@@ -269,18 +272,19 @@ impl ColumnAppender {
         items: &Items,
         values: &ColumnValues,
         bytes: &'a [u8],
-    ) -> Cow<'a, [u8]> {
+    ) -> Result<Cow<'a, [u8]>> {
         let (Nulls::Sentinel(null), Some(valid)) = (&self.spec.nulls, &values.valid) else {
-            return Cow::Borrowed(bytes);
+            return Ok(Cow::Borrowed(bytes));
         };
-        let item = sentinel_item(items.dtype(), null).unwrap_or_default();
+        let none = || Error::column(&self.spec.name, "its null value is none of its type");
+        let item = sentinel_item(items.dtype(), null).ok_or_else(none)?;
         let rowsize = bytes.len().checked_div(valid.len().max(1)).unwrap_or(1).max(1);
         let mut bytes = bytes.to_vec();
         let rows = bytes.chunks_exact_mut(rowsize).zip(valid);
         for (row, _) in rows.filter(|(_, is_valid)| !**is_valid) {
             row.chunks_exact_mut(item.len().max(1)).for_each(|cell| cell.copy_from_slice(&item));
         }
-        Cow::Owned(bytes)
+        Ok(Cow::Owned(bytes))
     }
 
     /// Appends values that were checked.
@@ -289,11 +293,12 @@ impl ColumnAppender {
             (Frames::Items(items), Checked::Items(bytes)) => items.append(bytes)?,
             (Frames::Cells(cells), Checked::Cells(encoded)) => cells.append(encoded)?,
             (Frames::Text { offsets, bytes, end }, _) => {
+                let none = || Error::column(&self.spec.name, "its null value is no text");
                 let null = match &self.spec.nulls {
-                    Nulls::Sentinel(null) => null.as_str().unwrap_or_default(),
+                    Nulls::Sentinel(null) => null.as_str().ok_or_else(none)?,
                     _ => "",
                 };
-                append_text((offsets, bytes, end), null, values)?;
+                append_text((offsets, bytes, end), null, values, &self.spec.name)?;
             }
             (Frames::Words { codes, words, codes_by_word, null_code }, _) => {
                 append_codes((codes, words), codes_by_word, *null_code, values, &self.spec.name)?;
@@ -353,14 +358,18 @@ fn append_text(
     (offsets, bytes, end): (&mut Items, &mut Items, &mut i64),
     null: &str,
     values: &ColumnValues,
+    name: &str,
 ) -> Result<()> {
+    let after = |start: i64, len: u64| {
+        let end = start.checked_add_unsigned(len);
+        end.ok_or_else(|| Error::column(name, "more text than offsets can tell"))
+    };
     let mut new = Vec::with_capacity(values.len().saturating_mul(8));
     if let (Values::Text { ends, text }, None) = (&values.values, &values.valid) {
         for row_end in ends {
-            let row_end = i64::try_from(*row_end).unwrap_or(i64::MAX);
-            new.extend(end.saturating_add(row_end).to_le_bytes());
+            new.extend(after(*end, *row_end as u64)?.to_le_bytes());
         }
-        *end = end.saturating_add(i64::try_from(text.len()).unwrap_or(i64::MAX));
+        *end = after(*end, text.len() as u64)?;
         bytes.append(text.as_bytes())?;
         return offsets.append(&new);
     }
@@ -368,7 +377,7 @@ fn append_text(
     for row in 0..values.len() {
         let text = values.text_at(row).unwrap_or(null);
         joined.extend_from_slice(text.as_bytes());
-        *end = end.saturating_add(i64::try_from(text.len()).unwrap_or(i64::MAX));
+        *end = after(*end, text.len() as u64)?;
         new.extend(end.to_le_bytes());
     }
     bytes.append(&joined)?;
@@ -407,15 +416,11 @@ fn append_codes(
 /// The offsets of a column of text: how many, and the last one.
 fn last_offset(offsets: &NdArray, key: &str) -> Result<(u64, i64)> {
     let written = offsets.nitems();
-    let last = match i64::try_from(written).unwrap_or_default().checked_sub(1) {
-        Some(last) if last >= 0 => {
-            let pick = Pick::slice(last, last.saturating_add(1), 1);
-            let item = offsets.to_bytes(Selection::from([pick]));
-            let item = item.map_err(|source| Error::frame(key, source))?;
-            <[u8; 8]>::try_from(item.as_slice()).map_or(0, i64::from_le_bytes)
-        }
-        _ => 0,
-    };
+    let Some(at) = written.checked_sub(1) else { return Ok((written, 0)) };
+    let item = offsets.to_bytes(Selection::from([Pick::from(at..written)]));
+    let item = item.map_err(|source| Error::frame(key, source))?;
+    let item = <[u8; 8]>::try_from(item.as_slice());
+    let last = i64::from_le_bytes(item.map_err(|_| Error::internal(key, "no offset of 64 bits"))?);
     Ok((written, last))
 }
 

@@ -1,5 +1,6 @@
 //! Arrays that grow by rows.
 
+use core::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,8 +25,8 @@ pub(super) struct Items {
     /// Rows that do not fill a chunk yet.
     pending: Vec<u8>,
     /// Bytes of a row.
-    rowsize: usize,
-    chunk_rows: u64,
+    rowsize: NonZeroUsize,
+    chunk_rows: NonZeroU64,
 }
 
 impl Items {
@@ -63,12 +64,15 @@ impl Items {
     }
 
     fn over(name: &str, draft: Draft, writer: NdWriter) -> Result<Self> {
-        let inner = writer.shape().get(1..).unwrap_or_default().iter();
+        let inner = inner(writer.shape()).iter();
         let itemsize = writer.dtype().itemsize() as u64;
         let rowsize = inner.fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len));
-        let rowsize = usize::try_from(rowsize).unwrap_or(usize::MAX).max(1);
-        let chunk_rows = writer.meta().chunkshape().first().map_or(1, |rows| u64::from(*rows));
-        let (name, chunk_rows) = (name.to_owned(), chunk_rows.max(1));
+        let too_long = |_| Error::internal(name, "a row is longer than memory can be");
+        let rowsize = usize::try_from(rowsize).map_err(too_long)?;
+        let rowsize = NonZeroUsize::new(rowsize).unwrap_or(NonZeroUsize::MIN);
+        let chunk_rows = writer.meta().chunkshape().first().copied().and_then(NonZeroU32::new);
+        let chunk_rows = chunk_rows.unwrap_or(NonZeroU32::MIN).into();
+        let name = name.to_owned();
         Ok(Self { name, draft, writer, pending: Vec::new(), rowsize, chunk_rows })
     }
 
@@ -78,7 +82,7 @@ impl Items {
 
     /// The shape of a row.
     pub(super) fn inner_shape(&self) -> &[u64] {
-        self.writer.shape().get(1..).unwrap_or_default()
+        inner(self.writer.shape())
     }
 
     /// Appends rows.
@@ -89,15 +93,18 @@ impl Items {
 
     /// Writes rows up to the end of a chunk, or all.
     fn flush(&mut self, is_last: bool) -> Result<()> {
-        let written = self.writer.shape().first().copied().unwrap_or_default();
-        let pending = self.pending.len().checked_div(self.rowsize).unwrap_or_default() as u64;
-        let end = written.saturating_add(pending);
-        let rest = if is_last { 0 } else { end.checked_rem(self.chunk_rows).unwrap_or_default() };
+        let no_rows = || Error::internal(&self.name, "an array of rows has no dimension");
+        let written = self.writer.shape().first().ok_or_else(no_rows)?;
+        let pending = (self.pending.len() / self.rowsize) as u64;
+        let rest = if is_last { 0 } else { written.saturating_add(pending) % self.chunk_rows };
+        // Of a chunk that is not full, only what fills it is written.
         let count = usize::try_from(pending.saturating_sub(rest)).unwrap_or(usize::MAX);
-        let nbytes = count.saturating_mul(self.rowsize);
-        let Some(part) = self.pending.get(..nbytes).filter(|part| !part.is_empty()) else {
+        if count == 0 {
             return Ok(());
-        };
+        }
+        let nbytes = count.saturating_mul(self.rowsize.get());
+        let missing = || Error::internal(&self.name, "fewer rows than were counted");
+        let part = self.pending.get(..nbytes).ok_or_else(missing)?;
         let written = self.writer.append_bytes(0, part);
         written.map_err(|source| Error::frame(&self.name, source))?;
         self.pending.drain(..nbytes);
@@ -124,10 +131,15 @@ impl Items {
     }
 }
 
+/// The shape of a row.
+fn inner(shape: &[u64]) -> &[u64] {
+    shape.split_first().map_or(&[], |(_, inner)| inner)
+}
+
 /// How a new array of a table is made.
 fn params(shape: &[u64], dtype: &str, fill: Fill, name: &str) -> Result<NdParams> {
     let dtype: Dtype = dtype.parse().map_err(|_| Error::column(name, "no NumPy type"))?;
-    let rest: Vec<u64> = shape.get(1..).unwrap_or_default().to_vec();
+    let rest = inner(shape);
     let items = rest.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
     let rowsize = items.saturating_mul(dtype.itemsize() as u64).max(1);
     let fitting = u32::try_from(CHUNK_NBYTES.checked_div(rowsize).unwrap_or(1)).unwrap_or(1);

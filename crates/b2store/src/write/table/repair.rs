@@ -10,7 +10,7 @@ use blosc_io::ReadAt;
 use super::StoreWriter;
 use super::items::Items;
 use crate::content::{Content, vlmetalayer};
-use crate::error::{Param, Result};
+use crate::error::Result;
 use crate::key;
 use crate::store::Store;
 use crate::value::Value;
@@ -83,8 +83,7 @@ impl StoreWriter {
                 }
             }
         }
-        let content = Value::Str(schema.to_string()).encode();
-        let content = content.ok_or_else(|| Param::Value { name: name.to_owned() })?;
+        let content = Value::Str(schema.to_string()).encode_as(name)?;
         self.edit_value(&meta_key, |writer| writer.set_vlmeta("schema", &content))
     }
 }

@@ -76,21 +76,26 @@ impl NewColumn {
     /// The description of the column in the schema.
     fn json(&self, values: &ColumnValues) -> Result<Json, Param> {
         let mut fields = vec![field("name", text(&self.name))];
+        self.add_kind(values, &mut fields)?;
+        self.add_nulls(&mut fields)?;
+        let others = self.options.iter().filter(|(name, _)| name != "fields" && name != "item");
+        fields.extend(others.cloned());
+        Ok(Json::Object(fields))
+    }
+
+    fn add_kind(&self, values: &ColumnValues, fields: &mut Fields) -> Result<(), Param> {
         let fixed = match &values.values {
             Values::Fixed { dtype, item_shape, .. } => Some((dtype, item_shape)),
             _ => None,
         };
-        let varlen = || {
-            let rows = i128::try_from(BATCH_ROWS).unwrap_or_default();
-            [field("serializer", text("msgpack")), field("batch_rows", Json::Int(rows))]
-        };
+        let varlen =
+            || [field("serializer", text("msgpack")), field("batch_rows", count(BATCH_ROWS))];
         let nullable = self.nulls != Nulls::None;
         let is_nullable = || field("nullable", Json::Bool(nullable));
         let length = |divisor: usize| {
             let (dtype, _) = fixed.ok_or_else(|| self.wrong("its values have no fixed width"))?;
-            let len = dtype.itemsize().checked_div(divisor).unwrap_or_default();
-            let len = i128::try_from(len.max(1)).unwrap_or_default();
-            Ok::<_, Param>(field("max_length", Json::Int(len)))
+            let len = dtype.itemsize().checked_div(divisor).unwrap_or(1);
+            Ok::<_, Param>(field("max_length", count(len.max(1))))
         };
         let kind = |kind: &str| field("kind", text(kind));
         let cells = |name| [[kind(name), is_nullable()], varlen()].into_iter().flatten();
@@ -131,6 +136,10 @@ impl NewColumn {
                 return Err(self.wrong("a column of this kind cannot be written"));
             }
         }
+        Ok(())
+    }
+
+    fn add_nulls(&self, fields: &mut Fields) -> Result<(), Param> {
         match &self.nulls {
             _ if self.kind.has_native_nulls() => {}
             Nulls::Mask => fields
@@ -140,9 +149,7 @@ impl NewColumn {
             Nulls::Native => return Err(self.wrong("its kind has no nulls of its own")),
             Nulls::None => {}
         }
-        let others = self.options.iter().filter(|(name, _)| name != "fields" && name != "item");
-        fields.extend(others.cloned());
-        Ok(Json::Object(fields))
+        Ok(())
     }
 
     fn needed(&self, name: &'static str) -> Result<(String, Json), Param> {
@@ -204,16 +211,18 @@ pub(super) fn check_names(columns: &[NewColumn]) -> Result<()> {
     Ok(())
 }
 
+/// The fields of a description.
+type Fields = Vec<(String, Json)>;
+
 /// The longest part of the name of a column: `.notnull.b2nd` follows (bytes).
 const MAX_NAME_NBYTES: usize = 240;
 
-fn dictionary(null_code: i32) -> Vec<(String, Json)> {
-    let rows = i128::try_from(BATCH_ROWS).unwrap_or_default();
+fn dictionary(null_code: i32) -> Fields {
     let words = vec![
         field("kind", text("vlstring")),
         field("nullable", Json::Bool(false)),
         field("serializer", text("msgpack")),
-        field("batch_rows", Json::Int(rows)),
+        field("batch_rows", count(BATCH_ROWS)),
     ];
     vec![
         field("kind", text("dictionary")),
@@ -231,6 +240,11 @@ pub(crate) fn fixed_name(name: &str) -> Option<&'static str> {
 
 fn field(name: &str, value: Json) -> (String, Json) {
     (name.to_owned(), value)
+}
+
+fn count(count: usize) -> Json {
+    // 64 bits and a sign always fit.
+    Json::Int((count as u64).into())
 }
 
 fn text(text: &str) -> Json {

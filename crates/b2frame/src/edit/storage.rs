@@ -1,0 +1,241 @@
+//! The storage of a frame that is edited, contiguous or sparse.
+//!
+//! | verb | contiguous ([`FrameFile`]) | sparse ([`FrameFolder`]) |
+//! |---|---|---|
+//! | place | after everything that readers see | a file of a new number |
+//! | place instead | over a chunk that no reader has seen, or as above | a file of a new number |
+//! | forget | the bytes stay unused | the file goes, one commit later |
+//! | publish | the header, in one write | the index file, by a rename |
+//! | discard (drop) | cuts off what is after the frame | removes the new files |
+//!
+//! Nothing that is placed counts before it is published, which `commit.rs` does.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_io::lock::FileId;
+use blosc_io::{Durability, ReadAt as _};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::file::FrameFile;
+use super::folder::FrameFolder;
+use super::shared::Shared;
+use super::turns::{Look, Turn};
+use crate::error::Result;
+use crate::header::FrameHeader;
+use crate::lock::Held;
+use crate::params::EditOptions;
+use crate::schunk::{FrameState, SChunk};
+use crate::source::Source;
+use crate::sparse::Folder;
+use crate::trailer;
+
+/// Where a frame is written.
+pub(super) enum Storage {
+    /// To one file, or another store.
+    Contiguous(FrameFile),
+    /// To a file for each chunk, and one for the index.
+    Sparse(FrameFolder),
+}
+
+/// The verbs.
+impl Storage {
+    /// Writes a chunk to where no reader looks yet, and gives the number for the index.
+    pub(super) fn place(&mut self, chunk: &[u8]) -> Result<u64> {
+        match self {
+            Self::Contiguous(file) => file.place(chunk),
+            Self::Sparse(folder) => folder.place(chunk),
+        }
+    }
+
+    /// As [`place`](Self::place), for a chunk that takes the place of the one of number `old`. It
+    /// may get the same number.
+    pub(super) fn place_instead(&mut self, old: Option<u64>, chunk: &[u8]) -> Result<u64> {
+        match self {
+            Self::Contiguous(file) => file.place_instead(old, chunk),
+            Self::Sparse(folder) => folder.place(chunk),
+        }
+    }
+
+    /// The header counts `cbytes` bytes of chunks that were placed.
+    pub(super) fn count(&self, frame: &mut FrameState, cbytes: usize) -> Result<()> {
+        match self {
+            Self::Contiguous(file) => frame.set_cbytes(file.data_len()?),
+            Self::Sparse(_) => {
+                frame.add_file(cbytes as u64);
+                Ok(())
+            }
+        }
+    }
+
+    /// The index refers to the chunk of this number no more. Gives the bytes that the frame loses:
+    /// in a contiguous one they stay, unused.
+    pub(super) fn forget(&mut self, number: u64) -> u64 {
+        match self {
+            Self::Contiguous(_) => 0,
+            Self::Sparse(folder) => folder.forget(number),
+        }
+    }
+}
+
+/// Facts.
+impl Storage {
+    /// Whether there was no commit yet.
+    pub(super) fn is_new(&self) -> bool {
+        match self {
+            Self::Contiguous(file) => file.is_new(),
+            Self::Sparse(folder) => folder.is_new,
+        }
+    }
+
+    /// Whether each chunk has a file of its own.
+    pub(super) fn is_sparse(&self) -> bool {
+        matches!(self, Self::Sparse(_))
+    }
+
+    /// The files of a sparse frame.
+    pub(super) fn folder(&self) -> Option<Folder> {
+        match self {
+            Self::Contiguous(_) => None,
+            Self::Sparse(folder) => Some(folder.chunks.folder()),
+        }
+    }
+
+    fn store(&self) -> &Shared {
+        match self {
+            Self::Contiguous(file) => &file.store,
+            Self::Sparse(folder) => &folder.index,
+        }
+    }
+
+    /// Header, index and trailer, for reading.
+    pub(super) fn source(&self) -> Source {
+        let base = match self {
+            Self::Contiguous(file) => file.base,
+            Self::Sparse(_) => 0,
+        };
+        Source::new(Arc::new(self.store().clone()), base)
+    }
+
+    /// The store with header, index and trailer, and where in it they are (bytes).
+    pub(super) fn into_store(self) -> (Shared, u64) {
+        (self.store().clone(), self.source().base())
+    }
+
+    /// Gives the header another length, and says whether it could: while nothing lies after it, or
+    /// if numbers of chunks do not depend on it.
+    pub(super) fn fit_header(&mut self, header_len: u32) -> bool {
+        match self {
+            Self::Contiguous(file) => file.fit_header(header_len.into()),
+            Self::Sparse(_) => true,
+        }
+    }
+
+    pub(super) fn set_durability(&mut self, durability: Durability) {
+        match self {
+            Self::Contiguous(file) => file.durability = durability,
+            Self::Sparse(folder) => folder.chunks.set_durability(durability),
+        }
+    }
+}
+
+/// Turns with other writers.
+impl Storage {
+    pub(super) fn turn(&self) -> &Turn {
+        match self {
+            Self::Contiguous(file) => &file.turn,
+            Self::Sparse(folder) => &folder.turn,
+        }
+    }
+
+    pub(super) fn turn_mut(&mut self) -> &mut Turn {
+        match self {
+            Self::Contiguous(file) => &mut file.turn,
+            Self::Sparse(folder) => &mut folder.turn,
+        }
+    }
+
+    /// Waits for the lock of the frame, which is at `path` if others can find it.
+    pub(super) fn wait_for_lock(&self, path: Option<&Path>, options: &EditOptions) -> Result<Held> {
+        let (locking, wait) = (options.open.locking, &options.lock);
+        match (self, path) {
+            (Self::Sparse(folder), path) => {
+                Held::of_tree(folder.chunks.tree(), path, locking, wait)
+            }
+            (Self::Contiguous(_), Some(path)) => Held::of_file(path, locking, wait),
+            (Self::Contiguous(_), None) => Ok(Held::default()),
+        }
+    }
+
+    /// Makes ready for changes of a frame that was locked just now.
+    pub(super) fn prepare(&mut self, schunk: &SChunk) -> Result<()> {
+        match self {
+            Self::Contiguous(file) => file.sweep(),
+            Self::Sparse(folder) => folder.chunks.prepare(&schunk.offsets()?)?,
+        }
+        Ok(())
+    }
+
+    /// Whether the frame is what it was when it was last looked at.
+    pub(super) fn is_known(&self, frame: &FrameState, held: &Held) -> bool {
+        if !self.is_named(frame) {
+            return true;
+        }
+        let is_other = matches!((held.id(), self.id()), (Some(a), Some(b)) if a != b);
+        let known = self.turn().known();
+        self.turn().is_next(held)
+            && !is_other
+            && known.is_some()
+            && self.look(frame.header()).ok().as_ref() == known
+    }
+
+    /// Notes what the frame looks like now, if others can find it.
+    pub(super) fn note_look(&mut self, frame: &FrameState) {
+        let look = if self.is_named(frame) { self.look(frame.header()).ok() } else { None };
+        // A store whose length cannot be read has no known one, so that nothing is committed.
+        let len = self.store().len().unwrap_or(0);
+        self.turn_mut().note_look(look);
+        self.turn_mut().note_len(len);
+    }
+
+    /// Whether others can find the frame.
+    fn is_named(&self, frame: &FrameState) -> bool {
+        self.is_sparse() || frame.path().is_some()
+    }
+
+    /// Which file it is, if it is one.
+    fn id(&self) -> Option<FileId> {
+        match self {
+            Self::Contiguous(file) => file.id,
+            Self::Sparse(_) => None,
+        }
+    }
+
+    /// Whether the store is as long as it was under the lock, and what was added.
+    pub(super) fn has_known_len(&self) -> Result<bool> {
+        match self {
+            Self::Contiguous(file) => file.has_known_len(),
+            // It is a part of the look.
+            Self::Sparse(_) => Ok(true),
+        }
+    }
+
+    /// What a frame with this header looks like.
+    pub(super) fn look(&self, header: &FrameHeader) -> Result<Look> {
+        match self {
+            Self::Contiguous(_) => {
+                let source = self.source();
+                let end = header.frame_len().saturating_sub(trailer::END_LEN as u64);
+                Ok(Look::Ends {
+                    header: source.read_vec(0, header.header_len() as usize)?,
+                    end: source.read_vec(end, trailer::END_LEN)?,
+                })
+            }
+            Self::Sparse(folder) => {
+                let index = folder.chunks.folder().open_index()?;
+                let len = usize::try_from(index.available()?).unwrap_or(usize::MAX);
+                Ok(Look::Index(xxh3_128(&index.read_vec(0, len)?)))
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! | step | does | a reader sees |
 //! |---|---|---|
 //! | 1 | writes and syncs new chunk files | the old frame |
-//! | 2 | writes and syncs `chunks.b2frame.tmp`, syncs the folder | the old frame |
+//! | 2 | writes and syncs a temporary index, syncs the folder | the old frame |
 //! | 3 | renames it to `chunks.b2frame`, syncs the folder | the new frame |
 //! | 4 | removes files that nothing referred to before either | the new frame |
 //!
@@ -14,6 +14,7 @@
 use std::collections::HashSet;
 use std::io;
 
+use blosc_io::replace::{sweep_in, temporary_path};
 use blosc_io::{Durability, ReadAt, Tree};
 
 use crate::error::{Error, Param, Result};
@@ -60,8 +61,8 @@ impl ChunkFiles {
             return Ok(());
         }
         let open = |source| Error::Open { source };
-        // It was never renamed, so it has no effect.
-        self.folder.tree.remove(&temporary_index()).map_err(open)?;
+        // An index that was never renamed has no effect.
+        sweep_in(self.tree(), "", Some(INDEX_FILE)).map_err(open)?;
         self.list(wanted)?;
         let wanted: HashSet<u64> = wanted.iter().copied().collect();
         let ids = chunk_ids(&*self.folder.tree).map_err(open)?.into_iter();
@@ -147,24 +148,23 @@ impl ChunkFiles {
     }
 
     fn replace_index(&mut self, index: &[u8]) -> io::Result<Box<dyn ReadAt>> {
-        let (tree, temporary) = (&*self.folder.tree, temporary_index());
+        let (tree, temporary) = (&*self.folder.tree, temporary_path(INDEX_FILE));
         let syncs = self.durability.needs_sync();
         if syncs {
             self.new.iter().try_for_each(|id| tree.sync(&file_name(*id)))?;
         }
-        match tree.create_new(&temporary, index) {
-            // A commit failed before.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                tree.remove(&temporary)?;
-                tree.create_new(&temporary, index)?;
+        let replaced = tree.create_new(&temporary, index).and_then(|()| {
+            if syncs {
+                tree.sync(&temporary)?;
+                tree.sync_names("")?;
             }
-            created => created?,
+            tree.rename(&temporary, INDEX_FILE)
+        });
+        if replaced.is_err() {
+            // The first error says more than one of cleaning up.
+            let _ = tree.remove(&temporary);
         }
-        if syncs {
-            tree.sync(&temporary)?;
-            tree.sync_names("")?;
-        }
-        tree.rename(&temporary, INDEX_FILE)?;
+        replaced?;
         // From now on the index refers to them, whatever fails below.
         self.new.clear();
         if syncs {
@@ -208,10 +208,6 @@ impl Drop for ChunkFiles {
             let _ = self.folder.tree.remove(&file_name(*id));
         }
     }
-}
-
-fn temporary_index() -> String {
-    format!("{INDEX_FILE}.tmp")
 }
 
 #[cfg(test)]

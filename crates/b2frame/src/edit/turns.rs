@@ -13,7 +13,7 @@
 
 use std::path::Path;
 
-use blosc_io::tree::Replacement;
+use blosc_io::replace;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::SChunkWriter;
@@ -72,7 +72,7 @@ impl SChunkWriter {
         }
         if let (Some(path), false) = (self.file.path(), self.is_swept) {
             // A file that stays is harmless.
-            let _ = Replacement::remove_leftovers(path);
+            let _ = replace::sweep(path);
             self.is_swept = true;
         }
         if self.files.is_some() {

@@ -251,7 +251,10 @@ fn a_file_that_is_replaced_is_the_old_or_the_new_one() {
             })
             .collect();
         for version in 1..=100 {
-            let options = ReplaceOptions::default().durability(Durability::ProcessDeath);
+            let options = ReplaceOptions {
+                durability: Durability::ProcessDeath,
+                ..ReplaceOptions::default()
+            };
             let new = Replacement::file(&path, options).unwrap();
             fs::write(new.path(), [version; 4000]).unwrap();
             new.commit(Carry::Target).unwrap();

@@ -95,7 +95,7 @@ impl LockedFile {
         let nchunks = file.nchunks()?;
         let reserve = Reserve::Entries(nchunks.max(needed).saturating_mul(GROWTH_FACTOR));
         let io_error = |source| Error::io(0, source);
-        let options = ReplaceOptions::default().durability(durability);
+        let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
         let replacement = Replacement::file(&self.path, options).map_err(io_error)?;
         // It is locked before it has the name, so that those who wait go on waiting.
         let new = replacement.handle().map_err(io_error)?;

@@ -41,12 +41,12 @@ impl From<&OutputArgs> for StageOptions {
 
 impl StageOptions {
     fn of_replacement(self, unfinished: &Unfinished) -> ReplaceOptions {
-        let durability = if self.sync { Durability::PowerLoss } else { Durability::ProcessDeath };
-        ReplaceOptions::default()
-            .replaces(self.force)
-            .replaces_folder(origin::is_object)
-            .durability(durability)
-            .unfinished(unfinished.clone())
+        ReplaceOptions {
+            replaces: self.force,
+            replaces_folder: origin::is_object,
+            durability: if self.sync { Durability::PowerLoss } else { Durability::ProcessDeath },
+            unfinished: unfinished.clone(),
+        }
     }
 }
 
@@ -172,8 +172,9 @@ impl Staged {
     }
 
     fn finish(self, carry: Carry<'_>) -> Result<()> {
-        self.sync_after(carry)?;
         let Self::Beside(mut new) = self else { return Ok(()) };
+        new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?;
+        new.sync().map_err(Error::io_at(Doing::Sync, new.target()))?;
         let put = new.put();
         let path = || new.target().to_owned();
         put.map_err(|error| match error.kind() {
@@ -184,14 +185,6 @@ impl Staged {
             _ => Error::io_at(Doing::Rename, new.target())(error),
         })?;
         new.sync_name().map_err(Error::io_at(Doing::SyncDirectory, new.target()))
-    }
-
-    /// Syncs the output with what it takes over.
-    fn sync_after(&self, carry: Carry<'_>) -> Result<()> {
-        if let Self::Beside(new) = self {
-            new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?;
-        }
-        self.sync()
     }
 }
 

@@ -63,10 +63,9 @@ impl ChunkFiles {
         let open = |source| Error::Open { source };
         // An index that was never renamed has no effect.
         sweep_in(self.tree(), "", Some(INDEX_FILE)).map_err(open)?;
-        self.list(wanted)?;
+        let ids = self.list(wanted)?;
         let wanted: HashSet<u64> = wanted.iter().copied().collect();
-        let ids = chunk_ids(&*self.folder.tree).map_err(open)?.into_iter();
-        self.leftovers = ids.filter(|id| !wanted.contains(&u64::from(*id))).collect();
+        self.leftovers = ids.into_iter().filter(|id| !wanted.contains(&u64::from(*id))).collect();
         self.first_new = self.next.unwrap_or(u32::MAX);
         self.is_listed = true;
         Ok(())
@@ -80,12 +79,12 @@ impl ChunkFiles {
         self.folder.clone()
     }
 
-    fn list(&mut self, wanted: &[u64]) -> Result<()> {
+    fn list(&mut self, wanted: &[u64]) -> Result<Vec<u32>> {
         let ids = chunk_ids(self.tree()).map_err(|source| Error::Open { source })?;
         let wanted = wanted.iter().filter_map(|number| u32::try_from(*number).ok());
-        let largest = ids.into_iter().chain(wanted).max();
+        let largest = ids.iter().copied().chain(wanted).max();
         self.next = largest.map_or(Some(0), |id| id.checked_add(1)).max(self.next);
-        Ok(())
+        Ok(ids)
     }
 
     pub(super) fn set_durability(&mut self, durability: Durability) {

@@ -1,7 +1,8 @@
 //! The scheme of temporary names, and those of earlier versions.
 
+use core::hash::{BuildHasher as _, Hasher as _};
 use std::ffi::{OsStr, OsString};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::hash::RandomState;
 use std::path::Path;
 
 use crate::tree::{join, parent};

@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Carry, Temporary, Unfinished, exchange, rename_new, sweep};
+use super::sweep::{resolve, sweep_beside};
+use super::{Carry, Temporary, Unfinished, exchange, rename_new};
 use crate::Durability;
 
 /// How a successor takes its place.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct ReplaceOptions {
     /// Whether a file that has the name is replaced. Default: yes.
     pub replaces: bool,
@@ -30,32 +30,6 @@ impl Default for ReplaceOptions {
             durability: Durability::default(),
             unfinished: Unfinished::default(),
         }
-    }
-}
-
-impl ReplaceOptions {
-    /// Sets whether a file that has the name is replaced.
-    #[must_use]
-    pub fn replaces(self, replaces: bool) -> Self {
-        Self { replaces, ..self }
-    }
-
-    /// Sets which folders are replaced.
-    #[must_use]
-    pub fn replaces_folder(self, replaces_folder: fn(&Path) -> bool) -> Self {
-        Self { replaces_folder, ..self }
-    }
-
-    /// Sets what the new file survives.
-    #[must_use]
-    pub fn durability(self, durability: Durability) -> Self {
-        Self { durability, ..self }
-    }
-
-    /// Sets the list that has it until it is complete.
-    #[must_use]
-    pub fn unfinished(self, unfinished: Unfinished) -> Self {
-        Self { unfinished, ..self }
     }
 }
 
@@ -111,13 +85,10 @@ impl Replacement {
         options: ReplaceOptions,
         make: impl FnOnce(&Path, &OsStr, &Unfinished) -> io::Result<Temporary>,
     ) -> io::Result<Self> {
-        let target = match fs::symlink_metadata(target) {
-            Ok(found) if found.is_symlink() => target.canonicalize()?,
-            _ => target.to_path_buf(),
-        };
+        let target = resolve(target);
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         // Leftovers that stay are harmless.
-        let _ = sweep(&target);
+        let _ = sweep_beside(&target);
         let temporary = make(directory_of(&target), name, &options.unfinished)?;
         let path = match temporary.as_file() {
             Some(_) => temporary.path().to_owned(),
@@ -211,16 +182,10 @@ impl Replacement {
             }
             Some(was_dir) if is_dir || was_dir => exchange(path, target),
             None if is_dir => fs::rename(path, target),
-            _ => {
-                let rename = match self.options.replaces {
-                    true => fs::rename::<&Path, &Path>,
-                    false => rename_new,
-                };
-                match self.temporary.as_file().is_some() {
-                    true => self.temporary.place(|| rename(path, target)),
-                    false => rename(path, target),
-                }
+            _ if self.options.replaces => {
+                self.temporary.place(path, |path| fs::rename(path, target))
             }
+            _ => self.temporary.place(path, |path| rename_new(path, target)),
         }
     }
 
@@ -277,7 +242,7 @@ mod tests {
     }
 
     fn careful() -> ReplaceOptions {
-        ReplaceOptions::default().replaces(false)
+        ReplaceOptions { replaces: false, ..ReplaceOptions::default() }
     }
 
     type Make = fn(&Path, ReplaceOptions) -> io::Result<Replacement>;
@@ -329,7 +294,7 @@ mod tests {
     fn a_folder_and_a_file_replace_each_other() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("x");
-        let options = || ReplaceOptions::default().replaces_folder(|_| true);
+        let options = || ReplaceOptions { replaces_folder: |_| true, ..ReplaceOptions::default() };
         for content in ["first", "second"] {
             let new = Replacement::folder(&target, options()).unwrap();
             fs::create_dir(new.path()).unwrap();

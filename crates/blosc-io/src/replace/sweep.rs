@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::directory_of;
 use super::name::{Maker, is_temporary, maker_of};
@@ -23,16 +23,27 @@ const MAX_ENTRIES: usize = 4096;
 ///
 /// What the system says to reading the directory.
 pub fn sweep(path: &Path) -> io::Result<usize> {
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    sweep_beside(&resolve(path))
+}
+
+/// Where a link leads, if it leads anywhere; another path as it is.
+pub(super) fn resolve(path: &Path) -> PathBuf {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let resolved = if is_link { path.canonicalize().ok() } else { None };
+    resolved.unwrap_or_else(|| path.to_path_buf())
+}
+
+/// As [`sweep`], for a path that is no link.
+pub(super) fn sweep_beside(target: &Path) -> io::Result<usize> {
     let Some(name) = target.file_name() else { return Ok(0) };
-    let dir = directory_of(&target);
+    let dir = directory_of(target);
     let (mut removed, mut folder) = (0_usize, None);
     for entry in fs::read_dir(dir)?.take(MAX_ENTRIES).flatten() {
         let Some(maker) = maker_of(&entry.file_name(), name) else { continue };
         if folder.is_none() {
             folder = lock(dir);
         }
-        if folder.is_some() && is_dead(&entry, maker, &target) {
+        if folder.is_some() && is_dead(&entry, maker, target) {
             let lock = lock(&entry.path());
             removed =
                 removed.saturating_add((lock.is_some() && remove(&entry.path()).is_ok()).into());
@@ -94,15 +105,18 @@ fn is_alive(pid: u32) -> bool {
         || cfg!(target_os = "linux") && Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Whether a file begins like `target`, as far as it goes. A file of somebody else does not.
+/// Whether a file begins like `target`, as far as it goes. A file of somebody else does not. Zeros
+/// stand for a header that was to be written last.
 fn begins_like(path: &Path, target: &Path) -> bool {
     let head = |path: &Path| -> io::Result<Vec<u8>> {
         let mut head = vec![];
         File::open(path)?.take(4).read_to_end(&mut head)?;
         Ok(head)
     };
+    let is_like = |(part, all): (&u8, &u8)| *part == 0 || part == all;
     target.is_file()
-        && matches!((head(path), head(target)), (Ok(part), Ok(all)) if all.starts_with(&part))
+        && matches!((head(path), head(target)), (Ok(part), Ok(all))
+            if part.len() <= all.len() && part.iter().zip(&all).all(is_like))
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -135,6 +149,7 @@ mod tests {
             (format!("x.{DEAD}.tmp"), Some(b"old"), true),
             (format!("x.{}.tmp", DEAD - 1), None, true),
             (format!("x.3.{DEAD}.tmp"), Some(b""), true),
+            (format!("x.{}.tmp", DEAD - 2), Some(b"\0\0\0\0header last"), true),
             (format!("x.4.{DEAD}.tmp"), Some(b"of others"), false),
             (format!("x.{own}.tmp"), Some(b"old"), false),
             (format!("xx.{DEAD}.tmp"), Some(b"old"), false),

@@ -17,16 +17,11 @@ const TRIES: usize = 100;
 #[derive(Debug)]
 pub struct Temporary {
     path: PathBuf,
-    /// Nothing once it has another name.
-    made: Option<Made>,
+    is_dir: bool,
+    /// A handle that has the lock. Where folders cannot be opened, there are no locks of them.
+    handle: Option<File>,
+    is_placed: bool,
     unfinished: Unfinished,
-}
-
-/// A handle has the lock. Where folders cannot be opened, there are no locks of them.
-#[derive(Debug)]
-enum Made {
-    File(File),
-    Folder { lock: Option<File> },
 }
 
 impl Temporary {
@@ -36,12 +31,12 @@ impl Temporary {
     ///
     /// Those of the storage.
     pub fn file(dir: &Path, target: &OsStr, unfinished: &Unfinished) -> io::Result<Self> {
-        Self::make(dir, target, unfinished, |path| {
+        Self::make(dir, target, unfinished, false, |path| {
             let mut options = File::options();
             options.read(true).write(true).create_new(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options.open(path).map(Made::File)
+            options.open(path).map(Some)
         })
     }
 
@@ -51,13 +46,13 @@ impl Temporary {
     ///
     /// Those of the storage.
     pub fn folder(dir: &Path, target: &OsStr, unfinished: &Unfinished) -> io::Result<Self> {
-        Self::make(dir, target, unfinished, |path| {
+        Self::make(dir, target, unfinished, true, |path| {
             #[allow(unused_mut, reason = "other systems have no modes")]
             let mut builder = fs::DirBuilder::new();
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder.create(path)?;
-            Ok(Made::Folder { lock: File::open(path).ok() })
+            Ok(File::open(path).ok())
         })
     }
 
@@ -65,13 +60,14 @@ impl Temporary {
         dir: &Path,
         target: &OsStr,
         unfinished: &Unfinished,
-        create: impl Fn(&Path) -> io::Result<Made>,
+        is_dir: bool,
+        create: impl Fn(&Path) -> io::Result<Option<File>>,
     ) -> io::Result<Self> {
         for _ in 0..TRIES {
             let path = dir.join(temporary_name(target));
             let create = || {
-                let made = Some(create(&path)?);
-                Ok(Self { path, made, unfinished: unfinished.clone() })
+                let (handle, unfinished) = (create(&path)?, unfinished.clone());
+                Ok(Self { path, is_dir, handle, is_placed: false, unfinished })
             };
             match unfinished.create(create, Self::path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -83,10 +79,7 @@ impl Temporary {
     }
 
     fn is_held(&self) -> bool {
-        match &self.made {
-            Some(Made::File(file) | Made::Folder { lock: Some(file) }) => hold(file, &self.path),
-            _ => true,
-        }
+        self.handle.as_ref().is_none_or(|handle| hold(handle, &self.path))
     }
 
     /// Where it is.
@@ -98,16 +91,21 @@ impl Temporary {
     /// The file; `None` for a folder.
     #[must_use]
     pub const fn as_file(&self) -> Option<&File> {
-        match &self.made {
-            Some(Made::File(file)) => Some(file),
-            _ => None,
-        }
+        if self.is_dir { None } else { self.handle.as_ref() }
     }
 
-    /// Runs `rename`, after which the file has another name and stays.
-    pub(super) fn place(&mut self, rename: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.unfinished.settle(&self.path, rename)?;
-        self.made = None;
+    /// Runs `rename` on what grew at `path`: the file itself, which then has another name and stays,
+    /// or an entry of the folder.
+    pub(super) fn place(
+        &mut self,
+        path: &Path,
+        rename: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if self.is_dir {
+            return rename(path);
+        }
+        self.unfinished.settle(path, || rename(path))?;
+        self.is_placed = true;
         Ok(())
     }
 }
@@ -124,7 +122,7 @@ fn hold(file: &File, path: &Path) -> bool {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if self.made.is_some() {
+        if !self.is_placed {
             // A file that stays is swept by the next process.
             let _ = self.unfinished.settle(&self.path, || remove(&self.path));
         }

@@ -52,7 +52,9 @@ impl Dest {
 /// resolved, so that the file is replaced and not the link.
 pub(crate) fn replace_file<T>(path: &Path, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let failed = |source| Error::Write { at: 0, len: 0, source };
-    let mut new = Replacement::folder(path, ReplaceOptions::default()).map_err(failed)?;
+    let new = Replacement::folder(path, ReplaceOptions::default()).map_err(failed)?;
+    // In a directory store, every frame with a suffix is a value.
+    let mut new = new.named("0");
     let made = make(new.path())?;
     let put = new.carry(Carry::Target).and_then(|()| new.put()).and_then(|()| new.sync_name());
     put.map_err(failed)?;

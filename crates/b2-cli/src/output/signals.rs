@@ -6,7 +6,7 @@
 //! error of the write that is too long. There is one list and one thread for the whole process.
 
 use std::{
-    io,
+    io::{self, Read as _},
     path::Path,
     sync::{Mutex, PoisonError},
 };

@@ -97,6 +97,13 @@ impl Replacement {
         Ok(Self { target, path, temporary, options })
     }
 
+    /// Has it written under another name in its folder: one that readers of a container around it
+    /// do not take for a part of the container.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { path: self.temporary.path().join(name), ..self }
+    }
+
     /// Where to write.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -63,6 +63,8 @@ impl Temporary {
         is_dir: bool,
         create: impl Fn(&Path) -> io::Result<Option<File>>,
     ) -> io::Result<Self> {
+        // The process may change its directory before this is removed.
+        let dir = std::path::absolute(dir)?;
         for _ in 0..TRIES {
             let path = dir.join(temporary_name(target));
             let create = || {

@@ -61,6 +61,8 @@ impl ChunkFiles {
             return Ok(());
         }
         let open = |source| Error::Open { source };
+        // A tree that cannot be changed says so before anything is.
+        self.tree().remove(&temporary_path(INDEX_FILE)).map_err(open)?;
         // An index that was never renamed has no effect.
         sweep_in(self.tree(), "", Some(INDEX_FILE)).map_err(open)?;
         let ids = self.list(wanted)?;

@@ -23,7 +23,7 @@
 //! beginning is used. A sweep also knows the names of earlier versions: `NAME.PID.tmp` and
 //! `NAME.N.PID.tmp` beside NAME; `chunks.b2frame.tmp` and `NAME.__temp__` inside containers.
 //!
-//! # What is swept
+//! # Sweeping
 //!
 //! Nothing that a living process may write. A leftover goes only if all of this holds:
 //!

@@ -1,9 +1,9 @@
 //! Signals that end the program, and what is removed before.
 //!
 //! SIGHUP, SIGINT, SIGQUIT and SIGTERM end up in a thread that removes the files of the list of
-//! [`Unfinished`] and lets the signal end the process, so that a shell sees it and ends its loops; a
-//! signal that the process was started to ignore, as `nohup` does, stays ignored. SIGXFSZ becomes an
-//! error of the write that is too long. There is one list and one thread for the whole process.
+//! [`Unfinished`] and lets the signal end the process, so that a shell sees it and ends its loops.
+//! A signal that the process was started to ignore, as `nohup` does, stays ignored. SIGXFSZ becomes
+//! an error of the write that is too long. There is one list and one thread for the whole process.
 
 use std::{
     io::{self, Read as _},

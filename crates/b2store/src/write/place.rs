@@ -8,7 +8,7 @@
 //!                  remove what goes. A new directory, or one that goes, is renamed as a whole
 //! ```
 //!
-//! A stage is a [`TreeStage`]: a folder beside the store, which [`replace`](blosc_io::replace) names.
+//! A stage is a [`TreeStage`], a folder beside the store: see [`replace`](blosc_io::replace).
 //! New files lie beside a directory store and not in it, because python-blosc2 takes every frame
 //! in it for a value.
 

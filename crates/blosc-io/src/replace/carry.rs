@@ -4,7 +4,7 @@ use std::fs::{self, File, FileTimes, Metadata};
 use std::io;
 use std::path::Path;
 
-/// What a new file takes over before it gets its place.
+/// Properties that a new file takes over before it gets its place.
 #[derive(Clone, Copy, Debug)]
 pub enum Carry<'a> {
     /// The mode of the file that it replaces, if there is one.
@@ -48,7 +48,7 @@ impl Carry<'_> {
 ///
 /// # Errors
 ///
-/// Those of the storage.
+/// Errors of the storage.
 pub fn carry_to_folder(source: &Metadata, folder: &Path) -> io::Result<()> {
     let folder = File::open(folder)?;
     carry_over(source, &folder)?;
@@ -121,8 +121,8 @@ fn mode_of(_: &Path) -> Option<u32> {
     None
 }
 
-/// The mode of a new file. The mask can only be read by setting it; a file that another thread makes
-/// at this moment gets a stricter mode, never a laxer one.
+/// The mode of a new file. The mask can only be read by setting it; a file that another thread
+/// makes at this moment gets a stricter mode, never a laxer one.
 #[cfg(unix)]
 fn new_mode() -> u32 {
     use rustix::{fs::Mode, process::umask};

@@ -23,7 +23,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Those of the storage; both names are then as they were.
+/// Errors of the storage; both names are then as they were.
 pub fn exchange(new: &Path, target: &Path) -> io::Result<()> {
     match exchange_at_once(new, target) {
         Err(error) if is_unknown(&error) => exchange_by_renames(new, target),

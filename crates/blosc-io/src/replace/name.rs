@@ -19,7 +19,7 @@ const MAX_NAME: usize = 220;
 /// The index of a sparse frame, for which earlier versions had a name of its own.
 const INDEX_FILE: &str = "chunks.b2frame";
 
-/// Who made a file of a temporary name.
+/// The maker of a file of a temporary name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
     /// Somebody who has it locked.
@@ -70,7 +70,7 @@ pub fn is_leftover(path: &Path) -> bool {
         || name.to_str().is_some_and(|name| old_names(name).any(|(target, _)| is_beside(target)))
 }
 
-/// Who made the file of this name, if it was to replace `target`.
+/// Finds the maker of the file of this name, if it was to replace `target`.
 pub(super) fn maker_of(name: &OsStr, target: &OsStr) -> Option<Maker> {
     if is_random(name.as_encoded_bytes(), prefix(target).as_encoded_bytes()) {
         return Some(Maker::Any);

@@ -16,7 +16,7 @@ pub struct ReplaceOptions {
     pub replaces: bool,
     /// Which folders are replaced. Default: none.
     pub replaces_folder: fn(&Path) -> bool,
-    /// What the new file survives. Default: a loss of power.
+    /// Durability of the new file. Default: a loss of power.
     pub durability: Durability,
     /// Where it is listed until it is complete. Default: a list that nobody reads.
     pub unfinished: Unfinished,
@@ -65,7 +65,7 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Those of the storage; `InvalidInput` for a path without a name.
+    /// Errors of the storage; `InvalidInput` for a path without a name.
     pub fn file(target: &Path, options: ReplaceOptions) -> io::Result<Self> {
         Self::beside(target, options, Temporary::file)
     }
@@ -129,7 +129,7 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Those of [`carry`](Self::carry), [`sync`](Self::sync), [`put`](Self::put) and
+    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync), [`put`](Self::put) and
     /// [`sync_name`](Self::sync_name), of which it consists. The old file is then in place, unless
     /// only syncing its name failed.
     pub fn commit(mut self, carry: Carry<'_>) -> io::Result<()> {
@@ -143,7 +143,7 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     pub fn carry(&self, carry: Carry<'_>) -> io::Result<()> {
         match self.temporary.as_file() {
             Some(file) => carry.to_file(file, &self.target, true),
@@ -159,7 +159,7 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     pub fn sync(&self) -> io::Result<()> {
         match self.temporary.as_file() {
             _ if !self.options.durability.needs_sync() => Ok(()),
@@ -173,8 +173,8 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` and `IsADirectory` where something is that must not be replaced; those of the
-    /// storage.
+    /// `AlreadyExists` and `IsADirectory` where something is that must not be replaced; errors of
+    /// the storage.
     pub fn put(&mut self) -> io::Result<()> {
         let (path, target) = (&self.path, &self.target);
         let is_dir = self.temporary.as_file().is_none() && path.is_dir();
@@ -200,7 +200,7 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     pub fn sync_name(&self) -> io::Result<()> {
         match self.options.durability.needs_sync() {
             true => sync_names(directory_of(&self.target)),
@@ -222,7 +222,7 @@ fn sync_with_entries(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// What the system says.
+/// Errors of the system.
 pub fn sync_names(dir: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());

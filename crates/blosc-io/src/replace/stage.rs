@@ -41,7 +41,7 @@ impl<'a> TreeStage<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     pub fn beside(tree: &'a dyn Tree, target: &str) -> io::Result<Self> {
         let name = OsStr::new(target.rsplit('/').next().unwrap_or_default());
         for _ in 0..TRIES {

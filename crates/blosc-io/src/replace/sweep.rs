@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 4096;
 ///
 /// # Errors
 ///
-/// What the system says to reading the directory.
+/// Errors of the system on reading the directory.
 pub fn sweep(path: &Path) -> io::Result<usize> {
     sweep_beside(&resolve(path))
 }
@@ -57,7 +57,7 @@ pub(super) fn sweep_beside(target: &Path) -> io::Result<usize> {
 ///
 /// # Errors
 ///
-/// Those of the storage.
+/// Errors of the storage.
 pub fn sweep_in(tree: &dyn Tree, dir: &str, target: Option<&str>) -> io::Result<Vec<String>> {
     let entries = match tree.list(dir) {
         Err(error) if is_missing(&error) => return Ok(vec![]),

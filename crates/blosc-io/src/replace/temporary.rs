@@ -29,7 +29,7 @@ impl Temporary {
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     pub fn file(dir: &Path, target: &OsStr, unfinished: &Unfinished) -> io::Result<Self> {
         Self::make(dir, target, unfinished, false, |path| {
             let mut options = File::options();
@@ -44,7 +44,7 @@ impl Temporary {
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     pub fn folder(dir: &Path, target: &OsStr, unfinished: &Unfinished) -> io::Result<Self> {
         Self::make(dir, target, unfinished, true, |path| {
             #[allow(unused_mut, reason = "other systems have no modes")]
@@ -96,8 +96,8 @@ impl Temporary {
         if self.is_dir { None } else { self.handle.as_ref() }
     }
 
-    /// Runs `rename` on what grew at `path`: the file itself, which then has another name and stays,
-    /// or an entry of the folder.
+    /// Runs `rename` on the output at `path`: the file itself, which then has another name and
+    /// stays, or an entry of the folder.
     pub(super) fn place(
         &mut self,
         path: &Path,

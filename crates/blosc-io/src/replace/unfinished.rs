@@ -67,8 +67,8 @@ impl Unfinished {
         self.lock().at_exit = Some(run);
     }
 
-    /// Removes and undoes everything on the list, and then runs `end`, which ends the process: until
-    /// it returns, no file is created or renamed.
+    /// Removes and undoes everything on the list, and then runs `end`, which ends the process.
+    /// Until it returns, no file is created or renamed.
     pub fn abandon<T>(&self, end: impl FnOnce() -> T) -> T {
         let mut listed = self.lock();
         for path in core::mem::take(&mut listed.paths) {

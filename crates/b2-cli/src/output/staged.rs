@@ -1,7 +1,7 @@
 //! Outputs that appear whole or not at all: which targets they may replace, how errors name them.
 //!
-//! [`blosc_io::replace`] makes, places and sweeps them. An output that is written by handle grows in
-//! a file beside its target. Directories, and outputs that are written by path, grow in a folder
+//! [`blosc_io::replace`] makes, places and sweeps them. An output that is written by handle grows
+//! in a file beside its target. Directories, and outputs that are written by path, grow in a folder
 //! there, and for a stream in one of the system's temporary folders.
 
 use std::{

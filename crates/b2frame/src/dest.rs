@@ -56,7 +56,8 @@ pub(crate) fn replace_file<T>(path: &Path, make: impl FnOnce(&Path) -> Result<T>
     // In a directory store, every frame with a suffix is a value.
     let mut new = new.named("0");
     let made = make(new.path())?;
-    let put = new.carry(Carry::Target).and_then(|()| new.put()).and_then(|()| new.sync_name());
+    let put =
+        new.carry(Carry::Target).and_then(|()| new.put_in_place()).and_then(|()| new.sync_name());
     put.map_err(failed)?;
     Ok(made)
 }

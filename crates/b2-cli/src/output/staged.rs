@@ -175,7 +175,7 @@ impl Staged {
         let Self::Beside(mut new) = self else { return Ok(()) };
         new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?;
         new.sync().map_err(Error::io_at(Doing::Sync, new.target()))?;
-        let put = new.put();
+        let put = new.put_in_place();
         let path = || new.target().to_owned();
         put.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { path: path() },

@@ -129,13 +129,13 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync), [`put`](Self::put) and
+    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync), [`put_in_place`](Self::put_in_place) and
     /// [`sync_name`](Self::sync_name), of which it consists. The old file is then in place, unless
     /// only syncing its name failed.
     pub fn commit(mut self, carry: Carry<'_>) -> io::Result<()> {
         self.carry(carry)?;
         self.sync()?;
-        self.put()?;
+        self.put_in_place()?;
         self.sync_name()
     }
 
@@ -175,7 +175,7 @@ impl Replacement {
     ///
     /// `AlreadyExists` and `IsADirectory` where something is that must not be replaced; errors of
     /// the storage.
-    pub fn put(&mut self) -> io::Result<()> {
+    pub fn put_in_place(&mut self) -> io::Result<()> {
         let (path, target) = (&self.path, &self.target);
         let is_dir = self.temporary.as_file().is_none() && path.is_dir();
         let old = match fs::symlink_metadata(target) {

@@ -129,9 +129,9 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync), [`put_in_place`](Self::put_in_place) and
-    /// [`sync_name`](Self::sync_name), of which it consists. The old file is then in place, unless
-    /// only syncing its name failed.
+    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync),
+    /// [`put_in_place`](Self::put_in_place) and [`sync_name`](Self::sync_name), of which it
+    /// consists. The old file is then in place, unless only syncing its name failed.
     pub fn commit(mut self, carry: Carry<'_>) -> io::Result<()> {
         self.carry(carry)?;
         self.sync()?;

@@ -25,7 +25,11 @@ use core::num::NonZeroUsize;
 use std::{ffi::OsString, io, path::Path};
 
 use crate::{
-    args::GeneralArgs, console::Console, error::Doing, exit::Code, output::Unfinished,
+    args::GeneralArgs,
+    console::Console,
+    error::Doing,
+    exit::Code,
+    output::{Unfinished, signals},
     render::Progress,
 };
 use args::{Blpk, Verb};
@@ -95,7 +99,7 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     fn new(blpk: &Blpk, argv: &[OsString], log: &'a Log) -> Result<Self> {
         let unfinished =
-            Unfinished::of_process().map_err(crate::error::Error::io(Doing::Signals))?;
+            signals::unfinished_of_process().map_err(crate::error::Error::io(Doing::Signals))?;
         let general = GeneralArgs { quiet: u8::from(blpk.general.quiet), ..GeneralArgs::default() };
         let console = Console::new("blpk", &general);
         let threads = blpk.general.threads(argv)?;

@@ -14,7 +14,7 @@
 //! `dump` knows more of a format than its name.
 //!
 //! Output files are written beside their target and renamed (`output::staged`), removed on failure
-//! and on signals (`output::unfinished`). Input from pipes is kept in bounded memory
+//! and on signals (`output::signals`). Input from pipes is kept in bounded memory
 //! (`inputs::object_reader`). Errors carry whose fault they are, which decides the [exit
 //! code](Code).
 
@@ -43,7 +43,7 @@ use args::{CheckArgs, Cli, Command, GeneralArgs, wrong_use::WrongUse};
 use console::Console;
 use context::Context;
 use error::{Doing, Error, Result};
-use output::unfinished::Unfinished;
+use output::signals;
 use render::error_position::ErrorPosition;
 
 pub use blpk::run_blpk;
@@ -182,7 +182,7 @@ fn run_command(
         return run_printer(program, general, print_version);
     }
     let console = Console::new(program, general);
-    let unfinished = match Unfinished::of_process() {
+    let unfinished = match signals::unfinished_of_process() {
         Ok(unfinished) => unfinished,
         Err(source) => {
             let error = Error::io(Doing::Signals)(source);

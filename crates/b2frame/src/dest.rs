@@ -4,8 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use blosc_io::Durability;
-use blosc_io::tree::Replacement;
+use blosc_io::replace::{Carry, ReplaceOptions, Replacement};
 
 use crate::error::{Error, Result};
 use crate::schunk::{Draft, SChunk};
@@ -52,8 +51,13 @@ impl Dest {
 /// Lets `make` write a file, synced, which replaces the one at `path`, if there is one. Links are
 /// resolved, so that the file is replaced and not the link.
 pub(crate) fn replace_file<T>(path: &Path, make: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    let new = Replacement::new(path);
+    let failed = |source| Error::Write { at: 0, len: 0, source };
+    let new = Replacement::folder(path, ReplaceOptions::default()).map_err(failed)?;
+    // In a directory store, every frame with a suffix is a value.
+    let mut new = new.named("0");
     let made = make(new.path())?;
-    new.commit(Durability::PowerLoss).map_err(|source| Error::Write { at: 0, len: 0, source })?;
+    let put =
+        new.carry(Carry::Target).and_then(|()| new.put_in_place()).and_then(|()| new.sync_name());
+    put.map_err(failed)?;
     Ok(made)
 }

@@ -388,7 +388,7 @@ fn what_a_killed_writer_left_beside_a_frame_is_removed() {
     let path = dir.path().join("f.b2frame");
     create(&path, false);
     let left = dir.path().join(format!("f.b2frame.{}.tmp", u32::MAX));
-    std::fs::write(&left, b"half").unwrap();
+    std::fs::write(&left, &std::fs::read(&path).unwrap()[..9]).unwrap();
     let mut writer = SChunkWriter::open(&path).unwrap();
     assert!(left.exists());
     writer.append(&[1; 64]).unwrap();

@@ -147,8 +147,15 @@ mod tests {
         assert_eq!(key_of_file("g/n2.b2nd").as_deref(), Some("/g/n2"));
         assert_eq!(key_of_file("x.y.b2f").as_deref(), Some("/x.y"));
         assert_eq!(key_of_file("a.b2b").as_deref(), Some("/a"));
-        for path in ["x.dat", ".b2nd", "g/.b2f", "a.B2ND", "a.b2nd.1.tmp", "a.__index__.full.b2nd"]
-        {
+        for path in [
+            "x.dat",
+            ".b2nd",
+            "g/.b2f",
+            "a.B2ND",
+            "a.b2nd.1.tmp",
+            ".a.b2nd.b2tmp-Ab3dE6/0",
+            "a.__index__.full.b2nd",
+        ] {
             assert_eq!(key_of_file(path), None, "{path}");
         }
     }

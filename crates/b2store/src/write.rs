@@ -24,6 +24,7 @@ use std::sync::Arc;
 use b2frame::lock::{FrameLock, Locking};
 use b2frame::{NdArray, SChunk};
 use blosc_io::lock::LockKind;
+use blosc_io::replace::{self, is_temporary};
 use blosc_io::tree::TreeLock;
 use blosc_io::{Durability, FileStore, LockWait, MemStore, ReadAt, Tree, Windowed};
 
@@ -253,7 +254,8 @@ impl StoreWriter {
         let place = place_of(path, options)?;
         let file = if place.is_dir() { path.join(EMBED_PATH) } else { path.to_path_buf() };
         let held = Held::take(&place, Some(&file), options)?;
-        place::remove_leftovers(path);
+        // Leftovers that stay are harmless.
+        let _ = replace::sweep(path);
         Self::open_at(place, held, options)
     }
 
@@ -678,7 +680,8 @@ const INDEXES_LAYER: &str = "blosc2_indexes";
 
 /// Files that are no part of a store: of locks, and of writers that were interrupted.
 fn is_scrap(path: &str) -> bool {
-    [".b2lock", ".tmp", ".__temp__"].iter().any(|suffix| path.ends_with(suffix))
+    let name = path.rsplit('/').next().unwrap_or_default();
+    [".b2lock", ".tmp"].iter().any(|suffix| path.ends_with(suffix)) || is_temporary(name)
 }
 
 /// The suffix of the file of a frame.

@@ -146,8 +146,13 @@ fn leftovers_of_dead_processes_are_removed() {
         std::fs::create_dir(&dead).unwrap();
         std::fs::write(dead.join("0"), b"half").unwrap();
         let other = dir.path().join(format!("{name}.{}.tmp", u32::MAX - 1));
-        std::fs::write(&other, b"half").unwrap();
+        let start = std::fs::read(&path).map_or(vec![], |bytes| bytes[..3].to_vec());
+        std::fs::write(&other, start).unwrap();
+        let new = dir.path().join(format!(".{name}.b2tmp-a1b2c3"));
+        std::fs::create_dir(&new).unwrap();
         StoreWriter::open(&path).unwrap();
-        assert!(!dead.exists() && !other.exists());
+        assert!(!dead.exists() && !new.exists());
+        // An earlier version made a file only for a file.
+        assert_eq!(other.exists(), path.is_dir());
     }
 }

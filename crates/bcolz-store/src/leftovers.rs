@@ -2,6 +2,8 @@
 //! renaming of a column that stopped half-way. The next writer removes or completes it under the
 //! lock.
 
+use blosc_io::replace::{is_temporary, sweep_in};
+
 use crate::ctable_writer::names_text;
 use crate::error::{Error, Result};
 use crate::files::{self, join};
@@ -11,9 +13,6 @@ use crate::names::{self, names_path};
 use crate::repair::Repair;
 use crate::tree::{Entry, Tree};
 
-/// Ends the name of what is not finished.
-pub(crate) const PENDING_SUFFIX: &str = ".__temp__";
-
 /// The file that says which column is being renamed.
 pub(crate) fn rename_path(path: &str) -> String {
     join(path, "__rename__")
@@ -21,14 +20,7 @@ pub(crate) fn rename_path(path: &str) -> String {
 
 /// Removes files and columns in a directory that were never finished; returns their names.
 pub(crate) fn remove_pending(tree: &dyn Tree, path: &str) -> Result<Vec<String>> {
-    let mut removed = Vec::new();
-    for Entry { name, .. } in list_existing(tree, path)? {
-        if name.ends_with(PENDING_SUFFIX) {
-            remove(tree, &join(path, &name))?;
-            removed.push(name);
-        }
-    }
-    Ok(removed)
+    sweep_in(tree, path, None).map_err(|source| Error::io(path, source))
 }
 
 /// Completes the renaming of a column of the table at `path`, or forgets one that was not begun.
@@ -98,9 +90,9 @@ pub(crate) fn dead_nbytes(
     let mut nbytes: u64 = 0;
     for Entry { name, is_dir } in list_existing(tree, path)? {
         let path = join(path, &name);
-        if is_dir && name.ends_with(PENDING_SUFFIX) {
+        if is_dir && is_temporary(&name) {
             nbytes = nbytes.saturating_add(all_nbytes(tree, path)?);
-        } else if !is_dir && (name.ends_with(PENDING_SUFFIX) || is_dead(&name)) {
+        } else if !is_dir && (is_temporary(&name) || is_dead(&name)) {
             nbytes = nbytes.saturating_add(tree.len_of(&path).unwrap_or(0));
         }
     }

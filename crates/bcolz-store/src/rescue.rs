@@ -12,6 +12,7 @@ use blosc_chunk::{ChunkHeader, FilterId};
 use blosc_container::report::VerifyOptions;
 use blosc_container::rescue::Fill;
 use blosc_dtype::{Dtype, Kind};
+use blosc_io::replace::{is_temporary, temporary_path};
 
 use crate::carray::CArray;
 use crate::carray_writer::CArrayWriter;
@@ -22,7 +23,7 @@ use crate::error::{Corrupt, Error, Param, Result};
 use crate::files::{self, join};
 use crate::fill;
 use crate::layout::{MAX_CHUNK_BYTES, chunk_path};
-use crate::leftovers::{self, PENDING_SUFFIX, chunk_numbers, list_existing};
+use crate::leftovers::{self, chunk_numbers, list_existing};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names;
 use crate::params::{Cname, OpenOptions, Shuffle, StorageParams};
@@ -173,7 +174,7 @@ impl Rescuer {
         }
         let mut names = Vec::new();
         for entry in list_existing(&*self.tree, path)? {
-            let is_column = entry.is_dir && !entry.name.ends_with(PENDING_SUFFIX);
+            let is_column = entry.is_dir && !is_temporary(&entry.name);
             if is_column && looks_like_array(&*self.tree, &join(path, &entry.name))? {
                 names.push(entry.name);
             }
@@ -456,9 +457,8 @@ impl Rescuer {
             let lost: Vec<u64> = (0..array.len()).filter(|row| !is_kept(row)).collect();
             return self.cut_chunks(array, &lost);
         }
-        let new = format!("{path}{PENDING_SUFFIX}");
+        let new = temporary_path(path);
         let remove = |path: &str| self.tree.remove(path).map_err(|error| Error::io(path, error));
-        remove(&new)?;
         let options = CreateOptions::like(array)?;
         let mut writer = CArrayWriter::create_column(self.tree.clone(), &new, &options)?;
         for rows in kept {

@@ -11,6 +11,8 @@
 //!   Windowed<S>                            a part of them
 //! ```
 //!
+//! Files and folders that appear whole or not at all: see the module [`replace`].
+//!
 //! A container of several files has a [`Tree`] of them: see the module [`tree`]. Callers that must
 //! not wait for I/O fetch what readers need themselves: see the module [`steps`].
 //!
@@ -54,6 +56,7 @@ mod mem;
 #[cfg(feature = "mmap")]
 #[allow(unsafe_code)]
 mod mmap;
+pub mod replace;
 mod seek;
 pub mod steps;
 mod store;

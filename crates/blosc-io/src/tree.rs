@@ -12,10 +12,8 @@
 //! none.
 
 mod dir;
-mod exchange;
 mod listing;
 mod memory;
-mod replacement;
 
 use core::fmt::Debug;
 use core::ops::Range;
@@ -26,10 +24,8 @@ use crate::lock::LockKind;
 use crate::{Lock, LockWait, ReadAt};
 
 pub use dir::DirTree;
-pub use exchange::exchange;
 pub use listing::Listing;
 pub use memory::MemTree;
-pub use replacement::{Replacement, sync_names};
 
 /// Files below a root. Paths have `/` between names; the root itself is the empty path.
 ///
@@ -217,9 +213,19 @@ pub trait Tree: Debug + Send + Sync {
 }
 
 /// A lock on a part of a tree, released when it is dropped.
-pub trait TreeLock: Debug + Send + Sync {}
+pub trait TreeLock: Debug + Send + Sync {
+    /// Whether it keeps other processes out. A tree that no other process can change needs no lock
+    /// for that.
+    fn is_held(&self) -> bool {
+        true
+    }
+}
 
-impl TreeLock for Lock {}
+impl TreeLock for Lock {
+    fn is_held(&self) -> bool {
+        Self::is_held(self)
+    }
+}
 
 /// The lock of a tree that has none.
 #[derive(Clone, Copy, Debug)]

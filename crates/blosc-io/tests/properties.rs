@@ -6,8 +6,9 @@ use std::fs;
 use std::io::{self, Cursor, ErrorKind};
 use std::thread;
 
+use blosc_io::replace::{Carry, ReplaceOptions, Replacement};
 use blosc_io::steps::{Fetch, FetchedFile, FetchedTree, Step as Fetched};
-use blosc_io::tree::{DirTree, MemTree, Replacement, Tree};
+use blosc_io::tree::{DirTree, MemTree, Tree};
 use blosc_io::{
     Durability, FileStore, Lock, LockWait, MemStore, ReadAt, SeekStore, Sync, Windowed, WriteAt,
 };
@@ -250,9 +251,13 @@ fn a_file_that_is_replaced_is_the_old_or_the_new_one() {
             })
             .collect();
         for version in 1..=100 {
-            let new = Replacement::new(&path);
+            let options = ReplaceOptions {
+                durability: Durability::ProcessDeath,
+                ..ReplaceOptions::default()
+            };
+            let new = Replacement::file(&path, options).unwrap();
             fs::write(new.path(), [version; 4000]).unwrap();
-            new.commit(Durability::ProcessDeath).unwrap();
+            new.commit(Carry::Target).unwrap();
         }
         is_done.store(true, Ordering::Relaxed);
         readers.into_iter().for_each(|reader| reader.join().unwrap());

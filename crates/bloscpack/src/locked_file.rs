@@ -1,13 +1,10 @@
 //! A file that one program changes at a time, and that grows by a new file where its table of
 //! offsets is used up.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use blosc_io::lock::{LockKind, lock_file};
-use blosc_io::tree::Replacement;
+use blosc_io::replace::{self, Carry, ReplaceOptions, Replacement};
 use blosc_io::{Durability, FileStore, Lock, LockWait, ReadAt, Stamp, Sync, WriteAt};
 
 use crate::{
@@ -62,7 +59,8 @@ impl LockedFile {
             let store = FileStore::open_rw(path).map_err(|source| Error::io(0, source))?;
             // A program that does not lock can have replaced it in between.
             if lock.has_name(path).map_err(|source| Error::io(0, source))? {
-                remove_leftovers(path);
+                // Leftovers that stay are harmless.
+                let _ = replace::sweep(path);
                 return Ok(Self { path: path.to_owned(), store, _lock: lock, replaced: false });
             }
         }
@@ -96,19 +94,14 @@ impl LockedFile {
         let file = BlpFile::with_options(&self.store, read)?;
         let nchunks = file.nchunks()?;
         let reserve = Reserve::Entries(nchunks.max(needed).saturating_mul(GROWTH_FACTOR));
-        let replacement = Replacement::new(&self.path);
         let io_error = |source| Error::io(0, source);
-        let new = File::options().read(true).write(true).create_new(true).open(replacement.path());
-        let new = new.map_err(io_error)?;
-        // Locked before it has the name, so that those who wait go on waiting.
-        lock_file(&new, &self.path, LockKind::Exclusive, &LockWait::never())
-            .map_err(Error::lock)?;
+        let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
+        let replacement = Replacement::file(&self.path, options).map_err(io_error)?;
+        // It is locked before it has the name, so that those who wait go on waiting.
+        let new = replacement.handle().map_err(io_error)?;
         let new = repack(&file, new, &RepackOptions::default().reserve(reserve))?;
         drop(file);
-        if durability.needs_sync() {
-            new.sync_all().map_err(io_error)?;
-        }
-        replacement.commit(durability).map_err(io_error)?;
+        replacement.commit(Carry::Target).map_err(io_error)?;
         (self.store, self.replaced) = (FileStore::from_file(new), true);
         Ok(())
     }
@@ -148,47 +141,5 @@ impl WriteAt for LockedFile {
     }
 }
 
-/// Removes replacements that killed programs left: `NAME.PID.tmp`. They are made only under the
-/// lock, so nobody writes to one now.
-fn remove_leftovers(path: &Path) {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return };
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        if is_leftover(name, &entry.file_name()) && begins_like_one(&entry.path()) {
-            // Another time, if not now.
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Whether a file has the name of a replacement of the file `name`.
-fn is_leftover(name: &OsStr, found: &OsStr) -> bool {
-    let rest = found.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
-    let number = rest.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(b".tmp"));
-    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
-}
-
-/// Whether a regular file is empty or begins as Bloscpack files do.
-fn begins_like_one(path: &Path) -> bool {
-    let mut start = vec![];
-    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let read = is_file.then(|| File::open(path).and_then(|f| f.take(4).read_to_end(&mut start)));
-    matches!(read, Some(Ok(_))) && crate::raw::MAGIC.starts_with(&start)
-}
-
 /// How many times the chunks that are there a new table has room for.
 const GROWTH_FACTOR: u64 = 10;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn leftovers_have_the_name_of_the_file_and_a_number() {
-        let is = |found: &str| is_leftover(OsStr::new("a.blp"), OsStr::new(found));
-        assert!(is("a.blp.17.tmp"));
-        for other in ["a.blp", "a.blp..tmp", "a.blp.x.tmp", "b.blp.17.tmp", "a.blp.17.tmp2"] {
-            assert!(!is(other), "{other}");
-        }
-    }
-}

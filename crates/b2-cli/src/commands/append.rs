@@ -39,6 +39,7 @@ use crate::{
     formats::{self, TableRows, csv_table},
     inputs::{Guard, Object, ObjectReader, Origin, origin, raw_data},
     memory,
+    output::signals,
     render::{Progress, harmless, path_text, size},
 };
 
@@ -275,7 +276,7 @@ impl Work<'_> {
             &self.cx.edit_options(self.path, offset, self.args.lock),
         )?;
         writer.lock()?;
-        self.cx.unfinished.grow(self.path);
+        signals::grow(&self.cx.unfinished, self.path);
         self.append_content(&mut writer)?;
         self.cx.unfinished.settle(self.path, || writer.commit())?;
         Ok(Grown { nbytes: writer.nbytes(), shape: None })

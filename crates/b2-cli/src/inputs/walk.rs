@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_io::replace::is_leftover;
+
 use crate::{
     error::{Doing, Error, FileKind, irregular},
     exit::Code,
@@ -15,7 +17,7 @@ use crate::{
         ContentKind, Origin, Part,
         origin::{self, Found},
     },
-    output::{leftover, targets::FRAME_SUFFIXES},
+    output::targets::FRAME_SUFFIXES,
     render::{path_text, size},
 };
 
@@ -153,7 +155,7 @@ impl Inputs {
         let mut waiting = vec![root.to_owned()];
         while let Some(path) = waiting.pop() {
             let children = match irregular(&path) {
-                Ok(_) if path != root && leftover::is_leftover(&path) => {
+                Ok(_) if path != root && is_leftover(&path) => {
                     self.leave_out(path, Reason::Unfinished);
                     continue;
                 }

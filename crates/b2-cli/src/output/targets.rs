@@ -12,11 +12,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_io::replace::carry_to_folder;
+
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::{OpenedInput, Origin, origin},
-    output::staged::carry_to_place,
 };
 
 /// The suffix of contiguous frames.
@@ -193,7 +194,7 @@ impl<'a> Targets<'a> {
         for (place, source) in self.made.iter().rev() {
             // --rm has removed the input.
             let Ok(metadata) = fs::metadata(source) else { continue };
-            carry_to_place(&metadata, place).map_err(Error::io_at(Doing::Write, place))?;
+            carry_to_folder(&metadata, place).map_err(Error::io_at(Doing::Write, place))?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_io::lock::FileId;
-use blosc_io::tree::Replacement;
+use blosc_io::replace;
 use blosc_io::{Durability, ReadAt as _, WriteAt};
 
 use super::rooms::{Fit, Rooms};
@@ -141,7 +141,7 @@ impl FrameFile {
         if let Some(path) = &self.path
             && self.turn.must_sweep()
         {
-            let _ = Replacement::remove_leftovers(path);
+            let _ = replace::sweep(path);
         }
     }
 

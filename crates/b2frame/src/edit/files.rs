@@ -4,7 +4,7 @@
 //! | step | does | a reader sees |
 //! |---|---|---|
 //! | 1 | writes and syncs new chunk files | the old frame |
-//! | 2 | writes and syncs `chunks.b2frame.tmp`, syncs the folder | the old frame |
+//! | 2 | writes and syncs a temporary index, syncs the folder | the old frame |
 //! | 3 | renames it to `chunks.b2frame`, syncs the folder | the new frame |
 //! | 4 | removes files that nothing referred to before either | the new frame |
 //!
@@ -14,6 +14,7 @@
 use std::collections::HashSet;
 use std::io;
 
+use blosc_io::replace::{sweep_in, temporary_path};
 use blosc_io::{Durability, ReadAt, Tree};
 
 use crate::error::{Error, Param, Result};
@@ -60,12 +61,13 @@ impl ChunkFiles {
             return Ok(());
         }
         let open = |source| Error::Open { source };
-        // It was never renamed, so it has no effect.
-        self.folder.tree.remove(&temporary_index()).map_err(open)?;
-        self.list(wanted)?;
+        // A tree that cannot be changed says so before anything is.
+        self.tree().remove(&temporary_path(INDEX_FILE)).map_err(open)?;
+        // An index that was never renamed has no effect.
+        sweep_in(self.tree(), "", Some(INDEX_FILE)).map_err(open)?;
+        let ids = self.list(wanted)?;
         let wanted: HashSet<u64> = wanted.iter().copied().collect();
-        let ids = chunk_ids(&*self.folder.tree).map_err(open)?.into_iter();
-        self.leftovers = ids.filter(|id| !wanted.contains(&u64::from(*id))).collect();
+        self.leftovers = ids.into_iter().filter(|id| !wanted.contains(&u64::from(*id))).collect();
         self.first_new = self.next.unwrap_or(u32::MAX);
         self.is_listed = true;
         Ok(())
@@ -79,12 +81,12 @@ impl ChunkFiles {
         self.folder.clone()
     }
 
-    fn list(&mut self, wanted: &[u64]) -> Result<()> {
+    fn list(&mut self, wanted: &[u64]) -> Result<Vec<u32>> {
         let ids = chunk_ids(self.tree()).map_err(|source| Error::Open { source })?;
         let wanted = wanted.iter().filter_map(|number| u32::try_from(*number).ok());
-        let largest = ids.into_iter().chain(wanted).max();
+        let largest = ids.iter().copied().chain(wanted).max();
         self.next = largest.map_or(Some(0), |id| id.checked_add(1)).max(self.next);
-        Ok(())
+        Ok(ids)
     }
 
     pub(super) fn set_durability(&mut self, durability: Durability) {
@@ -147,24 +149,23 @@ impl ChunkFiles {
     }
 
     fn replace_index(&mut self, index: &[u8]) -> io::Result<Box<dyn ReadAt>> {
-        let (tree, temporary) = (&*self.folder.tree, temporary_index());
+        let (tree, temporary) = (&*self.folder.tree, temporary_path(INDEX_FILE));
         let syncs = self.durability.needs_sync();
         if syncs {
             self.new.iter().try_for_each(|id| tree.sync(&file_name(*id)))?;
         }
-        match tree.create_new(&temporary, index) {
-            // A commit failed before.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                tree.remove(&temporary)?;
-                tree.create_new(&temporary, index)?;
+        let replaced = tree.create_new(&temporary, index).and_then(|()| {
+            if syncs {
+                tree.sync(&temporary)?;
+                tree.sync_names("")?;
             }
-            created => created?,
+            tree.rename(&temporary, INDEX_FILE)
+        });
+        if replaced.is_err() {
+            // The first error says more than one of cleaning up.
+            let _ = tree.remove(&temporary);
         }
-        if syncs {
-            tree.sync(&temporary)?;
-            tree.sync_names("")?;
-        }
-        tree.rename(&temporary, INDEX_FILE)?;
+        replaced?;
         // From now on the index refers to them, whatever fails below.
         self.new.clear();
         if syncs {
@@ -208,10 +209,6 @@ impl Drop for ChunkFiles {
             let _ = self.folder.tree.remove(&file_name(*id));
         }
     }
-}
-
-fn temporary_index() -> String {
-    format!("{INDEX_FILE}.tmp")
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //! changed so that a crash leaves the old state or the new one.
 //!
 //! ```text
-//!   a file         create NAME.PID.tmp, sync, rename to NAME, sync the names
-//!   new directory  create NAME.PID.tmp with all files, sync, rename to NAME, sync the names
-//!   change in it   create NAME.PID.tmp with the new files, sync; rename one after the other to
-//!                  its place; remove what goes. A new directory, or one that goes, is renamed as
-//!                  a whole
+//!   a file         create it in a stage, sync, rename to NAME, sync the names
+//!   new directory  the same with all that is in it
+//!   change in it   create the new files in a stage, sync; rename one after the other to its place;
+//!                  remove what goes. A new directory, or one that goes, is renamed as a whole
 //! ```
 //!
+//! A stage is a [`TreeStage`], a folder beside the store: see [`replace`](blosc_io::replace).
 //! New files lie beside a directory store and not in it, because python-blosc2 takes every frame
 //! in it for a value.
 
@@ -18,11 +18,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use blosc_io::tree::{DirTree, Entry, Replacement, join, parent};
+use blosc_io::replace::{TreeStage, directory_of};
+use blosc_io::tree::{DirTree, Entry, join, parent};
 use blosc_io::{Durability, ReadAt, Tree};
-
-/// Names beside a store that are tried.
-const MAX_STAGES: usize = 1000;
 
 /// A file or directory of a tree.
 #[derive(Clone, Debug)]
@@ -56,10 +54,7 @@ impl Place {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let dir = match path.parent() {
-            Some(dir) if !dir.as_os_str().is_empty() => dir,
-            _ => Path::new("."),
-        };
+        let dir = directory_of(&path);
         let tree = DirTree::new(dir).follow_links(false).durability(durability);
         Ok(Self { tree: Arc::new(tree), name: name.to_owned(), dir: Some(dir.to_owned()) })
     }
@@ -80,96 +75,80 @@ impl Place {
         Arc::new(Below { tree: Arc::clone(&self.tree), root: self.name.clone() })
     }
 
-    /// A name beside the store that is free, and that two processes do not share. A process that
-    /// died may have had the number of this one.
-    fn stage(&self) -> io::Result<String> {
-        let entries = self.tree.list(parent(&self.name))?;
-        let pid = std::process::id();
-        let names = (0_u32..).map(|n| match n {
-            0 => format!("{}.{pid}.tmp", self.name),
-            n => format!("{}.{n}.{pid}.tmp", self.name),
-        });
-        let is_free = |name: &String| {
-            let name = name.rsplit('/').next();
-            entries.iter().all(|entry| Some(entry.name.as_str()) != name)
-        };
-        names.take(MAX_STAGES).find(is_free).ok_or_else(|| io::ErrorKind::AlreadyExists.into())
-    }
-
     /// Puts a file in place, or replaces it.
     pub(crate) fn write_file(&self, source: &dyn ReadAt) -> io::Result<()> {
-        let stage = self.stage()?;
-        self.cleaned(&stage, || {
-            self.tree.copy_new(&stage, source)?;
-            self.tree.copy_permissions(&self.name, &stage)?;
-            self.tree.sync(&stage)?;
-            self.tree.rename(&stage, &self.name)?;
-            self.tree.sync_names(parent(&self.name))
-        })
+        let stage = TreeStage::beside(&*self.tree, &self.name)?;
+        let file = stage.part(0);
+        self.tree.copy_new(&file, source)?;
+        self.tree.copy_permissions(&self.name, &file)?;
+        self.tree.sync(&file)?;
+        self.tree.rename(&file, &self.name)?;
+        self.tree.sync_names(parent(&self.name))
     }
 
     /// Puts a new directory in place.
     pub(crate) fn write_dir(&self, files: &[(String, Arc<dyn ReadAt>)]) -> io::Result<()> {
-        let stage = self.stage()?;
-        self.cleaned(&stage, || {
-            self.tree.create_dir(&stage)?;
-            let mut dirs = BTreeSet::new();
-            let mut paths = Vec::with_capacity(files.len());
-            for (path, source) in files {
-                let path = join(&stage, path);
-                self.create_parents(&path, &stage, &mut dirs)?;
-                self.tree.copy_new(&path, &**source)?;
-                paths.push(path);
-            }
-            self.tree.sync_all(&paths)?;
-            dirs.iter().rev().try_for_each(|dir| self.tree.sync_names(dir))?;
-            self.tree.sync_names(&stage)?;
-            self.tree.rename(&stage, &self.name)?;
-            self.tree.sync_names(parent(&self.name))
-        })
+        let stage = TreeStage::beside(&*self.tree, &self.name)?;
+        let dir = stage.part(0);
+        let (mut staged, mut dirs) = (Vec::with_capacity(files.len()), BTreeSet::new());
+        self.stage_dir(&dir, files, &mut staged, &mut dirs)?;
+        self.sync_staged(&staged, &dirs)?;
+        self.tree.rename(&dir, &self.name)?;
+        self.tree.sync_names(parent(&self.name))
     }
 
     /// Changes the directory, step after step. No file is ever half written; all new files are on
     /// the medium before the first of them takes its place.
     pub(crate) fn change_dir(&self, steps: &[Step]) -> io::Result<()> {
-        let stage = self.stage()?;
-        self.cleaned(&stage, || {
-            self.tree.create_dir(&stage)?;
-            self.stage_files(&stage, steps)?;
-            let (mut touched, mut dirs) = (BTreeSet::new(), BTreeSet::new());
-            for (number, step) in steps.iter().enumerate() {
-                let staged = join(&stage, &number.to_string());
-                self.apply(step, &staged, &mut touched, &mut dirs)?;
-            }
-            self.sync_touched(&mut touched)?;
-            self.tree.remove(&stage)
-        })
+        let stage = TreeStage::beside(&*self.tree, &self.name)?;
+        self.stage_files(&stage, steps)?;
+        let (mut touched, mut dirs) = (BTreeSet::new(), BTreeSet::new());
+        for (number, step) in steps.iter().enumerate() {
+            self.apply(step, &stage.part(number), &mut touched, &mut dirs)?;
+        }
+        self.sync_touched(&mut touched)
     }
 
-    /// Writes the new files of all steps to `stage`, where each has the number of its step.
-    fn stage_files(&self, stage: &str, steps: &[Step]) -> io::Result<()> {
+    /// Writes the new files of all steps, each as the part with the number of its step.
+    fn stage_files(&self, stage: &TreeStage<'_>, steps: &[Step]) -> io::Result<()> {
         let (mut staged, mut dirs) = (Vec::new(), BTreeSet::new());
         for (number, step) in steps.iter().enumerate() {
-            let path = join(stage, &number.to_string());
+            let path = stage.part(number);
             match step {
                 Step::Write(_, source) => {
                     self.tree.copy_new(&path, &**source)?;
                     staged.push(path);
                 }
                 Step::WriteDir(_, files) => {
-                    self.tree.create_dir(&path)?;
-                    dirs.insert(path.clone());
-                    for (name, source) in files {
-                        let file = join(&path, name);
-                        self.create_parents(&file, &path, &mut dirs)?;
-                        self.tree.copy_new(&file, &**source)?;
-                        staged.push(file);
-                    }
+                    self.stage_dir(&path, files, &mut staged, &mut dirs)?;
                 }
                 Step::Rename(..) | Step::Remove(_) | Step::RemoveDir(_) | Step::Sync => {}
             }
         }
-        self.tree.sync_all(&staged)?;
+        self.sync_staged(&staged, &dirs)
+    }
+
+    /// Writes a new directory, and adds what it has to the lists.
+    fn stage_dir(
+        &self,
+        path: &str,
+        files: &[(String, Arc<dyn ReadAt>)],
+        staged: &mut Vec<String>,
+        dirs: &mut BTreeSet<String>,
+    ) -> io::Result<()> {
+        self.tree.create_dir(path)?;
+        dirs.insert(path.to_owned());
+        for (name, source) in files {
+            let file = join(path, name);
+            self.create_parents(&file, path, dirs)?;
+            self.tree.copy_new(&file, &**source)?;
+            staged.push(file);
+        }
+        Ok(())
+    }
+
+    fn sync_staged(&self, staged: &[String], dirs: &BTreeSet<String>) -> io::Result<()> {
+        self.tree.sync_all(staged)?;
         dirs.iter().rev().try_for_each(|dir| self.tree.sync_names(dir))
     }
 
@@ -243,24 +222,6 @@ impl Place {
         }
         Ok(())
     }
-
-    /// Removes what was prepared if it does not get its place.
-    fn cleaned(&self, stage: &str, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        let written = write();
-        if let Err(error) = &written
-            && error.kind() != io::ErrorKind::AlreadyExists
-        {
-            // The first error says more than one of cleaning up.
-            let _ = self.tree.remove(stage);
-        }
-        written
-    }
-}
-
-/// Removes what processes that were killed left beside a store.
-pub(crate) fn remove_leftovers(path: &Path) {
-    // A store without leftovers is not worth an error.
-    let _ = Replacement::remove_leftovers(path);
 }
 
 /// The files below a directory of a tree, for reading.

@@ -5,8 +5,9 @@ use crate::carray_writer::CArrayWriter;
 use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
 use crate::files::join;
-use crate::leftovers::{PENDING_SUFFIX, rename_path};
+use crate::leftovers::rename_path;
 use blosc_dtype::json::Json;
+use blosc_io::replace::temporary_path;
 
 impl CTableWriter {
     /// Adds a column with data for all rows, on disk at once; so is what was not flushed before.
@@ -29,8 +30,7 @@ impl CTableWriter {
             return Err(Param::ColumnLength { name: name.to_owned(), found, expected }.into());
         }
         // Made under another name, so that no half of it is ever found under its own.
-        let temporary = format!("{path}{PENDING_SUFFIX}");
-        self.remove(&temporary)?;
+        let temporary = temporary_path(&path);
         let mut column = CArrayWriter::create_column(self.tree.clone(), &temporary, options)?;
         column.append(data)?;
         column.flush()?;

@@ -8,12 +8,10 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use super::{Entry, Tree, TreeLock, sync_names};
+use super::{Entry, Tree, TreeLock};
 use crate::lock::LockKind;
+use crate::replace::{self, sync_names, temporary_path};
 use crate::{Durability, FileStore, Lock, LockWait, ReadAt};
-
-/// Ends the name of a file that is being written.
-const TEMPORARY_SUFFIX: &str = ".__temp__";
 
 /// Bytes that are copied at once.
 const COPY_NBYTES: usize = 1 << 20;
@@ -112,12 +110,10 @@ impl Tree for DirTree {
 
     fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let resolved = self.resolve(path);
-        let mut temporary = resolved.clone().into_os_string();
-        temporary.push(TEMPORARY_SUFFIX);
-        let temporary = PathBuf::from(temporary);
+        let temporary = self.resolve(&temporary_path(path));
         let is_synced = self.durability.needs_sync() && resolved.exists();
         let mut create = OpenOptions::new();
-        let create = create.write(true).create(true).truncate(true);
+        let create = create.write(true).create_new(true);
         let replaced = write_file(create, &temporary, bytes, is_synced)
             .and_then(|()| fs::rename(&temporary, &resolved));
         if replaced.is_err() {
@@ -165,13 +161,7 @@ impl Tree for DirTree {
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
-        let resolved = self.resolve(path);
-        let removed = match fs::symlink_metadata(&resolved) {
-            Ok(found) if found.is_dir() => fs::remove_dir_all(&resolved),
-            Ok(_) => fs::remove_file(&resolved),
-            Err(error) => Err(error),
-        };
-        super::skip_missing(removed)
+        super::skip_missing(replace::remove(&self.resolve(path)))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

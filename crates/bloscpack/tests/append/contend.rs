@@ -164,7 +164,11 @@ fn a_file_without_room_grows() {
 #[test]
 fn what_a_killed_program_left_is_removed() {
     let (dir, path) = file_with(&[1; 250], WriteOptions::default());
-    let names = ["f.blp.123.tmp", "f.blp.7.tmp", "f.blp.x.tmp", "g.blp.123.tmp", "f.blp.9.tmp"];
+    // No process has these numbers.
+    let pids = [0_u32, 1, 2].map(|n| u32::MAX - n);
+    let [empty, half, foreign] = pids.map(|pid| format!("f.blp.{pid}.tmp"));
+    let other = format!("g.blp.{}.tmp", u32::MAX);
+    let names = [&*empty, &*half, "f.blp.x.tmp", &*other, &*foreign];
     let contents: [&[u8]; 5] = [b"", b"blpk\x03\x01", b"blpk", b"blpk", b"of others"];
     for (name, content) in names.iter().zip(contents) {
         fs::write(dir.path().join(name), content).unwrap();

@@ -15,6 +15,7 @@ use crate::{
         stored_array::{Source as BoxSource, count},
     },
     memory,
+    output::signals,
 };
 
 impl Work<'_> {
@@ -25,7 +26,7 @@ impl Work<'_> {
         )?;
         let mut writer = NdWriter::from_writer(writer)?.budget(self.cx.read_options());
         writer.lock()?;
-        self.cx.unfinished.grow(self.path);
+        signals::grow(&self.cx.unfinished, self.path);
         let grown = self.append_to_array(&mut writer)?;
         self.cx.unfinished.settle(self.path, || writer.commit())?;
         Ok(grown)

@@ -250,7 +250,7 @@ mod tests {
         commands::view::state::Effect,
         context::Context,
         inputs::origin::Origin,
-        output::unfinished::Unfinished,
+        output::Unfinished,
     };
 
     /// The screens after each group of keys.

@@ -1,4 +1,4 @@
-//! Two names that change places in one step.
+//! Renames that the standard library has not.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// let [new, target] = ["new", "target"].map(|name| dir.join(name));
 /// std::fs::create_dir(&new)?;
 /// std::fs::write(&target, b"old")?;
-/// blosc_io::tree::exchange(&new, &target)?;
+/// blosc_io::replace::exchange(&new, &target)?;
 /// assert!(target.is_dir() && new.is_file());
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok::<(), std::io::Error>(())
@@ -23,7 +23,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Those of the storage; both names are then as they were.
+/// Errors of the storage; both names are then as they were.
 pub fn exchange(new: &Path, target: &Path) -> io::Result<()> {
     match exchange_at_once(new, target) {
         Err(error) if is_unknown(&error) => exchange_by_renames(new, target),
@@ -42,7 +42,35 @@ fn exchange_at_once(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether the system or the file system cannot exchange names.
+/// Renames a file to a name that is free.
+///
+/// # Errors
+///
+/// `AlreadyExists` where something has the name, however late it came; those of the storage.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match rename_new_at_once(from, to) {
+        Err(error) if is_unknown(&error) => rename_new_by_link(from, to),
+        done => done,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn rename_new_at_once(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_new_at_once(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn rename_new_by_link(from: &Path, to: &Path) -> io::Result<()> {
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
+/// Whether the system or the file system has no such rename.
 fn is_unknown(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }
@@ -88,6 +116,21 @@ mod tests {
                 let error = exchange(new, target).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::NotFound);
             }
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_not_replaced() {
+        for rename in [rename_new, rename_new_by_link] {
+            let dir = tempfile::tempdir().unwrap();
+            let [new, target, none] = ["new", "target", "none"].map(|name| dir.path().join(name));
+            [&new, &target]
+                .iter()
+                .for_each(|path| fs::write(path, path.to_str().unwrap()).unwrap());
+            assert_eq!(rename(&new, &target).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            rename(&new, &none).unwrap();
+            assert_eq!(fs::read(&none).unwrap(), new.to_str().unwrap().as_bytes());
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
         }
     }

@@ -1,0 +1,60 @@
+//! Files and folders that appear whole or not at all: the only place that names, makes, renames and
+//! sweeps what is not finished.
+//!
+//! ```text
+//!   make     .NAME.b2tmp-XXXXXX beside NAME, locked, for its owner only
+//!   write    by the handle of the file, or at NAME in the folder of that name
+//!   sync     the content
+//!   place    rename; exchange, where one of the two is a folder
+//!   sync     the names in the folder around
+//!   sweep    what killed processes left of earlier replacements
+//! ```
+//!
+//! | successor of | made by |
+//! |---|---|
+//! | a file, written by handle | [`Replacement::file`] |
+//! | a file or folder, written by path | [`Replacement::folder`] |
+//! | an entry of a [`Tree`] | [`TreeStage`], in which its parts are made |
+//! | a file inside a container | [`temporary_path`], under the lock of the container |
+//!
+//! # Names
+//!
+//! `XXXXXX` are six random letters and digits. Of a NAME that leaves no room for them, only the
+//! beginning is used. A sweep also knows the names of earlier versions: `NAME.PID.tmp` and
+//! `NAME.N.PID.tmp` beside NAME; `chunks.b2frame.tmp` and `NAME.__temp__` inside containers.
+//!
+//! # Sweeping
+//!
+//! Nothing that a living process may write. A leftover goes only if all of this holds:
+//!
+//! - It is a file or a folder, and no link.
+//! - The sweep gets its lock, which its maker holds until it is renamed or removed. Where there are
+//!   no locks, everything stays.
+//! - The sweep has the lock of the folder around it, which the writer of a container holds.
+//! - No process has the number in its name, and a file begins like the one that it was to replace.
+//!   Only earlier versions put numbers into names.
+//!
+//! A process that is ended by a signal can remove its own: see [`Unfinished`].
+
+mod carry;
+mod exchange;
+mod name;
+mod replacement;
+mod stage;
+mod sweep;
+mod temporary;
+mod unfinished;
+
+pub use carry::{Carry, carry_to_folder};
+pub use exchange::{exchange, rename_new};
+pub use name::{is_leftover, is_temporary, temporary_path};
+pub use replacement::{ReplaceOptions, Replacement, directory_of, sync_names};
+pub use stage::TreeStage;
+pub use sweep::{sweep, sweep_in};
+pub use temporary::Temporary;
+pub use unfinished::Unfinished;
+
+pub(crate) use temporary::remove;
+
+#[cfg(doc)]
+use crate::Tree;

@@ -1,0 +1,131 @@
+//! The list of files that must not outlive the process.
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Temporary files and folders, and what else to undo when a signal ends the process. Clones share
+/// one list.
+///
+/// The list is locked while a file is created or renamed: there is no moment in which a file exists
+/// and is not listed, or is listed under a name that it no longer has. A thread that hears of a
+/// signal calls [`abandon`](Self::abandon). Without such a thread the list does nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Unfinished(Arc<Mutex<Listed>>);
+
+#[derive(Default)]
+struct Listed {
+    paths: BTreeSet<PathBuf>,
+    changes: BTreeMap<PathBuf, Undo>,
+    at_exit: Option<fn()>,
+}
+
+type Undo = Box<dyn FnOnce() + Send>;
+
+impl Unfinished {
+    /// Runs `create` and lists the path that it made.
+    ///
+    /// # Errors
+    ///
+    /// That of `create`; then nothing is listed.
+    pub fn create<T>(
+        &self,
+        create: impl FnOnce() -> io::Result<T>,
+        path: impl Fn(&T) -> &Path,
+    ) -> io::Result<T> {
+        let mut listed = self.lock();
+        let made = create()?;
+        listed.paths.insert(path(&made).to_owned());
+        Ok(made)
+    }
+
+    /// Runs `settle`, after which `path` is gone or belongs to the user, and forgets the path.
+    pub fn settle<T>(&self, path: &Path, settle: impl FnOnce() -> T) -> T {
+        let mut listed = self.lock();
+        let settled = settle();
+        listed.paths.remove(path);
+        listed.changes.remove(path);
+        settled
+    }
+
+    /// Lists a change of the file at `path`, which `undo` undoes until it is settled.
+    pub fn change(&self, path: &Path, undo: impl FnOnce() + Send + 'static) {
+        self.lock().changes.insert(path.to_owned(), Box::new(undo));
+    }
+
+    /// Runs `write` to its end: [`abandon`](Self::abandon) waits for it, and nothing is written
+    /// afterwards.
+    pub fn hold<T>(&self, write: impl FnOnce() -> T) -> T {
+        let _listed = self.lock();
+        write()
+    }
+
+    /// Has `run` called by [`abandon`](Self::abandon), last of all.
+    pub fn at_exit(&self, run: fn()) {
+        self.lock().at_exit = Some(run);
+    }
+
+    /// Removes and undoes everything on the list, and then runs `end`, which ends the process.
+    /// Until it returns, no file is created or renamed.
+    pub fn abandon<T>(&self, end: impl FnOnce() -> T) -> T {
+        let mut listed = self.lock();
+        for path in core::mem::take(&mut listed.paths) {
+            // One that is gone already is as good.
+            let _ = super::temporary::remove(&path);
+        }
+        for (_, undo) in core::mem::take(&mut listed.changes) {
+            undo();
+        }
+        if let Some(run) = listed.at_exit.take() {
+            run();
+        }
+        end()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Listed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(&self.paths).entries(self.changes.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn listed_paths_go_until_they_are_settled() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, folder, missing, settled, grown] =
+            ["file", "folder", "missing", "settled", "grown"].map(|name| dir.path().join(name));
+        let unfinished = Unfinished::default();
+        let list = |path: &PathBuf| unfinished.create(|| Ok(path.clone()), PathBuf::as_path);
+        for path in [&file, &folder, &missing, &settled] {
+            list(path).unwrap();
+        }
+        let refused = || Err::<PathBuf, _>(io::ErrorKind::PermissionDenied.into());
+        unfinished.create(refused, PathBuf::as_path).unwrap_err();
+        for path in [&file, &settled, &grown, &folder.join("inner")] {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, b"half").unwrap();
+        }
+        let undo = |path: &PathBuf| {
+            let path = path.clone();
+            move || fs::write(path, b"").unwrap()
+        };
+        unfinished.change(&grown, undo(&grown));
+        unfinished.change(&settled, undo(&settled));
+        unfinished.settle(&settled, || ());
+        assert_eq!(unfinished.abandon(|| 7), 7);
+        assert!(!file.exists() && !folder.exists());
+        assert_eq!([&settled, &grown].map(|path| fs::read(path).unwrap()), [&b"half"[..], b""]);
+    }
+}

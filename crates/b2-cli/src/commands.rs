@@ -7,7 +7,7 @@ pub(crate) mod cat;
 pub(crate) mod compat;
 pub(crate) mod completions;
 pub(crate) mod compress;
-mod content;
+pub(crate) mod content;
 pub(crate) mod convert;
 pub(crate) mod decompress;
 pub(crate) mod diff;

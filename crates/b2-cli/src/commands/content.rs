@@ -2,9 +2,9 @@
 //!
 //! Arrays are taken in C order. A file of no format of ours is its bytes.
 
-pub(super) mod grid;
-pub(super) mod number;
-pub(super) mod values;
+pub(crate) mod grid;
+pub(crate) mod number;
+pub(crate) mod values;
 
 use std::path::Path;
 
@@ -146,7 +146,7 @@ pub(super) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<V
 /// # Errors
 ///
 /// As [`for_each`].
-pub(super) fn open_to_look(cx: &Context, origin: &Origin) -> Result<Vec<Source>> {
+pub(crate) fn open_to_look(cx: &Context, origin: &Origin) -> Result<Vec<Source>> {
     collect(cx, origin, Guard::for_looking(LimitArgs::default()))
 }
 
@@ -168,7 +168,7 @@ fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
 /// # Errors
 ///
 /// When it cannot be read, or this build does not read Parquet.
-pub(super) fn foreign_table(
+pub(crate) fn foreign_table(
     cx: &Context,
     origin: &Origin,
     given: Option<&Dtype>,

@@ -25,7 +25,7 @@ pub(super) mod metadata;
 pub(super) mod pull;
 mod raw;
 mod selection;
-pub(super) mod source;
+pub(crate) mod source;
 mod store;
 mod to_store;
 

@@ -1,6 +1,6 @@
 //! Items as values: bytes of a NumPy type to text and to JSON.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, items};
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date, items};
 use half::f16;
 use serde_json::{Map, Number, Value};
 
@@ -126,12 +126,8 @@ fn plain(scalar: &Scalar, bytes: &[u8]) -> Plain {
         (Kind::Complex, 8 | 16) => complex(&little),
         (Kind::Bytes, _) => Plain::Bytes(items::trimmed(bytes).to_vec()),
         (Kind::Unicode, _) => Plain::Text(items::text(bytes, scalar.order() == ByteOrder::Big)),
-        (Kind::DateTime, 8) => {
-            Plain::Time(crate::render::date::date(signed(&little), scalar.unit()))
-        }
-        (Kind::TimeDelta, 8) => {
-            Plain::Time(crate::render::date::span(signed(&little), scalar.unit()))
-        }
+        (Kind::DateTime, 8) => Plain::Time(date::date(signed(&little), scalar.unit())),
+        (Kind::TimeDelta, 8) => Plain::Time(date::span(signed(&little), scalar.unit())),
         _ => Plain::Opaque(bytes.to_vec()),
     }
 }

@@ -1,5 +1,6 @@
 //! What the values of one column are like; of an array, of all items.
 
+use b2_plot::{Extent, Histogram, Tally, sum};
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use crate::{
         show::{item, records::Records},
     },
     error::{Result, message},
-    plot::reduce::{Extent, Histogram, Tally, sum},
     report::dtype_text,
 };
 

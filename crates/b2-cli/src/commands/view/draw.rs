@@ -1,5 +1,6 @@
 //! The state as a screen full of characters.
 
+use b2_plot::{Rgb, Scene, color};
 use b2frame::SChunk;
 use crossterm::style::Color;
 
@@ -8,14 +9,7 @@ use super::{
     screen::{Area, Screen, Style},
     state::{Focus, Pane, State},
 };
-use crate::{
-    plot::{
-        color::{self, Rgb},
-        draw::Picture,
-        text,
-    },
-    render::{harmless, size},
-};
+use crate::render::{harmless, size};
 
 /// The narrowest column of values, with the space before it.
 const MIN_COLUMN: usize = 3;
@@ -228,14 +222,15 @@ fn color_of(Rgb(r, g, b): Rgb) -> Color {
     Color::Rgb { r, g, b }
 }
 
-fn draw_picture(picture: &Picture, screen: &mut Screen, area: Area) {
-    let drawn = text::draw(picture, area.width, area.height, true);
-    for (n, cell) in drawn.cells.iter().enumerate() {
-        let (y, x) = (n / drawn.width.max(1), n % drawn.width.max(1));
-        let (fore, back) = (cell.fore.map(color_of), cell.back.map(color_of));
-        let style = Style { fore, back, ..Style::default() };
-        let place = Area { x: area.x + x, width: 1, ..area.row(y) };
-        screen.text(place, cell.symbol.encode_utf8(&mut [0; 4]), style);
+fn draw_picture(scene: &Scene, screen: &mut Screen, area: Area) {
+    let drawn = scene.cells(area.width, area.height, true);
+    for y in 0..drawn.height {
+        for (x, cell) in drawn.row(y).enumerate() {
+            let (fore, back) = (cell.fore.map(color_of), cell.back.map(color_of));
+            let style = Style { fore, back, ..Style::default() };
+            let place = Area { x: area.x + x, width: 1, ..area.row(y) };
+            screen.text(place, cell.symbol.encode_utf8(&mut [0; 4]), style);
+        }
     }
 }
 

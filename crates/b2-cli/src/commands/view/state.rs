@@ -1,14 +1,14 @@
 //! What is looked at, and what the keys do to it.
 
+use b2_plot::Scene;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::opened::{self, Member, Opened};
 use crate::{
-    commands::plot::screen,
     context::Context,
     error::{Error, Result, chain},
     inputs::Origin,
-    plot::draw::Picture,
+    plot,
     render::harmless,
 };
 
@@ -56,7 +56,7 @@ pub(super) struct State<'a> {
     pub(super) page: (u64, u64),
     pub(super) chunk_page: (u64, u64),
     /// The plot of what is selected, once it was wanted.
-    pub(super) picture: Option<core::result::Result<Picture, String>>,
+    pub(super) picture: Option<core::result::Result<Scene, String>>,
 }
 
 impl<'a> State<'a> {
@@ -143,8 +143,8 @@ impl<'a> State<'a> {
         }
         let Ok(opened) = &self.opened else { return };
         let (origin, columns) = &opened.plotted;
-        let picks = screen::picks_of_plane(&self.fixed, opened.shape().len());
-        let picture = screen::picture(self.cx, origin, picks, columns.clone());
+        let picks = plot::picks_of_plane(&self.fixed, opened.shape().len());
+        let picture = plot::scene_for_screen(self.cx, origin, picks, columns.clone());
         self.picture = Some(picture.map_err(|error| harmless(&chain(&error))));
     }
 

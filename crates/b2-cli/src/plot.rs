@@ -117,7 +117,8 @@ impl Drawn {
     }
 }
 
-/// The picture of a part of an input, for a screen.
+/// The picture of the last two dimensions of an input, at `fixed` positions of those before, for a
+/// screen.
 ///
 /// # Errors
 ///
@@ -125,9 +126,12 @@ impl Drawn {
 pub(crate) fn scene_for_screen(
     cx: &Context,
     origin: &Origin,
-    picks: Vec<Pick>,
+    fixed: &[u64],
     columns: Vec<String>,
 ) -> Result<Scene> {
+    // Without a part of its own each dimension is taken whole.
+    let picks: Vec<Pick> =
+        fixed.iter().map(|at| Pick::from(i64::try_from(*at).unwrap_or(i64::MAX))).collect();
     let slice = Some(Slice::from(picks));
     let request = Request { slice, columns, bins: 50, ..Request::default() };
     Ok(Drawn::new(&request, cx, origin, SCREEN_ROOM)?.scene)
@@ -135,13 +139,6 @@ pub(crate) fn scene_for_screen(
 
 /// Dots of a screen that is wide.
 const SCREEN_ROOM: Room = Room { columns: 400, rows: 120 };
-
-/// The last two dimensions at `fixed` positions of the others.
-pub(crate) fn picks_of_plane(fixed: &[u64], ndim: usize) -> Vec<Pick> {
-    let index = |at: &u64| Pick::from(i64::try_from(*at).unwrap_or(i64::MAX));
-    let all = ndim.saturating_sub(fixed.len());
-    fixed.iter().map(index).chain((0..all).map(|_| Pick::from(..))).collect()
-}
 
 /// Takes the ranges of a tile in each axis, and its numbers.
 type TileWork<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64]);

@@ -1,53 +1,20 @@
 //! Items as values: bytes of a NumPy type to text and to JSON.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date, items};
-use half::f16;
+use b2_view::item::Value as Item;
+use blosc_dtype::Dtype;
 use serde_json::{Map, Number, Value};
 
 use crate::formats::msgpack_json;
 
-/// One item as text, near to how NumPy shows it.
-pub(crate) fn text(dtype: &Dtype, bytes: &[u8]) -> String {
-    if let Some(scalar) = dtype.scalar() {
-        return plain(scalar, bytes).text();
-    }
-    match dtype.subarray() {
-        Some((base, _)) => {
-            format!(
-                "[{}]",
-                parts(base, bytes).map(|item| text(base, item)).collect::<Vec<_>>().join(" ")
-            )
-        }
-        None => format!(
-            "({})",
-            fields(dtype, bytes).map(|(_, item)| item).collect::<Vec<_>>().join(", ")
-        ),
-    }
-}
-
-/// One item as a value of its own: text without quotes.
-pub(crate) fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
-    match dtype.scalar().map(|scalar| plain(scalar, bytes)) {
-        Some(Plain::Text(text)) => text,
-        Some(Plain::Bytes(bytes)) => String::from_utf8(bytes)
-            .unwrap_or_else(|error| error.as_bytes().escape_ascii().to_string()),
-        Some(plain) => plain.text(),
-        None => text(dtype, bytes),
-    }
-}
-
-/// The fields of a structured item as values of their own.
-pub(crate) fn cells<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
-    dtype.fields().iter().map(|field| cell(field.dtype(), field.bytes_of(bytes)))
-}
+pub(crate) use b2_view::item::{cell, cells, named, text};
 
 /// One item as JSON: structured ones are objects.
 pub(crate) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
     if let Some(scalar) = dtype.scalar() {
-        return plain(scalar, bytes).json();
+        return json_of(b2_view::item::value(scalar, bytes));
     }
     if let Some((base, _)) = dtype.subarray() {
-        return parts(base, bytes).map(|item| json(base, item)).collect();
+        return bytes.chunks_exact(base.itemsize().max(1)).map(|item| json(base, item)).collect();
     }
     let member = |field: &blosc_dtype::Field| {
         (field.name().to_owned(), json(field.dtype(), field.bytes_of(bytes)))
@@ -55,133 +22,22 @@ pub(crate) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
     Value::Object(dtype.fields().iter().map(member).collect::<Map<_, _>>())
 }
 
-/// The fields of a structured item, with their names.
-pub(super) fn fields<'a>(
-    dtype: &'a Dtype,
-    bytes: &'a [u8],
-) -> impl Iterator<Item = (&'a str, String)> {
-    dtype.fields().iter().map(|field| (field.name(), text(field.dtype(), field.bytes_of(bytes))))
-}
-
-fn parts<'a>(base: &Dtype, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-    bytes.chunks_exact(base.itemsize().max(1))
-}
-
-/// A plain value.
-enum Plain {
-    Bool(bool),
-    Int(i64),
-    Uint(u64),
-    /// The shortest text that gives the same number back, and the number.
-    Float(String, f64),
-    Complex(String),
-    Text(String),
-    Bytes(Vec<u8>),
-    /// A date, a time, or a number of units.
-    Time(String),
-    /// Bytes that mean nothing here.
-    Opaque(Vec<u8>),
-}
-
-impl Plain {
-    fn text(self) -> String {
-        match self {
-            Self::Bool(true) => "True".to_owned(),
-            Self::Bool(false) => "False".to_owned(),
-            Self::Int(n) => n.to_string(),
-            Self::Uint(n) => n.to_string(),
-            Self::Float(text, _) | Self::Complex(text) | Self::Time(text) => text,
-            Self::Text(text) => format!("'{}'", text.escape_debug()),
-            Self::Bytes(bytes) => format!("b'{}'", bytes.escape_ascii()),
-            Self::Opaque(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        }
+/// JSON has no NaN and no infinities: those are shown by name.
+fn json_of(item: Item) -> Value {
+    match item {
+        Item::Bool(is) => is.into(),
+        Item::Int(n) => n.into(),
+        Item::Uint(n) => n.into(),
+        // The shortest text keeps a 32-bit float from getting digits that it does not have.
+        Item::Float(text, value) => match text.parse().ok().and_then(Number::from_f64) {
+            Some(number) if value.is_finite() => number.into(),
+            _ => msgpack_json::float_name(value).into(),
+        },
+        Item::Complex(text) | Item::Text(text) | Item::Time(text) => text.into(),
+        Item::Bytes(bytes) => String::from_utf8(bytes)
+            .map_or_else(|error| msgpack_json::base64_object(error.as_bytes()), Value::from),
+        Item::Opaque(bytes) => msgpack_json::base64_object(&bytes),
     }
-
-    /// JSON has no NaN and no infinities: those are shown by name.
-    fn json(self) -> Value {
-        match self {
-            Self::Bool(is) => is.into(),
-            Self::Int(n) => n.into(),
-            Self::Uint(n) => n.into(),
-            // The shortest text keeps a 32-bit float from getting digits that it does not have.
-            Self::Float(text, value) => match text.parse().ok().and_then(Number::from_f64) {
-                Some(number) if value.is_finite() => number.into(),
-                _ => msgpack_json::float_name(value).into(),
-            },
-            Self::Complex(text) | Self::Text(text) | Self::Time(text) => text.into(),
-            Self::Bytes(bytes) => String::from_utf8(bytes)
-                .map_or_else(|error| msgpack_json::base64_object(error.as_bytes()), Value::from),
-            Self::Opaque(bytes) => msgpack_json::base64_object(&bytes),
-        }
-    }
-}
-
-fn plain(scalar: &Scalar, bytes: &[u8]) -> Plain {
-    let little = in_little(scalar, bytes);
-    match (scalar.kind(), little.len()) {
-        (Kind::Bool, 1) => Plain::Bool(little[0] != 0),
-        (Kind::Int, 1..=8) => Plain::Int(signed(&little)),
-        (Kind::Uint, 1..=8) => Plain::Uint(unsigned(&little)),
-        (Kind::Float, 2 | 4 | 8) => float(&little),
-        (Kind::Complex, 8 | 16) => complex(&little),
-        (Kind::Bytes, _) => Plain::Bytes(items::trimmed(bytes).to_vec()),
-        (Kind::Unicode, _) => Plain::Text(items::text(bytes, scalar.order() == ByteOrder::Big)),
-        (Kind::DateTime, 8) => Plain::Time(date::date(signed(&little), scalar.unit())),
-        (Kind::TimeDelta, 8) => Plain::Time(date::span(signed(&little), scalar.unit())),
-        _ => Plain::Opaque(bytes.to_vec()),
-    }
-}
-
-/// The bytes with the least significant first; of complex numbers, of each part.
-fn in_little(scalar: &Scalar, bytes: &[u8]) -> Vec<u8> {
-    let is_complex = scalar.kind() == Kind::Complex;
-    let width = if is_complex { bytes.len() / 2 } else { bytes.len() };
-    if scalar.order() != ByteOrder::Big || width == 0 {
-        return bytes.to_vec();
-    }
-    bytes.chunks(width).flat_map(|part| part.iter().rev().copied()).collect()
-}
-
-fn unsigned(little: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    bytes.iter_mut().zip(little).for_each(|(to, from)| *to = *from);
-    u64::from_le_bytes(bytes)
-}
-
-fn signed(little: &[u8]) -> i64 {
-    let fill = if little.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
-    let mut bytes = [fill; 8];
-    bytes.iter_mut().zip(little).for_each(|(to, from)| *to = *from);
-    i64::from_le_bytes(bytes)
-}
-
-fn float(little: &[u8]) -> Plain {
-    if let Ok(bytes) = <[u8; 8]>::try_from(little) {
-        let value = f64::from_le_bytes(bytes);
-        return Plain::Float(named(value, format!("{value:?}")), value);
-    }
-    let value = match *little {
-        [a, b] => f16::from_le_bytes([a, b]).to_f32(),
-        _ => f32::from_le_bytes(little.first_chunk().copied().unwrap_or_default()),
-    };
-    Plain::Float(named(value.into(), format!("{value:?}")), value.into())
-}
-
-/// NumPy's names for floats that are no numbers.
-pub(super) fn named(value: f64, text: String) -> String {
-    match value {
-        _ if value.is_nan() => "nan".to_owned(),
-        f64::INFINITY => "inf".to_owned(),
-        f64::NEG_INFINITY => "-inf".to_owned(),
-        _ => text,
-    }
-}
-
-fn complex(little: &[u8]) -> Plain {
-    let (re, im) = little.split_at(little.len() / 2);
-    let (re, im) = (float(re).text(), float(im).text());
-    let sign = if im.starts_with('-') { "" } else { "+" };
-    Plain::Complex(format!("{re}{sign}{im}j"))
 }
 
 #[cfg(test)]

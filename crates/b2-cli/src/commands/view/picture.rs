@@ -3,12 +3,15 @@
 use std::{fs, path::Path};
 
 use b2_plot::{Cell, Cells, Rgb};
-use crossterm::{
-    event::{KeyCode, KeyEvent, KeyModifiers},
-    style::Color,
-};
+use b2_view::View;
+use crossterm::style::Color;
 
-use super::{draw, screen::Screen, state::State};
+use super::{
+    draw,
+    keys::{Pressed, key_of, pressed},
+    screen::Screen,
+    source::Input,
+};
 use crate::error::{Doing, Error, Result, message};
 
 const FORE: Rgb = Rgb(214, 214, 214);
@@ -20,46 +23,26 @@ const BACK: Rgb = Rgb(24, 26, 31);
 ///
 /// A key that is none, or a file that cannot be written.
 pub(super) fn write(
-    state: &mut State<'_>,
+    view: &mut View<Input<'_>>,
     keys: &[String],
     size: (u16, u16),
     path: &Path,
 ) -> Result<()> {
-    let draw = |state: &mut State<'_>| {
+    let draw = |view: &mut View<Input<'_>>| {
         let mut screen = Screen::new(size);
-        draw::draw(state, &mut screen);
+        draw::draw(view, &mut screen);
         screen
     };
     // A page is as long as the screen that was drawn last.
-    let mut screen = draw(state);
+    let mut screen = draw(view);
     for key in keys {
-        let code = code_of(key).ok_or_else(|| message::NO_KEY.about(key))?;
-        state.press(KeyEvent::new(code, KeyModifiers::NONE));
-        screen = draw(state);
+        let key = key_of(key).ok_or_else(|| message::NO_KEY.about(key))?;
+        if let Pressed::Command(command) = pressed(key) {
+            view.execute(command);
+        }
+        screen = draw(view);
     }
     fs::write(path, cells(&screen).png(FORE, BACK)).map_err(Error::io_at(Doing::Write, path))
-}
-
-fn code_of(key: &str) -> Option<KeyCode> {
-    let mut letters = key.chars();
-    match (letters.next(), letters.next()) {
-        (Some(letter), None) => return Some(KeyCode::Char(letter)),
-        (None, _) => return None,
-        _ => {}
-    }
-    Some(match key {
-        "up" => KeyCode::Up,
-        "down" => KeyCode::Down,
-        "left" => KeyCode::Left,
-        "right" => KeyCode::Right,
-        "pgup" => KeyCode::PageUp,
-        "pgdn" => KeyCode::PageDown,
-        "home" => KeyCode::Home,
-        "end" => KeyCode::End,
-        "tab" => KeyCode::Tab,
-        "enter" => KeyCode::Enter,
-        _ => return None,
-    })
 }
 
 fn cells(screen: &Screen) -> Cells {
@@ -79,18 +62,5 @@ fn rgb(color: Option<Color>, default: Rgb) -> Rgb {
         Some(Color::DarkGrey) => Rgb(128, 134, 142),
         Some(Color::DarkRed) => Rgb(224, 86, 86),
         _ => default,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_have_names() {
-        assert_eq!(code_of("q"), Some(KeyCode::Char('q')));
-        assert_eq!(code_of("down"), Some(KeyCode::Down));
-        assert_eq!(code_of("sideways"), None);
-        assert_eq!(code_of(""), None);
     }
 }

@@ -13,7 +13,7 @@ use blosc_dtype::Dtype;
 use self::series::Series;
 use crate::{
     args::{LimitArgs, plot::PlotKind, slice::Slice},
-    commands::content::values::{Axis, Numbers, axes},
+    content::values::{Axis, Numbers, axes},
     context::Context,
     error::{Result, message},
     inputs::{decoded::Guard, origin::Origin},

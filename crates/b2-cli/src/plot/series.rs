@@ -7,13 +7,11 @@ use bcolz_store::DataSet;
 
 use super::{Request, labels::Labels};
 use crate::{
-    commands::{
-        content::{
-            self,
-            grid::Grid,
-            values::{Axis, Numbers},
-        },
-        convert::source::Source,
+    content::{
+        self,
+        grid::Grid,
+        source::Source,
+        values::{Axis, Numbers},
     },
     context::Context,
     error::{Result, message},

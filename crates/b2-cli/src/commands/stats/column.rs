@@ -6,9 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{
-        content::number::{Number, NumberType},
-        show::{item, records::Records},
+    commands::show::records::Records,
+    content::{
+        item,
+        number::{Number, NumberType},
     },
     error::{Result, message},
     report::dtype_text,

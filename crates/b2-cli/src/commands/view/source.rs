@@ -11,10 +11,7 @@ use bcolz_store::DataSet;
 use blosc_dtype::Dtype;
 
 use crate::{
-    commands::{
-        content::{self, grid::Grid},
-        convert::source,
-    },
+    content::{self, grid::Grid, source},
     context::Context,
     error::{Error, Result, chain, message},
     formats::{Bcolz, store},

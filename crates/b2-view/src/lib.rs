@@ -43,7 +43,7 @@
 //! # let source = OneArray([Member { label: "a".to_owned(), depth: 0 }]);
 //! // `source` is what the caller browses: here an array of 3 rows and 4 columns.
 //! let mut view = View::new(source)?;
-//! assert_eq!(view.heading(), "a.npy   3 x 4 of '|u1'");
+//! assert_eq!(view.heading(), "a.npy   3 x 4 of |u1");
 //! view.execute(Command::Down);
 //! let values = view.values(2, 3).map_err(|_| std::fmt::Error)?;
 //! assert_eq!(values.names, ["0", "1", "2"]);

@@ -57,7 +57,8 @@ impl Items for Counted {
             places = places.into_iter().flat_map(with).collect();
         }
         let itemsize = self.dtype.itemsize() as u64;
-        let of_item = |place: u64| (0..itemsize).map(move |n| (place * itemsize + n) as u8);
+        let of_item =
+            |place: u64| (0..itemsize).map(move |n| u8::try_from(place * itemsize + n).unwrap());
         bytes.extend(places.into_iter().flat_map(of_item));
         let rows = bounds.first().cloned().unwrap_or(0..1);
         Ok(self.has_nulls.then(|| rows.map(|row| row % 3 != 0).collect()))

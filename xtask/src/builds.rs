@@ -2,8 +2,8 @@
 //!
 //! Each crate with none of its features, with each one alone and with all of them; and the
 //! libraries without C code for targets beside the usual one: 64-bit Arm, 32-bit x86, and
-//! WebAssembly with and without WASI. The standard library of a target is installed by `rustup` where it is
-//! missing.
+//! WebAssembly with and without WASI. The standard library of a target is installed by `rustup`
+//! where it is missing.
 
 use std::process::Command;
 

@@ -38,9 +38,9 @@
 //!
 //! # Limits
 //!
-//! Pictures are drawn at the size that is asked for: 3 bytes for each pixel, so the caller limits
-//! it. Texts may come from strangers: SVG escapes them, PNG draws what its font has (Latin letters),
-//! and [`Cells`] keep them as they are.
+//! A picture takes 3 bytes for each pixel, so the caller limits its size. Texts may come from
+//! strangers: SVG escapes them, PNG draws what its font has (Latin letters), and [`Cells`] keep
+//! them as they are.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]

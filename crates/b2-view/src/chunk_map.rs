@@ -9,8 +9,8 @@ use crate::{source::Chunks, text::count};
 pub struct ChunkMap {
     /// Chunks side by side.
     pub columns: u64,
-    /// A colour for each: dark for what is stored as it is, bright for a tenth of it or less; `None`
-    /// if it cannot be read.
+    /// A colour for each: dark for what is stored as it is, bright for a tenth of it or less;
+    /// `None` if it cannot be read.
     pub colors: Vec<Option<Rgb>>,
     /// Which chunks of how many.
     pub text: String,

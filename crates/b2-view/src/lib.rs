@@ -62,8 +62,8 @@
 //! # Limits
 //!
 //! Texts that come from files are made [`harmless`](text::harmless) here. How much is read at once
-//! is up to the caller, who says how many rows and columns are shown; a row of a column of arrays is
-//! read whole.
+//! is up to the caller, who says how many rows and columns are shown; a row of a column of arrays
+//! is read whole.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -113,7 +113,7 @@ impl<S: Source> View<S> {
     }
 
     /// The first row and column that are shown.
-    pub fn at(&self) -> (u64, u64) {
+    pub fn top_left(&self) -> (u64, u64) {
         self.at
     }
 
@@ -137,7 +137,7 @@ impl<S: Source> View<S> {
         text
     }
 
-    /// `[<3>, 0, 12.., 40..]`: where the screen is in the array, and the dimension that steps change.
+    /// `[<3>, 0, 12.., 40..]`: where the screen is in the array. Steps change the marked dimension.
     pub fn position(&self) -> Option<String> {
         let opened = self.opened.as_ref().ok()?;
         let fixed = self.fixed.iter().enumerate();

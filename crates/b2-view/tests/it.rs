@@ -182,7 +182,7 @@ fn pages_are_as_long_as_what_was_shown() {
     view.set_page(15, 1);
     let at = |view: &mut View<Input>, command| {
         view.execute(command);
-        view.at().0
+        view.top_left().0
     };
     assert_eq!(at(&mut view, Command::PageDown), 15);
     assert_eq!(at(&mut view, Command::PageDown), 30);
@@ -232,7 +232,7 @@ fn one_member_of_many_may_fail_and_the_only_one_may_not() {
     assert_eq!(view.values(2, 2), Err(r"chunk 3 is damaged\n".to_owned()));
     view.execute(Command::SwitchFocus);
     view.execute(Command::Down);
-    assert_eq!((view.selected(), view.at(), view.focus()), (2, (1, 0), Focus::Member));
+    assert_eq!((view.selected(), view.top_left(), view.focus()), (2, (1, 0), Focus::Member));
     let empty = View::new(Input::new(&[])).unwrap();
     assert_eq!(empty.opened().err(), Some("nothing is in it"));
 }

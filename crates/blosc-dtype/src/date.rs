@@ -31,7 +31,8 @@ use crate::calendar::{date_of_day, day_of_date, days_of_month};
 const NOT_A_TIME: i64 = i64::MIN;
 const NANOS_OF_DAY: i128 = 86_400_000_000_000;
 
-/// A date as precise as its unit (`D`, `25s`), from the number of units since 1970; else that number.
+/// A date as precise as its unit (`D`, `25s`), from the number of units since 1970; else that
+/// number.
 #[must_use]
 pub fn date(count: i64, unit: Option<&str>) -> String {
     if count == NOT_A_TIME {

@@ -75,7 +75,7 @@ fn draw_member(view: &mut View<Input<'_>>, screen: &mut Screen, area: Area) {
             match view.values(rows, (inner.width / MIN_COLUMN) as u64) {
                 Ok(values) => {
                     let is_scalar = opened.shape().is_empty();
-                    let first_row = (!is_scalar).then_some(view.at().0);
+                    let first_row = (!is_scalar).then_some(view.top_left().0);
                     let shown = draw_values(&values, first_row, screen, inner);
                     view.set_page(rows, shown);
                 }

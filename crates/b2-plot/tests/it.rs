@@ -1,5 +1,7 @@
 //! The tests of the interface.
 
+mod shapes;
+
 use std::io::Cursor;
 
 use b2_plot::{

@@ -1,5 +1,7 @@
 //! The tests of the interface, on an input that is made up.
 
+mod items;
+
 use core::{fmt, ops::Range};
 
 use b2_plot::{Content, Line};

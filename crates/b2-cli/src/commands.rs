@@ -7,7 +7,6 @@ pub(crate) mod cat;
 pub(crate) mod compat;
 pub(crate) mod completions;
 pub(crate) mod compress;
-mod content;
 pub(crate) mod convert;
 pub(crate) mod decompress;
 pub(crate) mod diff;
@@ -33,3 +32,5 @@ mod trial;
 pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod view;
+
+use crate::content;

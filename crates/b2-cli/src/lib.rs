@@ -25,6 +25,7 @@ mod args;
 mod blpk;
 mod commands;
 mod console;
+mod content;
 mod context;
 mod error;
 mod exit;

@@ -1,13 +1,12 @@
-//! Values as people and programs read them: sizes, dates, columns, positions, progress.
+//! Values as people and programs read them: sizes, columns, positions, progress.
 
-pub(crate) mod date;
+pub(crate) mod cells;
 pub(crate) mod error_position;
 pub(crate) mod escape;
 pub(crate) mod progress;
 pub(crate) mod size;
 pub(crate) mod text_table;
 
-pub(crate) use date::Moment;
 pub(crate) use error_position::ErrorPosition;
 pub(crate) use escape::{harmless, harmless_lines, json_text, path_text};
 pub(crate) use progress::Progress;

@@ -48,6 +48,7 @@ pub mod arrow;
 #[cfg(feature = "arrow-59")]
 pub mod arrow_59;
 pub mod calendar;
+pub mod date;
 mod dtype;
 mod element;
 mod error;

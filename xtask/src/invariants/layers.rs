@@ -19,10 +19,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("b2store", &["b2frame", "blosc-container", "blosc-chunk", "blosc-dtype", "blosc-io"]),
     ("bloscpack", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
     ("bcolz-store", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype"]),
+    ("b2-plot", &["blosc-dtype"]),
+    ("b2-view", &["b2-plot", "blosc-dtype"]),
     ("blpk", &["b2-cli"]),
     (
         "b2-cli",
         &[
+            "b2-plot",
+            "b2-view",
             "b2frame",
             "bloscpack",
             "bcolz-store",

@@ -4,7 +4,7 @@ use super::{Finding, source::Source};
 use crate::failure::Result;
 
 /// Bytes to bytes, and nothing else.
-const PURE: [&str; 3] = ["blosc-filters", "blosc-codecs", "blosc-dtype"];
+const PURE: [&str; 5] = ["blosc-filters", "blosc-codecs", "blosc-dtype", "b2-plot", "b2-view"];
 
 pub(super) fn no_io(sources: &[Source]) -> Result<Vec<Finding>> {
     const FILES: [&str; 5] = ["std::fs", "std::net", "std::env", "std::process", "blosc_io"];

@@ -19,13 +19,10 @@ pub(super) mod column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
-pub(super) mod from_parquet;
 mod left_out;
-pub(super) mod metadata;
 pub(super) mod pull;
 mod raw;
 mod selection;
-pub(super) mod source;
 mod store;
 mod to_store;
 
@@ -33,12 +30,11 @@ use std::{
     fs::{self, File},
     io::{self, Seek, SeekFrom},
     path::{Path, PathBuf},
-    sync::Arc,
     time::Instant,
 };
 
 use blosc_dtype::{Dtype, npy::NpyHeader};
-use blosc_io::{FileStore, ReadAt as _};
+use blosc_io::FileStore;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -48,10 +44,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{
-        self, Stored,
-        csv_table::{self, Values},
-    },
+    formats::{self, csv_table},
     inputs::{
         Guard, Inputs, ObjectReader, Origin, decoded, foreign,
         origin::{self, Found},
@@ -66,6 +59,12 @@ use crate::{
 };
 
 use source::{Items, Source};
+
+// Inputs as all commands have them.
+pub(super) use crate::content::{
+    from_parquet, metadata,
+    source::{self, head, npy_header, values},
+};
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
@@ -433,39 +432,6 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
         Ok(args.dtype.as_ref().map(header))
     })
 }
-
-/// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
-pub(super) fn values(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<Items> {
-    let Values { dtype, rows, file } = csv_table::read(path, delimiter, given)?;
-    let store = FileStore::from_file(file);
-    let file_len = store.len().map_err(Error::io(Doing::Spool))?;
-    let itemsize = dtype.itemsize() as u64;
-    let stored = Stored {
-        store: Arc::new(store),
-        start: 0,
-        fortran_order: false,
-        shape: vec![rows],
-        itemsize,
-    };
-    Ok(Items { stored, dtype, file_len, format: "csv" })
-}
-
-/// The first bytes of a file.
-pub(super) fn head(store: &FileStore) -> Result<Vec<u8>> {
-    let len = store.len().map_err(Error::io(Doing::Open))?;
-    let mut head = vec![0; memory::as_len(len).min(NPY_HEAD_NBYTES)];
-    store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
-    Ok(head)
-}
-
-/// The header of a `.npy` file.
-pub(super) fn npy_header(path: &Path) -> Result<NpyHeader> {
-    let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
-    Ok(NpyHeader::parse(&head)?)
-}
-
-/// Bytes in which the header of a `.npy` file should be.
-const NPY_HEAD_NBYTES: usize = 256 << 10;
 
 /// One input on its way.
 struct Work<'a> {

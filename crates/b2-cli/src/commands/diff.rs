@@ -18,10 +18,10 @@ use super::{
         source::{Layout, Source},
         values,
     },
-    show::item,
 };
 use crate::{
     args::DiffArgs,
+    content::item,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,

@@ -1,7 +1,5 @@
 //! `b2 show`: items as values. Only the blocks that hold them are read.
 
-pub(super) mod array;
-pub(super) mod item;
 mod numpy;
 mod object;
 pub(in crate::commands) mod records;
@@ -19,16 +17,10 @@ use blosc_dtype::{Dtype, npy::without_unnamed_padding};
 use serde::Serialize;
 use serde_json::Value;
 
-use self::{
-    array::Array,
-    render::{EDGE, Part},
-};
+use self::render::{EDGE, Part};
 use crate::{
     args::{DataShape, ShowArgs, Span, slice},
-    commands::{
-        content::{self, grid::Grid, values},
-        convert::source::Source,
-    },
+    content::{self, array::Array, grid::Grid, item, source::Source, values},
     context::Context,
     error::{Error, Result, chain, message},
     exit::Code,

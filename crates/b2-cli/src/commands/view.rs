@@ -1,19 +1,20 @@
 //! `b2 view`: a browser in the terminal.
 //!
 //! ```text
-//! keys --> State  what is looked at: member, pane, position
-//!            |    Opened: reads the items on the screen, and nothing else
-//!          draw   State to a Screen, whose lines go to the terminal where they changed
+//! keys --> View   what is looked at: member, pane, position (the crate b2-view)
+//!            |    source: the input, of which the items on the screen are read
+//!          draw   View to a Screen, whose lines go to the terminal where they changed
 //! ```
 
 mod draw;
-mod opened;
+mod keys;
 mod picture;
 mod screen;
-mod state;
+mod source;
 
 use std::io::{self, IsTerminal as _};
 
+use b2_view::View;
 use crossterm::{
     cursor::{Hide, Show},
     event::{self, Event, KeyEventKind},
@@ -29,8 +30,9 @@ use crate::{
     inputs::Origin,
 };
 
+use keys::{Pressed, pressed};
 use screen::Screen;
-use state::{Effect, State};
+use source::Input;
 
 /// Shows the input until the user ends.
 pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
@@ -39,31 +41,33 @@ pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
 }
 
 fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let silent = cx.silent();
     if let Some(path) = &args.picture {
-        let silent = cx.silent();
-        let mut state = State::new(&silent, origin)?;
-        return picture::write(&mut state, &args.keys, args.size.0, path);
+        let mut view = View::new(Input::open(&silent, origin)?)?;
+        return picture::write(&mut view, &args.keys, args.size.0, path);
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(message::NEEDS_TERMINAL.error());
     }
-    let silent = cx.silent();
-    let mut state = State::new(&silent, origin)?;
+    let mut view = View::new(Input::open(&silent, origin)?)?;
     let failed = Error::io(Doing::Stdout);
     let _screen = AlternateScreen::enter(cx).map_err(failed)?;
     let mut shown = None;
     loop {
         let mut screen = Screen::new(terminal::size().map_err(Error::io(Doing::Stdout))?);
-        draw::draw(&mut state, &mut screen);
+        draw::draw(&mut view, &mut screen);
         let written = screen.write(shown.as_ref(), &mut io::stdout().lock());
         written.map_err(Error::io(Doing::Stdout))?;
         shown = Some(screen);
         let event = event::read().map_err(Error::io(Doing::Read))?;
         if let Event::Key(key) = event
             && key.kind != KeyEventKind::Release
-            && state.press(key) == Effect::End
         {
-            return Ok(());
+            match pressed(key) {
+                Pressed::Command(command) => view.execute(command),
+                Pressed::End => return Ok(()),
+                Pressed::Nothing => {}
+            }
         }
     }
 }

@@ -15,12 +15,10 @@ use std::{
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// One line of text in which nothing moves the cursor of a terminal or turns its direction.
-pub(crate) fn harmless(text: &str) -> String {
-    escaped(text, is_harmful).into_owned()
-}
+use b2_view::text::escaped;
+pub(crate) use b2_view::text::{harmless, is_harmful};
 
-/// The same for text of several lines: line breaks and tabs stay.
+/// Text of several lines, as [`harmless`] makes it: line breaks and tabs stay.
 pub(crate) fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_harmful(c) && !matches!(c, '\n' | '\t'))
 }
@@ -81,28 +79,6 @@ pub(crate) fn shell_word(path: &Path) -> String {
             word
         }
     }
-}
-
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
-    if !text.contains(is_escaped) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match is_escaped(c) {
-            true => safe.extend(c.escape_debug()),
-            false => safe.push(c),
-        }
-    }
-    Cow::Owned(safe)
-}
-
-/// Is this a character that a terminal obeys: a control character of 7 or 8 bits, a break of lines
-/// or paragraphs, or a mark of direction?
-pub(crate) fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// JSON on one line, in which strings have no harmful characters.

@@ -7,6 +7,8 @@
 
 use core::{fmt, str::FromStr, time::Duration};
 
+pub(crate) use b2_view::text::count;
+
 /// A number of bytes given on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ByteSize(pub(crate) u64);
@@ -181,19 +183,6 @@ pub(crate) fn speed(units: Units, nbytes: u64, elapsed: Duration) -> String {
     format!("  {seconds:.1} s, {}/s", units.size(per_second))
 }
 
-/// Digits in groups of three: `8 000 000`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(' ');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// Lengths of dimensions: `1 460 x 241`.
 pub(crate) fn shape<L: Copy + Into<u64>>(lens: &[L]) -> String {
     lens.iter().map(|len| count((*len).into())).collect::<Vec<_>>().join(" x ")
@@ -289,13 +278,5 @@ mod tests {
     fn speed_is_printed_from_one_second_on() {
         assert_eq!(speed(Units::Binary, 10 << 20, Duration::from_millis(999)), "");
         assert_eq!(speed(Units::Binary, 10 << 20, Duration::from_secs(2)), "  2.0 s, 5.0 MiB/s");
-    }
-
-    #[test]
-    fn counts_are_grouped() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1 000");
-        assert_eq!(count(8_000_000), "8 000 000");
     }
 }

@@ -1,16 +1,17 @@
 //! What the values of one column are like; of an array, of all items.
 
+use b2_plot::{Extent, Histogram, Tally, sum};
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{
-        content::number::{Number, NumberType},
-        show::{item, records::Records},
+    commands::show::records::Records,
+    content::{
+        item,
+        number::{Number, NumberType},
     },
     error::{Result, message},
-    plot::reduce::{Extent, Histogram, Tally, sum},
     report::dtype_text,
 };
 

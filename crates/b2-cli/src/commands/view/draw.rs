@@ -1,21 +1,14 @@
 //! The state as a screen full of characters.
 
-use b2frame::SChunk;
+use b2_plot::{Rgb, Scene};
+use b2_view::{Focus, Pane, Values, View};
 use crossterm::style::Color;
 
 use super::{
-    opened::{Cells, Opened},
     screen::{Area, Screen, Style},
-    state::{Focus, Pane, State},
+    source::Input,
 };
-use crate::{
-    plot::{
-        color::{self, Rgb},
-        draw::Picture,
-        text,
-    },
-    render::{harmless, size},
-};
+use crate::render::harmless;
 
 /// The narrowest column of values, with the space before it.
 const MIN_COLUMN: usize = 3;
@@ -28,34 +21,20 @@ const KEYS: &str =
     "Tab list  arrows move  [ ] { } dimensions  v values  i about  c chunks  p plot  q end";
 
 /// Draws everything.
-pub(super) fn draw(state: &mut State<'_>, screen: &mut Screen) {
+pub(super) fn draw(view: &mut View<Input<'_>>, screen: &mut Screen) {
     let all = screen.area();
-    screen.line(all.row(0), &head_text(state), Style::REVERSED);
+    screen.line(all.row(0), &format!(" {}", view.heading()), Style::REVERSED);
     let last = all.height.saturating_sub(1);
     let body = Area { y: 1, height: all.height.saturating_sub(2), ..all };
     screen.text(all.row(last), KEYS, Style::fore(GRAY));
-    if state.members.len() < 2 {
-        return draw_member(state, screen, body);
+    if view.members().len() < 2 {
+        return draw_member(view, screen, body);
     }
-    let labels = state.members.iter();
+    let labels = view.members().iter();
     let widest = labels.map(|m| m.label.chars().count() + 2 * m.depth).max().unwrap_or(0);
     let width = (widest + 4).min(body.width / 3).max(MIN_LIST).min(body.width);
-    draw_list(state, screen, Area { width, ..body });
-    draw_member(state, screen, Area { x: width, width: body.width - width, ..body });
-}
-
-fn head_text(state: &State<'_>) -> String {
-    let mut text = format!(" {}", state.title);
-    if let Ok(opened) = &state.opened {
-        let lens: Vec<String> = opened.shape().iter().map(|len| size::count(*len)).collect();
-        let dtype = opened.about.iter().find(|(name, _)| name == "type");
-        text += &match (dtype, &lens[..]) {
-            (Some((_, dtype)), _) => format!("   {} of {dtype}", lens.join(" x ")),
-            (None, [rows, columns]) => format!("   {rows} rows, {columns} columns"),
-            (None, _) => String::new(),
-        };
-    }
-    text
+    draw_list(view, screen, Area { width, ..body });
+    draw_member(view, screen, Area { x: width, width: body.width - width, ..body });
 }
 
 /// Draws the border of a part, in colour where the arrows move in it, and returns the inner part.
@@ -64,102 +43,71 @@ fn border(screen: &mut Screen, area: Area, title: &str, is_focus: bool) -> Area 
     screen.border(area, title, style)
 }
 
-fn draw_list(state: &State<'_>, screen: &mut Screen, area: Area) {
-    let inner = border(screen, area, " members ", state.focus == Focus::List);
-    let first = (state.selected + 1).saturating_sub(inner.height);
-    let members = state.members.iter().enumerate().skip(first).take(inner.height);
+fn draw_list(view: &View<Input<'_>>, screen: &mut Screen, area: Area) {
+    let inner = border(screen, area, " members ", view.focus() == Focus::List);
+    let first = (view.selected() + 1).saturating_sub(inner.height);
+    let members = view.members().iter().enumerate().skip(first).take(inner.height);
     for (y, (n, member)) in members.enumerate() {
         let text = format!("{}{}", "  ".repeat(member.depth), harmless(&member.label));
-        let style = if n == state.selected { Style::REVERSED } else { Style::default() };
+        let style = if n == view.selected() { Style::REVERSED } else { Style::default() };
         screen.line(inner.row(y), &text, style);
     }
 }
 
-fn draw_member(state: &mut State<'_>, screen: &mut Screen, area: Area) {
-    let name = match state.pane {
-        Pane::Values => position_text(state),
+fn draw_member(view: &mut View<Input<'_>>, screen: &mut Screen, area: Area) {
+    let name = match view.pane() {
+        Pane::Values => view.position().map(|position| format!(" {position} ")).unwrap_or_default(),
         Pane::About => " about ".to_owned(),
         Pane::Chunks => " chunks: bright ones compress well ".to_owned(),
         Pane::Plot => " plot ".to_owned(),
     };
-    let inner = border(screen, area, &name, state.focus == Focus::Member);
+    let inner = border(screen, area, &name, view.focus() == Focus::Member);
     if inner.width < MIN_COLUMN || inner.height < 2 {
         return;
     }
-    let opened = match &state.opened {
+    let opened = match view.opened() {
         Ok(opened) => opened,
         Err(error) => return screen.paragraph(inner, error),
     };
-    match state.pane {
+    match view.pane() {
         Pane::Values => {
             let rows = inner.height.saturating_sub(1) as u64;
-            let columns = (inner.width / MIN_COLUMN) as u64;
-            match opened.cells(&state.fixed, state.at, rows, columns) {
-                Ok(cells) => {
-                    let shown = draw_values(&cells, state.at.0, opened, screen, inner);
-                    state.page = (rows, shown);
+            match view.values(rows, (inner.width / MIN_COLUMN) as u64) {
+                Ok(values) => {
+                    let is_scalar = opened.shape().is_empty();
+                    let first_row = (!is_scalar).then_some(view.top_left().0);
+                    let shown = draw_values(&values, first_row, screen, inner);
+                    view.set_page(rows, shown);
                 }
-                Err(error) => {
-                    screen.paragraph(inner, &harmless(&crate::error::chain(&error)));
-                }
+                Err(error) => screen.paragraph(inner, &error),
             }
         }
         Pane::About => {
-            let width =
-                opened.about.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-            let lines = opened.about.iter().map(|(name, text)| format!("{name:width$}  {text}"));
+            let about = opened.about();
+            let width = about.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+            let lines = about.iter().map(|(name, text)| format!("{name:width$}  {text}"));
             screen.paragraph(inner, &lines.collect::<Vec<_>>().join("\n"));
         }
-        Pane::Chunks => match &opened.schunk {
-            Some(schunk) => {
-                state.chunk_page = draw_chunks(schunk, state.first_chunk, screen, inner);
-            }
-            None => screen.paragraph(inner, "only frames show their chunks"),
-        },
-        Pane::Plot => match &state.picture {
-            Some(Ok(picture)) => draw_picture(picture, screen, inner),
+        Pane::Chunks => draw_chunks(view, screen, inner),
+        Pane::Plot => match view.scene() {
+            Some(Ok(scene)) => draw_picture(scene, screen, inner),
             Some(Err(error)) => screen.paragraph(inner, error),
             None => {}
         },
     }
 }
 
-/// ` [3, 0, 12.., 40..] `: where the screen is in the array.
-fn position_text(state: &State<'_>) -> String {
-    let Ok(opened) = &state.opened else { return String::new() };
-    let mut parts: Vec<String> = state
-        .fixed
-        .iter()
-        .enumerate()
-        .map(|(dim, at)| if dim == state.dim { format!("<{at}>") } else { at.to_string() })
-        .collect();
-    match opened.shape().len() {
-        0 => {}
-        1 => parts.push(format!("{}..", state.at.0)),
-        _ => parts.extend([format!("{}..", state.at.0), format!("{}..", state.at.1)]),
-    }
-    format!(" [{}] ", parts.join(", "))
-}
-
-/// Draws as many columns as there is room for, and says how many.
-fn draw_values(
-    cells: &Cells,
-    first_row: u64,
-    opened: &Opened,
-    screen: &mut Screen,
-    area: Area,
-) -> u64 {
+/// Draws as many columns as there is room for, and says how many. Rows have numbers from
+/// `first_row` on.
+fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, area: Area) -> u64 {
     let short = |text: &str| -> String {
         match text.chars().count() > MAX_TEXT {
             true => text.chars().take(MAX_TEXT - 1).chain(['…']).collect(),
             false => text.to_owned(),
         }
     };
-    let is_scalar = opened.shape().is_empty();
-    let labels: Vec<String> = (first_row..)
-        .take(cells.rows.len())
-        .map(|row| if is_scalar { String::new() } else { row.to_string() })
-        .collect();
+    let label = |n: usize| first_row.map_or(String::new(), |first| (first + n as u64).to_string());
+    let labels: Vec<String> = (0..values.rows.len()).map(label).collect();
     let label_width = labels.iter().map(String::len).max().unwrap_or(0);
     let gray = Style::fore(GRAY);
     for (y, label) in labels.iter().enumerate() {
@@ -168,8 +116,8 @@ fn draw_values(
     let mut rest =
         Area { x: area.x + label_width, width: area.width.saturating_sub(label_width), ..area };
     let mut shown = 0;
-    for (column, name) in cells.names.iter().enumerate() {
-        let texts = cells.rows.iter().map(|row| short(row.get(column).map_or("", String::as_str)));
+    for (column, name) in values.names.iter().enumerate() {
+        let texts = values.rows.iter().map(|row| short(row.get(column).map_or("", String::as_str)));
         let texts: Vec<String> = core::iter::once(short(name)).chain(texts).collect();
         let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0) + 2;
         if width > rest.width && shown > 0 {
@@ -185,57 +133,35 @@ fn draw_values(
     shown
 }
 
-/// Draws the chunks from `first` on, a block each whose colour is its ratio; says how many columns
-/// and rows there are.
-fn draw_chunks(schunk: &SChunk, first: u64, screen: &mut Screen, area: Area) -> (u64, u64) {
+/// Draws the chunks, a block each whose colour is its ratio.
+fn draw_chunks(view: &mut View<Input<'_>>, screen: &mut Screen, area: Area) {
     let rows = area.height.saturating_sub(1);
-    // Chunks of an array lie as in its grid, as far as that is narrow enough.
-    let grid = schunk.nd_meta().ok().flatten().map(|meta| meta.grid());
-    let across = grid.filter(|grid| grid.len() > 1).and_then(|grid| grid.last().copied());
-    let columns = (area.width / 2) as u64;
-    let columns = across.filter(|across| (1..columns).contains(across)).unwrap_or(columns);
-    let mut chunk = first;
-    for row in 0..rows {
-        for x in (area.x..).step_by(2).take(usize::try_from(columns).unwrap_or(usize::MAX)) {
-            if chunk >= schunk.nchunks() {
-                break;
-            }
-            let cell = match schunk.chunk_info(chunk) {
-                Ok(info) => Style::back(ratio_color(info.nbytes, info.cbytes)),
-                Err(_) => Style::back(Color::DarkRed),
-            };
-            screen.text(Area { x, width: 2, ..area.row(row) }, "  ", cell);
-            chunk += 1;
+    let Some(map) = view.chunk_map((area.width / 2) as u64, rows as u64) else {
+        return screen.paragraph(area, "only frames show their chunks");
+    };
+    let columns = usize::try_from(map.columns).unwrap_or(usize::MAX);
+    for (y, row) in map.colors.chunks(columns.max(1)).enumerate() {
+        for (x, color) in (area.x..).step_by(2).zip(row) {
+            let style = Style::back(color.map_or(Color::DarkRed, color_of));
+            screen.text(Area { x, width: 2, ..area.row(y) }, "  ", style);
         }
     }
-    let total = size::count(schunk.nchunks());
-    let text = match schunk.nchunks() {
-        0 => "no chunks".to_owned(),
-        _ => format!("chunks {first} to {} of {total}", chunk.saturating_sub(1)),
-    };
-    screen.text(area.row(rows), &text, Style::default());
-    (columns.max(1), (rows as u64).max(1))
-}
-
-/// Dark for what is stored as it is, bright for a tenth of it or less.
-#[allow(clippy::cast_precision_loss, reason = "a colour")]
-fn ratio_color(nbytes: u64, cbytes: u64) -> Color {
-    let ratio = nbytes as f64 / cbytes.max(1) as f64;
-    color_of(color::map(ratio.max(1.0).log10()))
+    screen.text(area.row(rows), &map.text, Style::default());
 }
 
 fn color_of(Rgb(r, g, b): Rgb) -> Color {
     Color::Rgb { r, g, b }
 }
 
-fn draw_picture(picture: &Picture, screen: &mut Screen, area: Area) {
-    let drawn = text::draw(picture, area.width, area.height, true);
-    for (n, cell) in drawn.cells.iter().enumerate() {
-        let (y, x) = (n / drawn.width.max(1), n % drawn.width.max(1));
-        let (fore, back) = (cell.fore.map(color_of), cell.back.map(color_of));
-        let style = Style { fore, back, ..Style::default() };
-        let place = Area { x: area.x + x, width: 1, ..area.row(y) };
-        screen.text(place, cell.symbol.encode_utf8(&mut [0; 4]), style);
+fn draw_picture(scene: &Scene, screen: &mut Screen, area: Area) {
+    let drawn = scene.cells(area.width, area.height, true);
+    for y in 0..drawn.height {
+        for (x, cell) in drawn.row(y).enumerate() {
+            let (fore, back) = (cell.fore.map(color_of), cell.back.map(color_of));
+            let style = Style { fore, back, ..Style::default() };
+            let place = Area { x: area.x + x, width: 1, ..area.row(y) };
+            screen.text(place, cell.symbol.encode_utf8(&mut [0; 4]), style);
+        }
     }
 }
 
@@ -247,7 +173,7 @@ mod tests {
 
     use crate::{
         args::{GeneralArgs, view::ViewArgs},
-        commands::view::state::Effect,
+        commands::view::keys::{Pressed, pressed},
         context::Context,
         inputs::origin::Origin,
         output::Unfinished,
@@ -260,19 +186,21 @@ mod tests {
         let cx = Context::new(console, &general, Unfinished::default()).silent();
         let size = crate::args::view::Screen((100, 24));
         let args = ViewArgs { file: path(name), picture: None, keys: vec![], size };
-        let mut state = State::new(&cx, &Origin::from_word(&args.file)).unwrap();
+        let input = Input::open(&cx, &Origin::from_word(&args.file)).unwrap();
+        let mut view = View::new(input).unwrap();
         let mut shown = vec![];
         for keys in keys {
             for key in *keys {
-                let effect = state.press(KeyEvent::new(*key, KeyModifiers::NONE));
-                assert_eq!(effect, Effect::GoOn);
+                let pressed = pressed(KeyEvent::new(*key, KeyModifiers::NONE));
+                let Pressed::Command(command) = pressed else { panic!("{key}") };
+                view.execute(command);
             }
             let mut screen = Screen::new((100, 24));
-            draw(&mut state, &mut screen);
+            draw(&mut view, &mut screen);
             shown.push(screen.to_string());
         }
-        let end = state.press(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
-        assert_eq!(end, Effect::End);
+        let end = pressed(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
+        assert_eq!(end, Pressed::End);
         shown
     }
 

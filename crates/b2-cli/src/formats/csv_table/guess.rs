@@ -1,8 +1,9 @@
 //! What a column is, by its values.
 
-use blosc_dtype::{Dtype, Error};
-
-use crate::render::{Moment, date::Precision};
+use blosc_dtype::{
+    Dtype, Error,
+    date::{Moment, Precision},
+};
 
 /// The properties of the values of a column.
 #[derive(Clone, Debug)]

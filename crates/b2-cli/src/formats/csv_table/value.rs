@@ -1,9 +1,7 @@
 //! Text to the bytes of an item.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date::Moment};
 use half::f16;
-
-use crate::render::Moment;
 
 /// Can values of this type be read from text?
 pub(super) fn is_readable(dtype: &Dtype) -> bool {

@@ -3,25 +3,33 @@
 
 use core::ops::Range;
 
-use serde::Serialize;
-
 /// How many values are no finite numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) nitems: u64,
-    pub(crate) nan: u64,
-    pub(crate) inf: u64,
+pub struct Tally {
+    /// All values.
+    pub nitems: u64,
+    /// Those that are no number.
+    pub nan: u64,
+    /// Those that are infinite.
+    pub inf: u64,
 }
 
 impl Tally {
     /// Counts some values.
-    pub(crate) fn count(&mut self, values: &[f64]) {
+    pub fn count(&mut self, values: &[f64]) {
         self.nitems += values.len() as u64;
         if is_finite(values) {
             return;
         }
         self.nan += values.iter().filter(|value| value.is_nan()).count() as u64;
         self.inf += values.iter().filter(|value| value.is_infinite()).count() as u64;
+    }
+
+    /// With what another one counted.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        let (nitems, nan) = (self.nitems + other.nitems, self.nan + other.nan);
+        Self { nitems, nan, inf: self.inf + other.inf }
     }
 }
 
@@ -34,7 +42,8 @@ fn is_finite(values: &[f64]) -> bool {
 }
 
 /// The sum of what `term` makes of each value.
-pub(crate) fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
+#[must_use]
+pub fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
     let (groups, rest) = values.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for group in groups {
@@ -47,17 +56,19 @@ pub(crate) fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
 
 /// The least and the largest finite value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Extent {
-    pub(crate) min: f64,
-    pub(crate) max: f64,
+pub struct Extent {
+    /// The least one.
+    pub min: f64,
+    /// The largest one.
+    pub max: f64,
 }
 
 impl Extent {
     /// Of no value.
-    pub(crate) const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY };
+    pub const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY };
 
     /// With the finite ones of some values.
-    pub(crate) fn add(&mut self, values: &[f64]) {
+    pub fn add(&mut self, values: &[f64]) {
         if is_finite(values) {
             return self.widen(values);
         }
@@ -68,7 +79,7 @@ impl Extent {
     }
 
     /// With some values, infinite ones as well; NaN is none.
-    pub(crate) fn widen(&mut self, values: &[f64]) {
+    pub fn widen(&mut self, values: &[f64]) {
         let (groups, rest) = values.as_chunks::<LANES>();
         let mut lanes = [*self; LANES];
         for group in groups {
@@ -87,12 +98,14 @@ impl Extent {
     }
 
     /// With the values of another one.
-    pub(crate) fn join(self, other: Self) -> Self {
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
     /// The ends, if there was a value.
-    pub(crate) fn ends(self) -> Option<(f64, f64)> {
+    #[must_use]
+    pub fn ends(self) -> Option<(f64, f64)> {
         (self.min <= self.max).then_some((self.min, self.max))
     }
 }
@@ -119,28 +132,36 @@ fn index(part: u64) -> usize {
 
 /// Values over positions.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Line {
+pub struct Line {
     /// Items before they were reduced.
-    pub(crate) len: u64,
-    pub(crate) columns: Vec<LineColumn>,
-    pub(crate) tally: Tally,
+    pub len: u64,
+    /// What is drawn, from left to right.
+    pub columns: Vec<LineColumn>,
+    /// What is not drawn as a value.
+    pub tally: Tally,
 }
 
 /// What the items of one column of pixels are like.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LineColumn {
-    pub(crate) extent: Extent,
-    /// The first and the last finite value.
-    pub(crate) first: f64,
-    pub(crate) last: f64,
-    pub(crate) has_nan: bool,
-    pub(crate) has_above: bool,
-    pub(crate) has_below: bool,
+pub struct LineColumn {
+    /// The least and the largest.
+    pub extent: Extent,
+    /// The first finite value; NaN if there is none.
+    pub first: f64,
+    /// The last finite value; NaN if there is none.
+    pub last: f64,
+    /// Is one of them NaN?
+    pub has_nan: bool,
+    /// Is one of them infinite?
+    pub has_above: bool,
+    /// Is one of them infinite and negative?
+    pub has_below: bool,
 }
 
 impl Line {
     /// For `len` values, in at most `max_columns` columns.
-    pub(crate) fn new(len: u64, max_columns: usize) -> Self {
+    #[must_use]
+    pub fn new(len: u64, max_columns: usize) -> Self {
         let ncolumns = usize::try_from(len).unwrap_or(usize::MAX).min(max_columns.max(1));
         let empty = LineColumn {
             extent: Extent::EMPTY,
@@ -154,7 +175,7 @@ impl Line {
     }
 
     /// Adds the values from position `start` on; they come in order.
-    pub(crate) fn add(&mut self, start: u64, mut values: &[f64]) {
+    pub fn add(&mut self, start: u64, mut values: &[f64]) {
         self.tally.count(values);
         let (count, len) = (self.columns.len() as u64, self.len);
         let mut at = start;
@@ -172,13 +193,15 @@ impl Line {
     }
 
     /// The position in the middle of a column.
-    pub(crate) fn position(&self, ncolumn: usize) -> f64 {
+    #[must_use]
+    pub fn position(&self, ncolumn: usize) -> f64 {
         let part = part(ncolumn as u64, self.columns.len() as u64, self.len);
         (part.start as f64 + part.end.saturating_sub(1) as f64) / 2.0
     }
 
     /// The least and the largest of all.
-    pub(crate) fn extent(&self) -> Extent {
+    #[must_use]
+    pub fn extent(&self) -> Extent {
         self.columns.iter().fold(Extent::EMPTY, |extent, column| extent.join(column.extent))
     }
 }
@@ -200,27 +223,31 @@ impl LineColumn {
     }
 
     /// Is there a finite value?
-    pub(crate) fn is_drawn(&self) -> bool {
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
         self.extent.ends().is_some()
     }
 }
 
 /// Values over positions of two dimensions.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Map {
-    /// Items before they were reduced.
-    pub(crate) lens: [u64; 2],
-    /// Cells.
-    pub(crate) nrows: usize,
-    pub(crate) ncols: usize,
+pub struct Map {
+    /// Rows and columns of values before they were reduced.
+    pub lens: [u64; 2],
+    /// Rows of cells.
+    pub nrows: usize,
+    /// Columns of cells.
+    pub ncols: usize,
     sums: Vec<f64>,
     counts: Vec<u64>,
-    pub(crate) tally: Tally,
+    /// What is not drawn as a value.
+    pub tally: Tally,
 }
 
 impl Map {
     /// For rows and columns of values, in at most as many cells.
-    pub(crate) fn new(lens: [u64; 2], max_rows: usize, max_cols: usize) -> Self {
+    #[must_use]
+    pub fn new(lens: [u64; 2], max_rows: usize, max_cols: usize) -> Self {
         let cells = |len: u64, max: usize| usize::try_from(len).unwrap_or(usize::MAX).min(max);
         let (nrows, ncols) = (cells(lens[0], max_rows), cells(lens[1], max_cols));
         let ncells = nrows.saturating_mul(ncols);
@@ -229,7 +256,7 @@ impl Map {
     }
 
     /// Adds the values of a box, row after row.
-    pub(crate) fn add(&mut self, rows: &Range<u64>, cols: &Range<u64>, values: &[f64]) {
+    pub fn add(&mut self, rows: &Range<u64>, cols: &Range<u64>, values: &[f64]) {
         self.tally.count(values);
         let width = usize::try_from(cols.end - cols.start).unwrap_or(usize::MAX).max(1);
         let (ncols, nrows) = (self.ncols as u64, self.nrows as u64);
@@ -259,7 +286,8 @@ impl Map {
     }
 
     /// The mean of a cell; NaN if it has no finite value.
-    pub(crate) fn mean(&self, row: usize, col: usize) -> f64 {
+    #[must_use]
+    pub fn mean(&self, row: usize, col: usize) -> f64 {
         let ncell = row.saturating_mul(self.ncols).saturating_add(col);
         match (self.sums.get(ncell), self.counts.get(ncell)) {
             (Some(sum), Some(count)) if *count > 0 => sum / *count as f64,
@@ -268,7 +296,8 @@ impl Map {
     }
 
     /// The least and the largest mean.
-    pub(crate) fn extent(&self) -> Extent {
+    #[must_use]
+    pub fn extent(&self) -> Extent {
         let mut extent = Extent::EMPTY;
         for row in 0..self.nrows {
             for col in 0..self.ncols {
@@ -289,17 +318,20 @@ pub(crate) fn widened(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// How many values lie in each of some steps of equal width.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Histogram {
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Histogram {
     /// One more than there are counts.
-    pub(crate) edges: Vec<f64>,
-    pub(crate) counts: Vec<u64>,
+    pub edges: Vec<f64>,
+    /// Values between two edges.
+    pub counts: Vec<u64>,
 }
 
 impl Histogram {
     /// For values from `min` to `max`, which are finite; half of one around them if they are one
     /// value, as NumPy does it.
-    pub(crate) fn new(min: f64, max: f64, nbins: u16) -> Self {
+    #[must_use]
+    pub fn new(min: f64, max: f64, nbins: u16) -> Self {
         let (min, max) = widened(min, max);
         let nbins = nbins.max(1);
         let step = (max / f64::from(nbins)) - (min / f64::from(nbins));
@@ -311,7 +343,7 @@ impl Histogram {
 
     /// Counts some values, each `times` times; those that are not finite are left out.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is clamped")]
-    pub(crate) fn count(&mut self, values: &[f64], times: u64) {
+    pub fn count(&mut self, values: &[f64], times: u64) {
         let (Some(first), Some(last)) = (self.edges.first(), self.edges.last()) else { return };
         let (first, nbins) = (*first, self.counts.len());
         let scale = nbins as f64 / (last - first);

@@ -1,30 +1,37 @@
-//! A picture as characters: lines of braille dots, cells as half blocks or shades.
+//! A scene as characters: lines of braille dots, cells as half blocks or shades.
 
-use anstyle::{Ansi256Color, Color, RgbColor, Style};
-
-use super::{
-    axis::{AxisRange, Tick},
+use crate::{
+    axis::{AxisRange, Tick, short_number},
     color::{self, Rgb},
-    draw::{Content, Picture},
     reduce::{Histogram, Line, Map},
+    scene::{Content, Scene},
 };
 
-/// A character and its colours.
+/// A character and its colours; `None` is the colour of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cell {
-    pub(crate) symbol: char,
-    pub(crate) fore: Option<Rgb>,
-    pub(crate) back: Option<Rgb>,
+pub struct Cell {
+    /// The character, of one column.
+    pub symbol: char,
+    /// Its colour.
+    pub fore: Option<Rgb>,
+    /// The colour around it.
+    pub back: Option<Rgb>,
 }
 
-const BLANK: Cell = Cell { symbol: ' ', fore: None, back: None };
+impl Cell {
+    /// A space.
+    pub const BLANK: Self = Self { symbol: ' ', fore: None, back: None };
+}
 
-/// Characters in lines.
-#[derive(Clone, Debug)]
-pub(crate) struct Screen {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) cells: Vec<Cell>,
+/// Characters with their colours, as a terminal shows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Row after row.
+    pub cells: Vec<Cell>,
 }
 
 /// Parts of a picture in characters: those of the labels of ticks, and of the plane between axes.
@@ -48,51 +55,38 @@ pub(crate) fn plane(width: usize, height: usize) -> Plane {
     }
 }
 
-/// Draws a picture. Without colours, shades stand for those of a map.
-pub(crate) fn draw(picture: &Picture, width: usize, height: usize, has_colors: bool) -> Screen {
-    let mut screen = Screen { width, height, cells: vec![BLANK; width.saturating_mul(height)] };
+/// Draws a scene. Without colours, shades stand for those of a map.
+pub(crate) fn draw(scene: &Scene, width: usize, height: usize, has_colors: bool) -> Cells {
+    let mut cells = Cells::new(width, height);
     let plane = plane(width, height);
-    match &picture.content {
+    match &scene.content {
         Content::Lines { lines, start, step } => {
             for ((_, line), color) in lines.iter().zip(color::LINES.iter().cycle()) {
-                let x = |n: usize| picture.x.share(step.mul_add(line.position(n), *start));
-                screen.line(&plane, &picture.y, line, &x, *color);
+                let x = |n: usize| scene.x.share(step.mul_add(line.position(n), *start));
+                cells.line(&plane, &scene.y, line, &x, *color);
             }
             for (_, line) in lines {
-                let x = |n: usize| picture.x.share(step.mul_add(line.position(n), *start));
-                screen.marks(&plane, line, &x);
+                let x = |n: usize| scene.x.share(step.mul_add(line.position(n), *start));
+                cells.marks(&plane, line, &x);
             }
         }
-        Content::Map { map, values, .. } => screen.map(&plane, map, values, has_colors),
-        Content::Bars(histogram) => screen.bars(&plane, &picture.y, histogram),
+        Content::Map { map, values, .. } => cells.map(&plane, map, values, has_colors),
+        Content::Bars(histogram) => cells.bars(&plane, &scene.y, histogram),
     }
-    screen.axes(picture, &plane);
-    screen
+    cells.axes(scene, &plane);
+    cells
 }
 
-impl Screen {
-    /// The lines with their colours as a terminal wants them.
-    pub(crate) fn styled(&self, is_true_color: bool) -> String {
-        let mut text = String::new();
-        let color = |color: Rgb| match is_true_color {
-            true => Color::from(RgbColor(color.0, color.1, color.2)),
-            false => Color::from(Ansi256Color(cube_color(color))),
-        };
-        for line in self.cells.chunks(self.width.max(1)) {
-            let end = line.iter().rposition(|cell| *cell != BLANK).map_or(0, |last| last + 1);
-            let mut style = Style::new();
-            for cell in &line[..end] {
-                let wanted =
-                    Style::new().fg_color(cell.fore.map(color)).bg_color(cell.back.map(color));
-                if wanted != style {
-                    text += &format!("{style:#}{wanted}");
-                    style = wanted;
-                }
-                text.push(cell.symbol);
-            }
-            text += &format!("{style:#}\n");
-        }
-        text
+impl Cells {
+    /// Blanks.
+    #[must_use]
+    pub fn new(width: usize, height: usize) -> Self {
+        Self { width, height, cells: vec![Cell::BLANK; width.saturating_mul(height)] }
+    }
+
+    /// The cells of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().skip(row.saturating_mul(self.width)).take(self.width)
     }
 
     fn set(&mut self, col: usize, row: usize, cell: Cell) {
@@ -108,7 +102,7 @@ impl Screen {
             return;
         }
         for (n, symbol) in text.chars().enumerate() {
-            self.set(col.saturating_add(n), row, Cell { symbol, ..BLANK });
+            self.set(col.saturating_add(n), row, Cell { symbol, ..Cell::BLANK });
         }
     }
 
@@ -202,7 +196,7 @@ impl Screen {
                         fore: Some(color(mean(2 * row, col))),
                         back: Some(color(mean(2 * row + 1, col))),
                     },
-                    false => Cell { symbol: shade(mean(row, col), values), ..BLANK },
+                    false => Cell { symbol: shade(mean(row, col), values), ..Cell::BLANK },
                 };
                 self.set(plane.left + col, plane.top + row, cell);
             }
@@ -227,11 +221,11 @@ impl Screen {
         }
     }
 
-    fn axes(&mut self, picture: &Picture, plane: &Plane) {
+    fn axes(&mut self, scene: &Scene, plane: &Plane) {
         if plane.top > 0 {
-            let title = match picture.y_label.is_empty() {
-                true => picture.title.clone(),
-                false => format!("{}   {}", picture.title, picture.y_label),
+            let title = match scene.y_label.is_empty() {
+                true => scene.title.clone(),
+                false => format!("{}   {}", scene.title, scene.y_label),
             };
             self.write(0, 0, &shortened(&title, self.width));
         }
@@ -239,8 +233,8 @@ impl Screen {
             for row in 0..plane.height {
                 self.write(plane.left - 1, plane.top + row, "│");
             }
-            for tick in picture.y.ticks((plane.height / 3).max(2)) {
-                let row = position(1.0 - picture.y.share(tick.value), plane.height);
+            for tick in scene.y.ticks((plane.height / 3).max(2)) {
+                let row = position(1.0 - scene.y.share(tick.value), plane.height);
                 let text = fitting(&tick, plane.left - 2);
                 let col = plane.left - 1 - text.chars().count();
                 self.write(col.saturating_sub(1), plane.top + row, &text);
@@ -249,7 +243,7 @@ impl Screen {
         }
         let below = plane.top + plane.height;
         if self.height.saturating_sub(below) < 2 {
-            let notes: Vec<&str> = picture.notes.iter().map(|note| note.text.as_str()).collect();
+            let notes: Vec<&str> = scene.notes.iter().map(|note| note.text.as_str()).collect();
             self.write(0, below, &shortened(&notes.join("  "), self.width));
             return;
         }
@@ -258,8 +252,8 @@ impl Screen {
         }
         self.write(plane.left, below, &"─".repeat(plane.width));
         let mut free = 0;
-        for tick in picture.x.ticks((plane.width / 14).max(2)) {
-            let col = plane.left + position(picture.x.share(tick.value), plane.width);
+        for tick in scene.x.ticks((plane.width / 14).max(2)) {
+            let col = plane.left + position(scene.x.share(tick.value), plane.width);
             self.write(col, below, "┬");
             let len = tick.text.chars().count();
             let start = col.saturating_sub(len / 2).min(self.width.saturating_sub(len));
@@ -268,21 +262,15 @@ impl Screen {
                 free = start + len + 1;
             }
         }
-        let mut notes = vec![picture.x_label.clone()];
-        if let Content::Map { values, label, .. } = &picture.content {
-            let [low, high] = [values.low, values.high].map(super::axis::short_number);
+        let mut notes = vec![scene.x_label.clone()];
+        if let Content::Map { values, label, .. } = &scene.content {
+            let [low, high] = [values.low, values.high].map(short_number);
             notes.push(format!("{label} {low} to {high}"));
         }
-        notes.extend(picture.notes.iter().map(|note| note.text.clone()));
+        notes.extend(scene.notes.iter().map(|note| note.text.clone()));
         notes.retain(|note| !note.is_empty());
         self.write(0, below + 2, &shortened(&notes.join("; "), self.width));
     }
-}
-
-/// The nearest colour of the 216 that every terminal with colours has.
-fn cube_color(Rgb(r, g, b): Rgb) -> u8 {
-    let level = |part: u8| u8::try_from((u16::from(part) * 5 + 127) / 255).unwrap_or(5);
-    16 + 36 * level(r) + 6 * level(g) + level(b)
 }
 
 /// A shade for a share of the range; what is not a number is a cross.
@@ -321,24 +309,24 @@ pub(crate) fn shortened(text: &str, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::reduce::Extent;
+    use crate::reduce::Extent;
 
-    fn picture(content: Content, y: AxisRange) -> Picture {
+    fn scene(content: Content, y: AxisRange) -> Scene {
         let x = AxisRange::new(0.0, 9.0);
         let (title, x_label, y_label) = ("t".to_owned(), "x".to_owned(), String::new());
-        Picture { title, x_label, y_label, x, y, notes: vec![], content }
+        Scene { title, x_label, y_label, x, y, notes: vec![], content }
     }
 
-    fn symbols(screen: &Screen) -> Vec<String> {
-        screen
+    fn symbols(cells: &Cells) -> Vec<String> {
+        cells
             .cells
-            .chunks(screen.width)
+            .chunks(cells.width)
             .map(|line| line.iter().map(|it| it.symbol).collect())
             .collect()
     }
 
     #[test]
-    fn pictures_fit_any_screen() {
+    fn pictures_fit_any_cells() {
         let mut line = Line::new(10, 10);
         line.add(
             0,
@@ -359,14 +347,14 @@ mod tests {
             Content::Bars(bars),
         ];
         for content in contents {
-            let picture = picture(content, y.clone());
+            let scene = scene(content, y.clone());
             for (width, height) in
                 [(1, 1), (5, 2), (20, 5), (39, 9), (40, 10), (80, 24), (300, 100)]
             {
                 for has_colors in [false, true] {
-                    let screen = draw(&picture, width, height, has_colors);
-                    assert_eq!(screen.cells.len(), width * height);
-                    assert_eq!(screen.styled(has_colors).lines().count(), height);
+                    let cells = draw(&scene, width, height, has_colors);
+                    assert_eq!(cells.cells.len(), width * height);
+                    assert_eq!(cells.row(height - 1).count(), width);
                 }
             }
         }
@@ -377,9 +365,9 @@ mod tests {
         let mut map = Map::new([1, 5], 1, 5);
         map.add(&(0..1), &(0..5), &[0.0, 1.0, 2.0, 3.0, f64::NAN]);
         let values = AxisRange::new(0.0, 3.0);
-        let picture =
-            picture(Content::Map { map, values, label: String::new() }, AxisRange::new(0.0, 1.0));
-        let lines = symbols(&draw(&picture, 6, 2, false));
+        let scene =
+            scene(Content::Map { map, values, label: String::new() }, AxisRange::new(0.0, 1.0));
+        let lines = symbols(&draw(&scene, 6, 2, false));
         assert_eq!(lines[0], " ░▓█× ");
         let mut extent = Extent::EMPTY;
         extent.add(&[f64::NAN]);

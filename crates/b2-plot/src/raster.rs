@@ -2,9 +2,9 @@
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster};
 
-use super::{
+use crate::{
+    canvas::{Anchor, Canvas, LETTER, Shape},
     color::{Rgb, WHITE},
-    draw::{Anchor, Canvas, LETTER, Shape},
     png,
 };
 

@@ -13,10 +13,11 @@ use bloscpack::numpy::Order;
 
 use crate::{
     args::DataShape,
-    commands::{
-        content::{self, values::Axis},
-        convert::source::{Items, Source},
-        show::array::Array,
+    content::{
+        self,
+        array::Array,
+        source::{Items, Source},
+        values::Axis,
     },
     context::Context,
     error::{Error, Result, message},
@@ -200,7 +201,7 @@ impl Grid {
     }
 
     /// Lengths of boxes that are read well, of which larger ones should be multiples.
-    pub(super) fn box_lens(&self) -> Vec<u64> {
+    pub(crate) fn box_lens(&self) -> Vec<u64> {
         match &self.kind {
             GridKind::Array(array) => match &**array {
                 Array::Frame(array) => {
@@ -306,7 +307,7 @@ impl Grid {
     }
 
     /// Whether these positions are all that there are.
-    pub(super) fn is_all(&self, axes: &[Axis]) -> bool {
+    pub(crate) fn is_all(&self, axes: &[Axis]) -> bool {
         axes.iter().zip(&self.shape).all(|(axis, len)| axis.len == *len)
     }
 

@@ -1,7 +1,7 @@
-//! The source of a conversion: its chunks as they are, or its content.
+//! An input that is open: its chunks as they are, or its content.
 
 use core::ops::Range;
-use std::{io::Write, sync::Arc};
+use std::{io::Write, path::Path, sync::Arc};
 
 use b2frame::{Budget, ChunkBytes, SChunk, nd::NdMeta};
 use blosc_chunk::{ChunkHeader, SpecialKind};
@@ -12,15 +12,13 @@ use blosc_dtype::{
 use blosc_io::{FileStore, ReadAt};
 use bloscpack::numpy::{ArrayInfo, Order};
 
-use super::{
-    head,
-    metadata::{Metadata, within_limits},
-};
+use super::metadata::{Metadata, within_limits};
 use crate::{
     console::Console,
     error::{Doing, Error, Result, message},
     formats::{
         Blp, Boxes, Stored, TableRows,
+        csv_table::{self, Values},
         stored_array::{Source as BoxSource, count},
     },
     inputs::{Object, Sink, decoded, item_type},
@@ -30,7 +28,7 @@ use crate::{
 /// Bytes of a file that are read at once.
 const MAX_PIECE_NBYTES: usize = 1 << 20;
 
-/// The source of a conversion, as destinations need it.
+/// An input, as those who read it need it.
 pub(crate) enum Source {
     /// Something of a Blosc format.
     Object(Object),
@@ -426,3 +424,36 @@ impl Items {
         Ok(())
     }
 }
+
+/// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
+pub(crate) fn values(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<Items> {
+    let Values { dtype, rows, file } = csv_table::read(path, delimiter, given)?;
+    let store = FileStore::from_file(file);
+    let file_len = store.len().map_err(Error::io(Doing::Spool))?;
+    let itemsize = dtype.itemsize() as u64;
+    let stored = Stored {
+        store: Arc::new(store),
+        start: 0,
+        fortran_order: false,
+        shape: vec![rows],
+        itemsize,
+    };
+    Ok(Items { stored, dtype, file_len, format: "csv" })
+}
+
+/// The first bytes of a file.
+pub(crate) fn head(store: &FileStore) -> Result<Vec<u8>> {
+    let len = store.len().map_err(Error::io(Doing::Open))?;
+    let mut head = vec![0; memory::as_len(len).min(NPY_HEAD_NBYTES)];
+    store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
+    Ok(head)
+}
+
+/// The header of a `.npy` file.
+pub(crate) fn npy_header(path: &Path) -> Result<NpyHeader> {
+    let head = head(&FileStore::open(path).map_err(Error::io(Doing::Open))?)?;
+    Ok(NpyHeader::parse(&head)?)
+}
+
+/// Bytes in which the header of a `.npy` file should be.
+const NPY_HEAD_NBYTES: usize = 256 << 10;

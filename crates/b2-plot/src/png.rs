@@ -6,7 +6,7 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 const LEVEL: u8 = 9;
 
 /// A file of `width` columns of pixels: red, green and blue, row after row.
-pub(super) fn encode(width: usize, rgb: &[u8]) -> Vec<u8> {
+pub(crate) fn encode(width: usize, rgb: &[u8]) -> Vec<u8> {
     let row_nbytes = (3 * width).max(1);
     let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes();
     let mut header = [side(width), side(rgb.len() / row_nbytes)].concat();

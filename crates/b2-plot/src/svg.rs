@@ -4,9 +4,9 @@ use core::fmt::Write;
 
 use blosc_dtype::json::base64;
 
-use super::{
+use crate::{
+    canvas::{Anchor, Canvas, Shape},
     color::Rgb,
-    draw::{Anchor, Canvas, Shape},
     raster,
 };
 

@@ -1,44 +1,14 @@
-//! A picture as shapes on a plane of pixels: frame, ticks, texts, and what is drawn.
+//! A scene as shapes on a plane of pixels: frame, ticks, texts, and what is drawn.
 
-use super::{
+use crate::{
     axis::{AxisRange, Tick},
     color::{self, Rgb},
-    reduce::{Histogram, Line, Map},
+    reduce::Line,
+    scene::{Content, Scene},
 };
 
 /// Width and height (pixels) of a letter of the texts.
 pub(crate) const LETTER: (f64, f64) = (7.0, 16.0);
-
-/// All that a picture shows.
-#[derive(Clone, Debug)]
-pub(crate) struct Picture {
-    pub(crate) title: String,
-    pub(crate) x_label: String,
-    pub(crate) y_label: String,
-    pub(crate) x: AxisRange,
-    pub(crate) y: AxisRange,
-    /// What is said below it, as how many values are NaN.
-    pub(crate) notes: Vec<Note>,
-    pub(crate) content: Content,
-}
-
-/// A remark, with the colour that it explains.
-#[derive(Clone, Debug)]
-pub(crate) struct Note {
-    pub(crate) color: Option<Rgb>,
-    pub(crate) text: String,
-}
-
-/// What is drawn between the axes.
-#[derive(Clone, Debug)]
-pub(crate) enum Content {
-    /// Lines, with their names; `start` and `step` turn positions into values of the x axis.
-    Lines { lines: Vec<(String, Line)>, start: f64, step: f64 },
-    /// A map, with the range and the label of its colours.
-    Map { map: Map, values: AxisRange, label: String },
-    /// The bars of a histogram.
-    Bars(Histogram),
-}
 
 /// Something to draw, with its position (pixels from the left and the top).
 #[derive(Clone, Debug)]
@@ -117,44 +87,6 @@ impl Area {
     }
 }
 
-/// Draws a picture.
-pub(crate) fn draw(picture: &Picture, width: u32, height: u32) -> Canvas {
-    let mut canvas = Canvas { width, height, shapes: vec![] };
-    let (w, h) = (f64::from(width), f64::from(height));
-    let y_ticks = picture.y.ticks(ticks_along(h - 90.0, 45.0));
-    let longest = longest(&y_ticks).max(2.0);
-    let bar_ticks = match &picture.content {
-        Content::Map { values, .. } => values.ticks(ticks_along(h - 90.0, 45.0)),
-        _ => vec![],
-    };
-    let bar = match &picture.content {
-        Content::Map { .. } => 58.0 + self::longest(&bar_ticks) * LETTER.0,
-        _ => 16.0,
-    };
-    let below = if picture.notes.is_empty() { 46.0 } else { 66.0 };
-    let mut area = Area {
-        left: (30.0 + longest * LETTER.0).round().min(w / 2.0),
-        top: 32.0,
-        right: (w - bar).round(),
-        bottom: h - below,
-    };
-    area.right = area.right.max(area.left + 20.0);
-    area.bottom = area.bottom.max(area.top + 20.0);
-    let room = (area.width() / (12.0 * LETTER.0)).max(1.0);
-    let x_ticks = picture.x.ticks(ticks_along(room, 1.0));
-    canvas.content(picture, &area, &x_ticks, &y_ticks);
-    canvas.frame(&area);
-    canvas.x_axis(picture, &area, &x_ticks);
-    canvas.y_axis(picture, &area, &y_ticks);
-    if let Content::Map { values, label, .. } = &picture.content {
-        canvas.color_bar(values, label, &area, &bar_ticks);
-    }
-    let title = shortened(&picture.title, w - 16.0);
-    canvas.text(8.0, 20.0, &title, Anchor::Start);
-    canvas.notes(picture, h - 10.0);
-    canvas
-}
-
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is small")]
 fn ticks_along(len: f64, each: f64) -> usize {
     (len / each).clamp(2.0, 12.0) as usize
@@ -175,6 +107,44 @@ fn shortened(text: &str, len: f64) -> String {
 }
 
 impl Canvas {
+    /// Draws a scene.
+    pub(crate) fn new(scene: &Scene, width: u32, height: u32) -> Self {
+        let mut canvas = Self { width, height, shapes: vec![] };
+        let (w, h) = (f64::from(width), f64::from(height));
+        let y_ticks = scene.y.ticks(ticks_along(h - 90.0, 45.0));
+        let longest = longest(&y_ticks).max(2.0);
+        let bar_ticks = match &scene.content {
+            Content::Map { values, .. } => values.ticks(ticks_along(h - 90.0, 45.0)),
+            _ => vec![],
+        };
+        let bar = match &scene.content {
+            Content::Map { .. } => 58.0 + self::longest(&bar_ticks) * LETTER.0,
+            _ => 16.0,
+        };
+        let below = if scene.notes.is_empty() { 46.0 } else { 66.0 };
+        let mut area = Area {
+            left: (30.0 + longest * LETTER.0).round().min(w / 2.0),
+            top: 32.0,
+            right: (w - bar).round(),
+            bottom: h - below,
+        };
+        area.right = area.right.max(area.left + 20.0);
+        area.bottom = area.bottom.max(area.top + 20.0);
+        let room = (area.width() / (12.0 * LETTER.0)).max(1.0);
+        let x_ticks = scene.x.ticks(ticks_along(room, 1.0));
+        canvas.content(scene, &area, &x_ticks, &y_ticks);
+        canvas.frame(&area);
+        canvas.x_axis(scene, &area, &x_ticks);
+        canvas.y_axis(scene, &area, &y_ticks);
+        if let Content::Map { values, label, .. } = &scene.content {
+            canvas.color_bar(values, label, &area, &bar_ticks);
+        }
+        let title = shortened(&scene.title, w - 16.0);
+        canvas.text(8.0, 20.0, &title, Anchor::Start);
+        canvas.notes(scene, h - 10.0);
+        canvas
+    }
+
     fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, color: Rgb) {
         self.shapes.push(Shape::Rect { x, y, width, height, color });
     }
@@ -197,25 +167,25 @@ impl Canvas {
         }
     }
 
-    fn x_axis(&mut self, picture: &Picture, area: &Area, ticks: &[Tick]) {
+    fn x_axis(&mut self, scene: &Scene, area: &Area, ticks: &[Tick]) {
         for tick in ticks {
-            let x = area.x(picture.x.share(tick.value)).round();
+            let x = area.x(scene.x.share(tick.value)).round();
             self.rect(x, area.bottom, 1.0, 5.0, color::FRAME);
             let half = tick.text.chars().count() as f64 * LETTER.0 / 2.0;
             let middle = x.min(f64::from(self.width) - half - 2.0).max(half + 2.0);
             self.text(middle, area.bottom + 18.0, &tick.text, Anchor::Middle);
         }
-        let label = shortened(&picture.x_label, area.width());
+        let label = shortened(&scene.x_label, area.width());
         self.text((area.left + area.right) / 2.0, area.bottom + 36.0, &label, Anchor::Middle);
     }
 
-    fn y_axis(&mut self, picture: &Picture, area: &Area, ticks: &[Tick]) {
+    fn y_axis(&mut self, scene: &Scene, area: &Area, ticks: &[Tick]) {
         for tick in ticks {
-            let y = area.y(picture.y.share(tick.value)).round();
+            let y = area.y(scene.y.share(tick.value)).round();
             self.rect(area.left - 5.0, y, 5.0, 1.0, color::FRAME);
             self.text(area.left - 8.0, y + 5.0, &tick.text, Anchor::End);
         }
-        self.upright(14.0, area, &picture.y_label);
+        self.upright(14.0, area, &scene.y_label);
     }
 
     fn upright(&mut self, x: f64, area: &Area, text: &str) {
@@ -238,9 +208,9 @@ impl Canvas {
         self.upright(f64::from(self.width) - 6.0, area, label);
     }
 
-    fn notes(&mut self, picture: &Picture, y: f64) {
+    fn notes(&mut self, scene: &Scene, y: f64) {
         let mut x = 8.0;
-        for note in &picture.notes {
+        for note in &scene.notes {
             if let Some(color) = note.color {
                 self.rect(x, y - 9.0, 10.0, 10.0, color);
                 x += 15.0;
@@ -254,25 +224,25 @@ impl Canvas {
         }
     }
 
-    fn content(&mut self, picture: &Picture, area: &Area, x_ticks: &[Tick], y_ticks: &[Tick]) {
-        if !matches!(picture.content, Content::Map { .. }) {
+    fn content(&mut self, scene: &Scene, area: &Area, x_ticks: &[Tick], y_ticks: &[Tick]) {
+        if !matches!(scene.content, Content::Map { .. }) {
             for tick in x_ticks {
-                let x = area.x(picture.x.share(tick.value)).round();
+                let x = area.x(scene.x.share(tick.value)).round();
                 self.rect(x, area.top, 1.0, area.height(), color::GRID);
             }
             for tick in y_ticks {
-                let y = area.y(picture.y.share(tick.value)).round();
+                let y = area.y(scene.y.share(tick.value)).round();
                 self.rect(area.left, y, area.width(), 1.0, color::GRID);
             }
         }
-        match &picture.content {
+        match &scene.content {
             Content::Lines { lines, start, step } => {
                 for ((_, line), color) in lines.iter().zip(color::LINES.iter().cycle()) {
                     let x = |ncolumn: usize| {
                         let position = step.mul_add(line.position(ncolumn), *start);
-                        area.x(picture.x.share(position))
+                        area.x(scene.x.share(position))
                     };
-                    self.line(picture, area, line, &x, *color);
+                    self.line(scene, area, line, &x, *color);
                     self.marks(area, line, &x);
                 }
             }
@@ -289,9 +259,9 @@ impl Canvas {
             }
             Content::Bars(histogram) => {
                 for (edges, count) in histogram.edges.windows(2).zip(&histogram.counts) {
-                    let x = area.x(picture.x.share(edges[0])).round();
-                    let right = area.x(picture.x.share(edges[1])).round();
-                    let y = area.y(picture.y.share(*count as f64));
+                    let x = area.x(scene.x.share(edges[0])).round();
+                    let right = area.x(scene.x.share(edges[1])).round();
+                    let y = area.y(scene.y.share(*count as f64));
                     let y = if *count > 0 { y.min(area.bottom - 1.0) } else { area.bottom };
                     let width = (right - x - 1.0).max(1.0);
                     self.rect(x, y, width, area.bottom - y, color::LINES[0]);
@@ -302,7 +272,7 @@ impl Canvas {
 
     fn line(
         &mut self,
-        picture: &Picture,
+        scene: &Scene,
         area: &Area,
         line: &Line,
         x: &dyn Fn(usize) -> f64,
@@ -330,7 +300,7 @@ impl Canvas {
                 continue;
             }
             let x = x(n);
-            let y = |value: f64| area.y(picture.y.share(value));
+            let y = |value: f64| area.y(scene.y.share(value));
             if has_dots {
                 let (x, y) = (x - 1.5, y(column.first) - 1.5);
                 self.shapes.push(Shape::Rect { x, y, width: 4.0, height: 4.0, color });

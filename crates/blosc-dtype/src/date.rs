@@ -3,15 +3,38 @@
 //!
 //! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text
 //! that says `Z`, or how far it is from Greenwich, is no date: NumPy keeps neither.
+//!
+//! ```
+//! use blosc_dtype::date::{Moment, date};
+//!
+//! assert_eq!(date(11_016, Some("D")), "2000-02-29");
+//! let moment = Moment::parse("2000-02-29T12:30").ok_or("no date")?;
+//! assert_eq!(moment.count("m"), Some(11_016 * 24 * 60 + 750));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![cfg_attr(
+    not(test),
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "128 bits are enough for any date of a 64-bit count; texts have few digits"
+    )
+)]
 
-use blosc_dtype::calendar::{date_of_day, day_of_date, days_of_month};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::calendar::{date_of_day, day_of_date, days_of_month};
 
 /// The number that means that there is no date.
 const NOT_A_TIME: i64 = i64::MIN;
 const NANOS_OF_DAY: i128 = 86_400_000_000_000;
 
-/// A date as precise as its unit; else the plain number.
-pub(crate) fn date(count: i64, unit: Option<&str>) -> String {
+/// A date as precise as its unit (`D`, `25s`), from the number of units since 1970; else that
+/// number.
+#[must_use]
+pub fn date(count: i64, unit: Option<&str>) -> String {
     if count == NOT_A_TIME {
         return "NaT".to_owned();
     }
@@ -29,7 +52,8 @@ pub(crate) fn date(count: i64, unit: Option<&str>) -> String {
 }
 
 /// A number of units.
-pub(crate) fn span(count: i64, unit: Option<&str>) -> String {
+#[must_use]
+pub fn span(count: i64, unit: Option<&str>) -> String {
     match unit {
         _ if count == NOT_A_TIME => "NaT".to_owned(),
         Some(unit) => format!("{count} {unit}"),
@@ -39,15 +63,24 @@ pub(crate) fn span(count: i64, unit: Option<&str>) -> String {
 
 /// The last thing that a date says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Precision {
+pub enum Precision {
+    /// The year.
     Year,
+    /// The month.
     Month,
+    /// The day.
     Day,
+    /// The hour.
     Hour,
+    /// The minute.
     Minute,
+    /// The second.
     Second,
+    /// Thousandths of a second.
     Milli,
+    /// Millionths of a second.
     Micro,
+    /// Billionths of a second.
     Nano,
 }
 
@@ -67,7 +100,8 @@ const UNITS: [(Precision, &str, Option<i128>); 9] = [
 
 impl Precision {
     /// The unit of NumPy that says as much.
-    pub(crate) fn unit(self) -> &'static str {
+    #[must_use]
+    pub fn unit(self) -> &'static str {
         UNITS[self as usize].1
     }
 
@@ -115,19 +149,21 @@ fn day(days: i128) -> String {
 
 /// A day, and the time of that day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub struct Moment {
     year: i64,
     month: i64,
     /// Of the month, from 1.
     day: i64,
     /// Of the day.
     nanos: i64,
-    pub(crate) precision: Precision,
+    /// The last thing that the text said.
+    pub precision: Precision,
 }
 
 impl Moment {
     /// The moment of the text; years have four digits, or more from the year 10,000 on.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let (date, time) = match text.split_once(['T', ' ']) {
             Some((date, time)) => (date, Some(time)),
             None => (text, None),
@@ -143,7 +179,8 @@ impl Moment {
 
     /// The number of units (`D`, `25s`) since 1970; none if there is a rest, or if they are too
     /// many.
-    pub(crate) fn count(&self, unit: &str) -> Option<i64> {
+    #[must_use]
+    pub fn count(&self, unit: &str) -> Option<i64> {
         let (step, precision) = parse_unit(unit)?;
         let (total, per_unit) = match (precision, self.nanos) {
             (Precision::Year, 0) if (self.month, self.day) == (1, 1) => {
@@ -160,11 +197,14 @@ impl Moment {
     }
 
     /// Is it a day as that is, or are both times of a day?
-    pub(crate) fn is_like(&self, other: Precision) -> bool {
+    #[must_use]
+    pub fn is_like(&self, other: Precision) -> bool {
         (self.precision > Precision::Day) == (other > Precision::Day)
     }
 
-    pub(crate) fn is_before(&self, other: &Self) -> bool {
+    /// Does it come before the other one?
+    #[must_use]
+    pub fn is_before(&self, other: &Self) -> bool {
         let when = |moment: &Self| (moment.year, moment.month, moment.day, moment.nanos);
         when(self) < when(other)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use blosc_io::FileStore;
 
-use super::head;
+use super::source::head;
 use crate::{
     context::Context,
     error::{Doing, Error, Result},

@@ -2,18 +2,21 @@
 
 /// Red, green, blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rgb(pub(crate) u8, pub(crate) u8, pub(crate) u8);
+pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// Colours of a picture.
-pub(crate) const WHITE: Rgb = Rgb(255, 255, 255);
-pub(crate) const INK: Rgb = Rgb(40, 40, 40);
-pub(crate) const FRAME: Rgb = Rgb(110, 110, 110);
-pub(crate) const GRID: Rgb = Rgb(226, 226, 226);
+/// The ground of a picture.
+pub const WHITE: Rgb = Rgb(255, 255, 255);
+/// Texts.
+pub const INK: Rgb = Rgb(40, 40, 40);
+/// Lines around a picture.
+pub const FRAME: Rgb = Rgb(110, 110, 110);
+/// Lines across a picture, at its ticks.
+pub const GRID: Rgb = Rgb(226, 226, 226);
 /// What is not a number, which no colour of the map is near to.
-pub(crate) const NAN: Rgb = Rgb(214, 39, 160);
+pub const NAN: Rgb = Rgb(214, 39, 160);
 
 /// The lines of a picture, one after the other.
-pub(crate) const LINES: [Rgb; 6] = [
+pub const LINES: [Rgb; 6] = [
     Rgb(31, 119, 180),
     Rgb(214, 97, 10),
     Rgb(44, 140, 44),
@@ -39,7 +42,8 @@ const VIRIDIS: [Rgb; 11] = [
 
 /// The colour of a share of the way from the least to the largest value.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=10")]
-pub(crate) fn map(share: f64) -> Rgb {
+#[must_use]
+pub fn map(share: f64) -> Rgb {
     if share.is_nan() {
         return VIRIDIS[0];
     }

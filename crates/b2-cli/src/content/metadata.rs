@@ -35,9 +35,9 @@ pub(crate) struct Metadata {
     /// Metalayers of variable size.
     pub(crate) variable: Vec<Layer>,
     /// Anything that has no name.
-    pub(super) json: Option<Value>,
+    pub(crate) json: Option<Value>,
     /// Are they attributes of bcolz?
-    pub(super) attributes: bool,
+    pub(crate) attributes: bool,
 }
 
 impl Metadata {
@@ -46,7 +46,7 @@ impl Metadata {
     /// # Errors
     ///
     /// When a vlmetalayer does not decode.
-    pub(super) fn of_frame(schunk: &SChunk) -> Result<Self> {
+    pub(crate) fn of_frame(schunk: &SChunk) -> Result<Self> {
         let layer =
             |layer: Metalayer<'_>, content| Layer { name: layer.name_text().into_owned(), content };
         let is_array = |layer: &Metalayer<'_>| {
@@ -68,7 +68,7 @@ impl Metadata {
     }
 
     /// That of a Bloscpack file.
-    pub(super) fn of_blp(blp: &Blp) -> Self {
+    pub(crate) fn of_blp(blp: &Blp) -> Self {
         let value = blp.file.metadata().and_then(|metadata| metadata.json());
         value.cloned().map(Self::of_json).unwrap_or_default()
     }
@@ -97,7 +97,7 @@ impl Metadata {
     }
 
     /// The attributes of a data set of bcolz: vlmetalayers, as far as their names are short enough.
-    pub(super) fn of_attrs(attrs: Map<String, Value>) -> Self {
+    pub(crate) fn of_attrs(attrs: Map<String, Value>) -> Self {
         let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
         let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
         let layer = |(name, value)| Layer { name, content: msgpack_json::from_json(&value) };
@@ -123,7 +123,7 @@ impl Metadata {
     }
 
     /// The array that this describes, if it does.
-    pub(super) fn array(&self) -> Option<ArrayInfo> {
+    pub(crate) fn array(&self) -> Option<ArrayInfo> {
         self.json.as_ref().and_then(|value| ArrayInfo::from_metadata(value).ok().flatten())
     }
 
@@ -139,7 +139,7 @@ impl Metadata {
     }
 
     /// Names of everything, for messages.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let layers = self.fixed.iter().chain(&self.variable);
         let word = if self.attributes { "attribute" } else { "metalayer" };
         let names = layers.map(|layer| format!("the {word} `{}`", layer.name));
@@ -160,7 +160,7 @@ impl Metadata {
     }
 
     /// The metadata of a Bloscpack file, of an array or not; nothing if there is nothing to say.
-    pub(super) fn into_json(self, array: Option<&ArrayInfo>) -> Result<Option<Value>> {
+    pub(crate) fn into_json(self, array: Option<&ArrayInfo>) -> Result<Option<Value>> {
         let mut parts = Map::new();
         if let Some(Value::Object(array)) = array.map(ArrayInfo::to_metadata).transpose()? {
             parts.extend(array);
@@ -194,7 +194,7 @@ impl Metadata {
 
 /// Attributes of another format as a frame or a group of a store has room for them: those for which
 /// there is none, or whose names are too long, become one object.
-pub(super) fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
     let fits = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
     if attrs.len() <= MAX_ATTRIBUTES && attrs.keys().all(fits) {
         return attrs;

@@ -1,44 +1,53 @@
 //! Axes: a range, where a value lies in it, and ticks at round numbers or dates.
 
-use blosc_dtype::calendar::{date_of_day, day_of_date};
+use blosc_dtype::{
+    calendar::{date_of_day, day_of_date},
+    date,
+};
 
-use super::reduce::widened;
-use crate::render::date;
+use crate::reduce::widened;
 
 /// A range of values that is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct AxisRange {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+pub struct AxisRange {
+    /// Where it starts.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
     /// Do small values come last?
-    pub(crate) is_reversed: bool,
-    /// The unit of NumPy, if values are points in time.
-    pub(crate) time_unit: Option<String>,
+    pub is_reversed: bool,
+    /// The unit of NumPy (`s`, `D`), if values are points in time since 1970.
+    pub time_unit: Option<String>,
 }
 
 /// A mark of an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tick {
-    pub(crate) value: f64,
-    pub(crate) text: String,
+pub struct Tick {
+    /// Where it is.
+    pub value: f64,
+    /// What it says.
+    pub text: String,
 }
 
 impl AxisRange {
     /// From `low` to `high`, which are finite; widened if they are one value.
-    pub(crate) fn new(low: f64, high: f64) -> Self {
+    #[must_use]
+    pub fn new(low: f64, high: f64) -> Self {
         let (low, high) = widened(low, high);
         Self { low, high, is_reversed: false, time_unit: None }
     }
 
     /// With room on both sides.
-    pub(crate) fn padded(self) -> Self {
+    #[must_use]
+    pub fn padded(self) -> Self {
         let room = (self.high / 25.0) - (self.low / 25.0);
         let low = (self.low - room).max(-f64::MAX);
         Self { low, high: (self.high + room).min(f64::MAX), ..self }
     }
 
     /// Where a value lies: 0 at the start, 1 at the end.
-    pub(crate) fn share(&self, value: f64) -> f64 {
+    #[must_use]
+    pub fn share(&self, value: f64) -> f64 {
         let share = match self.high - self.low {
             range if range.is_finite() => (value - self.low) / range,
             // Halves, so that the largest range does not overflow.
@@ -48,7 +57,8 @@ impl AxisRange {
     }
 
     /// At most `max_ticks` marks at round values, at least one where there is a round value.
-    pub(crate) fn ticks(&self, max_ticks: usize) -> Vec<Tick> {
+    #[must_use]
+    pub fn ticks(&self, max_ticks: usize) -> Vec<Tick> {
         let max_ticks = max_ticks.clamp(1, 20);
         match self.time_unit.as_deref().and_then(seconds_of_unit) {
             Some(unit) => self.time_ticks(max_ticks, unit),

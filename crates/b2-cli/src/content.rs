@@ -1,21 +1,22 @@
-//! The content of any input, whatever its format: what `sum`, `diff` and `stats` look at.
+//! The content of any input, whatever its format.
 //!
 //! Arrays are taken in C order. A file of no format of ours is its bytes.
 
-pub(super) mod grid;
-pub(super) mod number;
-pub(super) mod values;
+pub(crate) mod array;
+pub(crate) mod from_parquet;
+pub(crate) mod grid;
+pub(crate) mod item;
+pub(crate) mod metadata;
+pub(crate) mod number;
+pub(crate) mod source;
+pub(crate) mod values;
 
 use std::path::Path;
 
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 
-use super::convert::{
-    from_parquet,
-    source::{Items, Layout, Source},
-    values,
-};
+use self::source::{Items, Layout, Source};
 use crate::{
     args::LimitArgs,
     context::Context,
@@ -31,17 +32,17 @@ use crate::{
 
 /// The inputs, with the frames of a store instead of the store. What holds no data there is warned
 /// of and left out.
-pub(super) fn expand_stores(inputs: Inputs, cx: &Context) -> Inputs {
+pub(crate) fn expand_stores(inputs: Inputs, cx: &Context) -> Inputs {
     inputs.map(|found| expand(found, cx, false))
 }
 
 /// As [`expand_stores`], but a table is one input, and its columns are none.
-pub(super) fn expand_stores_to_tables(inputs: Inputs, cx: &Context) -> Inputs {
+pub(crate) fn expand_stores_to_tables(inputs: Inputs, cx: &Context) -> Inputs {
     inputs.map(|found| expand(found, cx, true))
 }
 
 /// The frames of a store instead of it, or with `keeps_tables` its tables.
-pub(super) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
+pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
     let mut expanded = vec![];
     for input in inputs {
         let Some(path) = input.as_ref().ok().and_then(store::whole) else {
@@ -87,7 +88,7 @@ pub(super) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
 /// # Errors
 ///
 /// What cannot be opened, more than `limits` allow, or the error of `work`.
-pub(super) fn for_each(
+pub(crate) fn for_each(
     cx: &Context,
     origin: &Origin,
     limits: LimitArgs,
@@ -137,7 +138,7 @@ fn for_each_guarded(
 /// # Errors
 ///
 /// As [`for_each`].
-pub(super) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<Vec<Source>> {
+pub(crate) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<Vec<Source>> {
     collect(cx, origin, Guard::new(limits))
 }
 
@@ -146,7 +147,7 @@ pub(super) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<V
 /// # Errors
 ///
 /// As [`for_each`].
-pub(super) fn open_to_look(cx: &Context, origin: &Origin) -> Result<Vec<Source>> {
+pub(crate) fn open_to_look(cx: &Context, origin: &Origin) -> Result<Vec<Source>> {
     collect(cx, origin, Guard::for_looking(LimitArgs::default()))
 }
 
@@ -168,7 +169,7 @@ fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
 /// # Errors
 ///
 /// When it cannot be read, or this build does not read Parquet.
-pub(super) fn foreign_table(
+pub(crate) fn foreign_table(
     cx: &Context,
     origin: &Origin,
     given: Option<&Dtype>,
@@ -181,7 +182,7 @@ pub(super) fn foreign_table(
         return from_parquet::open(cx, path, false).map(|table| Some(Source::Object(table)));
     }
     match origin::content_kind(path) {
-        Some(ContentKind::Csv) => Ok(Some(Source::Items(values(path, COMMA, None)?))),
+        Some(ContentKind::Csv) => Ok(Some(Source::Items(source::values(path, COMMA, None)?))),
         _ => Ok(None),
     }
 }
@@ -192,7 +193,7 @@ pub(super) fn foreign_table(
 /// # Errors
 ///
 /// When one says that it is an array, and cannot be.
-pub(super) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
+pub(crate) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
     match sources {
         [source] => source.layout(),
         _ => Ok(None),
@@ -204,7 +205,7 @@ pub(super) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
 /// # Errors
 ///
 /// When an array says that it is one, and cannot be.
-pub(super) fn item_type(
+pub(crate) fn item_type(
     given: Option<&Dtype>,
     origin: &Origin,
     sources: &[Source],
@@ -238,19 +239,19 @@ pub(super) fn item_type(
 
 /// Pieces of content in, whole items out.
 #[derive(Debug)]
-pub(super) struct WholeItems {
+pub(crate) struct WholeItems {
     itemsize: usize,
     cut: Vec<u8>,
 }
 
 impl WholeItems {
     /// For items of `itemsize` bytes.
-    pub(super) fn new(itemsize: usize) -> Self {
+    pub(crate) fn new(itemsize: usize) -> Self {
         Self { itemsize: itemsize.max(1), cut: vec![] }
     }
 
     /// Hands the items that are complete with this piece to `work`.
-    pub(super) fn push(&mut self, piece: &[u8], work: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn push(&mut self, piece: &[u8], work: &mut dyn FnMut(&[u8])) {
         let missing = (self.itemsize - self.cut.len()).min(piece.len());
         let (head, rest) = match self.cut.is_empty() {
             true => (&[][..], piece),
@@ -269,7 +270,7 @@ impl WholeItems {
     }
 
     /// Bytes of an item that is not complete.
-    pub(super) fn cut_nbytes(&self) -> usize {
+    pub(crate) fn cut_nbytes(&self) -> usize {
         self.cut.len()
     }
 }
@@ -305,7 +306,7 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
 /// # Errors
 ///
 /// When items cannot have that size.
-pub(super) fn opaque(itemsize: usize) -> Result<Dtype> {
+pub(crate) fn opaque(itemsize: usize) -> Result<Dtype> {
     parse(&format!("|V{itemsize}"))
 }
 
@@ -314,7 +315,7 @@ pub(super) fn opaque(itemsize: usize) -> Result<Dtype> {
 /// # Errors
 ///
 /// When there is none.
-pub(super) fn parse(dtype: &str) -> Result<Dtype> {
+pub(crate) fn parse(dtype: &str) -> Result<Dtype> {
     Dtype::parse(dtype).map_err(|error| Error::Npy(error.into()))
 }
 

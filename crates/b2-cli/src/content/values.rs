@@ -37,7 +37,7 @@ impl Axis {
     }
 
     /// The same as a slice.
-    pub(super) fn pick(&self) -> Pick {
+    pub(crate) fn pick(&self) -> Pick {
         let number = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
         let last = number(self.position(self.len.saturating_sub(1)));
         let stop = match self.step {
@@ -49,7 +49,7 @@ impl Axis {
     }
 
     /// The range of positions from the lowest to the highest of those with numbers in `part`.
-    pub(super) fn cover(&self, part: &Range<u64>) -> Range<u64> {
+    pub(crate) fn cover(&self, part: &Range<u64>) -> Range<u64> {
         let (first, last) = (self.position(part.start), self.position(part.end.saturating_sub(1)));
         first.min(last)..first.max(last).saturating_add(1)
     }

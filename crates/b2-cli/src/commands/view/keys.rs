@@ -1,0 +1,73 @@
+//! The keys of a terminal, and what they are called on the command line.
+
+use b2_view::Command;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What a key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pressed {
+    Command(Command),
+    /// The program ends.
+    End,
+    Nothing,
+}
+
+pub(super) fn pressed(key: KeyEvent) -> Pressed {
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let command = match key.code {
+        KeyCode::Char('c') if is_control => return Pressed::End,
+        KeyCode::Char('q') | KeyCode::Esc => return Pressed::End,
+        KeyCode::Char(letter) => Command::of_letter(letter),
+        KeyCode::Tab | KeyCode::BackTab => Some(Command::SwitchFocus),
+        KeyCode::Enter => Some(Command::Enter),
+        KeyCode::Up => Some(Command::Up),
+        KeyCode::Down => Some(Command::Down),
+        KeyCode::Left => Some(Command::Left),
+        KeyCode::Right => Some(Command::Right),
+        KeyCode::PageUp => Some(Command::PageUp),
+        KeyCode::PageDown => Some(Command::PageDown),
+        KeyCode::Home => Some(Command::Home),
+        KeyCode::End => Some(Command::End),
+        _ => None,
+    };
+    command.map_or(Pressed::Nothing, Pressed::Command)
+}
+
+/// The key of a name of `--keys`.
+pub(super) fn key_of(name: &str) -> Option<KeyEvent> {
+    let mut letters = name.chars();
+    let code = match (letters.next(), letters.next()) {
+        (Some(letter), None) => KeyCode::Char(letter),
+        _ => match name {
+            "up" => KeyCode::Up,
+            "down" => KeyCode::Down,
+            "left" => KeyCode::Left,
+            "right" => KeyCode::Right,
+            "pgup" => KeyCode::PageUp,
+            "pgdn" => KeyCode::PageDown,
+            "home" => KeyCode::Home,
+            "end" => KeyCode::End,
+            "tab" => KeyCode::Tab,
+            "enter" => KeyCode::Enter,
+            _ => return None,
+        },
+    };
+    Some(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_names_and_say_something() {
+        let said = |name: &str| key_of(name).map(pressed);
+        assert_eq!(said("q"), Some(Pressed::End));
+        assert_eq!(said("down"), Some(Pressed::Command(Command::Down)));
+        assert_eq!(said("]"), Some(Pressed::Command(Command::Step(1))));
+        assert_eq!(said("x"), Some(Pressed::Nothing));
+        assert_eq!((said("sideways"), said("")), (None, None));
+        let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(pressed(control), Pressed::End);
+    }
+}

@@ -1,0 +1,240 @@
+//! All that a picture shows, whatever it is drawn as.
+
+use crate::{
+    axis::AxisRange,
+    canvas::Canvas,
+    cells::{self, Cells},
+    color::{self, Rgb},
+    raster,
+    reduce::{Extent, Histogram, Line, Map},
+    svg,
+};
+
+/// A picture before it has a size: content, axes and texts.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Above it.
+    pub title: String,
+    /// Below the x axis.
+    pub x_label: String,
+    /// Beside the y axis.
+    pub y_label: String,
+    /// Values from left to right.
+    pub x: AxisRange,
+    /// Values from the bottom to the top.
+    pub y: AxisRange,
+    /// What is said below it, as how many values are NaN.
+    pub notes: Vec<Note>,
+    /// What is drawn between the axes.
+    pub content: Content,
+}
+
+/// A remark, with the colour that it explains.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// The colour that it is about.
+    pub color: Option<Rgb>,
+    /// What is said.
+    pub text: String,
+}
+
+/// What is drawn between the axes.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Values over positions.
+    Lines {
+        /// Lines, with their names.
+        lines: Vec<(String, Line)>,
+        /// The value of the x axis at the first position.
+        start: f64,
+        /// From one position to the next, on the x axis.
+        step: f64,
+    },
+    /// Values over positions of two dimensions, as colours.
+    Map {
+        /// The values.
+        map: Map,
+        /// The range of the colours.
+        values: AxisRange,
+        /// What the values are.
+        label: String,
+    },
+    /// The bars of a histogram.
+    Bars(Histogram),
+}
+
+impl Content {
+    /// Lines with their names, whose positions are 0, 1, 2 and so on.
+    pub fn lines(lines: impl IntoIterator<Item = (String, Line)>) -> Self {
+        Self::Lines { lines: lines.into_iter().collect(), start: 0.0, step: 1.0 }
+    }
+
+    /// A map whose colours go from its least to its largest mean.
+    #[must_use]
+    pub fn map(map: Map) -> Self {
+        let (low, high) = map.extent().ends().unwrap_or((0.0, 1.0));
+        Self::Map { map, values: AxisRange::new(low, high), label: String::new() }
+    }
+
+    /// The least and the largest value that is drawn.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        match self {
+            Self::Lines { lines, .. } => {
+                lines.iter().fold(Extent::EMPTY, |extent, (_, line)| extent.join(line.extent()))
+            }
+            Self::Map { map, .. } => map.extent(),
+            Self::Bars(histogram) => {
+                let mut extent = Extent::EMPTY;
+                extent.add(&histogram.edges);
+                extent
+            }
+        }
+    }
+}
+
+impl Scene {
+    /// A scene with axes as wide as its content. Several lines are named below it; the first row of
+    /// a map is above the others.
+    #[must_use]
+    pub fn new(title: impl Into<String>, content: Content) -> Self {
+        let (x, y) = axes(&content);
+        let (mut y_label, mut notes) = (String::new(), vec![]);
+        match &content {
+            Content::Lines { lines, .. } if lines.len() > 1 => {
+                let names = lines.iter().zip(color::LINES.iter().cycle());
+                notes.extend(
+                    names
+                        .map(|((name, _), color)| Note { color: Some(*color), text: name.clone() }),
+                );
+            }
+            Content::Bars(_) => y_label.push_str("items"),
+            Content::Lines { .. } | Content::Map { .. } => {}
+        }
+        Self { title: title.into(), x_label: String::new(), y_label, x, y, notes, content }
+    }
+
+    /// A file of PNG, of `width` by `height` pixels: 160 by 120 or more to be legible.
+    #[must_use]
+    pub fn png(&self, width: u32, height: u32) -> Vec<u8> {
+        raster::png(&Canvas::new(self, width, height))
+    }
+
+    /// A file of SVG, of `width` by `height` pixels at its own size.
+    #[must_use]
+    pub fn svg(&self, width: u32, height: u32) -> String {
+        svg::svg(&Canvas::new(self, width, height))
+    }
+
+    /// Characters: `width` columns in `height` rows. Without colours, shades stand for those of a
+    /// map.
+    #[must_use]
+    pub fn cells(&self, width: usize, height: usize, has_colors: bool) -> Cells {
+        cells::draw(self, width, height, has_colors)
+    }
+}
+
+/// The ranges that show all of the content.
+fn axes(content: &Content) -> (AxisRange, AxisRange) {
+    match content {
+        Content::Lines { lines, start, step } => {
+            let (low, high) = content.extent().ends().unwrap_or((0.0, 1.0));
+            let len = lines.iter().map(|(_, line)| line.len).max().unwrap_or(0);
+            let end = step.mul_add(len.saturating_sub(1) as f64, *start);
+            (AxisRange::new(start.min(end), start.max(end)), AxisRange::new(low, high).padded())
+        }
+        Content::Map { map, .. } => {
+            let [y, x] = map.lens.map(|len| AxisRange::new(-0.5, len.max(1) as f64 - 0.5));
+            (x, AxisRange { is_reversed: true, ..y })
+        }
+        Content::Bars(histogram) => {
+            let ends = (histogram.edges.first(), histogram.edges.last());
+            let x = match ends {
+                (Some(first), Some(last)) => AxisRange::new(*first, *last),
+                _ => AxisRange::new(0.0, 1.0),
+            };
+            let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
+            (x, AxisRange::new(0.0, most as f64 * 1.04))
+        }
+    }
+}
+
+/// Columns and rows of numbers that a picture has room for: more of them show nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// From left to right.
+    pub columns: usize,
+    /// From top to bottom.
+    pub rows: usize,
+}
+
+impl Room {
+    /// Of a picture of `width` by `height` pixels.
+    #[must_use]
+    pub fn of_pixels(width: u32, height: u32) -> Self {
+        let room = |len: u32, margin: u32| len.saturating_sub(margin).max(16) as usize;
+        Self { columns: room(width, 100), rows: room(height, 90) }
+    }
+
+    /// Of `width` by `height` characters, which show two rows of a map each if there are colours.
+    #[must_use]
+    pub fn of_cells(width: usize, height: usize, has_colors: bool) -> Self {
+        let plane = cells::plane(width, height);
+        let each = if has_colors { 2 } else { 1 };
+        Self { columns: plane.width.saturating_mul(2), rows: plane.height.saturating_mul(each) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_are_as_wide_as_what_they_show() {
+        let mut line = Line::new(5, 9);
+        line.add(0, &[1.0, 3.0, f64::NAN, 2.0, 1.0]);
+        let lines = [("a".to_owned(), line.clone()), ("b".to_owned(), line)];
+        let scene = Scene::new("t", Content::lines(lines));
+        assert_eq!((scene.x.low, scene.x.high), (0.0, 4.0));
+        assert!(scene.y.low < 1.0 && scene.y.high > 3.0);
+        assert_eq!(scene.notes.iter().map(|note| note.text.as_str()).collect::<String>(), "ab");
+        assert_ne!(scene.notes[0].color, scene.notes[1].color);
+
+        let mut map = Map::new([2, 3], 2, 3);
+        map.add(&(0..2), &(0..3), &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        let scene = Scene::new("t", Content::map(map));
+        assert_eq!((scene.x.low, scene.x.high), (-0.5, 2.5));
+        assert_eq!((scene.y.low, scene.y.high, scene.y.is_reversed), (-0.5, 1.5, true));
+        let Content::Map { values, .. } = &scene.content else { panic!("a map") };
+        assert_eq!((values.low, values.high), (0.0, 5.0));
+
+        let mut bars = Histogram::new(0.0, 2.0, 2);
+        bars.count(&[0.5, 0.5, 1.5], 1);
+        let scene = Scene::new("t", Content::Bars(bars));
+        assert_eq!((scene.x.low, scene.x.high, scene.y.low), (0.0, 2.0, 0.0));
+        assert!(scene.y.high > 2.0 && scene.y_label == "items");
+    }
+
+    #[test]
+    fn nothing_to_draw_is_drawn_too() {
+        for content in [
+            Content::lines([]),
+            Content::lines([(String::new(), Line::new(0, 5))]),
+            Content::map(Map::new([0, 0], 4, 4)),
+            Content::Bars(Histogram { edges: vec![], counts: vec![] }),
+        ] {
+            let scene = Scene::new("", content);
+            assert!(scene.png(160, 120).starts_with(b"\x89PNG"));
+            assert!(scene.svg(160, 120).ends_with("</svg>\n"));
+            assert_eq!(scene.cells(9, 4, false).cells.len(), 36);
+        }
+    }
+
+    #[test]
+    fn room_is_what_is_left_between_axes() {
+        assert_eq!(Room::of_pixels(800, 500), Room { columns: 700, rows: 410 });
+        assert_eq!(Room::of_pixels(1, 1), Room { columns: 16, rows: 16 });
+        assert_eq!(Room::of_cells(80, 24, false), Room { columns: 138, rows: 20 });
+        assert_eq!(Room::of_cells(80, 24, true), Room { columns: 138, rows: 40 });
+    }
+}

@@ -1,0 +1,284 @@
+//! What is looked at, and what commands do to it.
+
+use b2_plot::Scene;
+
+use crate::{
+    chunk_map::ChunkMap,
+    command::{Command, Focus, Pane},
+    opened::Opened,
+    source::{Member, Source},
+    text::{count, harmless},
+    values::Values,
+};
+
+/// All that a screen is made of.
+pub struct View<S: Source> {
+    source: S,
+    selected: usize,
+    focus: Focus,
+    pane: Pane,
+    /// The selected member, or why it cannot be opened.
+    opened: Result<Opened<S::Error>, String>,
+    /// Positions in the dimensions before the last two.
+    fixed: Vec<u64>,
+    /// The one of them that steps change.
+    dim: usize,
+    /// The first row and column on the screen.
+    at: (u64, u64),
+    first_chunk: u64,
+    /// Rows and columns, and columns and rows of chunks, on the screen that was drawn last.
+    page: (u64, u64),
+    chunk_page: (u64, u64),
+    /// The picture of what is selected, once it was wanted.
+    scene: Option<Result<Scene, String>>,
+}
+
+impl<S: Source> View<S> {
+    /// The first member of a source.
+    ///
+    /// # Errors
+    ///
+    /// The only member, if it cannot be opened. One of many is told of in its place.
+    pub fn new(source: S) -> Result<Self, S::Error> {
+        let focus = if source.members().len() > 1 { Focus::List } else { Focus::Member };
+        let mut view = Self {
+            source,
+            selected: 0,
+            focus,
+            pane: Pane::Values,
+            opened: Err("nothing is in it".to_owned()),
+            fixed: vec![],
+            dim: 0,
+            at: (0, 0),
+            first_chunk: 0,
+            page: (1, 1),
+            chunk_page: (1, 1),
+            scene: None,
+        };
+        match view.source.members() {
+            [] => {}
+            [_] => {
+                let opened = view.source.open(0)?;
+                view.show(Ok(opened));
+            }
+            _ => view.open(),
+        }
+        Ok(view)
+    }
+
+    /// Opens the selected member.
+    fn open(&mut self) {
+        let opened = self.source.open(self.selected);
+        self.show(opened.map_err(|error| self.explain(&error)));
+    }
+
+    fn show(&mut self, opened: Result<Opened<S::Error>, String>) {
+        let ndim = opened.as_ref().map_or(0, |opened| opened.shape().len());
+        self.opened = opened;
+        self.fixed = vec![0; ndim.saturating_sub(2)];
+        (self.dim, self.at, self.first_chunk, self.scene) = (0, (0, 0), 0, None);
+    }
+
+    fn explain(&self, error: &S::Error) -> String {
+        harmless(&self.source.explain(error))
+    }
+
+    /// The members in their order.
+    pub fn members(&self) -> &[Member] {
+        self.source.members()
+    }
+
+    /// The number of the member that is looked at.
+    pub fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// Where steps move.
+    pub fn focus(&self) -> Focus {
+        self.focus
+    }
+
+    /// What is shown of the member.
+    pub fn pane(&self) -> Pane {
+        self.pane
+    }
+
+    /// The selected member.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be opened.
+    pub fn opened(&self) -> Result<&Opened<S::Error>, &str> {
+        self.opened.as_ref().map_err(String::as_str)
+    }
+
+    /// The first row and column that are shown.
+    pub fn top_left(&self) -> (u64, u64) {
+        self.at
+    }
+
+    /// The picture of what is selected, once it was shown; or why there is none.
+    pub fn scene(&self) -> Option<Result<&Scene, &str>> {
+        self.scene.as_ref().map(|scene| scene.as_ref().map_err(String::as_str))
+    }
+
+    /// The name of the input, with shape and type of the selected member.
+    pub fn heading(&self) -> String {
+        let mut text = self.source.title();
+        if let Ok(opened) = &self.opened {
+            let lens: Vec<String> = opened.shape().iter().map(|len| count(*len)).collect();
+            let dtype = opened.about().iter().find(|(name, _)| name == "type");
+            text += &match (dtype, &lens[..]) {
+                (Some((_, dtype)), _) => format!("   {} of {dtype}", lens.join(" x ")),
+                (None, [rows, columns]) => format!("   {rows} rows, {columns} columns"),
+                (None, _) => String::new(),
+            };
+        }
+        text
+    }
+
+    /// `[<3>, 0, 12.., 40..]`: where the screen is in the array. Steps change the marked dimension.
+    pub fn position(&self) -> Option<String> {
+        let opened = self.opened.as_ref().ok()?;
+        let fixed = self.fixed.iter().enumerate();
+        let mut parts: Vec<String> = fixed
+            .map(|(dim, at)| if dim == self.dim { format!("<{at}>") } else { at.to_string() })
+            .collect();
+        match opened.shape().len() {
+            0 => {}
+            1 => parts.push(format!("{}..", self.at.0)),
+            _ => parts.extend([format!("{}..", self.at.0), format!("{}..", self.at.1)]),
+        }
+        Some(format!("[{}]", parts.join(", ")))
+    }
+
+    /// The values of at most `rows` rows and `columns` columns.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be read.
+    pub fn values(&self, rows: u64, columns: u64) -> Result<Values, String> {
+        let opened = self.opened.as_ref().map_err(Clone::clone)?;
+        let values = opened.values(&self.fixed, self.at, rows, columns);
+        values.map_err(|error| self.explain(&error))
+    }
+
+    /// How many rows and columns of values were shown: the length of a page.
+    pub fn set_page(&mut self, rows: u64, columns: u64) {
+        self.page = (rows, columns);
+    }
+
+    /// The chunks, in at most that many columns and rows, which become the length of a page; `None`
+    /// if it is not stored in chunks that are known.
+    pub fn chunk_map(&mut self, max_columns: u64, rows: u64) -> Option<ChunkMap> {
+        let chunks = self.opened.as_ref().ok()?.chunks()?;
+        let map = ChunkMap::new(chunks, self.first_chunk, max_columns, rows);
+        self.chunk_page = (map.columns, rows.max(1));
+        Some(map)
+    }
+
+    /// Does what is wanted.
+    pub fn execute(&mut self, command: Command) {
+        match command {
+            Command::SwitchFocus => {
+                let is_list = self.focus == Focus::List || self.members().len() < 2;
+                self.focus = if is_list { Focus::Member } else { Focus::List };
+            }
+            Command::Enter => self.focus = Focus::Member,
+            Command::Show(pane) => {
+                self.pane = pane;
+                self.draw();
+            }
+            Command::Step(by) => self.step(by),
+            Command::NextDimension => {
+                self.dim = (self.dim + 1).min(self.fixed.len().saturating_sub(1));
+            }
+            Command::PreviousDimension => self.dim = self.dim.saturating_sub(1),
+            way if self.focus == Focus::List => self.select(way),
+            way if self.pane == Pane::Chunks => self.move_chunks(way),
+            way => self.move_values(way),
+        }
+    }
+
+    /// Makes the picture, if it is looked at.
+    fn draw(&mut self) {
+        if self.pane == Pane::Plot && self.scene.is_none() && self.opened.is_ok() {
+            let scene = self.source.scene(self.selected, &self.fixed);
+            self.scene = Some(scene.map_err(|error| self.explain(&error)));
+        }
+    }
+
+    /// Another position in a dimension before the last two.
+    fn step(&mut self, by: i64) {
+        let len = self.opened.as_ref().ok().and_then(|opened| opened.shape().get(self.dim));
+        if let (Some(at), Some(len)) = (self.fixed.get_mut(self.dim), len) {
+            *at = at.saturating_add_signed(by).min(len.saturating_sub(1));
+            self.scene = None;
+            self.draw();
+        }
+    }
+
+    fn select(&mut self, way: Command) {
+        let last = self.members().len().saturating_sub(1);
+        let page = usize::try_from(self.page.0).unwrap_or(1).max(1);
+        let selected = match way {
+            Command::Up => self.selected.saturating_sub(1),
+            Command::Down => self.selected.saturating_add(1),
+            Command::PageUp => self.selected.saturating_sub(page),
+            Command::PageDown => self.selected.saturating_add(page),
+            Command::Home => 0,
+            Command::End => last,
+            _ => return,
+        };
+        let selected = selected.min(last);
+        if selected != self.selected {
+            self.selected = selected;
+            self.open();
+            self.draw();
+        }
+    }
+
+    fn move_chunks(&mut self, way: Command) {
+        let (columns, rows) = self.chunk_page;
+        let chunks = self.opened.as_ref().ok().and_then(Opened::chunks);
+        let nchunks = chunks.map_or(0, |chunks| chunks.nchunks());
+        let page = columns.saturating_mul(rows);
+        let last = nchunks.saturating_sub(1) / columns.max(1) * columns.max(1);
+        let first = match way {
+            Command::Up => self.first_chunk.saturating_sub(columns),
+            Command::Down => self.first_chunk.saturating_add(columns),
+            Command::PageUp => self.first_chunk.saturating_sub(page),
+            Command::PageDown => self.first_chunk.saturating_add(page),
+            Command::Home => 0,
+            Command::End => last,
+            _ => return,
+        };
+        self.first_chunk = first.min(last);
+    }
+
+    /// Rows and columns that can be moved through.
+    fn extent(&self) -> (u64, u64) {
+        match self.opened.as_ref().map(Opened::shape) {
+            Ok([.., down, across]) => (*down, *across),
+            Ok([len]) => (*len, 1),
+            _ => (1, 1),
+        }
+    }
+
+    fn move_values(&mut self, way: Command) {
+        let ((rows, columns), (row, column)) = (self.extent(), self.at);
+        let (last_row, last_column) = (rows.saturating_sub(1), columns.saturating_sub(1));
+        let (row, column) = match way {
+            Command::Up => (row.saturating_sub(1), column),
+            Command::Down => (row.saturating_add(1), column),
+            Command::Left => (row, column.saturating_sub(1)),
+            Command::Right => (row, column.saturating_add(1)),
+            Command::PageUp => (row.saturating_sub(self.page.0), column),
+            Command::PageDown => (row.saturating_add(self.page.0), column),
+            Command::Home => (0, 0),
+            Command::End => (last_row.saturating_sub(self.page.0.saturating_sub(1)), column),
+            _ => return,
+        };
+        self.at = (row.min(last_row), column.min(last_column));
+    }
+}

@@ -23,12 +23,13 @@ use crate::{
     error::{Doing, Error, Result, chain},
     formats::{csv_table::COMMA, store},
     inputs::{
-        ContentKind, Guard, Inputs, Object, ObjectReader, Origin, Part, foreign,
+        Guard, Inputs, Object, ObjectReader, Origin, Part, foreign,
         origin::{self, Found},
         raw_data::is_stream,
         typesize::dtype_of_name,
     },
 };
+use blosc_data::Format;
 
 /// The inputs, with the frames of a store instead of the store. What holds no data there is warned
 /// of and left out.
@@ -182,7 +183,7 @@ pub(crate) fn foreign_table(
         return from_parquet::open(cx, path, false).map(|table| Some(Source::Object(table)));
     }
     match origin::content_kind(path) {
-        Some(ContentKind::Csv) => Ok(Some(Source::Items(source::values(path, COMMA, None)?))),
+        Some(Format::Csv) => Ok(Some(Source::Items(source::values(path, COMMA, None)?))),
         _ => Ok(None),
     }
 }

@@ -4,7 +4,6 @@ use core::{num::NonZeroUsize, ops::ControlFlow, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
     path::Path,
-    sync::Arc,
     thread,
 };
 
@@ -13,6 +12,7 @@ use b2frame::{
     lock::{FrameLock, Locking},
 };
 use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
+use blosc_data::{Opened, Openers, ReadParams};
 
 use blosc_io::{
     Lock, LockWait,
@@ -26,12 +26,11 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
-        Inputs, OpenedInput, Origin, ReadParams, foreign, object_reader,
+        Inputs, OpenedInput, Origin, foreign, object_reader,
         origin::{self, Found},
         walk::{Choice, LeftOut, Reason},
     },
     memory,
-    opener::{Opened, Opener},
     output::{Targets, Unfinished, copy_rest},
     render::{harmless, path_text},
     report::left_out,
@@ -62,7 +61,7 @@ pub(crate) struct Context {
     simd: Simd,
     mismatch: Mismatch,
     /// What opens inputs that are no files.
-    openers: Arc<[Box<dyn Opener>]>,
+    openers: Openers,
 }
 
 impl Context {
@@ -76,7 +75,7 @@ impl Context {
             memory: memory::budget(general.max_memory.map(|size| size.0)),
             simd: general.simd.unwrap_or_default(),
             mismatch: Mismatch::Fail,
-            openers: Arc::from([]),
+            openers: Openers::default(),
         }
     }
 
@@ -87,7 +86,7 @@ impl Context {
     }
 
     /// With openers of inputs that are no files.
-    pub(crate) fn openers(self, openers: Arc<[Box<dyn Opener>]>) -> Self {
+    pub(crate) fn openers(self, openers: Openers) -> Self {
         Self { openers, ..self }
     }
 
@@ -140,7 +139,7 @@ impl Context {
         }
         // Perhaps nothing in it is an input.
         for root in roots {
-            if root.is_dir() && foreign::kind_of(root).is_some() && !is_there(&kept, root) {
+            if root.is_dir() && foreign::kind_of(&root.into()).is_some() && !is_there(&kept, root) {
                 self.push_whole(root, &mut kept);
             }
         }
@@ -151,7 +150,7 @@ impl Context {
     fn push_whole(&self, path: &Path, inputs: &mut Vec<Found>) {
         let opened = origin::open_by(&self.openers, path).and_then(|opened| {
             let refused =
-                || foreign::refusal(path).map_or_else(|| Ok(Origin::from_word(path)), Err);
+                || foreign::refusal(&path.into()).map_or_else(|| Ok(Origin::from_word(path)), Err);
             opened.map_or_else(refused, Ok)
         });
         inputs.push(opened.map_err(|error| (path_text(path), error)));
@@ -296,7 +295,7 @@ impl Context {
             memory,
             simd,
             mismatch: mismatch.clone(),
-            openers: Arc::clone(openers),
+            openers: openers.clone(),
         }
     }
 
@@ -418,7 +417,7 @@ impl Context {
         origin: &Origin,
         args: LockArgs,
     ) -> Result<Option<SharedLock>> {
-        let Some(path) = origin.path().filter(|path| path.is_file() || path.is_dir()) else {
+        let Some(path) = origin.place().filter(|path| path.is_file() || path.is_dir()) else {
             return Ok(None);
         };
         let wait = self.lock_wait(args);

@@ -43,6 +43,9 @@ pub(crate) enum Error {
     /// The library cannot read or write a store.
     #[error(transparent)]
     Store(#[from] b2store::Error),
+    /// The library that opens anything refuses for a reason of its own.
+    #[error(transparent)]
+    Data(Box<blosc_data::Error>),
     /// A row of the table of messages, and the name that it is about.
     #[error("{}", message.filled(name.as_deref()))]
     Message { message: Message, name: Option<String> },
@@ -163,6 +166,51 @@ pub(crate) enum Error {
         "items of {first} and of {other} bytes follow each other, so that items cannot be counted"
     )]
     MixedTypesize { first: u64, other: u64 },
+}
+
+impl From<blosc_data::Error> for Error {
+    fn from(error: blosc_data::Error) -> Self {
+        use blosc_data::error::{CellFault, Error as Data};
+        match error {
+            Data::Io { doing, source } => Self::io(doing.into())(source),
+            Data::Opener(source) => Self::Opener(source),
+            Data::Frame(error) => error.into(),
+            Data::Blp(error) => error.into(),
+            Data::Bcolz(error) => error.into(),
+            Data::Store(error) => error.into(),
+            Data::Npy(error) => error.into(),
+            Data::Chunk { at, source } => Self::Chunk { at, source },
+            Data::ArrayLen { expected, found } => Self::ArrayLen { expected, found },
+            Data::MaxMemory { needed, limit } => Self::MaxMemory { needed, limit },
+            Data::NoOpener(format) => message::OTHER_FORMAT.about(format),
+            Data::NotOurs(_) => Self::NotBlosc { start: vec![] },
+            Data::NoColumnKind(column) => message::NO_COLUMN_KIND.about(column),
+            Data::NoNumpyType(column) => message::NO_NUMPY_TYPE.about(column),
+            Data::Cell { column, fault } => match fault {
+                CellFault::TimeTooFar => message::TIME_TOO_FAR.about(column),
+                CellFault::IntegerTooLarge => message::INTEGER_TOO_LARGE.about(column),
+                _ => message::OBJECT_IN_CELL.about(column),
+            },
+            other => Self::Data(Box::new(other)),
+        }
+    }
+}
+
+impl From<blosc_data::error::Doing> for Doing {
+    fn from(doing: blosc_data::error::Doing) -> Self {
+        match doing {
+            blosc_data::error::Doing::Read => Self::Read,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// The error of a writer of Bloscpack files, which it hands through [`Write`](io::Write).
+pub(crate) fn unpacked(error: io::Error) -> Error {
+    match error.downcast::<bloscpack::Error>() {
+        Ok(error) => error.into(),
+        Err(error) => Error::io(Doing::Write)(error),
+    }
 }
 
 /// Faults of a file of metadata.
@@ -306,6 +354,7 @@ impl Error {
             Self::Frame(error) => blame_code(error.blame()),
             Self::Blp(error) => blame_code(error.blame()),
             Self::Bcolz(error) => blame_code(error.blame()),
+            Self::Data(error) => blame_code(error.blame()),
             Self::Store(b2store::Error::NotAStore { .. }) => Code::Foreign,
             // What a store names as a value and is no frame is damage of the store.
             Self::Store(error @ b2store::Error::Frame { .. }) => match blame_code(error.blame()) {

@@ -1,17 +1,31 @@
 //! The formats as the program needs them, on top of the libraries.
 
 pub(crate) mod bcolz;
-pub(crate) mod blp;
-pub(crate) mod chunk;
 pub(crate) mod csv_table;
-pub(crate) mod msgpack_json;
-pub(crate) mod opened_array;
 pub(crate) mod parquet;
 pub(crate) mod store;
-pub(crate) mod stored_array;
 
 pub(crate) use bcolz::Bcolz;
-pub(crate) use blp::Blp;
-pub(crate) use chunk::BareChunk;
 pub(crate) use store::rows::TableRows;
-pub(crate) use stored_array::{Boxes, Stored};
+
+// The formats are behind the door.
+pub(crate) use blosc_data::{
+    boxes as stored_array,
+    boxes::{Boxes, Stored},
+    formats::{blp, blp::Blp, chunk, chunk::BareChunk},
+    json::msgpack as msgpack_json,
+};
+
+/// A Bloscpack file as it is now, read in the same way.
+///
+/// # Errors
+///
+/// As [`Blp::open`].
+pub(crate) fn reopened(blp: &Blp, path: &std::path::Path) -> crate::error::Result<Blp> {
+    use crate::error::{Doing, Error};
+    let store = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    let options = blp.file.options();
+    let (dparams, mismatch) = (options.dparams.clone(), options.mismatch.clone());
+    let params = blosc_data::ReadParams { dparams, mismatch };
+    Ok(Blp::open(std::sync::Arc::new(store), 0, &params)?)
+}

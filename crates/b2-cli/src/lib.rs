@@ -32,13 +32,14 @@ mod exit;
 mod formats;
 mod inputs;
 mod memory;
-pub mod opener;
 mod output;
 mod plot;
 mod render;
 mod report;
 
-use std::{ffi::OsString, path::Path, sync::Arc};
+use std::{ffi::OsString, path::Path};
+
+use blosc_data::Openers;
 
 use args::{CheckArgs, Cli, Command, GeneralArgs, wrong_use::WrongUse};
 use console::Console;
@@ -66,7 +67,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
 /// As [`run`], with inputs that `openers` open.
 pub fn run_with(
     argv: impl IntoIterator<Item = OsString>,
-    openers: Vec<Box<dyn opener::Opener>>,
+    openers: Vec<Box<dyn blosc_data::Opener>>,
 ) -> Code {
     let argv: Vec<OsString> = argv.into_iter().collect();
     if let Some(code) = commands::completions::complete(&argv) {
@@ -84,7 +85,7 @@ pub fn run_with(
     let argv: Vec<OsString> = argv.collect();
     let json = argv.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     match args::parse(argv.iter().cloned()) {
-        Ok(cli) => dispatch(&program, cli, &openers.into()),
+        Ok(cli) => dispatch(&program, cli, &Openers::new(openers)),
         Err(error) => {
             let command = args::command_name(&argv);
             print_usage_error(&program, &error, command.as_deref(), json);
@@ -105,7 +106,7 @@ fn print_usage_error(program: &str, error: &clap::Error, command: Option<&str>, 
     console.problem(None, "usage", &message, ErrorPosition::default(), Some(&hint));
 }
 
-fn dispatch(program: &str, cli: Cli, openers: &Arc<[Box<dyn opener::Opener>]>) -> Code {
+fn dispatch(program: &str, cli: Cli, openers: &Openers) -> Code {
     let Some(command) = cli.command else {
         return run_without_command(program, cli.version, cli.verbose);
     };
@@ -176,7 +177,7 @@ fn run_command(
     program: &str,
     general: &GeneralArgs,
     check: CheckArgs,
-    openers: &Arc<[Box<dyn opener::Opener>]>,
+    openers: &Openers,
     command: impl FnOnce(&Context) -> Code,
 ) -> Code {
     if general.version {
@@ -191,9 +192,8 @@ fn run_command(
             return error.code();
         }
     };
-    let cx = Context::new(console.clone(), general, unfinished)
-        .openers(Arc::clone(openers))
-        .mismatch(check);
+    let cx =
+        Context::new(console.clone(), general, unfinished).openers(openers.clone()).mismatch(check);
     let code = command(&cx);
     if console.verbose() > 0 {
         openers.iter().filter_map(|opener| opener.summary()).for_each(|line| console.note(&line));

@@ -8,8 +8,6 @@ use std::fs;
 
 use blosc_chunk::{CParams, CodecId};
 
-use crate::error::{Error, Result};
-
 /// Working memory that is used by default.
 const DEFAULT: u64 = 192 << 20;
 
@@ -18,26 +16,7 @@ pub(crate) fn budget(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| available().map_or(DEFAULT, |free| DEFAULT.min(free / 2)))
 }
 
-/// Refuses what needs more working memory than there is (bytes).
-///
-/// # Errors
-///
-/// [`Error::MaxMemory`].
-pub(crate) fn check(needed: u64, limit: u64) -> Result<()> {
-    if needed > limit { Err(Error::MaxMemory { needed, limit }) } else { Ok(()) }
-}
-
-/// A number of bytes or items as a length in memory; one that is too large for this machine stays
-/// too large for every buffer.
-pub(crate) fn as_len(n: u64) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
-}
-
-/// Bytes of `itemsize` for each item of an array with these lengths; saturates. With an `itemsize`
-/// of 1 it is the number of items.
-pub(crate) fn nbytes<'a>(itemsize: u64, lens: impl IntoIterator<Item = &'a u64>) -> u64 {
-    lens.into_iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len))
-}
+pub(crate) use blosc_data::size::{as_len, check_memory as check, nbytes};
 
 /// What a thread needs to compress blocks, besides the chunks under way (bytes): codec state and
 /// filter buffers.
@@ -76,16 +55,6 @@ mod tests {
     fn requested_memory_is_the_budget() {
         assert_eq!(budget(Some(1)), 1);
         assert!(budget(None) <= DEFAULT);
-    }
-
-    #[test]
-    fn what_is_too_large_stays_too_large() {
-        assert_eq!(nbytes(8, &[3, 4]), 96);
-        assert_eq!(nbytes(2, &[u64::MAX, 0]), 0);
-        assert_eq!(nbytes(2, &[u64::MAX]), u64::MAX);
-        assert_eq!(as_len(7), 7);
-        assert!(check(2, 2).is_ok());
-        assert!(matches!(check(3, 2), Err(Error::MaxMemory { needed: 3, limit: 2 })));
     }
 
     #[test]

@@ -3,16 +3,12 @@
 use core::ops::Range;
 use std::{
     fs, io,
-    path::Path,
     sync::{Arc, Mutex},
 };
 
-use b2_cli::{
-    Code,
-    opener::{Opened, OpenedArray, OpenedGroup, Opener},
-    run_with,
-};
+use b2_cli::{Code, run_with};
 use b2frame::{FrameParams, NdArray, nd::Selection};
+use blosc_data::{Array, ForeignGroup, Opened, Opener, Source};
 use blosc_dtype::Dtype;
 use blosc_io::MemStore;
 use serde_json::{Map, Value};
@@ -27,7 +23,7 @@ struct Counted {
 
 const SHAPE: [u64; 3] = [30, 40, 50];
 
-impl OpenedArray for Counted {
+impl Array for Counted {
     fn format(&self) -> &'static str {
         "counted"
     }
@@ -52,11 +48,11 @@ impl OpenedArray for Counted {
         Some(1000)
     }
 
-    fn attributes(&self) -> Map<String, Value> {
-        [("unit".to_owned(), "m".into())].into_iter().collect()
+    fn attributes(&self) -> blosc_data::Result<Map<String, Value>> {
+        Ok([("unit".to_owned(), "m".into())].into_iter().collect())
     }
 
-    fn read(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> blosc_data::Result<()> {
         let [a, b, c] = bounds else { panic!("three ranges") };
         let mut dest = dest.chunks_exact_mut(4);
         for i in a.clone() {
@@ -77,21 +73,21 @@ impl OpenedArray for Counted {
 struct Counting(Arc<Mutex<u64>>);
 
 impl Opener for Counting {
-    fn open(&self, name: &Path) -> io::Result<Option<Opened>> {
+    fn open(&self, word: &str) -> io::Result<Option<Opened>> {
         let array = || Counted { dtype: "<u4".parse().unwrap(), nread: Arc::clone(&self.0) };
-        match name.to_str().unwrap_or_default() {
+        match word {
             "mem://all" => {
                 let members = ["mem://all::/x", "mem://all::/deep/y"].map(str::to_owned).to_vec();
-                let group = OpenedGroup { format: "counted", members, ..OpenedGroup::default() };
+                let group = ForeignGroup { format: "counted", members, ..ForeignGroup::default() };
                 Ok(Some(Opened::Group(Arc::new(group))))
             }
             "mem://some" | "mem://damaged" => {
-                let other = name.to_str().unwrap().replace("some", "foreign");
+                let other = word.replace("some", "foreign");
                 let members = vec!["mem://all::/x".to_owned(), format!("{other}::/z")];
                 let attributes = [("title".to_owned(), "t".into())].into_iter().collect();
                 let groups = [("/deep".to_owned(), Map::clone(&attributes))].into();
                 let lost = vec![];
-                let group = OpenedGroup { format: "counted", members, attributes, groups, lost };
+                let group = ForeignGroup { format: "counted", members, attributes, groups, lost };
                 Ok(Some(Opened::Group(Arc::new(group))))
             }
             "mem://foreign::/z" => Err(io::ErrorKind::Unsupported.into()),
@@ -99,7 +95,7 @@ impl Opener for Counting {
             "mem://all::/x" | "mem://all::/deep/y" => Ok(Some(Opened::Array(Arc::new(array())))),
             "mem://frame" => {
                 let frame = b2frame::to_cframe(b"abcabc", &FrameParams::default()).unwrap();
-                Ok(Some(Opened::File(Arc::new(MemStore::new(frame)))))
+                Ok(Some(Opened::Source(Source::File(Arc::new(MemStore::new(frame))))))
             }
             "mem://nothing" => Err(io::ErrorKind::NotFound.into()),
             _ => Ok(None),

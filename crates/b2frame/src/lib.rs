@@ -125,6 +125,7 @@ pub use params::{
 };
 pub use probe::probe;
 pub use schunk::{ChunkBytes, ChunkInfo, Locked, Reader, SChunk, Scratch, StoredInfo, Usage};
+pub use sparse::INDEX_FILE;
 pub use stream::FrameStream;
 pub use writer::{FrameWriter, to_cframe};
 

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::source::Source;
 
 /// The file with header, index and trailer.
-pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
+pub const INDEX_FILE: &str = "chunks.b2frame";
 
 /// The files of a sparse frame.
 #[derive(Clone)]

@@ -46,8 +46,8 @@ pub use content::Content;
 pub use error::Error;
 pub use recipe::{Recipe, RecipeKind};
 pub use store::{
-    Child, ChildKind, Location, Note, OpenOptions, Store, StoreKind, differing_headers, has_marker,
-    is_store,
+    Child, ChildKind, EMBED_FILE, Location, Note, OpenOptions, Store, StoreKind, differing_headers,
+    first_member, has_marker, is_store,
 };
 pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};

@@ -25,7 +25,7 @@ use crate::embed::{EmbeddedFrame, embed_map};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::key;
-use crate::store::{EMBED_PATH, Location, Note, OpenOptions, Store};
+use crate::store::{EMBED_FILE, Location, Note, OpenOptions, Store};
 use crate::value::Value;
 use crate::write::{StoreWriter, WriteOptions, crc32_of};
 use crate::zip;
@@ -100,7 +100,7 @@ pub enum Damage {
         field: &'static str,
     },
     /// The frame of the embedded values; those in it are lost.
-    #[error("{EMBED_PATH} is damaged or missing: values in it are lost")]
+    #[error("{EMBED_FILE} is damaged or missing: values in it are lost")]
     Embedded,
     /// The manifest of a table, whose columns are values of their own now.
     #[error("table {table}: its manifest is lost, its columns are values now")]
@@ -232,7 +232,7 @@ impl Salvage {
             let frame = salvage.note(key, is_changed, saved);
             salvage.frames.extend(frame.map(|frame| (path, frame)));
         }
-        salvage.embedded_values(files.open(EMBED_PATH, EMBED_PATH).ok(), &reader)?;
+        salvage.embedded_values(files.open(EMBED_FILE, EMBED_FILE).ok(), &reader)?;
         salvage.checked()
     }
 
@@ -296,7 +296,7 @@ impl Salvage {
         }
         let (schunk, chunks): (Arc<SChunk>, _) = (Arc::new(embed.schunk), embed.chunks);
         self.is_flat = schunk.meta().get("b2dict").is_some();
-        let registry = crate::content::vlmetalayer(&schunk, EMBED_PATH, "_object_registry");
+        let registry = crate::content::vlmetalayer(&schunk, EMBED_FILE, "_object_registry");
         if let Ok(Some(Value::Map(entries))) = registry {
             let named = entries.into_iter().filter_map(|(key, value)| match key {
                 Value::Str(key) if key::check(&key).is_ok() => Some((key, value)),
@@ -304,7 +304,7 @@ impl Salvage {
             });
             self.registry.extend(named);
         }
-        let map = embed_map(&schunk, EMBED_PATH, reader.options.max_embedded).unwrap_or_default();
+        let map = embed_map(&schunk, EMBED_FILE, reader.options.max_embedded).unwrap_or_default();
         let mut known: BTreeSet<String> =
             self.values.iter().map(|value| value.key.clone()).collect();
         for (key, place) in map {

@@ -21,8 +21,7 @@ use crate::value::Value;
 use crate::write::crc32_of;
 use crate::zip::ZipFault;
 
-pub(crate) use open::EMBED_PATH;
-pub use open::{OpenOptions, differing_headers, has_marker, is_store};
+pub use open::{EMBED_FILE, OpenOptions, differing_headers, first_member, has_marker, is_store};
 pub(crate) use tree::attributes_of;
 pub use tree::{Child, ChildKind};
 
@@ -371,8 +370,8 @@ impl Store {
     /// As [`check`](Self::check).
     pub fn check_embed(&self) -> Result<Option<u32>> {
         let embed = self.embed_frame().check();
-        embed.map_err(|source| Error::frame(EMBED_PATH, source))?;
-        self.check_member(EMBED_PATH, EMBED_PATH)
+        embed.map_err(|source| Error::frame(EMBED_FILE, source))?;
+        self.check_member(EMBED_FILE, EMBED_FILE)
     }
 
     fn check_member(&self, path: &str, key: &str) -> Result<Option<u32>> {

@@ -32,7 +32,7 @@ use crate::content::Content;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::files::Files;
 use crate::key;
-use crate::store::{EMBED_PATH, Location, OpenOptions, Store};
+use crate::store::{EMBED_FILE, Location, OpenOptions, Store};
 use crate::value::Value;
 pub(crate) use archive::crc32_of;
 pub(crate) use draft::Draft;
@@ -252,7 +252,7 @@ impl StoreWriter {
     pub fn open_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let path = path.as_ref();
         let place = place_of(path, options)?;
-        let file = if place.is_dir() { path.join(EMBED_PATH) } else { path.to_path_buf() };
+        let file = if place.is_dir() { path.join(EMBED_FILE) } else { path.to_path_buf() };
         let held = Held::take(&place, Some(&file), options)?;
         // Leftovers that stay are harmless.
         let _ = replace::sweep(path);
@@ -297,7 +297,7 @@ impl StoreWriter {
         for path in base.files().paths(base.options().max_files)? {
             // Links are in the list, and lead nowhere in another place.
             let is_kept = !self.is_new || !is_scrap(&path) && base.files().has(&path)?;
-            if path != EMBED_PATH && is_kept {
+            if path != EMBED_FILE && is_kept {
                 self.files.insert(path, None);
             }
         }
@@ -680,7 +680,7 @@ const INDEXES_LAYER: &str = "blosc2_indexes";
 
 /// Files that are no part of a store: of locks, and of writers that were interrupted.
 fn is_scrap(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or(path);
     [".b2lock", ".tmp"].iter().any(|suffix| path.ends_with(suffix)) || is_temporary(name)
 }
 

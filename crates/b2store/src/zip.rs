@@ -463,7 +463,7 @@ impl Member {
 
 /// Whether a file of this name is a value of a store, or has its embedded values.
 fn is_value(name: &str) -> bool {
-    let is_ours = name == crate::store::EMBED_PATH || key::key_of_file(name).is_some();
+    let is_ours = name == crate::store::EMBED_FILE || key::key_of_file(name).is_some();
     is_ours && key::check_names(name).is_ok()
 }
 

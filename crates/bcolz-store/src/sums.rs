@@ -144,7 +144,7 @@ impl Sums {
             }
         }
         (self.sizes, self.len) = (sizes, array.len());
-        // A damaged chunk has no sum; verifying tells. What the storage cannot read now may be sound.
+        // A damaged chunk has no sum; verifying tells. What cannot be read now may be sound.
         self.complete(array).or_else(|error| match error.blame() {
             Blame::Io => Err(error),
             _ => Ok(()),

@@ -1,41 +1,25 @@
-//! What names lead to that are no files of the formats of Blosc: arrays NAME...
+//! Opens anything by its name, with the openers of the program but without its commands: arrays
+//! NAME...
 //!
-//! The openers of the program, without its commands: a name is an address, an array or a group of
-//! Zarr, a data set or a group of HDF5 (`climate.zarr`, `measured.h5::/run/7`).
+//! A name is a file of the formats of Blosc, an address, an array or a group of Zarr, a data set or
+//! a group of HDF5 (`field.b2nd`, `climate.zarr`, `measured.h5::/run/7`).
 
-use std::path::Path;
-
-use b2_cli::opener::{Opened, Opener};
-
-type Result<T> = core::result::Result<T, Box<dyn core::error::Error>>;
+use blosc_data::{Data, OpenOptions, Openers, Result, open_with};
 
 fn main() -> Result<()> {
-    let openers = b2_full::openers();
-    for name in std::env::args().skip(1) {
-        print(&openers, &name)?;
-    }
-    Ok(())
+    let openers = Openers::new(b2_full::openers());
+    std::env::args().skip(1).try_for_each(|name| print(&openers, &name))
 }
 
-fn print(openers: &[Box<dyn Opener>], name: &str) -> Result<()> {
-    let mut opened = None;
-    for opener in openers {
-        opened = opener.open(Path::new(name))?;
-        if opened.is_some() {
-            break;
-        }
-    }
-    match opened {
-        Some(Opened::Array(array)) => {
+fn print(openers: &Openers, name: &str) -> Result<()> {
+    let found = open_with(name, openers, &OpenOptions::default())?;
+    match &found.data {
+        Data::Array(array) => {
             let (format, shape, dtype) = (array.format(), array.shape(), array.dtype());
             println!("{name}: {format}, {shape:?} of {dtype}");
         }
-        Some(Opened::Group(group)) => {
-            group.members.iter().try_for_each(|member| print(openers, member))?;
-        }
-        Some(Opened::File(file)) => println!("{name}: {} bytes", file.len()?),
-        Some(other) => println!("{name}: {other:?}"),
-        None => println!("{name}: a path"),
+        Data::Group(group) => println!("{name}: {} members", group.members()?.len()),
+        other => println!("{name}: {}", other.kind_name()),
     }
     Ok(())
 }

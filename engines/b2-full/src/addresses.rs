@@ -2,10 +2,9 @@
 
 use core::fmt;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
-use b2_cli::opener::{Opened, Opener};
+use blosc_data::{Opened, Opener, Source};
 use blosc_object_store::{Address, Cache};
 
 /// What is kept of what was fetched (bytes).
@@ -34,17 +33,17 @@ impl fmt::Debug for AddressOpener {
 
 impl Opener for AddressOpener {
     /// An object, or where there is none of that name, the objects below it.
-    fn open(&self, name: &Path) -> io::Result<Option<Opened>> {
-        let Some(address) = name.to_str().filter(|name| Address::is_address(name)) else {
+    fn open(&self, word: &str) -> io::Result<Option<Opened>> {
+        if !Address::is_address(word) {
             return Ok(None);
-        };
-        let address = Address::parse(address)?;
+        }
+        let address = Address::parse(word)?;
         Ok(Some(match address.open(&self.0) {
-            Ok(object) => Opened::File(Arc::new(object)),
+            Ok(object) => Opened::Source(Source::File(Arc::new(object))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A web server that lists nothing has no other answer.
                 let tree = address.open_tree(&self.0).map_err(|_| error)?;
-                Opened::Tree(Arc::new(tree))
+                Opened::Source(Source::Folder(Arc::new(tree)))
             }
             Err(error) => return Err(error),
         }))

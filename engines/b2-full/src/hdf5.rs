@@ -13,7 +13,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use b2_cli::opener::{Opened, OpenedArray, OpenedGroup, Opener};
+use blosc_data::{Array as AnyArray, ForeignGroup, Opened, Opener};
 use blosc_dtype::Dtype;
 use hdf5_blosc::datatype::ItemType;
 use hdf5_reader::group::Group;
@@ -35,9 +35,8 @@ pub struct Hdf5Opener;
 const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
 impl Opener for Hdf5Opener {
-    fn open(&self, name: &Path) -> io::Result<Option<Opened>> {
-        let Some(text) = name.to_str() else { return Ok(None) };
-        let (path, key) = split_name(text);
+    fn open(&self, word: &str) -> io::Result<Option<Opened>> {
+        let (path, key) = split_name(word);
         if !is_hdf5(Path::new(path)) {
             return Ok(None);
         }
@@ -89,7 +88,7 @@ impl ExternalLinkResolver for Elsewhere {
 
 impl Elsewhere {
     /// A group that names these files.
-    fn named_in(&self, mut group: OpenedGroup) -> OpenedGroup {
+    fn named_in(&self, mut group: ForeignGroup) -> ForeignGroup {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         group.lost.extend(files.iter().map(|file| format!("the data that links name in {file}")));
         group
@@ -106,9 +105,9 @@ fn is_hdf5(path: &Path) -> bool {
 /// Groups that are within each other.
 const MAX_DEPTH: usize = 32;
 
-fn group_of(file: &str, key: &str, group: &Group) -> io::Result<OpenedGroup> {
+fn group_of(file: &str, key: &str, group: &Group) -> io::Result<ForeignGroup> {
     let own = if key.is_empty() { String::new() } else { format!("/{key}") };
-    let mut found = OpenedGroup { format: "hdf5", ..OpenedGroup::default() };
+    let mut found = ForeignGroup { format: "hdf5", ..ForeignGroup::default() };
     let attributes = Attributes::of_group(group);
     found.lost = attributes.lost_of("this group");
     found.attributes = attributes.values;
@@ -124,7 +123,7 @@ fn collect(
     path: &str,
     group: &Group,
     above: &mut Vec<u64>,
-    found: &mut OpenedGroup,
+    found: &mut ForeignGroup,
 ) -> io::Result<()> {
     if above.len() > MAX_DEPTH {
         return Err(invalid(format!("groups within more than {MAX_DEPTH} groups")));
@@ -231,7 +230,7 @@ impl Hdf5Array {
     }
 }
 
-impl OpenedArray for Hdf5Array {
+impl AnyArray for Hdf5Array {
     fn format(&self) -> &'static str {
         "hdf5"
     }
@@ -256,15 +255,22 @@ impl OpenedArray for Hdf5Array {
         None
     }
 
-    fn attributes(&self) -> Map<String, Value> {
-        self.attributes.clone()
+    fn attributes(&self) -> blosc_data::Result<Map<String, Value>> {
+        Ok(self.attributes.clone())
     }
 
     fn lost(&self) -> Vec<String> {
         self.lost.clone()
     }
 
-    fn read(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> blosc_data::Result<()> {
+        self.items_of_box(bounds, dest).map_err(blosc_data::Error::of_opener)
+    }
+}
+
+impl Hdf5Array {
+    /// Fills `dest` with the items of a box.
+    fn items_of_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
         if self.item.is_as_stored() {
             return self.stored(bounds, dest);
         }

@@ -2,7 +2,7 @@
 //! of HDF5, and files in object stores and on web servers.
 //!
 //! ```text
-//! name --Opener--> array, group or file --b2_cli--> info, list, show, cat, convert
+//! name --Opener--> array, group or file --blosc_data, b2_cli--> info, list, show, cat, convert
 //! ```
 //!
 //! The openers are a list, so that a program can take those that it wants.
@@ -10,7 +10,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
-use b2_cli::opener::Opener;
+use blosc_data::Opener;
 
 #[cfg(feature = "remote")]
 mod addresses;

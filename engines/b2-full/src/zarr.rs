@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use b2_cli::opener::{Opened, OpenedArray, OpenedGroup, Opener};
+use blosc_data::{Array as AnyArray, ForeignGroup, Opened, Opener};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 use zarrs::array::{Array, ArrayBytes, ArrayCreateError, ArraySubset};
@@ -25,9 +25,8 @@ enum Kind {
 }
 
 impl Opener for ZarrOpener {
-    fn open(&self, name: &Path) -> io::Result<Option<Opened>> {
-        let Some(text) = name.to_str() else { return Ok(None) };
-        let (root, key) = split_name(text);
+    fn open(&self, word: &str) -> io::Result<Option<Opened>> {
+        let (root, key) = split_name(word);
         if kind_of(Path::new(root))?.is_none() {
             return Ok(None);
         }
@@ -130,9 +129,9 @@ fn attributes_of(folder: &Path) -> io::Result<Map<String, Value>> {
 /// Groups that are within each other.
 const MAX_DEPTH: usize = 32;
 
-fn group_of(root: &str, key: &str, folder: &Path) -> io::Result<OpenedGroup> {
+fn group_of(root: &str, key: &str, folder: &Path) -> io::Result<ForeignGroup> {
     let own = format!("{root}::{}", key.trim_end_matches('/'));
-    let mut found = OpenedGroup { format: "zarr", ..OpenedGroup::default() };
+    let mut found = ForeignGroup { format: "zarr", ..ForeignGroup::default() };
     match attributes_of(folder) {
         Ok(attributes) => found.attributes = attributes,
         Err(error) => found.lost.push(format!("all attributes of this group ({error})")),
@@ -149,7 +148,7 @@ fn collect(
     path: &str,
     folder: &Path,
     depth: usize,
-    found: &mut OpenedGroup,
+    found: &mut ForeignGroup,
 ) -> io::Result<()> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(invalid(format!("groups within more than {MAX_DEPTH} groups")));
@@ -279,7 +278,7 @@ fn codec_name(codec: &Value) -> Option<String> {
     })
 }
 
-impl OpenedArray for ZarrArray {
+impl AnyArray for ZarrArray {
     fn format(&self) -> &'static str {
         "zarr"
     }
@@ -321,14 +320,21 @@ impl OpenedArray for ZarrArray {
         Some(nbytes)
     }
 
-    fn attributes(&self) -> Map<String, Value> {
+    fn attributes(&self) -> blosc_data::Result<Map<String, Value>> {
         let names = self.metadata.get("dimension_names").and_then(Value::as_array);
         let name = |name: &Value| name.as_str().map(str::to_owned);
         let names = names.into_iter().flatten().map(name).collect();
-        with_dimensions(self.array.attributes().clone(), names)
+        Ok(with_dimensions(self.array.attributes().clone(), names))
     }
 
-    fn read(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> blosc_data::Result<()> {
+        self.items_of_box(bounds, dest).map_err(blosc_data::Error::of_opener)
+    }
+}
+
+impl ZarrArray {
+    /// Fills `dest` with the items of a box.
+    fn items_of_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
         let subset = ArraySubset::new_with_ranges(bounds);
         let items = self.array.retrieve_array_subset::<ArrayBytes<'static>>(&subset);
         match items.map_err(invalid)? {

@@ -164,7 +164,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
 /// full, the index and the trailer. Frames of many chunks, which waste little, are not looked at.
 fn tell_waste(cx: &Context, origin: &Origin) -> Result<()> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(()) };
-    if !path.is_file() || formats::store::is_one(path) {
+    if !path.is_file() || path.is_store() {
         return Ok(());
     }
     let object = ObjectReader::open(origin, cx.read_params())?.next()?;
@@ -402,7 +402,7 @@ fn open_input(
     // What comes once is recognised as files are.
     let copy = raw_data::copy_of_stream(&origin)?;
     let origin = match &copy {
-        Some(copy) => Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole },
+        Some(copy) => Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole },
         None => origin,
     };
     let Origin::File { path, part } = &origin else {

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use crate::inputs::Place;
 use crate::{
     args::{
         CatArgs,
@@ -42,7 +43,7 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
         return write_npy(args, cx, origin);
     }
     // Other formats keep what their readers have opened, or take a lock.
-    let is_sparse = origin.path().is_some_and(origin::is_sparse_frame);
+    let is_sparse = origin.place().is_some_and(Place::is_sparse_frame);
     let mut out = Output::new(Sink::stdout_for_text(args.force), is_sparse);
     for _ in 0..MAX_RESTARTS {
         match write_objects(args, cx, origin, &mut out) {

@@ -15,7 +15,7 @@ mod array;
 pub(super) mod bcolz;
 mod blp;
 mod chunk;
-pub(super) mod column_rule;
+pub(super) use blosc_data::columns as column_rule;
 mod csv;
 pub(super) mod equal;
 mod frame;
@@ -39,6 +39,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use self::left_out::{listed, without_objects};
+use crate::inputs::Place;
 use crate::{
     args::{ConvertArgs, ConvertedFormat, InputArgs, OutputArgs, convert::TextFormat},
     context::Context,
@@ -48,7 +49,7 @@ use crate::{
     inputs::{
         Guard, Inputs, ObjectReader, Origin, decoded, foreign,
         origin::{self, Found},
-        raw_data, remote, walk,
+        raw_data, walk,
     },
     memory,
     output::{
@@ -118,15 +119,13 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(format) => {
             let mut inputs = found;
             let stores = inputs.found.iter().flatten().filter_map(formats::store::whole);
-            let stores: Vec<_> = stores
-                .filter(|path| format.is_store() && path.is_dir())
-                .map(Path::to_owned)
-                .collect();
-            let strays = |path: &PathBuf| formats::store::strays(path, cx.dparams(), false);
+            let stores: Vec<_> =
+                stores.filter(|path| format.is_store() && path.is_dir()).cloned().collect();
+            let strays = |path: &Place| formats::store::strays(path, cx.dparams(), false);
             let strays: Vec<_> = stores.iter().flat_map(strays).collect();
             let code = walk::code_of_loss(&strays);
             inputs.left_out.extend(strays);
-            inputs.roots.extend(stores);
+            inputs.roots.extend(stores.iter().map(|store| store.to_path_buf()));
             let done = cx.run_into_targets(inputs, &output, |origin, targets| {
                 convert(format).input(origin, targets)
             });
@@ -160,9 +159,12 @@ fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
         [Ok(group)] if group.is_group() => Some(group.clone()),
         [Ok(Origin::Opened(_))] => None,
         // Data of another format that do not open are no folder of files.
-        _ if foreign::kind_of(folder).is_some() => None,
-        _ if !folder.is_dir() || origin::is_object(folder) || inputs.recursive => None,
-        _ => Some(Origin::File { path: folder.to_owned(), part: origin::Part::Whole }),
+        _ if !folder.is_dir() || inputs.recursive => None,
+        _ => {
+            let path = Place::from(folder);
+            let is_folder = foreign::kind_of(&path).is_none() && !path.is_whole_folder();
+            is_folder.then_some(Origin::File { path, part: origin::Part::Whole })
+        }
     }
 }
 
@@ -188,13 +190,12 @@ fn named(args: &ConvertArgs) -> Result<(InputArgs, OutputArgs)> {
             inputs.files.push(last);
         }
         Some(last) => {
+            let kind = |path: &Path| origin::content_kind(&path.into());
             // As the shell makes a list of `*.npy`.
             let is_alike = |file: &PathBuf| {
-                *file != last
-                    && file.extension() == last.extension()
-                    && origin::content_kind(file) == origin::content_kind(&last)
+                *file != last && file.extension() == last.extension() && kind(file) == kind(&last)
             };
-            if origin::content_kind(&last).is_some() && inputs.files.iter().any(is_alike) {
+            if kind(&last).is_some() && inputs.files.iter().any(is_alike) {
                 return refused(&last, message::OUTPUT_IS_DATA.error());
             }
             output.output = Some(last);
@@ -272,9 +273,8 @@ impl<'a> Convert<'a> {
     fn input(self, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
         let Self { output, cx, format, .. } = self;
         let start = Instant::now();
-        let lies_here =
-            |path: &&Path| remote::kind_of(path).is_none() && !origin::is_sparse_frame(path);
-        if let Some(path) = origin.path().filter(lies_here) {
+        let lies_here = |path: &&Place| !path.is_elsewhere() && !path.is_sparse_frame();
+        if let Some(path) = origin.place().filter(lies_here) {
             foreign::check_name(path)?;
             raw_data::check_kind(path, output)?;
         }
@@ -371,7 +371,8 @@ impl<'a> Convert<'a> {
     fn open(self, origin: &Origin, for_store: bool) -> Result<Source> {
         // What comes once is recognised as files are.
         if let Some(copy) = raw_data::copy_of_stream(origin)? {
-            let copied = Origin::File { path: copy.to_path_buf(), part: origin::Part::Whole };
+            let copied =
+                Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole };
             return self.open_file(&copied, for_store);
         }
         self.open_file(origin, for_store)
@@ -414,7 +415,7 @@ impl<'a> Convert<'a> {
 /// given.
 fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() || remote::kind_of(path).is_some() || origin::is_ours(path) {
+    if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
         return Ok(None);
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
@@ -545,7 +546,7 @@ impl Work<'_> {
             ConvertedFormat::Raw => digest_of_file(path, 0)?,
             ConvertedFormat::Npy => digest_of_file(path, npy_header(path)?.len as u64)?,
             _ => {
-                let origin = Origin::File { path: path.to_owned(), part: origin::Part::Whole };
+                let origin = Origin::File { path: path.into(), part: origin::Part::Whole };
                 let object = ObjectReader::open(&origin, self.cx.read_params())?.next()?;
                 self.digest(&Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))?
             }
@@ -654,8 +655,9 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
     if !path.is_dir() {
         return Ok(fs::metadata(path)?.len());
     }
-    if formats::bcolz::is_data_set(path) {
-        return Ok(formats::bcolz::stored(path));
+    let place = Place::from(path);
+    if place.is_bcolz() {
+        return Ok(formats::bcolz::stored(&place));
     }
     fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + bytes_of(&entry?.path())?))
 }

@@ -112,7 +112,7 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
         _ => false,
     };
     if is_folder(first) && is_folder(second) {
-        if let Some(error) = first.path().and_then(foreign::refusal) {
+        if let Some(error) = first.place().and_then(foreign::refusal) {
             return Err(Error::Input { file: first.name(), error: Box::new(error) });
         }
         return Err(message::FOLDERS_TO_COMPARE.error());

@@ -14,6 +14,8 @@ use b2frame::SChunk;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use blosc_data::Opened;
+
 use crate::{
     args::{self, LookArgs},
     console::Console,
@@ -21,7 +23,6 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     inputs::{Guard, Object, ObjectReader, OpenedInput, Origin, origin, walk},
-    opener::Opened,
     render::{Units, harmless, size},
     report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS},
 };

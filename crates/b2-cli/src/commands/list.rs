@@ -2,10 +2,9 @@
 
 mod tree;
 
-use std::path::Path;
-
 use serde::Serialize;
 
+use crate::inputs::Place;
 use crate::{
     args::{InputArgs, ListArgs},
     commands::content,
@@ -13,7 +12,7 @@ use crate::{
     context::Context,
     error::Result,
     exit::Code,
-    formats::{opened_array, store},
+    formats::store,
     inputs::{
         object::Object,
         object_reader::ObjectReader,
@@ -153,7 +152,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
             Object::Table(rows) => row.format = rows.format(),
             Object::Opened(array) => {
                 row.format = array.format();
-                row.nchunks += opened_array::nchunks(&*array);
+                row.nchunks += array.nchunks();
             }
             Object::Blp(blp) => {
                 row.format = "blp";
@@ -179,7 +178,7 @@ fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
 }
 
 /// The row of a store.
-fn store_row(cx: &Context, path: &Path, origin: &Origin) -> Result<ListRow> {
+fn store_row(cx: &Context, path: &Place, origin: &Origin) -> Result<ListRow> {
     let members = store::members(&store::open(path, cx.read_params())?);
     let sum = |of: fn(&store::Member) -> u64| {
         members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))

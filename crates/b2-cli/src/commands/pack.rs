@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use b2store::{Store, StoreForm, StoreKind, StoreWriter, WriteOptions, error::ZipFault};
 use serde::Serialize;
 
+use crate::inputs::Place;
 use crate::{
     args::PackArgs,
     context::Context,
@@ -16,7 +17,7 @@ use crate::{
     formats::store,
     inputs::{
         Inputs, foreign,
-        origin::{ContentKind, Origin, Part, content_kind},
+        origin::{Origin, Part, content_kind},
         walk,
     },
     render::{
@@ -24,6 +25,7 @@ use crate::{
         size,
     },
 };
+use blosc_data::Format;
 
 /// The result.
 #[derive(Debug, Serialize)]
@@ -45,10 +47,11 @@ pub(crate) fn unpack(args: &PackArgs, cx: &Context) -> Code {
 }
 
 fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
-    let origin = Origin::File { path: args.store.clone(), part: Part::Whole };
-    let strays = store::strays(&args.store, cx.dparams(), true);
+    let path = Place::from(args.store.as_path());
+    let strays = store::strays(&path, cx.dparams(), true);
     let code = walk::code_of_loss(&strays);
     let roots = vec![args.store.clone()];
+    let origin = Origin::File { path, part: Part::Whole };
     let inputs = Inputs { found: vec![Ok(origin)], left_out: strays, roots };
     cx.run_on_inputs(inputs, |_| copy(args, cx, form)).and(code)
 }
@@ -78,17 +81,16 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
 
 /// The store; what is none says so, and not what a damaged one lacks.
 fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
-    if !store::is_one(&args.store) && content_kind(&args.store) != Some(ContentKind::Frame) {
+    let place = &Place::from(args.store.as_path());
+    if !place.is_store() && content_kind(place) != Some(Format::Frame) {
         // What is not there, or cannot be read, is no other format.
         args.store.metadata().map_err(Error::io(Doing::Open))?;
-        return Err(foreign::refusal(&args.store).unwrap_or_else(|| message::NO_STORE.error()));
+        return Err(foreign::refusal(place).unwrap_or_else(|| message::NO_STORE.error()));
     }
-    match store::open(&args.store, cx.read_params()) {
+    match store::open(place, cx.read_params()) {
         Err(error) if error.code() == Code::Foreign => Err(message::NO_STORE.error()),
         // Frames of old layouts begin with their data.
-        Err(Error::Store(b2store::Error::Zip(ZipFault::NoDirectory)))
-            if !store::is_one(&args.store) =>
-        {
+        Err(Error::Store(b2store::Error::Zip(ZipFault::NoDirectory))) if !place.is_store() => {
             Err(message::NO_STORE.error())
         }
         opened => opened,

@@ -197,7 +197,7 @@ pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
     for found in &mut inputs.found {
         let path = found.as_ref().err().map(|(name, _)| PathBuf::from(name));
         if let Some(path) = path.filter(|path| store::was_one(path) || bcolz::was_one(path)) {
-            *found = Ok(Origin::File { path, part: Part::Whole });
+            *found = Ok(Origin::File { path: path.into(), part: Part::Whole });
         }
     }
     cx.run_into_targets(inputs, &args.outputs(), |origin, targets| {
@@ -289,7 +289,7 @@ fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<'_> {
 /// Bytes that a file or a directory takes.
 pub(super) fn size_of(path: &Path) -> u64 {
     match path.is_dir() {
-        true => stored(path),
+        true => stored(&path.into()),
         false => fs::metadata(path).map_or(0, |found| found.len()),
     }
 }

@@ -200,7 +200,7 @@ impl Scan<'_> {
         let chunk = BareChunk::open(Arc::clone(&self.store), offset, self.cx.dparams()).ok()?;
         let nbytes = header.nbytes() as u64;
         if header.special().is_none() {
-            chunk.part(0..nbytes, &self.cx.read_options(), &mut |_| Ok(())).ok()?;
+            chunk.part(0..nbytes, &self.cx.read_options(), &mut |_| Ok::<(), Error>(())).ok()?;
         }
         Some(Object {
             offset,

@@ -30,7 +30,7 @@ use crate::{
 /// When the frames are no one content, something else is in the file, or it cannot be written; the
 /// file is as it was then.
 pub(super) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Result<()> {
-    let origin = Origin::File { path: path.to_owned(), part: Part::Whole };
+    let origin = Origin::File { path: path.into(), part: Part::Whole };
     let _turn = cx.lock_exclusive(path, lock)?;
     let metadata = fs::metadata(path).map_err(Error::io_at(Doing::Open, path))?;
     let staged = Staged::in_folder(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;

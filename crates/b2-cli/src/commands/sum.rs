@@ -129,7 +129,7 @@ fn report<'a>(
 fn sum(cx: &Context, origin: &Origin, algorithm: SumAlgorithm, limits: LimitArgs) -> Result<Sum> {
     let mut hasher = Hasher::new(algorithm);
     let (mut format, mut nbytes) = (None, 0);
-    if origin.path().is_some_and(walk::is_damaged) {
+    if origin.place().is_some_and(walk::is_damaged) {
         // It is no bytes like any others.
         let opened =
             ObjectReader::open(origin, cx.dparams()).and_then(|mut objects| objects.next());

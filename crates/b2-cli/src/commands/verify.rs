@@ -104,7 +104,7 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(path) = store::whole(origin) {
         return whole_store::run(args, cx, origin, path, "/");
     }
-    if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.path()) {
+    if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.place()) {
         return whole_store::run(args, cx, origin, path, table.key());
     }
     if origin::is_npy(origin) {

@@ -8,21 +8,14 @@ use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
 use bloscpack::numpy::ArrayInfo;
 
-use crate::{
-    context::Context,
-    error::Result,
-    formats::{Blp, opened_array},
-    inputs::Object,
-    memory,
-    opener::OpenedArray,
-};
+use crate::{context::Context, error::Result, formats::Blp, inputs::Object, memory};
 
 /// An array, of which parts are read.
 pub(crate) enum Array {
     Frame(Box<NdArray>),
     Blp { blp: Box<Blp>, info: ArrayInfo },
     Bcolz(Box<CArray>),
-    Opened(Arc<dyn OpenedArray>),
+    Opened(Arc<dyn blosc_data::Array>),
 }
 
 impl Array {
@@ -118,7 +111,7 @@ impl Array {
             Self::Frame(array) => Ok(array.read_oindex_bytes(&lists, dest)?),
             Self::Blp { blp, info } => Ok(blp.file.read_oindex_bytes(info, &lists, dest)?),
             Self::Bcolz(array) => of_rows(array, &lists, dest),
-            Self::Opened(array) => opened_array::read_at(&**array, &lists, dest),
+            Self::Opened(array) => Ok(array.read_at(&lists, dest)?),
         }
     }
 }

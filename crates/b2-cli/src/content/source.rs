@@ -19,7 +19,7 @@ use crate::{
     formats::{
         Blp, Boxes, Stored, TableRows,
         csv_table::{self, Values},
-        stored_array::{Source as BoxSource, count},
+        stored_array::{BoxSource, count},
     },
     inputs::{Object, Sink, decoded, item_type},
     memory,
@@ -251,7 +251,7 @@ impl Source {
             Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs_json()?)),
             Self::Object(Object::Table(rows)) => Ok(Metadata::of_attrs(rows.attributes()?)),
             Self::Object(Object::Opened(array)) => {
-                Ok(Metadata::of_attrs(within_limits(array.attributes())))
+                Ok(Metadata::of_attrs(within_limits(array.attributes()?)))
             }
             _ => Ok(Metadata::default()),
         }

@@ -5,15 +5,9 @@
 //! objects are no bytes of anything, so that arrays of them have values to be shown, and no
 //! content.
 
-pub(crate) mod attrs;
-
-use crate::inputs::ReadParams;
+use blosc_data::{ReadParams, cut};
 use core::ops::Range;
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fs, sync::Arc};
 
 use b2frame::Budget;
 use bcolz_store::{
@@ -25,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result, message},
-    inputs::{RemoteKind, decoded::cut, remote},
+    inputs::{Place, remote},
     output::Staged,
 };
 
@@ -33,7 +27,7 @@ use crate::{
 pub(crate) struct Bcolz {
     /// The data set, read with one thread's manners; see [`tuned`](Self::tuned).
     pub(crate) set: DataSet,
-    root: PathBuf,
+    root: Place,
     params: ReadParams,
     /// The type of an item, or of a row of a table; none where it would be too large.
     dtype: Option<Dtype>,
@@ -51,22 +45,14 @@ impl Bcolz {
     /// # Errors
     ///
     /// When its metadata make no sense.
-    pub(crate) fn open(root: &Path, params: impl Into<ReadParams>) -> Result<Self> {
+    pub(crate) fn open(root: &Place, params: impl Into<ReadParams>) -> Result<Self> {
         let params = params.into();
         let set = open(root, &params.bcolz())?;
         let dtype = match &set {
             DataSet::CArray(array) => Some(array.dtype().clone()),
             DataSet::CTable(table) => table.dtype().ok(),
         };
-        Ok(Self {
-            set,
-            root: root.to_owned(),
-            params,
-            dtype,
-            _home: None,
-            chosen: None,
-            copied: None,
-        })
+        Ok(Self { set, root: root.clone(), params, dtype, _home: None, chosen: None, copied: None })
     }
 
     /// A table with these columns only.
@@ -159,11 +145,11 @@ impl Bcolz {
     ///
     /// When they are damaged.
     pub(crate) fn attrs_json(&self) -> Result<Map<String, Value>> {
-        Ok(attrs::to_map(&self.attrs()?))
+        Ok(blosc_data::json::attrs::to_map(&self.attrs()?))
     }
 
     /// The directory.
-    pub(crate) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Place {
         &self.root
     }
 
@@ -267,25 +253,6 @@ impl Bcolz {
     }
 }
 
-/// The files by which a data set is told from other directories.
-pub(crate) const METADATA_FILES: [&str; 3] = ["__rootdirs__", "meta/storage", "meta/sizes"];
-
-/// Is this the directory of an array or a table? One that a crash left incomplete is one as well.
-pub(crate) fn is_data_set(path: &Path) -> bool {
-    if let Some(kind) = remote::kind_of(path) {
-        return kind == RemoteKind::Bcolz;
-    }
-    let has = |name: &str| path.join(name).is_file();
-    METADATA_FILES.iter().any(|name| has(name))
-        || (has("__attrs__") && (path.join("data").is_dir() || has_columns(path)))
-}
-
-/// Is there an array in a directory of `path`, as in a table that lost its list of columns?
-fn has_columns(path: &Path) -> bool {
-    let is_array = |entry: fs::DirEntry| entry.path().join("meta/storage").is_file();
-    fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(is_array))
-}
-
 /// The text of an oddity, and its file.
 pub(crate) fn note(note: &Note) -> String {
     if note.path.is_empty() {
@@ -301,19 +268,19 @@ pub(crate) fn starts(rows: Range<u64>, step: u64) -> impl Iterator<Item = u64> {
     core::iter::successors(Some(rows.start).filter(|start| *start < rows.end), next)
 }
 
-fn open(root: &Path, options: &OpenOptions) -> Result<DataSet> {
+fn open(root: &Place, options: &OpenOptions) -> Result<DataSet> {
     let options = options.clone().broken_columns(BrokenColumns::Refuse);
-    let tree = remote::tree(root).unwrap_or_else(|| Arc::new(DirTree::new(root)));
+    let tree = root.tree_elsewhere().unwrap_or_else(|| Arc::new(DirTree::new(&**root)));
     Ok(bcolz_store::open_in(tree, "", &options)?)
 }
 
 /// Bytes of all files below a directory; links are not followed, and what cannot be seen does not
 /// count.
-pub(crate) fn stored(root: &Path) -> u64 {
-    if let Some(tree) = remote::tree(root) {
+pub(crate) fn stored(root: &Place) -> u64 {
+    if let Some(tree) = root.tree_elsewhere() {
         return remote::stored(&*tree);
     }
-    let mut waiting = vec![root.to_owned()];
+    let mut waiting = vec![root.to_path_buf()];
     let mut sum: u64 = 0;
     while let Some(directory) = waiting.pop() {
         let Ok(entries) = fs::read_dir(directory) else { continue };

@@ -5,84 +5,32 @@
 
 pub(crate) mod rows;
 
-use crate::inputs::ReadParams;
-use core::fmt::Write;
+use blosc_data::{ReadParams, Source};
 use std::{path::Path, sync::Arc};
 
 use b2frame::{
     SChunk,
     probe::{Kind, PROBE_LEN, probe},
 };
-use b2store::{
-    Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table, Value,
-};
+use b2store::{Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table};
 use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
-use serde_json::{Map, Number, Value as Json};
 
 use rows::TableRows;
 
 use crate::{
     error::{Result, chain, message},
-    formats::{chunk, msgpack_json},
     inputs::{
-        Inputs, Origin, Part, Remote, RemoteKind, frame_bytes, remote,
+        Inputs, Origin, Part, Place, frame_bytes,
         walk::{LeftOut, Reason},
     },
     render::{Units, size},
 };
 
-/// The file that makes a directory a store.
-pub(crate) const EMBED_FILE: &str = "embed.b2e";
-
-/// How archives begin, with members and without.
-pub(crate) const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-
-/// Whether a path is to be opened as a store: a directory that has the file of one, or a file that
-/// [`is_file`] says is one.
-pub(crate) fn is_one(path: &Path) -> bool {
-    if let Some(kind) = remote::kind_of(path) {
-        return kind == RemoteKind::Store;
-    }
-    if path.is_dir() {
-        return path.join(EMBED_FILE).is_file();
-    }
-    if !path.is_file() {
-        return false;
-    }
-    FileStore::open(path).is_ok_and(|file| is_file(&(Arc::new(file) as Arc<dyn ReadAt>), path))
-}
-
-/// Whether a file is to be opened as a store: an archive with the member of one, or what is called
-/// like an archive or an embed store and is nothing else that is known. An archive may begin with
-/// other bytes than archives do, and a damaged one with any.
-pub(crate) fn is_file(file: &Arc<dyn ReadAt>, name: &Path) -> bool {
-    let mut head = [0; PROBE_LEN];
-    let Ok(len) = file.read_at(0, &mut head) else { return false };
-    let head = head.get(..len).unwrap_or_default();
-    let is_called = has_name_of_one(name);
-    let marker = || b2store::has_marker(Arc::clone(file));
-    match probe(head) {
-        Kind::Zip => is_called || marker() == Some(true),
-        Kind::Frame => is_called && marker() != Some(false),
-        Kind::Chunk | Kind::Unknown => {
-            let is_chunk = || file.len().is_ok_and(|len| chunk::recognise(head, len).is_some());
-            is_called && !is_chunk()
-        }
-        Kind::Empty => is_called,
-        _ => false,
-    }
-}
-
-/// Whether a file is called like an archive or an embed store.
-fn has_name_of_one(path: &Path) -> bool {
-    path.extension().is_some_and(|suffix| suffix == "b2z" || suffix == "b2e")
-}
-
 /// The path of an input that is a whole store.
-pub(crate) fn whole(origin: &Origin) -> Option<&Path> {
+pub(crate) fn whole(origin: &Origin) -> Option<&Place> {
     match origin {
-        Origin::File { path, part: Part::Whole } if is_one(path) => Some(path),
+        Origin::File { path, part: Part::Whole } if path.is_store() => Some(path),
         _ => None,
     }
 }
@@ -125,7 +73,7 @@ pub(crate) fn rows(origin: &Origin, params: impl Into<ReadParams>) -> Result<Opt
 pub(crate) fn table(origin: &Origin, params: impl Into<ReadParams>) -> Result<Option<Table>> {
     let (path, key) = match origin {
         Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
-        Origin::File { path, part: Part::Whole } if is_one(path) => (path, "/"),
+        Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
         _ => return Ok(None),
     };
     let store = open(path, params)?;
@@ -138,7 +86,7 @@ pub(crate) fn table(origin: &Origin, params: impl Into<ReadParams>) -> Result<Op
 /// # Errors
 ///
 /// A store that cannot be opened.
-pub(crate) fn only_value(path: &Path, params: impl Into<ReadParams>) -> Result<Option<String>> {
+pub(crate) fn only_value(path: &Place, params: impl Into<ReadParams>) -> Result<Option<String>> {
     let store = open(path, params)?;
     if store.tables().next().is_some() {
         return Ok(None);
@@ -155,7 +103,7 @@ pub(crate) fn only_value(path: &Path, params: impl Into<ReadParams>) -> Result<O
 /// A store that cannot be opened.
 pub(crate) fn value_of(origin: &Origin, params: impl Into<ReadParams>) -> Result<Origin> {
     if let Origin::File { path, part: Part::Whole } = origin
-        && is_one(path)
+        && path.is_store()
         && let Some(key) = only_value(path, params)?
     {
         return Ok(Origin::File { path: path.clone(), part: Part::Member(key) });
@@ -183,12 +131,14 @@ pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
 /// # Errors
 ///
 /// What the library says.
-pub(crate) fn open(path: &Path, params: impl Into<ReadParams>) -> Result<Store> {
+pub(crate) fn open(path: &Place, params: impl Into<ReadParams>) -> Result<Store> {
     let options = OpenOptions::default().frame(params.into().frame());
-    Ok(match remote::find(path) {
-        Some(Remote::File(object)) => Store::from_store(object, &options)?,
-        Some(Remote::Tree(tree)) => Store::from_tree(tree, &options)?,
-        None => Store::open_with(path, &options)?,
+    Ok(match path.source() {
+        Ok(Some(Source::File(object))) if path.is_elsewhere() => {
+            Store::from_store(object, &options)?
+        }
+        Ok(Some(Source::Folder(tree))) if path.is_elsewhere() => Store::from_tree(tree, &options)?,
+        _ => Store::open_with(path, &options)?,
     })
 }
 
@@ -206,7 +156,7 @@ fn is_archive(path: &Path) -> bool {
 /// something else. Other files contradict nothing.
 pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
     let Origin::File { path, .. } = origin else { return vec![] };
-    if remote::kind_of(path).is_some() || !is_archive(path) {
+    if path.is_elsewhere() || !is_archive(path) {
         return vec![];
     }
     b2store::differing_headers(path).iter().map(note_text).collect()
@@ -217,7 +167,7 @@ pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
 /// # Errors
 ///
 /// A key that is a group or a table, a value that is no data, a frame that cannot be opened.
-pub(crate) fn member(path: &Path, key: &str, params: impl Into<ReadParams>) -> Result<SChunk> {
+pub(crate) fn member(path: &Place, key: &str, params: impl Into<ReadParams>) -> Result<SChunk> {
     let store = open(path, params)?;
     if store.tables().any(|table| table == key) {
         return Err(message::A_TABLE.about(key));
@@ -400,10 +350,10 @@ impl Member {
 }
 
 /// What a store is called in tables.
-pub(crate) fn format(path: &Path) -> &'static str {
+pub(crate) fn format(path: &Place) -> &'static str {
     match path.extension().and_then(|suffix| suffix.to_str()) {
         Some("b2e") => "b2e",
-        _ if path.is_dir() || remote::tree(path).is_some() => "b2d",
+        _ if path.is_dir() || path.tree_elsewhere().is_some() => "b2d",
         _ => "b2z",
     }
 }
@@ -422,7 +372,7 @@ pub(crate) fn kind_text(store: &Store) -> &'static str {
 /// Entries of a store's directory that do not go to another one: links, and files that are
 /// no values where not all files are copied, but a table.
 pub(crate) fn strays(
-    path: &Path,
+    path: &Place,
     params: impl Into<ReadParams>,
     copies_files: bool,
 ) -> Vec<LeftOut> {
@@ -466,63 +416,4 @@ pub(crate) fn members(store: &Store) -> Vec<Member> {
         return members;
     }
     children.iter().map(|child| Member::new(store, child)).collect()
-}
-
-/// Nearest in JSON: keys become text; bytes that are no text, and what JSON does not have, objects.
-pub(crate) fn json(value: &Value) -> Json {
-    match value {
-        Value::Nil => Json::Null,
-        Value::Bool(is) => (*is).into(),
-        Value::Int(n) => (*n).into(),
-        Value::UInt(n) => (*n).into(),
-        Value::Float(n) => Number::from_f64(*n).map_or_else(|| n.to_string().into(), Json::Number),
-        Value::Str(text) => text.as_str().into(),
-        Value::Bytes(bytes) => match core::str::from_utf8(bytes) {
-            Ok(text) => text.into(),
-            Err(_) => msgpack_json::base64_object(bytes),
-        },
-        Value::Array(items) | Value::Tuple(items) | Value::Set(items) => {
-            items.iter().map(json).collect()
-        }
-        Value::Map(entries) => entries
-            .iter()
-            .map(|(key, value)| match key {
-                Value::Str(key) => (key.clone(), json(value)),
-                key => (json(key).to_string(), json(value)),
-            })
-            .collect::<Map<_, _>>()
-            .into(),
-        Value::Complex { re, im } => serde_json::json!([re, im]),
-        Value::NdArray(array) => {
-            let mut object = Map::new();
-            object.insert("dtype".to_owned(), json(&array.dtype));
-            object.insert("shape".to_owned(), array.shape.as_slice().into());
-            object.insert("data".to_owned(), msgpack_json::base64_object(&array.data));
-            object.into()
-        }
-        Value::ObjectArray { values, .. } => values.iter().map(json).collect(),
-        Value::Frame(bytes) => serde_json::json!({ "frame": bytes.len() }),
-        Value::Reference(what) => serde_json::json!({ "reference": json(what) }),
-        Value::Ext(kind, bytes) => {
-            serde_json::json!({ "ext": kind, "data": msgpack_json::base64_object(bytes) })
-        }
-        _ => Json::Null,
-    }
-}
-
-/// A value in a line; text as it is.
-pub(crate) fn plain(value: &Value) -> String {
-    match value {
-        Value::Str(text) => text.clone(),
-        Value::Bytes(bytes) => String::from_utf8(bytes.clone())
-            .unwrap_or_else(|error| error.as_bytes().escape_ascii().to_string()),
-        Value::Nil => String::new(),
-        Value::Complex { re, im } => {
-            let mut text = String::new();
-            // Writing to a string does not fail.
-            let _written = write!(text, "{re}{im:+}j");
-            text
-        }
-        value => json(value).to_string(),
-    }
 }

@@ -68,7 +68,7 @@ impl Reading<'_> {
                 sink(&data)?;
                 let header = damaged.head().and_then(|head| chunk::header_of(&head));
                 if let Some(header) = header.filter(|_| perhaps && !data.is_empty()) {
-                    return Ok(chunk::truncated(damaged.at, &header, damaged.left()));
+                    return Ok(chunk::truncated(damaged.at, &header, damaged.left()).into());
                 }
             }
             _ => {}
@@ -118,7 +118,7 @@ impl Reading<'_> {
     /// Limits; the error of `sink`.
     pub(crate) fn store(&self, origin: &Origin, error: Error, sink: Sink<'_>) -> Result<Error> {
         let Origin::File { path, part } = origin else { return Ok(error) };
-        if error.code() != Code::Data || !store::is_one(path) {
+        if error.code() != Code::Data || !path.is_store() {
             return Ok(error);
         }
         let dparams = self.cx.dparams().limits(self.limits_of_chunk());

@@ -5,23 +5,16 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use b2frame::{Budget, NdArray, SChunk, header::ChunkSize};
+use b2frame::{Budget, SChunk};
+use blosc_data::formats::frame;
 
 use crate::{
     args::LimitArgs,
     error::{Error, Result},
-    formats::{
-        opened_array,
-        stored_array::{RowMajor, count, selection},
-    },
     inputs::{Object, frame_bytes},
     memory,
     render::ByteSize,
 };
-
-/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
-/// threads.
-const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
 /// Where pieces of content go.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
@@ -46,10 +39,7 @@ pub(crate) fn nbytes(object: &Object) -> Result<u64> {
 ///
 /// Damage, after all data before it; or the error of `sink`.
 pub(crate) fn all(object: &Object, options: &Budget, sink: Sink<'_>) -> Result<()> {
-    match object {
-        Object::Frame(schunk) => frame_all(schunk, options, sink),
-        _ => part(object, 0..nbytes(object)?, options, sink),
-    }
+    part(object, 0..nbytes(object)?, options, sink)
 }
 
 /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
@@ -64,7 +54,7 @@ pub(crate) fn part(
     sink: Sink<'_>,
 ) -> Result<()> {
     match object {
-        Object::Frame(schunk) => frame_part(schunk, range, options, sink),
+        Object::Frame(schunk) => frame::part(schunk, range, options, sink),
         Object::Chunk(chunk) => chunk.part(range, options, sink),
         Object::Blp(blp) => blp.part(range, options, sink),
         Object::Bcolz(set) => set.part(range, options, sink),
@@ -73,7 +63,7 @@ pub(crate) fn part(
             rows.part(range, sink)?;
             if is_all { rows.compare_seals() } else { Ok(()) }
         }
-        Object::Opened(array) => opened_array::part(&**array, range, options, sink),
+        Object::Opened(array) => blosc_data::array_part(&**array, range, options, sink),
     }
 }
 
@@ -97,116 +87,11 @@ pub(crate) fn first_chunks(
         (ngood / chunks_of_row).saturating_mul(chunkshape.first().map_or(1, |len| (*len).into()));
     let nrows = array.shape().first().copied().unwrap_or(1);
     let row = array.nbytes() / nrows.max(1);
-    array_part(&array.budget(*options), 0..rows.min(nrows).saturating_mul(row), options, sink)
+    frame::part(schunk, 0..rows.min(nrows).saturating_mul(row), options, sink)
 }
 
 fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {
     Ok(schunk.nd_array()?.map_or(schunk.nbytes(), |array| array.nbytes()))
-}
-
-fn frame_all(schunk: &Arc<SChunk>, options: &Budget, sink: Sink<'_>) -> Result<()> {
-    match schunk.nd_array()? {
-        Some(array) => array.budget(*options).for_each_band(sink),
-        None => schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| sink(bytes)),
-    }
-}
-
-fn frame_part(
-    schunk: &Arc<SChunk>,
-    range: Range<u64>,
-    options: &Budget,
-    sink: Sink<'_>,
-) -> Result<()> {
-    if range.is_empty() {
-        return Ok(());
-    }
-    if range == (0..frame_nbytes(schunk)?) {
-        return frame_all(schunk, options, sink);
-    }
-    if let Some(array) = schunk.nd_array()? {
-        return array_part(&array.budget(*options), range, options, sink);
-    }
-    if range.end - range.start <= MAX_BLOCKWISE_NBYTES {
-        let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
-        schunk.read_bytes(range.start, &mut bytes)?;
-        return sink(&bytes);
-    }
-    let (nchunks, at) = chunks_of(schunk, &range)?;
-    let mut cut = cut(range, at, sink);
-    schunk.decode_ordered(nchunks, options, |_, bytes| cut(bytes))
-}
-
-/// Only the blocks that hold the range are decoded, box by box of the array.
-fn array_part(array: &NdArray, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
-    let grid = (array.shape(), &array.chunkshape()[..], array.typesize());
-    boxes(grid, range, options, sink, |bounds, bytes| {
-        Ok(array.read_bytes(selection(bounds), bytes)?)
-    })
-}
-
-/// Hands the bytes `range` of the items of an array to `sink`, in boxes that `read` gives. The
-/// grid is the shape, the shape of a chunk and the bytes of an item.
-///
-/// # Errors
-///
-/// The error of `read` or of `sink`.
-pub(crate) fn boxes(
-    (shape, chunkshape, itemsize): (&[u64], &[u32], usize),
-    range: Range<u64>,
-    options: &Budget,
-    sink: Sink<'_>,
-    mut read: impl FnMut(&[Range<u64>], &mut [u8]) -> Result<()>,
-) -> Result<()> {
-    let itemsize = itemsize.max(1) as u64;
-    let items = range.start / itemsize..range.end.div_ceil(itemsize);
-    let max_items = (options.max_memory / 4 / itemsize).max(1);
-    let mut cut = cut(range, items.start.saturating_mul(itemsize), sink);
-    let mut bytes = vec![];
-    for bounds in RowMajor::new(shape, chunkshape, items, max_items) {
-        bytes.resize(memory::as_len(count(&bounds).saturating_mul(itemsize)), 0);
-        read(&bounds, &mut bytes)?;
-        cut(&bytes)?;
-    }
-    Ok(())
-}
-
-/// The chunks that hold the bytes `range`, and where the first of them starts in the content.
-fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> Result<(Range<u64>, u64)> {
-    if let ChunkSize::Fixed(size) = schunk.chunksize() {
-        let size = u64::from(size.get());
-        let first = range.start / size;
-        return Ok((first..range.end.div_ceil(size), first * size));
-    }
-    let (mut nchunk, mut at) = (0, 0);
-    let mut first = None;
-    while at < range.end && nchunk < schunk.nchunks() {
-        let end = at + schunk.chunk_nbytes(nchunk)? as u64;
-        if end > range.start {
-            first = first.or(Some((nchunk, at)));
-        }
-        (nchunk, at) = (nchunk + 1, end);
-    }
-    let (first, start) = first.unwrap_or((nchunk, at));
-    Ok((first..nchunk, start))
-}
-
-/// Takes pieces of content from byte `at` on, and hands what lies in `range` to `sink`.
-pub(crate) fn cut<'a, E>(
-    range: Range<u64>,
-    mut at: u64,
-    sink: &'a mut dyn FnMut(&[u8]) -> Result<(), E>,
-) -> impl FnMut(&[u8]) -> Result<(), E> + use<'a, E> {
-    move |bytes| {
-        let piece = intersection(bytes, at, &range);
-        at = at.saturating_add(bytes.len() as u64);
-        if piece.is_empty() { Ok(()) } else { sink(piece) }
-    }
-}
-
-/// The part of `bytes`, which start at `at`, that lies in `range`.
-fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
-    let inside = |end: u64| memory::as_len(end.saturating_sub(at)).min(bytes.len());
-    &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]
 }
 
 /// Guards one input against decompressing to more than its user allows: what the options say, or,
@@ -297,16 +182,6 @@ mod tests {
     use super::*;
     use b2frame::{FrameParams, to_cframe};
     use std::sync::Arc;
-
-    #[test]
-    fn intersection_has_the_common_bytes() {
-        let cut = |at, range| intersection(b"abcdef", at, &range).to_vec();
-        assert_eq!(cut(0, 1..3), b"bc");
-        assert_eq!(cut(10, 0..12), b"ab");
-        assert_eq!(cut(10, 14..99), b"ef");
-        assert_eq!(cut(10, 0..10), b"");
-        assert_eq!(cut(10, 16..20), b"");
-    }
 
     #[test]
     fn only_a_lot_out_of_little_is_refused_unasked() {

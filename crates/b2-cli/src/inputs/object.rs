@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use b2frame::{SChunk, header::FrameType, nd::NdMeta};
+use blosc_data::Array;
 use blosc_dtype::{Dtype, npy::NpyError};
 
 use crate::{
     error::Result,
-    formats::{BareChunk, Bcolz, Blp, TableRows, opened_array},
-    opener::OpenedArray,
+    formats::{BareChunk, Bcolz, Blp, TableRows},
     report::info::frame_name,
 };
 
@@ -24,7 +24,7 @@ pub(crate) enum Object {
     /// A table of a store, or a column of one.
     Table(Box<TableRows>),
     /// An array of another format.
-    Opened(Arc<dyn OpenedArray>),
+    Opened(Arc<dyn Array>),
 }
 
 impl Object {
@@ -62,7 +62,7 @@ impl Object {
             Self::Blp(blp) => blp.nbytes(),
             Self::Bcolz(set) => set.nbytes(),
             Self::Table(rows) => rows.sizes().0,
-            Self::Opened(array) => opened_array::nbytes(&**array),
+            Self::Opened(array) => array.nbytes(),
         }
     }
 
@@ -74,7 +74,7 @@ impl Object {
             Self::Blp(blp) => blp.file.file_len(),
             Self::Bcolz(set) => set.stored(),
             Self::Table(rows) => rows.sizes().1,
-            Self::Opened(array) => opened_array::stored(&**array),
+            Self::Opened(array) => array.stored_nbytes().unwrap_or_else(|| array.nbytes()),
         }
     }
 

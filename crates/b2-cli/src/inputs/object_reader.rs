@@ -11,11 +11,10 @@
 //! chunk that is exactly as long as the input; at a position that was named, `FILE@N`, the header
 //! is enough.
 
-use crate::inputs::ReadParams;
+use blosc_data::ReadParams;
 use std::{
     fs::File,
     io::{self, Cursor, Read, Write},
-    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -29,11 +28,14 @@ use b2frame::{
 use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
+use blosc_data::Opened;
+
+use crate::inputs::Place;
 use crate::{
     console::Console,
     error::{Doing, Error, Result, message},
     formats::{
-        bcolz::{self, Bcolz},
+        bcolz::Bcolz,
         blp::Blp,
         chunk::{self, BareChunk},
         csv_table, store,
@@ -43,10 +45,8 @@ use crate::{
         foreign,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
-        raw_data,
-        remote::{self, Remote},
+        raw_data, remote,
     },
-    opener::Opened,
     output::targets::CHUNK_SUFFIX,
 };
 
@@ -63,12 +63,12 @@ const HEADER: usize = 87;
 pub(crate) struct ObjectReader {
     source: Source,
     /// The file or directory of the input.
-    path: Option<PathBuf>,
+    path: Option<Place>,
     /// The files of a sparse frame at an address, of which the source is the index file.
     tree: Option<Arc<dyn Tree>>,
     /// The directory of a sparse frame, of which the source is the index file, or of a data set of
     /// bcolz.
-    folder: Option<PathBuf>,
+    folder: Option<Place>,
     params: ReadParams,
     /// Where the next object starts (bytes).
     at: u64,
@@ -144,13 +144,13 @@ impl ObjectReader {
             let objects = Self::new(Source::Member(Some(Box::new(frame))), 0, params);
             return Ok(Self { wanted: Some(1), ..objects });
         }
-        if *part == Part::Whole && store::is_one(path) {
+        if *part == Part::Whole && path.is_store() {
             let key = store::only_value(path, params.clone())?;
             let key = key.ok_or(message::A_STORE.error())?;
             let part = Part::Member(key);
             return Self::open(&Origin::File { path: path.clone(), part }, params);
         }
-        if bcolz::is_data_set(path) {
+        if path.is_bcolz() {
             let objects = Self::new(Source::Folder, 0, params);
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
@@ -161,16 +161,17 @@ impl ObjectReader {
                 _ => Err(message::PART_OF_PIPE.error()),
             };
         }
-        let objects = match remote::find(path) {
+        let elsewhere = path.source().ok().flatten().filter(|_| path.is_elsewhere());
+        let objects = match elsewhere {
             None if remote::is_address(path) && !path.exists() => {
                 return Err(message::NO_ADDRESSES.error());
             }
-            Some(Remote::File(object)) => Self::from_store(object, params),
-            Some(Remote::Tree(tree)) => {
+            Some(blosc_data::Source::File(object)) => Self::from_store(object, params),
+            Some(blosc_data::Source::Folder(tree)) => {
                 let index = tree.open(origin::INDEX_FILE).map_err(Error::io(Doing::Open))?;
                 Self { tree: Some(tree), ..Self::from_store(Arc::from(index), params) }
             }
-            None if path.is_dir() && !origin::is_sparse_frame(path) => {
+            None if path.is_dir() && !path.is_sparse_frame() => {
                 return Err(foreign::refusal(path).unwrap_or_else(|| message::A_FOLDER.error()));
             }
             None if *part == Part::Whole
@@ -197,7 +198,6 @@ impl ObjectReader {
     /// The objects of what an opener has opened.
     fn opened(input: &OpenedInput, params: ReadParams) -> Result<Self> {
         match &input.opened {
-            Opened::File(store) => Ok(Self::from_store(Arc::clone(store), params)),
             Opened::Array(array) => {
                 let array = Object::Opened(Arc::clone(array));
                 let objects = Self::new(Source::Member(Some(Box::new(array))), 0, params);
@@ -207,7 +207,7 @@ impl ObjectReader {
                 let example = group.members.first().cloned().unwrap_or_default();
                 Err(message::GROUP_OF_ARRAYS.about(example))
             }
-            Opened::Tree(_) => Err(message::DIRECTORY_OF_NOTHING.error()),
+            _ => Err(message::DIRECTORY_OF_NOTHING.error()),
         }
     }
 
@@ -222,7 +222,7 @@ impl ObjectReader {
         let Origin::File { path, part } = origin else { return Self::open(origin, params) };
         let key = match part {
             Part::Member(key) => Some(key.clone()),
-            Part::Whole if store::is_one(path) => store::only_value(path, params.clone())?,
+            Part::Whole if path.is_store() => store::only_value(path, params.clone())?,
             _ => None,
         };
         let Some(key) = key else { return Self::open(origin, params) };
@@ -358,7 +358,7 @@ impl ObjectReader {
     /// bytes of the input are something else altogether.
     pub(crate) fn next(&mut self) -> Result<Option<Object>> {
         // C-Blosc2 rewrites index and trailer where they stand.
-        let path = self.path.as_deref();
+        let path = self.path.as_ref();
         let _lock = path.map(|path| lock_frame(path, &LockWait::default())).transpose()?;
         let Some(found) = self.find()? else { return Ok(None) };
         self.open_found(&found).map(Some)
@@ -414,8 +414,9 @@ impl ObjectReader {
             }
             FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, params)?)),
             FoundKind::Bcolz => {
-                let root = self.folder.as_deref().unwrap_or(Path::new("."));
-                Object::Bcolz(Box::new(Bcolz::open(root, params.clone())?))
+                let here = || Place::from(".");
+                let root = self.folder.clone().unwrap_or_else(here);
+                Object::Bcolz(Box::new(Bcolz::open(&root, params.clone())?))
             }
             FoundKind::Member => match &mut self.source {
                 Source::Member(object) => {
@@ -489,7 +490,7 @@ impl ObjectReader {
         let path = self.path.as_deref().map(|path| path.as_os_str().as_encoded_bytes());
         let is_called = path.is_some_and(|path| path.ends_with(CHUNK_SUFFIX.as_bytes()));
         if is_called && left < chunk::stored_len(header) {
-            return chunk::truncated(self.at, header, left);
+            return chunk::truncated(self.at, header, left).into();
         }
         let found = match &self.source {
             Source::Stored(_) | Source::Folder | Source::Member(_) => Some(left),
@@ -577,22 +578,23 @@ impl ReadAt for Shifted {
 }
 
 /// Opens a file, or the index file of a sparse frame, with the directory of that.
-fn open_file(path: &Path) -> Result<(FileStore, Option<PathBuf>)> {
-    let folder = origin::is_sparse_frame(path).then(|| path.to_owned());
+fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
+    let folder = path.is_sparse_frame().then(|| path.clone());
     let index = folder.as_ref().map(|folder| folder.join(origin::INDEX_FILE));
-    let file = FileStore::open(index.as_deref().unwrap_or(path)).map_err(Error::io(Doing::Open))?;
+    let file =
+        FileStore::open(index.as_deref().unwrap_or(&**path)).map_err(Error::io(Doing::Open))?;
     Ok((file, folder))
 }
 
 /// The shared lock beside a frame, where programs that use C-Blosc2 take turns by it.
-pub(crate) fn lock_frame(path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
+pub(crate) fn lock_frame(path: &Place, wait: &LockWait) -> Result<Option<FrameLock>> {
     let starts_like_a_frame = || {
         let mut head = Vec::new();
         let file = File::open(path);
         let read = file.and_then(|file| file.take(HEADER as u64).read_to_end(&mut head));
         read.is_ok() && matches!(probe(&head), Kind::Frame | Kind::OlderFrame)
     };
-    if origin::is_sparse_frame(path) || path.is_file() && starts_like_a_frame() {
+    if path.is_sparse_frame() || path.is_file() && starts_like_a_frame() {
         return Ok(Locking::Auto.shared(path, wait)?);
     }
     Ok(None)

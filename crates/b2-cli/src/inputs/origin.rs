@@ -11,15 +11,16 @@ use b2frame::{
     probe::{Kind, PROBE_LEN},
 };
 
+use blosc_data::{Format, Opened, Openers};
+
 use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result},
-    formats::{bcolz, chunk, csv_table, store},
+    formats::chunk,
     inputs::{
-        RemoteKind, foreign, piped, remote,
+        Place, foreign, piped, remote,
         walk::{Choice, Inputs},
     },
-    opener::{Opened, Opener},
     output::targets::SUFFIXES,
     render::{harmless, path_text},
 };
@@ -32,7 +33,7 @@ pub(crate) enum Origin {
     /// A file, or a part of it.
     File {
         /// Where it is.
-        path: PathBuf,
+        path: Place,
         /// Which frames of it.
         part: Part,
     },
@@ -74,6 +75,11 @@ pub(crate) enum Part {
 impl Origin {
     /// The path; `None` for what is no file.
     pub(crate) fn path(&self) -> Option<&Path> {
+        self.place().map(|place| &**place)
+    }
+
+    /// The place; `None` for what is no file.
+    pub(crate) fn place(&self) -> Option<&Place> {
         match self {
             Self::Stdin | Self::Opened(_) => None,
             Self::File { path, .. } => Some(path),
@@ -123,30 +129,30 @@ impl Origin {
         if word == Path::new("-") {
             return Self::Stdin;
         }
-        let (path, part) = part_of(word).unwrap_or_else(|| (word.to_owned(), Part::Whole));
+        let (path, part) = part_of(word).unwrap_or_else(|| (word.into(), Part::Whole));
         Self::File { path, part }
     }
 }
 
 /// `FILE@N`, `FILE#N` or `STORE::/path`, unless a file really has that name.
-fn part_of(word: &Path) -> Option<(PathBuf, Part)> {
+fn part_of(word: &Path) -> Option<(Place, Part)> {
     if word.symlink_metadata().is_ok() {
         return None;
     }
     let text = word.to_str()?;
-    if let Some((path, key)) = text.split_once("::").filter(|(path, key)| {
-        (key.is_empty() || key.starts_with('/')) && store::is_one(Path::new(path))
-    }) {
+    let named = text.split_once("::").filter(|(_, key)| key.is_empty() || key.starts_with('/'));
+    let named = named.map(|(path, key)| (Place::from(path), key));
+    if let Some((path, key)) = named.filter(|(path, _)| path.is_store()) {
         let part = match key {
             "" | "/" => Part::Whole,
             key => Part::Member(key.trim_end_matches('/').to_owned()),
         };
-        return Some((path.into(), part));
+        return Some((path, part));
     }
     if let Some((store, member)) =
         text.split_once("::/").filter(|(store, _)| Path::new(store).is_dir())
     {
-        return Some((Path::new(store).join(member.trim_start_matches('/')), Part::Whole));
+        return Some((Path::new(store).join(member.trim_start_matches('/')).into(), Part::Whole));
     }
     let (path, number) = text.rsplit_once(['@', '#'])?;
     // `dump` prints offsets so.
@@ -164,24 +170,19 @@ pub(crate) type Found = Result<Origin, (String, Error)>;
 
 /// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which
 /// have all kinds of names?
-pub(crate) fn has_suffix(path: &Path) -> bool {
-    if bcolz::is_data_set(path) || store::is_one(path) {
+pub(crate) fn has_suffix(place: &Place) -> bool {
+    if place.is_bcolz() || place.is_store() {
         return true;
     }
-    let name = path.as_os_str().as_encoded_bytes();
+    let name = place.as_os_str().as_encoded_bytes();
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
 /// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a
 /// directory happens to have.
-pub(crate) fn is_ours(path: &Path) -> bool {
-    if remote::kind_of(path).is_some() || is_object(path) || store::is_one(path) {
-        return true;
-    }
-    first_bytes(path).is_some_and(|(head, len)| match probe(&head) {
-        Kind::Frame | Kind::OlderFrame | Kind::Bloscpack => true,
-        _ => chunk::recognise(&head, len).is_some(),
-    })
+pub(crate) fn is_ours(place: &Place) -> bool {
+    place.is_elsewhere()
+        || place.format().is_some_and(|format| format.is_ours() && format != Format::Npy)
 }
 
 /// Does this file begin like a chunk, and end too early?
@@ -207,49 +208,25 @@ fn first_bytes(path: &Path) -> Option<(Vec<u8>, u64)> {
     Some((head, metadata.len()))
 }
 
-/// What kind of data a file holds, as far as one could be taken for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ContentKind {
-    Frame,
-    Chunk,
-    Blp,
-    Npy,
-    /// Comma-separated values, by the name.
-    Csv,
-    /// A data set of bcolz.
-    Bcolz,
-    Store,
-}
-
-/// The kind of the content of `path`; `None` if it is not there, or of no kind that is read.
-pub(crate) fn content_kind(path: &Path) -> Option<ContentKind> {
-    if is_sparse_frame(path) {
-        return Some(ContentKind::Frame);
-    }
-    if bcolz::is_data_set(path) {
-        return Some(ContentKind::Bcolz);
-    }
-    if let Some(kind) = remote::kind_of(path) {
-        // Which format a file has is for its reader to find out.
-        return (kind == RemoteKind::Store).then_some(ContentKind::Store);
-    }
-    if store::is_one(path) {
-        return Some(ContentKind::Store);
-    }
-    let (head, len) = first_bytes(path)?;
-    match probe(&head) {
-        Kind::Frame | Kind::OlderFrame => Some(ContentKind::Frame),
-        Kind::Bloscpack => Some(ContentKind::Blp),
-        _ if head.starts_with(blosc_dtype::npy::MAGIC) => Some(ContentKind::Npy),
-        _ if csv_table::is_csv(path) => Some(ContentKind::Csv),
-        _ => chunk::recognise(&head, len).map(|_| ContentKind::Chunk),
+/// The kind of data at a place, as far as one could be taken for another; `None` for what is not
+/// there, or of no kind that is read. A file elsewhere is for its reader to find out.
+pub(crate) fn content_kind(place: &Place) -> Option<Format> {
+    let format = place.format()?;
+    let is_left = place.is_elsewhere() && format != Format::Store;
+    match format {
+        Format::SparseFrame => Some(Format::Frame),
+        Format::Bcolz => Some(Format::Bcolz),
+        _ if is_left => None,
+        Format::Csv => Some(Format::Csv),
+        format if format.is_ours() => Some(format),
+        _ => None,
     }
 }
 
 /// Is this a file of NumPy, whose items are not compressed?
 pub(crate) fn is_npy(origin: &Origin) -> bool {
     match origin {
-        Origin::File { path, part: Part::Whole } => content_kind(path) == Some(ContentKind::Npy),
+        Origin::File { path, part: Part::Whole } => content_kind(path) == Some(Format::Npy),
         _ => false,
     }
 }
@@ -261,11 +238,7 @@ pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
 }
 
 /// Finds the inputs as [`find`] does, but each name goes to the openers first.
-pub(crate) fn find_opened(
-    args: &InputArgs,
-    choice: Choice<'_>,
-    openers: &[Box<dyn Opener>],
-) -> Inputs {
+pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Openers) -> Inputs {
     find_words(args, choice, &|word| match open_by(openers, word)? {
         Some(origin) => Ok(Some(origin)),
         None => piped::store_in(word),
@@ -274,22 +247,31 @@ pub(crate) fn find_opened(
 
 /// The input that one of the openers opens. Files and directories that lie elsewhere are inputs as
 /// others are, by the same name.
-pub(crate) fn open_by(openers: &[Box<dyn Opener>], word: &Path) -> Result<Option<Origin>> {
+pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> {
     let without_key = remote::without_key(word);
-    if remote::find(without_key).is_some() {
-        return Ok(None);
-    }
-    for opener in openers {
-        if let Some(opened) = opener.open(without_key).map_err(Error::of_opener(Doing::Open))? {
-            let registered = remote::register(without_key, opened);
-            let Some(opened) = registered.map_err(Error::io(Doing::Open))? else {
-                return Ok(None);
+    let opened = openers.open(&without_key.to_string_lossy());
+    let name = || word.to_string_lossy().into_owned();
+    match opened.map_err(Error::of_opener(Doing::Open))? {
+        None => Ok(None),
+        Some(Opened::Source(source)) => {
+            let place = Place::opened(without_key, source);
+            let format = place.look().map_err(Error::io(Doing::Open))?;
+            if format == Some(Format::Folder) {
+                let text = "there is no such object, and no data set below that name";
+                let error = io::Error::new(io::ErrorKind::NotFound, text);
+                return Err(Error::io(Doing::Open)(error));
+            }
+            let key = name().split_once("://").and_then(|(_, rest)| {
+                rest.split_once("::").map(|(_, key)| key.trim_end_matches('/').to_owned())
+            });
+            let part = match key {
+                Some(key) if !key.is_empty() => Part::Member(key),
+                _ => Part::Whole,
             };
-            let name = word.to_string_lossy().into_owned();
-            return Ok(Some(Origin::Opened(OpenedInput { name, opened })));
+            Ok(Some(Origin::File { path: place, part }))
         }
+        Some(opened) => Ok(Some(Origin::Opened(OpenedInput { name: name(), opened }))),
     }
-    Ok(None)
 }
 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
@@ -321,12 +303,12 @@ fn find_words(
                 continue;
             }
         };
-        match origin.path() {
-            Some(path) if is_object(path) => inputs.found.push(Ok(origin)),
+        match origin.place() {
+            Some(path) if path.is_whole_folder() => inputs.found.push(Ok(origin)),
             Some(path) if path.is_dir() && args.recursive => inputs.walk(path, choice),
             Some(path) if path.is_dir() => {
                 let error = foreign::refusal(path).unwrap_or_else(|| Error::NotRegular {
-                    path: path.to_owned(),
+                    path: path.to_path_buf(),
                     kind: FileKind::Directory,
                 });
                 inputs.found.push(Err((origin.name(), error)));
@@ -339,15 +321,7 @@ fn find_words(
 
 /// Is this directory one object: a sparse frame, a store, an array or a table of bcolz?
 pub(crate) fn is_object(path: &Path) -> bool {
-    is_sparse_frame(path) || bcolz::is_data_set(path) || path.is_dir() && store::is_one(path)
-}
-
-/// A sparse frame is a directory, and one object.
-pub(crate) fn is_sparse_frame(path: &Path) -> bool {
-    if let Some(kind) = remote::kind_of(path) {
-        return kind == RemoteKind::SparseFrame;
-    }
-    path.join(INDEX_FILE).is_file()
+    Place::from(path).is_whole_folder()
 }
 
 /// The file of a sparse frame that identifies it.
@@ -423,7 +397,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data@7");
         fs::write(&path, b"").unwrap();
-        assert_eq!(Origin::from_word(&path), Origin::File { path, part: Part::Whole });
+        assert_eq!(Origin::from_word(&path), Origin::File { path: path.into(), part: Part::Whole });
     }
 
     #[test]
@@ -436,7 +410,7 @@ mod tests {
         }
         let mut args =
             InputArgs { files: vec![root.clone()], recursive: true, ..InputArgs::default() };
-        let choice = |path: &Path| path.ends_with("skipped").then_some(Reason::OtherFormat);
+        let choice = |path: &Place| path.ends_with("skipped").then_some(Reason::OtherFormat);
         let inputs = find(&args, &choice);
         let skipped = LeftOut { path: root.join("b/skipped"), reason: Reason::OtherFormat };
         assert_eq!(

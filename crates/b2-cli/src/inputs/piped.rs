@@ -11,7 +11,6 @@ use std::{
 use super::origin::{Origin, Part};
 use crate::{
     error::{Doing, Error, Result},
-    formats::store,
     render::path_text,
 };
 
@@ -41,6 +40,8 @@ fn kept_path(word: &Path) -> Option<PathBuf> {
     kept().iter().find(|once| once.word == word).map(|once| once.path.clone())
 }
 
+/// How archives begin, with members and without.
+const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// How `.npy` files begin.
 const NPY_MAGIC: &[u8; 4] = b"\x93NUM";
 
@@ -66,7 +67,7 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
     }
     let stdin = Path::new("-");
     if let Some(path) = kept_path(stdin) {
-        return Ok(Some(Origin::File { path, part }));
+        return Ok(Some(Origin::File { path: path.into(), part }));
     }
     let found = match redirected()? {
         Some((file, Some(head))) => is_copied(&head).then(|| (file, "/dev/fd/0".into())),
@@ -81,12 +82,12 @@ pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
         None => None,
     };
     let Some(found) = found else { return Ok(None) };
-    Ok(Some(Origin::File { path: keep(stdin, found), part }))
+    Ok(Some(Origin::File { path: keep(stdin, found).into(), part }))
 }
 
 /// Whether this is the start of a store or of an array of NumPy, which are read at any position.
 fn is_copied(head: &[u8]) -> bool {
-    let mut magics = store::ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
+    let mut magics = ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
     magics.any(|magic| head.starts_with(magic))
 }
 
@@ -100,7 +101,7 @@ fn named_pipe(word: &Path) -> Result<Option<Origin>> {
     }
     let part = Part::Whole;
     if let Some(path) = kept_path(word) {
-        return Ok(Some(Origin::File { path, part }));
+        return Ok(Some(Origin::File { path: path.into(), part }));
     }
     let mut pipe = File::open(word).map_err(Error::io(Doing::Open))?;
     let mut head = vec![];
@@ -119,7 +120,7 @@ fn named_pipe(word: &Path) -> Result<Option<Origin>> {
             (reader, path)
         }
     };
-    Ok(Some(Origin::File { path: keep(word, found), part }))
+    Ok(Some(Origin::File { path: keep(word, found).into(), part }))
 }
 
 #[cfg(not(unix))]

@@ -59,7 +59,7 @@ impl Data {
         let file = File::open(path).map_err(Error::io(Doing::Open))?;
         let metadata = file.metadata().map_err(Error::io(Doing::Open))?;
         if metadata.is_dir() {
-            return Err(Error::NotRegular { path: path.clone(), kind: FileKind::Directory });
+            return Err(Error::NotRegular { path: path.to_path_buf(), kind: FileKind::Directory });
         }
         let regular = metadata.is_file().then_some(metadata);
         Self::start(Reader::File(file), regular)

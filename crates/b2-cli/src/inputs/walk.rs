@@ -14,15 +14,16 @@ use crate::{
     error::{Doing, Error, FileKind, irregular},
     exit::Code,
     inputs::{
-        ContentKind, Origin, Part,
+        Origin, Part, Place,
         origin::{self, Found},
     },
     output::targets::FRAME_SUFFIXES,
     render::{path_text, size},
 };
+use blosc_data::Format;
 
 /// Whether a command takes what a folder has: nothing if it does, or else the reason.
-pub(crate) type Choice<'a> = &'a dyn Fn(&Path) -> Option<Reason>;
+pub(crate) type Choice<'a> = &'a dyn Fn(&Place) -> Option<Reason>;
 
 /// Why something in a folder was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -188,9 +189,10 @@ impl Inputs {
     }
 
     fn take(&mut self, path: PathBuf, choice: Choice<'_>) {
-        match choice(&path) {
-            None => self.found.push(Ok(Origin::File { path, part: Part::Whole })),
-            Some(reason) => self.leave_out(path, reason),
+        let place = Place::from(path);
+        match choice(&place) {
+            None => self.found.push(Ok(Origin::File { path: place, part: Part::Whole })),
+            Some(reason) => self.leave_out(place.to_path_buf(), reason),
         }
     }
 
@@ -216,31 +218,31 @@ fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Takes everything.
-pub(crate) fn all(_: &Path) -> Option<Reason> {
+pub(crate) fn all(_: &Place) -> Option<Reason> {
     None
 }
 
 /// Takes everything but what was a file of ours once.
-pub(crate) fn not_damaged(path: &Path) -> Option<Reason> {
+pub(crate) fn not_damaged(path: &Place) -> Option<Reason> {
     is_damaged(path).then_some(Reason::CalledCompressed)
 }
 
 /// Takes what begins like a file of ours or is called like one: files without a beginning, or
 /// without an end, are what a crash leaves.
-pub(crate) fn ours(path: &Path) -> Option<Reason> {
+pub(crate) fn ours(path: &Place) -> Option<Reason> {
     let is_one = origin::is_ours(path) || is_called_ours(path) || origin::is_cut_chunk(path);
     if is_one { None } else { Some(other_format(path)) }
 }
 
 /// The same, and NumPy's files.
-pub(crate) fn ours_or_npy(path: &Path) -> Option<Reason> {
-    let is_npy = origin::content_kind(path) == Some(ContentKind::Npy);
+pub(crate) fn ours_or_npy(path: &Place) -> Option<Reason> {
+    let is_npy = origin::content_kind(path) == Some(Format::Npy);
     if is_npy { None } else { ours(path) }
 }
 
 /// Takes what is called like a frame or a chunk, and data sets of bcolz and stores, which have all
 /// kinds of names.
-pub(crate) fn called_ours(path: &Path) -> Option<Reason> {
+pub(crate) fn called_ours(path: &Place) -> Option<Reason> {
     match path {
         _ if origin::has_suffix(path) => None,
         _ if origin::is_ours(path) => Some(Reason::OtherName),
@@ -249,13 +251,13 @@ pub(crate) fn called_ours(path: &Path) -> Option<Reason> {
 }
 
 /// The same without what `compress` copied along: nothing was made of that.
-pub(crate) fn made_by_compress(path: &Path) -> Option<Reason> {
+pub(crate) fn made_by_compress(path: &Place) -> Option<Reason> {
     called_ours(path).or_else(|| is_listed(path).then_some(Reason::Copied))
 }
 
 /// Takes what `decompress` would not.
-pub(crate) fn not_called_ours(path: &Path) -> Option<Reason> {
-    match origin::has_suffix(path) || origin::is_object(path) {
+pub(crate) fn not_called_ours(path: &Place) -> Option<Reason> {
+    match origin::has_suffix(path) || path.is_whole_folder() {
         false => None,
         true if origin::is_ours(path) => Some(Reason::Compressed),
         true => Some(Reason::CalledCompressed),
@@ -270,8 +272,8 @@ pub(crate) fn is_called_ours(path: &Path) -> bool {
 
 /// Has this file lost its beginning or its end? It is called like a file of ours and begins like
 /// nothing that is known, or it begins like a chunk that is longer.
-pub(crate) fn is_damaged(path: &Path) -> bool {
-    if origin::is_sparse_frame(path) {
+pub(crate) fn is_damaged(path: &Place) -> bool {
+    if path.is_sparse_frame() {
         return origin::begins_like_nothing(&path.join(origin::INDEX_FILE));
     }
     origin::is_cut_chunk(path) || is_called_ours(path) && origin::begins_like_nothing(path)

@@ -30,10 +30,10 @@ pub(crate) fn copy(
     if matches!(item.reason, Device | Pipe | Socket | Partial) {
         return Ok(None);
     }
-    let origin = Origin::File { path: item.path.clone(), part: Part::Whole };
+    let origin = Origin::File { path: item.path.as_path().into(), part: Part::Whole };
     let Target::File(place) = targets.next(&origin, Naming::Keep)? else { return Ok(None) };
     let is_of_compress = matches!(item.reason, Compressed | CalledCompressed);
-    if is_of_compress && origin::has_suffix(&item.path) {
+    if is_of_compress && origin::has_suffix(&item.path.as_path().into()) {
         list(&place).map_err(Error::io_at(Doing::Write, &place))?;
     }
     copy_at(&item.path, &place, targets, unfinished)?;

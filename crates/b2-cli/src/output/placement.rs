@@ -92,7 +92,7 @@ impl Placement<'_> {
 
 /// Removes a file or a sparse frame, but nothing of other programs.
 fn remove_input(path: &Path) -> io::Result<()> {
-    if !origin::is_sparse_frame(path) {
+    if !crate::inputs::Place::from(path).is_sparse_frame() {
         return fs::remove_file(path);
     }
     for entry in fs::read_dir(path)? {

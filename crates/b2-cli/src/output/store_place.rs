@@ -10,7 +10,6 @@ use blosc_io::{Durability, LockWait};
 use crate::{
     args::OutputArgs,
     error::{Error, Result, message},
-    formats::store,
     output::targets::FRAME_SUFFIXES,
     render::{harmless, path_text},
 };
@@ -45,7 +44,7 @@ impl StorePlace {
             let mut stores = suffixes.filter(|suffix| suffix.len() == 4);
             stores.any(|suffix| name.ends_with(suffix.as_bytes()))
         };
-        if path.symlink_metadata().is_ok() && !store::is_one(path) {
+        if path.symlink_metadata().is_ok() && !crate::inputs::Place::from(path).is_store() {
             // Zarr and bcolz have groups of the same spelling, which are directories.
             let is_other = path.is_dir();
             return if is_other {

@@ -466,7 +466,7 @@ mod tests {
         let path = dir.path().join("x");
         fs::write(&path, b"data").unwrap();
         let args = OutputArgs { output: Some(path.clone()), force: true, ..OutputArgs::default() };
-        let origin = Origin::File { path, part: origin::Part::Whole };
+        let origin = Origin::File { path: path.into(), part: origin::Part::Whole };
         assert!(matches!(target(&args, Naming::Add(SUFFIX), &origin), Err(Error::Same { .. })));
     }
 

@@ -10,10 +10,7 @@ use serde_json::{Map, Value};
 use super::{ChunkRow, filter_names, noted};
 use crate::{
     error::Error,
-    formats::{
-        Bcolz,
-        bcolz::{self, attrs},
-    },
+    formats::{Bcolz, bcolz},
     render::size,
 };
 
@@ -148,7 +145,7 @@ impl<'a> TableReport<'a> {
             nchunks: sum(|column| column.nchunks),
             rows: table.len(),
             attrs: noted(problems, table.attrs())
-                .map(|attrs| attrs::to_map(&attrs))
+                .map(|attrs| blosc_data::json::attrs::to_map(&attrs))
                 .unwrap_or_default(),
             columns,
         }
@@ -186,8 +183,8 @@ impl<'a> ArrayReport<'a> {
             filters,
             shape: array.shape(),
             dtype: dtype_text(array.dtype()),
-            dflt: array.dflt().map(attrs::to_value),
-            attrs: attrs.map(|attrs| attrs::to_map(&attrs)).unwrap_or_default(),
+            dflt: array.dflt().map(blosc_data::json::attrs::to_value),
+            attrs: attrs.map(|attrs| blosc_data::json::attrs::to_map(&attrs)).unwrap_or_default(),
             chunks: chunks.then_some(ArrayChunks(array)),
         }
     }

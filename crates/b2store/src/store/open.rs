@@ -45,8 +45,8 @@ impl Default for OpenOptions {
     }
 }
 
-/// The file with the marker of a store and its embedded values.
-pub(crate) const EMBED_PATH: &str = "embed.b2e";
+/// The file by which a folder or an archive is told to be a store; it holds the embedded values.
+pub const EMBED_FILE: &str = "embed.b2e";
 
 /// Whether a file or directory is a store, by its content: a directory or zip archive with
 /// `embed.b2e`, or a frame with the marker of an embed store.
@@ -72,22 +72,31 @@ pub fn has_marker(store: Arc<dyn ReadAt>) -> Option<bool> {
         };
     }
     match Files::of_zip(Arc::clone(&store), OpenOptions::default().max_files) {
-        Ok(files) => files.has(EMBED_PATH).ok(),
+        Ok(files) => files.has(EMBED_FILE).ok(),
         Err(_) => starts_like_a_store(&*store).then_some(true),
     }
 }
 
 /// Whether the first member of an archive is called like a value of a store.
 fn starts_like_a_store(store: &dyn ReadAt) -> bool {
+    let name = first_member(store);
+    name.is_some_and(|name| name == EMBED_FILE || key::key_of_file(&name).is_some())
+}
+
+/// The name of the first member of a zip archive, as its local header has it: enough to tell kinds
+/// of archives apart without reading the directory. `None` where the archive does not begin with a
+/// member.
+#[must_use]
+pub fn first_member(store: &dyn ReadAt) -> Option<String> {
     let mut header = [0; LOCAL_HEADER_LEN];
-    if store.read_exact_at(0, &mut header).is_err() || !header.starts_with(b"PK\x03\x04") {
-        return false;
-    }
+    store.read_exact_at(0, &mut header).ok()?;
     let [.., low, high, _, _] = header;
+    if !header.starts_with(b"PK\x03\x04") {
+        return None;
+    }
     let mut name = vec![0; u16::from_le_bytes([low, high]).into()];
-    let is_read = store.read_exact_at(LOCAL_HEADER_LEN as u64, &mut name).is_ok();
-    let name = String::from_utf8_lossy(&name);
-    is_read && (name == EMBED_PATH || key::key_of_file(&name).is_some())
+    store.read_exact_at(LOCAL_HEADER_LEN as u64, &mut name).ok()?;
+    Some(String::from_utf8_lossy(&name).into_owned())
 }
 
 /// Bytes of a local header of an archive before the name.
@@ -168,18 +177,18 @@ impl Store {
 
     fn from_files(files: Files, options: &OpenOptions) -> Result<Self> {
         files.prefetch_ends(options.max_files);
-        if !files.has(EMBED_PATH)? {
+        if !files.has(EMBED_FILE)? {
             return Err(Error::NotAStore { why: "it has no embed.b2e" });
         }
-        let store = files.open(EMBED_PATH, EMBED_PATH)?;
-        let len = store.len().map_err(|source| Error::io(EMBED_PATH, source))?;
+        let store = files.open(EMBED_FILE, EMBED_FILE)?;
+        let len = store.len().map_err(|source| Error::io(EMBED_FILE, source))?;
         let schunk = SChunk::from_store_with(store, &options.frame)
-            .map_err(|source| Error::frame(EMBED_PATH, source))?;
+            .map_err(|source| Error::frame(EMBED_FILE, source))?;
         let found = schunk.frame_len();
         if found > len {
-            return Err(Error::corrupt(EMBED_PATH, Corrupt::FrameLen { found, expected: len }));
+            return Err(Error::corrupt(EMBED_FILE, Corrupt::FrameLen { found, expected: len }));
         }
-        let kind = match marker(&schunk, EMBED_PATH)? {
+        let kind = match marker(&schunk, EMBED_FILE)? {
             Some(StoreKind::Dict) => StoreKind::Dict,
             // Releases 3.7 to 4.0 wrote the marker of embed stores here.
             _ => StoreKind::Tree,
@@ -193,7 +202,7 @@ impl Store {
         kind: StoreKind,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let name = if kind == StoreKind::Embed { "the frame" } else { EMBED_PATH };
+        let name = if kind == StoreKind::Embed { "the frame" } else { EMBED_FILE };
         let mut notes = header_notes(&files);
         let mut locations = file_locations(&files, options.max_files, &mut notes)?;
         for (key, embedded) in embed_map(&embed, name, options.max_embedded)? {
@@ -315,7 +324,7 @@ fn file_locations(
 ) -> Result<BTreeMap<String, Location>> {
     let mut locations: BTreeMap<String, Location> = BTreeMap::new();
     for path in files.paths(max_files)? {
-        if path == EMBED_PATH {
+        if path == EMBED_FILE {
             continue;
         }
         let Some(key) = key::key_of_file(&path) else {

@@ -19,7 +19,7 @@ use super::edit::changed_frame;
 use super::{At, NewFile, StoreForm, StoreWriter, new_frame, open_store};
 use crate::content::vlmetalayer;
 use crate::error::{Error, Param, Result};
-use crate::store::{EMBED_PATH, Store};
+use crate::store::{EMBED_FILE, Store};
 use crate::value::Value;
 
 /// Data of a chunk of a new embed store (bytes).
@@ -66,7 +66,7 @@ impl StoreWriter {
                 for (path, file) in &self.files {
                     files.push((path.clone(), self.file(path, file.as_ref())?));
                 }
-                files.push((EMBED_PATH.to_owned(), self.embed_or_kept(embed)?));
+                files.push((EMBED_FILE.to_owned(), self.embed_or_kept(embed)?));
                 self.place.write_dir(&files).map_err(written)
             }
             StoreForm::Dir => {
@@ -87,7 +87,7 @@ impl StoreWriter {
 
     /// The bytes of `embed.b2e`.
     fn embed_or_kept(&self, embed: Option<Arc<dyn ReadAt>>) -> Result<Arc<dyn ReadAt>> {
-        embed.map_or_else(|| self.file(EMBED_PATH, None), Ok)
+        embed.map_or_else(|| self.file(EMBED_FILE, None), Ok)
     }
 
     /// The members of the archive: the largest first, `embed.b2e` last, as python-blosc2 has them.
@@ -108,15 +108,15 @@ impl StoreWriter {
         }
         members.sort_by(|(a, _), (b, _)| b.cmp(a));
         let mut members: Vec<NewMember> = members.into_iter().map(|(_, member)| member).collect();
-        let crc32 = if embed.is_none() { known.get(EMBED_PATH).copied() } else { None };
+        let crc32 = if embed.is_none() { known.get(EMBED_FILE).copied() } else { None };
         let data = self.embed_or_kept(embed)?;
-        members.push(NewMember { name: EMBED_PATH.to_owned(), data, crc32 });
+        members.push(NewMember { name: EMBED_FILE.to_owned(), data, crc32 });
         Ok(members)
     }
 
     /// The frame with the marker and the embedded values, if it is another one than before.
     fn embed_frame(&self) -> Result<Option<Arc<dyn ReadAt>>> {
-        let name = if self.form == StoreForm::Embed { &self.place.name } else { EMBED_PATH };
+        let name = if self.form == StoreForm::Embed { &self.place.name } else { EMBED_FILE };
         match &self.base {
             None => self.new_embed(name).map(Some),
             Some(base) => self.changed_embed(base, name),
@@ -203,7 +203,7 @@ impl StoreWriter {
     fn raw_embed(&self, base: &Store) -> Result<Arc<dyn ReadAt>> {
         match base.files() {
             crate::files::Files::None => base.raw_frame(),
-            files => files.open(EMBED_PATH, EMBED_PATH),
+            files => files.open(EMBED_FILE, EMBED_FILE),
         }
     }
 

@@ -20,7 +20,7 @@ use blosc_io::ReadAt;
 use super::place::Step;
 use super::{NewFile, StoreWriter};
 use crate::error::Result;
-use crate::store::EMBED_PATH;
+use crate::store::EMBED_FILE;
 
 /// A directory before and after its change.
 struct Change<'a> {
@@ -43,7 +43,7 @@ impl StoreWriter {
         let (dirs, files) = change.split();
         steps.extend(Change::new_directories(dirs));
         steps.extend(Change::new_files(files));
-        steps.extend(embed.map(|frame| Step::Write(EMBED_PATH.to_owned(), frame)));
+        steps.extend(embed.map(|frame| Step::Write(EMBED_FILE.to_owned(), frame)));
         let gone = change.gone();
         if !gone.is_empty() && !steps.is_empty() {
             steps.push(Step::Sync);
@@ -104,7 +104,7 @@ impl<'a> Change<'a> {
 
     fn gone(&self) -> Vec<Step> {
         let is_gone =
-            |path: &&String| *path != EMBED_PATH && !self.is_kept(path) && !self.is_renamed(path);
+            |path: &&String| *path != EMBED_FILE && !self.is_kept(path) && !self.is_renamed(path);
         let mut gone: Vec<&String> = self.old.iter().filter(is_gone).collect();
         // A table without its manifest is none any more.
         gone.sort_by_key(|path| core::cmp::Reverse(rank(path)));

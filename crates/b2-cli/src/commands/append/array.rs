@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     formats::{
         Boxes,
-        stored_array::{Source as BoxSource, count},
+        stored_array::{BoxSource, count},
     },
     memory,
     output::signals,

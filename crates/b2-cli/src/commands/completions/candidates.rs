@@ -12,12 +12,10 @@ use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
 };
 
+use crate::inputs::Place;
 use crate::{
     args::{self, compress::target_names},
-    formats::{
-        bcolz::{self, Bcolz},
-        store,
-    },
+    formats::{bcolz::Bcolz, store},
     inputs::origin::Origin,
 };
 
@@ -105,11 +103,12 @@ fn paths(now: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Keys of values and tables, and columns.
 fn members_of(path: &Path) -> Vec<String> {
-    if !store::is_one(path) {
+    let place = Place::from(path);
+    if !place.is_store() {
         let columns = columns_of(path);
         return columns.into_iter().map(|name| format!("/{name}")).collect();
     }
-    let Ok(opened) = store::open(path, DParams::default()) else { return vec![] };
+    let Ok(opened) = store::open(&place, DParams::default()) else { return vec![] };
     let tables: Vec<&str> = opened.tables().collect();
     let is_part = |key: &str| {
         let rest = tables.iter().filter_map(|table| key.strip_prefix(table.trim_end_matches('/')));
@@ -129,8 +128,9 @@ fn members_of(path: &Path) -> Vec<String> {
 
 /// The names of the columns of a table.
 fn columns_of(path: &Path) -> Vec<String> {
-    if bcolz::is_data_set(path) {
-        let set = Bcolz::open(path, DParams::default());
+    let place = Place::from(path);
+    if place.is_bcolz() {
+        let set = Bcolz::open(&place, DParams::default());
         return set.map(|set| set.column_names()).unwrap_or_default();
     }
     let origin = Origin::from_word(path);

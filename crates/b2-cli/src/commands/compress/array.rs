@@ -21,7 +21,7 @@ use crate::{
     error::{ByteOrEnd, Doing, Error, Result, message},
     formats::{
         Boxes, Stored,
-        stored_array::{Source, count, selection},
+        stored_array::{BoxSource as Source, count, selection},
     },
     inputs::Data,
     memory,
@@ -182,7 +182,7 @@ impl Work<'_> {
         let mut items = Vec::new();
         for bounds in boxes {
             items.resize(memory::as_len(count(&bounds) * itemsize), 0);
-            source.fill(&bounds, &mut items).map_err(|error| cut_short(error, expected))?;
+            source.fill(&bounds, &mut items).map_err(|error| cut_short(error.into(), expected))?;
             if stream && self.args.tuning.verify {
                 digest.update(&items);
             }

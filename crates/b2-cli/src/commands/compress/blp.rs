@@ -64,9 +64,9 @@ impl Work<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(Doing::Read)(error)),
             };
-            writer.fill(len).map_err(|error| {
-                self.in_words_of_arrays(crate::formats::blp::unpacked(error.into()))
-            })?;
+            writer
+                .fill(len)
+                .map_err(|error| self.in_words_of_arrays(crate::error::unpacked(error.into())))?;
             nbytes += len as u64;
             self.progress.add(len as u64);
         }

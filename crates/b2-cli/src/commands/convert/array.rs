@@ -19,7 +19,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::{
         Blp, Boxes,
-        stored_array::{Source as BoxSource, count, selection},
+        stored_array::{BoxSource, count, selection},
     },
     inputs::Sink,
     memory,
@@ -159,7 +159,7 @@ impl Work<'_> {
         let options = self.cx.read_options();
         if layout.fortran_order || !boxes.are_row_ranges() {
             let mut items = BoxSource::File(self.source.in_file(layout, &options)?);
-            self.fill(&mut writer, boxes, &mut |bounds, dest| items.fill(bounds, dest))?;
+            self.fill(&mut writer, boxes, &mut |bounds, dest| Ok(items.fill(bounds, dest)?))?;
         } else {
             let decode = |sink: Sink<'_>| self.source.stream(&options, sink);
             pull(decode, |reader| {

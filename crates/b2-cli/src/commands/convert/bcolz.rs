@@ -21,7 +21,7 @@ use crate::{
     args::ConvertedFormat,
     context::Context,
     error::{Result, message},
-    formats::{bcolz::attrs, parquet},
+    formats::parquet,
     inputs::{Object, Sink},
     output::Staged,
 };
@@ -222,7 +222,7 @@ impl Work<'_> {
         }
         let mut found = Attrs::default();
         for (name, value) in self.source.metadata()?.without_array().values() {
-            found.set(&name, attrs::from_value(&value));
+            found.set(&name, blosc_data::json::attrs::from_value(&value));
         }
         Ok(found)
     }

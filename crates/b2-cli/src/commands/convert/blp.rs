@@ -99,7 +99,7 @@ impl Work<'_> {
     fn push_content(&self, mut writer: Writer<File>) -> Result<Done> {
         self.source.stream(&self.cx.read_options(), &mut |bytes| {
             self.progress.add(bytes.len() as u64);
-            writer.write_all(bytes).map_err(crate::formats::blp::unpacked)
+            writer.write_all(bytes).map_err(crate::error::unpacked)
         })?;
         let size = u64::from(writer.header().chunksize().unwrap_or(1).max(1));
         writer.finish()?;

@@ -7,10 +7,11 @@ use b2store::{Column, ColumnKind, ColumnValues};
 use csv::{Writer, WriterBuilder};
 
 use super::{Done, Work};
+use crate::inputs::Place;
 use crate::{
     commands::show::{render::Rows, store::cell},
     error::{Doing, Error, Result},
-    formats::{TableRows, bcolz},
+    formats::TableRows,
 };
 
 /// A file of comma-separated values under way.
@@ -99,8 +100,8 @@ impl Work<'_> {
 
     /// The name of the column of a table that the input is.
     fn column_name(&self) -> Option<String> {
-        let path = self.origin.path()?;
-        let is_column = bcolz::is_data_set(path) && bcolz::is_data_set(path.parent()?);
+        let path = self.origin.place()?;
+        let is_column = path.is_bcolz() && Place::from(path.parent()?).is_bcolz();
         Some(path.file_name()?.to_str()?.to_owned()).filter(|_| is_column)
     }
 }

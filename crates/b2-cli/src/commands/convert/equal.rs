@@ -66,7 +66,8 @@ impl Work<'_> {
             ConvertedFormat::Parquet => {
                 let station = Staged::for_stream(&self.cx.unfinished)?;
                 parquet::read(path, station.path())?;
-                let set = Bcolz::open(station.path(), self.cx.read_params())?.kept_in(station);
+                let set =
+                    Bcolz::open(&station.path().into(), self.cx.read_params())?.kept_in(station);
                 Ok(Source::Object(Object::Bcolz(Box::new(set))))
             }
             ConvertedFormat::Npy => {
@@ -74,7 +75,7 @@ impl Work<'_> {
                 items(NpyHeader::parse(&head(&store)?)?, store)
             }
             _ => {
-                let origin = Origin::File { path: path.to_owned(), part: Part::Whole };
+                let origin = Origin::File { path: path.into(), part: Part::Whole };
                 let object = ObjectReader::open(&origin, self.cx.read_params())?.next()?;
                 Ok(Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))
             }

@@ -89,7 +89,7 @@ pub(super) fn choose(args: &ConvertArgs, cx: &Context, object: Object) -> Result
                 let station = Staged::for_stream(&cx.unfinished)?;
                 copy(args, table, station.path())?;
                 let format = set.format();
-                let copied = Bcolz::open(station.path(), cx.read_params())?;
+                let copied = Bcolz::open(&station.path().into(), cx.read_params())?;
                 Ok(Object::Bcolz(Box::new(copied.kept_in(station).called(format))))
             }
             DataSet::CArray(_) => Err(message::NOT_A_TABLE.error()),

@@ -13,6 +13,9 @@ use super::{
     metadata::within_limits,
     source::{Items, Source},
 };
+use blosc_data::Opened;
+
+use crate::inputs::Place;
 use crate::{
     args::ConvertedFormat,
     commands::meta,
@@ -21,7 +24,6 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{OpenedInput, Origin, origin::Found},
-    opener::Opened,
     output::{Staged, targets},
     render::{harmless, path_text, size},
 };
@@ -66,7 +68,7 @@ pub(super) fn form(format: ConvertedFormat) -> StoreForm {
 
 impl Convert<'_> {
     /// Copies a store to one of another form, unless it is a table.
-    pub(super) fn copy_store(self, from: &Path, to: &Path) -> Result<Option<StoreReport>> {
+    pub(super) fn copy_store(self, from: &Place, to: &Path) -> Result<Option<StoreReport>> {
         let from: Store = store::open(from, self.cx.read_params())?;
         if from.tables().any(|key| key == "/") {
             return Ok(None);

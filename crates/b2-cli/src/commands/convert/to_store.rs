@@ -219,7 +219,7 @@ impl Work<'_> {
             {
                 values.push(match objects {
                     Some(objects) => {
-                        let cells = objects.take(count).map(|cell| cell_of(&cell?, name));
+                        let cells = objects.take(count).map(|cell| Ok(cell_of(&cell?, name)?));
                         ColumnValues::objects(cells.collect::<Result<Vec<_>>>()?)
                     }
                     None => rule.values(name, column.array.read(start..end)?, count)?,
@@ -291,7 +291,7 @@ fn batches_of_rows(
         let values = columns.iter().zip(&mut parts).map(|((name, rule), part)| {
             rule.values(name, core::mem::take(part), rows.len() / rowsize)
         });
-        sink(values.collect::<Result<_>>()?)
+        sink(values.collect::<blosc_data::Result<_>>()?)
     };
     each_rows(&work.source, work.cx, rowsize, &mut |rows| {
         work.progress.add(rows.len() as u64);

@@ -6,7 +6,7 @@ use super::{Lines, filters_text, print_lines, print_report, wants_table};
 use crate::{
     console::Console,
     context::Context,
-    error::{Error, Result},
+    error::Result,
     formats::BareChunk,
     render::{Units, harmless, size},
     report::{BlockRow, BlockTable, ChunkReport},
@@ -17,7 +17,7 @@ pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
     let table = wants_table(cx);
     let bytes = match chunk.bytes(cx.memory()) {
         // The header alone says the most.
-        Err(Error::MaxMemory { .. }) if !table => None,
+        Err(blosc_data::Error::MaxMemory { .. }) if !table => None,
         bytes => Some(bytes?),
     };
     let report = ChunkReport::new(name, chunk, bytes.as_deref(), table);

@@ -6,15 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Lines, dims, print_report, sizes};
-use crate::{
-    console::Console,
-    context::Context,
-    error::Result,
-    formats::opened_array,
-    opener::{OpenedArray, OpenedGroup},
-    render::size,
-    report::info::title,
-};
+use blosc_data::{Array, ForeignGroup};
+
+use crate::{console::Console, context::Context, error::Result, render::size, report::info::title};
 
 /// An array of another format.
 #[derive(Serialize)]
@@ -40,8 +34,8 @@ struct OpenedReport<'a> {
 }
 
 /// Describes an array.
-pub(super) fn run(cx: &Context, name: &str, array: &dyn OpenedArray) -> Result<()> {
-    let (nbytes, cbytes) = (opened_array::nbytes(array), array.stored_nbytes());
+pub(super) fn run(cx: &Context, name: &str, array: &dyn Array) -> Result<()> {
+    let (nbytes, cbytes) = (array.nbytes(), array.stored_nbytes());
     let report = OpenedReport {
         path: name,
         format: array.format(),
@@ -52,7 +46,7 @@ pub(super) fn run(cx: &Context, name: &str, array: &dyn OpenedArray) -> Result<(
         nbytes,
         cbytes,
         cratio: cbytes.and_then(|cbytes| size::cratio(nbytes, cbytes)),
-        attrs: array.attributes(),
+        attrs: array.attributes()?,
         lost: array.lost(),
     };
     print_report(cx, &report, |console| text(&report, console), &[], || Ok(()))
@@ -92,7 +86,7 @@ struct GroupReport<'a> {
 }
 
 /// Describes a group, without its arrays.
-pub(super) fn group(cx: &Context, name: &str, group: &OpenedGroup) -> Result<()> {
+pub(super) fn group(cx: &Context, name: &str, group: &ForeignGroup) -> Result<()> {
     let report = GroupReport {
         path: name,
         format: group.format,

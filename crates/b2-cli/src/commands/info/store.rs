@@ -1,7 +1,5 @@
 //! `b2 info` on a store, and on a table in one.
 
-use std::path::Path;
-
 use b2frame::SChunk;
 use b2store::{
     Location, Store, Table,
@@ -11,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Lines, print_report, sizes};
+use crate::inputs::Place;
 use crate::{
     console::Console,
     context::Context,
@@ -66,7 +65,7 @@ struct ColumnReport {
 }
 
 /// Describes a store.
-pub(super) fn run(cx: &Context, name: &str, path: &Path) -> Result<()> {
+pub(super) fn run(cx: &Context, name: &str, path: &Place) -> Result<()> {
     let opened = store::open(path, cx.read_params())?;
     let mut report = StoreReport::new(name, store::format(path), &opened)?;
     if opened.tables().any(|key| key == "/") {
@@ -110,7 +109,7 @@ fn print(cx: &Context, report: &StoreReport<'_>) -> Result<()> {
 }
 
 fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
-    found.iter().map(|(name, value)| (name.clone(), store::json(value))).collect()
+    found.iter().map(|(name, value)| (name.clone(), blosc_data::json::value(value))).collect()
 }
 
 impl<'a> StoreReport<'a> {

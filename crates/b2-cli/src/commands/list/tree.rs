@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use bcolz_store::{CArray, DataSet};
 
+use blosc_data::Opened;
+
+use crate::inputs::Place;
 use crate::{
     args::InputArgs,
     context::Context,
@@ -16,7 +19,6 @@ use crate::{
         origin::{self, OpenedInput, Origin},
         walk,
     },
-    opener::Opened,
     render::{
         escape::{harmless, name_text, path_text},
         size,
@@ -136,7 +138,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
 }
 
 /// A store with its groups, tables and values.
-fn store_node(cx: &Context, path: &Path) -> Result<Node> {
+fn store_node(cx: &Context, path: &Place) -> Result<Node> {
     let store = store::open(path, cx.read_params())?;
     let units = cx.console.units();
     let mut root = Node {

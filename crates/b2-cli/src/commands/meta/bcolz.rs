@@ -6,17 +6,19 @@ use serde_json::Value;
 use super::document::Change;
 use crate::{
     error::{Result, message},
-    formats::{Bcolz, bcolz::attrs},
+    formats::Bcolz,
 };
 
 /// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
 /// it.
 pub(super) fn change(set: &Bcolz, changes: &[Change], wait: &LockWait) -> Result<()> {
-    let tree = DirTree::new(set.root());
+    let tree = DirTree::new(&**set.root());
     Attrs::update_in(&tree, "", wait, |found| {
         for change in changes {
             match change {
-                Change::Set { name, value, .. } => found.set(name, attrs::from_value(value)),
+                Change::Set { name, value, .. } => {
+                    found.set(name, blosc_data::json::attrs::from_value(value))
+                }
                 Change::Delete { name, .. } => drop(found.remove(name)),
                 Change::Replace(new) => replace(found, new)?,
             }
@@ -27,12 +29,12 @@ pub(super) fn change(set: &Bcolz, changes: &[Change], wait: &LockWait) -> Result
 
 fn replace(found: &mut Attrs, new: &Value) -> Result<()> {
     let new = new.as_object().ok_or(message::METADATA_WITHOUT_NAMES.error())?;
-    let old = attrs::to_map(found);
+    let old = blosc_data::json::attrs::to_map(found);
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
         found.remove(name);
     }
     for (name, value) in new.iter().filter(|(name, value)| old.get(*name) != Some(*value)) {
-        found.set(name, attrs::from_value(value));
+        found.set(name, blosc_data::json::attrs::from_value(value));
     }
     Ok(())
 }

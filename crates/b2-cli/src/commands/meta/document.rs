@@ -109,7 +109,7 @@ impl Document {
             }
             Object::Bcolz(set) => Ok(Self::of_attributes(set.attrs_json()?)),
             Object::Table(rows) => Ok(Self::of_attributes(rows.attributes()?)),
-            Object::Opened(array) => Ok(Self::of_attributes(array.attributes())),
+            Object::Opened(array) => Ok(Self::of_attributes(array.attributes()?)),
             Object::Chunk(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
         }
     }

@@ -22,7 +22,7 @@ use crate::{
 /// values, whose metadata are those of a frame, and for what is in no store.
 pub(super) fn document(dparams: DParams, origin: &Origin) -> Result<Option<Document>> {
     let (path, key) = match origin {
-        Origin::File { path, part: Part::Whole } if store::is_one(path) => (path, "/"),
+        Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
         Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
         _ => return Ok(None),
     };
@@ -34,7 +34,7 @@ pub(super) fn document(dparams: DParams, origin: &Origin) -> Result<Option<Docum
     } else {
         return Ok(None);
     };
-    let map = found.iter().map(|(name, value)| (name.clone(), store::json(value)));
+    let map = found.iter().map(|(name, value)| (name.clone(), blosc_data::json::value(value)));
     Ok(Some(Document::of_attributes(map.collect())))
 }
 
@@ -82,7 +82,7 @@ fn replace(writer: &mut StoreWriter, key: &str, new: &Json) -> Result<()> {
     let new = new.as_object().ok_or(message::METADATA_WITHOUT_NAMES.error())?;
     let old = writer.attributes(key)?;
     let old: Map<_, _> =
-        old.iter().map(|(name, value)| (name.clone(), store::json(value))).collect();
+        old.iter().map(|(name, value)| (name.clone(), blosc_data::json::value(value))).collect();
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
         writer.remove_attribute(key, name)?;
     }

@@ -33,7 +33,7 @@ pub(super) fn was_one(path: &Path) -> bool {
         })
     };
     let columns = || fs::read_dir(path).into_iter().flatten().flatten();
-    crate::formats::bcolz::is_data_set(path)
+    crate::inputs::Place::from(path).is_bcolz()
         || path.is_dir() && (has_chunks(path) || columns().any(|entry| has_chunks(&entry.path())))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
         DataSet::CArray(array) => array.nbytes(),
         DataSet::CTable(table) => table.nbytes(),
     };
-    Guard::new(args.limits).admit_bytes(nbytes, crate::formats::bcolz::stored(root))?;
+    Guard::new(args.limits).admit_bytes(nbytes, crate::formats::bcolz::stored(&root.into()))?;
     rescue.commit(staged)?;
     Ok(Saved {
         complete: !actions.iter().any(|action| action.what.is_loss()),

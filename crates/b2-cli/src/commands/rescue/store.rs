@@ -8,11 +8,11 @@ use b2store::{
 };
 
 use super::{Bad, Counts, Rescue, Saved, frame::not_good};
-use crate::{error::Result, formats::store, inputs::Guard};
+use crate::{error::Result, inputs::Guard};
 
 /// Whether a path is, or was, a store.
 pub(super) fn was_one(path: &Path) -> bool {
-    store::is_one(path) || (path.is_dir() && is_called(path, "b2d"))
+    crate::inputs::Place::from(path).is_store() || (path.is_dir() && is_called(path, "b2d"))
 }
 
 fn is_called(path: &Path, suffix: &str) -> bool {

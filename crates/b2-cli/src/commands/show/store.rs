@@ -18,7 +18,7 @@ use crate::{
     args::ShowArgs,
     context::Context,
     error::{Error, Result, message},
-    formats::{TableRows, store},
+    formats::TableRows,
     memory,
     render::{Align, json_text},
 };
@@ -142,7 +142,7 @@ pub(super) fn objects(
         for rows in batches(rows) {
             let mut page = String::new();
             for value in read(&rows)? {
-                page += &json_text(&store::json(&value));
+                page += &json_text(&blosc_data::json::value(&value));
                 page.push('\n');
             }
             cx.console.print(&page)?;
@@ -153,7 +153,7 @@ pub(super) fn objects(
     if rows.end - rows.start > limit {
         return Err(Error::ShowLess { nitems: rows.end - rows.start, limit });
     }
-    let values: Json = read(&rows)?.iter().map(store::json).collect();
+    let values: Json = read(&rows)?.iter().map(blosc_data::json::value).collect();
     let shape = [rows.end - rows.start];
     let dtype = "object".to_owned();
     cx.console.document(&ShowReport { path: name, dtype, shape: &shape, values })?;
@@ -202,7 +202,7 @@ pub(crate) fn cell(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> Stri
     match items(column, row) {
         Some((dtype, bytes, false)) => item::cell(&shown_dtype(dtype, spec), bytes),
         Some(_) => json(column, spec, row).to_string(),
-        None => store::plain(&column.value(row)),
+        None => blosc_data::json::plain(&column.value(row)),
     }
 }
 
@@ -216,6 +216,6 @@ fn json(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> Json {
             .chunks_exact(dtype.itemsize().max(1))
             .map(|bytes| item::json(dtype, bytes))
             .collect(),
-        None => store::json(&column.value(row)),
+        None => blosc_data::json::value(&column.value(row)),
     }
 }

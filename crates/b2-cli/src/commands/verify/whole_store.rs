@@ -1,11 +1,10 @@
 //! `b2 verify` of a store, or of a table in one: every value, and the headers of the archive.
 
-use std::path::Path;
-
 use b2frame::SChunk;
 use b2store::{Content, Location, Store};
 
 use super::{Findings, verify};
+use crate::inputs::Place;
 use crate::{
     args::LookArgs,
     context::Context,
@@ -25,7 +24,7 @@ pub(super) fn run(
     args: &LookArgs,
     cx: &Context,
     origin: &Origin,
-    path: &Path,
+    path: &Place,
     root: &str,
 ) -> Result<()> {
     let mut findings = Findings::new(origin);

@@ -171,7 +171,7 @@ fn members(cx: &Context, origin: &Origin) -> Result<Vec<(Member, Place)>> {
         return Ok(members);
     }
     if let Origin::File { path, part: Part::Whole } = origin
-        && crate::formats::bcolz::is_data_set(path)
+        && path.is_bcolz()
         && let DataSet::CTable(table) = Bcolz::open(path, cx.read_params())?.set
     {
         let columns = table.columns().iter().map(|column| {
@@ -235,15 +235,15 @@ fn open_bcolz(cx: &Context, table: &Origin) -> Result<Bcolz> {
 
 /// The table with this key of a store.
 fn open_table(cx: &Context, store: &Origin, key: &str) -> Result<Table> {
-    let path = store.path().ok_or(Error::NotBlosc { start: vec![] })?;
+    let path = store.place().ok_or(Error::NotBlosc { start: vec![] })?;
     Ok(store::open(path, cx.read_params())?.table(key)?)
 }
 
 /// The table with this key of a store, as an input.
 fn table_in(store: &Origin, key: &str) -> Origin {
-    match store.path() {
+    match store.place() {
         Some(path) if key != "/" => {
-            Origin::File { path: path.to_owned(), part: Part::Member(key.to_owned()) }
+            Origin::File { path: path.clone(), part: Part::Member(key.to_owned()) }
         }
         _ => store.clone(),
     }

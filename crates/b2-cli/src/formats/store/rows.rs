@@ -12,13 +12,13 @@ use std::sync::OnceLock;
 use b2store::{
     Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
 };
+use blosc_data::cut;
 use blosc_dtype::{Dtype, Kind};
 
-use super::json;
 use crate::{
     error::{Error, Result, message},
     formats::msgpack_json,
-    inputs::{Sink, decoded::cut},
+    inputs::Sink,
     memory,
     output::Staged,
 };
@@ -224,7 +224,10 @@ impl TableRows {
             return Ok(serde_json::Map::new());
         }
         let found = self.table.attributes()?;
-        Ok(found.iter().map(|(name, value)| (name.clone(), json(value))).collect())
+        Ok(found
+            .iter()
+            .map(|(name, value)| (name.clone(), blosc_data::json::value(value)))
+            .collect())
     }
 
     /// Names of attributes that JSON does not tell apart from others.
@@ -237,7 +240,7 @@ impl TableRows {
             return Ok(vec![]);
         }
         let is_retyped = |value: &Value| {
-            let packed = msgpack_json::from_json(&json(value));
+            let packed = msgpack_json::from_json(&blosc_data::json::value(value));
             value.encode().as_deref() != Some(&packed[..])
         };
         let found = self.table.attributes()?;

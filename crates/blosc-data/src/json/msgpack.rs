@@ -17,14 +17,14 @@ use serde_json::{Number, Value, json};
 const MAX_DEPTH: usize = 32;
 
 /// `bytes` as a JSON value.
-pub(crate) fn to_json(bytes: &[u8]) -> Value {
+pub fn to_json(bytes: &[u8]) -> Value {
     decode_value(bytes, MAX_DEPTH).map_or_else(|_| base64_object(bytes), Typed::into_json)
 }
 
 /// `bytes` as a JSON value from which [`from_json`] makes the same value again, if not the same
 /// bytes: what JSON has no form for (NaN, keys that are no text, a binary string as the whole) is
 /// shown as all of its bytes.
-pub(crate) fn to_same_value(bytes: &[u8]) -> Value {
+pub fn to_same_value(bytes: &[u8]) -> Value {
     let value = to_json(bytes);
     let again = from_json(&value);
     if again == bytes {
@@ -144,7 +144,7 @@ impl<'de> Visitor<'de> for TypedVisitor {
 
 /// `value` as MessagePack: the bytes that [`to_json`] shows as `value`. The whole may be
 /// `{"base64": "..."}` for bytes that are no MessagePack.
-pub(crate) fn from_json(value: &Value) -> Vec<u8> {
+pub fn from_json(value: &Value) -> Vec<u8> {
     // MessagePack has a form for each JSON value, so encoding does not fail.
     binary(value).unwrap_or_else(|| encode_value(&Written(value)).unwrap_or_default())
 }
@@ -182,12 +182,12 @@ fn binary(value: &Value) -> Option<Vec<u8>> {
 }
 
 /// `{"base64": "..."}`.
-pub(crate) fn base64_object(bytes: &[u8]) -> Value {
+pub fn base64_object(bytes: &[u8]) -> Value {
     json!({ "base64": base64::encode(bytes) })
 }
 
 /// The name in JSON documents of a float for which JSON has no number.
-pub(crate) fn float_name(value: f64) -> &'static str {
+pub fn float_name(value: f64) -> &'static str {
     match value {
         _ if value.is_nan() => "NaN",
         _ if value > 0.0 => "Infinity",

@@ -5,12 +5,12 @@ use bcolz_store::{Attrs, Json};
 use serde_json::{Map, Number, Value};
 
 /// Attributes as an object; what JSON cannot say is text.
-pub(crate) fn to_map(attrs: &Attrs) -> Map<String, Value> {
+pub fn to_map(attrs: &Attrs) -> Map<String, Value> {
     attrs.iter().map(|(name, value)| (name.to_owned(), to_value(value))).collect()
 }
 
 /// One value; NaN, infinities and integers of more than 64 bits become text.
-pub(crate) fn to_value(json: &Json) -> Value {
+pub fn to_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(is) => (*is).into(),
@@ -30,7 +30,7 @@ pub(crate) fn to_value(json: &Json) -> Value {
 }
 
 /// The other way round.
-pub(crate) fn from_value(value: &Value) -> Json {
+pub fn from_value(value: &Value) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(is) => Json::Bool(*is),

@@ -1,52 +1,45 @@
-//! Parts of arrays of other formats, which give boxes.
+//! Selections of arrays that only give boxes.
 
 use core::ops::Range;
 
-use b2frame::Budget;
+use crate::array::Array;
+use crate::boxes::{RowMajor, count};
+use crate::error::{Error, Result};
+use crate::size::as_len;
+use crate::{Budget, cut::cut};
 
-use crate::{
-    error::{Doing, Error, Result},
-    formats::stored_array::count,
-    inputs::{Sink, decoded::boxes},
-    memory,
-    opener::OpenedArray,
-};
-
-/// Bytes of the items.
-pub(crate) fn nbytes(array: &dyn OpenedArray) -> u64 {
-    let itemsize = array.dtype().itemsize() as u64;
-    memory::nbytes(itemsize, array.shape())
-}
-
-/// Bytes that it takes where it is stored; where that is not known, as many as without compression.
-pub(crate) fn stored(array: &dyn OpenedArray) -> u64 {
-    array.stored_nbytes().unwrap_or_else(|| nbytes(array))
-}
-
-/// Number of chunks; 1 for an array that is not stored in chunks.
-pub(crate) fn nchunks(array: &dyn OpenedArray) -> u64 {
-    let lens = array.shape().iter().zip(array.chunkshape());
-    lens.fold(1, |n, (len, chunk)| n.saturating_mul(len.div_ceil((*chunk).max(1))))
-}
-
-/// Hands the bytes `range` of the items in C order to `sink`, box by box.
+/// Hands the bytes `range` of the items in C order to `sink`, box by box, within the memory of
+/// `budget`.
 ///
 /// # Errors
 ///
 /// When they cannot be read; or the error of `sink`.
-pub(crate) fn part(
-    array: &dyn OpenedArray,
+pub fn part<A: Array + ?Sized, E: From<Error>>(
+    array: &A,
     range: Range<u64>,
-    options: &Budget,
-    sink: Sink<'_>,
-) -> Result<()> {
+    budget: &Budget,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let itemsize = array.dtype().itemsize().max(1) as u64;
+    let items = range.start / itemsize..range.end.div_ceil(itemsize);
+    let max_items = (budget.max_memory / 4 / itemsize).max(1);
+    let mut cut = cut(range, items.start.saturating_mul(itemsize), sink);
+    let mut bytes = vec![];
+    for bounds in RowMajor::new(array.shape(), &edges(array), items, max_items) {
+        bytes.resize(as_len(count(&bounds).saturating_mul(itemsize)), 0);
+        array.read_box(&bounds, &mut bytes)?;
+        cut(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Items per dimension of a chunk, as far as they fit into 32 bits; ones where there are none.
+fn edges<A: Array + ?Sized>(array: &A) -> Vec<u32> {
     let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX);
-    let chunkshape: Vec<u32> = match array.chunkshape() {
+    match array.chunkshape() {
         [] => vec![1; array.shape().len()],
         lens => lens.iter().map(narrow).collect(),
-    };
-    let grid = (array.shape(), &chunkshape[..], array.dtype().itemsize());
-    boxes(grid, range, options, sink, |bounds, bytes| read(array, bounds, bytes))
+    }
 }
 
 /// Fills `dest` with the items at all combinations of positions, in C order.
@@ -54,8 +47,8 @@ pub(crate) fn part(
 /// # Errors
 ///
 /// When they cannot be read.
-pub(crate) fn read_at(
-    array: &dyn OpenedArray,
+pub(crate) fn read_at<A: Array + ?Sized>(
+    array: &A,
     positions: &[&[u64]],
     dest: &mut [u8],
 ) -> Result<()> {
@@ -65,18 +58,13 @@ pub(crate) fn read_at(
     let mut bytes = vec![];
     for_each_combination(&runs, &mut vec![], &mut |combination| {
         let bounds: Vec<Range<u64>> = combination.iter().map(|run| run.bounds.clone()).collect();
-        let nbytes = count(&bounds).saturating_mul(itemsize as u64);
         bytes.clear();
-        bytes.resize(memory::as_len(nbytes), 0);
-        read(array, &bounds, &mut bytes)?;
+        bytes.resize(as_len(count(&bounds).saturating_mul(itemsize as u64)), 0);
+        array.read_box(&bounds, &mut bytes)?;
         let taken = Taken { combination, positions, lens: &lens, itemsize };
         taken.copy(0, 0, 0, &bytes, dest);
         Ok(())
     })
-}
-
-fn read(array: &dyn OpenedArray, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-    array.read(bounds, dest).map_err(Error::of_opener(Doing::Read))
 }
 
 /// Positions of a list that are read at once.
@@ -140,10 +128,10 @@ impl Taken<'_> {
             dest[to..to + self.itemsize].copy_from_slice(&bytes[from..from + self.itemsize]);
             return;
         };
-        let len = memory::as_len(run.bounds.end - run.bounds.start);
+        let len = as_len(run.bounds.end - run.bounds.start);
         for place in run.places.clone() {
             let inside = self.positions[dim][place] - run.bounds.start;
-            let from = from * len + memory::as_len(inside);
+            let from = from * len + as_len(inside);
             self.copy(dim + 1, from, to * self.lens[dim] + place, bytes, dest);
         }
     }

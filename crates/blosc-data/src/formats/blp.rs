@@ -1,19 +1,22 @@
 //! The content of a Bloscpack file, all of it or a range.
 
-use crate::inputs::ReadParams;
-use core::ops::Range;
-use std::{io, path::Path, sync::Arc};
+use core::{fmt, ops::Range};
+use std::sync::Arc;
 
-use b2frame::Budget;
-use blosc_io::{FileStore, ReadAt, Windowed};
+use b2frame::{Budget, ChunkBytes};
+use blosc_dtype::Dtype;
+use blosc_io::{ReadAt, Windowed};
+use bloscpack::numpy::{ArrayInfo, Order};
 use bloscpack::{BlpFile, Checksum};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::{
-    error::{Doing, Error, Result},
-    inputs::decoded::cut,
-    memory,
-};
+use crate::chunks::Chunks;
+use crate::cut::cut;
+use crate::dataset::Data;
+use crate::error::{Doing, Error, Result};
+use crate::size::check_memory;
+use crate::verify::{self, OnProgress, Report, VerifyOptions};
+use crate::{Array, Bytes, ReadParams, by_boxes};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
 /// threads.
@@ -23,9 +26,9 @@ const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// A Bloscpack file, and its sizes.
-pub(crate) struct Blp {
+pub struct Blp {
     /// The file.
-    pub(crate) file: BlpFile<Arc<dyn ReadAt>>,
+    pub file: BlpFile<Arc<dyn ReadAt>>,
     nbytes: u64,
     /// Data of the largest chunk (bytes).
     largest: u64,
@@ -37,7 +40,7 @@ impl Blp {
     /// # Errors
     ///
     /// When its headers make no sense.
-    pub(crate) fn open(store: Arc<dyn ReadAt>, offset: u64, params: &ReadParams) -> Result<Self> {
+    pub fn open(store: Arc<dyn ReadAt>, offset: u64, params: &ReadParams) -> Result<Self> {
         let store: Arc<dyn ReadAt> = if offset == 0 {
             store
         } else {
@@ -54,20 +57,8 @@ impl Blp {
         Ok(Self { file, nbytes, largest })
     }
 
-    /// The file as it is now, read in the same way.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open).
-    pub(crate) fn reopen(&self, path: &Path) -> Result<Self> {
-        let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-        let options = self.file.options();
-        let (dparams, mismatch) = (options.dparams.clone(), options.mismatch.clone());
-        Self::open(Arc::new(store), 0, &ReadParams { dparams, mismatch })
-    }
-
     /// Bytes of data.
-    pub(crate) fn nbytes(&self) -> u64 {
+    pub fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
@@ -77,7 +68,7 @@ impl Blp {
     /// # Errors
     ///
     /// When the chunks cannot be found.
-    pub(crate) fn even_chunks(&self) -> Result<Option<u32>> {
+    pub fn even_chunks(&self) -> Result<Option<u32>> {
         let Some(last) = self.file.nchunks()?.checked_sub(1) else { return Ok(None) };
         let size = |nchunk| self.file.chunk_range(nchunk).map(|range| range.end - range.start);
         let first = size(0)?;
@@ -92,7 +83,7 @@ impl Blp {
     }
 
     /// The kind of checksum of the chunks, `none` where there is none.
-    pub(crate) fn checksum(&self) -> &'static str {
+    pub fn checksum(&self) -> &'static str {
         match self.file.header().checksum() {
             Checksum::None => "none",
             checksum => checksum.name(),
@@ -100,7 +91,7 @@ impl Blp {
     }
 
     /// Bytes of an item, as the header or else the first chunk says.
-    pub(crate) fn typesize(&self) -> u64 {
+    pub fn typesize(&self) -> u64 {
         let of_chunk =
             || self.file.packed_chunk(0).map_or(1, |chunk| chunk.header().typesize() as u64);
         self.file
@@ -115,15 +106,15 @@ impl Blp {
     /// # Errors
     ///
     /// When one chunk does not fit into the memory.
-    pub(crate) fn options(&self, options: &Budget) -> Result<bloscpack::ReadOptions> {
-        memory::check(self.largest, options.max_memory)?;
+    pub fn options(&self, options: &Budget) -> Result<bloscpack::ReadOptions> {
+        check_memory(self.largest, options.max_memory)?;
         let own = self.file.options().clone();
 
         Ok(own.budget(*options))
     }
 
     /// Is there anything in the metadata that a `.npy` file cannot hold?
-    pub(crate) fn has_more_than_npy(&self) -> bool {
+    pub fn has_more_than_npy(&self) -> bool {
         let object =
             self.file.metadata().map(|metadata| metadata.json().and_then(Value::as_object));
         object.is_some_and(|object| {
@@ -136,12 +127,12 @@ impl Blp {
     /// # Errors
     ///
     /// Damage, after all data before it; or the error of `sink`.
-    pub(crate) fn part(
+    pub fn part<E: From<Error> + From<bloscpack::Error>>(
         &self,
         range: Range<u64>,
         options: &Budget,
-        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         part(&self.file, range, &self.options(options)?, sink)
     }
 }
@@ -153,20 +144,12 @@ fn largest_chunk(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<u64> {
         .try_fold(0, |largest, size| Ok(size?.max(largest)))
 }
 
-/// The library's own error, which it hands through `Write`.
-pub(crate) fn unpacked(error: io::Error) -> Error {
-    match error.downcast::<bloscpack::Error>() {
-        Ok(error) => error.into(),
-        Err(error) => Error::io(Doing::Write)(error),
-    }
-}
-
 /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
 ///
 /// # Errors
 ///
 /// Damage, after all data before it; or the error of `sink`.
-pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
+pub fn part<S: ReadAt, E: From<bloscpack::Error>>(
     file: &BlpFile<S>,
     range: Range<u64>,
     options: &bloscpack::ReadOptions,
@@ -200,6 +183,153 @@ fn chunk_of<S: ReadAt>(file: &BlpFile<S>, at: u64) -> bloscpack::Result<u64> {
         }
     }
     Ok(low)
+}
+
+/// The data of a Bloscpack file: the array that its metadata describe, or bytes.
+///
+/// # Errors
+///
+/// Damaged headers; metadata of an array that make no sense.
+pub(crate) fn data(store: Arc<dyn ReadAt>, offset: u64, params: &ReadParams) -> Result<Data> {
+    let blp = Blp::open(store, offset, params)?;
+    // An array of which the metadata promise more than there is, is read as bytes.
+    let info = blp.file.array_info().ok().flatten();
+    Ok(match info {
+        Some(info) => Data::Array(Arc::new(BlpArray { blp: BlpBytes(blp), info })),
+        None => Data::Bytes(Arc::new(BlpBytes(blp))),
+    })
+}
+
+struct BlpBytes(Blp);
+
+impl fmt::Debug for BlpBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlpBytes").field("header", self.0.file.header()).finish_non_exhaustive()
+    }
+}
+
+impl BlpBytes {
+    /// The metadata without what describes an array.
+    fn attributes(&self) -> Map<String, Value> {
+        let json = self.0.file.metadata().and_then(|metadata| metadata.json()).cloned();
+        match json {
+            None => Map::new(),
+            Some(Value::Object(mut map)) => {
+                map.retain(|key, _| !ARRAY_KEYS.contains(&key.as_str()));
+                map
+            }
+            Some(other) => Map::from_iter([("metadata".to_owned(), other)]),
+        }
+    }
+}
+
+impl Bytes for BlpBytes {
+    fn format(&self) -> &'static str {
+        "blp"
+    }
+
+    fn nbytes(&self) -> u64 {
+        self.0.nbytes
+    }
+
+    fn typesize(&self) -> u64 {
+        self.0.typesize()
+    }
+
+    fn stored_nbytes(&self) -> u64 {
+        self.0.file.file_len()
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        Ok(self.attributes())
+    }
+
+    fn stream(
+        &self,
+        range: Range<u64>,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.0.part(range, budget, sink)
+    }
+
+    fn chunks(&self) -> Option<&dyn Chunks> {
+        Some(self)
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        let budget = self.0.options(&options.budget)?.budget;
+        let found = self.0.file.verify(&options.budget(budget), progress)?;
+        Ok(verify::report(found, ToString::to_string))
+    }
+}
+
+impl Chunks for BlpBytes {
+    fn nchunks(&self) -> u64 {
+        self.0.file.nchunks().unwrap_or(0)
+    }
+
+    fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
+        Ok(ChunkBytes::Stored(self.0.file.packed_chunk(nchunk)?.into_bytes()))
+    }
+}
+
+#[derive(Debug)]
+struct BlpArray {
+    blp: BlpBytes,
+    info: ArrayInfo,
+}
+
+impl Array for BlpArray {
+    fn format(&self) -> &'static str {
+        "blp"
+    }
+
+    fn dtype(&self) -> &Dtype {
+        self.info.dtype()
+    }
+
+    fn shape(&self) -> &[u64] {
+        self.info.shape()
+    }
+
+    fn stored_nbytes(&self) -> Option<u64> {
+        Some(self.blp.0.file.file_len())
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        Ok(self.blp.attributes())
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        let lists: Vec<Vec<u64>> = bounds.iter().map(|range| range.clone().collect()).collect();
+        self.read_at(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), dest)
+    }
+
+    fn read_at(&self, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+        Ok(self.blp.0.file.read_oindex_bytes(&self.info, positions, dest)?)
+    }
+
+    /// Items in C order are the content as it is.
+    fn stream(
+        &self,
+        range: Range<u64>,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        match self.info.order() == Order::C || self.info.shape().len() < 2 {
+            true => self.blp.0.part(range, budget, sink),
+            false => by_boxes::part(self, range, budget, sink),
+        }
+    }
+
+    fn chunks(&self) -> Option<&dyn Chunks> {
+        Some(&self.blp)
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        self.blp.verify(options, progress)
+    }
 }
 
 #[cfg(test)]

@@ -3,25 +3,27 @@
 //! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded
 //! memory; a caller that looks inside gets all of its bytes, if they fit.
 
-use core::{num::NonZeroUsize, ops::Range};
+use core::{fmt, num::NonZeroUsize, ops::Range};
 use std::sync::Arc;
 
-use b2frame::{Budget, probe, probe::Kind};
+use b2frame::{Budget, ChunkBytes, probe, probe::Kind};
 use blosc_chunk::{
-    ChunkHeader, DParams, Scratch, Threads, error::Corrupt, partial::ChunkIndex,
-    validate::BlockReport,
+    Chunk, ChunkHeader, DParams, Limits, Scratch, Threads,
+    error::Corrupt,
+    partial::ChunkIndex,
+    validate::{BlockReport, Depth},
 };
 use blosc_container::chunk_reader::{ChunkReader, MERGE_GAP_NBYTES, ReadError};
 use blosc_io::ReadAt;
 
-use crate::{
-    error::{Doing, Error, Result},
-    inputs::Sink,
-    memory,
-};
+use crate::Bytes;
+use crate::chunks::Chunks;
+use crate::error::{Doing, Error, Param, Result};
+use crate::size::{as_len, check_memory};
+use crate::verify::{OnProgress, Report, VerifyOptions};
 
 /// A chunk in a store.
-pub(crate) struct BareChunk {
+pub struct BareChunk {
     store: Arc<dyn ReadAt>,
     offset: u64,
     header: ChunkHeader,
@@ -31,22 +33,22 @@ pub(crate) struct BareChunk {
 /// The header at the start of `head`, if that can be one of a chunk of `len` bytes. Chunks have no
 /// magic: they differ from other files in that the length in the header is exactly the length
 /// of the file.
-pub(crate) fn recognise(head: &[u8], len: u64) -> Option<ChunkHeader> {
+pub fn recognise(head: &[u8], len: u64) -> Option<ChunkHeader> {
     header_of(head).filter(|header| stored_len(header) == len)
 }
 
 /// The header at the start of `head`, if there is one, of a file of any length.
-pub(crate) fn header_of(head: &[u8]) -> Option<ChunkHeader> {
+pub fn header_of(head: &[u8]) -> Option<ChunkHeader> {
     let unnamed = matches!(probe(head), Kind::Chunk | Kind::Unknown);
     ChunkHeader::parse(head).ok().filter(|_| unnamed)
 }
 
 /// Bytes of a header, and of the position of the first block after it.
-pub(crate) const HEAD_LEN: usize = ChunkHeader::MAX_LEN + 4;
+pub const HEAD_LEN: usize = ChunkHeader::MAX_LEN + 4;
 
 /// Does a file of `len` bytes begin like a chunk, and end too early? For a header that is merely
 /// plausible, its sizes and the position of the first block have to be right as well.
-pub(crate) fn is_cut(head: &[u8], len: u64) -> bool {
+pub fn is_cut(head: &[u8], len: u64) -> bool {
     let Some(header) = header_of(head).filter(|_| probe(head) == Kind::Chunk) else { return false };
     let (header_len, nbytes, cbytes) = (header.header_len(), header.nbytes(), header.cbytes());
     let blocks = header_len.saturating_add(header.nblocks().saturating_mul(4));
@@ -63,7 +65,7 @@ pub(crate) fn is_cut(head: &[u8], len: u64) -> bool {
 }
 
 /// Bytes of the chunk. A lazy one has no blocks, but a list of their sizes.
-pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
+pub fn stored_len(header: &ChunkHeader) -> u64 {
     if !header.is_lazy() {
         return header.cbytes() as u64;
     }
@@ -71,14 +73,14 @@ pub(crate) fn stored_len(header: &ChunkHeader) -> u64 {
 }
 
 /// The error of a chunk of which only `there` bytes are there.
-pub(crate) fn truncated(at: u64, header: &ChunkHeader, there: u64) -> Error {
-    let (cbytes, len) = (header.cbytes(), memory::as_len(there));
+pub fn truncated(at: u64, header: &ChunkHeader, there: u64) -> Error {
+    let (cbytes, len) = (header.cbytes(), as_len(there));
     let what = Corrupt::Truncated { cbytes, len };
     Error::Chunk { at, source: blosc_chunk::Error::Corrupt { at: 0xc, what } }
 }
 
 /// Bytes of a lazy chunk's number and position in its frame.
-pub(crate) const LAZY_TRAILER_LEN: u64 = 12;
+pub const LAZY_TRAILER_LEN: u64 = 12;
 
 impl BareChunk {
     /// The chunk that starts at `offset`.
@@ -86,7 +88,7 @@ impl BareChunk {
     /// # Errors
     ///
     /// When its header makes no sense, or it is not all there.
-    pub(crate) fn open(store: Arc<dyn ReadAt>, offset: u64, dparams: DParams) -> Result<Self> {
+    pub fn open(store: Arc<dyn ReadAt>, offset: u64, dparams: DParams) -> Result<Self> {
         let there = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
         let mut head = vec![0; usize::try_from(there).map_or(ChunkHeader::MAX_LEN, min_header)];
         store.read_exact_at(offset, &mut head).map_err(Error::io(Doing::Read))?;
@@ -99,22 +101,22 @@ impl BareChunk {
     }
 
     /// The header.
-    pub(crate) fn header(&self) -> &ChunkHeader {
+    pub fn header(&self) -> &ChunkHeader {
         &self.header
     }
 
     /// Where it starts in the file (bytes).
-    pub(crate) fn offset(&self) -> u64 {
+    pub fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Bytes that it takes.
-    pub(crate) fn stored(&self) -> u64 {
+    pub fn stored(&self) -> u64 {
         stored_len(&self.header)
     }
 
     /// How its blocks are to be decoded.
-    pub(crate) fn dparams(&self) -> &DParams {
+    pub fn dparams(&self) -> &DParams {
         &self.dparams
     }
 
@@ -124,11 +126,11 @@ impl BareChunk {
     ///
     /// When they, and the report of the blocks, are more than `memory`, or cannot be
     /// read.
-    pub(crate) fn bytes(&self, memory: u64) -> Result<Vec<u8>> {
+    pub fn bytes(&self, memory: u64) -> Result<Vec<u8>> {
         // A block takes four bytes at least.
         let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
         let needed = self.stored() + nblocks * BLOCK_REPORT_NBYTES;
-        memory::check(needed, memory)?;
+        check_memory(needed, memory)?;
         let mut bytes = vec![0; usize::try_from(self.stored()).unwrap_or_default()];
         self.store.read_exact_at(self.offset, &mut bytes).map_err(Error::io(Doing::Read))?;
         Ok(bytes)
@@ -139,8 +141,13 @@ impl BareChunk {
     /// # Errors
     ///
     /// Damage, after all data before it; or the error of `sink`.
-    pub(crate) fn part(&self, range: Range<u64>, options: &Budget, sink: Sink<'_>) -> Result<()> {
-        let position = |end: u64| memory::as_len(end).min(self.header.nbytes());
+    pub fn part<E: From<Error>>(
+        &self,
+        range: Range<u64>,
+        options: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let position = |end: u64| as_len(end).min(self.header.nbytes());
         let (mut at, end) = (position(range.start), position(range.end));
         if at >= end {
             return Ok(());
@@ -159,7 +166,7 @@ impl BareChunk {
             let plan = index.plan(at..next, MERGE_GAP_NBYTES).map_err(self.at_chunk())?;
             let stored: usize = plan.ranges().iter().map(ExactSizeIterator::len).sum();
             let needed = (stored + piece.len()) as u64;
-            memory::check(needed, options.max_memory)?;
+            check_memory(needed, options.max_memory)?;
             let decoded = reader.decode_plan(&index, &plan, piece, &mut scratch);
             decoded.map_err(self.while_reading())?;
             sink(piece)?;
@@ -174,7 +181,7 @@ impl BareChunk {
         let len = starts.saturating_add(self.header.header_len()).min(self.header.cbytes());
         // Besides the bytes themselves, the position of each block is kept.
         let needed = 8 * len as u64;
-        memory::check(needed, memory)?;
+        check_memory(needed, memory)?;
         reader.index().map_err(self.while_reading())
     }
 
@@ -188,8 +195,8 @@ impl BareChunk {
             if header.is_memcpyed() || header.special().is_some() { 1 } else { block.max(1) };
         // A piece and its compressed form, and what one thread works with: two blocks and a stream.
         let needed = 5 * block as u64;
-        memory::check(needed, options.max_memory)?;
-        let left = memory::as_len(options.max_memory);
+        check_memory(needed, options.max_memory)?;
+        let left = as_len(options.max_memory);
         let step = (left / 4).min(STEP_NBYTES) / block * block;
         let fitting = NonZeroUsize::new(left / 2 / (3 * block)).unwrap_or(NonZeroUsize::MIN);
         let threads = match options.threads {
@@ -211,6 +218,81 @@ impl BareChunk {
         move |error| match error {
             ReadError::Io { source, .. } => Error::io(Doing::Read)(source),
             ReadError::Chunk(source) => at_chunk(source),
+        }
+    }
+}
+
+impl fmt::Debug for BareChunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("BareChunk");
+        fields.field("offset", &self.offset).field("header", &self.header).finish_non_exhaustive()
+    }
+}
+
+impl Bytes for BareChunk {
+    fn format(&self) -> &'static str {
+        "chunk"
+    }
+
+    fn nbytes(&self) -> u64 {
+        self.header.nbytes() as u64
+    }
+
+    fn typesize(&self) -> u64 {
+        self.header.typesize() as u64
+    }
+
+    fn stored_nbytes(&self) -> u64 {
+        self.stored()
+    }
+
+    fn stream(
+        &self,
+        range: Range<u64>,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.part(range, budget, sink)
+    }
+
+    fn chunks(&self) -> Option<&dyn Chunks> {
+        Some(self)
+    }
+
+    fn verify(&self, options: &VerifyOptions, _: OnProgress<'_>) -> Result<Report> {
+        let mut report = Report::default();
+        report.nchunks = 1;
+        let bytes = self.bytes(options.budget.max_memory)?;
+        let at = |source| Error::Chunk { at: self.offset, source };
+        let chunk = match Chunk::parse(&bytes) {
+            Ok(chunk) => chunk,
+            Err(source) => {
+                report.other.push(at(source));
+                return Ok(report);
+            }
+        };
+        // A block, its stored bytes, and two more blocks for the filters.
+        let limits = Limits::none().max_nbytes(options.budget.max_memory / 4);
+        let mut scratch = Scratch::new(&self.dparams.clone().limits(limits));
+        let found = chunk.validate(Depth::Decode, &mut scratch);
+        report.nbytes = self.header.nbytes() as u64;
+        report.add_suspicions(0, &self.header);
+        report.other.extend(found.error.map(at));
+        report.other.extend(found.blocks.into_iter().filter_map(|block| block.error).map(at));
+        report.nbad = u64::from(!report.other.is_empty());
+        Ok(report)
+    }
+}
+
+impl Chunks for BareChunk {
+    fn nchunks(&self) -> u64 {
+        1
+    }
+
+    fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
+        match nchunk {
+            0 => self.bytes(u64::MAX).map(ChunkBytes::Stored),
+            _ => Err(Param::ChunkNumber { nchunk, nchunks: 1 }.into()),
         }
     }
 }
@@ -260,7 +342,7 @@ mod tests {
                 let mut found = Vec::new();
                 let mut sink = |bytes: &[u8]| {
                     found.extend_from_slice(bytes);
-                    Ok(())
+                    Ok::<(), Error>(())
                 };
                 bare.part(range.clone(), &options, &mut sink).unwrap();
                 let position = |end| usize::try_from(end).unwrap();
@@ -277,7 +359,7 @@ mod tests {
         let stored = chunk(&CParams::default().blocksize(Some(800_000)));
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
         let options = Budget::default().max_memory(1 << 20);
-        let refused = bare.part(0..1, &options, &mut |_| Ok(()));
+        let refused = bare.part(0..1, &options, &mut |_| Ok::<(), Error>(()));
         assert!(matches!(refused, Err(Error::MaxMemory { limit: 1_048_576, .. })));
     }
 }

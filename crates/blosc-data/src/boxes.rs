@@ -1,28 +1,25 @@
-//! Arrays in files, taken in boxes: parts that fit the memory and are whole chunks of the array to
-//! write.
+//! Boxes of arrays: one range of items for each dimension, as large as the memory allows, whose
+//! edges are edges of chunks where that can be.
 //!
-//! The file has the items in C or Fortran order; a box is handed out in C order.
+//! [`Stored`] is an array whose items lie uncompressed in a file, in C or Fortran order; a box is
+//! handed out in C order.
 
 use core::ops::Range;
-use std::{
-    io::{self, Read},
-    sync::Arc,
-};
+use std::io::{self, Read};
+use std::sync::Arc;
 
 use b2frame::nd::{Pick, Selection};
 use blosc_io::ReadAt;
 
-use crate::{
-    error::{Doing, Error, Result},
-    memory,
-};
+use crate::error::{Doing, Error, Result};
+use crate::size::{as_len, nbytes};
 
 /// One range (items) per dimension.
-pub(crate) type Bounds = Vec<Range<u64>>;
+pub type Bounds = Vec<Range<u64>>;
 
 /// The boxes that an array is made of.
 #[derive(Clone, Debug)]
-pub(crate) struct Boxes {
+pub struct Boxes {
     shape: Vec<u64>,
     /// Lengths of a box, but for those at the end.
     lens: Vec<u64>,
@@ -32,15 +29,15 @@ pub(crate) struct Boxes {
 
 impl Boxes {
     /// Boxes of whole chunks, as large as `budget` bytes allow, but one chunk at least.
-    pub(crate) fn new(shape: &[u64], chunkshape: &[u32], itemsize: u64, budget: u64) -> Self {
+    #[must_use]
+    pub fn new(shape: &[u64], chunkshape: &[u32], itemsize: u64, budget: u64) -> Self {
         let mut lens: Vec<u64> = chunkshape
             .iter()
             .zip(shape)
             .map(|(len, whole)| u64::from(*len).clamp(1, (*whole).max(1)))
             .collect();
         for dim in (0..shape.len()).rev() {
-            let nbytes = memory::nbytes(itemsize, &lens);
-            let chunks = (budget / nbytes.max(1)).max(1);
+            let chunks = (budget / nbytes(itemsize, &lens).max(1)).max(1);
             lens[dim] = lens[dim].saturating_mul(chunks).min(shape[dim].max(1));
             if lens[dim] < shape[dim] {
                 break;
@@ -51,7 +48,8 @@ impl Boxes {
     }
 
     /// Do the boxes follow each other in C order, so that a stream can fill them?
-    pub(crate) fn are_row_ranges(&self) -> bool {
+    #[must_use]
+    pub fn are_row_ranges(&self) -> bool {
         // Dimensions before the first that is cut are taken one by one.
         let cut =
             (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
@@ -59,8 +57,9 @@ impl Boxes {
     }
 
     /// Bytes of the largest box.
-    pub(crate) fn nbytes(&self, itemsize: u64) -> u64 {
-        memory::nbytes(itemsize, &self.lens)
+    #[must_use]
+    pub fn nbytes(&self, itemsize: u64) -> u64 {
+        nbytes(itemsize, &self.lens)
     }
 }
 
@@ -86,7 +85,7 @@ impl Iterator for Boxes {
 /// The boxes of a range of items in C order, one after the other, that end where chunks end as far
 /// as the memory allows.
 #[derive(Clone, Debug)]
-pub(crate) struct RowMajor {
+pub struct RowMajor {
     shape: Vec<u64>,
     chunkshape: Vec<u64>,
     /// The items that are left.
@@ -97,12 +96,8 @@ pub(crate) struct RowMajor {
 impl RowMajor {
     /// Boxes of at most `max_items` items of an array of this shape, whose items `items` are
     /// wanted.
-    pub(crate) fn new(
-        shape: &[u64],
-        chunkshape: &[u32],
-        items: Range<u64>,
-        max_items: u64,
-    ) -> Self {
+    #[must_use]
+    pub fn new(shape: &[u64], chunkshape: &[u32], items: Range<u64>, max_items: u64) -> Self {
         let chunkshape = chunkshape.iter().map(|len| u64::from(*len).max(1)).collect();
         Self { shape: shape.to_vec(), chunkshape, items, max_items: max_items.max(1) }
     }
@@ -138,17 +133,19 @@ impl Iterator for RowMajor {
 }
 
 /// Items of a box.
-pub(crate) fn count(bounds: &[Range<u64>]) -> u64 {
+#[must_use]
+pub fn count(bounds: &[Range<u64>]) -> u64 {
     bounds.iter().map(|range| range.end - range.start).product()
 }
 
-/// A box as the library wants it.
-pub(crate) fn selection(bounds: &[Range<u64>]) -> Selection {
+/// A box as a selection.
+#[must_use]
+pub fn selection(bounds: &[Range<u64>]) -> Selection {
     bounds.iter().map(|range| Pick::from(range.clone())).collect::<Vec<_>>().into()
 }
 
 /// Where the items of an array are.
-pub(crate) enum Source {
+pub enum BoxSource {
     /// In C order, to be read once from front to back.
     Stream(Box<dyn Read>),
     /// Anywhere in a file.
@@ -157,23 +154,34 @@ pub(crate) enum Source {
 
 /// An array in a file.
 #[derive(Clone)]
-pub(crate) struct Stored {
-    pub(crate) store: Arc<dyn ReadAt>,
+pub struct Stored {
+    /// The file.
+    pub store: Arc<dyn ReadAt>,
     /// Where the items begin (bytes).
-    pub(crate) start: u64,
-    pub(crate) shape: Vec<u64>,
-    pub(crate) itemsize: u64,
-    pub(crate) fortran_order: bool,
+    pub start: u64,
+    /// Items per dimension.
+    pub shape: Vec<u64>,
+    /// Bytes of an item.
+    pub itemsize: u64,
+    /// Whether the first dimension varies fastest, not the last.
+    pub fortran_order: bool,
 }
 
-impl Source {
+impl core::fmt::Debug for Stored {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut fields = f.debug_struct("Stored");
+        fields.field("start", &self.start).field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+impl BoxSource {
     /// Fills `dest` with the items of a box in C order. A stream gives boxes only in
     /// order.
     ///
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(crate) fn fill(&mut self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+    pub fn fill(&mut self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         match self {
             Self::Stream(reader) => reader.read_exact(dest).map_err(Error::io(Doing::Read)),
             Self::File(stored) => stored.fill_box(bounds, dest),
@@ -185,7 +193,7 @@ impl Source {
     /// # Errors
     ///
     /// When it has more.
-    pub(crate) fn finish(self, expected: u64) -> Result<()> {
+    pub fn finish(self, expected: u64) -> Result<()> {
         let Self::Stream(mut reader) = self else { return Ok(()) };
         let more = io::copy(&mut reader, &mut io::sink()).map_err(Error::io(Doing::Read))?;
         match more {
@@ -201,7 +209,7 @@ impl Stored {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(crate) fn fill_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+    pub fn fill_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         if self.fortran_order {
             return self.fill_transposed(bounds, dest);
         }
@@ -214,8 +222,8 @@ impl Stored {
     fn fill_transposed(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         let Some((first, others)) = bounds.split_first() else { return self.read(0, dest) };
         let strides = strides(self.shape.iter(), self.itemsize);
-        let itemsize = memory::as_len(self.itemsize);
-        let row = memory::as_len(count(others)).saturating_mul(itemsize);
+        let itemsize = as_len(self.itemsize);
+        let row = as_len(count(others)).saturating_mul(itemsize);
         let mut run =
             vec![0; usize::try_from((first.end - first.start) * self.itemsize).unwrap_or_default()];
         for (column, at) in Positions::new(others, &strides[1..]).enumerate() {
@@ -232,10 +240,13 @@ impl Stored {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(crate) fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+    pub fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         self.store.read_exact_at(self.start + at, dest).map_err(Error::io(Doing::Read))
     }
 }
+
+/// Fills a buffer with what begins at a byte.
+pub type Fill<'a, E> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<(), E>;
 
 /// Reads a box of items that lie in C order: runs of the last dimensions lie together there and in
 /// the box. `read` fills its buffer with what begins at a byte.
@@ -243,13 +254,13 @@ impl Stored {
 /// # Errors
 ///
 /// Those of `read`.
-pub(crate) fn read_runs(
+pub fn read_runs<E>(
     shape: &[u64],
     itemsize: u64,
     bounds: &[Range<u64>],
     mut dest: &mut [u8],
-    read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
-) -> Result<()> {
+    read: Fill<'_, E>,
+) -> Result<(), E> {
     let strides = strides(shape.iter().rev(), itemsize);
     let strides: Vec<u64> = strides.into_iter().rev().collect();
     let is_full = |dim: &usize| count(&bounds[*dim..=*dim]) == shape[*dim];
@@ -258,7 +269,7 @@ pub(crate) fn read_runs(
         .iter()
         .map(|range| range.end - range.start)
         .product::<u64>();
-    let run = memory::as_len(run.saturating_mul(itemsize));
+    let run = as_len(run.saturating_mul(itemsize));
     let first = bounds.get(cut).map_or(0, |range| range.start * strides[cut]);
     for at in Positions::new(&bounds[..cut.min(bounds.len())], &strides) {
         let (piece, rest) = dest.split_at_mut(run.min(dest.len()));
@@ -366,8 +377,8 @@ mod tests {
                 for bounds in Boxes::new(shape, &chunkshape, 2, budget) {
                     let nbytes = usize::try_from(2 * count(&bounds)).unwrap();
                     let (mut c, mut fortran) = (vec![0; nbytes], vec![0; nbytes]);
-                    Source::File(stored(shape, false)).fill(&bounds, &mut c).unwrap();
-                    Source::File(stored(shape, true)).fill(&bounds, &mut fortran).unwrap();
+                    BoxSource::File(stored(shape, false)).fill(&bounds, &mut c).unwrap();
+                    BoxSource::File(stored(shape, true)).fill(&bounds, &mut fortran).unwrap();
                     assert_eq!(c, fortran, "{bounds:?} of {shape:?}");
                     seen += count(&bounds);
                 }

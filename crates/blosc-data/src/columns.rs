@@ -1,22 +1,44 @@
-//! How items of NumPy become values of a column of a store.
+//! How items of NumPy become values of a column.
 
 use b2store::{ColumnKind, ColumnValues, Value, Values};
 use bcolz_store::pickle::Object as Pickled;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
-use crate::error::{Result, message};
+use crate::error::{CellFault, Error, Result};
 
 /// How items become values.
 #[derive(Clone, Debug)]
-pub(crate) enum Rule {
+pub enum Rule {
     /// Items of a kind that columns have.
-    Items { kind: ColumnKind, dtype: Dtype, swapped: Option<usize>, loses_type: bool },
+    Items {
+        /// What the column holds.
+        kind: ColumnKind,
+        /// The type of an item in the column, little-endian.
+        dtype: Dtype,
+        /// Bytes that are reversed together; `None` where they stand in order.
+        swapped: Option<usize>,
+        /// Whether the column does not tell the type of the items.
+        loses_type: bool,
+    },
     /// Text or bytes of no width, all of which are empty.
-    Empty { kind: ColumnKind, dtype: Dtype },
+    Empty {
+        /// What the column holds.
+        kind: ColumnKind,
+        /// Its type, one character wide.
+        dtype: Dtype,
+    },
     /// Half floats, which become floats.
-    HalfFloats { is_big: bool },
+    HalfFloats {
+        /// Whether the first byte is the highest.
+        is_big: bool,
+    },
     /// Dates and times in units that columns do not have.
-    Times { seconds: i64, is_big: bool },
+    Times {
+        /// Seconds of a unit.
+        seconds: i64,
+        /// Whether the first byte is the highest.
+        is_big: bool,
+    },
     /// Python's objects.
     Objects,
 }
@@ -27,8 +49,8 @@ impl Rule {
     /// # Errors
     ///
     /// A type that no column has.
-    pub(crate) fn of_items(name: &str, dtype: &Dtype, inner: &[u64]) -> Result<Self> {
-        let refused = || message::NO_COLUMN_KIND.about(format!("`{name}`, {dtype}"));
+    pub fn of_items(name: &str, dtype: &Dtype, inner: &[u64]) -> Result<Self> {
+        let refused = || Error::NoColumnKind(format!("`{name}`, {dtype}"));
         let scalar = dtype.scalar().ok_or_else(refused)?;
         let is_big = scalar.order() == ByteOrder::Big;
         let (kind, width) = (scalar.kind(), scalar.itemsize());
@@ -92,7 +114,8 @@ impl Rule {
     }
 
     /// The kind of the column.
-    pub(super) fn kind(&self) -> ColumnKind {
+    #[must_use]
+    pub fn kind(&self) -> ColumnKind {
         match self {
             Self::Items { kind, .. } | Self::Empty { kind, .. } => kind.clone(),
             Self::HalfFloats { .. } => ColumnKind::Fixed("f4"),
@@ -101,8 +124,20 @@ impl Rule {
         }
     }
 
+    /// The type of an item of the column; `None` where values have no fixed width.
+    #[must_use]
+    pub fn dtype(&self) -> Option<Dtype> {
+        match self {
+            Self::Items { dtype, .. } | Self::Empty { dtype, .. } => Some(dtype.clone()),
+            Self::HalfFloats { .. } => "<f4".parse().ok(),
+            Self::Times { .. } => "<i8".parse().ok(),
+            Self::Objects => None,
+        }
+    }
+
     /// Whether the column does not tell the type of the items.
-    pub(super) fn loses_type(&self) -> bool {
+    #[must_use]
+    pub fn loses_type(&self) -> bool {
         matches!(
             self,
             Self::Items { loses_type: true, .. } | Self::HalfFloats { .. } | Self::Times { .. }
@@ -114,7 +149,7 @@ impl Rule {
     /// # Errors
     ///
     /// A time that is too far away for its new unit.
-    pub(crate) fn values(&self, name: &str, bytes: Vec<u8>, count: usize) -> Result<ColumnValues> {
+    pub fn values(&self, name: &str, bytes: Vec<u8>, count: usize) -> Result<ColumnValues> {
         Ok(match self {
             Self::Items { kind, dtype, swapped, .. } => {
                 let mut bytes = bytes;
@@ -150,7 +185,8 @@ impl Rule {
                     if time == i64::MIN {
                         return Ok(time);
                     }
-                    time.checked_mul(*seconds).ok_or_else(|| message::TIME_TOO_FAR.about(name))
+                    time.checked_mul(*seconds)
+                        .ok_or_else(|| Error::cell(name, CellFault::TimeTooFar))
                 });
                 let times = times.collect::<Result<Vec<i64>>>()?;
                 let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_le_bytes()).collect();
@@ -163,7 +199,7 @@ impl Rule {
 }
 
 fn dtype_of(code: &str) -> Result<Dtype> {
-    code.parse().map_err(|_| message::NO_COLUMN_KIND.about(code))
+    code.parse().map_err(|_| Error::NoColumnKind(code.to_owned()))
 }
 
 /// Which times are none (NaT); `None` if all are.
@@ -196,7 +232,7 @@ fn letter(kind: Kind) -> Option<char> {
 /// # Errors
 ///
 /// An object that a cell cannot hold: an integer of more than 64 bits.
-pub(super) fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
+pub fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
     let all = |items: &[Pickled]| {
         items.iter().map(|item| cell_of(item, name)).collect::<Result<Vec<_>>>()
     };
@@ -206,7 +242,7 @@ pub(super) fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
         Pickled::Int(n) => match (i64::try_from(*n), u64::try_from(*n)) {
             (Ok(n), _) => Value::Int(n),
             (_, Ok(n)) => Value::UInt(n),
-            _ => return Err(message::INTEGER_TOO_LARGE.about(name)),
+            _ => return Err(Error::cell(name, CellFault::IntegerTooLarge)),
         },
         Pickled::Float(n) => Value::Float(*n),
         Pickled::Str(text) => Value::Str(text.as_ref().to_owned()),
@@ -220,6 +256,6 @@ pub(super) fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
             };
             Value::Map(entries.iter().map(entry).collect::<Result<_>>()?)
         }
-        _ => return Err(message::OBJECT_IN_CELL.about(name)),
+        _ => return Err(Error::cell(name, CellFault::NoPlainData)),
     })
 }

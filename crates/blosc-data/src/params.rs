@@ -5,9 +5,11 @@ use blosc_chunk::DParams;
 
 /// How chunks are decoded, and what happens where bytes do not match a checksum.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ReadParams {
-    pub(crate) dparams: DParams,
-    pub(crate) mismatch: Mismatch,
+pub struct ReadParams {
+    /// Limits, codecs and filters.
+    pub dparams: DParams,
+    /// How a read ends where bytes do not match their checksum. Default: it fails.
+    pub mismatch: Mismatch,
 }
 
 impl From<DParams> for ReadParams {
@@ -19,19 +21,28 @@ impl From<DParams> for ReadParams {
 
 impl ReadParams {
     /// For frames.
-    pub(crate) fn frame(&self) -> b2frame::OpenOptions {
+    #[must_use]
+    pub fn frame(&self) -> b2frame::OpenOptions {
         let Self { dparams, mismatch } = self.clone();
         b2frame::OpenOptions::default().dparams(dparams).mismatch(mismatch)
     }
 
+    /// For stores.
+    #[must_use]
+    pub fn store(&self) -> b2store::OpenOptions {
+        b2store::OpenOptions::default().frame(self.frame())
+    }
+
     /// For the directories of bcolz.
-    pub(crate) fn bcolz(&self) -> bcolz_store::OpenOptions {
+    #[must_use]
+    pub fn bcolz(&self) -> bcolz_store::OpenOptions {
         let Self { dparams, mismatch } = self.clone();
         bcolz_store::OpenOptions::default().dparams(dparams).mismatch(mismatch)
     }
 
     /// For Bloscpack files.
-    pub(crate) fn blp(&self) -> bloscpack::ReadOptions {
+    #[must_use]
+    pub fn blp(&self) -> bloscpack::ReadOptions {
         let Self { dparams, mismatch } = self.clone();
         bloscpack::ReadOptions::default().dparams(dparams).mismatch(mismatch)
     }

@@ -1,0 +1,149 @@
+//! The place of an input: its path or address, and what lies there, which is looked at once.
+
+use core::{fmt, ops::Deref};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use blosc_data::{Format, Source};
+use blosc_io::{FileStore, Tree, tree::DirTree};
+
+/// A path, or the name of what an opener has opened.
+#[derive(Clone)]
+pub(crate) struct Place {
+    path: PathBuf,
+    /// The data that an opener found by this name.
+    opened: Option<Source>,
+    /// The format, once somebody has asked. Copies share it.
+    format: Arc<OnceLock<Option<Format>>>,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.fmt(f)
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Place {}
+
+impl Deref for Place {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsRef<Path> for Place {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for Place {
+    fn from(path: P) -> Self {
+        Self { path: path.into(), opened: None, format: Arc::default() }
+    }
+}
+
+impl Place {
+    /// What an opener has opened by a name.
+    pub(crate) fn opened(name: &Path, source: Source) -> Self {
+        Self { opened: Some(source), ..Self::from(name) }
+    }
+
+    /// Whether an opener has opened it: then the path is none.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    /// The folder that an opener has opened.
+    pub(crate) fn tree_elsewhere(&self) -> Option<Arc<dyn Tree>> {
+        match self.opened.as_ref()? {
+            Source::Folder(tree) => Some(Arc::clone(tree)),
+            Source::File(_) => None,
+        }
+    }
+
+    /// The file or the folder; nothing where there is none that can be read at any position.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub(crate) fn source(&self) -> io::Result<Option<Source>> {
+        if let Some(source) = &self.opened {
+            return Ok(Some(source.clone()));
+        }
+        let kind = fs::metadata(&self.path)?;
+        Ok(match () {
+            () if kind.is_dir() => Some(Source::Folder(Arc::new(DirTree::new(&self.path)))),
+            // Opening a pipe would wait for its other end.
+            () if kind.is_file() => Some(Source::File(Arc::new(FileStore::open(&self.path)?))),
+            () => None,
+        })
+    }
+
+    /// The format of what lies there; `None` where there is nothing that can be looked at.
+    pub(crate) fn format(&self) -> Option<Format> {
+        *self.format.get_or_init(|| self.look().ok().flatten())
+    }
+
+    /// The same, looked at now: where a failure to read is to be told.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub(crate) fn look(&self) -> io::Result<Option<Format>> {
+        let name = self.path.to_string_lossy();
+        let source = self.source()?;
+        source.map(|source| blosc_data::recognise(&source, &name)).transpose()
+    }
+
+    /// Whether it is a folder that is one thing: a sparse frame, a store, a data set of bcolz.
+    pub(crate) fn is_whole_folder(&self) -> bool {
+        matches!(self.format(), Some(Format::SparseFrame | Format::Store | Format::Bcolz))
+            && (self.is_dir() || self.tree_elsewhere().is_some())
+    }
+
+    /// Whether it is a store.
+    pub(crate) fn is_store(&self) -> bool {
+        self.format() == Some(Format::Store)
+    }
+
+    /// Whether it is the folder of a data set of bcolz. One that a crash left incomplete is one as
+    /// well.
+    pub(crate) fn is_bcolz(&self) -> bool {
+        self.format() == Some(Format::Bcolz)
+    }
+
+    /// Whether it is the folder of a sparse frame.
+    pub(crate) fn is_sparse_frame(&self) -> bool {
+        self.format() == Some(Format::SparseFrame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_looked_at_once_and_by_its_copies_not_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        fs::write(&path, b"blpk").unwrap();
+        let place = Place::from(path.as_path());
+        let copy = place.clone();
+        assert_eq!(place.format(), Some(Format::Blp));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(copy.format(), Some(Format::Blp));
+        assert_eq!(Place::from(path).format(), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! What can go wrong between a name and its data.
+
+use std::io;
+
+use blosc_chunk::error::Blame;
+use blosc_dtype::npy::NpyError;
+
+use crate::format::Format;
+
+/// Why something could not be opened or read.
+///
+/// Errors of the formats keep their coordinates (chunk, block, byte) and their causes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refuses.
+    #[error("{doing}")]
+    Io {
+        /// The operation that it refused.
+        doing: Doing,
+        /// Its error.
+        source: io::Error,
+    },
+    /// An opener of another format refuses. The kind [`Unsupported`](io::ErrorKind::Unsupported)
+    /// stands for what it does not know, [`InvalidData`](io::ErrorKind::InvalidData) for damage.
+    #[error("{0}")]
+    Opener(io::Error),
+    /// A frame, or an array in one.
+    #[error(transparent)]
+    Frame(#[from] b2frame::Error),
+    /// A Bloscpack file.
+    #[error(transparent)]
+    Blp(#[from] bloscpack::Error),
+    /// A directory of bcolz.
+    #[error(transparent)]
+    Bcolz(#[from] bcolz_store::Error),
+    /// A store, or a table in one.
+    #[error(transparent)]
+    Store(#[from] b2store::Error),
+    /// The header of a `.npy` file.
+    #[error(transparent)]
+    Npy(#[from] NpyError),
+    /// A bare chunk.
+    #[error("chunk at byte {at}")]
+    Chunk {
+        /// Where it starts in its file (bytes).
+        at: u64,
+        /// The fault of the chunk.
+        source: blosc_chunk::Error,
+    },
+    /// The content is of no format of the family.
+    #[error("not of the Blosc family: {0}")]
+    NotOurs(Format),
+    /// The content is data of a format that none of the openers reads.
+    #[error("{0}, which none of the openers reads")]
+    NoOpener(Format),
+    /// A file has other bytes than the items of its array need.
+    #[error("the array has {expected} bytes, the file has {found} for it")]
+    ArrayLen {
+        /// Bytes of the items.
+        expected: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// One chunk or block needs more memory than the budget has.
+    #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
+    MaxMemory {
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that it may have.
+        limit: u64,
+    },
+    /// The data are something else than the caller wants.
+    #[error("{name} is {found}, not {wanted}")]
+    Kind {
+        /// The name of the data.
+        name: String,
+        /// What they are.
+        found: &'static str,
+        /// The wanted kind.
+        wanted: &'static str,
+    },
+    /// A group or a table without this member or column.
+    #[error("no member {name:?}")]
+    NoMember {
+        /// The name of the wanted member.
+        name: String,
+    },
+    /// A member of a group that is damaged.
+    #[error("{name}")]
+    Member {
+        /// Its name.
+        name: String,
+        /// Its fault.
+        source: Box<Self>,
+    },
+    /// A column whose values have no type of fixed width.
+    #[error("{0} has no NumPy type")]
+    NoNumpyType(String),
+    /// A column of a type that no column of a table has.
+    #[error("column {0}: no column of a table has such a type")]
+    NoColumnKind(String),
+    /// A value that no cell of a table can hold.
+    #[error("column `{column}`: {fault}")]
+    Cell {
+        /// The name of the column.
+        column: String,
+        /// What is wrong with the value.
+        fault: CellFault,
+    },
+    /// An argument that does not fit the data.
+    #[error(transparent)]
+    Param(#[from] Param),
+    /// An invariant of this crate is broken: please report it.
+    #[error("internal error: {0}")]
+    Internal(&'static str),
+}
+
+/// Why a cell of a table cannot hold a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CellFault {
+    /// A time that 64 bits cannot count in the unit of the column.
+    #[error("a time that is too far away to be counted in seconds")]
+    TimeTooFar,
+    /// An integer of more than 64 bits.
+    #[error("an integer of more than 64 bits")]
+    IntegerTooLarge,
+    /// An object of Python that is no plain data.
+    #[error("an object that is no plain data")]
+    NoPlainData,
+}
+
+/// An argument that does not fit the data.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Param {
+    /// A box with more or fewer dimensions than the array, or one that reaches beyond it.
+    #[error("dimension {dim}: {start}..{end} is no part of {len} items")]
+    Bounds {
+        /// The dimension, from 0.
+        dim: usize,
+        /// First item.
+        start: u64,
+        /// The item after the last.
+        end: u64,
+        /// Items that there are.
+        len: u64,
+    },
+    /// A box or a selection with another number of dimensions.
+    #[error("{given} dimensions, the array has {ndim}")]
+    Dimensions {
+        /// Dimensions of the argument.
+        given: usize,
+        /// Dimensions of the array.
+        ndim: usize,
+    },
+    /// A buffer of another length than the data that go into it.
+    #[error("a buffer of {len} bytes for {expected}")]
+    BufferLen {
+        /// Length of the buffer (bytes).
+        len: u64,
+        /// Bytes of data.
+        expected: u64,
+    },
+    /// Rows or bytes after the end.
+    #[error("{start}..{end} is no part of {len}")]
+    Range {
+        /// First row or byte.
+        start: u64,
+        /// The one after the last.
+        end: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// A column number that no column has.
+    #[error("no column {0}")]
+    Column(usize),
+    /// A chunk number that no chunk has.
+    #[error("no chunk {nchunk}, there are {nchunks}")]
+    ChunkNumber {
+        /// The number.
+        nchunk: u64,
+        /// How many there are.
+        nchunks: u64,
+    },
+    /// A part of something that has no such parts.
+    #[error("{0}")]
+    Part(&'static str),
+}
+
+/// An operation of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Doing {
+    /// Opening a file, or looking at it.
+    #[error("opening")]
+    Open,
+    /// Reading its bytes.
+    #[error("reading")]
+    Read,
+}
+
+/// Result of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+impl Error {
+    /// The error of a system call while `doing` something.
+    pub(crate) fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+
+    /// A value of a column that no cell can hold.
+    pub(crate) fn cell(column: &str, fault: CellFault) -> Self {
+        Self::Cell { column: column.to_owned(), fault }
+    }
+
+    /// The error of an opener: only what it neither knows nor finds damaged is the system's.
+    pub fn of_opener(source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::Unsupported | io::ErrorKind::InvalidData => Self::Opener(source),
+            _ => Self::Io { doing: Doing::Open, source },
+        }
+    }
+
+    /// The party that has to act.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Io { .. } => Blame::Io,
+            Self::Member { source, .. } => source.blame(),
+            Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
+            Self::Opener(_) | Self::Npy(_) | Self::ArrayLen { .. } | Self::Cell { .. } => {
+                Blame::Data
+            }
+            Self::Frame(error) => error.blame(),
+            Self::Blp(error) => error.blame(),
+            Self::Bcolz(error) => error.blame(),
+            Self::Store(error) => error.blame(),
+            Self::Chunk { source, .. } => source.blame(),
+            Self::NotOurs(_) | Self::NoOpener(_) => Blame::NotOurs,
+            Self::MaxMemory { .. } => Blame::Limit,
+            Self::Kind { .. }
+            | Self::NoMember { .. }
+            | Self::NoNumpyType(_)
+            | Self::NoColumnKind(_)
+            | Self::Param(_)
+            | Self::Internal(_) => Blame::Usage,
+        }
+    }
+}

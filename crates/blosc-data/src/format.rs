@@ -1,0 +1,291 @@
+//! What something is, by its first bytes and the names in its folder.
+//!
+//! [`SIGNS`] is the only table of magic numbers, marker files and suffixes: a format is one row.
+
+use core::fmt;
+use std::sync::Arc;
+
+use b2frame::probe::{Kind, PROBE_LEN, probe};
+use blosc_chunk::ChunkHeader;
+use blosc_io::{ReadAt, Tree};
+
+use crate::source::Source;
+
+/// The format of a file or a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// A Blosc2 frame: bytes, an array, or objects (`docs/formats/cframe.md`).
+    Frame,
+    /// A Blosc2 frame in a folder, one file for each chunk.
+    SparseFrame,
+    /// A bare chunk: Blosc 1 or Blosc2 (`docs/formats/chunk.md`).
+    Chunk,
+    /// A Bloscpack file (`docs/formats/bloscpack.md`).
+    Blp,
+    /// An array or a table of bcolz, in a folder (`docs/formats/bcolz.md`).
+    Bcolz,
+    /// A store or a table of Blosc2: a folder, an archive or a frame (`docs/formats/store.md`).
+    Store,
+    /// An array of NumPy in a file.
+    Npy,
+    /// Comma-separated values, by their name.
+    Csv,
+    /// An array of Zarr in a folder.
+    ZarrArray,
+    /// A group of Zarr in a folder.
+    ZarrGroup,
+    /// A group of Zarr in a zip archive.
+    ZarrZip,
+    /// Arrays of NumPy in a zip archive.
+    Npz,
+    /// A file of HDF5, as NetCDF 4 has them.
+    Hdf5,
+    /// A file of Parquet.
+    Parquet,
+    /// A folder of other files.
+    Folder,
+    /// Any other zip archive.
+    Zip,
+    /// A file of another kind.
+    Other(&'static str),
+    /// A file without a byte.
+    Empty,
+    /// None of these.
+    Unknown,
+}
+
+impl Format {
+    /// Whether the formats of this crate read it: all others need an [`Opener`](crate::Opener).
+    #[must_use]
+    pub const fn is_ours(self) -> bool {
+        matches!(
+            self,
+            Self::Frame
+                | Self::SparseFrame
+                | Self::Chunk
+                | Self::Blp
+                | Self::Bcolz
+                | Self::Store
+                | Self::Npy
+        )
+    }
+
+    /// Whether it holds arrays or tables, in a format of ours or not.
+    #[must_use]
+    pub const fn is_data(self) -> bool {
+        self.is_ours()
+            || matches!(
+                self,
+                Self::Csv
+                    | Self::ZarrArray
+                    | Self::ZarrGroup
+                    | Self::ZarrZip
+                    | Self::Npz
+                    | Self::Hdf5
+                    | Self::Parquet
+            )
+    }
+
+    /// The name in a sentence: "a Bloscpack file".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "a Blosc2 frame",
+            Self::SparseFrame => "a sparse Blosc2 frame",
+            Self::Chunk => "a bare Blosc chunk",
+            Self::Blp => "a Bloscpack file",
+            Self::Bcolz => "a data set of bcolz",
+            Self::Store => "a Blosc2 store",
+            Self::Npy => "a NumPy array",
+            Self::Csv => "comma-separated values",
+            Self::ZarrArray => "a Zarr array",
+            Self::ZarrGroup => "a Zarr group",
+            Self::ZarrZip => "a Zarr group in a zip archive",
+            Self::Npz => "NumPy arrays in a zip archive",
+            Self::Hdf5 => "an HDF5 file",
+            Self::Parquet => "a Parquet file",
+            Self::Folder => "a folder",
+            Self::Zip => "a zip archive",
+            Self::Other(name) => name,
+            Self::Empty => "an empty file",
+            Self::Unknown => "nothing known",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a format is told.
+enum Sign {
+    /// A file begins with these bytes.
+    Begins(&'static [u8]),
+    /// A folder has one of these files.
+    Has(&'static [&'static str]),
+    /// A closer look tells it.
+    Looks(fn(&Look<'_>) -> bool),
+}
+
+/// The formats in the order in which they are looked for: the first that fits is it.
+const SIGNS: &[(Format, Sign)] = &[
+    (Format::Store, Sign::Has(&[b2store::EMBED_FILE])),
+    (Format::SparseFrame, Sign::Has(&[b2frame::INDEX_FILE])),
+    (Format::Bcolz, Sign::Has(&["__rootdirs__", "meta/storage", "meta/sizes"])),
+    (Format::Bcolz, Sign::Looks(is_cut_bcolz)),
+    (Format::ZarrArray, Sign::Has(&[".zarray"])),
+    (Format::ZarrGroup, Sign::Has(&[".zgroup"])),
+    (Format::ZarrArray, Sign::Looks(is_zarr3_array)),
+    (Format::ZarrGroup, Sign::Has(&["zarr.json"])),
+    (Format::Folder, Sign::Looks(|look| look.tree.is_some())),
+    (Format::Store, Sign::Looks(is_store_file)),
+    (Format::Blp, Sign::Begins(b"blpk")),
+    (Format::Npy, Sign::Begins(blosc_dtype::npy::MAGIC)),
+    (Format::Hdf5, Sign::Begins(b"\x89HDF\r\n\x1a\n")),
+    (Format::Parquet, Sign::Begins(b"PAR1")),
+    (Format::Frame, Sign::Looks(|look| matches!(look.kind(), Kind::Frame | Kind::OlderFrame))),
+    (Format::ZarrZip, Sign::Looks(|look| look.is_zip_with(&[".zgroup", ".zarray", "zarr.json"]))),
+    (Format::Npz, Sign::Looks(|look| look.has_suffix("npz") && look.kind() == Kind::Zip)),
+    (Format::Zip, Sign::Looks(|look| look.kind() == Kind::Zip)),
+    (Format::Empty, Sign::Looks(|look| look.len == 0)),
+    (Format::Csv, Sign::Looks(|look| look.has_suffix("csv"))),
+    (Format::Chunk, Sign::Looks(|look| look.chunk().is_some())),
+];
+
+/// Bytes at the start of a file that decide.
+pub const HEAD_LEN: usize = PROBE_LEN;
+
+/// The format of a source; `name` is its name, of which only the suffix counts, and only where the
+/// content leaves a choice.
+///
+/// ```
+/// use std::sync::Arc;
+/// use blosc_data::{Format, Source, recognise};
+/// use blosc_io::MemStore;
+///
+/// let file = |bytes: &[u8]| Source::File(Arc::new(MemStore::new(bytes.to_vec())));
+/// assert_eq!(recognise(&file(b"blpk\x03"), "x.dat")?, Format::Blp);
+/// assert_eq!(recognise(&file(b"\x89PNG\r\n\x1a\n"), "x.b2nd")?.name(), "a PNG image");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// A file that cannot be read, or a folder that cannot be listed.
+pub fn recognise(source: &Source, name: &str) -> std::io::Result<Format> {
+    let look = Look::new(source, name)?;
+    let fits = |sign: &Sign| match sign {
+        Sign::Begins(magic) => look.tree.is_none() && look.head.starts_with(magic),
+        Sign::Has(files) => files.iter().any(|file| look.has(file)),
+        Sign::Looks(looks) => looks(&look),
+    };
+    let found = SIGNS.iter().find(|(_, sign)| fits(sign)).map(|(format, _)| *format);
+    Ok(found.unwrap_or_else(|| match look.kind() {
+        Kind::Foreign(name) => Format::Other(name),
+        _ => Format::Unknown,
+    }))
+}
+
+/// What was seen of a source.
+struct Look<'a> {
+    file: Option<&'a Arc<dyn ReadAt>>,
+    tree: Option<&'a Arc<dyn Tree>>,
+    /// The first bytes of a file.
+    head: Vec<u8>,
+    /// Bytes of a file.
+    len: u64,
+    /// The name of the source.
+    name: &'a str,
+}
+
+impl<'a> Look<'a> {
+    fn new(source: &'a Source, name: &'a str) -> std::io::Result<Self> {
+        let mut look = Self { file: None, tree: None, head: vec![], len: 0, name };
+        match source {
+            Source::File(file) => {
+                let mut head = vec![0; HEAD_LEN];
+                let n = file.read_at(0, &mut head)?;
+                head.truncate(n);
+                look.len = file.len()?;
+                (look.file, look.head) = (Some(file), head);
+            }
+            Source::Folder(tree) => look.tree = Some(tree),
+        }
+        Ok(look)
+    }
+
+    fn kind(&self) -> Kind {
+        if self.tree.is_some() { Kind::Unknown } else { probe(&self.head) }
+    }
+
+    fn has_suffix(&self, suffix: &str) -> bool {
+        let end = self.name.rsplit_once('.').map(|(_, end)| end);
+        self.tree.is_none() && end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+    }
+
+    /// Whether a folder has this file. A folder of a million chunks is not listed for that.
+    fn has(&self, path: &str) -> bool {
+        self.tree.is_some_and(|tree| tree.len_of(path).is_ok())
+    }
+
+    /// The header of the chunk that the file is. Chunks have no magic: they differ from other files
+    /// in that the length in the header is exactly the length of the file.
+    fn chunk(&self) -> Option<ChunkHeader> {
+        crate::formats::chunk::recognise(&self.head, self.len)
+    }
+
+    /// Whether the file is a zip archive whose first member is called so, in any folder.
+    fn is_zip_with(&self, names: &[&str]) -> bool {
+        let Some(file) = self.file.filter(|_| self.kind() == Kind::Zip) else { return false };
+        let first = b2store::first_member(&**file).unwrap_or_default();
+        let last = first.rsplit('/').next().unwrap_or_default();
+        names.contains(&last)
+    }
+}
+
+/// Whether a file is to be opened as a store: an archive with the member of one, or a file that is
+/// called like an archive or an embed store and is nothing else that is known. An archive may begin
+/// with other bytes than archives do, and a damaged one with any.
+fn is_store_file(look: &Look<'_>) -> bool {
+    let Some(file) = look.file else { return false };
+    let is_called = look.has_suffix("b2z") || look.has_suffix("b2e");
+    let marker = || b2store::has_marker(Arc::clone(file));
+    match look.kind() {
+        Kind::Zip => is_called || marker() == Some(true),
+        Kind::Frame => is_called && marker() != Some(false),
+        Kind::Chunk | Kind::Unknown => is_called && look.chunk().is_none(),
+        Kind::Empty => is_called,
+        _ => false,
+    }
+}
+
+/// Whether a folder is what a crash left of a data set of bcolz: its attributes, and data or a
+/// column beside them.
+fn is_cut_bcolz(look: &Look<'_>) -> bool {
+    let Some(tree) = look.tree.filter(|_| look.has("__attrs__")) else { return false };
+    let mut entries = tree.list("").unwrap_or_default().into_iter().filter(|entry| entry.is_dir);
+    entries.any(|entry| {
+        entry.name == "data" || tree.len_of(&format!("{}/meta/storage", entry.name)).is_ok()
+    })
+}
+
+/// Most bytes of `zarr.json` that are looked at.
+const MAX_METADATA_NBYTES: u64 = 64 << 20;
+
+fn is_zarr3_array(look: &Look<'_>) -> bool {
+    if !look.has("zarr.json") {
+        return false;
+    }
+    let node_type = || {
+        let file = look.tree?.open("zarr.json").ok()?;
+        let len = file.len().ok().filter(|len| *len <= MAX_METADATA_NBYTES)?;
+        let mut bytes = vec![0; usize::try_from(len).ok()?];
+        file.read_exact_at(0, &mut bytes).ok()?;
+        let metadata: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+        Some(metadata.get("node_type")?.as_str()? == "array")
+    };
+    node_type() == Some(true)
+}

@@ -1,0 +1,279 @@
+//! Arrays and tables of bcolz.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use b2store::{ColumnValues, Value as Cell};
+use bcolz_store::{BrokenColumns, CArray, CTable, DataSet, verify::Note};
+use blosc_dtype::Dtype;
+use blosc_io::Tree;
+use serde_json::{Map, Value};
+
+use crate::columns::Rule;
+use crate::dataset::Data;
+#[cfg(feature = "arrow")]
+use crate::error::Error;
+use crate::error::{Param, Result};
+use crate::json::attrs;
+use crate::objects::{ListOfObjects as _, Pickles};
+use crate::params::ReadParams;
+use crate::size::as_len;
+use crate::table::{Column, RowFilter, Table};
+use crate::verify::{self, OnProgress, Report, VerifyOptions};
+use crate::{Array, Budget};
+
+/// Bytes of rows that are read at once.
+const STEP_NBYTES: usize = 4 << 20;
+
+/// The data set in a folder.
+///
+/// # Errors
+///
+/// Metadata that make no sense; a column that cannot be opened.
+pub(crate) fn data(tree: Arc<dyn Tree>, params: &ReadParams, budget: &Budget) -> Result<Data> {
+    let options = params.bcolz().budget(*budget).broken_columns(BrokenColumns::Refuse);
+    let stored = stored_nbytes(&*tree);
+    Ok(match bcolz_store::open_in(tree, "", &options)? {
+        DataSet::CArray(array) if array.is_object() => Data::Objects(Arc::new(Pickles(array))),
+        DataSet::CArray(array) => Data::Array(Arc::new(BcolzArray::new(array, Some(stored)))),
+        DataSet::CTable(table) => Data::Table(Arc::new(BcolzTable::new(table, stored)?)),
+    })
+}
+
+/// Bytes of all files below a folder; what cannot be seen does not count.
+fn stored_nbytes(tree: &dyn Tree) -> u64 {
+    let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
+    while let Some(folder) = waiting.pop() {
+        for entry in tree.list(&folder).unwrap_or_default() {
+            let path = blosc_io::tree::join(&folder, &entry.name);
+            match entry.is_dir {
+                true => waiting.push(path),
+                false => sum = sum.saturating_add(tree.len_of(&path).unwrap_or(0)),
+            }
+        }
+    }
+    sum
+}
+
+/// The text of an oddity, and its file.
+fn note(note: &Note) -> String {
+    match note.path.as_str() {
+        "" => note.fault.to_string(),
+        path => format!("{path}: {}", note.fault),
+    }
+}
+
+#[derive(Clone, Debug)]
+struct BcolzArray {
+    array: CArray,
+    chunkshape: Vec<u64>,
+    stored: Option<u64>,
+}
+
+impl BcolzArray {
+    fn new(array: CArray, stored: Option<u64>) -> Self {
+        let inner = array.shape().iter().skip(1).copied();
+        let chunkshape = core::iter::once(array.chunklen().max(1)).chain(inner).collect();
+        Self { array, chunkshape, stored }
+    }
+
+    /// Reads the rows of one list after the other, and takes the items of each.
+    fn read_rows(&self, rows: &[u64], inner: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+        let (rowsize, itemsize) = (self.array.rowsize().max(1), self.array.dtype().itemsize());
+        let part = inner.iter().fold(itemsize, |nbytes, list| nbytes.saturating_mul(list.len()));
+        let strides = strides(self.array.shape(), itemsize);
+        let mut dest = dest.chunks_exact_mut(part.max(1));
+        for some in rows.chunks((STEP_NBYTES / rowsize).max(1)) {
+            let bytes = self.array.read_rows(some)?;
+            for (row, to) in bytes.chunks_exact(rowsize).zip(&mut dest) {
+                take(row, inner, &strides, &mut &mut *to);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Array for BcolzArray {
+    fn format(&self) -> &'static str {
+        "carray"
+    }
+
+    fn dtype(&self) -> &Dtype {
+        self.array.dtype()
+    }
+
+    fn shape(&self) -> &[u64] {
+        self.array.shape()
+    }
+
+    fn chunkshape(&self) -> &[u64] {
+        &self.chunkshape
+    }
+
+    fn stored_nbytes(&self) -> Option<u64> {
+        self.stored
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        Ok(attrs::to_map(&self.array.attrs()?))
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        let Some((rows, inner)) = bounds.split_first() else { return Ok(()) };
+        let lens = self.array.shape().iter().skip(1);
+        if inner.iter().zip(lens).all(|(range, len)| *range == (0..*len)) {
+            return Ok(self.array.read_into(rows.clone(), dest)?);
+        }
+        let lists: Vec<Vec<u64>> = bounds.iter().map(|range| range.clone().collect()).collect();
+        self.read_at(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), dest)
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        Ok(verify::report(self.array.verify(options, progress)?, note))
+    }
+
+    fn read_at(&self, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+        match positions.split_first() {
+            Some((rows, inner)) => self.read_rows(rows, inner, dest),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Bytes from one position to the next in each dimension but the first.
+fn strides(shape: &[u64], itemsize: usize) -> Vec<usize> {
+    let mut strides = vec![itemsize];
+    for len in shape.iter().skip(2).rev() {
+        let inner = strides.last().copied().unwrap_or(itemsize);
+        strides.push(inner.saturating_mul(as_len(*len)));
+    }
+    strides.reverse();
+    strides
+}
+
+/// Copies the items at all combinations of positions to the front of `dest`, which moves on.
+fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) {
+    let (Some((list, lists)), Some((stride, strides))) =
+        (lists.split_first(), strides.split_first())
+    else {
+        let (item, rest) = core::mem::take(dest).split_at_mut(from.len());
+        item.copy_from_slice(from);
+        *dest = rest;
+        return;
+    };
+    for position in *list {
+        let start = as_len(*position).saturating_mul(*stride);
+        take(&from[start..start + stride], lists, strides, dest);
+    }
+}
+
+#[derive(Debug)]
+struct BcolzTable {
+    table: CTable,
+    columns: Vec<Column>,
+    rules: Vec<Rule>,
+    stored: u64,
+}
+
+impl BcolzTable {
+    fn new(table: CTable, stored: u64) -> Result<Self> {
+        let mut columns = vec![];
+        let mut rules = vec![];
+        for column in table.columns() {
+            let (array, inner) = (&column.array, column.array.shape().get(1..).unwrap_or_default());
+            let rule = match array.is_object() {
+                true => Rule::Objects,
+                false => Rule::of_items(&column.name, array.dtype(), inner)?,
+            };
+            let mut described = Column::new(&column.name, rule.kind(), rule.dtype());
+            described.item_shape = inner.to_vec();
+            columns.push(described);
+            rules.push(rule);
+        }
+        Ok(Self { table, columns, rules, stored })
+    }
+}
+
+impl Table for BcolzTable {
+    fn format(&self) -> &'static str {
+        "ctable"
+    }
+
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn nrows(&self) -> u64 {
+        self.table.len()
+    }
+
+    fn sizes(&self) -> (u64, u64) {
+        (self.table.nbytes(), self.stored)
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        Ok(attrs::to_map(&self.table.attrs()?))
+    }
+
+    fn read_columns(&self, columns: &[usize], rows: Range<u64>) -> Result<Vec<ColumnValues>> {
+        columns
+            .iter()
+            .map(|column| {
+                let (Some(stored), Some(rule)) =
+                    (self.table.columns().get(*column), self.rules.get(*column))
+                else {
+                    return Err(Param::Column(*column).into());
+                };
+                if matches!(rule, Rule::Objects) {
+                    let cells: Vec<Cell> = Pickles(stored.array.clone()).get(rows.clone())?;
+                    return Ok(ColumnValues::objects(cells));
+                }
+                let bytes = stored.array.read(rows.clone())?;
+                rule.values(&stored.name, bytes, as_len(rows.end - rows.start))
+            })
+            .collect()
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        Ok(verify::report(self.table.verify(options, progress)?, note))
+    }
+
+    fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>> {
+        // Faults of the condition are told now, not with the first rows.
+        self.table.scan().filter(condition)?;
+        Ok(Box::new(Filter { table: &self.table, condition: condition.to_owned() }))
+    }
+
+    #[cfg(feature = "arrow")]
+    fn record_batch(
+        &self,
+        columns: &[usize],
+        rows: Range<u64>,
+    ) -> Result<arrow_array::RecordBatch> {
+        let name = |column: &usize| self.columns.get(*column).map(|column| column.name.as_str());
+        let names: Option<Vec<&str>> = columns.iter().map(name).collect();
+        let names = names.ok_or(Error::Internal("a number that no column has"))?;
+        let scan = self.table.scan().columns(&names)?.rows(rows.clone());
+        let batches = scan.batch((rows.end - rows.start).max(1)).record_batches()?;
+        let schema = batches.schema();
+        let batches = batches.collect::<Result<Vec<_>, _>>()?;
+        crate::arrow::concat(&schema, batches)
+    }
+}
+
+#[derive(Debug)]
+struct Filter<'a> {
+    table: &'a CTable,
+    condition: String,
+}
+
+impl RowFilter for Filter<'_> {
+    fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>> {
+        let scan = self.table.scan().columns(&[])?.filter(&self.condition)?.rows(rows);
+        let mut found = vec![];
+        for batch in scan.batches() {
+            found.extend(batch?.rows);
+        }
+        Ok(found)
+    }
+}

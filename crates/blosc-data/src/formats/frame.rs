@@ -1,0 +1,308 @@
+//! Frames: bytes, arrays, objects.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use b2frame::header::{ChunkSize, FrameLayout, FrameType};
+use b2frame::nd::Selection;
+use b2frame::{ChunkBytes, NdArray, SChunk};
+use b2store::Content;
+use blosc_dtype::Dtype;
+use serde_json::{Map, Value};
+
+use crate::boxes::{RowMajor, count, selection};
+use crate::chunks::Chunks;
+use crate::cut::cut;
+use crate::dataset::Data;
+use crate::error::{Error, Result};
+use crate::objects::FrameObjects;
+use crate::size::as_len;
+use crate::verify::{self, OnProgress, Report, VerifyOptions};
+use crate::{Array, Budget, Bytes, json};
+
+/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
+/// threads.
+const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
+
+/// The data of a frame, by its metalayers.
+///
+/// # Errors
+///
+/// A metalayer that is not what its name says.
+pub fn data(schunk: Arc<SChunk>, name: &str) -> Result<Data> {
+    Ok(match Content::from_schunk(Arc::clone(&schunk), name)? {
+        Content::Array(array) => Data::Array(Arc::new(FrameArray::new(array))),
+        Content::Recipe(recipe) => Data::Recipe(Box::new(recipe)),
+        content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_)) => {
+            Data::Objects(Arc::new(FrameObjects { schunk, content }))
+        }
+        _ => Data::Bytes(Arc::new(FrameBytes(schunk))),
+    })
+}
+
+/// The name of the format of a frame.
+#[must_use]
+pub fn format_name(schunk: &SChunk, is_array: bool) -> &'static str {
+    match (schunk.header().frame_type() == FrameType::Sparse, is_array) {
+        _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
+        (true, _) => "sframe",
+        (false, true) => "b2nd",
+        (false, false) => "b2frame",
+    }
+}
+
+/// Bytes of a frame; the chunks of a sparse one are files beside the index.
+#[must_use]
+pub fn stored_nbytes(schunk: &SChunk) -> u64 {
+    let is_sparse = schunk.header().frame_type() == FrameType::Sparse;
+    let beside = if is_sparse { schunk.cbytes() } else { 0 };
+    schunk.frame_len().saturating_add(beside)
+}
+
+/// The codec and the filters before it: `shuffle, zstd`.
+fn pipeline(schunk: &SChunk) -> String {
+    let params = schunk.cparams();
+    let filters = params.filters.active().map(|slot| slot.id.to_string());
+    filters.chain([params.codec.to_string()]).collect::<Vec<_>>().join(", ")
+}
+
+fn chunk(schunk: &SChunk, nchunk: u64) -> Result<ChunkBytes> {
+    Ok(schunk.chunk(nchunk)?)
+}
+
+/// The bytes of a frame that is no array.
+#[derive(Clone, Debug)]
+pub struct FrameBytes(pub Arc<SChunk>);
+
+impl Bytes for FrameBytes {
+    fn format(&self) -> &'static str {
+        format_name(&self.0, false)
+    }
+
+    fn nbytes(&self) -> u64 {
+        self.0.nbytes()
+    }
+
+    fn typesize(&self) -> u64 {
+        self.0.typesize() as u64
+    }
+
+    fn stored_nbytes(&self) -> u64 {
+        stored_nbytes(&self.0)
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        json::layers(&self.0)
+    }
+
+    fn stream(
+        &self,
+        range: Range<u64>,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        bytes_part(&self.0, range, budget, sink)
+    }
+
+    fn chunks(&self) -> Option<&dyn Chunks> {
+        Some(self)
+    }
+
+    fn compare_seals(&self) -> Result<()> {
+        Ok(self.0.compare_seal()?)
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        Ok(verify::report(self.0.verify(options, progress), ToString::to_string))
+    }
+}
+
+impl Chunks for FrameBytes {
+    fn nchunks(&self) -> u64 {
+        self.0.nchunks()
+    }
+
+    fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
+        chunk(&self.0, nchunk)
+    }
+}
+
+/// An array in a frame.
+#[derive(Clone, Debug)]
+pub struct FrameArray {
+    array: NdArray,
+    chunkshape: Vec<u64>,
+    blockshape: Vec<u64>,
+}
+
+impl FrameArray {
+    /// An array with its description.
+    #[must_use]
+    pub fn new(array: NdArray) -> Self {
+        let wide = |lens: Vec<u32>| lens.into_iter().map(u64::from).collect();
+        let (chunkshape, blockshape) = (wide(array.chunkshape()), wide(array.blockshape()));
+        Self { array, chunkshape, blockshape }
+    }
+}
+
+impl Array for FrameArray {
+    fn format(&self) -> &'static str {
+        format_name(self.array.schunk(), true)
+    }
+
+    fn dtype(&self) -> &Dtype {
+        self.array.dtype()
+    }
+
+    fn shape(&self) -> &[u64] {
+        self.array.shape()
+    }
+
+    fn chunkshape(&self) -> &[u64] {
+        &self.chunkshape
+    }
+
+    fn blockshape(&self) -> &[u64] {
+        &self.blockshape
+    }
+
+    fn pipeline(&self) -> String {
+        pipeline(self.array.schunk())
+    }
+
+    fn stored_nbytes(&self) -> Option<u64> {
+        Some(stored_nbytes(self.array.schunk()))
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        json::layers(self.array.schunk())
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        Ok(self.array.read_bytes(selection(bounds), dest)?)
+    }
+
+    fn read_at(&self, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
+        Ok(self.array.read_oindex_bytes(positions, dest)?)
+    }
+
+    fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
+        Ok(self.array.read_bytes(selection, dest)?)
+    }
+
+    fn stream(
+        &self,
+        range: Range<u64>,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        array_part(&self.array, range, budget, sink)
+    }
+
+    fn chunks(&self) -> Option<&dyn Chunks> {
+        Some(self)
+    }
+
+    fn compare_seals(&self) -> Result<()> {
+        Ok(self.array.schunk().compare_seal()?)
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        Ok(verify::report(self.array.schunk().verify(options, progress), ToString::to_string))
+    }
+}
+
+impl Chunks for FrameArray {
+    fn nchunks(&self) -> u64 {
+        self.array.schunk().nchunks()
+    }
+
+    fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
+        chunk(self.array.schunk(), nchunk)
+    }
+}
+
+/// Hands the bytes `range` of the content of a frame to `sink`, piece by piece in order: of an
+/// array its items in C order without padding.
+///
+/// # Errors
+///
+/// Damage, after all data before it; or the error of `sink`.
+pub fn part<E: From<b2frame::Error> + From<Error>>(
+    schunk: &Arc<SChunk>,
+    range: Range<u64>,
+    budget: &Budget,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    match schunk.nd_array()? {
+        Some(array) => array_part(&array, range, budget, sink),
+        None => bytes_part(schunk, range, budget, sink),
+    }
+}
+
+fn bytes_part<E: From<b2frame::Error>>(
+    schunk: &SChunk,
+    range: Range<u64>,
+    budget: &Budget,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let is_all = range == (0..schunk.nbytes());
+    if range.is_empty() && !is_all {
+        return Ok(());
+    }
+    if is_all {
+        return schunk.decode_ordered(0..schunk.nchunks(), budget, |_, bytes| sink(bytes));
+    }
+    if range.end - range.start <= MAX_BLOCKWISE_NBYTES {
+        let mut bytes = vec![0; as_len(range.end - range.start)];
+        schunk.read_bytes(range.start, &mut bytes)?;
+        return sink(&bytes);
+    }
+    let (nchunks, at) = chunks_of(schunk, &range)?;
+    let mut cut = cut(range, at, sink);
+    schunk.decode_ordered(nchunks, budget, |_, bytes| cut(bytes))
+}
+
+/// Only the blocks that hold the range are decoded, box by box of the array.
+fn array_part<E: From<b2frame::Error>>(
+    array: &NdArray,
+    range: Range<u64>,
+    budget: &Budget,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let array = array.clone().budget(*budget);
+    if range == (0..array.nbytes()) {
+        return array.for_each_band(sink);
+    }
+    let itemsize = array.typesize().max(1) as u64;
+    let items = range.start / itemsize..range.end.div_ceil(itemsize);
+    let max_items = (budget.max_memory / 4 / itemsize).max(1);
+    let mut cut = cut(range, items.start.saturating_mul(itemsize), sink);
+    let mut bytes = vec![];
+    for bounds in RowMajor::new(array.shape(), &array.chunkshape(), items, max_items) {
+        bytes.resize(as_len(count(&bounds).saturating_mul(itemsize)), 0);
+        array.read_bytes(selection(&bounds), &mut bytes)?;
+        cut(&bytes)?;
+    }
+    Ok(())
+}
+
+/// The chunks that hold the bytes `range`, and where the first of them starts in the content.
+fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> b2frame::Result<(Range<u64>, u64)> {
+    if let ChunkSize::Fixed(size) = schunk.chunksize() {
+        let size = u64::from(size.get());
+        let first = range.start / size;
+        return Ok((first..range.end.div_ceil(size), first * size));
+    }
+    let (mut nchunk, mut at) = (0, 0);
+    let mut first = None;
+    while at < range.end && nchunk < schunk.nchunks() {
+        let end = at + schunk.chunk_nbytes(nchunk)? as u64;
+        if end > range.start {
+            first = first.or(Some((nchunk, at)));
+        }
+        (nchunk, at) = (nchunk + 1, end);
+    }
+    let (first, start) = first.unwrap_or((nchunk, at));
+    Ok((first..nchunk, start))
+}

@@ -1,0 +1,84 @@
+//! Groups of any format: stores, folders, files of other formats.
+
+use core::fmt::Debug;
+
+use serde_json::{Map, Value};
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::verify::{Report, VerifyOptions};
+
+/// What a member of a group is, as far as it can be told without opening it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemberKind {
+    /// Another group.
+    Group,
+    /// A table.
+    Table,
+    /// A value: opening it tells which.
+    Value,
+}
+
+/// A member of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member {
+    /// Its name in the group: a key such as `/a/b` of a store, the name of a file of a folder.
+    pub name: String,
+    /// What it is.
+    pub kind: MemberKind,
+}
+
+impl Member {
+    /// A member of a kind.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: MemberKind) -> Self {
+        Self { name: name.into(), kind }
+    }
+}
+
+/// Members with names.
+pub trait Group: Debug + Send + Sync {
+    /// The name of the format: `b2z`, `b2d`, `b2e`, `zarr2`, `hdf5`, `folder`.
+    fn format(&self) -> &'static str;
+
+    /// All members, those of groups within included, sorted by bytes.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be listed.
+    fn members(&self) -> Result<Vec<Member>>;
+
+    /// Opens a member. Only that member is read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoMember`](crate::Error::NoMember); a member that cannot be opened.
+    fn open(&self, name: &str) -> Result<Dataset>;
+
+    /// The attributes of the group, as far as JSON can say them.
+    ///
+    /// # Errors
+    ///
+    /// Attributes that are damaged.
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        Ok(Map::new())
+    }
+
+    /// What could not be read of members and attributes, in words that messages list.
+    fn lost(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// Looks for damage of the group itself; [`verify`](crate::verify::verify) goes on with its
+    /// members.
+    ///
+    /// # Errors
+    ///
+    /// Only where the system refuses to read at all; damage is in the report.
+    fn verify(&self, options: &VerifyOptions) -> Result<Report> {
+        let _ = options;
+        Ok(Report::default())
+    }
+}

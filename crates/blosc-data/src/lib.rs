@@ -1,0 +1,91 @@
+//! One door to the files of the Blosc family: opens an array, a table, a store, a frame or a chunk
+//! of any format, and gives all of them the same interface.
+//!
+//! ```text
+//!   name, bytes, ReadAt, Tree --> open --> Dataset { name, format, data }
+//!                                            |
+//!      Bytes        Array          Table          Group        Objects      Recipe
+//!      read_at      read(part)     read(rows)     members      get          (no data)
+//!      chunks       chunks         filter         open
+//! ```
+//!
+//! | format | kind |
+//! |---|---|
+//! | frames (`.b2frame`, `.b2nd`, sparse folders) | bytes, an array, or objects |
+//! | stores and tables (`.b2z`, `.b2d`, `.b2e`) | a group, or a table |
+//! | Bloscpack files (`.blp`) | bytes or an array |
+//! | directories of bcolz | an array, a table, or objects |
+//! | bare chunks | bytes |
+//! | frames one after the other | a group |
+//! | `.npy` | an array |
+//!
+//! Formats of others come in through [`Opener`]s: they give the same traits.
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("temperature.b2nd");
+//! # let params = b2frame::NdParams::new(&[100, 200], "<f4".parse()?);
+//! # b2frame::NdWriter::create(&path, &params)?.finish()?;
+//! use blosc_data::Data;
+//!
+//! let found = blosc_data::open(&path)?;
+//! let Data::Array(array) = &found.data else { panic!("an array was written") };
+//! assert_eq!((array.shape(), array.dtype().to_string().as_str()), (&[100, 200][..], "<f4"));
+//! let row: Vec<f32> = array.to_vec((7, ..))?;
+//! assert_eq!(row.len(), 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Limits
+//!
+//! Files of strangers: the formats compare every number with the bytes that are there before
+//! anything is allocated; references and recipes are shown, never followed. Memory of reads over
+//! many chunks keeps to [`OpenOptions::budget`]. Everything but [`open`] works without a file
+//! system: on bytes in memory, or on any [`ReadAt`](blosc_io::ReadAt).
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod array;
+#[cfg(feature = "arrow")]
+pub mod arrow;
+pub mod boxes;
+mod by_boxes;
+mod bytes;
+mod chunks;
+pub mod columns;
+mod cut;
+mod dataset;
+pub mod error;
+mod format;
+pub mod formats;
+mod group;
+pub mod json;
+mod objects;
+mod open;
+mod params;
+pub mod size;
+mod source;
+mod table;
+pub mod verify;
+mod word;
+
+pub use array::{Array, check_box};
+pub use b2frame::nd::{Element, Pick, Selection};
+pub use b2store::{ColumnKind, ColumnValues, Value, Values};
+pub use blosc_container::Budget;
+pub use blosc_dtype::Dtype;
+pub use by_boxes::part as array_part;
+pub use bytes::Bytes;
+pub use chunks::Chunks;
+pub use cut::cut;
+pub use dataset::{Data, Dataset};
+pub use error::{Error, Result};
+pub use format::{Format, HEAD_LEN, recognise};
+pub use group::{Group, Member, MemberKind};
+pub use objects::ListOfObjects;
+pub use open::{OpenOptions, open, open_bytes, open_source, open_with};
+pub use params::ReadParams;
+pub use source::{ForeignGroup, Opened, Opener, Openers, Source};
+pub use table::{Column, RowFilter, Table};
+pub use word::{Part, Word};

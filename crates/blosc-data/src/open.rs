@@ -1,0 +1,210 @@
+//! The door: names and sources become data.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blosc_io::tree::DirTree;
+use blosc_io::{FileStore, MemStore};
+
+use crate::Budget;
+use crate::dataset::{Data, Dataset};
+use crate::error::{Doing, Error, Param, Result};
+use crate::format::{Format, recognise};
+use crate::formats::{self, chunk::BareChunk, frame};
+use crate::params::ReadParams;
+use crate::source::{Opened, OpenedGroup, Openers, Source};
+use crate::word::{Part, Word};
+
+blosc_chunk::setters! {
+/// How data are opened.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How chunks are decoded, and what happens where bytes do not match a checksum.
+    pub read: ReadParams,
+    /// Threads and memory of reads that go over many chunks.
+    pub budget: Budget,
+}
+}
+
+/// Opens a file or a folder of any format of the family, or a part of one:
+///
+/// | name | part |
+/// |---|---|
+/// | `FILE` | all of it |
+/// | `STORE::/key` | the value, table, column or group with this key |
+/// | `FILE@N` | the frame, chunk or Bloscpack file that starts at byte N |
+/// | `FILE#N` | frame number N, from 0 |
+///
+/// The format is told by the content. A file that really has such a name is opened as a whole.
+///
+/// ```no_run
+/// use blosc_data::Data;
+///
+/// match blosc_data::open("unknown")?.data {
+///     Data::Array(array) => println!("{:?} items of {}", array.shape(), array.dtype()),
+///     Data::Table(table) => println!("{} rows", table.nrows()),
+///     Data::Group(group) => println!("{} members", group.members()?.len()),
+///     other => println!("{}", other.kind_name()),
+/// }
+/// # Ok::<(), blosc_data::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Io`] where nothing is or can be read; [`Error::NotOurs`] and [`Error::NoOpener`] for
+/// other formats; the error of the format for what is damaged.
+pub fn open(name: impl AsRef<Path>) -> Result<Dataset> {
+    open_with(name, &Openers::default(), &OpenOptions::default())
+}
+
+/// The same with openers of other formats and addresses, which are asked first, once for the name.
+///
+/// # Errors
+///
+/// As [`open`]; the error of an opener.
+pub fn open_with(
+    name: impl AsRef<Path>,
+    openers: &Openers,
+    options: &OpenOptions,
+) -> Result<Dataset> {
+    let name = name.as_ref();
+    let text = name.to_string_lossy();
+    // An address may name a member, which its store looks for.
+    let (place, part) = Word::of_address(&text);
+    let mut opened = openers.open(place).map_err(Error::of_opener)?;
+    // A member of a group of another format is for its opener to find.
+    if part != Part::Whole && !matches!(opened, Some(Opened::Source(_))) {
+        opened = openers.open(&text).map_err(Error::of_opener)?;
+    }
+    match opened {
+        None => {}
+        Some(Opened::Source(source)) => return part_of(source, place, &part, options),
+        Some(Opened::Array(array)) => return Ok(foreign(&text, Data::Array(array))),
+        Some(Opened::Table(table)) => return Ok(foreign(&text, Data::Table(table))),
+        Some(Opened::Group(group)) => {
+            let (openers, options) = (openers.clone(), options.clone());
+            let group = Arc::new(OpenedGroup { group, openers, options });
+            return Ok(foreign(&text, Data::Group(group)));
+        }
+    }
+    let word = Word::of_path(name);
+    let source = local(&word.path).map_err(Error::io(Doing::Open))?;
+    part_of(source, &word.path.to_string_lossy(), &word.part, options)
+}
+
+fn foreign(name: &str, data: Data) -> Dataset {
+    Dataset::new(name.to_owned(), Format::Other("of another format"), data)
+}
+
+/// The file or the folder at a path.
+fn local(path: &Path) -> std::io::Result<Source> {
+    match FileStore::open(path) {
+        Ok(file) => Ok(Source::File(Arc::new(file))),
+        Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => {
+            Ok(Source::Folder(Arc::new(DirTree::new(path))))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens bytes in memory.
+///
+/// ```
+/// use blosc_data::{Data, OpenOptions};
+///
+/// let frame = b2frame::to_cframe(b"0123456789", &b2frame::FrameParams::default())?;
+/// let found = blosc_data::open_bytes(frame, "ten", &OpenOptions::default())?;
+/// let mut bytes = [0; 3];
+/// found.into_bytes()?.read_at(2, &mut bytes)?;
+/// assert_eq!(&bytes, b"234");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_bytes(bytes: Vec<u8>, name: &str, options: &OpenOptions) -> Result<Dataset> {
+    open_source(Source::File(Arc::new(MemStore::new(bytes))), name, options)
+}
+
+/// Opens what lies in a source; `name` is for messages, and its suffix decides where the content
+/// leaves a choice.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_source(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
+    part_of(source, name, &Part::Whole, options)
+}
+
+fn part_of(source: Source, name: &str, part: &Part, options: &OpenOptions) -> Result<Dataset> {
+    match part {
+        Part::Whole => whole(source, name, options),
+        Part::Member(key) => whole(source, name, options)?.into_group()?.open(key),
+        Part::Offset(at) => at_byte(source, name, *at, options),
+        Part::Nth(number) => {
+            let found = whole(source, name, options)?;
+            match &found.data {
+                Data::Group(group) if group.format() == "sequence" => {
+                    group.open(&number.to_string())
+                }
+                _ if *number == 0 && found.format == Format::Frame => Ok(found),
+                _ => Err(Error::NoMember { name: format!("#{number}") }),
+            }
+        }
+    }
+}
+
+fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
+    let format = recognise(&source, name).map_err(Error::io(Doing::Read))?;
+    let data = match (format, source) {
+        (Format::Frame, Source::File(file)) => formats::file_data(file, name, &options.read)?,
+        (Format::SparseFrame, Source::Folder(tree)) => {
+            let schunk = b2frame::SChunk::from_tree(tree, &options.read.frame())?;
+            frame::data(Arc::new(schunk), name)?
+        }
+        (Format::Chunk, Source::File(file)) => {
+            Data::Bytes(Arc::new(BareChunk::open(file, 0, options.read.dparams.clone())?))
+        }
+        (Format::Blp, Source::File(file)) => formats::blp::data(file, 0, &options.read)?,
+        (Format::Npy, Source::File(file)) => formats::npy_data(file)?,
+        (Format::Bcolz, Source::Folder(tree)) => {
+            formats::bcolz_data(tree, &options.read, &options.budget)?
+        }
+        (Format::Store, source) => {
+            let store = options.read.store().budget(options.budget);
+            formats::store_data(source, name, &store)?
+        }
+        (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
+        (format, _) => return Err(Error::NotOurs(format)),
+    };
+    Ok(Dataset::new(name.to_owned(), format, data))
+}
+
+/// Opens what starts at a byte of a file: a frame, a Bloscpack file, or else a chunk.
+fn at_byte(source: Source, name: &str, at: u64, options: &OpenOptions) -> Result<Dataset> {
+    let Source::File(file) = source else {
+        return Err(Param::Part("a folder has no bytes of its own").into());
+    };
+    let len = file.len().map_err(Error::io(Doing::Open))?;
+    if at >= len {
+        return Err(Param::Range { start: at, end: at.saturating_add(1), len }.into());
+    }
+    let mut head = [0; crate::format::HEAD_LEN];
+    let n = file.read_at(at, &mut head).map_err(Error::io(Doing::Read))?;
+    let name = format!("{name}@{at}");
+    use b2frame::probe::{Kind, probe};
+    let (format, data) = match probe(head.get(..n).unwrap_or_default()) {
+        Kind::Frame | Kind::OlderFrame => {
+            let schunk = b2frame::SChunk::from_store_with(file, &options.read.frame().offset(at))?;
+            (Format::Frame, frame::data(Arc::new(schunk), &name)?)
+        }
+        Kind::Bloscpack => (Format::Blp, formats::blp::data(file, at, &options.read)?),
+        _ => {
+            let chunk = BareChunk::open(file, at, options.read.dparams.clone())?;
+            (Format::Chunk, Data::Bytes(Arc::new(chunk)))
+        }
+    };
+    Ok(Dataset::new(name, format, data))
+}

@@ -1,0 +1,167 @@
+//! Tables of any format.
+
+use core::{fmt::Debug, ops::Range};
+
+use b2store::{ColumnKind, ColumnValues};
+use blosc_dtype::Dtype;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Param, Result};
+use crate::verify::{OnProgress, Report, VerifyOptions};
+
+/// Rows of a column that verifying reads at once.
+const BATCH_NROWS: usize = 1 << 14;
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+    /// The type of an item; `None` where values have no fixed width.
+    pub dtype: Option<Dtype>,
+    /// Lengths of the dimensions of the array that a row is; empty for single items.
+    pub item_shape: Vec<u64>,
+    /// Whether rows may be null.
+    pub is_nullable: bool,
+}
+
+impl Column {
+    /// A column that is never null.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: ColumnKind, dtype: Option<Dtype>) -> Self {
+        Self { name: name.into(), kind, dtype, item_shape: vec![], is_nullable: false }
+    }
+}
+
+/// A table: columns of one length.
+pub trait Table: Debug + Send + Sync {
+    /// The name of the format: `ctable` for both kinds, as their programs call them.
+    fn format(&self) -> &'static str;
+
+    /// The columns in their order.
+    fn columns(&self) -> &[Column];
+
+    /// Number of rows.
+    fn nrows(&self) -> u64;
+
+    /// Bytes that the table takes, decoded and as it is stored.
+    fn sizes(&self) -> (u64, u64);
+
+    /// The attributes, as far as JSON can say them.
+    ///
+    /// # Errors
+    ///
+    /// Attributes that are damaged.
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        Ok(Map::new())
+    }
+
+    /// The values of some rows of the columns with these numbers, all of which exist.
+    /// [`read`](dyn Table::read) takes names and checks.
+    ///
+    /// # Errors
+    ///
+    /// Values that cannot be read.
+    fn read_columns(&self, columns: &[usize], rows: Range<u64>) -> Result<Vec<ColumnValues>>;
+
+    /// A condition on the rows, such as `price > 10 and day < 5`; null fulfils none.
+    ///
+    /// # Errors
+    ///
+    /// A condition that makes no sense, or names what is no column.
+    fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>>;
+
+    /// Some rows of the columns with these numbers as arrays of Arrow.
+    ///
+    /// # Errors
+    ///
+    /// A column that Arrow has no type for; values that cannot be read.
+    #[cfg(feature = "arrow")]
+    fn record_batch(&self, columns: &[usize], rows: Range<u64>)
+    -> Result<arrow_array::RecordBatch>;
+
+    /// Compares what was read with the seals of the files.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not those that were sealed.
+    fn compare_seals(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
+    ///
+    /// # Errors
+    ///
+    /// Only where the system refuses to read at all; damage is in the report.
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        let _ = (options, progress);
+        let mut report = Report::default();
+        report.nbytes = self.sizes().0;
+        for column in 0..self.columns().len() {
+            let batches = (0..self.nrows()).step_by(BATCH_NROWS);
+            let read = |start: u64| {
+                let rows = start..self.nrows().min(start.saturating_add(BATCH_NROWS as u64));
+                self.read_columns(&[column], rows).map(drop)
+            };
+            report.other.extend(batches.map(read).find_map(Result::err));
+        }
+        report.other.extend(self.compare_seals().err());
+        Ok(report)
+    }
+}
+
+/// A condition on the rows of a table.
+pub trait RowFilter: Debug + Send + Sync {
+    /// The numbers of those rows in `rows` that fulfil it.
+    ///
+    /// # Errors
+    ///
+    /// Columns that cannot be read.
+    fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>>;
+}
+
+impl dyn Table + '_ {
+    /// The number of the column with a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoMember`].
+    pub fn column(&self, name: &str) -> Result<usize> {
+        let found = self.columns().iter().position(|column| column.name == name);
+        found.ok_or_else(|| Error::NoMember { name: name.to_owned() })
+    }
+
+    /// The values of some rows of the columns with these names; of all columns without a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoMember`], [`Param::Range`]; values that cannot be read.
+    pub fn read(&self, names: &[&str], rows: Range<u64>) -> Result<Vec<ColumnValues>> {
+        self.read_columns(&self.numbers(names)?, self.checked(rows)?)
+    }
+
+    /// The numbers of the columns with these names; of all columns without a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoMember`].
+    pub fn numbers(&self, names: &[&str]) -> Result<Vec<usize>> {
+        match names {
+            [] => Ok((0..self.columns().len()).collect()),
+            names => names.iter().map(|name| self.column(name)).collect(),
+        }
+    }
+
+    /// Rows that are there.
+    fn checked(&self, rows: Range<u64>) -> Result<Range<u64>> {
+        let (start, end, len) = (rows.start, rows.end, self.nrows());
+        match start <= end && end <= len {
+            true => Ok(rows),
+            false => Err(Param::Range { start, end, len }.into()),
+        }
+    }
+}

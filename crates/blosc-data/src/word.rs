@@ -1,0 +1,102 @@
+//! Names of files, and of parts of them.
+
+use std::path::{Path, PathBuf};
+
+/// Which part of a file or a store is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Whole,
+    /// `FILE@N`: what starts at this byte.
+    Offset(u64),
+    /// `FILE#N`: the frame with this number, from 0.
+    Nth(u64),
+    /// `STORE::/key`: the member with this key.
+    Member(String),
+}
+
+/// A name, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The file or the folder.
+    pub path: PathBuf,
+    /// The part of it.
+    pub part: Part,
+}
+
+impl Word {
+    /// A path, or a path and a part. A file that really has such a name is meant as a whole.
+    #[must_use]
+    pub fn of_path(word: &Path) -> Self {
+        let whole = || Self { path: word.to_owned(), part: Part::Whole };
+        let Some(text) = word.to_str().filter(|text| text.contains(['@', '#', ':'])) else {
+            return whole();
+        };
+        if word.symlink_metadata().is_ok() {
+            return whole();
+        }
+        split(text).map_or_else(whole, |(path, part)| Self { path: path.into(), part })
+    }
+
+    /// An address without the key of a member, and that part.
+    #[must_use]
+    pub fn of_address(word: &str) -> (&str, Part) {
+        match word.split_once("://") {
+            Some((scheme, rest)) if !scheme.is_empty() => match rest.split_once("::") {
+                Some((rest, key)) => {
+                    (&word[..scheme.len() + "://".len() + rest.len()], member(key))
+                }
+                None => (word, Part::Whole),
+            },
+            _ => (word, Part::Whole),
+        }
+    }
+}
+
+fn member(key: &str) -> Part {
+    match key.trim_end_matches('/') {
+        "" => Part::Whole,
+        key => Part::Member(key.to_owned()),
+    }
+}
+
+fn split(text: &str) -> Option<(&str, Part)> {
+    if let Some((path, key)) =
+        text.split_once("::").filter(|(_, key)| key.is_empty() || key.starts_with('/'))
+    {
+        return Some((path, member(key)));
+    }
+    let (path, number) = text.rsplit_once(['@', '#'])?;
+    let number = match number.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    let is_offset = text[path.len()..].starts_with('@');
+    let part = if is_offset { Part::Offset(number) } else { Part::Nth(number) };
+    (!path.is_empty()).then_some((path, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        let part = |text: &str| Word::of_path(Path::new(text)).part;
+        assert_eq!(part("no/such.b2z::/a/b"), Part::Member("/a/b".to_owned()));
+        assert_eq!(part("no/such.b2z::/"), Part::Whole);
+        assert_eq!(part("no/such@0x10"), Part::Offset(16));
+        assert_eq!(part("no/such#3"), Part::Nth(3));
+        for whole in ["no/such", "mail@example", "@3", "a:b", "x::y"] {
+            assert_eq!(Word::of_path(Path::new(whole)).path, Path::new(whole), "{whole}");
+        }
+    }
+
+    #[test]
+    fn keys_are_no_part_of_addresses() {
+        let key = Part::Member("/a/b".to_owned());
+        assert_eq!(Word::of_address("s3://c/x.b2z::/a/b"), ("s3://c/x.b2z", key));
+        assert_eq!(Word::of_address("x.b2z::/a"), ("x.b2z::/a", Part::Whole));
+    }
+}

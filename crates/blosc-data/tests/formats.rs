@@ -1,0 +1,44 @@
+//! Files that original programs wrote, against what these programs decode.
+
+use b2frame::ChunkBytes;
+use blosc_chunk::decompress;
+use blosc_data::{Budget, Data, open};
+use blosc_testdata::{
+    fixture::{Format, Manifest},
+    sha256_hex,
+};
+
+#[test]
+fn fixtures_of_the_manifest_have_the_content_that_their_programs_decode() {
+    let manifest = Manifest::load().unwrap();
+    let mut count = 0;
+    for fixture in &manifest.fixtures {
+        let found =
+            open(fixture.path()).unwrap_or_else(|error| panic!("{}: {error:?}", fixture.file));
+        let mut content = vec![];
+        let mut sink = |piece: &[u8]| {
+            content.extend_from_slice(piece);
+            Ok(())
+        };
+        let budget = Budget::default();
+        match &found.data {
+            Data::Bytes(bytes) => bytes.stream(0..bytes.nbytes(), &budget, &mut sink).unwrap(),
+            // With the padding of its chunks, as the digests of the manifest have it.
+            Data::Array(array) => {
+                let chunks = array.chunks().unwrap();
+                for nchunk in 0..chunks.nchunks() {
+                    match chunks.chunk(nchunk).unwrap() {
+                        ChunkBytes::Stored(chunk) => sink(&decompress(&chunk).unwrap()).unwrap(),
+                        other => panic!("{}: {other:?}", fixture.file),
+                    }
+                }
+            }
+            other => panic!("{}: {}", fixture.file, other.kind_name()),
+        }
+        let is_frame = fixture.format == Format::Cframe;
+        assert_eq!(is_frame, found.format == blosc_data::Format::Frame, "{}", fixture.file);
+        assert!(fixture.holds(&content), "{}: {}", fixture.file, sha256_hex(&content));
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
+}

@@ -1,0 +1,7 @@
+//! The tests of this crate, as one program.
+
+mod door;
+mod formats;
+mod hostile;
+mod reads;
+mod verified;

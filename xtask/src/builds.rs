@@ -2,8 +2,8 @@
 //!
 //! Each crate with none of its features, with each one alone and with all of them; and the
 //! libraries without C code for targets beside the usual one: 64-bit Arm, 32-bit x86, and
-//! WebAssembly with WASI. The standard library of a target is installed by `rustup` where it is
-//! missing.
+//! WebAssembly with WASI and for browsers. The standard library of a target is installed by
+//! `rustup` where it is missing.
 
 use std::process::Command;
 
@@ -16,7 +16,12 @@ use crate::{
 };
 
 /// Targets that are checked beside that of this machine.
-const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "wasm32-wasip1"];
+const TARGETS: [&str; 4] = [
+    "aarch64-unknown-linux-gnu",
+    "i686-unknown-linux-gnu",
+    "wasm32-wasip1",
+    "wasm32-unknown-unknown",
+];
 
 /// Crates with programs or heavy optional dependencies, which are checked for this machine only.
 const HOST_ONLY: [&str; 2] = ["b2-cli", "blpk"];

@@ -205,9 +205,9 @@ fn fewer_data_than_announced_leave_the_file_as_it_was() {
     for durability in [Durability::PowerLoss, Durability::None] {
         let mut store = store(&Kind::Walk.bytes(250), small());
         let before = store.clone();
-        let options = AppendOptions::default().durability(durability).read(
-            ReadOptions::default().budget(Budget { threads: Threads::One, ..Budget::default() }),
-        );
+        let options = AppendOptions::default()
+            .durability(durability)
+            .read(ReadOptions::default().budget(Budget::default().threads(Threads::One)));
         let result = append(&mut store, &[5; 499][..], 500, &options);
         assert!(matches!(
             result,
@@ -248,7 +248,7 @@ fn trailing_bytes_of_an_older_append_are_cut() {
 fn change(store: &mut impl blosc_io::WriteAt) -> bloscpack::Result<bloscpack::AppendReport> {
     let options = AppendOptions::default()
         .metadata(Some(json!({ "state": "after" })))
-        .read(ReadOptions::default().budget(Budget { threads: Threads::One, ..Budget::default() }));
+        .read(ReadOptions::default().budget(Budget::default().threads(Threads::One)));
     let cparams: CParams = WriteOptions::default().cparams.codec(CodecId::LZ4).typesize(1);
     append(store, &[2; 230][..], 230, &options.cparams(Some(cparams)))
 }

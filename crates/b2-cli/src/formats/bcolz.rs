@@ -224,7 +224,7 @@ impl Bcolz {
         }
         let limits = Limits::none().max_nbytes(limit);
         let dparams = self.params.dparams.clone().limits(limits);
-        let options = self.params.bcolz().dparams(dparams).budget(*options);
+        let options = self.params.bcolz().dparams(dparams).budget(options.clone());
         match (open(&self.root, &options)?, &self.chosen) {
             (DataSet::CTable(table), Some(names)) => Ok(DataSet::CTable(table.select(names)?)),
             (set, _) => Ok(set),

@@ -63,7 +63,7 @@ impl Blp {
         let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
         let options = self.file.options();
         let (dparams, mismatch) = (options.dparams.clone(), options.mismatch.clone());
-        Self::open(Arc::new(store), 0, &ReadParams { dparams, mismatch })
+        Self::open(Arc::new(store), 0, &ReadParams { dparams, mismatch, ..ReadParams::default() })
     }
 
     /// Bytes of data.
@@ -119,7 +119,7 @@ impl Blp {
         memory::check(self.largest, options.max_memory)?;
         let own = self.file.options().clone();
 
-        Ok(own.budget(*options))
+        Ok(own.budget(options.clone()))
     }
 
     /// Is there anything in the metadata that a `.npy` file cannot hold?
@@ -185,7 +185,7 @@ pub(crate) fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let first = chunk_of(file, range.start)?;
     let last = chunk_of(file, range.end - 1)?;
     let mut cut = cut(range, file.chunk_range(first)?.start, sink);
-    file.decode_ordered(first..last + 1, options.budget, |_, bytes| cut(bytes))
+    file.decode_ordered(first..last + 1, options.budget.clone(), |_, bytes| cut(bytes))
 }
 
 /// The chunk with byte `at` of the content, which must be inside.

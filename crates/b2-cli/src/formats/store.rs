@@ -13,9 +13,7 @@ use b2frame::{
     SChunk,
     probe::{Kind, PROBE_LEN, probe},
 };
-use b2store::{
-    Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table, Value,
-};
+use b2store::{Child, ChildKind, Content, Location, Note, Store, StoreKind, Table, Value};
 use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
 use serde_json::{Map, Number, Value as Json};
@@ -184,7 +182,7 @@ pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
 ///
 /// What the library says.
 pub(crate) fn open(path: &Path, params: impl Into<ReadParams>) -> Result<Store> {
-    let options = OpenOptions::default().frame(params.into().frame());
+    let options = params.into().store();
     Ok(match remote::find(path) {
         Some(Remote::File(object)) => Store::from_store(object, &options)?,
         Some(Remote::Tree(tree)) => Store::from_tree(tree, &options)?,

@@ -97,7 +97,12 @@ pub(crate) fn first_chunks(
         (ngood / chunks_of_row).saturating_mul(chunkshape.first().map_or(1, |len| (*len).into()));
     let nrows = array.shape().first().copied().unwrap_or(1);
     let row = array.nbytes() / nrows.max(1);
-    array_part(&array.budget(*options), 0..rows.min(nrows).saturating_mul(row), options, sink)
+    array_part(
+        &array.budget(options.clone()),
+        0..rows.min(nrows).saturating_mul(row),
+        options,
+        sink,
+    )
 }
 
 fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {
@@ -106,7 +111,7 @@ fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {
 
 fn frame_all(schunk: &Arc<SChunk>, options: &Budget, sink: Sink<'_>) -> Result<()> {
     match schunk.nd_array()? {
-        Some(array) => array.budget(*options).for_each_band(sink),
+        Some(array) => array.budget(options.clone()).for_each_band(sink),
         None => schunk.decode_ordered(0..schunk.nchunks(), options, |_, bytes| sink(bytes)),
     }
 }
@@ -124,7 +129,7 @@ fn frame_part(
         return frame_all(schunk, options, sink);
     }
     if let Some(array) = schunk.nd_array()? {
-        return array_part(&array.budget(*options), range, options, sink);
+        return array_part(&array.budget(options.clone()), range, options, sink);
     }
     if range.end - range.start <= MAX_BLOCKWISE_NBYTES {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];

@@ -139,8 +139,7 @@ impl<'a> Session<'a> {
 
     /// Threads as the command line says, and the usual memory.
     fn budget(&self) -> bloscpack::Budget {
-        let threads = blosc_chunk::Threads::N(self.threads);
-        bloscpack::Budget { threads, ..bloscpack::Budget::default() }
+        bloscpack::Budget::default().threads(blosc_chunk::Threads::N(self.threads))
     }
 
     fn say_threads(&self) -> Result<()> {

@@ -1,18 +1,17 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
-use core::{num::NonZeroUsize, ops::ControlFlow, time::Duration};
+use core::{ops::ControlFlow, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
     path::Path,
-    thread,
 };
 
 use b2frame::{
     Budget, CompressOptions, EditOptions, Mismatch, MismatchLog,
     lock::{FrameLock, Locking},
 };
-use blosc_chunk::{CParams, ChunkHeader, DParams, Limits, Registries, Simd, Threads};
-use blosc_data::{Opened, Openers, ReadParams};
+use blosc_chunk::{CParams, ChunkHeader, DParams, Executor, Limits, Registries, Simd};
+use blosc_data::{OpenOptions, Opened, Openers};
 
 use blosc_io::{
     Lock, LockWait,
@@ -56,7 +55,7 @@ pub(crate) struct Context {
     pub(crate) console: Console,
     /// Temporary files under way.
     pub(crate) unfinished: Unfinished,
-    threads: NonZeroUsize,
+    threads: Executor,
     memory: u64,
     simd: Simd,
     mismatch: Mismatch,
@@ -67,11 +66,14 @@ pub(crate) struct Context {
 impl Context {
     /// As the options want it.
     pub(crate) fn new(console: Console, general: &GeneralArgs, unfinished: Unfinished) -> Self {
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = match general.threads {
+            0 => Executor::auto(),
+            n => Executor::threads(n),
+        };
         Self {
             console,
             unfinished,
-            threads: NonZeroUsize::new(general.threads).unwrap_or_else(cores),
+            threads,
             memory: memory::budget(general.max_memory.map(|size| size.0)),
             simd: general.simd.unwrap_or_default(),
             mismatch: Mismatch::Fail,
@@ -287,7 +289,7 @@ impl Context {
     /// The same without a word on the terminal, which something else is drawn on.
     pub(crate) fn silent(&self) -> Self {
         let Self { unfinished, threads, memory, simd, mismatch, openers, .. } = self;
-        let (threads, memory, simd) = (*threads, *memory, *simd);
+        let (threads, memory, simd) = (threads.clone(), *memory, *simd);
         Self {
             console: self.console.silent(),
             unfinished: unfinished.clone(),
@@ -375,13 +377,14 @@ impl Context {
     }
 
     /// How inputs are read.
-    pub(crate) fn read_params(&self) -> ReadParams {
-        ReadParams { dparams: self.dparams(), mismatch: self.mismatch.clone() }
+    pub(crate) fn read_params(&self) -> OpenOptions {
+        let budget = Budget::default().threads(self.threads.clone());
+        OpenOptions::from(self.dparams()).mismatch(self.mismatch.clone()).budget(budget)
     }
 
     /// How inputs are read whose checksums are looked at elsewhere, or not at all.
-    pub(crate) fn unchecked_params(&self) -> ReadParams {
-        ReadParams { mismatch: Mismatch::Ignore, ..self.read_params() }
+    pub(crate) fn unchecked_params(&self) -> OpenOptions {
+        self.read_params().mismatch(Mismatch::Ignore)
     }
 
     /// How to wait for another program that uses a file: after a second its user is told.
@@ -452,7 +455,7 @@ impl Context {
     /// little for them.
     pub(crate) fn read_options(&self) -> Budget {
         let threads = self.threads_within(self.memory / 2, DECODER_NBYTES);
-        Budget::default().threads(Threads::N(threads)).max_memory(self.memory / 2)
+        Budget::default().threads(threads).max_memory(self.memory / 2)
     }
 
     /// Working memory for objects that are held as a whole (bytes).
@@ -480,9 +483,9 @@ impl Context {
         memory::check(needed, self.memory)?;
         let left = self.memory - reserved;
         let threads = self.threads_within(left, chunk.saturating_add(encoder));
-        let chunks = left.saturating_sub(encoder.saturating_mul(threads.get() as u64));
-        Ok(CompressOptions::default()
-            .budget(Budget::default().threads(Threads::N(threads)).max_memory(chunks)))
+        let chunks = left.saturating_sub(encoder.saturating_mul(threads.count() as u64));
+        let budget = Budget::default().threads(threads).max_memory(chunks);
+        Ok(CompressOptions::default().budget(budget))
     }
 
     /// How many threads compress `nbytes` bytes to one chunk like this.
@@ -490,18 +493,17 @@ impl Context {
     /// # Errors
     ///
     /// When data and chunk do not fit the memory together.
-    pub(crate) fn one_chunk(&self, cparams: &CParams, nbytes: u64) -> Result<Threads> {
+    pub(crate) fn one_chunk(&self, cparams: &CParams, nbytes: u64) -> Result<Executor> {
         let encoder = memory::encoder(cparams);
         let both = nbytes.saturating_mul(2).saturating_add(ChunkHeader::MAX_LEN as u64);
         let needed = both.saturating_add(encoder);
         memory::check(needed, self.memory)?;
-        Ok(Threads::N(self.threads_within(self.memory - both, encoder)))
+        Ok(self.threads_within(self.memory - both, encoder))
     }
 
     /// The requested number of threads, or as many as the memory has room for.
-    fn threads_within(&self, memory: u64, each: u64) -> NonZeroUsize {
-        let fitting = memory::as_len(memory / each.max(1));
-        NonZeroUsize::new(fitting).map_or(NonZeroUsize::MIN, |fitting| fitting.min(self.threads))
+    fn threads_within(&self, memory: u64, each: u64) -> Executor {
+        self.threads.at_most(memory::as_len(memory / each.max(1)))
     }
 }
 
@@ -522,11 +524,11 @@ mod tests {
     fn memory_bounds_the_threads() {
         let cparams = CParams::default();
         let options = context(1000, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
-        let Threads::N(threads) = options.budget.threads else { panic!("a number of threads") };
-        let taken = options.budget.max_memory + memory::encoder(&cparams) * threads.get() as u64;
-        assert!(threads.get() > 16 && taken <= 192 << 20, "{threads} {taken}");
+        let threads = options.budget.nworkers();
+        let taken = options.budget.max_memory + memory::encoder(&cparams) * threads as u64;
+        assert!(threads > 16 && taken <= 192 << 20, "{threads} {taken}");
         let few = context(3, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
-        assert_eq!(few.budget.threads, context(3, 0).threads());
+        assert_eq!(few.budget.nworkers(), 3);
     }
 
     #[test]
@@ -536,11 +538,5 @@ mod tests {
         let reserved =
             context(1, 100 << 20).compress_options(&CParams::default(), 1 << 20, 99 << 20);
         assert!(matches!(reserved, Err(Error::MaxMemory { .. })));
-    }
-
-    impl Context {
-        fn threads(&self) -> Threads {
-            Threads::N(self.threads)
-        }
     }
 }

@@ -26,6 +26,6 @@ pub(crate) fn reopened(blp: &Blp, path: &std::path::Path) -> crate::error::Resul
     let store = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let options = blp.file.options();
     let (dparams, mismatch) = (options.dparams.clone(), options.mismatch.clone());
-    let params = blosc_data::ReadParams { dparams, mismatch };
+    let params = blosc_data::OpenOptions::default().dparams(dparams).mismatch(mismatch);
     Ok(Blp::open(std::sync::Arc::new(store), 0, &params)?)
 }

@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn core::error::Error>> {
                 let schunk = SChunk::from_cframe(frame)?;
                 let budget = Budget::default().threads(Threads::One);
                 let start = Instant::now();
-                let report = schunk.verify(&VerifyOptions::default().budget(budget), |_| {});
+                let report =
+                    schunk.verify(&VerifyOptions::default().budget(budget.clone()), |_| {});
                 best[1] = best[1].min(start.elapsed().as_secs_f64());
                 assert!(report.is_ok());
                 let all = 0..schunk.nchunks();

@@ -93,7 +93,7 @@ fn compress<S: WriteAt, I: Input>(
     options: &CompressOptions,
     mut progress: impl FnMut(Totals),
 ) -> Result<Totals> {
-    let (chunksize, budget) = (writer.chunksize(), options.budget);
+    let (chunksize, budget) = (writer.chunksize(), &options.budget);
     let weight = (chunksize as u64).saturating_add(max_compressed_len(chunksize) as u64);
     check_limit(Limited::Memory, weight, budget.max_memory)?;
     let cparams = writer.cparams().clone().threads(Threads::One);

@@ -121,7 +121,7 @@ impl<'a> Transcode<'a> {
                 .map_or(ChunkSize::Unset, ChunkSize::Fixed),
             None => schunk.chunksize(),
         };
-        let (budget, checksums) = (options.budget, options.checksums);
+        let (budget, checksums) = (options.budget.clone(), options.checksums);
         Ok(Self { schunk, cparams, chunksize, budget, checksums })
     }
 
@@ -137,11 +137,14 @@ impl<'a> Transcode<'a> {
     fn append_to(&self, writer: &mut SChunkWriter) -> Result<()> {
         let mut pieces = self.pieces();
         let is_single = pieces.size_hint().1 == Some(1);
-        let threads = if is_single { self.cparams.threads } else { Threads::One };
-        let cparams = self.cparams.clone().threads(threads);
-        let budget = if is_single { self.budget.at_most(1) } else { self.budget };
+        let (mut cparams, mut budget) = (self.cparams.clone(), self.budget.clone());
+        if is_single {
+            budget = budget.at_most(1);
+        } else {
+            cparams = cparams.threads(Threads::One);
+        }
         in_order(
-            budget,
+            &budget,
             || {
                 let Some(piece) = pieces.next() else { return Ok(None) };
                 let weight = self.weight(piece)?;

@@ -114,7 +114,7 @@ impl EditOptions {
 
 blosc_chunk::setters! {
     /// How to compress a stream.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct CompressOptions {
         /// Threads and memory. One chunk must fit. The bytes written do not depend on it.

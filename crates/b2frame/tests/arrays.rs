@@ -67,7 +67,7 @@ fn frame(shapes: &Shapes, meta: &NdMeta) -> Vec<u8> {
 }
 
 fn read(array: &NdArray, options: &Budget) -> Result<Vec<u8>, Error> {
-    let array = array.clone().budget(*options);
+    let array = array.clone().budget(options.clone());
     let mut bytes = vec![];
     array.for_each_band(|band| {
         assert!(band.len() as u64 <= options.max_memory / 2);

@@ -169,9 +169,9 @@ fn data_are_what_the_sidecars_say() {
     for name in SAMPLES.iter().filter(|name| !name.contains("two-specials")) {
         let (schunk, sidecar) = open(name);
         for options in [
-            options.threads(Threads::One),
-            options.threads(Threads::Auto),
-            options.max_memory(1600),
+            options.clone().threads(Threads::One),
+            options.clone().threads(Threads::Auto),
+            options.clone().max_memory(1600),
         ] {
             let data = data(&schunk, &options).unwrap_or_else(|error| panic!("{name}: {error:?}"));
             assert_eq!(data.len() as u64, number(&sidecar["raw_nbytes"]), "{name}");

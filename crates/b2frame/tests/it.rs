@@ -9,6 +9,8 @@ mod derive;
 mod edit;
 mod errors;
 mod fixtures;
+#[cfg(unix)]
+mod forks;
 mod golden;
 mod legacy;
 mod nd;

@@ -1,19 +1,17 @@
 //! Few large chunks: their blocks are spread over threads, and what comes is the same for any
 //! number of them.
 
-use core::num::NonZeroUsize;
-
 use b2frame::{
     Budget, Error, FrameParams, NdArray, NdParams, NdWriter, SChunk,
     nd::{Pick, Selection},
     report::VerifyOptions,
     to_cframe,
 };
-use blosc_chunk::{CParams, CodecId, Dict, Pipeline, Threads};
+use blosc_chunk::{CParams, CodecId, Dict, Executor, Pipeline};
 use blosc_testdata::data::Kind;
 
 fn options(threads: usize) -> Budget {
-    Budget::default().threads(Threads::N(NonZeroUsize::new(threads).unwrap()))
+    Budget::default().threads(Executor::threads(threads))
 }
 
 /// The data, in how many parts they came, and what ended them.
@@ -182,7 +180,6 @@ fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
 #[test]
 fn items_are_the_same_for_any_number_of_threads() {
     let data = Kind::Walk.bytes(4_000_000);
-    let n = |threads| Threads::N(NonZeroUsize::new(threads).unwrap());
     for cparams in ways() {
         // Many chunks, some, few, one.
         for chunksize in [4_000, 300_000, 1_999_996, 4_000_000] {
@@ -192,12 +189,18 @@ fn items_are_the_same_for_any_number_of_threads() {
                 let expected = &data[start * 4..end * 4];
                 for threads in [1, 2, 3, 8] {
                     let mut found = vec![0; expected.len()];
-                    schunk.read_par(start as u64..end as u64, &mut found, n(threads)).unwrap();
+                    schunk
+                        .read_par(start as u64..end as u64, &mut found, &Executor::threads(threads))
+                        .unwrap();
                     assert!(found == expected, "{start}..{end}, {threads} threads, {cparams:?}");
                 }
             }
-            assert!(schunk.read_par(0..1_000_001, &mut vec![0; 4_000_004], n(2)).is_err());
-            assert!(schunk.read_par(0..2, &mut [0; 4], n(2)).is_err());
+            assert!(
+                schunk
+                    .read_par(0..1_000_001, &mut vec![0; 4_000_004], &Executor::threads(2))
+                    .is_err()
+            );
+            assert!(schunk.read_par(0..2, &mut [0; 4], &Executor::threads(2)).is_err());
         }
     }
 }
@@ -216,7 +219,7 @@ fn chunks_of_any_size_are_read_by_threads() {
     }
     let schunk = writer.finish().unwrap();
     let mut found = vec![0; data.len()];
-    schunk.read_par(0..750_000, &mut found, Threads::N(NonZeroUsize::new(3).unwrap())).unwrap();
+    schunk.read_par(0..750_000, &mut found, &Executor::threads(3)).unwrap();
     assert!(found == data);
 }
 
@@ -234,7 +237,7 @@ fn threads_name_the_first_bad_chunk() {
     }
     let schunk = SChunk::from_cframe(frame).unwrap();
     for threads in [1, 2, 4] {
-        let threads = Threads::N(NonZeroUsize::new(threads).unwrap());
+        let threads = &Executor::threads(threads);
         let error = schunk.read_par(0..1_000_000, &mut vec![0; 4_000_000], threads).unwrap_err();
         assert!(matches!(error, Error::Chunk { nchunk: 3, .. }), "{error}");
     }

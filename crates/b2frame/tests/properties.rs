@@ -52,7 +52,7 @@ fn check(data: &[u8], params: &FrameParams) {
     }
     let schunk = SChunk::from_cframe(frame).unwrap();
     let options = Budget::default();
-    assert!(decoded(&schunk, &options.threads(Threads::One)) == data);
+    assert!(decoded(&schunk, &options.clone().threads(Threads::One)) == data);
     assert!(decoded(&schunk, &options.threads(threads(3))) == data);
     let report = schunk.verify(&VerifyOptions::default(), |_| {});
     assert!(

@@ -26,7 +26,7 @@ fn use_it(frame: Vec<u8>) -> Result<(), Error> {
     let _ = schunk.read_bytes(schunk.nbytes() / 2, &mut [0; 3]);
     if schunk.nchunks() < 1000 {
         let _ = schunk.usage();
-        schunk.verify(&VerifyOptions::default().budget(read), |_| {});
+        schunk.verify(&VerifyOptions::default().budget(read.clone()), |_| {});
     }
     if let Ok(array) = NdArray::from_schunk(schunk) {
         let mut left = 1_u64 << 20;

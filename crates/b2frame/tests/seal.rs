@@ -10,7 +10,7 @@ use b2frame::{
     seal::{SealState, seal},
     to_cframe,
 };
-use blosc_chunk::Threads;
+use blosc_chunk::Executor;
 use blosc_io::MemStore;
 use blosc_testdata::data::XorShift32 as Rng;
 
@@ -419,7 +419,7 @@ const WAYS: [(&str, ReadAll); 7] = [
     ("read_bytes", |it| it.read_bytes(0, &mut vec![0; usize::try_from(it.nbytes()).unwrap()])),
     ("read_par", |it| {
         let mut data = vec![0; usize::try_from(it.nbytes()).unwrap()];
-        it.read_par(0..it.nbytes() / it.typesize() as u64, &mut data, Threads::Auto)
+        it.read_par(0..it.nbytes() / it.typesize() as u64, &mut data, &Executor::auto())
     }),
     ("decode_chunk", |it| {
         (0..it.nchunks()).try_for_each(|nchunk| it.decode_chunk(nchunk).map(drop))?;

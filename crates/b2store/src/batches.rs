@@ -4,7 +4,8 @@
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use b2frame::{Budget, SChunk};
+use b2frame::SChunk;
+use blosc_chunk::Executor;
 use blosc_container::parallel::for_each;
 
 use crate::content::{check_version, decode, vlmetalayer};
@@ -27,6 +28,7 @@ pub struct BatchArray {
     items_per_block: Option<u64>,
     /// Numbers of items, as far as they are stored.
     stored: Option<Vec<u64>>,
+    threads: Executor,
     /// Number of the first item of each batch, and after the last one the number of all.
     starts: Arc<OnceLock<Vec<u64>>>,
 }
@@ -175,7 +177,14 @@ impl BatchArray {
             Some(layer) => Some(batch_lengths(&layer, schunk.nchunks(), name)?),
         };
         let starts = Arc::new(OnceLock::new());
-        Ok(Self { schunk, name: name.to_owned(), items_per_block, stored, starts })
+        let threads = Executor::auto();
+        Ok(Self { schunk, name: name.to_owned(), items_per_block, stored, threads, starts })
+    }
+
+    /// With these threads to decode batches. Without it they are as many as there are processors.
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Executor>) -> Self {
+        Self { threads: threads.into(), ..self }
     }
 
     /// Number of batches.
@@ -254,9 +263,8 @@ impl BatchArray {
             let len = end.saturating_sub(start);
             jobs.push(Job { nbatch, len, wanted, found: T::default() });
         }
-        let nworkers = Budget::default().nworkers();
         for_each(
-            nworkers,
+            (&self.threads, self.threads.count_for(jobs.len())),
             jobs.iter_mut(),
             || (),
             |(), job| {
@@ -408,6 +416,15 @@ impl ListArray {
             item: item.cloned().unwrap_or(Value::Nil),
             is_nullable: layer.get("nullable") == Some(&Value::Bool(true)),
         })
+    }
+
+    /// As [`BatchArray::threads`].
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Executor>) -> Self {
+        match self.rows {
+            Rows::Batches(rows) => Self { rows: Rows::Batches(rows.threads(threads)), ..self },
+            Rows::Objects(_) => self,
+        }
     }
 
     /// Number of rows.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use b2frame::{NdArray, SChunk};
+use b2frame::{Budget, NdArray, SChunk};
 
 use crate::batches::{BatchArray, ListArray, ObjectArray};
 use crate::error::{Corrupt, Error, Result};
@@ -59,6 +59,18 @@ impl Content {
         }
         let array = schunk.nd_array().map_err(|error| Error::frame(name, error))?;
         Ok(array.map_or(Self::Frame(schunk), Self::Array))
+    }
+
+    /// With other threads and memory for reading. Without it they are those of
+    /// [`Budget::default`].
+    #[must_use]
+    pub fn budget(self, budget: &Budget) -> Self {
+        match self {
+            Self::Array(array) => Self::Array(array.budget(budget.clone())),
+            Self::Batches(batches) => Self::Batches(batches.threads(budget.threads.clone())),
+            Self::Lists(lists) => Self::Lists(lists.threads(budget.threads.clone())),
+            Self::Frame(_) | Self::Objects(_) | Self::Recipe(_) => self,
+        }
     }
 
     /// Decodes all objects, items or rows one after the other, as they are shown. The chunks of

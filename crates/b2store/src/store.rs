@@ -9,6 +9,7 @@ use std::io;
 use std::sync::Arc;
 
 use b2frame::{OuterSum, SChunk};
+use blosc_chunk::Executor;
 use blosc_io::{MemStore, ReadAt};
 
 use crate::content::Content;
@@ -212,10 +213,9 @@ impl Store {
         &self.inner.embed
     }
 
-    /// How many threads decode columns.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn nworkers(&self) -> usize {
-        self.inner.options.budget.nworkers()
+    /// The threads that decode columns.
+    pub(crate) fn threads(&self) -> &Executor {
+        &self.inner.options.budget.threads
     }
 
     /// The frame of a value.
@@ -280,7 +280,7 @@ impl Store {
     ///
     /// As [`frame`](Self::frame) and [`Content::from_schunk`].
     pub fn get(&self, key: &str) -> Result<Content> {
-        Content::from_schunk(self.frame(key)?, key)
+        Ok(Content::from_schunk(self.frame(key)?, key)?.budget(&self.inner.options.budget))
     }
 
     /// The keys of all tables, sorted; `/` if the store itself is one.

@@ -119,7 +119,7 @@ impl Table {
             return Err(Error::corrupt(meta_key, Corrupt::Missing(flags_key)));
         }
         let flags = array_1d(&store, &flags_key, Kind::Bool, 1)?;
-        let live = Live::new(flags, flags_key);
+        let live = Live::new(flags, flags_key, store.threads());
         Ok(Self { inner: Arc::new(Inner { store, root, schema, live }) })
     }
 

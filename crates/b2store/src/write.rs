@@ -358,7 +358,7 @@ impl StoreWriter {
     ///
     /// As [`Store::get`].
     pub fn get(&self, key: &str) -> Result<Content> {
-        Content::from_schunk(self.frame(key)?, key)
+        Ok(Content::from_schunk(self.frame(key)?, key)?.budget(&self.options.open.budget))
     }
 
     /// The bytes of the frame of a value.

@@ -5,13 +5,16 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use std::fs;
 use std::thread;
 
-use b2frame::{FrameParams, SChunk};
+use b2frame::{Budget, FrameParams, SChunk};
 use b2store::table::Nulls;
 use b2store::{
-    ColumnKind, ColumnValues, Content, Error, NewColumn, Store, StoreForm, StoreWriter, Table,
-    Value, WriteOptions, error::Param,
+    ColumnKind, ColumnValues, Content, Error, NewColumn, OpenOptions, Store, StoreForm,
+    StoreWriter, Table, Value, WriteOptions, error::Param,
 };
+use blosc_chunk::Executor;
 use blosc_dtype::json::Json;
+#[cfg(unix)]
+use blosc_testdata::in_child;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -499,4 +502,38 @@ fn rows_that_were_not_finished_are_no_rows() {
     writer.commit().unwrap();
     assert_eq!(cells(&Store::open(&path).unwrap().table("/").unwrap()), expected(&rows));
     assert!(StoreWriter::open(&path).unwrap().append_to_table("/x").is_err());
+}
+
+/// A child of a process that has read and written with threads.
+#[cfg(unix)]
+#[test]
+fn a_child_reads_and_writes() {
+    let rows = many_rows(4000);
+    let expected = expected(&rows);
+    let dir = tempfile::tempdir().unwrap();
+    for threads in [Executor::auto(), Executor::threads(4)] {
+        let path = dir.path().join(format!("{}.b2z", threads.count()));
+        let budget = Budget::default().threads(threads);
+        let open = OpenOptions::default().budget(budget);
+        let options = WriteOptions::default().open(open.clone());
+        let write = |path: &std::path::Path| {
+            let mut writer = StoreWriter::create_with(path, &options).unwrap();
+            writer.insert_table("/g/t", &columns(), &values(&rows[..2500])).unwrap();
+            writer.append_rows("/g/t", &values(&rows[2500..])).unwrap();
+            writer.delete_rows("/g/t", 0..1).unwrap();
+            writer.commit().unwrap()
+        };
+        let store = write(&path);
+        let test = || {
+            let found = cells(&store.table("/g/t").unwrap());
+            assert!(found.iter().zip(&expected).all(|(found, expected)| found == &expected[1..]));
+            let reopened = Store::open_with(&path, &open).unwrap();
+            assert_eq!(cells(&reopened.table("/g/t").unwrap()), found);
+            let other = tempfile::tempdir().unwrap();
+            assert_eq!(cells(&write(&other.path().join("t.b2z")).table("/g/t").unwrap()), found);
+        };
+        test();
+        in_child(test);
+        test();
+    }
 }

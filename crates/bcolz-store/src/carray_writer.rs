@@ -120,7 +120,8 @@ impl CArrayWriter {
         create_dir(&*tree, path)?;
         create_dir(&*tree, &join(path, "data"))?;
         create_dir(&*tree, &join(path, "meta"))?;
-        let open = OpenOptions::default().budget(Budget::default().threads(options.threads));
+        let open =
+            OpenOptions::default().budget(Budget::default().threads(options.threads.clone()));
         let (found, attrs) = ((sizes, storage, layout), options.attrs.clone());
         let mut writer = Self::new(tree, path.to_owned(), open, found, attrs);
         if options.checksums != Checksums::None {

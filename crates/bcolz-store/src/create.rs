@@ -7,7 +7,7 @@
     )
 )]
 
-use blosc_chunk::{Threads, setters};
+use blosc_chunk::{Executor, Threads, setters};
 use blosc_container::checksums::Checksums;
 use blosc_dtype::Dtype;
 
@@ -44,8 +44,9 @@ pub struct CreateOptions {
     /// Whether a file with a checksum of every chunk file is written; bcolz ignores it. Default:
     /// yes, as for any value but [`Checksums::None`].
     pub checksums: Checksums,
+    ;
     /// How many chunks are compressed at once; the bytes do not depend on it.
-    pub threads: Threads,
+    pub threads: Executor,
 }
 }
 
@@ -63,8 +64,14 @@ impl CreateOptions {
             attrs: Attrs::default(),
             durability: Durability::default(),
             checksums: Checksums::default(),
-            threads: Threads::Auto,
+            threads: Threads::Auto.into(),
         }
+    }
+
+    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Executor>) -> Self {
+        Self { threads: threads.into(), ..self }
     }
 
     /// What makes an array like another: type, rows, chunk length, compression, fill value and

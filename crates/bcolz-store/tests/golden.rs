@@ -179,7 +179,8 @@ fn memory_and_threads_change_nothing() {
             continue;
         };
         for threads in [Threads::One, Threads::N(core::num::NonZeroUsize::new(3).unwrap())] {
-            let options = OpenOptions::default().budget(Budget { threads, max_memory: 100 });
+            let options =
+                OpenOptions::default().budget(Budget::default().threads(threads).max_memory(100));
             let array = CArray::open_in(Arc::new(DirTree::new(&root)), "", &options).unwrap();
             let blocks: Vec<Vec<u8>> = array.blocks(999).collect::<Result<_>>().unwrap();
             assert_eq!(blocks.concat(), whole, "{set}");

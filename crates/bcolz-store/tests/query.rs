@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use bcolz_store::tree::MemTree;
 use bcolz_store::{
-    Budget, CTable, CTableWriter, CreateOptions, Dtype, OpenOptions, Result,
+    Budget, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, OpenOptions, Result,
     error::{Blame, Param},
     query::{Number, Scan},
+    verify::VerifyOptions,
 };
-use blosc_chunk::Threads;
+use blosc_chunk::{Executor, Threads};
+#[cfg(unix)]
+use blosc_testdata::in_child;
 
 const LEN: u64 = 50_000;
 
@@ -25,7 +28,7 @@ fn s(row: u64) -> u8 {
     b"abcde"[usize::try_from(row % 5).unwrap()]
 }
 
-fn table(threads: Threads) -> CTable {
+fn table(threads: impl Into<Executor>) -> CTable {
     let tree = Arc::new(MemTree::new());
     let options =
         |dtype: &str, len| CreateOptions::new(Dtype::parse(dtype).unwrap()).chunklen(Some(len));
@@ -265,4 +268,31 @@ fn only_what_is_needed_is_read() {
         .unwrap()
         .unwrap();
     assert_eq!(batch.rows, [50_001, 50_002]);
+}
+
+/// A child of a process that has read with threads.
+#[cfg(unix)]
+#[test]
+fn a_child_reads_and_writes() {
+    for threads in [Executor::auto(), Executor::threads(4)] {
+        let table = table(threads.clone());
+        let options = VerifyOptions::default().budget(Budget::default().threads(threads.clone()));
+        let test = || {
+            assert_eq!(rows(table.scan()).len() as u64, LEN);
+            assert!(table.verify(&options, |_| {}).unwrap().is_ok());
+            let array = table.column("x").unwrap();
+            let found = array.read(0..LEN).unwrap();
+            assert!(found.chunks(8).zip(0..).all(|(item, row)| item == x(row).to_be_bytes()));
+            let options = CreateOptions::new(Dtype::parse("int32").unwrap()).chunklen(Some(1000));
+            let options = options.threads(threads.clone());
+            let tree = Arc::new(MemTree::new());
+            let mut writer = CArrayWriter::create_in(tree, "", &options).unwrap();
+            writer.append(&found).unwrap();
+            assert_eq!(writer.len(), 2 * LEN);
+            writer.finish().unwrap();
+        };
+        test();
+        in_child(test);
+        test();
+    }
 }

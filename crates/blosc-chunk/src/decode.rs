@@ -27,7 +27,7 @@ use crate::error::{Blame, Error, Result, Unsupported};
 use crate::header::ChunkHeader;
 use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout, Split};
-use crate::params::{DParams, Destination, Threads};
+use crate::params::{DParams, Destination};
 use crate::source::Blocks;
 use crate::stream::Payload;
 use crate::tuner::ThreadTuner;
@@ -165,7 +165,7 @@ fn write_many_parts(
         }
         let len = (nbytes / jobs / PARTS_PER_JOB).max(MIN_PART_NBYTES);
         let parts = dest.chunks_mut(len).enumerate();
-        for_each(jobs, &mut Vec::new(), parts, |(), (n, part)| {
+        for_each((&params.threads, jobs), &mut Vec::new(), parts, |(), (n, part)| {
             write(n * len..n * len + part.len(), part)
         })
     })
@@ -259,7 +259,7 @@ pub(crate) fn show_planes(
     show: impl FnOnce(&[&[u8]]),
 ) -> Result<bool> {
     let Scratch { params, workers, .. } = scratch;
-    if blocks.layout().literal().is_some() || params.threads != Threads::One {
+    if blocks.layout().literal().is_some() || !params.threads.is_alone() {
         return Ok(false);
     }
     let map = Map::Grid(blocks.layout().grid);
@@ -350,7 +350,7 @@ pub(crate) fn read_by(
         Ok(())
     };
     tuner.run(max_jobs, nbytes, job.key.min_job_nbytes(), |jobs| {
-        for_each(jobs, workers, pieces, read)
+        for_each((&params.threads, jobs), workers, pieces, read)
     })
 }
 
@@ -409,9 +409,14 @@ impl<'a, B: Blocks> Job<'a, B> {
         self.params.limits.check_nbytes(nbytes)?;
         reference.clear();
         reference.resize(nbytes, 0);
-        for_each(1, workers, [&mut **reference].into_iter(), |worker, dest| {
-            worker.read_block(self, 0, Reference::FirstBlock, dest, StoreHint::Cached)
-        })
+        for_each(
+            (&self.params.threads, 1),
+            workers,
+            [&mut **reference].into_iter(),
+            |worker, dest| {
+                worker.read_block(self, 0, Reference::FirstBlock, dest, StoreHint::Cached)
+            },
+        )
     }
 
     /// Decodes a part of a block, counted from the block's start. `first` is the first block if

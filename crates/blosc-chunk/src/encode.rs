@@ -300,7 +300,7 @@ impl<'a> Input<'a> {
                     MIN_COPY_JOB_NBYTES,
                 );
                 jobs::copy(
-                    jobs,
+                    (&params.threads, jobs),
                     params.registries.simd,
                     src.chunks(COPY_NBYTES).zip(dest.chunks_mut(COPY_NBYTES)),
                 )?;

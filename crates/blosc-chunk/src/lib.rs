@@ -50,10 +50,26 @@
 //! to, 1 GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on
 //! threads, buffers or the machine.
 //!
+//! # Threads
+//!
+//! [`CParams::threads`] and [`DParams::threads`] are a number ([`Threads`]), or an [`Executor`]
+//! that many encoders and decoders share. Without one, the caller's thread does all. A
+//! [`ThreadPool`] is one of the caller.
+//!
+//! ```
+//! use blosc_chunk::{CParams, DParams, Decoder, Encoder, Executor};
+//!
+//! let executor = Executor::threads(4);
+//! let mut encoder = Encoder::new(CParams::default().threads(executor.clone()))?;
+//! let mut decoder = Decoder::new(DParams::default().threads(executor));
+//! let data = vec![7; 1_000_000];
+//! assert!(decoder.decode(&encoder.encode(&data)?)? == data);
+//! # Ok::<(), blosc_chunk::Error>(())
+//! ```
+//!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` bring the codecs of these names, `rayon` threads inside a chunk; all
-//! are on by default.
+//! `zlib`, `zstd` and `snappy` bring the codecs of these names; all are on by default.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -102,6 +118,7 @@ mod vl;
 
 pub use blosc_codecs::{CodecId, Level};
 pub use blosc_filters::{FilterId, Pipeline, Simd};
+pub use blosc_threads::{Executor, ThreadPool, Threads};
 pub use chunk::{Chunk, block};
 pub use decode::Scratch;
 pub use decoder::{Decoder, decompress};
@@ -109,7 +126,7 @@ pub use encode::{Encoder, compress, max_compressed_len, special_chunk};
 pub use error::Error;
 pub use header::{ChunkHeader, Kind};
 pub use limits::Limits;
-pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target, Threads};
+pub use params::{CParams, DParams, Destination, Dict, Registries, SplitMode, Target};
 pub use special::{Special, SpecialKind};
 pub use suspicion::Suspicion;
 

@@ -3,7 +3,6 @@
 mod check;
 
 use core::fmt;
-use core::num::NonZeroUsize;
 use std::sync::Arc;
 
 use blosc_codecs::{CodecId, Level};
@@ -11,6 +10,7 @@ use blosc_filters::{
     Pipeline, Simd,
     internal::{StoreHint, second_level_cache_nbytes},
 };
+use blosc_threads::Executor;
 
 use crate::error::Result;
 use crate::limits::Limits;
@@ -51,8 +51,6 @@ crate::setters! {
         pub target: Target,
         /// Whether a chunk of zeros is stored as 32 bytes.
         pub special_values: bool,
-        /// Threads inside one chunk. The bytes do not depend on it.
-        pub threads: Threads,
         /// The codecs, filters and processor instructions to use.
         pub registries: Registries,
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
@@ -62,6 +60,9 @@ crate::setters! {
         /// chunk on its own: the header then says how many byte streams bytedelta has, since
         /// C-Blosc2 takes its parameter 0 for "as the super-chunk says" and refuses it elsewhere.
         pub schunk_typesize: Option<usize>,
+        ;
+        /// Threads inside one chunk. The bytes do not depend on it.
+        pub threads: Executor,
     }
 }
 
@@ -78,7 +79,7 @@ impl Default for CParams {
             dict: Dict::None,
             target: Target::default(),
             special_values: true,
-            threads: Threads::One,
+            threads: Executor::default(),
             registries: Registries::default(),
             blockshape: None,
             schunk_typesize: None,
@@ -87,6 +88,12 @@ impl Default for CParams {
 }
 
 impl CParams {
+    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Executor>) -> Self {
+        Self { threads: threads.into(), ..self }
+    }
+
     /// Whether chunks can be written like this, for this target.
     ///
     /// # Errors
@@ -119,8 +126,6 @@ crate::setters! {
     pub struct DParams {
         /// How much a chunk may cost.
         pub limits: Limits,
-        /// Threads inside one chunk.
-        pub threads: Threads,
         /// The codecs, filters and processor instructions to use.
         pub registries: Registries,
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
@@ -134,6 +139,17 @@ crate::setters! {
         pub instrumented: bool,
         /// The memory that the data are decoded to.
         pub destination: Destination,
+        ;
+        /// Threads inside one chunk.
+        pub threads: Executor,
+    }
+}
+
+impl DParams {
+    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Executor>) -> Self {
+        Self { threads: threads.into(), ..self }
     }
 }
 
@@ -286,43 +302,6 @@ pub enum Dict {
     Given(Arc<[u8]>),
 }
 
-/// A number of threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Threads {
-    /// Only the caller's.
-    #[default]
-    One,
-    /// As many as the current rayon pool has: inside of a pool the one that the caller runs in,
-    /// else the global pool, which has a thread for each processor.
-    Auto,
-    /// At most this number, out of the current rayon pool.
-    N(NonZeroUsize),
-}
-
-impl Threads {
-    /// The number of threads that this stands for in the current rayon pool; 1 without the feature
-    /// `rayon`.
-    #[must_use]
-    pub fn count(self) -> usize {
-        match self {
-            Self::One => 1,
-            #[cfg(feature = "rayon")]
-            Self::Auto => rayon::current_num_threads(),
-            #[cfg(feature = "rayon")]
-            Self::N(n) => n.get(),
-            #[cfg(not(feature = "rayon"))]
-            Self::Auto | Self::N(_) => 1,
-        }
-    }
-
-    /// The number of threads for work that has `nparts` parts; at least 1.
-    pub(crate) fn count_for(self, nparts: usize) -> usize {
-        // Most chunks are decoded by one thread: that takes no look at the pool.
-        if self == Self::One { 1 } else { self.count().min(nparts).max(1) }
-    }
-}
-
 /// The codecs, filters and machine instructions to work with.
 #[derive(Clone, Debug)]
 pub struct Registries {
@@ -373,25 +352,6 @@ mod tests {
         let expected =
             DParams { instrumented: true, schunk_typesize: Some(7), ..DParams::default() };
         assert_eq!(params, expected);
-    }
-
-    #[cfg(feature = "rayon")]
-    #[test]
-    fn auto_is_the_number_of_threads_of_the_current_pool() {
-        for nthreads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(nthreads).build().unwrap();
-            let count = |threads: Threads| pool.install(|| threads.count());
-            assert_eq!(count(Threads::Auto), nthreads);
-            assert_eq!(count(Threads::One), 1);
-            assert_eq!(count(Threads::N(NonZeroUsize::new(5).unwrap())), 5);
-        }
-    }
-
-    #[test]
-    fn there_are_no_more_threads_than_parts() {
-        let five = Threads::N(NonZeroUsize::new(5).unwrap());
-        assert_eq!(five.count_for(2), 2.min(five.count()));
-        assert_eq!((five.count_for(0), Threads::One.count_for(9)), (1, 1));
     }
 
     #[test]

@@ -8,9 +8,9 @@ use crate::error::Result;
 ///
 /// The item that makes it must come before those that wait for it, in the same call of
 /// [`for_each`](crate::jobs::for_each), and must not wait for them. Then a wait ends: items are
-/// taken in order, so the maker is at work when another item waits, and no job runs on a thread
-/// that is in the middle of an item. A codec of the caller may use rayon, wait for tasks of any
-/// pool, or fail.
+/// taken in order, so the maker is at work when another item waits, and no job begins on a thread
+/// that is in the middle of an item. A codec of the caller may wait for tasks of another pool, or
+/// of the pool that the caller gave, or fail.
 #[derive(Debug)]
 pub(crate) struct Promise<T>(OnceLock<Option<T>>);
 
@@ -49,8 +49,13 @@ impl<T: Copy> Promise<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use blosc_threads::{Executor, ThreadPool};
+
     use super::*;
     use crate::error::{Error, Param};
+    use crate::jobs::for_each;
 
     #[test]
     fn a_failed_maker_ends_the_wait_with_none() {
@@ -63,30 +68,49 @@ mod tests {
 
     /// The maker of each value waits for tasks of the pool, whose threads meanwhile look for other
     /// tasks: among them jobs that would wait for a value that is made under them.
-    #[cfg(feature = "rayon")]
     #[test]
     fn a_maker_that_waits_for_tasks_of_the_pool_does_not_deadlock() {
         for nthreads in 1..4 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(nthreads).build().unwrap();
-            pool.install(|| {
-                for _ in 0..100 {
-                    let promises: Vec<Promise<u64>> = (0..8).map(|_| Promise::default()).collect();
-                    let done: Result<()> =
-                        crate::jobs::for_each(4, &mut Vec::new(), 0..16, |(), item: usize| {
-                            let Some(promise) = promises.get(item) else {
-                                let sum: Option<u64> = promises.iter().map(Promise::wait).sum();
-                                assert_eq!(sum, Some(8 * 89));
-                                return Ok(());
-                            };
-                            promise.fulfil(|| Ok(fibonacci(11)))
-                        });
-                    assert_eq!(done, Ok(()));
-                }
+            let pool = Arc::new(pool);
+            let executor = Executor::from_pool(Rayon(Arc::clone(&pool)));
+            let ours = Executor::threads(4);
+            // Within the pool, and from outside.
+            pool.install(|| (0..100).for_each(|_| wait_for_makers(&executor)));
+            (0..100).for_each(|_| wait_for_makers(&executor));
+            (0..100).for_each(|_| wait_for_makers(&ours));
+        }
+    }
+
+    fn wait_for_makers(executor: &Executor) {
+        let promises: Vec<Promise<u64>> = (0..8).map(|_| Promise::default()).collect();
+        let done: Result<()> = for_each((executor, 4), &mut Vec::new(), 0..16, |(), item| {
+            let item: usize = item;
+            let Some(promise) = promises.get(item) else {
+                let sum: Option<u64> = promises.iter().map(Promise::wait).sum();
+                assert_eq!(sum, Some(8 * 89));
+                return Ok(());
+            };
+            promise.fulfil(|| Ok(fibonacci(11)))
+        });
+        assert_eq!(done, Ok(()));
+    }
+
+    struct Rayon(Arc<rayon::ThreadPool>);
+
+    impl ThreadPool for Rayon {
+        fn nthreads(&self) -> usize {
+            self.0.current_num_threads()
+        }
+
+        fn run(&self, ncalls: usize, f: &(dyn Fn(usize) + Sync)) {
+            self.0.in_place_scope(|scope| {
+                (1..ncalls).for_each(|n| scope.spawn(move |_| f(n)));
+                f(0);
             });
         }
     }
 
-    #[cfg(feature = "rayon")]
     fn fibonacci(n: u64) -> u64 {
         if n < 2 {
             return n;

@@ -4,6 +4,8 @@ mod checklist;
 mod destination;
 mod errors;
 mod exhaustive;
+#[cfg(unix)]
+mod forks;
 #[cfg(all(feature = "zlib", feature = "zstd", feature = "snappy"))]
 mod golden;
 mod hooks;

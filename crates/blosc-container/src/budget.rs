@@ -1,36 +1,45 @@
 //! How many threads and how many bytes an operation may use.
 
-use core::num::NonZeroUsize;
-
-use blosc_chunk::Threads;
+use blosc_chunk::{Executor, Threads};
 
 blosc_chunk::setters! {
-/// What an operation on many chunks may use.
+/// What an operation on many chunks may use. Clones share their threads.
 ///
 /// ```
-/// use blosc_chunk::Threads;
+/// use blosc_chunk::{Executor, Threads};
 /// use blosc_container::Budget;
 ///
 /// let budget = Budget::default().threads(Threads::One);
 /// assert_eq!(budget.nworkers(), 1);
+/// // Threads for operations of all kinds, which are kept between them.
+/// let budget = Budget::default().threads(Executor::threads(4));
+/// assert_eq!(budget.nworkers(), 4);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Threads that compress or decompress, the caller's among them. Default: [`Threads::Auto`].
-    pub threads: Threads,
     /// Bytes of chunks, compressed and not, that are in memory at a time. Default: 128 MiB. One
     /// block is always allowed; some containers need a whole chunk, and say so.
     pub max_memory: u64,
+    ;
+    /// Threads that compress or decompress, the caller's among them. Default: [`Threads::Auto`], of
+    /// a pool that begins with this value.
+    pub threads: Executor,
 }
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { threads: Threads::Auto, max_memory: 128 << 20 }
+        Self { threads: Threads::Auto.into(), max_memory: 128 << 20 }
     }
 }
 
 impl Budget {
+    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    #[must_use]
+    pub fn threads(self, threads: impl Into<Executor>) -> Self {
+        Self { threads: threads.into(), ..self }
+    }
+
     /// Number of threads, the caller's among them; at least 1.
     #[must_use]
     pub fn nworkers(&self) -> usize {
@@ -46,9 +55,8 @@ impl Budget {
 
     /// The same for at most `nworkers` threads.
     #[must_use]
-    pub fn at_most(self, nworkers: usize) -> Self {
-        let nworkers = NonZeroUsize::new(nworkers.min(self.nworkers()));
-        self.threads(nworkers.map_or(Threads::One, Threads::N))
+    pub fn at_most(&self, nworkers: usize) -> Self {
+        Self { threads: self.threads.at_most(nworkers), ..*self }
     }
 
     /// How many workers have memory for a job of `nbytes` bytes each, at least 1.
@@ -65,9 +73,8 @@ mod tests {
 
     #[test]
     fn memory_is_shared_among_the_workers() {
-        let threads = Threads::N(NonZeroUsize::new(4).unwrap());
-        let budget = Budget { threads, max_memory: 1000 };
-        let nworkers = if cfg!(feature = "rayon") { 4 } else { 1 };
+        let budget = Budget { threads: Executor::threads(4), max_memory: 1000 };
+        let nworkers = 4;
         assert_eq!(budget.nworkers(), nworkers);
         assert_eq!(budget.share(5), 1000 / 5 / nworkers as u64);
         assert_eq!(budget.share(0), 1000);

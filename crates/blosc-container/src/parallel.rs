@@ -7,11 +7,12 @@
 //! | [`in_order_by_workers`] | that of the jobs | every worker, one at a time | streams of chunks whose data should stay in one worker's cache |
 //!
 //! The caller's thread is always one of the workers, and with one worker no other thread is used.
-//! How many there are is decided in one place: [`Threads::count`](blosc_chunk::Threads::count). The
-//! other workers of [`for_each`] are threads of the current rayon pool, which takes less time to
-//! wake than to start; they never wait for each other. Workers of the two functions that keep an
-//! order wait for their turn or for a job. They have threads of their own: in the pool they would
-//! take away the threads that the caller's other tasks need.
+//! How many there are is decided in one place: [`Executor::count`](blosc_chunk::Executor::count).
+//! The other workers of [`for_each`] are threads of the executor, which take less time to wake than
+//! to start; they never wait for each other. Workers of the two functions that keep an order wait
+//! for their turn or for a job. They have threads of their own, which end with the call: those of
+//! the executor would be missing where another operation computes, and a pool of the caller need
+//! not run its calls at the same time.
 
 mod for_each;
 mod in_order;

@@ -135,7 +135,7 @@ pub struct Progress {
 
 blosc_chunk::setters! {
 /// How to verify a container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// Threads and memory.
     pub budget: Budget,

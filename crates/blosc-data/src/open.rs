@@ -6,26 +6,13 @@ use std::sync::Arc;
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, MemStore};
 
-use crate::Budget;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Doing, Error, Param, Result};
 use crate::format::{Format, recognise};
 use crate::formats::{self, chunk::BareChunk, frame};
-use crate::params::ReadParams;
+use crate::params::OpenOptions;
 use crate::source::{Opened, OpenedGroup, Openers, Source};
 use crate::word::{Part, Word};
-
-blosc_chunk::setters! {
-/// How data are opened.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct OpenOptions {
-    /// How chunks are decoded, and what happens where bytes do not match a checksum.
-    pub read: ReadParams,
-    /// Threads and memory of reads that go over many chunks.
-    pub budget: Budget,
-}
-}
 
 /// Opens a file or a folder of any format of the family, or a part of one:
 ///
@@ -159,23 +146,18 @@ fn part_of(source: Source, name: &str, part: &Part, options: &OpenOptions) -> Re
 fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
     let format = recognise(&source, name).map_err(Error::io(Doing::Read))?;
     let data = match (format, source) {
-        (Format::Frame, Source::File(file)) => formats::file_data(file, name, &options.read)?,
+        (Format::Frame, Source::File(file)) => formats::file_data(file, name, options)?,
         (Format::SparseFrame, Source::Folder(tree)) => {
-            let schunk = b2frame::SChunk::from_tree(tree, &options.read.frame())?;
+            let schunk = b2frame::SChunk::from_tree(tree, &options.frame())?;
             frame::data(Arc::new(schunk), name)?
         }
         (Format::Chunk, Source::File(file)) => {
-            Data::Bytes(Arc::new(BareChunk::open(file, 0, options.read.dparams.clone())?))
+            Data::Bytes(Arc::new(BareChunk::open(file, 0, options.dparams.clone())?))
         }
-        (Format::Blp, Source::File(file)) => formats::blp::data(file, 0, &options.read)?,
+        (Format::Blp, Source::File(file)) => formats::blp::data(file, 0, options)?,
         (Format::Npy, Source::File(file)) => formats::npy_data(file)?,
-        (Format::Bcolz, Source::Folder(tree)) => {
-            formats::bcolz_data(tree, &options.read, &options.budget)?
-        }
-        (Format::Store, source) => {
-            let store = options.read.store().budget(options.budget);
-            formats::store_data(source, name, &store)?
-        }
+        (Format::Bcolz, Source::Folder(tree)) => formats::bcolz_data(tree, options)?,
+        (Format::Store, source) => formats::store_data(source, name, &options.store())?,
         (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
         (format, _) => return Err(Error::NotOurs(format)),
     };
@@ -197,12 +179,12 @@ fn at_byte(source: Source, name: &str, at: u64, options: &OpenOptions) -> Result
     use b2frame::probe::{Kind, probe};
     let (format, data) = match probe(head.get(..n).unwrap_or_default()) {
         Kind::Frame | Kind::OlderFrame => {
-            let schunk = b2frame::SChunk::from_store_with(file, &options.read.frame().offset(at))?;
+            let schunk = b2frame::SChunk::from_store_with(file, &options.frame().offset(at))?;
             (Format::Frame, frame::data(Arc::new(schunk), &name)?)
         }
-        Kind::Bloscpack => (Format::Blp, formats::blp::data(file, at, &options.read)?),
+        Kind::Bloscpack => (Format::Blp, formats::blp::data(file, at, options)?),
         _ => {
-            let chunk = BareChunk::open(file, at, options.read.dparams.clone())?;
+            let chunk = BareChunk::open(file, at, options.dparams.clone())?;
             (Format::Chunk, Data::Bytes(Arc::new(chunk)))
         }
     };

@@ -1,49 +1,54 @@
-//! How inputs are read.
+//! How data are opened and read.
 
-use b2frame::Mismatch;
+use b2frame::{Budget, Mismatch};
 use blosc_chunk::DParams;
 
-/// How chunks are decoded, and what happens where bytes do not match a checksum.
+blosc_chunk::setters! {
+/// How data are opened and read.
 #[derive(Clone, Debug, Default)]
-pub struct ReadParams {
-    /// Limits, codecs and filters.
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How chunks are decoded: limits, codecs and filters.
     pub dparams: DParams,
     /// How a read ends where bytes do not match their checksum. Default: it fails.
     pub mismatch: Mismatch,
+    /// Threads and memory of reads that go over many chunks.
+    pub budget: Budget,
+}
 }
 
-impl From<DParams> for ReadParams {
+impl From<DParams> for OpenOptions {
     /// Mismatches are errors.
     fn from(dparams: DParams) -> Self {
-        Self { dparams, mismatch: Mismatch::Fail }
+        Self { dparams, ..Self::default() }
     }
 }
 
-impl ReadParams {
+impl OpenOptions {
     /// For frames.
     #[must_use]
     pub fn frame(&self) -> b2frame::OpenOptions {
-        let Self { dparams, mismatch } = self.clone();
+        let Self { dparams, mismatch, .. } = self.clone();
         b2frame::OpenOptions::default().dparams(dparams).mismatch(mismatch)
     }
 
     /// For stores.
     #[must_use]
     pub fn store(&self) -> b2store::OpenOptions {
-        b2store::OpenOptions::default().frame(self.frame())
+        b2store::OpenOptions::default().frame(self.frame()).budget(self.budget.clone())
     }
 
     /// For the directories of bcolz.
     #[must_use]
     pub fn bcolz(&self) -> bcolz_store::OpenOptions {
-        let Self { dparams, mismatch } = self.clone();
-        bcolz_store::OpenOptions::default().dparams(dparams).mismatch(mismatch)
+        let Self { dparams, mismatch, budget } = self.clone();
+        bcolz_store::OpenOptions::default().dparams(dparams).mismatch(mismatch).budget(budget)
     }
 
     /// For Bloscpack files.
     #[must_use]
     pub fn blp(&self) -> bloscpack::ReadOptions {
-        let Self { dparams, mismatch } = self.clone();
+        let Self { dparams, mismatch, .. } = self.clone();
         bloscpack::ReadOptions::default().dparams(dparams).mismatch(mismatch)
     }
 }

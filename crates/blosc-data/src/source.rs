@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::{Group, Member, MemberKind};
-use crate::open::{OpenOptions, open_with};
+use crate::open::open_with;
+use crate::params::OpenOptions;
 use crate::{Array, Table};
 
 /// The bytes of a file, or the files of a folder.

@@ -4,7 +4,8 @@
 //! - [`corpus`]: the named data sets that codec sizes are compared on;
 //! - [`fixture`]: the files under `testdata/` and the manifest that says who made them;
 //! - [`sha256_hex`]: the digest that the manifest holds; [`crc32`]: the checksum that documents
-//!   quote.
+//!   quote;
+//! - `in_child`: the rest of a test in a child of `fork`, where there is one.
 //!
 //! It knows nothing of filters, codecs, chunks or frames, so that any of those crates can use it in
 //! its tests.
@@ -20,9 +21,13 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[cfg(unix)]
+mod child;
 pub mod corpus;
 pub mod data;
 mod digest;
 pub mod fixture;
 
+#[cfg(unix)]
+pub use child::in_child;
 pub use digest::{crc32, sha256_hex};

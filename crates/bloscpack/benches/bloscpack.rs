@@ -17,7 +17,7 @@ const THREADS: [(&str, Threads); 2] = [("one", Threads::One), ("auto", Threads::
 fn options(codec: CodecId, threads: Threads) -> WriteOptions {
     WriteOptions::default()
         .cparams(WriteOptions::default().cparams.codec(codec))
-        .budget(Budget { threads, ..Budget::default() })
+        .budget(Budget::default().threads(threads))
 }
 
 fn write(c: &mut Criterion) {
@@ -29,8 +29,9 @@ fn write(c: &mut Criterion) {
         [("blosclz", CodecId::BLOSCLZ), ("lz4", CodecId::LZ4), ("zstd", CodecId::ZSTD)]
     {
         for (how, threads) in THREADS {
+            let options = options(codec, threads);
             group.bench_function(BenchmarkId::new(name, how), |b| {
-                b.iter(|| pack(&data, options(codec, threads)).unwrap());
+                b.iter(|| pack(&data, options.clone()).unwrap());
             });
         }
     }
@@ -47,11 +48,10 @@ fn read(c: &mut Criterion) {
     {
         let blp = pack(&data, options(codec, Threads::Auto)).unwrap();
         for (how, threads) in THREADS {
+            let options = ReadOptions::default().budget(Budget::default().threads(threads));
             group.bench_function(BenchmarkId::new(name, how), |b| {
                 b.iter(|| {
-                    let options =
-                        ReadOptions::default().budget(Budget { threads, ..Budget::default() });
-                    Reader::with_options(&blp[..], options)
+                    Reader::with_options(&blp[..], options.clone())
                         .unwrap()
                         .copy_to(&mut std::io::sink())
                         .unwrap()
@@ -92,7 +92,7 @@ fn checksums(c: &mut Criterion) {
         let options = WriteOptions::default()
             .cparams(stored.clone())
             .checksum(checksum)
-            .budget(Budget { threads: Threads::One, ..Budget::default() });
+            .budget(Budget::default().threads(Threads::One));
         group.bench_function(BenchmarkId::from_parameter(checksum), |b| {
             b.iter(|| pack(&data, options.clone()).unwrap());
         });

@@ -156,7 +156,7 @@ fn write_chunks<S: WriteAt>(
     positions: &mut Vec<u64>,
 ) -> Result<u64> {
     let cparams = options.cparams.clone().unwrap_or_else(|| default_for(&plan.header));
-    let mut encoding = Encoding::new(&cparams, plan.header.checksum, options.read.budget)?;
+    let mut encoding = Encoding::new(&cparams, plan.header.checksum, options.read.budget.clone())?;
     let mut source = Input::new(plan.old.as_slice().chain(data.take(plan.new_nbytes)), 0, None);
     let mut at = plan.chunks_at;
     let mut nchunk = plan.first;

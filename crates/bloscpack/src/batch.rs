@@ -46,9 +46,9 @@ impl<T: Send> Batch<T> {
 
     /// Does `work` on every slot that holds a chunk.
     pub(crate) fn for_each(&mut self, work: impl Fn(&mut T) + Sync) {
-        let nworkers = self.budget.nworkers().min(self.nfilled);
+        let threads = self.budget.threads.clone();
         let done = for_each(
-            nworkers,
+            (&threads, threads.count_for(self.nfilled)),
             self.filled().iter_mut(),
             || (),
             |(), slot| {
@@ -100,7 +100,7 @@ mod tests {
 
     /// How many chunks of `nbytes` bytes are worked on together.
     fn batch_len(threads: Threads, nbytes: u64) -> usize {
-        let mut batch = Batch::new(Budget { threads, max_memory: 1000 });
+        let mut batch = Batch::new(Budget::default().threads(threads).max_memory(1000));
         while batch.has_room() {
             batch.add_slot(nbytes, || Ok::<(), ()>(())).unwrap();
         }
@@ -111,14 +111,14 @@ mod tests {
     fn memory_bounds_the_batch() {
         assert_eq!(batch_len(Threads::One, 1), 1);
         let four = Threads::N(NonZeroUsize::new(4).unwrap());
-        let expected = if cfg!(feature = "rayon") { [8, 8, 1, 8] } else { [1; 4] };
+        let expected = [8, 8, 1, 8];
         assert_eq!([1, 100, 5000, 0].map(|nbytes| batch_len(four, nbytes)), expected);
     }
 
     #[test]
     fn work_is_done_once_on_every_slot_and_slots_are_used_again() {
         for threads in [Threads::One, Threads::Auto, Threads::N(NonZeroUsize::new(3).unwrap())] {
-            let mut batch = Batch::new(Budget { threads, ..Budget::default() });
+            let mut batch = Batch::new(Budget::default().threads(threads));
             for round in 1..4 {
                 for _ in 0..10 {
                     batch.add_slot(1, || Ok::<u32, ()>(0)).unwrap();

@@ -46,8 +46,9 @@ type Each<'a, E> = &'a mut dyn FnMut(&PackedChunk, &[u8]) -> Result<(), E>;
 
 impl Decoding {
     pub(crate) fn new(options: &ReadOptions) -> Self {
-        let (budget, params) = (options.budget, options.dparams.clone());
-        Self { budget, params, batch: Batch::new(budget), ntaken: 0, end: End::NotYet }
+        let (budget, params) = (options.budget.clone(), options.dparams.clone());
+        let batch = Batch::new(budget.clone());
+        Self { budget, params, batch, ntaken: 0, end: End::NotYet }
     }
 
     /// The next chunk and its data. `source` gives the packed chunks in order; an error of it comes
@@ -77,7 +78,7 @@ impl Decoding {
         source: Chunks<'_>,
         each: Each<'_, E>,
     ) -> Result<(), E> {
-        // The first batch runs in the pool: a short file needs no threads of its own.
+        // The first batch runs in threads that are kept: a short file starts none.
         loop {
             let Some((chunk, data)) = self.next(source)? else { return Ok(()) };
             each(chunk, data).inspect_err(|_| self.fail())?;
@@ -86,8 +87,8 @@ impl Decoding {
                 break;
             }
         }
-        let Self { budget, ref params, ref mut end, .. } = *self;
-        let idle = self.batch.take_slots();
+        let Self { budget, params, end, batch, .. } = self;
+        let idle = batch.take_slots();
         let failed = decode_in_order(budget, params, idle, end, source, &mut |slot| match (
             slot.error.take(),
             &slot.chunk,
@@ -129,7 +130,7 @@ impl Decoding {
 /// Decodes all chunks of a source and passes the slots to `done` in order, with all input and
 /// output in this thread. The slots are used again.
 fn decode_in_order<E>(
-    budget: Budget,
+    budget: &Budget,
     params: &DParams,
     idle: Vec<Slot>,
     end: &mut End,
@@ -168,7 +169,7 @@ fn decode_in_order<E>(
 ///
 /// That of the source, after the chunks before it.
 pub(crate) fn decode_leniently(
-    budget: Budget,
+    budget: &Budget,
     params: &DParams,
     source: Chunks<'_>,
     done: &mut dyn FnMut(u64, Result<&[u8]>),
@@ -256,7 +257,7 @@ mod tests {
 
     fn options(nthreads: usize, max_memory: u64) -> ReadOptions {
         let threads = Threads::N(NonZeroUsize::new(nthreads).unwrap());
-        ReadOptions::default().budget(Budget { threads, max_memory })
+        ReadOptions::default().budget(Budget::default().threads(threads).max_memory(max_memory))
     }
 
     #[test]
@@ -323,7 +324,7 @@ mod tests {
             let (options, mut chunks, mut lens) = (options(nthreads, 1 << 20), all(), vec![]);
             let mut push = |_, data: Result<&[u8]>| lens.push(data.map(<[u8]>::len).ok());
             let source = &mut || Ok(chunks.next());
-            decode_leniently(options.budget, &options.dparams, source, &mut push).unwrap();
+            decode_leniently(&options.budget, &options.dparams, source, &mut push).unwrap();
             assert_eq!(lens, [Some(1), None, Some(3)]);
             let (mut chunks, mut lens) = (all(), vec![]);
             let mut decoding = Decoding::new(&options);

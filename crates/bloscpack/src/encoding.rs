@@ -43,7 +43,8 @@ pub(crate) type Encoded<'a> = Result<(&'a [u8], &'a Digest), blosc_chunk::Error>
 impl Encoding {
     pub(crate) fn new(params: &CParams, checksum: Checksum, budget: Budget) -> Result<Self> {
         check(params)?;
-        Ok(Self { budget, params: params.clone(), checksum, waiting: Batch::new(budget) })
+        let waiting = Batch::new(budget.clone());
+        Ok(Self { budget, params: params.clone(), checksum, waiting })
     }
 
     /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should

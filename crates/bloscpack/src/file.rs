@@ -441,9 +441,9 @@ impl<S: ReadAt> BlpFile<S> {
             written += data.len() as u64;
             Ok::<_, Error>(())
         };
-        let budget = self.options.budget;
+        let budget = &self.options.budget;
         let Some(size) = self.header().uniform_size() else {
-            self.decode_ordered(chunks, budget, |_, data| write(data))?;
+            self.decode_ordered(chunks, budget.clone(), |_, data| write(data))?;
             return Ok(written);
         };
         let nchunks =

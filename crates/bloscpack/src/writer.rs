@@ -116,7 +116,7 @@ impl<W: Write> Writer<W> {
         section: Option<&Section>,
         options: &WriteOptions,
     ) -> Result<Self> {
-        let encoding = Encoding::new(&options.cparams, header.checksum, options.budget)?;
+        let encoding = Encoding::new(&options.cparams, header.checksum, options.budget.clone())?;
         output.write(&header.to_bytes())?;
         if let Some(section) = section {
             output.write_with(section.len(), |to| section.write(to))?;

@@ -202,9 +202,9 @@ fn fewer_data_than_announced_leave_the_file_as_it_was() {
     for durability in [Durability::PowerLoss, Durability::None] {
         let mut store = store(&Kind::Walk.bytes(250), small());
         let before = store.clone();
-        let options = AppendOptions::default().durability(durability).read(
-            ReadOptions::default().budget(Budget { threads: Threads::One, ..Budget::default() }),
-        );
+        let options = AppendOptions::default()
+            .durability(durability)
+            .read(ReadOptions::default().budget(Budget::default().threads(Threads::One)));
         let result = append(&mut store, &[5; 499][..], 500, &options);
         assert!(matches!(
             result,

@@ -60,7 +60,7 @@ fn reading_forward_gives_the_data() {
         for threads in [Threads::One, Threads::N(NonZeroUsize::new(3).unwrap())] {
             let mut reader = Reader::with_options(
                 &bytes[..],
-                options.clone().budget(Budget { threads, ..Budget::default() }),
+                options.clone().budget(Budget::default().threads(threads)),
             )
             .unwrap();
             let mut data = vec![];
@@ -206,7 +206,8 @@ fn chunks_are_decoded_in_order_whatever_the_threads() {
     let (expected, bytes, _) =
         readable().into_iter().find(|(e, _, _)| name(e) == "real_odd_size.blp").unwrap();
     for threads in [Threads::One, Threads::Auto, Threads::N(NonZeroUsize::new(2).unwrap())] {
-        let options = ReadOptions::default().budget(Budget { threads, max_memory: 4000 });
+        let options =
+            ReadOptions::default().budget(Budget::default().threads(threads).max_memory(4000));
         let file = BlpFile::with_options(MemStore::new(bytes.clone()), options).unwrap();
         let (mut data, mut numbers) = (vec![], vec![]);
         let append = |nchunk, part: &[u8]| -> Result<()> {
@@ -214,7 +215,8 @@ fn chunks_are_decoded_in_order_whatever_the_threads() {
             data.extend_from_slice(part);
             Ok(())
         };
-        file.decode_ordered(0..file.nchunks().unwrap(), file.options().budget, append).unwrap();
+        file.decode_ordered(0..file.nchunks().unwrap(), file.options().budget.clone(), append)
+            .unwrap();
         check_data(&expected, &data, "in order");
         assert_eq!(numbers, (0..11).collect::<Vec<u64>>());
     }
@@ -225,7 +227,7 @@ fn all_files_are_copied_whatever_the_threads() {
     for (expected, bytes, options) in readable() {
         for threads in [1, 2, 3, 8] {
             let options = options.clone().budget(Budget {
-                threads: Threads::N(NonZeroUsize::new(threads).unwrap()),
+                threads: Threads::N(NonZeroUsize::new(threads).unwrap()).into(),
                 ..Budget::default()
             });
             let file = BlpFile::with_options(MemStore::new(bytes.clone()), options).unwrap();

@@ -2,6 +2,8 @@
 
 mod append;
 mod errors;
+#[cfg(unix)]
+mod forks;
 mod golden;
 mod partial;
 mod properties;

@@ -296,7 +296,7 @@ proptest! {
             .nbytes(announced.then_some(nbytes as u64))
             .metadata(metadata.then(|| json!({ "kind": kind })));
         let write = |threads| {
-            let options = options.clone().budget(Budget { threads, max_memory: 20_000 });
+            let options = options.clone().budget(Budget::default().threads(threads).max_memory(20_000));
             if can_seek { seekable(&data, options) } else { streamed(&data, options) }
         };
         let blp = write(Threads::One);
@@ -366,7 +366,7 @@ fn what_is_copied_is_what_is_written_whatever_the_threads() {
             let options = WriteOptions::default()
                 .chunksize(chunksize)
                 .nbytes(announced)
-                .budget(Budget { threads, ..Budget::default() });
+                .budget(Budget::default().threads(threads));
             let expected = seekable(&data, options.clone());
             // A chunk that was begun by others, and is left to others.
             for (first, last) in
@@ -392,7 +392,7 @@ fn a_source_that_fails_or_has_more_than_announced_ends_the_copy() {
         let options = WriteOptions::default()
             .chunksize(1000)
             .nbytes(Some(10_000))
-            .budget(Budget { threads, ..Budget::default() });
+            .budget(Budget::default().threads(threads));
         let mut writer = Writer::seekable(Cursor::new(vec![]), options.clone()).unwrap();
         let error = writer.copy_from(&mut &data[..]).unwrap_err();
         assert!(
@@ -416,7 +416,7 @@ fn what_comes_before_a_bad_chunk_is_copied() {
     }
     for threads in [1, 2, 3, 8] {
         let options = ReadOptions::default().budget(Budget {
-            threads: Threads::N(NonZeroUsize::new(threads).unwrap()),
+            threads: Threads::N(NonZeroUsize::new(threads).unwrap()).into(),
             ..Budget::default()
         });
         let file = BlpFile::with_options(MemStore::new(blp.clone()), options).unwrap();

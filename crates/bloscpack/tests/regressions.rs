@@ -16,7 +16,7 @@ fn verify_counts_chunks_that_are_wrong_in_two_ways_once() {
     blp[usize::try_from(at).unwrap() + 17] ^= 0xff;
     let file = BlpFile::new(MemStore::new(blp)).unwrap();
     for threads in [Threads::One, Threads::Auto] {
-        let budget = Budget { threads, ..Budget::default() };
+        let budget = Budget::default().threads(threads);
         let options = VerifyOptions { budget, ..VerifyOptions::default() };
         let mut seen = vec![];
         let report = file.verify(&options, |progress| seen.push(progress.nbytes)).unwrap();

@@ -279,7 +279,7 @@ impl Packing {
             .metadata(Some(self.metadata.clone()))
             .metadata_options(metadata)
             .cparams(blosc1_cparams(case))
-            .budget(Budget { threads: super::chunks::threads(case.threads), ..Budget::default() })
+            .budget(Budget::default().threads(super::chunks::threads(case.threads)))
     }
 }
 

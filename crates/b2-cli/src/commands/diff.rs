@@ -297,7 +297,8 @@ fn compare_values(
     compare: Pair,
 ) -> Result<Values> {
     let options = cx.read_options();
-    let options = options.max_memory(options.max_memory / 2);
+    let max_memory = options.max_memory / 2;
+    let options = options.max_memory(max_memory);
     let shape = a.layout.as_ref().map_or_else(Vec::new, |layout| layout.shape.clone());
     let mut work = Comparison { args, compare, shape, found: Values::default() };
     pull(

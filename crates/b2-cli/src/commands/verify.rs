@@ -355,8 +355,8 @@ impl Findings {
     /// Takes over the report of a data set of bcolz; messages name the column.
     fn add_bcolz(&mut self, set: &Bcolz, cx: &Context) -> Result<()> {
         let budget = cx.read_options();
-        let options = VerifyOptions::default().budget(budget);
         let set = set.tuned(&budget)?;
+        let options = VerifyOptions::default().budget(budget);
         if set.has_checksums() {
             self.checksums = "xxh3";
         }

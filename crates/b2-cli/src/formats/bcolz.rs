@@ -5,7 +5,7 @@
 //! objects are no bytes of anything, so that arrays of them have values to be shown, and no
 //! content.
 
-use blosc_data::{ReadParams, cut};
+use blosc_data::{OpenOptions as ReadParams, cut};
 use core::ops::Range;
 use std::{fs, sync::Arc};
 
@@ -210,7 +210,7 @@ impl Bcolz {
         }
         let limits = Limits::none().max_nbytes(limit);
         let dparams = self.params.dparams.clone().limits(limits);
-        let options = self.params.bcolz().dparams(dparams).budget(*options);
+        let options = self.params.bcolz().dparams(dparams).budget(options.clone());
         match (open(&self.root, &options)?, &self.chosen) {
             (DataSet::CTable(table), Some(names)) => Ok(DataSet::CTable(table.select(names)?)),
             (set, _) => Ok(set),

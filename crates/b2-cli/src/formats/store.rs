@@ -5,14 +5,14 @@
 
 pub(crate) mod rows;
 
-use blosc_data::{ReadParams, Source};
+use blosc_data::{OpenOptions, Source};
 use std::{path::Path, sync::Arc};
 
 use b2frame::{
     SChunk,
     probe::{Kind, PROBE_LEN, probe},
 };
-use b2store::{Child, ChildKind, Content, Location, Note, OpenOptions, Store, StoreKind, Table};
+use b2store::{Child, ChildKind, Content, Location, Note, Store, StoreKind, Table};
 use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub(crate) fn whole(origin: &Origin) -> Option<&Place> {
 /// # Errors
 ///
 /// A store, a table or a column that cannot be opened.
-pub(crate) fn rows(origin: &Origin, params: impl Into<ReadParams>) -> Result<Option<TableRows>> {
+pub(crate) fn rows(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Option<TableRows>> {
     let params = params.into();
     if let Some(table) = table(origin, params.clone())? {
         return TableRows::open(table).map(Some);
@@ -70,7 +70,7 @@ pub(crate) fn rows(origin: &Origin, params: impl Into<ReadParams>) -> Result<Opt
 /// # Errors
 ///
 /// A store or a table that cannot be opened.
-pub(crate) fn table(origin: &Origin, params: impl Into<ReadParams>) -> Result<Option<Table>> {
+pub(crate) fn table(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Option<Table>> {
     let (path, key) = match origin {
         Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
         Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
@@ -86,7 +86,7 @@ pub(crate) fn table(origin: &Origin, params: impl Into<ReadParams>) -> Result<Op
 /// # Errors
 ///
 /// A store that cannot be opened.
-pub(crate) fn only_value(path: &Place, params: impl Into<ReadParams>) -> Result<Option<String>> {
+pub(crate) fn only_value(path: &Place, params: impl Into<OpenOptions>) -> Result<Option<String>> {
     let store = open(path, params)?;
     if store.tables().next().is_some() {
         return Ok(None);
@@ -101,7 +101,7 @@ pub(crate) fn only_value(path: &Place, params: impl Into<ReadParams>) -> Result<
 /// # Errors
 ///
 /// A store that cannot be opened.
-pub(crate) fn value_of(origin: &Origin, params: impl Into<ReadParams>) -> Result<Origin> {
+pub(crate) fn value_of(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Origin> {
     if let Origin::File { path, part: Part::Whole } = origin
         && path.is_store()
         && let Some(key) = only_value(path, params)?
@@ -131,8 +131,8 @@ pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
 /// # Errors
 ///
 /// What the library says.
-pub(crate) fn open(path: &Place, params: impl Into<ReadParams>) -> Result<Store> {
-    let options = OpenOptions::default().frame(params.into().frame());
+pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store> {
+    let options = params.into().store();
     Ok(match path.source() {
         Ok(Some(Source::File(object))) if path.is_elsewhere() => {
             Store::from_store(object, &options)?
@@ -167,7 +167,7 @@ pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
 /// # Errors
 ///
 /// A key that is a group or a table, a value that is no data, a frame that cannot be opened.
-pub(crate) fn member(path: &Place, key: &str, params: impl Into<ReadParams>) -> Result<SChunk> {
+pub(crate) fn member(path: &Place, key: &str, params: impl Into<OpenOptions>) -> Result<SChunk> {
     let store = open(path, params)?;
     if store.tables().any(|table| table == key) {
         return Err(message::A_TABLE.about(key));
@@ -373,7 +373,7 @@ pub(crate) fn kind_text(store: &Store) -> &'static str {
 /// no values where not all files are copied, but a table.
 pub(crate) fn strays(
     path: &Place,
-    params: impl Into<ReadParams>,
+    params: impl Into<OpenOptions>,
     copies_files: bool,
 ) -> Vec<LeftOut> {
     let Ok(store) = open(path, params) else { return vec![] };

@@ -11,7 +11,7 @@
 //! chunk that is exactly as long as the input; at a position that was named, `FILE@N`, the header
 //! is enough.
 
-use blosc_data::ReadParams;
+use blosc_data::OpenOptions;
 use std::{
     fs::File,
     io::{self, Cursor, Read, Write},
@@ -69,7 +69,7 @@ pub(crate) struct ObjectReader {
     /// The directory of a sparse frame, of which the source is the index file, or of a data set of
     /// bcolz.
     folder: Option<Place>,
-    params: ReadParams,
+    params: OpenOptions,
     /// Where the next object starts (bytes).
     at: u64,
     /// Objects still wanted; `None` for all.
@@ -124,11 +124,11 @@ impl ObjectReader {
     /// # Errors
     ///
     /// When it cannot be opened, or has no frame of the requested number.
-    pub(crate) fn open(origin: &Origin, params: impl Into<ReadParams>) -> Result<Self> {
+    pub(crate) fn open(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Self> {
         Self::open_as(origin, params.into())
     }
 
-    fn open_as(origin: &Origin, params: ReadParams) -> Result<Self> {
+    fn open_as(origin: &Origin, params: OpenOptions) -> Result<Self> {
         let (path, part) = match origin {
             Origin::Stdin => return Ok(Self::stdin(params)),
             Origin::File { path, part } => (path, part),
@@ -196,7 +196,7 @@ impl ObjectReader {
     }
 
     /// The objects of what an opener has opened.
-    fn opened(input: &OpenedInput, params: ReadParams) -> Result<Self> {
+    fn opened(input: &OpenedInput, params: OpenOptions) -> Result<Self> {
         match &input.opened {
             Opened::Array(array) => {
                 let array = Object::Opened(Arc::clone(array));
@@ -217,7 +217,7 @@ impl ObjectReader {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub(crate) fn open_bytes(origin: &Origin, params: impl Into<ReadParams>) -> Result<Self> {
+    pub(crate) fn open_bytes(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Self> {
         let params = params.into();
         let Origin::File { path, part } = origin else { return Self::open(origin, params) };
         let key = match part {
@@ -234,11 +234,11 @@ impl ObjectReader {
     }
 
     /// The objects in a store.
-    pub(crate) fn from_store(store: Arc<dyn ReadAt>, params: impl Into<ReadParams>) -> Self {
+    pub(crate) fn from_store(store: Arc<dyn ReadAt>, params: impl Into<OpenOptions>) -> Self {
         Self::new(Source::Stored(store), 0, params.into())
     }
 
-    fn new(source: Source, at: u64, params: ReadParams) -> Self {
+    fn new(source: Source, at: u64, params: OpenOptions) -> Self {
         Self {
             source,
             path: None,
@@ -255,7 +255,7 @@ impl ObjectReader {
     }
 
     /// Standard input; a file there is read as a file.
-    fn stdin(params: ReadParams) -> Self {
+    fn stdin(params: OpenOptions) -> Self {
         match stdin_file() {
             Some((file, at)) => {
                 Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, params)

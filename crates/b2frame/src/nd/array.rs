@@ -104,7 +104,7 @@ impl NdArray {
     /// array is then what it was.
     pub fn refresh(&mut self) -> Result<bool> {
         let Some(schunk) = self.schunk.refreshed()? else { return Ok(false) };
-        let new = Self::from_schunk(schunk)?.budget(self.options);
+        let new = Self::from_schunk(schunk)?.budget(self.options.clone());
         let old = self.meta.ndim();
         if new.meta.ndim() != old {
             let what = "the array has another number of them now";

@@ -24,11 +24,11 @@ use crate::schunk::{Buffers, ChunkRanges, Fetched, SChunk, Scratch, check_limit}
 const PER_THREAD: u64 = 256 << 10;
 
 /// An array that is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct BlockReader<'a> {
     pub schunk: &'a SChunk,
     pub geometry: &'a Geometry,
-    pub options: Budget,
+    pub options: &'a Budget,
 }
 
 /// What a destination is made of.
@@ -66,29 +66,29 @@ impl BlockReader<'_> {
         let threads = budget.nworkers_for(self.geometry.block_nbytes().saturating_mul(2));
         // Far storage is told of all that is wanted at once, which slices would divide.
         if threads == 1 || self.schunk.prefetch_limit() > 0 {
-            return self.read_slice(axes, budget.at_most(threads), dest, whole);
+            return self.read_slice(axes, &budget.at_most(threads), dest, whole);
         }
         let Some(slices) = thread_slices(self.geometry, axes, threads as u64, dest) else {
-            return self.read_slice(axes, budget, dest, whole);
+            return self.read_slice(axes, &budget, dest, whole);
         };
         let max_memory = budget.max_memory.checked_div(threads as u64).unwrap_or(0);
         let alone = budget.at_most(1).max_memory(max_memory);
         // A thread may find a bad block in a chunk before another finds one in an earlier chunk. In
         // order, the first of them is named, as it is with one thread.
         for_each(
-            threads,
+            (&budget.threads, threads),
             slices,
             || (),
-            |(), part| self.read_slice(&part.axes, alone, part.dest, whole),
+            |(), part| self.read_slice(&part.axes, &alone, part.dest, whole),
         )
-        .or_else(|_| self.read_slice(axes, budget.at_most(1), dest, whole))
+        .or_else(|_| self.read_slice(axes, &budget.at_most(1), dest, whole))
     }
 
     /// The same with the threads of `budget`; `dest` is a part of the whole destination.
     fn read_slice(
         &self,
         axes: &[Axis<'_>],
-        budget: Budget,
+        budget: &Budget,
         dest: &mut [u8],
         whole: Whole,
     ) -> Result<()> {
@@ -125,7 +125,7 @@ impl BlockReader<'_> {
 
     /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or
     /// there are so few chunks that threads would have none.
-    fn at_a_time(&self, axes: &[Axis<'_>], budget: Budget, nbytes: u64) -> u64 {
+    fn at_a_time(&self, axes: &[Axis<'_>], budget: &Budget, nbytes: u64) -> u64 {
         let touched =
             axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
         let (nchunks, wanted) =
@@ -140,7 +140,7 @@ impl BlockReader<'_> {
     /// told of them before, of as many as it can hold at a time.
     pub(super) fn read_blocks<T: Send>(
         &self,
-        budget: Budget,
+        budget: &Budget,
         mut wanted: impl Iterator<Item = Wanted<T>>,
         mut sink: impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
     ) -> Result<()> {
@@ -202,7 +202,7 @@ impl BlockReader<'_> {
 
     fn read_batch<T: Send>(
         &self,
-        budget: Budget,
+        budget: &Budget,
         wanted: &mut dyn Iterator<Item = Wanted<T>>,
         mut sink: &mut impl FnMut(&T, &mut Block<'_, '_>) -> Result<()>,
     ) -> Result<()> {

@@ -51,7 +51,7 @@ impl NdArray {
         let reader = self.reader();
         let budget = reader.budget(nitems.saturating_mul(itemsize) as u64);
         let wanted = BoxBlocks::new(&self.geometry, &axes, budget.share(4));
-        reader.read_blocks(budget, wanted, |spans, block| {
+        reader.read_blocks(&budget, wanted, |spans, block| {
             let Some(span) = spans.first() else { return Ok(()) };
             let Axis::Steps(steps) = span.axis else { return Ok(()) };
             let start = as_len(steps.start.saturating_sub(span.origin));

@@ -80,7 +80,7 @@ impl NdArray {
                 Dest::Contiguous(path) => NdWriter::create(path, params)?,
                 Dest::Sparse(path) => NdWriter::create_sparse(path, params)?,
             };
-            let mut writer = writer.budget(self.options);
+            let mut writer = writer.budget(self.options.clone());
             writer.write_array(&at, self)?;
             writer.writer.finish()
         })?;

@@ -113,7 +113,7 @@ impl NdArray {
                 blocks: numbered.collect(),
             }
         });
-        reader.read_blocks(budget, wanted, |points: &&[Point], block: &mut Block<'_, '_>| {
+        reader.read_blocks(&budget, wanted, |points: &&[Point], block: &mut Block<'_, '_>| {
             let (first, last) = (points.first(), points.last());
             let byte = |point: &Point| as_len(point.from.byte);
             let start = first.map_or(0, byte);
@@ -192,7 +192,7 @@ impl NdArray {
     }
 
     pub(super) fn reader(&self) -> BlockReader<'_> {
-        BlockReader { schunk: &self.schunk, geometry: &self.geometry, options: self.options }
+        BlockReader { schunk: &self.schunk, geometry: &self.geometry, options: &self.options }
     }
 
     /// The axes of all stored dimensions; those that a view does not show have one position.

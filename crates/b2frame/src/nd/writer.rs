@@ -9,7 +9,7 @@
 use core::fmt;
 use std::path::Path;
 
-use blosc_chunk::{CParams, Special, Threads, special_chunk};
+use blosc_chunk::{CParams, Executor, Special, special_chunk};
 use blosc_container::Budget;
 use blosc_container::parallel::{Job, in_order};
 use blosc_container::pool::Pool;
@@ -338,8 +338,9 @@ impl NdWriter {
         let weight = Patch::weight(&self.geometry);
         let threads = self.options.nworkers_for(weight).min(nchunks);
         // Threads have a chunk each. If that is not possible, they have blocks of it.
-        let within = if threads == 1 { self.options.threads } else { Threads::One };
-        let cparams = self.writer.cparams().clone().threads(within);
+        let one = Executor::default();
+        let within = if threads == 1 { &self.options.threads } else { &one };
+        let cparams = self.writer.cparams().clone().threads(within.clone());
         let budget = self.options.at_most(threads);
         let Self { writer, geometry, buffers, .. } = &mut *self;
         let written = writer.replace_chunks(|schunk, old_sums, done| {
@@ -356,7 +357,7 @@ impl NdWriter {
             };
             let mut chunks = Product::new(spans).map(|job| Job { job, weight });
             in_order(
-                budget,
+                &budget,
                 || Ok(chunks.next()),
                 || patch.bench(),
                 |bench, spans| patch.make_chunk(&spans, bench),

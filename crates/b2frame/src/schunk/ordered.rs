@@ -63,10 +63,10 @@ impl SChunk {
             return Err(Error::from(param).into());
         }
         let is_all = nchunks == (0..self.nchunks());
-        let mut parts = Parts::new(self, nchunks, *budget);
+        let mut parts = Parts::new(self, nchunks, budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         in_order(
-            parts.budget,
+            budget,
             || {
                 let Some(mut job) = parts.next()? else { return Ok(None) };
                 job.job.dest = buffers.borrow_mut().pop().unwrap_or_default();
@@ -108,7 +108,7 @@ impl SChunk {
 pub(crate) struct Parts<'a> {
     schunk: &'a SChunk,
     nchunks: Range<u64>,
-    pub budget: Budget,
+    budget: &'a Budget,
     /// Into how many parts a chunk is cut for the threads' sake.
     split: usize,
     /// The first chunk that was not announced to the storage.
@@ -118,7 +118,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(crate) fn new(schunk: &'a SChunk, nchunks: Range<u64>, budget: Budget) -> Self {
+    pub(crate) fn new(schunk: &'a SChunk, nchunks: Range<u64>, budget: &'a Budget) -> Self {
         let nworkers = budget.nworkers();
         let (count, wanted) =
             (nchunks.end.saturating_sub(nchunks.start), (nworkers as u64).saturating_mul(2));

@@ -2,8 +2,7 @@
 
 use core::ops::Range;
 
-use blosc_chunk::{Destination, Threads};
-use blosc_container::Budget;
+use blosc_chunk::{Destination, Executor};
 use blosc_container::parallel::for_each;
 
 use super::{Location, SChunk};
@@ -18,31 +17,31 @@ impl SChunk {
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
-    /// use blosc_chunk::{CParams, Threads};
+    /// use blosc_chunk::{CParams, Executor};
     ///
     /// let data: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
     /// let params = FrameParams::new(CParams::default().typesize(4)).chunksize(64_000);
     /// let schunk = SChunk::from_cframe(to_cframe(&data, &params)?)?;
     /// let mut back = vec![0; data.len()];
-    /// schunk.read_par(0..1_000_000, &mut back, Threads::Auto)?;
+    /// schunk.read_par(0..1_000_000, &mut back, &Executor::auto())?;
     /// assert_eq!(back, data);
     /// # Ok::<(), b2frame::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`read`](Self::read): what is wrong with the first bad chunk.
-    pub fn read_par(&self, items: Range<u64>, dest: &mut [u8], threads: Threads) -> Result<()> {
+    pub fn read_par(&self, items: Range<u64>, dest: &mut [u8], threads: &Executor) -> Result<()> {
         let start = self.start_of(items, dest)?;
         let useful = dest.len().checked_div(PER_THREAD).unwrap_or(0).saturating_add(1);
-        let threads = Budget::default().threads(threads).nworkers().min(useful);
-        if threads == 1 {
+        let nworkers = threads.count_for(useful);
+        if nworkers == 1 {
             return self.read_bytes(start, dest);
         }
         let is_all = dest.len() as u64 == self.nbytes();
         let destination = Destination::for_nbytes(dest.len());
-        let parts = self.parts_of(start, dest, threads)?;
+        let parts = self.parts_of(start, dest, nworkers)?;
         for_each(
-            threads,
+            (threads, nworkers),
             parts.into_iter(),
             || self.pooled(),
             |scratch, (start, dest)| {

@@ -251,12 +251,12 @@ impl SChunk {
         let has_sums = sums.is_some();
         let meta = self.nd_meta().ok().flatten().filter(|_| !nchunks.is_empty());
         let geometry = meta.map(|meta| Geometry::new(&meta, self.typesize()));
-        let mut parts = Parts::new(self, nchunks, options.budget);
+        let mut parts = Parts::new(self, nchunks, &options.budget);
         let buffers = RefCell::new(Vec::<Vec<u8>>::new());
         let (last_bad, last_hidden) = (None, None);
         let mut done = Done { max: options.max_reported, last_bad, last_hidden, sums, report };
         let result = in_order(
-            parts.budget,
+            &options.budget,
             || Ok::<_, Error>(next(&mut parts, &buffers)),
             || self.pooled(),
             |scratch, job| match job {

@@ -250,7 +250,7 @@ proptest! {
         let others = params.clone().chunkshape(&chunks).blockshape(&blocks);
         for params in [params, others] {
             let mut copy = NdWriter::in_memory(&params).unwrap();
-            copy = copy.budget(options.max_memory(100 << (seed[0] % 8)));
+            copy = copy.budget(options.clone().max_memory(100 << (seed[0] % 8)));
             copy.write_array(&vec![0; ndim], &array).unwrap();
             prop_assert_eq!(again(copy).to_bytes(..).unwrap(), model.data.clone());
         }

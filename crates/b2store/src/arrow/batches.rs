@@ -66,9 +66,9 @@ impl RecordBatches {
         Column::prefetch(self.columns.iter().map(ColumnArrays::column), rows);
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; self.columns.len()];
         let jobs = arrays.iter_mut().zip(&self.columns);
-        let nworkers = self.table.store().nworkers();
+        let threads = self.table.store().threads();
         for_each(
-            nworkers,
+            (threads, threads.count_for(self.columns.len())),
             jobs,
             || (),
             |(), (array, column)| {

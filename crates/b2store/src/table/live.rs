@@ -3,8 +3,9 @@
 use core::ops::Range;
 use std::sync::OnceLock;
 
+use b2frame::NdArray;
 use b2frame::nd::{Pick, Selection};
-use b2frame::{Budget, NdArray};
+use blosc_chunk::Executor;
 use blosc_container::parallel::for_each;
 
 use crate::error::{Error, Result};
@@ -14,6 +15,8 @@ use crate::error::{Error, Result};
 pub(crate) struct Live {
     flags: NdArray,
     name: String,
+    /// They count the flags.
+    threads: Executor,
     counts: OnceLock<Counts>,
 }
 
@@ -58,8 +61,8 @@ impl Live {
         self.flags.schunk()
     }
 
-    pub(crate) fn new(flags: NdArray, name: String) -> Self {
-        Self { flags, name, counts: OnceLock::new() }
+    pub(crate) fn new(flags: NdArray, name: String, threads: &Executor) -> Self {
+        Self { flags, name, threads: threads.clone(), counts: OnceLock::new() }
     }
 
     /// Rows for which there is a flag.
@@ -91,12 +94,12 @@ impl Live {
         let step = nchunks.div_ceil(MAX_COUNTS).max(1);
         let (mut before, mut count) = (vec![0], 0_u64);
         let (mut kept, mut nbytes) = (Vec::new(), 0_usize);
-        let nworkers = Budget::default().nworkers();
         let mut nchunk = 0_u64;
         while nchunk < nchunks {
             let end = nchunks.min(nchunk.saturating_add(MAX_CHUNKS_AT_A_TIME));
             let mut counts: Vec<_> = (nchunk..end).map(|nchunk| (nchunk, (0, None))).collect();
-            for_each(nworkers, counts.iter_mut(), Vec::new, |bytes, (nchunk, found)| {
+            let jobs = (&self.threads, self.threads.count_for(counts.len()));
+            for_each(jobs, counts.iter_mut(), Vec::new, |bytes, (nchunk, found)| {
                 *found = self.count_chunk(*nchunk, bytes)?;
                 Ok::<(), Error>(())
             })?;

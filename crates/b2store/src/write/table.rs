@@ -144,7 +144,7 @@ impl StoreWriter {
     pub fn delete_rows(&mut self, key: &str, rows: Range<u64>) -> Result<()> {
         let root = self.table_root(key)?;
         let key = format!("{root}/_valid_rows");
-        let live = Live::new(self.array(&key)?, key.clone());
+        let live = Live::new(self.array(&key)?, key.clone(), &self.options.open.budget.threads);
         let alive = live.len()?;
         if rows.start > rows.end || rows.end > alive {
             let (start, end) = (rows.start, rows.end);

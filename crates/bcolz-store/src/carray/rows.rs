@@ -11,7 +11,7 @@
 use core::convert::Infallible;
 use core::ops::Range;
 
-use blosc_chunk::{Destination, Threads};
+use blosc_chunk::{Destination, Executor};
 use blosc_container::parallel::for_each;
 use blosc_container::{buffer::resized, pool::Pooled};
 use blosc_io::zeroed;
@@ -35,7 +35,8 @@ impl CArray {
     /// [`Param`](crate::error::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io`
     /// for the first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
-        self.read_by(self.options.budget.threads, rows, dest, Destination::for_nbytes(dest.len()))
+        let destination = Destination::for_nbytes(dest.len());
+        self.read_by(&self.options.budget.threads, rows, dest, destination)
     }
 
     /// Reads rows; the buffer grows only as chunks are found to hold what the metadata say.
@@ -129,7 +130,7 @@ impl CArray {
     /// The same in other threads than the options say, to memory of this kind.
     fn read_by(
         &self,
-        threads: Threads,
+        threads: &Executor,
         rows: Range<u64>,
         dest: &mut [u8],
         destination: Destination,
@@ -160,9 +161,9 @@ impl CArray {
                 result
             };
             let runs = runs_of(&mut parts, threads);
-            let nworkers = threads.count().min(runs.len());
+            let nworkers = threads.count_for(runs.len());
             for_each(
-                nworkers,
+                (threads, nworkers),
                 runs.into_iter(),
                 || self.check_out_worker(),
                 |worker, run| run.iter_mut().try_for_each(|part| read(worker, part)),
@@ -207,7 +208,7 @@ impl CArray {
         match usize::try_from(nbytes) {
             Ok(len) if nbytes <= UNPROVEN_NBYTES => {
                 let destination = Destination::for_nbytes(len);
-                self.read_by(Threads::One, rows, resized(buffer, len), destination)
+                self.read_by(&Executor::default(), rows, resized(buffer, len), destination)
             }
             _ => {
                 buffer.clear();
@@ -230,7 +231,7 @@ impl CArray {
             // The files are there for it. Zeros that nobody looked at cost nothing, growing does.
             *bytes = zeroed(nbytes);
             let destination = Destination::for_new_memory(nbytes);
-            return self.read_by(self.options.budget.threads, rows, bytes, destination);
+            return self.read_by(&self.options.budget.threads, rows, bytes, destination);
         }
         let mut row = rows.start;
         while row < rows.end {
@@ -255,9 +256,9 @@ impl CArray {
             let end = nchunks.end.min(next + BATCH_NCHUNKS as u64);
             chunks.clear();
             chunks.extend((next..end).map(|nchunk| (nchunk, Ok(0))));
-            let nworkers = self.options.budget.nworkers().min(chunks.len());
+            let threads = &self.options.budget.threads;
             let Ok(()) = for_each(
-                nworkers,
+                (threads, threads.count_for(chunks.len())),
                 chunks.iter_mut(),
                 || (),
                 |(), (nchunk, len)| {
@@ -308,9 +309,10 @@ impl CArray {
 
 /// Parts that follow each other and are read by one worker: fewer and fewer, so that none waits
 /// long for another at the end.
-fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: Threads) -> Vec<&'p mut [Part<'a>]> {
+fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: &Executor) -> Vec<&'p mut [Part<'a>]> {
     let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
-    let (most, share) = ((MAX_RUN_NBYTES / longest).max(1), threads.count() * RUNS_PER_SHARE);
+    let nworkers = threads.count_for(parts.len());
+    let (most, share) = ((MAX_RUN_NBYTES / longest).max(1), nworkers * RUNS_PER_SHARE);
     let (mut runs, mut rest) = (Vec::new(), parts);
     while !rest.is_empty() {
         let (run, behind) = rest.split_at_mut((rest.len() / share).clamp(1, most));

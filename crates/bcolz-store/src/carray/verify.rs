@@ -84,8 +84,8 @@ impl CArray {
             let mut slots: Vec<Slot> =
                 (next..end).map(|nchunk| Slot { nchunk, result: Ok(None) }).collect();
             let make = || (Worker::new(&self.options.dparams), Vec::new());
-            let nworkers = options.budget.nworkers().min(slots.len());
-            let Ok(()) = for_each(nworkers, slots.iter_mut(), make, |(worker, data), slot| {
+            let jobs = (&options.budget.threads, options.budget.threads.count_for(slots.len()));
+            let Ok(()) = for_each(jobs, slots.iter_mut(), make, |(worker, data), slot| {
                 slot.result = self
                     .decode_summed(slot.nchunk, is_summed, data, worker)
                     .map(|(header, sum)| Some(Read { nbytes: data.len(), header, sum }));

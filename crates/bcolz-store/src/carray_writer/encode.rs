@@ -31,8 +31,9 @@ impl CArrayWriter {
         let quantize = Quantize::new(self.storage.cparams.quantize, &self.layout.dtype)?;
         let params = self.storage.cparams.to_chunk(typesize(&self.layout.dtype));
         let make = || Encoder::new(params.clone());
-        let nworkers = self.options.budget.nworkers().min(jobs.len());
-        for_each(nworkers, jobs.iter_mut(), make, |encoder, job| {
+        let threads = &self.options.budget.threads;
+        let nworkers = threads.count_for(jobs.len());
+        for_each((threads, nworkers), jobs.iter_mut(), make, |encoder, job| {
             let in_chunk = |source| Error::Chunk {
                 path: chunk_path(&self.path, job.nchunk),
                 nchunk: job.nchunk,

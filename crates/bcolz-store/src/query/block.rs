@@ -63,7 +63,7 @@ impl Scan<'_> {
         work: impl Fn(&mut Block<'_>) -> Result<T> + Sync,
         mut each: impl FnMut(T) -> bool,
     ) -> Result<()> {
-        let (size, threads) = (self.block_rows(), self.table.options.budget.threads);
+        let (size, threads) = (self.block_rows(), &self.table.options.budget.threads);
         let Progress { at, nblocks, pool } = progress;
         let mut goes_on = true;
         while goes_on && *at < self.rows.end {
@@ -78,11 +78,12 @@ impl Scan<'_> {
                 self.prefetch(first.start..last.end);
             }
             let make = || pool.check_out(Buffers::default);
-            let nworkers = threads.count().min(jobs.len());
-            let Ok(()) = for_each(nworkers, jobs.iter_mut(), make, |buffers, (rows, out)| {
-                *out = Some(work(&mut Block::new(self, rows.clone(), &mut buffers.0)));
-                Ok::<(), Infallible>(())
-            });
+            let nworkers = threads.count_for(jobs.len());
+            let Ok(()) =
+                for_each((threads, nworkers), jobs.iter_mut(), make, |buffers, (rows, out)| {
+                    *out = Some(work(&mut Block::new(self, rows.clone(), &mut buffers.0)));
+                    Ok::<(), Infallible>(())
+                });
             for out in jobs.into_iter().filter_map(|(_, out)| out) {
                 goes_on &= each(out?);
             }

@@ -60,7 +60,7 @@ fn decode_streams<B: Blocks>(
 ) -> Result<()> {
     let len = dest.len() / job.blocks.layout().header.typesize();
     let parts = dest.chunks_exact_mut(len).map(|part| (streams.at, streams.next(len), part));
-    for_each(jobs, workers, parts, |worker, (at, payload, part)| {
+    for_each((&job.params.threads, jobs), workers, parts, |worker, (at, payload, part)| {
         worker.decode_stream(job, (payload?, at), part, 0..len, stores)
     })
 }
@@ -97,17 +97,19 @@ fn unshuffle_streams<'a, B: Blocks>(
     });
     let unshuffle = dest.chunks_mut(nitems * typesize).enumerate();
     let unshuffle = unshuffle.map(|(n, items)| Step::Unshuffle { first: n * nitems, items });
-    for_each(jobs, workers, decode.chain(unshuffle), |worker, step| match step {
-        Step::Decode { at, payload, plane, decoded } => {
-            decoded.fulfil(|| worker.decode_plane(job, (payload?, at), plane))
-        }
-        Step::Unshuffle { first, items } => {
-            let range = first..first + items.len() / typesize;
-            let planes = planes.iter().map(|plane| Some(&plane.wait()?[range.clone()]));
-            // If a plane is missing, the error is that of the step that decodes it.
-            let Some(planes) = planes.collect::<Option<Vec<_>>>() else { return Ok(()) };
-            unshuffle_planes(job.params.registries.simd, job.stores, &planes, items);
-            Ok(())
+    for_each((&job.params.threads, jobs), workers, decode.chain(unshuffle), |worker, step| {
+        match step {
+            Step::Decode { at, payload, plane, decoded } => {
+                decoded.fulfil(|| worker.decode_plane(job, (payload?, at), plane))
+            }
+            Step::Unshuffle { first, items } => {
+                let range = first..first + items.len() / typesize;
+                let planes = planes.iter().map(|plane| Some(&plane.wait()?[range.clone()]));
+                // If a plane is missing, the error is that of the step that decodes it.
+                let Some(planes) = planes.collect::<Option<Vec<_>>>() else { return Ok(()) };
+                unshuffle_planes(job.params.registries.simd, job.stores, &planes, items);
+                Ok(())
+            }
         }
     })
 }

@@ -97,7 +97,7 @@ fn fill_slots(
         return Ok(worker::encode_streams(job, jobs, workers, slot)? <= room);
     }
     let total = AtomicUsize::new(cbytes);
-    for_each(jobs, workers, slots, |worker, slot| {
+    for_each((&job.params.threads, jobs), workers, slots, |worker, slot| {
         if total.load(Ordering::Relaxed) <= room {
             total.fetch_add(worker.encode_apart(job, slot)?, Ordering::Relaxed);
         }
@@ -190,7 +190,8 @@ impl Packing {
             (rest, at) = (after, to + coded.len);
             (&source[from - first..][..coded.len], room)
         });
-        jobs::copy(jobs.min(nbytes / MIN_COPY_JOB_NBYTES), job.params.registries.simd, copies)
+        let jobs = (&job.params.threads, jobs.min(nbytes / MIN_COPY_JOB_NBYTES));
+        jobs::copy(jobs, job.params.registries.simd, copies)
     }
 
     /// Writes the sizes of streams and the starts of blocks, and returns where the blocks end.

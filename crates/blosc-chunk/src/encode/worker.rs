@@ -180,9 +180,12 @@ pub(super) fn encode_streams(
         encode_shuffled(job, jobs, workers, (block, filtered), shared.into_iter())?;
     } else {
         let block = filtered(&mut buffers, job, nblock)?;
-        for_each(jobs, workers, shared.into_iter(), |worker, (n, stream)| {
-            worker.encode_stream(job, &block[n * len..][..len], stream)
-        })?;
+        for_each(
+            (&job.params.threads, jobs),
+            workers,
+            shared.into_iter(),
+            |worker, (n, stream)| worker.encode_stream(job, &block[n * len..][..len], stream),
+        )?;
     }
     let first = jobs::first_worker(workers);
     (first.buffers, first.took) = (buffers, took);
@@ -223,7 +226,8 @@ fn encode_shuffled<'a>(
     let shuffle =
         shuffle.map(|(n, (items, done))| Step::Shuffle { items, first: n * nitems, done });
     let encode = streams.map(|(n, stream)| Step::Encode { plane: &planes[n], stream });
-    for_each(jobs, workers, shuffle.chain(encode), |worker, step| match step {
+    for_each((&job.params.threads, jobs), workers, shuffle.chain(encode), |worker, step| match step
+    {
         Step::Shuffle { items, first, done } => {
             done.fulfil(|| worker.shuffle(job, items, first, &planes))
         }

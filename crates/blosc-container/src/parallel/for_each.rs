@@ -1,8 +1,9 @@
 //! Independent items: each is worked on once, in any order.
 
-/// Calls `work` for each item, with up to `nworkers` threads of which each has a state of its own.
-/// An idle worker takes the next item. Without the feature `rayon` all is done in the caller's
-/// thread.
+use blosc_chunk::internal::Jobs;
+
+/// Calls `work` for each item, with up to that number of threads of the executor, of which each has
+/// a state of its own. An idle worker takes the next item.
 ///
 /// # Errors
 ///
@@ -10,11 +11,13 @@
 /// item after it is begun once the failure is known.
 ///
 /// ```
+/// use blosc_chunk::Executor;
 /// use blosc_container::parallel::for_each;
 ///
 /// let mut squares = vec![0_u64; 100];
 /// let slots = squares.iter_mut().zip(0_u64..);
-/// for_each(4, slots, || (), |(), (slot, n)| {
+/// let executor = Executor::threads(4);
+/// for_each((&executor, 4), slots, || (), |(), (slot, n)| {
 ///     *slot = n * n;
 ///     Ok::<(), String>(())
 /// })?;
@@ -22,38 +25,38 @@
 /// # Ok::<(), String>(())
 /// ```
 pub fn for_each<S: Send, T: Send, E: Send>(
-    nworkers: usize,
+    jobs: Jobs<'_>,
     items: impl Iterator<Item = T> + Send,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     // The states are made in the threads that use them, and only there.
-    blosc_chunk::internal::for_each(
-        nworkers,
-        &mut Vec::new(),
-        items,
-        |own: &mut Option<S>, item| work(own.get_or_insert_with(&state), item),
-    )
+    blosc_chunk::internal::for_each(jobs, &mut Vec::new(), items, |own: &mut Option<S>, item| {
+        work(own.get_or_insert_with(&state), item)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+    use blosc_chunk::Executor;
+
     use super::*;
 
     #[test]
     fn each_item_is_done_once_and_the_first_failure_counts() {
-        for nworkers in [0, 1, 2, 5] {
+        let executor = Executor::threads(5);
+        for jobs in [0, 1, 2, 5].map(|nworkers| (&executor, nworkers)) {
             let sum = AtomicU64::new(0);
             let add = |(): &mut (), n| {
                 sum.fetch_add(n, Ordering::SeqCst);
                 Ok::<(), String>(())
             };
-            for_each(nworkers, 0..1000, || (), add).unwrap();
+            for_each(jobs, 0..1000, || (), add).unwrap();
             assert_eq!(sum.into_inner(), 499_500);
             let work = |(): &mut (), n: u64| if n < 7 { Ok(()) } else { Err(n) };
-            assert_eq!(for_each(nworkers, 0..1000, || (), work), Err(7));
+            assert_eq!(for_each(jobs, 0..1000, || (), work), Err(7));
         }
     }
 
@@ -61,7 +64,8 @@ mod tests {
     fn each_worker_makes_its_state_once() {
         let nstates = AtomicUsize::new(0);
         let state = || nstates.fetch_add(1, Ordering::SeqCst);
-        for_each(3, 0..100, state, |_, _| Ok::<(), ()>(())).unwrap();
+        let executor = Executor::threads(3);
+        for_each((&executor, 3), 0..100, state, |_, _| Ok::<(), ()>(())).unwrap();
         assert!((1..=3).contains(&nstates.into_inner()));
     }
 }

@@ -38,7 +38,7 @@ pub struct Job<J> {
 /// That of `next`, after all results of the jobs before it were passed on, or the first one of
 /// `done`; later results are dropped.
 pub fn in_order<J, R, S, E>(
-    budget: Budget,
+    budget: &Budget,
     next: impl FnMut() -> Result<Option<Job<J>>, E>,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, J) -> R + Sync,
@@ -220,15 +220,14 @@ impl<J, R> Pipeline<J, R> {
 
 #[cfg(test)]
 mod tests {
-    use core::num::NonZeroUsize;
     use core::sync::atomic::{AtomicU64, Ordering};
 
-    use blosc_chunk::Threads;
+    use blosc_chunk::Executor;
 
     use super::*;
 
     fn budget(threads: usize, max_memory: u64) -> Budget {
-        Budget { threads: Threads::N(NonZeroUsize::new(threads).unwrap()), max_memory }
+        Budget { threads: Executor::threads(threads), max_memory }
     }
 
     fn jobs(n: u64, weight: u64) -> impl FnMut() -> Result<Option<Job<u64>>, String> {
@@ -251,7 +250,7 @@ mod tests {
                 found.push(result);
                 Ok(())
             };
-            in_order(budget, jobs(200, 10), || (), slow_first, done).unwrap();
+            in_order(&budget, jobs(200, 10), || (), slow_first, done).unwrap();
             assert_eq!(found, (0..200).map(|n| n * n).collect::<Vec<u64>>());
         }
     }
@@ -275,7 +274,7 @@ mod tests {
             in_work.fetch_sub(10, Ordering::SeqCst);
             Ok(())
         };
-        in_order(budget, next, || (), work, done).unwrap();
+        in_order(&budget, next, || (), work, done).unwrap();
         assert!(most.into_inner() <= 30);
     }
 
@@ -287,7 +286,7 @@ mod tests {
             found += 1;
             Ok(())
         };
-        in_order(budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
+        in_order(&budget, jobs(3, 50), || (), |(), job| job, done).unwrap();
         assert_eq!(found, 3);
     }
 
@@ -296,7 +295,7 @@ mod tests {
         for threads in [1, 4] {
             let budget = budget(threads, 100);
             let done = |job: u64| if job == 7 { Err("seven".to_owned()) } else { Ok(()) };
-            let result = in_order(budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
+            let result = in_order(&budget, jobs(1_000_000_000, 1), || (), |(), job| job, done);
             assert_eq!(result, Err("seven".to_owned()));
         }
     }
@@ -313,7 +312,7 @@ mod tests {
                 found.push(job);
                 Ok(())
             };
-            let result = in_order(budget(threads, 100), next, || (), |(), job| job, done);
+            let result = in_order(&budget(threads, 100), next, || (), |(), job| job, done);
             assert_eq!((result, found), (Err("damaged"), vec![4, 3, 2, 1]), "{threads}");
         }
     }
@@ -322,7 +321,7 @@ mod tests {
     fn a_panic_of_a_worker_reaches_the_caller() {
         let budget = budget(3, 100);
         let work = |(): &mut (), job: u64| assert!(job != 5, "five");
-        let run = || in_order(budget, jobs(100, 1), || (), work, |()| Ok(()));
+        let run = || in_order(&budget, jobs(100, 1), || (), work, |()| Ok(()));
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

@@ -9,6 +9,7 @@ use blosc_dtype::Dtype;
 use blosc_io::Tree;
 use serde_json::{Map, Value};
 
+use crate::Array;
 use crate::columns::Rule;
 use crate::dataset::Data;
 #[cfg(feature = "arrow")]
@@ -16,11 +17,10 @@ use crate::error::Error;
 use crate::error::{Param, Result};
 use crate::json::attrs;
 use crate::objects::{ListOfObjects as _, Pickles};
-use crate::params::ReadParams;
+use crate::params::OpenOptions;
 use crate::size::as_len;
 use crate::table::{Column, RowFilter, Table};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
-use crate::{Array, Budget};
 
 /// Bytes of rows that are read at once.
 const STEP_NBYTES: usize = 4 << 20;
@@ -30,8 +30,8 @@ const STEP_NBYTES: usize = 4 << 20;
 /// # Errors
 ///
 /// Metadata that make no sense; a column that cannot be opened.
-pub(crate) fn data(tree: Arc<dyn Tree>, params: &ReadParams, budget: &Budget) -> Result<Data> {
-    let options = params.bcolz().budget(*budget).broken_columns(BrokenColumns::Refuse);
+pub(crate) fn data(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Data> {
+    let options = options.bcolz().broken_columns(BrokenColumns::Refuse);
     let stored = stored_nbytes(&*tree);
     Ok(match bcolz_store::open_in(tree, "", &options)? {
         DataSet::CArray(array) if array.is_object() => Data::Objects(Arc::new(Pickles(array))),

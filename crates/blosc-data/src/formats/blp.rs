@@ -16,7 +16,7 @@ use crate::dataset::Data;
 use crate::error::{Doing, Error, Result};
 use crate::size::check_memory;
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
-use crate::{Array, Bytes, ReadParams, by_boxes};
+use crate::{Array, Bytes, OpenOptions, by_boxes};
 
 /// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
 /// threads.
@@ -40,7 +40,7 @@ impl Blp {
     /// # Errors
     ///
     /// When its headers make no sense.
-    pub fn open(store: Arc<dyn ReadAt>, offset: u64, params: &ReadParams) -> Result<Self> {
+    pub fn open(store: Arc<dyn ReadAt>, offset: u64, params: &OpenOptions) -> Result<Self> {
         let store: Arc<dyn ReadAt> = if offset == 0 {
             store
         } else {
@@ -110,7 +110,7 @@ impl Blp {
         check_memory(self.largest, options.max_memory)?;
         let own = self.file.options().clone();
 
-        Ok(own.budget(*options))
+        Ok(own.budget(options.clone()))
     }
 
     /// Is there anything in the metadata that a `.npy` file cannot hold?
@@ -168,7 +168,7 @@ pub fn part<S: ReadAt, E: From<bloscpack::Error>>(
     let first = chunk_of(file, range.start)?;
     let last = chunk_of(file, range.end - 1)?;
     let mut cut = cut(range, file.chunk_range(first)?.start, sink);
-    file.decode_ordered(first..last + 1, options.budget, |_, bytes| cut(bytes))
+    file.decode_ordered(first..last + 1, options.budget.clone(), |_, bytes| cut(bytes))
 }
 
 /// The chunk with byte `at` of the content, which must be inside.
@@ -190,7 +190,7 @@ fn chunk_of<S: ReadAt>(file: &BlpFile<S>, at: u64) -> bloscpack::Result<u64> {
 /// # Errors
 ///
 /// Damaged headers; metadata of an array that make no sense.
-pub(crate) fn data(store: Arc<dyn ReadAt>, offset: u64, params: &ReadParams) -> Result<Data> {
+pub(crate) fn data(store: Arc<dyn ReadAt>, offset: u64, params: &OpenOptions) -> Result<Data> {
     let blp = Blp::open(store, offset, params)?;
     // An array of which the metadata promise more than there is, is read as bytes.
     let info = blp.file.array_info().ok().flatten();
@@ -259,7 +259,7 @@ impl Bytes for BlpBytes {
 
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let budget = self.0.options(&options.budget)?.budget;
-        let found = self.0.file.verify(&options.budget(budget), progress)?;
+        let found = self.0.file.verify(&options.clone().budget(budget), progress)?;
         Ok(verify::report(found, ToString::to_string))
     }
 }

@@ -3,12 +3,12 @@
 //! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded
 //! memory; a caller that looks inside gets all of its bytes, if they fit.
 
-use core::{fmt, num::NonZeroUsize, ops::Range};
+use core::{fmt, ops::Range};
 use std::sync::Arc;
 
 use b2frame::{Budget, ChunkBytes, probe, probe::Kind};
 use blosc_chunk::{
-    Chunk, ChunkHeader, DParams, Limits, Scratch, Threads,
+    Chunk, ChunkHeader, DParams, Executor, Limits, Scratch,
     error::Corrupt,
     partial::ChunkIndex,
     validate::{BlockReport, Depth},
@@ -186,7 +186,7 @@ impl BareChunk {
     }
 
     /// Bytes of data to decode at a time, and by how many threads.
-    fn steps(&self, options: &Budget) -> Result<(usize, Threads)> {
+    fn steps(&self, options: &Budget) -> Result<(usize, Executor)> {
         // The blocks of a VL-block chunk are found by going over all of them.
         let header = &self.header;
         let block =
@@ -198,12 +198,7 @@ impl BareChunk {
         check_memory(needed, options.max_memory)?;
         let left = as_len(options.max_memory);
         let step = (left / 4).min(STEP_NBYTES) / block * block;
-        let fitting = NonZeroUsize::new(left / 2 / (3 * block)).unwrap_or(NonZeroUsize::MIN);
-        let threads = match options.threads {
-            Threads::N(threads) => Threads::N(threads.min(fitting)),
-            other => other,
-        };
-        Ok((step.max(block), threads))
+        Ok((step.max(block), options.threads.at_most(left / 2 / (3 * block))))
     }
 
     /// Adds the position of the chunk to an error.
@@ -336,7 +331,7 @@ mod tests {
         let stored = chunk(&CParams::default().typesize(4).blocksize(Some(8000)));
         let bare = BareChunk::open(Arc::new(MemStore::new(stored)), 0, DParams::default()).unwrap();
         for memory in [40_000, 200_000, 128 << 20] {
-            let options = Budget::default().threads(Threads::One).max_memory(memory);
+            let options = Budget::default().threads(Executor::default()).max_memory(memory);
             for range in [0..1_200_000, 0..1, 7999..8001, 5..1_199_999, 1_199_999..1_200_000, 9..9]
             {
                 let mut found = Vec::new();

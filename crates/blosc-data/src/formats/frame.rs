@@ -270,7 +270,7 @@ fn array_part<E: From<b2frame::Error>>(
     budget: &Budget,
     sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let array = array.clone().budget(*budget);
+    let array = array.clone().budget(budget.clone());
     if range == (0..array.nbytes()) {
         return array.for_each_band(sink);
     }

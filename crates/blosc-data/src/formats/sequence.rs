@@ -12,7 +12,7 @@ use crate::error::{Doing, Error, Result};
 use crate::format::Format;
 use crate::formats::frame;
 use crate::group::{Group, Member, MemberKind};
-use crate::params::ReadParams;
+use crate::params::OpenOptions;
 
 /// The data of a file that begins with a frame: that of the frame, or a group if others follow.
 /// Bytes that begin no frame end the sequence, as for all readers.
@@ -20,7 +20,7 @@ use crate::params::ReadParams;
 /// # Errors
 ///
 /// A frame that cannot be opened.
-pub(crate) fn file_data(file: Arc<dyn ReadAt>, name: &str, params: &ReadParams) -> Result<Data> {
+pub(crate) fn file_data(file: Arc<dyn ReadAt>, name: &str, params: &OpenOptions) -> Result<Data> {
     let first = frame_at(&file, 0, params)?;
     let Some(next) = next_frame(&*file, first.frame_len())? else {
         return frame::data(Arc::new(first), name);
@@ -41,7 +41,7 @@ pub(crate) fn file_data(file: Arc<dyn ReadAt>, name: &str, params: &ReadParams) 
 /// # Errors
 ///
 /// A frame that cannot be opened.
-pub(crate) fn frame_at(file: &Arc<dyn ReadAt>, at: u64, params: &ReadParams) -> Result<SChunk> {
+pub(crate) fn frame_at(file: &Arc<dyn ReadAt>, at: u64, params: &OpenOptions) -> Result<SChunk> {
     Ok(SChunk::from_store_with(Arc::clone(file), &params.frame().offset(at))?)
 }
 
@@ -60,7 +60,7 @@ struct Sequence {
     file: Arc<dyn ReadAt>,
     /// Where the frames start (bytes).
     starts: Vec<u64>,
-    params: ReadParams,
+    params: OpenOptions,
     name: String,
 }
 

@@ -126,7 +126,7 @@ impl Work<'_> {
     fn whole(&self, bench: &mut Bench) -> Result<Vec<u8>> {
         let (params, c, options) = (self.nd_params()?, bench.c.clone(), self.read_options());
         let write = || -> Result<NdArray> {
-            let mut writer = NdWriter::in_memory(&params)?.budget(options);
+            let mut writer = NdWriter::in_memory(&params)?.budget(options.clone());
             writer.write_bytes(.., self.plain)?;
             Ok(writer.finish()?)
         };
@@ -145,7 +145,7 @@ impl Work<'_> {
             &mut || write().map(drop),
             &mut || c.array(&self.case.grid, &self.params, self.plain).map(drop),
         )?;
-        let array = NdArray::from_cframe(frame.clone())?.budget(options);
+        let array = NdArray::from_cframe(frame.clone())?.budget(options.clone());
         if self.params.threads == 1 {
             // In several threads it reads only what it made with them.
             theirs = c.array_of(&frame)?;

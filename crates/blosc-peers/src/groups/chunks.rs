@@ -9,8 +9,8 @@ use core::{cell::RefCell, num::NonZeroUsize};
 
 use b2frame::{Budget, CompressOptions, FrameParams, FrameWriter, SChunk, compress_slice};
 use blosc_chunk::{
-    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, Level, Pipeline, Scratch,
-    SplitMode, Threads, partial::ItemReader,
+    CParams, Chunk, CodecId, DParams, Decoder, Destination, Encoder, Executor, Level, Pipeline,
+    Scratch, SplitMode, Threads, partial::ItemReader,
 };
 use blosc_io::MemStore;
 
@@ -168,7 +168,9 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     let place = Place { group: "small", setting, case };
     let subject = |what| place.subject(what).threads(params.threads).nbytes(plain.len());
     let frame_params = FrameParams::new(ours(&params)?).chunksize(SMALL);
-    let options = CompressOptions::default().budget(Budget::default().threads(threads(&params)));
+    let executor = Executor::from(threads(&params));
+    let budget = Budget::default().threads(executor.clone());
+    let options = CompressOptions::default().budget(budget);
     let compress = || -> Result<Vec<u8>> {
         let mut writer = FrameWriter::new(MemStore::default(), &frame_params)?;
         compress_slice(&plain, &mut writer, &options, |_| {})?;
@@ -188,7 +190,7 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     let nitems = (plain.len() / params.typesize) as u64;
     bench.measure(
         subject("decompress"),
-        &mut || Ok(schunk.read_par(0..nitems, &mut dest, threads(&params))?),
+        &mut || Ok(schunk.read_par(0..nitems, &mut dest, &executor)?),
         &mut || {
             let mut parts = (0..).zip(c_dest.chunks_mut(SMALL));
             parts.try_for_each(|(nchunk, dest)| c_schunk.decode(nchunk, dest).map(drop))

@@ -67,7 +67,7 @@ impl<S: ReadAt> BlpFile<S> {
             Ok(chunk)
         };
         let dparams = &self.options().dparams;
-        decode_leniently(options.budget, dparams, source, &mut |nchunk, decoded| match decoded {
+        decode_leniently(&options.budget, dparams, source, &mut |nchunk, decoded| match decoded {
             Ok(data) => {
                 done.nchunks = done.nchunks.saturating_add(1);
                 done.nbytes = done.nbytes.saturating_add(data.len() as u64);

@@ -10,7 +10,7 @@ use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTableWriter, Cname, CreateOptions, DataSet, Durability, Shuffle,
     StorageParams,
 };
-use blosc_chunk::{FilterId, Threads};
+use blosc_chunk::FilterId;
 use blosc_dtype::Dtype;
 
 use super::{
@@ -156,10 +156,7 @@ impl Work<'_> {
         options.dflt = dflt.cloned();
         options.durability = durability;
         options.checksums = self.seal().unwrap_or_default();
-        options.threads = match self.cx.read_options().threads {
-            Threads::N(threads) => Threads::N(threads),
-            _ => Threads::Auto,
-        };
+        options.threads = self.cx.read_options().threads;
         Ok(options)
     }
 

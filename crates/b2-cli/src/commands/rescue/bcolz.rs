@@ -9,7 +9,7 @@ use std::{
 };
 
 use bcolz_store::{
-    Budget, CArray, DataSet, OpenOptions,
+    CArray, DataSet, OpenOptions,
     repair::{Action, Repair, RescueOptions},
     tree::DirTree,
 };
@@ -42,9 +42,8 @@ pub(super) fn run(rescue: Rescue<'_>) -> Result<Saved> {
     let Rescue { args, cx, path: root, .. } = rescue;
     let staged = rescue.stage()?;
     copy(root, staged.path(), MAX_DEPTH, !args.no_sync)?;
-    let read = OpenOptions::default()
-        .dparams(rescue.dparams())
-        .budget(Budget::default().max_memory(cx.memory() / 2));
+    let budget = cx.read_options().max_memory(cx.memory() / 2);
+    let read = OpenOptions::default().dparams(rescue.dparams()).budget(budget);
     let store = Arc::new(DirTree::new(staged.path()));
     let options = RescueOptions::default().fill(args.fill()).dtype(args.dtype.clone());
     let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &options)?;

@@ -2,6 +2,7 @@
 
 use b2frame::NdArray;
 use b2frame::nd::{Fill, Pick, Selection};
+use blosc_chunk::Executor;
 use blosc_container::parallel::for_each;
 use blosc_dtype::json::Json;
 
@@ -139,7 +140,7 @@ impl RowAppender<'_> {
             self.table = Growing::Open(Box::new(open));
         }
         let Growing::Open(open) = &mut self.table else { return Ok(()) };
-        let nrows = open.append(values, self.store.options.open.budget.nworkers())?;
+        let nrows = open.append(values, &self.store.options.open.budget.threads)?;
         self.nrows = self.nrows.saturating_add(nrows);
         Ok(())
     }
@@ -207,12 +208,12 @@ impl Open {
     }
 
     /// Nothing is changed before all columns are known to take their values.
-    fn append(&mut self, values: &[ColumnValues], nworkers: usize) -> Result<u64> {
+    fn append(&mut self, values: &[ColumnValues], threads: &Executor) -> Result<u64> {
         let checked = self.checked(values)?;
         let nrows = values.first().map_or(0, ColumnValues::len);
         let jobs = self.columns.iter_mut().zip(values).zip(&checked);
         for_each(
-            nworkers,
+            (threads, threads.count_for(values.len())),
             jobs,
             || (),
             |(), ((column, values), checked)| column.append(values, checked),

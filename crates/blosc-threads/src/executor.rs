@@ -1,0 +1,135 @@
+//! Where threads come from, and how many of them may be used.
+
+use core::fmt;
+use core::num::NonZeroUsize;
+use std::sync::Arc;
+
+use crate::given::{Given, ThreadPool};
+use crate::pool::OwnPool;
+use crate::threads::Threads;
+
+/// The threads that may work beside the caller's. A clone shares them, and costs nothing.
+///
+/// Two are equal if they stand for the same number of threads; the results of the functions that
+/// take one do not depend on it.
+#[derive(Clone, Default)]
+pub struct Executor {
+    source: Source,
+    /// At most this number, where there is one.
+    limit: Option<NonZeroUsize>,
+}
+
+#[derive(Clone, Default)]
+enum Source {
+    #[default]
+    Caller,
+    Ours(Arc<OwnPool>),
+    Given(Arc<Given>),
+}
+
+/// Elsewhere no thread can be started, and a process has no id.
+const HAS_THREADS: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
+
+impl Executor {
+    /// Up to `nthreads` threads, the caller's among them. With 0 or 1 it is the caller's alone.
+    #[must_use]
+    pub fn threads(nthreads: usize) -> Self {
+        let nthreads = NonZeroUsize::new(nthreads).filter(|n| n.get() > 1 && HAS_THREADS);
+        nthreads.map_or_else(Self::default, |n| Self::ours(Some(n)))
+    }
+
+    /// As many threads as there are processors that the process may use.
+    #[must_use]
+    pub fn auto() -> Self {
+        if HAS_THREADS { Self::ours(None) } else { Self::default() }
+    }
+
+    /// The threads of a pool of the caller. There should be one executor for a pool.
+    #[must_use]
+    pub fn from_pool(pool: impl ThreadPool + 'static) -> Self {
+        Self { source: Source::Given(Arc::new(Given::new(Box::new(pool)))), limit: None }
+    }
+
+    fn ours(nthreads: Option<NonZeroUsize>) -> Self {
+        Self { source: Source::Ours(Arc::new(OwnPool::new(nthreads))), limit: None }
+    }
+
+    /// The same threads, but at most `nthreads` of them at a time.
+    #[must_use]
+    pub fn at_most(&self, nthreads: usize) -> Self {
+        match NonZeroUsize::new(nthreads) {
+            // Processors are not counted for this.
+            Some(n) if n.get() > 1 && !self.is_alone() => {
+                let limit = self.limit.map_or(n, |limit| limit.min(n));
+                Self { source: self.source.clone(), limit: Some(limit) }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// Whether no other thread is used than the caller's, which is known without a look at the
+    /// machine.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        matches!(self.source, Source::Caller)
+    }
+
+    /// The number of threads, the caller's among them; at least 1.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let count = match &self.source {
+            Source::Caller => NonZeroUsize::MIN,
+            Source::Ours(pool) => pool.nthreads(),
+            Source::Given(given) => given.nthreads(),
+        };
+        self.limit.map_or(count, |limit| limit.min(count)).get()
+    }
+
+    /// The number of threads for work that has `nparts` parts; at least 1.
+    #[must_use]
+    pub fn count_for(&self, nparts: usize) -> usize {
+        if self.is_alone() || nparts <= 1 { 1 } else { self.count().min(nparts) }
+    }
+
+    /// Calls `f(0)` in the caller's thread, and meanwhile `f` in up to `ncalls - 1` other threads,
+    /// with other numbers below `ncalls`. Returns when all these calls have returned.
+    ///
+    /// At a time there is one call with a number at most. Others than `f(0)` may not be begun at
+    /// all, if threads are busy: so each call does as much of the work as it finds, and `f(0)` may
+    /// be called a second time to do the rest. A call may wait for others that have begun.
+    ///
+    /// # Panics
+    ///
+    /// If a call panics, after the others have returned.
+    pub fn share(&self, ncalls: usize, f: &(dyn Fn(usize) + Sync)) {
+        match &self.source {
+            Source::Ours(pool) if ncalls > 1 => pool.share(ncalls, f),
+            Source::Given(given) if ncalls > 1 => given.share(ncalls, f),
+            _ => f(0),
+        }
+    }
+}
+
+impl From<Threads> for Executor {
+    fn from(threads: Threads) -> Self {
+        match threads {
+            Threads::One => Self::default(),
+            Threads::Auto => Self::auto(),
+            Threads::N(n) => Self::threads(n.get()),
+        }
+    }
+}
+
+impl PartialEq for Executor {
+    fn eq(&self, other: &Self) -> bool {
+        self.count() == other.count()
+    }
+}
+
+impl Eq for Executor {}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor").field("threads", &self.count()).finish()
+    }
+}

@@ -22,7 +22,8 @@ pub type Jobs<'a> = (&'a Executor, usize);
 /// Items are taken in order and may end in any. If some fail, the error is that of the first of
 /// them, as if there were one job; items after a failed one may be left out.
 ///
-/// An item may wait for an earlier one, by a `Promise`.
+/// An item may wait for an earlier one, by a `Promise`, if that one is made without waiting for
+/// tasks of the executor; else see [`for_each_after`].
 ///
 /// # Errors
 ///
@@ -41,6 +42,27 @@ pub fn for_each<W: Default + Send, T: Send, E: Send>(
         return in_parallel(executor, &mut workers[..jobs], items, f);
     }
     items.try_for_each(|item| f(&mut workers[0], item))
+}
+
+/// Calls `f` for each of the items `first`, and then of `then`, which may wait for those by a
+/// `Promise`. A codec may make an item of `first` by tasks of the pool that the caller gave. Its
+/// threads run any task while they wait, items of `then` as well: so these begin later there.
+///
+/// # Errors
+///
+/// As [`for_each`].
+pub(crate) fn for_each_after<W: Default + Send, T: Send, E: Send>(
+    (executor, jobs): Jobs<'_>,
+    workers: &mut Vec<W>,
+    first: impl Iterator<Item = T> + Send,
+    then: impl Iterator<Item = T> + Send,
+    f: impl Fn(&mut W, T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    if executor.is_given() {
+        for_each((executor, jobs), workers, first, &f)?;
+        return for_each((executor, jobs), workers, then, &f);
+    }
+    for_each((executor, jobs), workers, first.chain(then), f)
 }
 
 /// Copies each source to its destination, which is as long.

@@ -7,10 +7,10 @@ use crate::error::Result;
 /// A value that one item makes and others wait for, in whatever threads.
 ///
 /// The item that makes it must come before those that wait for it, in the same call of
-/// [`for_each`](crate::jobs::for_each), and must not wait for them. Then a wait ends: items are
-/// taken in order, so the maker is at work when another item waits, and no job begins on a thread
-/// that is in the middle of an item. A codec of the caller may wait for tasks of another pool, or
-/// of the pool that the caller gave, or fail.
+/// [`for_each`](crate::jobs::for_each) or [`for_each_after`](crate::jobs::for_each_after), and must
+/// not wait for them. Then a wait ends: items are taken in order, so the maker is at work when
+/// another item waits. A codec of the caller may wait for tasks of another pool, or of the pool that
+/// the caller gave, or fail.
 #[derive(Debug)]
 pub(crate) struct Promise<T>(OnceLock<Option<T>>);
 
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::error::{Error, Param};
-    use crate::jobs::for_each;
+    use crate::jobs::for_each_after;
 
     #[test]
     fn a_failed_maker_ends_the_wait_with_none() {
@@ -67,7 +67,8 @@ mod tests {
     }
 
     /// The maker of each value waits for tasks of the pool, whose threads meanwhile look for other
-    /// tasks: among them jobs that would wait for a value that is made under them.
+    /// tasks: among them jobs that would wait for a value that is made under them, or by a thread
+    /// that waits for a part of the making under them.
     #[test]
     fn a_maker_that_waits_for_tasks_of_the_pool_does_not_deadlock() {
         for nthreads in 1..4 {
@@ -76,7 +77,7 @@ mod tests {
             let executor = Executor::from_pool(Rayon(Arc::clone(&pool)));
             let ours = Executor::threads(4);
             // Within the pool, and from outside.
-            pool.install(|| (0..100).for_each(|_| wait_for_makers(&executor)));
+            pool.install(|| (0..1000).for_each(|_| wait_for_makers(&executor)));
             (0..100).for_each(|_| wait_for_makers(&executor));
             (0..100).for_each(|_| wait_for_makers(&ours));
         }
@@ -84,15 +85,15 @@ mod tests {
 
     fn wait_for_makers(executor: &Executor) {
         let promises: Vec<Promise<u64>> = (0..8).map(|_| Promise::default()).collect();
-        let done: Result<()> = for_each((executor, 4), &mut Vec::new(), 0..16, |(), item| {
-            let item: usize = item;
+        let wait = |(): &mut (), item: usize| {
             let Some(promise) = promises.get(item) else {
                 let sum: Option<u64> = promises.iter().map(Promise::wait).sum();
                 assert_eq!(sum, Some(8 * 89));
                 return Ok(());
             };
             promise.fulfil(|| Ok(fibonacci(11)))
-        });
+        };
+        let done: Result<()> = for_each_after((executor, 4), &mut Vec::new(), 0..8, 8..16, wait);
         assert_eq!(done, Ok(()));
     }
 

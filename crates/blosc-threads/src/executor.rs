@@ -74,6 +74,13 @@ impl Executor {
         matches!(self.source, Source::Caller)
     }
 
+    /// Whether the threads are those of a pool of the caller. They may run other tasks while a call
+    /// waits for some: a call that waits for another could then wait for itself.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        matches!(self.source, Source::Given(_))
+    }
+
     /// The number of threads, the caller's among them; at least 1.
     #[must_use]
     pub fn count(&self) -> usize {

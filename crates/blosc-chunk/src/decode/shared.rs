@@ -12,7 +12,7 @@ use super::Job;
 use super::planes::SHUFFLE;
 use super::worker::{Worker, resized};
 use crate::error::{Error, Result};
-use crate::jobs::{self, for_each};
+use crate::jobs::{self, for_each, for_each_after};
 use crate::promise::Promise;
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
@@ -97,7 +97,7 @@ fn unshuffle_streams<'a, B: Blocks>(
     });
     let unshuffle = dest.chunks_mut(nitems * typesize).enumerate();
     let unshuffle = unshuffle.map(|(n, items)| Step::Unshuffle { first: n * nitems, items });
-    for_each((&job.params.threads, jobs), workers, decode.chain(unshuffle), |worker, step| {
+    for_each_after((&job.params.threads, jobs), workers, decode, unshuffle, |worker, step| {
         match step {
             Step::Decode { at, payload, plane, decoded } => {
                 decoded.fulfil(|| worker.decode_plane(job, (payload?, at), plane))

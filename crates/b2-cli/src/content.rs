@@ -25,7 +25,6 @@ use crate::{
     inputs::{
         Guard, Inputs, Object, ObjectReader, Origin, Part, foreign,
         origin::{self, Found},
-        raw_data::is_stream,
         typesize::dtype_of_name,
     },
 };
@@ -280,7 +279,7 @@ impl WholeItems {
 fn is_read_once(origin: &Origin) -> bool {
     match origin {
         Origin::Stdin => true,
-        Origin::File { path, part: Part::Whole } => is_stream(path),
+        Origin::File { path, part: Part::Whole } => path.is_stream(),
         Origin::File { .. } | Origin::Opened(_) => false,
     }
 }
@@ -294,7 +293,7 @@ fn bytes_of(len: u64) -> Result<NpyHeader> {
 fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
     // What comes once has no length, and is read by who recognises it.
-    if path.is_dir() || is_stream(path) || origin::is_ours(path) {
+    if path.is_dir() || path.is_stream() || origin::is_ours(path) {
         return Ok(None);
     }
     foreign::check_name(path)?;

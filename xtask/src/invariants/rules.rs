@@ -119,6 +119,34 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(writers.flat_map(|source| uses_of(source, &["unwrap_or_default"])).collect())
 }
 
+/// Files with a `static` that changes: the list that signals work off, the bar that they remove,
+/// and on systems without positional reads the turn of those who move a file's position. The size
+/// of a cache never changes: the processor is asked for it once.
+const STATEFUL: [&str; 4] = [
+    "crates/b2-cli/src/output/signals.rs",
+    "crates/b2-cli/src/render/progress.rs",
+    "crates/blosc-filters/src/simd.rs",
+    "crates/blosc-io/src/file.rs",
+];
+
+pub(super) fn no_global_state(sources: &[Source]) -> Result<Vec<Finding>> {
+    const TYPES: [&str; 7] =
+        ["Mutex<", "RwLock<", "Atomic", "OnceLock<", "LazyLock<", "Cell<", "Once "];
+    let is_static = |line: &str| {
+        let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+        line.starts_with("static ") && TYPES.iter().any(|name| line.contains(name))
+    };
+    let mut findings = vec![];
+    for source in sources.iter().filter(|source| source.is_product()) {
+        if STATEFUL.contains(&source.path.as_str()) || source.is_of("blosc-peers") {
+            continue;
+        }
+        let lines = source.code.lines().enumerate().filter(|(_, line)| is_static(line));
+        findings.extend(lines.map(|(n, _)| format!("{}:{}: a static", source.path, n + 1)));
+    }
+    Ok(findings)
+}
+
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }

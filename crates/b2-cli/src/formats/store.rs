@@ -5,15 +5,11 @@
 
 pub(crate) mod rows;
 
-use blosc_data::{OpenOptions, Source};
+use blosc_data::{Format, OpenOptions, Source};
 use std::{path::Path, sync::Arc};
 
-use b2frame::{
-    SChunk,
-    probe::{Kind, PROBE_LEN, probe},
-};
+use b2frame::SChunk;
 use b2store::{Child, ChildKind, Content, Location, Note, Store, StoreKind, Table};
-use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
 
 use rows::TableRows;
@@ -142,21 +138,13 @@ pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store
     })
 }
 
-/// Whether a path is an archive, by its start or its name.
-fn is_archive(path: &Path) -> bool {
-    let begins = || {
-        let mut head = [0; PROBE_LEN];
-        let len = FileStore::open(path).and_then(|file| file.read_at(0, &mut head));
-        len.is_ok_and(|len| probe(head.get(..len).unwrap_or_default()) == Kind::Zip)
-    };
-    path.is_file() && (path.extension().is_some_and(|suffix| suffix == "b2z") || begins())
-}
-
 /// How the headers of an archive contradict its directory, so that other programs may read
 /// something else. Other files contradict nothing.
 pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
     let Origin::File { path, .. } = origin else { return vec![] };
-    if path.is_elsewhere() || !is_archive(path) {
+    let is_archive =
+        matches!(path.format(), Some(Format::Store | Format::Zip | Format::Npz | Format::ZarrZip));
+    if path.is_elsewhere() || !is_archive || !path.is_file() {
         return vec![];
     }
     b2store::differing_headers(path).iter().map(note_text).collect()

@@ -28,7 +28,7 @@ use b2frame::{
 use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
-use blosc_data::Opened;
+use blosc_data::{Format, Opened};
 
 use crate::inputs::Place;
 use crate::{
@@ -45,7 +45,7 @@ use crate::{
         foreign,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
-        raw_data, remote,
+        remote,
     },
     output::targets::CHUNK_SUFFIX,
 };
@@ -154,7 +154,7 @@ impl ObjectReader {
             let objects = Self::new(Source::Folder, 0, params);
             return Ok(Self { folder: Some(path.clone()), wanted: Some(1), ..objects });
         }
-        if raw_data::is_stream(path) {
+        if path.is_stream() {
             let piped = File::open(path).map_err(Error::io(Doing::Open))?;
             return match part {
                 Part::Whole => Ok(Self::new(Source::Piped(Arc::new(Mutex::new(piped))), 0, params)),
@@ -588,16 +588,10 @@ fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
 
 /// The shared lock beside a frame, where programs that use C-Blosc2 take turns by it.
 pub(crate) fn lock_frame(path: &Place, wait: &LockWait) -> Result<Option<FrameLock>> {
-    let starts_like_a_frame = || {
-        let mut head = Vec::new();
-        let file = File::open(path);
-        let read = file.and_then(|file| file.take(HEADER as u64).read_to_end(&mut head));
-        read.is_ok() && matches!(probe(&head), Kind::Frame | Kind::OlderFrame)
-    };
-    if path.is_sparse_frame() || path.is_file() && starts_like_a_frame() {
-        return Ok(Locking::Auto.shared(path, wait)?);
+    match path.format() {
+        Some(Format::Frame | Format::SparseFrame) => Ok(Locking::Auto.shared(path, wait)?),
+        _ => Ok(None),
     }
-    Ok(None)
 }
 
 /// The regular file that stands for standard input, and the position in it, which moves to the end:

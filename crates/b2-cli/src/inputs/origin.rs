@@ -18,7 +18,9 @@ use crate::{
     error::{Doing, Error, FileKind, Result},
     formats::chunk,
     inputs::{
-        Place, foreign, piped, remote,
+        Place, foreign,
+        piped::Piped,
+        remote,
         walk::{Choice, Inputs},
     },
     output::targets::SUFFIXES,
@@ -92,7 +94,7 @@ impl Origin {
             Self::Stdin => "stdin".to_owned(),
             Self::Opened(OpenedInput { name, .. }) => harmless(name),
             Self::File { path, part } => {
-                let path = piped::word_of(path).unwrap_or_else(|| path_text(path));
+                let path = path.shown();
                 match part {
                     Part::Whole => path,
                     Part::Offset(at) => format!("{path}@{at}"),
@@ -106,7 +108,7 @@ impl Origin {
     /// The name with the bytes that the file system has for it.
     pub(crate) fn name_bytes(&self) -> Vec<u8> {
         match self {
-            Self::File { path, part: Part::Whole } if piped::word_of(path).is_none() => {
+            Self::File { path, part: Part::Whole } if path.word().is_none() => {
                 path.as_os_str().as_encoded_bytes().to_vec()
             }
             _ => self.name().into_bytes(),
@@ -234,14 +236,16 @@ pub(crate) fn is_npy(origin: &Origin) -> bool {
 /// Finds the inputs; `choice` decides which files of a directory are taken. A store that comes by
 /// standard input is an input as a file is.
 pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
-    find_words(args, choice, &piped::store_in)
+    let mut piped = Piped::default();
+    find_words(args, choice, &mut |word| piped.store_in(word))
 }
 
 /// Finds the inputs as [`find`] does, but each name goes to the openers first.
 pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Openers) -> Inputs {
-    find_words(args, choice, &|word| match open_by(openers, word)? {
+    let mut piped = Piped::default();
+    find_words(args, choice, &mut |word| match open_by(openers, word)? {
         Some(origin) => Ok(Some(origin)),
-        None => piped::store_in(word),
+        None => piped.store_in(word),
     })
 }
 
@@ -261,12 +265,12 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
                 let error = io::Error::new(io::ErrorKind::NotFound, text);
                 return Err(Error::io(Doing::Open)(error));
             }
-            let key = name().split_once("://").and_then(|(_, rest)| {
-                rest.split_once("::").map(|(_, key)| key.trim_end_matches('/').to_owned())
-            });
-            let part = match key {
-                Some(key) if !key.is_empty() => Part::Member(key),
-                _ => Part::Whole,
+            // Only a word of Unicode has a key.
+            let word = word.to_str().unwrap_or_default();
+            let key = word.get(without_key.as_os_str().len()..).unwrap_or_default();
+            let part = match key.trim_start_matches(':').trim_end_matches('/') {
+                "" => Part::Whole,
+                key => Part::Member(key.to_owned()),
             };
             Ok(Some(Origin::File { path: place, part }))
         }
@@ -276,13 +280,13 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
 pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
-    find_words(args, choice, &|_| Ok(None))
+    find_words(args, choice, &mut |_| Ok(None))
 }
 
 fn find_words(
     args: &InputArgs,
     choice: Choice<'_>,
-    piped: &dyn Fn(&Path) -> Result<Option<Origin>>,
+    open: &mut dyn FnMut(&Path) -> Result<Option<Origin>>,
 ) -> Inputs {
     let mut words = args.files.clone();
     let mut inputs = Inputs::default();
@@ -295,7 +299,7 @@ fn find_words(
         words.push("-".into());
     }
     for word in &words {
-        let origin = match piped(word) {
+        let origin = match open(word) {
             Ok(Some(origin)) => origin,
             Ok(None) => Origin::from_word(word),
             Err(error) => {

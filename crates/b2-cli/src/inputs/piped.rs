@@ -5,39 +5,30 @@ use std::{
     fs::File,
     io::{self, BufRead as _, IsTerminal as _, Read as _},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use super::origin::{Origin, Part};
 use crate::{
     error::{Doing, Error, Result},
-    render::path_text,
+    inputs::Place,
 };
 
-/// An input that can be read once only, and the name by which the system lets it be opened.
-struct Once {
-    /// As on the command line; `-` is standard input.
-    word: PathBuf,
-    /// Kept open, since its name leads to it only as long.
-    _file: File,
-    path: PathBuf,
-}
+/// Inputs of a command that can be read once only, so that the same word leads to the same one
+/// again.
+#[derive(Default)]
+pub(crate) struct Piped(Vec<Place>);
 
-/// Inputs that can be read once only, so that the same word leads to the same one again.
-static KEPT: Mutex<Vec<Once>> = Mutex::new(Vec::new());
+impl Piped {
+    /// Keeps such an input open. Its word, as on the command line, is that of `place`.
+    fn keep(&mut self, word: &Path, (file, path): (File, PathBuf)) -> Place {
+        let place = Place::kept(path, word, file);
+        self.0.push(place.clone());
+        place
+    }
 
-fn kept() -> MutexGuard<'static, Vec<Once>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Keeps such an input open, and returns the name by which it is opened.
-fn keep(word: &Path, (file, path): (File, PathBuf)) -> PathBuf {
-    kept().push(Once { word: word.to_owned(), _file: file, path: path.clone() });
-    path
-}
-
-fn kept_path(word: &Path) -> Option<PathBuf> {
-    kept().iter().find(|once| once.word == word).map(|once| once.path.clone())
+    fn kept(&self, word: &Path) -> Option<Place> {
+        self.0.iter().find(|place| place.word() == Some(word)).cloned()
+    }
 }
 
 /// How archives begin, with members and without.
@@ -45,87 +36,89 @@ const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// How `.npy` files begin.
 const NPY_MAGIC: &[u8; 4] = b"\x93NUM";
 
-/// The store, or the value in one, that `word` means: `-` or `-::/key`, if standard input is a
-/// store. An array of NumPy is kept in the same way. What else it may be is left there.
-///
-/// # Errors
-///
-/// When it cannot be read or kept.
-pub(crate) fn store_in(word: &Path) -> Result<Option<Origin>> {
-    let Some(key) = word.to_str().and_then(|word| word.strip_prefix('-')) else {
-        return named_pipe(word);
-    };
-    let part = match key.strip_prefix("::") {
-        None if key.is_empty() => Part::Whole,
-        Some("" | "/") => Part::Whole,
-        Some(key) if key.starts_with('/') => Part::Member(key.trim_end_matches('/').to_owned()),
-        _ => return Ok(None),
-    };
-    // What reads it tells that a terminal is no input.
-    if io::stdin().is_terminal() {
-        return Ok(None);
-    }
-    let stdin = Path::new("-");
-    if let Some(path) = kept_path(stdin) {
-        return Ok(Some(Origin::File { path: path.into(), part }));
-    }
-    let found = match redirected()? {
-        Some((file, Some(head))) => is_copied(&head).then(|| (file, "/dev/fd/0".into())),
-        Some((_, None)) => None,
-        None if cfg!(unix) => {
-            let mut stdin = io::stdin().lock();
-            match is_copied(stdin.fill_buf().map_err(Error::io(Doing::Read))?) {
-                true => Some(copy_of(&mut stdin)?),
-                false => None,
-            }
+impl Piped {
+    /// The store, or the value in one, that `word` means: `-` or `-::/key`, if standard input is a
+    /// store. An array of NumPy is kept in the same way. What else it may be is left there.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or kept.
+    pub(crate) fn store_in(&mut self, word: &Path) -> Result<Option<Origin>> {
+        let Some(key) = word.to_str().and_then(|word| word.strip_prefix('-')) else {
+            return self.named_pipe(word);
+        };
+        let part = match key.strip_prefix("::") {
+            None if key.is_empty() => Part::Whole,
+            Some("" | "/") => Part::Whole,
+            Some(key) if key.starts_with('/') => Part::Member(key.trim_end_matches('/').to_owned()),
+            _ => return Ok(None),
+        };
+        // What reads it tells that a terminal is no input.
+        if io::stdin().is_terminal() {
+            return Ok(None);
         }
-        None => None,
-    };
-    let Some(found) = found else { return Ok(None) };
-    Ok(Some(Origin::File { path: keep(stdin, found).into(), part }))
+        let stdin = Path::new("-");
+        if let Some(path) = self.kept(stdin) {
+            return Ok(Some(Origin::File { path, part }));
+        }
+        let found = match redirected()? {
+            Some((file, Some(head))) => is_copied(&head).then(|| (file, "/dev/fd/0".into())),
+            Some((_, None)) => None,
+            None if cfg!(unix) => {
+                let mut stdin = io::stdin().lock();
+                match is_copied(stdin.fill_buf().map_err(Error::io(Doing::Read))?) {
+                    true => Some(copy_of(&mut stdin)?),
+                    false => None,
+                }
+            }
+            None => None,
+        };
+        let Some(found) = found else { return Ok(None) };
+        Ok(Some(Origin::File { path: self.keep(stdin, found), part }))
+    }
+
+    /// A named pipe, or `<(...)` of a shell: a store or an array of NumPy is copied, and of all others
+    /// the first bytes are put back, so that they pass through bounded memory.
+    #[cfg(unix)]
+    fn named_pipe(&mut self, word: &Path) -> Result<Option<Origin>> {
+        use std::os::unix::fs::FileTypeExt as _;
+        if !std::fs::metadata(word).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+            return Ok(None);
+        }
+        let part = Part::Whole;
+        if let Some(path) = self.kept(word) {
+            return Ok(Some(Origin::File { path, part }));
+        }
+        let mut pipe = File::open(word).map_err(Error::io(Doing::Open))?;
+        let mut head = vec![];
+        let wanted = NPY_MAGIC.len() as u64;
+        (&mut pipe).take(wanted).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
+        let is_copied = is_copied(&head);
+        let mut all = io::Cursor::new(head).chain(pipe);
+        let found = match is_copied {
+            true => copy_of(&mut all)?,
+            false => {
+                let (reader, mut writer) = io::pipe().map_err(Error::io(Doing::Open))?;
+                // A reader that is gone before it has read everything ends this.
+                std::thread::spawn(move || io::copy(&mut all, &mut writer));
+                let reader = File::from(std::os::fd::OwnedFd::from(reader));
+                let path = path_of(&reader);
+                (reader, path)
+            }
+        };
+        Ok(Some(Origin::File { path: self.keep(word, found), part }))
+    }
+
+    #[cfg(not(unix))]
+    fn named_pipe(&mut self, _: &Path) -> Result<Option<Origin>> {
+        Ok(None)
+    }
 }
 
 /// Whether this is the start of a store or of an array of NumPy, which are read at any position.
 fn is_copied(head: &[u8]) -> bool {
     let mut magics = ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
     magics.any(|magic| head.starts_with(magic))
-}
-
-/// A named pipe, or `<(...)` of a shell: a store or an array of NumPy is copied, and of all others
-/// the first bytes are put back, so that they pass through bounded memory.
-#[cfg(unix)]
-fn named_pipe(word: &Path) -> Result<Option<Origin>> {
-    use std::os::unix::fs::FileTypeExt as _;
-    if !std::fs::metadata(word).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
-        return Ok(None);
-    }
-    let part = Part::Whole;
-    if let Some(path) = kept_path(word) {
-        return Ok(Some(Origin::File { path: path.into(), part }));
-    }
-    let mut pipe = File::open(word).map_err(Error::io(Doing::Open))?;
-    let mut head = vec![];
-    let wanted = NPY_MAGIC.len() as u64;
-    (&mut pipe).take(wanted).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
-    let is_copied = is_copied(&head);
-    let mut all = io::Cursor::new(head).chain(pipe);
-    let found = match is_copied {
-        true => copy_of(&mut all)?,
-        false => {
-            let (reader, mut writer) = io::pipe().map_err(Error::io(Doing::Open))?;
-            // A reader that is gone before it has read everything ends this.
-            std::thread::spawn(move || io::copy(&mut all, &mut writer));
-            let reader = File::from(std::os::fd::OwnedFd::from(reader));
-            let path = path_of(&reader);
-            (reader, path)
-        }
-    };
-    Ok(Some(Origin::File { path: keep(word, found).into(), part }))
-}
-
-#[cfg(not(unix))]
-fn named_pipe(_: &Path) -> Result<Option<Origin>> {
-    Ok(None)
 }
 
 /// The regular file that stands for standard input, and how it begins if input begins there. Its
@@ -162,13 +155,6 @@ fn copy_of(reader: &mut dyn io::Read) -> Result<(File, PathBuf)> {
     io::copy(reader, &mut copy).map_err(Error::io(Doing::Spool))?;
     let path = path_of(&copy);
     Ok((copy, path))
-}
-
-/// What the user calls the input that is opened by this name.
-pub(crate) fn word_of(path: &Path) -> Option<String> {
-    let kept = kept();
-    let word = kept.iter().find(|once| once.path == path).map(|once| &once.word)?;
-    Some(if word == Path::new("-") { "stdin".to_owned() } else { path_text(word) })
 }
 
 #[cfg(unix)]

@@ -2,7 +2,8 @@
 
 use core::{fmt, ops::Deref};
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -10,14 +11,26 @@ use std::{
 use blosc_data::{Format, Source};
 use blosc_io::{FileStore, Tree, tree::DirTree};
 
+use crate::render::path_text;
+
 /// A path, or the name of what an opener has opened.
 #[derive(Clone)]
 pub(crate) struct Place {
     path: PathBuf,
     /// The data that an opener found by this name.
     opened: Option<Source>,
-    /// The format, once somebody has asked. Copies share it.
-    format: Arc<OnceLock<Option<Format>>>,
+    /// Of what can be read once only: its word on the command line, where `-` is standard input, and
+    /// the file, kept open, since its path leads to it only as long.
+    kept: Option<Arc<(PathBuf, File)>>,
+    /// What was seen there. Copies share it.
+    seen: Arc<Seen>,
+}
+
+/// Answers, once somebody has asked.
+#[derive(Default)]
+struct Seen {
+    kind: OnceLock<Option<fs::FileType>>,
+    format: OnceLock<Option<Format>>,
 }
 
 impl fmt::Debug for Place {
@@ -50,7 +63,7 @@ impl AsRef<Path> for Place {
 
 impl<P: Into<PathBuf>> From<P> for Place {
     fn from(path: P) -> Self {
-        Self { path: path.into(), opened: None, format: Arc::default() }
+        Self { path: path.into(), opened: None, kept: None, seen: Arc::default() }
     }
 }
 
@@ -58,6 +71,24 @@ impl Place {
     /// What an opener has opened by a name.
     pub(crate) fn opened(name: &Path, source: Source) -> Self {
         Self { opened: Some(source), ..Self::from(name) }
+    }
+
+    /// What can be read once only, by the name by which the system lets it be opened.
+    pub(crate) fn kept(path: PathBuf, word: &Path, file: File) -> Self {
+        Self { kept: Some(Arc::new((word.to_owned(), file))), ..Self::from(path) }
+    }
+
+    /// The word on the command line, where it is not the path.
+    pub(crate) fn word(&self) -> Option<&Path> {
+        self.kept.as_ref().map(|kept| kept.0.as_path())
+    }
+
+    /// How messages call it.
+    pub(crate) fn shown(&self) -> String {
+        match self.word() {
+            Some(word) if word == Path::new("-") => "stdin".to_owned(),
+            word => path_text(word.unwrap_or(&self.path)),
+        }
     }
 
     /// Whether an opener has opened it: then the path is none.
@@ -82,18 +113,51 @@ impl Place {
         if let Some(source) = &self.opened {
             return Ok(Some(source.clone()));
         }
-        let kind = fs::metadata(&self.path)?;
         Ok(match () {
-            () if kind.is_dir() => Some(Source::Folder(Arc::new(DirTree::new(&self.path)))),
+            () if self.is_dir() => Some(Source::Folder(Arc::new(DirTree::new(&self.path)))),
             // Opening a pipe would wait for its other end.
-            () if kind.is_file() => Some(Source::File(Arc::new(FileStore::open(&self.path)?))),
+            () if self.is_file() => Some(Source::File(Arc::new(FileStore::open(&self.path)?))),
             () => None,
         })
     }
 
     /// The format of what lies there; `None` where there is nothing that can be looked at.
     pub(crate) fn format(&self) -> Option<Format> {
-        *self.format.get_or_init(|| self.look().ok().flatten())
+        *self.seen.format.get_or_init(|| self.look().ok().flatten())
+    }
+
+    /// The kind of the entry at the path, where links are followed; `None` where nothing is.
+    fn kind(&self) -> Option<fs::FileType> {
+        let look = || fs::metadata(&self.path).ok().map(|metadata| metadata.file_type());
+        *self.seen.kind.get_or_init(look)
+    }
+
+    /// Whether it is a folder.
+    pub(crate) fn is_dir(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.is_dir())
+    }
+
+    /// Whether it is an ordinary file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.is_file())
+    }
+
+    /// Whether there is anything.
+    pub(crate) fn exists(&self) -> bool {
+        self.kind().is_some()
+    }
+
+    /// Whether it can be read only once, from front to back: a named pipe, or a character device.
+    pub(crate) fn is_stream(&self) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::FileTypeExt as _;
+            self.kind().is_some_and(|kind| kind.is_fifo() || kind.is_char_device())
+        }
+        #[cfg(not(unix))]
+        {
+            false
+        }
     }
 
     /// The same, looked at now: where a failure to read is to be told.

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
-    inputs::{Origin, Part, origin, typesize::SAMPLE},
+    inputs::{Origin, Part, Place, origin, typesize::SAMPLE},
 };
 
 /// Data and their properties.
@@ -98,17 +98,7 @@ impl Data {
 
 /// Can this be read only once, from front to back: a named pipe, or a character device?
 pub(crate) fn is_stream(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        let kind = std::fs::metadata(path).map(|metadata| metadata.file_type());
-        kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
+    Place::from(path).is_stream()
 }
 
 /// A copy of standard input, or of what can be read only once, in a file with a name; nothing for
@@ -125,7 +115,7 @@ pub(crate) fn copy_of_stream(origin: &Origin) -> Result<Option<tempfile::TempPat
     };
     match origin {
         Origin::Stdin => spool(&mut io::stdin().lock()),
-        Origin::File { path, part: Part::Whole } if is_stream(path) => {
+        Origin::File { path, part: Part::Whole } if path.is_stream() => {
             spool(&mut File::open(path).map_err(Error::io(Doing::Open))?)
         }
         Origin::File { .. } | Origin::Opened(_) => Ok(None),

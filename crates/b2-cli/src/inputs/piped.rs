@@ -77,8 +77,8 @@ impl Piped {
         Ok(Some(Origin::File { path: self.keep(stdin, found), part }))
     }
 
-    /// A named pipe, or `<(...)` of a shell: a store or an array of NumPy is copied, and of all others
-    /// the first bytes are put back, so that they pass through bounded memory.
+    /// A named pipe, or `<(...)` of a shell: a store or an array of NumPy is copied, and of all
+    /// others the first bytes are put back, so that they pass through bounded memory.
     #[cfg(unix)]
     fn named_pipe(&mut self, word: &Path) -> Result<Option<Origin>> {
         use std::os::unix::fs::FileTypeExt as _;

@@ -19,8 +19,8 @@ pub(crate) struct Place {
     path: PathBuf,
     /// The data that an opener found by this name.
     opened: Option<Source>,
-    /// Of what can be read once only: its word on the command line, where `-` is standard input, and
-    /// the file, kept open, since its path leads to it only as long.
+    /// Of what can be read once only: its word on the command line, where `-` is standard input,
+    /// and the file, kept open, since its path leads to it only as long.
     kept: Option<Arc<(PathBuf, File)>>,
     /// What was seen there. Copies share it.
     seen: Arc<Seen>,

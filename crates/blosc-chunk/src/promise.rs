@@ -9,8 +9,8 @@ use crate::error::Result;
 /// The item that makes it must come before those that wait for it, in the same call of
 /// [`for_each`](crate::jobs::for_each) or [`for_each_after`](crate::jobs::for_each_after), and must
 /// not wait for them. Then a wait ends: items are taken in order, so the maker is at work when
-/// another item waits. A codec of the caller may wait for tasks of another pool, or of the pool that
-/// the caller gave, or fail.
+/// another item waits. A codec of the caller may wait for tasks of another pool, or of the pool
+/// that the caller gave, or fail.
 #[derive(Debug)]
 pub(crate) struct Promise<T>(OnceLock<Option<T>>);
 

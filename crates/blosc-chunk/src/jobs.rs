@@ -23,7 +23,7 @@ pub type Jobs<'a> = (&'a Executor, usize);
 /// them, as if there were one job; items after a failed one may be left out.
 ///
 /// An item may wait for an earlier one, by a `Promise`, if that one is made without waiting for
-/// tasks of the executor; else see [`for_each_after`].
+/// tasks of the executor.
 ///
 /// # Errors
 ///

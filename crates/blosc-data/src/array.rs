@@ -186,7 +186,7 @@ impl dyn Array + '_ {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// As [`Array::read`].
     pub fn to_bytes(&self, selection: impl Into<Selection>) -> Result<Vec<u8>> {
         let selection = selection.into();
         let shape = selection.shape(self.shape()).map_err(b2frame::Error::from)?;
@@ -212,7 +212,7 @@ impl dyn Array + '_ {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); items of another type.
+    /// As [`Array::read`]; items of another type.
     pub fn to_vec<T: Element>(&self, selection: impl Into<Selection>) -> Result<Vec<T>> {
         let dtype = self.dtype();
         if !T::accepts(dtype) {

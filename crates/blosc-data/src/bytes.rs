@@ -33,7 +33,7 @@ pub trait Bytes: Debug + Send + Sync {
     }
 
     /// Hands the bytes `range` to `sink`, piece by piece in order, within the memory of `budget`.
-    /// [`read_at`](dyn Bytes::read_at) checks the range for its callers.
+    /// `read_at` checks the range for its callers.
     ///
     /// # Errors
     ///

@@ -60,7 +60,7 @@ pub trait Table: Debug + Send + Sync {
     }
 
     /// The values of some rows of the columns with these numbers, all of which exist.
-    /// [`read`](dyn Table::read) takes names and checks.
+    /// `read` takes names and checks.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::boxes::count;
 use crate::chunks::Chunks;
 use crate::error::{Param, Result};
-use crate::size::{as_len, nbytes};
+use crate::size::{check_range, nbytes, reserved, zeroed};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Budget, by_boxes};
 
@@ -123,13 +123,15 @@ pub trait Array: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Damage, after all items before it; or the error of `sink`.
+    /// [`Param::Range`] where they reach beyond the end; damage, after all items before it; or the
+    /// error of `sink`.
     fn stream(
         &self,
         range: Range<u64>,
         budget: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        check_range(&range, nbytes(self.dtype().itemsize() as u64, self.shape()))?;
         by_boxes::part(self, range, budget, sink)
     }
 
@@ -186,11 +188,11 @@ impl dyn Array + '_ {
     ///
     /// # Errors
     ///
-    /// As [`Array::read`].
+    /// As [`Array::read`]; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn to_bytes(&self, selection: impl Into<Selection>) -> Result<Vec<u8>> {
         let selection = selection.into();
         let shape = selection.shape(self.shape()).map_err(b2frame::Error::from)?;
-        let mut bytes = vec![0; as_len(nbytes(self.dtype().itemsize() as u64, &shape))];
+        let mut bytes = zeroed(nbytes(self.dtype().itemsize() as u64, &shape))?;
         self.read(&selection, &mut bytes)?;
         Ok(bytes)
     }
@@ -212,7 +214,7 @@ impl dyn Array + '_ {
     ///
     /// # Errors
     ///
-    /// As [`Array::read`]; items of another type.
+    /// As [`to_bytes`](Self::to_bytes); items of another type.
     pub fn to_vec<T: Element>(&self, selection: impl Into<Selection>) -> Result<Vec<T>> {
         let dtype = self.dtype();
         if !T::accepts(dtype) {
@@ -220,7 +222,10 @@ impl dyn Array + '_ {
             return Err(b2frame::Error::from(NdParam::Dtype { dtype, wanted }).into());
         }
         let bytes = self.to_bytes(selection)?;
-        Ok(bytes.chunks_exact(dtype.itemsize().max(1)).map(|item| T::decode(dtype, item)).collect())
+        let items = bytes.chunks_exact(dtype.itemsize().max(1));
+        let mut decoded = reserved(items.len())?;
+        decoded.extend(items.map(|item| T::decode(dtype, item)));
+        Ok(decoded)
     }
 }
 

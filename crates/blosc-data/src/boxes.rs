@@ -12,7 +12,7 @@ use b2frame::nd::{Pick, Selection};
 use blosc_io::ReadAt;
 
 use crate::error::{Doing, Error, Result};
-use crate::size::{as_len, nbytes};
+use crate::size::{as_len, nbytes, zeroed};
 
 /// One range (items) per dimension.
 pub type Bounds = Vec<Range<u64>>;
@@ -224,8 +224,7 @@ impl Stored {
         let strides = strides(self.shape.iter(), self.itemsize);
         let itemsize = as_len(self.itemsize);
         let row = as_len(count(others)).saturating_mul(itemsize);
-        let mut run =
-            vec![0; usize::try_from((first.end - first.start) * self.itemsize).unwrap_or_default()];
+        let mut run = zeroed((first.end - first.start).saturating_mul(self.itemsize))?;
         for (column, at) in Positions::new(others, &strides[1..]).enumerate() {
             self.read(at + first.start * self.itemsize, &mut run)?;
             for (item, row) in run.chunks_exact(itemsize).zip(dest.chunks_exact_mut(row)) {

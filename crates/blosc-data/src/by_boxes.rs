@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::array::Array;
 use crate::boxes::{RowMajor, count};
 use crate::error::{Error, Result};
-use crate::size::as_len;
+use crate::size::{as_len, resize};
 use crate::{Budget, cut::cut};
 
 /// Hands the bytes `range` of the items in C order to `sink`, box by box, within the memory of
@@ -26,7 +26,7 @@ pub fn part<A: Array + ?Sized, E: From<Error>>(
     let mut cut = cut(range, items.start.saturating_mul(itemsize), sink);
     let mut bytes = vec![];
     for bounds in RowMajor::new(array.shape(), &edges(array), items, max_items) {
-        bytes.resize(as_len(count(&bounds).saturating_mul(itemsize)), 0);
+        resize(&mut bytes, count(&bounds).saturating_mul(itemsize))?;
         array.read_box(&bounds, &mut bytes)?;
         cut(&bytes)?;
     }
@@ -58,8 +58,7 @@ pub(crate) fn read_at<A: Array + ?Sized>(
     let mut bytes = vec![];
     for_each_combination(&runs, &mut vec![], &mut |combination| {
         let bounds: Vec<Range<u64>> = combination.iter().map(|run| run.bounds.clone()).collect();
-        bytes.clear();
-        bytes.resize(as_len(count(&bounds).saturating_mul(itemsize as u64)), 0);
+        resize(&mut bytes, count(&bounds).saturating_mul(itemsize as u64))?;
         array.read_box(&bounds, &mut bytes)?;
         let taken = Taken { combination, positions, lens: &lens, itemsize };
         taken.copy(0, 0, 0, &bytes, dest);

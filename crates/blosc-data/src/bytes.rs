@@ -2,11 +2,13 @@
 
 use core::{fmt::Debug, ops::Range};
 
+use blosc_chunk::Threads;
 use serde_json::{Map, Value};
 
 use crate::Budget;
 use crate::chunks::Chunks;
-use crate::error::{Error, Param, Result};
+use crate::error::{Error, Result};
+use crate::size::check_range;
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 
 /// Compressed bytes.
@@ -33,11 +35,11 @@ pub trait Bytes: Debug + Send + Sync {
     }
 
     /// Hands the bytes `range` to `sink`, piece by piece in order, within the memory of `budget`.
-    /// `read_at` checks the range for its callers.
     ///
     /// # Errors
     ///
-    /// Damage, after all bytes before it; or the error of `sink`.
+    /// [`Param::Range`](crate::error::Param::Range) where they reach beyond the end; damage, after
+    /// all bytes before it; or the error of `sink`.
     fn stream(
         &self,
         range: Range<u64>,
@@ -72,25 +74,56 @@ pub trait Bytes: Debug + Send + Sync {
     }
 }
 
+/// Ranges up to this length (bytes) are read by the thread of the caller.
+const MAX_LONE_NBYTES: usize = 4 << 20;
+
 impl dyn Bytes + '_ {
     /// Fills `dest` with the bytes from `start` on.
     ///
     /// # Errors
     ///
-    /// [`Param::Range`] where they reach beyond the end; bytes that cannot be read.
+    /// As [`Bytes::stream`]; [`Error::ArrayLen`] where the data have fewer bytes than they claim.
     pub fn read_at(&self, start: u64, dest: &mut [u8]) -> Result<()> {
-        let (end, len) = (start.saturating_add(dest.len() as u64), self.nbytes());
-        if end > len {
-            return Err(Param::Range { start, end, len }.into());
-        }
-        let mut filled = 0;
-        self.stream(start..end, &Budget::default(), &mut |piece| {
-            let rest = dest.get_mut(filled..).unwrap_or_default();
-            let here = rest.get_mut(..piece.len()).ok_or(Error::Internal("a piece too long"))?;
-            here.copy_from_slice(piece);
-            filled += piece.len();
+        let len = dest.len() as u64;
+        let range = start..start.saturating_add(len);
+        check_range(&range, self.nbytes())?;
+        let budget = match dest.len() <= MAX_LONE_NBYTES {
+            true => Budget::default().threads(Threads::One),
+            false => Budget::default(),
+        };
+        let mut filled = 0_usize;
+        self.stream(range, &budget, &mut |piece| {
+            let end = filled.saturating_add(piece.len());
+            let here = dest.get_mut(filled..end);
+            here.ok_or(Error::ArrayLen { expected: len, found: end as u64 })?
+                .copy_from_slice(piece);
+            filled = end;
             Ok(())
         })?;
-        if filled == dest.len() { Ok(()) } else { Err(Error::Internal("a piece too short")) }
+        check_found(len, filled as u64)
     }
+}
+
+fn check_found(expected: u64, found: u64) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::ArrayLen { expected, found }) }
+}
+
+/// Hands bytes to a sink.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
+
+/// Hands the bytes `range` of `nbytes` to `sink` by `work`: all of them must come, as a header
+/// claims more at times than the chunks have.
+pub(crate) fn stream_exactly(
+    range: Range<u64>,
+    nbytes: u64,
+    sink: Sink<'_>,
+    work: impl FnOnce(Range<u64>, Sink<'_>) -> Result<()>,
+) -> Result<()> {
+    check_range(&range, nbytes)?;
+    let (expected, mut found) = (range.end - range.start, 0_u64);
+    work(range, &mut |piece| {
+        found = found.saturating_add(piece.len() as u64);
+        sink(piece)
+    })?;
+    check_found(expected, found)
 }

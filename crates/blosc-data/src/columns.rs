@@ -5,6 +5,7 @@ use bcolz_store::pickle::Object as Pickled;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
 use crate::error::{CellFault, Error, Result};
+use crate::size::{reserved, zeroed};
 
 /// How items become values.
 #[derive(Clone, Debug)]
@@ -41,6 +42,13 @@ pub enum Rule {
     },
     /// Python's objects.
     Objects,
+    /// Items of a type that no column has, as they are.
+    Raw {
+        /// Their type.
+        dtype: Dtype,
+        /// Lengths of the array that a row is; empty for single items.
+        item_shape: Vec<u64>,
+    },
 }
 
 impl Rule {
@@ -121,6 +129,7 @@ impl Rule {
             Self::HalfFloats { .. } => ColumnKind::Fixed("f4"),
             Self::Times { .. } => ColumnKind::Timestamp { unit: "s".to_owned(), timezone: None },
             Self::Objects => ColumnKind::Object,
+            Self::Raw { dtype, .. } => ColumnKind::Unknown(dtype.to_string()),
         }
     }
 
@@ -128,7 +137,9 @@ impl Rule {
     #[must_use]
     pub fn dtype(&self) -> Option<Dtype> {
         match self {
-            Self::Items { dtype, .. } | Self::Empty { dtype, .. } => Some(dtype.clone()),
+            Self::Items { dtype, .. } | Self::Empty { dtype, .. } | Self::Raw { dtype, .. } => {
+                Some(dtype.clone())
+            }
             Self::HalfFloats { .. } => "<f4".parse().ok(),
             Self::Times { .. } => "<i8".parse().ok(),
             Self::Objects => None,
@@ -166,7 +177,8 @@ impl Rule {
                 with_nulls(ColumnValues::new(values), valid)
             }
             Self::Empty { dtype, .. } => {
-                ColumnValues::fixed(dtype.clone(), vec![0; count * dtype.itemsize()])
+                let nbytes = (count as u64).saturating_mul(dtype.itemsize() as u64);
+                ColumnValues::fixed(dtype.clone(), zeroed(nbytes)?)
             }
             Self::HalfFloats { is_big } => {
                 let items = bytes.chunks_exact(2).filter_map(|item| item.try_into().ok());
@@ -193,7 +205,15 @@ impl Rule {
                 let valid = valid_times(&bytes);
                 with_nulls(ColumnValues::fixed(dtype_of("<i8")?, bytes), valid)
             }
-            Self::Objects => ColumnValues::objects(vec![Value::Nil; count]),
+            Self::Raw { dtype, item_shape } => {
+                let (dtype, item_shape) = (dtype.clone(), item_shape.clone());
+                ColumnValues::new(Values::Fixed { dtype, item_shape, bytes })
+            }
+            Self::Objects => {
+                let mut nothing = reserved(count)?;
+                nothing.resize(count, Value::Nil);
+                ColumnValues::objects(nothing)
+            }
         })
     }
 }

@@ -70,6 +70,21 @@ pub enum Error {
         /// Bytes that it may have.
         limit: u64,
     },
+    /// The system has not as much memory as the data claim to need.
+    #[error("{needed} bytes of memory are needed, which the system does not have")]
+    OutOfMemory {
+        /// Bytes that the data claim.
+        needed: u64,
+    },
+    /// Groups within groups, deeper than anybody nests them: one may hold itself.
+    #[error("groups within groups, deeper than {max}")]
+    Depth {
+        /// The deepest that is looked at.
+        max: usize,
+    },
+    /// A name of what is no ordinary file and no folder: a pipe, a device, a socket.
+    #[error("neither a file nor a folder")]
+    NoFile,
     /// The data are something else than the caller wants.
     #[error("{name} is {found}, not {wanted}")]
     Kind {
@@ -204,10 +219,33 @@ pub enum Doing {
 /// Result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
+/// An error and its causes in a line; a transparent error prints its cause once.
+pub(crate) fn chain(error: &dyn core::error::Error) -> String {
+    let (mut line, mut cause) = (error.to_string(), error.source());
+    while let Some(error) = cause {
+        let link = error.to_string();
+        if !line.ends_with(&link) {
+            line = format!("{line}: {link}");
+        }
+        cause = error.source();
+    }
+    line
+}
+
 impl Error {
     /// The error of a system call while `doing` something.
     pub(crate) fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
+    }
+
+    /// The error of a member of a group, which names it already or gets its name.
+    pub(crate) fn of_member(self, name: &str) -> Self {
+        let text = self.to_string();
+        let rest = text.strip_prefix(name).filter(|_| !name.is_empty());
+        match rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/'])) {
+            true => self,
+            false => Self::Member { name: name.to_owned(), source: Box::new(self) },
+        }
     }
 
     /// A value of a column that no cell can hold.
@@ -230,17 +268,25 @@ impl Error {
             Self::Io { .. } => Blame::Io,
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
-            Self::Opener(_) | Self::Npy(_) | Self::ArrayLen { .. } | Self::Cell { .. } => {
-                Blame::Data
-            }
+            Self::Opener(_)
+            | Self::Npy(_)
+            | Self::ArrayLen { .. }
+            | Self::Cell { .. }
+            | Self::Depth { .. } => Blame::Data,
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),
             Self::Bcolz(error) => error.blame(),
+            // What a store names as a value and is no frame is damage of the store.
+            Self::Store(error @ b2store::Error::Frame { .. }) => match error.blame() {
+                Blame::NotOurs => Blame::Data,
+                blame => blame,
+            },
             Self::Store(error) => error.blame(),
             Self::Chunk { source, .. } => source.blame(),
             Self::NotOurs(_) | Self::NoOpener(_) => Blame::NotOurs,
-            Self::MaxMemory { .. } => Blame::Limit,
+            Self::MaxMemory { .. } | Self::OutOfMemory { .. } => Blame::Limit,
             Self::Kind { .. }
+            | Self::NoFile
             | Self::NoMember { .. }
             | Self::NoNumpyType(_)
             | Self::NoColumnKind(_)

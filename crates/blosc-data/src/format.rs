@@ -3,6 +3,7 @@
 //! [`SIGNS`] is the only table of magic numbers, marker files and suffixes: a format is one row.
 
 use core::fmt;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use b2frame::probe::{Kind, PROBE_LEN, probe};
@@ -212,7 +213,11 @@ impl<'a> Look<'a> {
                 look.len = file.len()?;
                 (look.file, look.head) = (Some(file), head);
             }
-            Source::Folder(tree) => look.tree = Some(tree),
+            // Of a folder that nobody may search, it is not known what it has.
+            Source::Folder(tree) => match tree.len_of(b2store::EMBED_FILE) {
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
+                _ => look.tree = Some(tree),
+            },
         }
         Ok(look)
     }
@@ -226,9 +231,16 @@ impl<'a> Look<'a> {
         self.tree.is_none() && end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
     }
 
-    /// Whether a folder has this file. A folder of a million chunks is not listed for that.
+    /// Whether a folder has this file. A folder of a million chunks is not listed for that. What
+    /// is there and cannot be opened, such as a link that leads out, tells so when it is opened.
     fn has(&self, path: &str) -> bool {
-        self.tree.is_some_and(|tree| tree.len_of(path).is_ok())
+        let Some(tree) = self.tree else { return false };
+        match tree.len_of(path) {
+            Ok(_) => true,
+            Err(error) if is_absence(&error) => false,
+            // A folder of that name is no such file.
+            Err(_) => tree.list(path).is_err(),
+        }
     }
 
     /// The header of the chunk that the file is. Chunks have no magic: they differ from other files
@@ -244,6 +256,10 @@ impl<'a> Look<'a> {
         let last = first.rsplit('/').next().unwrap_or_default();
         names.contains(&last)
     }
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Whether a file is to be opened as a store: an archive with the member of one, or a file that is

@@ -62,6 +62,7 @@ pub mod formats;
 mod group;
 pub mod json;
 mod objects;
+mod one_column;
 mod open;
 mod params;
 pub mod size;

@@ -9,7 +9,8 @@ use b2store::{Content, Value};
 use bcolz_store::CArray;
 
 use crate::columns::cell_of;
-use crate::error::{CellFault, Error, Param, Result};
+use crate::error::{CellFault, Error, Result};
+use crate::size::check_range;
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 
 /// Objects, one after the other. Nothing in them is ever run.
@@ -37,7 +38,7 @@ pub trait ListOfObjects: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Param::Range`]; objects that do not decode, or are no plain data.
+    /// [`Param::Range`](crate::error::Param::Range); objects that do not decode, or are no plain data.
     fn get(&self, items: Range<u64>) -> Result<Vec<Value>>;
 
     /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
@@ -60,11 +61,6 @@ pub(crate) struct FrameObjects {
     pub(crate) content: Content,
 }
 
-fn check(items: &Range<u64>, len: u64) -> Result<()> {
-    let (start, end) = (items.start, items.end);
-    if start <= end && end <= len { Ok(()) } else { Err(Param::Range { start, end, len }.into()) }
-}
-
 impl ListOfObjects for FrameObjects {
     fn format(&self) -> &'static str {
         self.content.kind_name()
@@ -80,7 +76,7 @@ impl ListOfObjects for FrameObjects {
     }
 
     fn get(&self, items: Range<u64>) -> Result<Vec<Value>> {
-        check(&items, self.len()?)?;
+        check_range(&items, self.len()?)?;
         Ok(match &self.content {
             Content::Batches(batches) => batches.items(items)?,
             Content::Lists(lists) => lists.rows(items)?,
@@ -116,7 +112,7 @@ impl ListOfObjects for Pickles {
     }
 
     fn get(&self, items: Range<u64>) -> Result<Vec<Value>> {
-        check(&items, self.0.len())?;
+        check_range(&items, self.0.len())?;
         let name = self.0.path().rsplit('/').next().unwrap_or_default();
         items
             .map(|item| {

@@ -1,6 +1,6 @@
 //! The door: names and sources become data.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_io::tree::DirTree;
@@ -10,6 +10,7 @@ use crate::dataset::{Data, Dataset};
 use crate::error::{Doing, Error, Param, Result};
 use crate::format::{Format, recognise};
 use crate::formats::{self, chunk::BareChunk, frame};
+use crate::one_column::OneColumn;
 use crate::params::OpenOptions;
 use crate::source::{Opened, OpenedGroup, Openers, Source};
 use crate::word::{Part, Word};
@@ -20,6 +21,8 @@ use crate::word::{Part, Word};
 /// |---|---|
 /// | `FILE` | all of it |
 /// | `STORE::/key` | the value, table, column or group with this key |
+/// | `TABLE::/name` | a column, as a table of this column alone |
+/// | `FOLDER::/name` | the file of this name, in a folder that is no data itself |
 /// | `FILE@N` | the frame, chunk or Bloscpack file that starts at byte N |
 /// | `FILE#N` | frame number N, from 0 |
 ///
@@ -39,7 +42,8 @@ use crate::word::{Part, Word};
 ///
 /// # Errors
 ///
-/// [`Error::Io`] where nothing is or can be read; [`Error::NotOurs`] and [`Error::NoOpener`] for
+/// [`Error::Io`] where nothing is or can be read; [`Error::NoFile`] for pipes and devices;
+/// [`Error::NotOurs`] and [`Error::NoOpener`] for
 /// other formats; the error of the format for what is damaged.
 pub fn open(name: impl AsRef<Path>) -> Result<Dataset> {
     open_with(name, &Openers::default(), &OpenOptions::default())
@@ -61,14 +65,19 @@ pub fn open_with(
     let (place, part) = Word::of_address(&text);
     let mut opened = openers.open(place).map_err(Error::of_opener)?;
     // A member of a group of another format is for its opener to find.
-    if part != Part::Whole && !matches!(opened, Some(Opened::Source(_))) {
+    if part != Part::Whole && !matches!(opened, Some(Opened::Source(_) | Opened::Table(_))) {
         opened = openers.open(&text).map_err(Error::of_opener)?;
     }
     match opened {
         None => {}
         Some(Opened::Source(source)) => return part_of(source, place, &part, options),
         Some(Opened::Array(array)) => return Ok(foreign(&text, Data::Array(array))),
-        Some(Opened::Table(table)) => return Ok(foreign(&text, Data::Table(table))),
+        Some(Opened::Table(table)) => {
+            return match &part {
+                Part::Member(key) => member(foreign(place, Data::Table(table)), key),
+                _ => Ok(foreign(&text, Data::Table(table))),
+            };
+        }
         Some(Opened::Group(group)) => {
             let (openers, options) = (openers.clone(), options.clone());
             let group = Arc::new(OpenedGroup { group, openers, options });
@@ -76,23 +85,37 @@ pub fn open_with(
         }
     }
     let word = Word::of_path(name);
-    let source = local(&word.path).map_err(Error::io(Doing::Open))?;
-    part_of(source, &word.path.to_string_lossy(), &word.part, options)
+    let source = local(&word.path)?;
+    let Some(inner) = file_within(&source, &word).map_err(Error::io(Doing::Open))? else {
+        return part_of(source, &word.path.to_string_lossy(), &word.part, options);
+    };
+    open_with(inner, openers, options)
+}
+
+/// The file that a key means in a folder which is no store and no table.
+fn file_within(source: &Source, word: &Word) -> std::io::Result<Option<PathBuf>> {
+    let Part::Member(key) = &word.part else { return Ok(None) };
+    let format = recognise(source, &word.path.to_string_lossy())?;
+    let is_plain = format == Format::Folder;
+    Ok(is_plain.then(|| word.path.join(key.trim_start_matches('/'))))
 }
 
 fn foreign(name: &str, data: Data) -> Dataset {
     Dataset::new(name.to_owned(), Format::Other("of another format"), data)
 }
 
-/// The file or the folder at a path.
-fn local(path: &Path) -> std::io::Result<Source> {
-    match FileStore::open(path) {
-        Ok(file) => Ok(Source::File(Arc::new(file))),
-        Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => {
-            Ok(Source::Folder(Arc::new(DirTree::new(path))))
-        }
-        Err(error) => Err(error),
+/// The file or the folder at a path. Anything else is not opened: a pipe would wait for its other
+/// end, and a device has no length.
+fn local(path: &Path) -> Result<Source> {
+    let found = path.metadata().map_err(Error::io(Doing::Open))?;
+    if found.is_dir() {
+        return Ok(Source::Folder(Arc::new(DirTree::new(path))));
     }
+    if !found.is_file() {
+        return Err(Error::NoFile);
+    }
+    let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    Ok(Source::File(Arc::new(file)))
 }
 
 /// Opens bytes in memory.
@@ -128,7 +151,7 @@ pub fn open_source(source: Source, name: &str, options: &OpenOptions) -> Result<
 fn part_of(source: Source, name: &str, part: &Part, options: &OpenOptions) -> Result<Dataset> {
     match part {
         Part::Whole => whole(source, name, options),
-        Part::Member(key) => whole(source, name, options)?.into_group()?.open(key),
+        Part::Member(key) => member(whole(source, name, options)?, key),
         Part::Offset(at) => at_byte(source, name, *at, options),
         Part::Nth(number) => {
             let found = whole(source, name, options)?;
@@ -141,6 +164,15 @@ fn part_of(source: Source, name: &str, part: &Part, options: &OpenOptions) -> Re
             }
         }
     }
+}
+
+/// A member of a group, or a column of a table.
+fn member(found: Dataset, key: &str) -> Result<Dataset> {
+    let Data::Table(table) = &found.data else { return found.into_group()?.open(key) };
+    let column = OneColumn::open(Arc::clone(table), key);
+    let column = column.ok_or_else(|| Error::NoMember { name: key.to_owned() })?;
+    let name = format!("{}::{key}", found.name);
+    Ok(Dataset::new(name, found.format, Data::Table(Arc::new(column))))
 }
 
 fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {

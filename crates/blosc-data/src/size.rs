@@ -1,6 +1,8 @@
 //! Numbers of bytes and items.
 
-use crate::error::{Error, Result};
+use core::ops::Range;
+
+use crate::error::{Error, Param, Result};
 
 /// A number of bytes or items as a length in memory; one that is too large for this machine stays
 /// too large for every buffer.
@@ -25,9 +27,58 @@ pub fn check_memory(needed: u64, limit: u64) -> Result<()> {
     if needed > limit { Err(Error::MaxMemory { needed, limit }) } else { Ok(()) }
 }
 
+/// Zeros, as many as data claim to have: a claim that the system has no memory for is an error.
+pub(crate) fn zeroed(nbytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = vec![];
+    resize(&mut bytes, nbytes)?;
+    Ok(bytes)
+}
+
+/// The same in a buffer that is used again; bytes that were there have no meaning.
+pub(crate) fn resize(bytes: &mut Vec<u8>, nbytes: u64) -> Result<()> {
+    let len = as_len(nbytes);
+    reserve(bytes, len)?;
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+/// Positions one after the other.
+pub(crate) fn positions(range: &Range<u64>) -> Result<Vec<u64>> {
+    let mut list = reserved(as_len(range.end.saturating_sub(range.start)))?;
+    list.extend(range.clone());
+    Ok(list)
+}
+
+/// An empty list with room for `len` items.
+pub(crate) fn reserved<T>(len: usize) -> Result<Vec<T>> {
+    let mut items = vec![];
+    reserve(&mut items, len)?;
+    Ok(items)
+}
+
+/// Asks the system for room for `len` items.
+fn reserve<T>(items: &mut Vec<T>, len: usize) -> Result<()> {
+    let refused = |_| Error::OutOfMemory { needed: nbytes(size_of::<T>() as u64, &[len as u64]) };
+    items.try_reserve_exact(len.saturating_sub(items.len())).map_err(refused)
+}
+
+/// Refuses rows or bytes that reach beyond the end, or end before they start.
+pub(crate) fn check_range(range: &Range<u64>, len: u64) -> Result<()> {
+    let (start, end) = (range.start, range.end);
+    if start <= end && end <= len { Ok(()) } else { Err(Param::Range { start, end, len }.into()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_claimed_and_cannot_be_had_is_an_error() {
+        assert_eq!(zeroed(3).unwrap(), [0; 3]);
+        assert!(matches!(zeroed(1 << 62), Err(Error::OutOfMemory { needed }) if needed == 1 << 62));
+        assert_eq!(positions(&(3..5)).unwrap(), [3, 4]);
+        assert!(positions(&(0..1 << 60)).is_err());
+    }
 
     #[test]
     fn what_is_too_large_stays_too_large() {

@@ -6,7 +6,10 @@ use b2store::{ColumnKind, ColumnValues};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Param, Result};
+#[cfg(feature = "arrow")]
+use crate::error::Param;
+use crate::error::{Error, Result};
+use crate::size::check_range;
 use crate::verify::{OnProgress, Report, VerifyOptions};
 
 /// Rows of a column that verifying reads at once.
@@ -120,8 +123,18 @@ pub trait RowFilter: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Columns that cannot be read.
+    /// [`Param::Range`](crate::error::Param::Range); columns that cannot be read.
     fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>>;
+}
+
+/// The names of the columns with these numbers.
+#[cfg(feature = "arrow")]
+pub(crate) fn names_of<'a>(columns: &'a [Column], numbers: &[usize]) -> Result<Vec<&'a str>> {
+    let name = |number: &usize| {
+        let column = columns.get(*number).ok_or(Param::Column(*number))?;
+        Ok(column.name.as_str())
+    };
+    numbers.iter().map(name).collect()
 }
 
 impl dyn Table + '_ {
@@ -139,9 +152,11 @@ impl dyn Table + '_ {
     ///
     /// # Errors
     ///
-    /// [`Error::NoMember`], [`Param::Range`]; values that cannot be read.
+    /// [`Error::NoMember`], [`Param::Range`](crate::error::Param::Range); values that cannot be
+    /// read.
     pub fn read(&self, names: &[&str], rows: Range<u64>) -> Result<Vec<ColumnValues>> {
-        self.read_columns(&self.numbers(names)?, self.checked(rows)?)
+        check_range(&rows, self.nrows())?;
+        self.read_columns(&self.numbers(names)?, rows)
     }
 
     /// The numbers of the columns with these names; of all columns without a name.
@@ -153,15 +168,6 @@ impl dyn Table + '_ {
         match names {
             [] => Ok((0..self.columns().len()).collect()),
             names => names.iter().map(|name| self.column(name)).collect(),
-        }
-    }
-
-    /// Rows that are there.
-    fn checked(&self, rows: Range<u64>) -> Result<Range<u64>> {
-        let (start, end, len) = (rows.start, rows.end, self.nrows());
-        match start <= end && end <= len {
-            true => Ok(rows),
-            false => Err(Param::Range { start, end, len }.into()),
         }
     }
 }

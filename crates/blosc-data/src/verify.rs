@@ -1,13 +1,12 @@
 //! Looking for damage.
 
-use core::fmt::Display;
-
+use b2store::RecipeKind;
 use blosc_container::report::Report as AnyReport;
 pub use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 
 use crate::dataset::{Data, Dataset};
-use crate::error::{Error, Result};
-use crate::group::MemberKind;
+use crate::error::{Error, Result, chain};
+use crate::group::{Group, MemberKind};
 
 /// What verifying found: chunks that cannot be read, other damage, and notes on what is unusual and
 /// does no harm.
@@ -43,21 +42,43 @@ pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
     let mut report = Report::default();
     match read {
         Ok(()) => report.nbytes = nbytes,
-        Err(error) => report.other.push(error),
+        Err(error) => add_fault(&mut report, error),
     }
     report
 }
 
-/// Adds what a member of a group has, under its name.
-fn add_member(report: &mut Report, name: &str, mut found: Report) {
-    let named = |source| Error::Member { name: name.to_owned(), source: Box::new(source) };
-    let note = |note: &dyn Display| format!("{name}: {note}");
-    found.other = found.other.into_iter().map(named).collect();
-    found.notes = found.notes.iter().map(|text| note(text)).collect();
+/// Adds a fault that is not known yet. What says only how to get data is none.
+pub(crate) fn add_fault(report: &mut Report, error: Error) {
+    if let Error::Store(b2store::Error::Recipe { kind, .. }) = &error {
+        report.notes.push(no_data(kind));
+        return;
+    }
+    if !is_known(report, &error) {
+        report.other.push(error);
+    }
+}
+
+fn is_known(report: &Report, error: &Error) -> bool {
+    let text = chain(error);
+    report.other.iter().any(|known| chain(known) == text)
+}
+
+fn no_data(kind: &RecipeKind) -> String {
+    format!("{kind}, which is not resolved: it has no data")
+}
+
+/// Adds what a member of a group has, under its name, but for what is known of the group.
+pub(crate) fn add_member(report: &mut Report, name: &str, mut found: Report) {
+    found.other.retain(|error| !is_known(report, error));
+    found.other = found.other.into_iter().map(|error| error.of_member(name)).collect();
+    found.notes = found.notes.iter().map(|note| format!("{name}: {note}")).collect();
     let bad = found.bad.into_iter();
-    found.bad = bad.map(|bad| BadChunk { error: named(bad.error), ..bad }).collect();
+    found.bad = bad.map(|bad| BadChunk { error: bad.error.of_member(name), ..bad }).collect();
     report.merge(found);
 }
+
+/// Groups within groups are looked at to this depth: one that an opener gives may hold itself.
+const MAX_DEPTH: usize = 32;
 
 /// Decodes all that is there, compares checksums where there are any, and changes nothing.
 ///
@@ -78,6 +99,15 @@ pub fn verify(
     options: &VerifyOptions,
     progress: OnProgress<'_>,
 ) -> Result<Report> {
+    verify_at(0, found, options, progress)
+}
+
+fn verify_at(
+    depth: usize,
+    found: &Dataset,
+    options: &VerifyOptions,
+    progress: OnProgress<'_>,
+) -> Result<Report> {
     match &found.data {
         Data::Bytes(bytes) => bytes.verify(options, progress),
         Data::Array(array) => array.verify(options, progress),
@@ -85,23 +115,36 @@ pub fn verify(
         Data::Objects(objects) => objects.verify(options, progress),
         Data::Recipe(recipe) => {
             let mut report = Report::default();
-            report.notes.push(format!("{}, which is not resolved: it has no data", recipe.kind));
+            report.notes.push(no_data(&recipe.kind));
             Ok(report)
         }
-        Data::Group(group) => {
-            let mut report = group.verify(options)?;
-            for member in group.members()? {
-                if member.kind == MemberKind::Group {
-                    continue;
-                }
-                let found = group.open(&member.name);
-                let found = match found.and_then(|found| verify(&found, options, progress)) {
-                    Ok(found) => found,
-                    Err(error) => of_reading(Err(error), 0),
-                };
-                add_member(&mut report, &member.name, found);
-            }
-            Ok(report)
-        }
+        Data::Group(_) if depth == MAX_DEPTH => Err(Error::Depth { max: MAX_DEPTH }),
+        Data::Group(group) => verify_group(depth, &**group, options, progress),
     }
+}
+
+/// The group itself, its attributes and those of the groups in it, and all that has data.
+fn verify_group(
+    depth: usize,
+    group: &dyn Group,
+    options: &VerifyOptions,
+    progress: OnProgress<'_>,
+) -> Result<Report> {
+    let mut report = group.verify(options)?;
+    if let Err(error) = group.attributes() {
+        add_fault(&mut report, error);
+    }
+    for member in group.members()? {
+        let found = group.open(&member.name);
+        let found = found.and_then(|found| match (&found.data, member.kind) {
+            // The members of groups within are listed with those of the group.
+            (Data::Group(inner), MemberKind::Group) => {
+                Ok(of_reading(inner.attributes().map(drop), 0))
+            }
+            _ => verify_at(depth.saturating_add(1), &found, options, progress),
+        });
+        let found = found.unwrap_or_else(|error| of_reading(Err(error), 0));
+        add_member(&mut report, &member.name, found);
+    }
+    Ok(report)
 }

@@ -26,7 +26,8 @@ pub struct Word {
 }
 
 impl Word {
-    /// A path, or a path and a part. A file that really has such a name is meant as a whole.
+    /// A path, or a path and a part. A file that really has such a name is meant as a whole; of
+    /// several places where a key may begin, the last counts before which something is.
     #[must_use]
     pub fn of_path(word: &Path) -> Self {
         let whole = || Self { path: word.to_owned(), part: Part::Whole };
@@ -62,8 +63,12 @@ fn member(key: &str) -> Part {
 }
 
 fn split(text: &str) -> Option<(&str, Part)> {
-    if let Some((path, key)) =
-        text.split_once("::").filter(|(_, key)| key.is_empty() || key.starts_with('/'))
+    let keys = text.match_indices("::").filter_map(|(at, colons)| {
+        let (path, key) = (text.get(..at)?, text.get(at.saturating_add(colons.len())..)?);
+        (key.is_empty() || key.starts_with('/')).then_some((path, key))
+    });
+    let is_there = |(path, _): &(&str, &str)| Path::new(path).exists();
+    if let Some((path, key)) = keys.clone().filter(is_there).last().or_else(|| keys.clone().next())
     {
         return Some((path, member(key)));
     }
@@ -91,6 +96,18 @@ mod tests {
         for whole in ["no/such", "mail@example", "@3", "a:b", "x::y"] {
             assert_eq!(Word::of_path(Path::new(whole)).path, Path::new(whole), "{whole}");
         }
+    }
+
+    #[test]
+    fn a_key_begins_after_what_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("a::")).unwrap();
+        std::fs::write(dir.path().join("a::/s.b2z"), b"").unwrap();
+        let word = |text: &str| Word::of_path(&dir.path().join(text));
+        let of = |path: &str, part| Word { path: dir.path().join(path), part };
+        let key = Part::Member("/k".to_owned());
+        assert_eq!(word("a::/s.b2z::/k"), of("a::/s.b2z", key));
+        assert_eq!(word("a::/s.b2z"), of("a::/s.b2z", Part::Whole));
     }
 
     #[test]

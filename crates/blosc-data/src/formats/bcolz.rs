@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 use crate::Array;
 use crate::columns::Rule;
 use crate::dataset::Data;
-#[cfg(feature = "arrow")]
-use crate::error::Error;
-use crate::error::{Param, Result};
+use crate::error::{Error, Param, Result};
 use crate::json::attrs;
 use crate::objects::{ListOfObjects as _, Pickles};
 use crate::params::OpenOptions;
-use crate::size::as_len;
+use crate::size::{as_len, check_range, positions};
+#[cfg(feature = "arrow")]
+use crate::table::names_of;
 use crate::table::{Column, RowFilter, Table};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 
@@ -124,7 +124,7 @@ impl Array for BcolzArray {
         if inner.iter().zip(lens).all(|(range, len)| *range == (0..*len)) {
             return Ok(self.array.read_into(rows.clone(), dest)?);
         }
-        let lists: Vec<Vec<u64>> = bounds.iter().map(|range| range.clone().collect()).collect();
+        let lists = bounds.iter().map(positions).collect::<Result<Vec<_>>>()?;
         self.read_at(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), dest)
     }
 
@@ -183,7 +183,12 @@ impl BcolzTable {
             let (array, inner) = (&column.array, column.array.shape().get(1..).unwrap_or_default());
             let rule = match array.is_object() {
                 true => Rule::Objects,
-                false => Rule::of_items(&column.name, array.dtype(), inner)?,
+                false => match Rule::of_items(&column.name, array.dtype(), inner) {
+                    Err(Error::NoColumnKind(_)) => {
+                        Rule::Raw { dtype: array.dtype().clone(), item_shape: inner.to_vec() }
+                    }
+                    rule => rule?,
+                },
             };
             let mut described = Column::new(&column.name, rule.kind(), rule.dtype());
             described.item_shape = inner.to_vec();
@@ -250,9 +255,8 @@ impl Table for BcolzTable {
         columns: &[usize],
         rows: Range<u64>,
     ) -> Result<arrow_array::RecordBatch> {
-        let name = |column: &usize| self.columns.get(*column).map(|column| column.name.as_str());
-        let names: Option<Vec<&str>> = columns.iter().map(name).collect();
-        let names = names.ok_or(Error::Internal("a number that no column has"))?;
+        check_range(&rows, self.nrows())?;
+        let names = names_of(&self.columns, columns)?;
         let scan = self.table.scan().columns(&names)?.rows(rows.clone());
         let batches = scan.batch((rows.end - rows.start).max(1)).record_batches()?;
         let schema = batches.schema();
@@ -269,6 +273,7 @@ struct Filter<'a> {
 
 impl RowFilter for Filter<'_> {
     fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>> {
+        check_range(&rows, self.table.len())?;
         let scan = self.table.scan().columns(&[])?.filter(&self.condition)?.rows(rows);
         let mut found = vec![];
         for batch in scan.batches() {

@@ -10,11 +10,12 @@ use bloscpack::numpy::{ArrayInfo, Order};
 use bloscpack::{BlpFile, Checksum};
 use serde_json::{Map, Value};
 
+use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
 use crate::cut::cut;
 use crate::dataset::Data;
 use crate::error::{Doing, Error, Result};
-use crate::size::check_memory;
+use crate::size::{check_memory, check_range, nbytes, positions};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Array, Bytes, OpenOptions, by_boxes};
 
@@ -250,7 +251,7 @@ impl Bytes for BlpBytes {
         budget: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.0.part(range, budget, sink)
+        stream_exactly(range, self.0.nbytes, sink, |range, sink| self.0.part(range, budget, sink))
     }
 
     fn chunks(&self) -> Option<&dyn Chunks> {
@@ -302,7 +303,7 @@ impl Array for BlpArray {
     }
 
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-        let lists: Vec<Vec<u64>> = bounds.iter().map(|range| range.clone().collect()).collect();
+        let lists = bounds.iter().map(positions).collect::<Result<Vec<_>>>()?;
         self.read_at(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), dest)
     }
 
@@ -317,6 +318,7 @@ impl Array for BlpArray {
         budget: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        check_range(&range, nbytes(self.dtype().itemsize() as u64, self.shape()))?;
         match self.info.order() == Order::C || self.info.shape().len() < 2 {
             true => self.blp.0.part(range, budget, sink),
             false => by_boxes::part(self, range, budget, sink),

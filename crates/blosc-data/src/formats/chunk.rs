@@ -17,9 +17,10 @@ use blosc_container::chunk_reader::{ChunkReader, MERGE_GAP_NBYTES, ReadError};
 use blosc_io::ReadAt;
 
 use crate::Bytes;
+use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
 use crate::error::{Doing, Error, Param, Result};
-use crate::size::{as_len, check_memory};
+use crate::size::{as_len, check_memory, zeroed};
 use crate::verify::{OnProgress, Report, VerifyOptions};
 
 /// A chunk in a store.
@@ -131,7 +132,7 @@ impl BareChunk {
         let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
         let needed = self.stored() + nblocks * BLOCK_REPORT_NBYTES;
         check_memory(needed, memory)?;
-        let mut bytes = vec![0; usize::try_from(self.stored()).unwrap_or_default()];
+        let mut bytes = zeroed(self.stored())?;
         self.store.read_exact_at(self.offset, &mut bytes).map_err(Error::io(Doing::Read))?;
         Ok(bytes)
     }
@@ -247,7 +248,8 @@ impl Bytes for BareChunk {
         budget: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.part(range, budget, sink)
+        let nbytes = self.header.nbytes() as u64;
+        stream_exactly(range, nbytes, sink, |range, sink| self.part(range, budget, sink))
     }
 
     fn chunks(&self) -> Option<&dyn Chunks> {

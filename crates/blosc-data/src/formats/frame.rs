@@ -6,17 +6,18 @@ use std::sync::Arc;
 use b2frame::header::{ChunkSize, FrameLayout, FrameType};
 use b2frame::nd::Selection;
 use b2frame::{ChunkBytes, NdArray, SChunk};
-use b2store::Content;
+use b2store::{Content, error::Corrupt};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
 use crate::boxes::{RowMajor, count, selection};
+use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
 use crate::cut::cut;
 use crate::dataset::Data;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, chain};
 use crate::objects::FrameObjects;
-use crate::size::as_len;
+use crate::size::{as_len, check_range, resize};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Array, Budget, Bytes, json};
 
@@ -24,20 +25,43 @@ use crate::{Array, Budget, Bytes, json};
 /// threads.
 const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
-/// The data of a frame, by its metalayers.
+/// The data of a frame, by its metalayers: those of another program by the same name, or of a later
+/// version, leave its bytes.
 ///
 /// # Errors
 ///
-/// A metalayer that is not what its name says.
+/// A metalayer that is damaged.
 pub fn data(schunk: Arc<SChunk>, name: &str) -> Result<Data> {
-    Ok(match Content::from_schunk(Arc::clone(&schunk), name)? {
+    let content = match Content::from_schunk(Arc::clone(&schunk), name) {
+        Ok(content) => content,
+        Err(error) if is_unknown(&error) => {
+            let unread = Some(format!("only its bytes are read: {}", chain(&error)));
+            return Ok(Data::Bytes(Arc::new(FrameBytes { schunk, unread })));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(match content {
         Content::Array(array) => Data::Array(Arc::new(FrameArray::new(array))),
         Content::Recipe(recipe) => Data::Recipe(Box::new(recipe)),
         content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_)) => {
             Data::Objects(Arc::new(FrameObjects { schunk, content }))
         }
-        _ => Data::Bytes(Arc::new(FrameBytes(schunk))),
+        _ => Data::Bytes(Arc::new(FrameBytes { schunk, unread: None })),
     })
+}
+
+/// Whether a frame holds values that this program does not know, which is no damage.
+fn is_unknown(error: &b2store::Error) -> bool {
+    match error {
+        b2store::Error::Corrupt { what, .. } => matches!(
+            what,
+            Corrupt::Serializer { .. } | Corrupt::Version { .. } | Corrupt::Type { .. }
+        ),
+        b2store::Error::Frame { source, .. } => {
+            matches!(**source, b2frame::Error::UnknownNdVersion { .. })
+        }
+        _ => false,
+    }
 }
 
 /// The name of the format of a frame.
@@ -72,27 +96,31 @@ fn chunk(schunk: &SChunk, nchunk: u64) -> Result<ChunkBytes> {
 
 /// The bytes of a frame that is no array.
 #[derive(Clone, Debug)]
-pub struct FrameBytes(pub Arc<SChunk>);
+struct FrameBytes {
+    schunk: Arc<SChunk>,
+    /// Why its values are not read.
+    unread: Option<String>,
+}
 
 impl Bytes for FrameBytes {
     fn format(&self) -> &'static str {
-        format_name(&self.0, false)
+        format_name(&self.schunk, false)
     }
 
     fn nbytes(&self) -> u64 {
-        self.0.nbytes()
+        self.schunk.nbytes()
     }
 
     fn typesize(&self) -> u64 {
-        self.0.typesize() as u64
+        self.schunk.typesize() as u64
     }
 
     fn stored_nbytes(&self) -> u64 {
-        stored_nbytes(&self.0)
+        stored_nbytes(&self.schunk)
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        json::layers(&self.0)
+        json::layers(&self.schunk)
     }
 
     fn stream(
@@ -101,7 +129,9 @@ impl Bytes for FrameBytes {
         budget: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        bytes_part(&self.0, range, budget, sink)
+        stream_exactly(range, self.nbytes(), sink, |range, sink| {
+            bytes_part(&self.schunk, range, budget, sink)
+        })
     }
 
     fn chunks(&self) -> Option<&dyn Chunks> {
@@ -109,36 +139,36 @@ impl Bytes for FrameBytes {
     }
 
     fn compare_seals(&self) -> Result<()> {
-        Ok(self.0.compare_seal()?)
+        Ok(self.schunk.compare_seal()?)
     }
 
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        Ok(verify::report(self.0.verify(options, progress), ToString::to_string))
+        let mut report = verify::report(self.schunk.verify(options, progress), ToString::to_string);
+        report.notes.extend(self.unread.clone());
+        Ok(report)
     }
 }
 
 impl Chunks for FrameBytes {
     fn nchunks(&self) -> u64 {
-        self.0.nchunks()
+        self.schunk.nchunks()
     }
 
     fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
-        chunk(&self.0, nchunk)
+        chunk(&self.schunk, nchunk)
     }
 }
 
 /// An array in a frame.
 #[derive(Clone, Debug)]
-pub struct FrameArray {
+struct FrameArray {
     array: NdArray,
     chunkshape: Vec<u64>,
     blockshape: Vec<u64>,
 }
 
 impl FrameArray {
-    /// An array with its description.
-    #[must_use]
-    pub fn new(array: NdArray) -> Self {
+    fn new(array: NdArray) -> Self {
         let wide = |lens: Vec<u32>| lens.into_iter().map(u64::from).collect();
         let (chunkshape, blockshape) = (wide(array.chunkshape()), wide(array.blockshape()));
         Self { array, chunkshape, blockshape }
@@ -196,6 +226,7 @@ impl Array for FrameArray {
         budget: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        check_range(&range, self.array.nbytes())?;
         array_part(&self.array, range, budget, sink)
     }
 
@@ -264,7 +295,7 @@ fn bytes_part<E: From<b2frame::Error>>(
 }
 
 /// Only the blocks that hold the range are decoded, box by box of the array.
-fn array_part<E: From<b2frame::Error>>(
+fn array_part<E: From<b2frame::Error> + From<Error>>(
     array: &NdArray,
     range: Range<u64>,
     budget: &Budget,
@@ -280,7 +311,7 @@ fn array_part<E: From<b2frame::Error>>(
     let mut cut = cut(range, items.start.saturating_mul(itemsize), sink);
     let mut bytes = vec![];
     for bounds in RowMajor::new(array.shape(), &array.chunkshape(), items, max_items) {
-        bytes.resize(as_len(count(&bounds).saturating_mul(itemsize)), 0);
+        resize(&mut bytes, count(&bounds).saturating_mul(itemsize))?;
         array.read_bytes(selection(&bounds), &mut bytes)?;
         cut(&bytes)?;
     }

@@ -15,7 +15,11 @@ use crate::format::Format;
 use crate::formats::frame;
 use crate::group::{Group, Member, MemberKind};
 use crate::json;
+use crate::one_column::OneColumn;
+use crate::size::check_range;
 use crate::source::Source;
+#[cfg(feature = "arrow")]
+use crate::table::names_of;
 use crate::table::{Column, RowFilter, Table};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 
@@ -73,20 +77,70 @@ impl StoreGroup {
         }
     }
 
-    /// The column that `TABLE/NAME` is. A nested column may be written with slashes, as keys are.
-    fn column(&self, key: &str) -> Result<Option<StoreTable>> {
-        for table in self.store.tables() {
-            let below = key.strip_prefix(table.trim_end_matches('/'));
-            let Some(name) = below.and_then(|below| below.strip_prefix('/')) else { continue };
-            let table = StoreTable::open(self.store.table(table)?)?;
-            let dotted = name.replace('/', ".");
-            let place = |name: &str| table.columns.iter().position(|column| column.name == name);
-            if let Some(column) = place(name).or_else(|| place(&dotted)) {
-                return Ok(Some(table.only(column)));
+    /// The column that `TABLE/NAME` is.
+    fn column(&self, key: &str) -> Result<Option<OneColumn>> {
+        for table in self.store.tables().filter(|table| is_below(table, key)) {
+            let name = key.strip_prefix(table.trim_end_matches('/')).unwrap_or_default();
+            let table = Arc::new(StoreTable::open(self.store.table(table)?)?);
+            if let Some(column) = OneColumn::open(table, name) {
+                return Ok(Some(column));
             }
         }
         Ok(None)
     }
+}
+
+/// Whether a key is that of a group or table, or of what is in it.
+fn is_below(group: &str, key: &str) -> bool {
+    let rest = key.strip_prefix(group.trim_end_matches('/'));
+    key == group || rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What is wrong with a store as a whole: what opening it has found, and, where all of it is looked
+/// at, its embedded values.
+fn verify_whole(store: &Store, root: &str) -> Report {
+    let mut report = Report::default();
+    let damage = store.notes().iter().filter_map(b2store::Note::damage);
+    let embed = (root == "/").then(|| store.check_embed().err()).flatten();
+    damage.chain(embed).for_each(|error| {
+        verify::add_fault(&mut report, error.into());
+    });
+    report
+}
+
+/// Decodes a frame of a store, and compares the sum that an archive has of it: of a damaged chunk
+/// the frame says more than that sum.
+fn verify_frame(
+    store: &Store,
+    key: &str,
+    options: &VerifyOptions,
+    progress: OnProgress<'_>,
+) -> Report {
+    let schunk = match store.frame(key) {
+        Ok(schunk) => schunk,
+        Err(error) => return verify::of_reading(Err(error.into()), 0),
+    };
+    let mut report = verify::report(schunk.verify(options, progress), ToString::to_string);
+    if report.is_ok() {
+        report.other.extend(store.check_crc(key).err().map(Error::Store));
+    }
+    report
+}
+
+/// The sums that an archive has of the values of a group, and the frames of attributes. Tables look
+/// after theirs.
+fn verify_keys(store: &Store, root: &str, options: &VerifyOptions) -> Report {
+    let mut report = Report::default();
+    let is_in_table = |key: &str| store.tables().any(|table| is_below(table, key));
+    for key in store.keys().filter(|key| is_below(root, key) && !is_in_table(key)) {
+        if key.ends_with("/__vlmeta__") {
+            let found = verify_frame(store, key, options, &mut |_| ());
+            verify::add_member(&mut report, key, found);
+        } else if let Err(error) = store.check_crc(key) {
+            report.other.push(error.into());
+        }
+    }
+    report
 }
 
 impl Group for StoreGroup {
@@ -117,15 +171,9 @@ impl Group for StoreGroup {
         Ok(attributes(self.store.attributes("/")?))
     }
 
-    /// Damage that opening has found, and the sums that an archive has of its members.
-    fn verify(&self, _: &VerifyOptions) -> Result<Report> {
-        let mut report = Report::default();
-        for note in self.store.notes() {
-            report.other.extend(note.damage().map(Error::Store));
-        }
-        let embed = self.store.check_embed().err();
-        let members = self.store.keys().filter_map(|key| self.store.check_crc(key).err());
-        report.other.extend(embed.into_iter().chain(members).map(Error::Store));
+    fn verify(&self, options: &VerifyOptions) -> Result<Report> {
+        let mut report = verify_whole(&self.store, "/");
+        report.merge(verify_keys(&self.store, "/", options));
         Ok(report)
     }
 
@@ -162,6 +210,12 @@ impl Group for Below {
     fn attributes(&self) -> Result<Map<String, Value>> {
         Ok(attributes(self.group.store.attributes(&self.root)?))
     }
+
+    fn verify(&self, options: &VerifyOptions) -> Result<Report> {
+        let mut report = verify_whole(&self.group.store, &self.root);
+        report.merge(verify_keys(&self.group.store, &self.root, options));
+        Ok(report)
+    }
 }
 
 fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
@@ -171,7 +225,7 @@ fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
 /// Rows of a column that are read at once.
 const BATCH_NROWS: usize = 1 << 14;
 
-/// A table of a store, or some of its columns.
+/// A table of a store.
 struct StoreTable {
     table: StoredTable,
     columns: Vec<Column>,
@@ -189,27 +243,34 @@ impl StoreTable {
     fn open(table: StoredTable) -> Result<Self> {
         let nrows = table.len()?;
         let columns = table.schema().columns.iter().map(|spec| {
-            let stored = table.column(&spec.name)?;
-            let mut column = Column::new(&spec.name, spec.kind.clone(), stored.dtype().cloned());
+            // A column that cannot be opened says why when it is read; the others can be read.
+            let dtype = table.column(&spec.name).ok().and_then(|stored| stored.dtype().cloned());
+            let mut column = Column::new(&spec.name, spec.kind.clone(), dtype);
             if let ColumnKind::NdArray { item_shape } = &spec.kind {
                 column.item_shape.clone_from(item_shape);
             }
             column.is_nullable = spec.nulls != Nulls::None;
-            Ok(column)
+            column
         });
-        let columns = columns.collect::<Result<_>>()?;
+        let columns = columns.collect();
         let mut sizes = (0_u64, 0_u64);
         for key in table.store().keys().filter(|key| table.has_key(key)) {
-            let schunk = table.store().frame(key)?;
-            sizes.0 = sizes.0.saturating_add(schunk.nbytes());
-            sizes.1 = sizes.1.saturating_add(frame::stored_nbytes(&schunk));
+            if let Ok(schunk) = table.store().frame(key) {
+                sizes.0 = sizes.0.saturating_add(schunk.nbytes());
+                sizes.1 = sizes.1.saturating_add(frame::stored_nbytes(&schunk));
+            }
         }
         Ok(Self { table, columns, nrows, sizes })
     }
 
-    fn only(mut self, column: usize) -> Self {
-        self.columns = self.columns.into_iter().skip(column).take(1).collect();
-        self
+    /// Reads all rows of a column, some at a time.
+    fn read_all(&self, column: usize) -> Result<()> {
+        let column = self.stored(column)?;
+        for start in (0..self.nrows).step_by(BATCH_NROWS) {
+            let end = self.nrows.min(start.saturating_add(BATCH_NROWS as u64));
+            column.read(start..end)?;
+        }
+        Ok(())
     }
 
     fn stored(&self, column: usize) -> Result<StoredColumn> {
@@ -244,35 +305,25 @@ impl Table for StoreTable {
         columns.iter().map(read).collect()
     }
 
-    /// The frames of the table, and then its rows, if these can be read.
+    /// The frames of the table, and then its attributes and rows, if these can be read; and the
+    /// store that it is in.
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        let mut report = Report::default();
-        let store = self.table.store();
+        let (mut report, store) = (Report::default(), self.table.store());
         for key in store.keys().filter(|key| self.table.has_key(key)) {
-            match store.frame(key) {
-                Ok(schunk) => report.merge(verify::report(
-                    schunk.verify(options, &mut *progress),
-                    ToString::to_string,
-                )),
-                Err(error) => report.other.push(error.into()),
-            }
+            let found = verify_frame(store, key, options, &mut *progress);
+            verify::add_member(&mut report, key, found);
         }
         if report.is_ok() {
-            let read = (0..self.columns.len()).try_for_each(|column| {
-                let column = self.stored(column)?;
-                for start in (0..self.nrows).step_by(BATCH_NROWS) {
-                    let end = self.nrows.min(start.saturating_add(BATCH_NROWS as u64));
-                    column.read(start..end)?;
-                }
-                Ok(())
-            });
-            report.other.extend(read.err());
+            let rows = (0..self.columns.len()).map(|column| self.read_all(column));
+            let read = core::iter::once(self.attributes().map(drop)).chain(rows);
+            read.filter_map(Result::err).for_each(|error| verify::add_fault(&mut report, error));
         }
+        report.merge(verify_whole(store, self.table.key()));
         Ok(report)
     }
 
     fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>> {
-        Ok(Box::new(Rows(self.table.filter(condition)?)))
+        Ok(Box::new(Rows { filter: self.table.filter(condition)?, nrows: self.nrows }))
     }
 
     #[cfg(feature = "arrow")]
@@ -281,9 +332,8 @@ impl Table for StoreTable {
         columns: &[usize],
         rows: Range<u64>,
     ) -> Result<arrow_array::RecordBatch> {
-        let name = |column: &usize| self.columns.get(*column).map(|column| column.name.as_str());
-        let names: Option<Vec<&str>> = columns.iter().map(name).collect();
-        let names = names.ok_or(Error::Internal("a number that no column has"))?;
+        check_range(&rows, self.nrows)?;
+        let names = names_of(&self.columns, columns)?;
         let scan = self.table.scan().columns(&names)?.rows(rows.clone());
         let batches = scan.batch((rows.end - rows.start).max(1)).max_nbytes(u64::MAX);
         let batches = batches.record_batches()?;
@@ -297,10 +347,14 @@ impl Table for StoreTable {
 }
 
 #[derive(Debug)]
-struct Rows(Filter);
+struct Rows {
+    filter: Filter,
+    nrows: u64,
+}
 
 impl RowFilter for Rows {
     fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>> {
-        Ok(self.0.matches(rows)?)
+        check_range(&rows, self.nrows)?;
+        Ok(self.filter.matches(rows)?)
     }
 }

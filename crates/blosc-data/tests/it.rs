@@ -1,7 +1,11 @@
 //! The tests of this crate, as one program.
 
+mod columns;
+mod counts;
 mod damage;
 mod door;
+#[cfg(unix)]
+mod forks;
 mod formats;
 mod hostile;
 mod parts;

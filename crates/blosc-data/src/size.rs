@@ -56,6 +56,11 @@ pub(crate) fn reserved<T>(len: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
+/// Asks the system for memory that a library will ask for, which cannot go on without it.
+pub(crate) fn check_room(nbytes: u64) -> Result<()> {
+    reserved::<u8>(as_len(nbytes)).map(drop)
+}
+
 /// Asks the system for room for `len` items.
 fn reserve<T>(items: &mut Vec<T>, len: usize) -> Result<()> {
     let refused = |_| Error::OutOfMemory { needed: nbytes(size_of::<T>() as u64, &[len as u64]) };

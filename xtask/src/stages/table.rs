@@ -235,7 +235,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Night,
         "tests with all features",
-        "cargo test -p blosc-io -p b2frame -p b2store -p bcolz-store -p blosc-dtype -p b2-cli --all-features",
+        "cargo test -p blosc-io -p b2frame -p b2store -p bcolz-store -p blosc-dtype -p blosc-data -p b2-cli --all-features",
         Code,
         "Arrow, Parquet and others, which no crate of the workspace turns on",
     ),

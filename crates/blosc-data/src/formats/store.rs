@@ -16,7 +16,7 @@ use crate::formats::frame;
 use crate::group::{Group, Member, MemberKind};
 use crate::json;
 use crate::one_column::OneColumn;
-use crate::size::check_range;
+use crate::size::{check_range, check_room};
 use crate::source::Source;
 #[cfg(feature = "arrow")]
 use crate::table::names_of;
@@ -301,7 +301,12 @@ impl Table for StoreTable {
     }
 
     fn read_columns(&self, columns: &[usize], rows: Range<u64>) -> Result<Vec<ColumnValues>> {
-        let read = |column: &usize| Ok(self.stored(*column)?.read(rows.clone())?);
+        let nrows = rows.end.saturating_sub(rows.start);
+        let read = |column: &usize| {
+            let column = self.stored(*column)?;
+            check_room(column.rowsize().unwrap_or(1).saturating_mul(nrows))?;
+            Ok(column.read(rows.clone())?)
+        };
         columns.iter().map(read).collect()
     }
 

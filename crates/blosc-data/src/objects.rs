@@ -38,7 +38,8 @@ pub trait ListOfObjects: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Param::Range`](crate::error::Param::Range); objects that do not decode, or are no plain data.
+    /// [`Param::Range`](crate::error::Param::Range); objects that do not decode, or are no plain
+    /// data.
     fn get(&self, items: Range<u64>) -> Result<Vec<Value>>;
 
     /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).

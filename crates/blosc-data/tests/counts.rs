@@ -1,9 +1,9 @@
 //! How many calls opening and a first read cost: each is a round trip on far storage.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blosc_data::{Data, Dataset, OpenOptions, Source, open_source};
 use blosc_dtype::npy::NpyHeader;

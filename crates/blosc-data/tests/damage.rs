@@ -197,7 +197,7 @@ fn values_of_an_unknown_serializer_are_bytes() {
 fn a_header_that_claims_more_than_the_chunks_have_is_damage() {
     let mut found = BTreeSet::new();
     for sample in ["variable-chunks", "tiny", "fixed-updated", "plain-index"] {
-        let frame = fixture::read(&format!("frames/{sample}.b2frame")).unwrap();
+        let frame = fixture::read(format!("frames/{sample}.b2frame")).unwrap();
         let Some(whole) = opened(frame.clone(), sample).unwrap().nbytes() else { continue };
         let stored = whole.to_be_bytes();
         let places = (0..90).filter(|at| frame[*at] == 0xd3 && frame[at + 1..at + 9] == stored);
@@ -257,4 +257,19 @@ fn a_folder_says_what_is_wrong_with_its_marker() {
     fs::create_dir_all(folder.join("chunks.b2frame")).unwrap();
     assert!(matches!(open(&folder), Err(Error::NotOurs(blosc_data::Format::Folder))));
     assert!(open(Path::new("/no/such/folder")).is_err());
+}
+
+/// A table of many rows, all of which are one run of zeros in a small file.
+#[test]
+fn a_column_that_claims_many_rows_is_not_allocated_at_any_price() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("x.b2d");
+    let mut writer = StoreWriter::create(&file).unwrap();
+    let column = b2store::NewColumn::new("n", b2store::ColumnKind::Fixed("i8"));
+    let rows = b2store::ColumnValues::fixed("<i8".parse().unwrap(), vec![0; 80]);
+    writer.insert_table("/", &[column], &[rows]).unwrap();
+    writer.commit().unwrap();
+    let table = open(&file).unwrap().into_table().unwrap();
+    assert!(matches!(table.read_columns(&[0], 0..1 << 59), Err(Error::OutOfMemory { .. })));
+    assert_eq!(table.read(&["n"], 0..10).unwrap()[0].len(), 10);
 }

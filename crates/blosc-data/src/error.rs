@@ -276,7 +276,7 @@ impl Error {
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),
             Self::Bcolz(error) => error.blame(),
-            // What a store names as a value and is no frame is damage of the store.
+            // A store names values that are frames: anything else there is damage of the store.
             Self::Store(error @ b2store::Error::Frame { .. }) => match error.blame() {
                 Blame::NotOurs => Blame::Data,
                 blame => blame,

@@ -231,8 +231,8 @@ impl<'a> Look<'a> {
         self.tree.is_none() && end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
     }
 
-    /// Whether a folder has this file. A folder of a million chunks is not listed for that. What
-    /// is there and cannot be opened, such as a link that leads out, tells so when it is opened.
+    /// Whether a folder has this file. A folder of a million chunks is not listed for that. A file
+    /// that cannot be opened, such as a link that leads out, is there: opening tells the fault.
     fn has(&self, path: &str) -> bool {
         let Some(tree) = self.tree else { return false };
         match tree.len_of(path) {

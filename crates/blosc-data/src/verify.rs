@@ -47,7 +47,7 @@ pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
     report
 }
 
-/// Adds a fault that is not known yet. What says only how to get data is none.
+/// Adds a fault that is not known yet. Recipes and references have no data, which is no fault.
 pub(crate) fn add_fault(report: &mut Report, error: Error) {
     if let Error::Store(b2store::Error::Recipe { kind, .. }) = &error {
         report.notes.push(no_data(kind));

@@ -96,8 +96,8 @@ fn is_below(group: &str, key: &str) -> bool {
     key == group || rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What is wrong with a store as a whole: what opening it has found, and, where all of it is looked
-/// at, its embedded values.
+/// The damage of a store as a whole: that which opening has found, and, where all of the store is
+/// looked at, that of its embedded values.
 fn verify_whole(store: &Store, root: &str) -> Report {
     let mut report = Report::default();
     let damage = store.notes().iter().filter_map(b2store::Note::damage);

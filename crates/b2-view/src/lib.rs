@@ -74,11 +74,11 @@ mod command;
 pub mod item;
 mod opened;
 mod source;
-pub mod text;
 mod values;
 mod view;
 
 pub use b2_plot::{Rgb, Scene};
+pub use blosc_dtype::text;
 pub use chunk_map::ChunkMap;
 pub use command::{Command, Focus, Pane};
 pub use opened::Opened;

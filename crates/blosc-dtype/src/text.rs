@@ -1,6 +1,9 @@
 //! Text for people: names and values that come from files, and numbers of things.
 
-use std::borrow::Cow;
+use alloc::{
+    borrow::Cow,
+    string::{String, ToString as _},
+};
 
 /// One line of text in which nothing moves the cursor of a terminal or turns its direction.
 #[must_use]
@@ -12,9 +15,9 @@ pub fn harmless(text: &str) -> String {
 #[must_use]
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    let mut grouped = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+        if i > 0 && digits.len().saturating_sub(i).is_multiple_of(3) {
             grouped.push(' ');
         }
         grouped.push(digit);
@@ -27,7 +30,7 @@ pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, 
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
-    let mut safe = String::with_capacity(text.len() + 8);
+    let mut safe = String::with_capacity(text.len().saturating_add(8));
     for c in text.chars() {
         match is_escaped(c) {
             true => safe.extend(c.escape_debug()),

@@ -13,8 +13,7 @@ use super::table::{Tier, When};
 use crate::{failure::Result, workspace};
 
 /// The folders of the workspace that engines are not built of.
-const NOT_IN_ENGINES: [&str; 7] = [
-    "crates/blpk/",
+const NOT_IN_ENGINES: [&str; 6] = [
     "crates/blosc-peers/",
     "crates/blosc-trials/",
     "xtask/",

@@ -12,6 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use b2_program::StageOptions;
 use blosc_io::replace::carry_to_folder;
 
 use crate::{
@@ -243,6 +244,12 @@ impl<'a> Targets<'a> {
     }
 }
 
+impl From<&OutputArgs> for StageOptions {
+    fn from(args: &OutputArgs) -> Self {
+        Self { force: args.force, sync: !args.no_sync }
+    }
+}
+
 /// The same for others, and everything for the owner, who writes there.
 fn writable(permissions: fs::Permissions) -> fs::Permissions {
     #[cfg(unix)]
@@ -313,7 +320,7 @@ fn is_directory(path: &Path) -> bool {
 }
 
 /// Devices and pipes are written in place; everything else is a file for
-/// [`Staged`](crate::output::staged::Staged) to judge.
+/// [`Staged`](crate::output::Staged) to judge.
 fn classify(path: PathBuf, force: bool) -> Result<Target> {
     if is_pipe_of_shell(&path) {
         return Ok(Target::Device(path));

@@ -15,11 +15,12 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::{
+use b2_program::Span;
+
+use crate::{
     fail::{Failure, Result},
     pretty,
 };
-use crate::args::Span;
 
 /// Compress and decompress Bloscpack files.
 ///
@@ -33,40 +34,40 @@ use crate::args::Span;
     disable_help_subcommand = true,
     infer_long_args = true
 )]
-pub(super) struct Blpk {
+pub(crate) struct Blpk {
     #[command(flatten)]
-    pub(super) general: General,
+    pub(crate) general: General,
     /// What to do.
     #[command(subcommand)]
-    pub(super) verb: Option<Verb>,
+    pub(crate) verb: Option<Verb>,
 }
 
 /// Options of the program.
 #[derive(Args, Debug)]
-pub(super) struct General {
+pub(crate) struct General {
     /// Print the version
     #[arg(long)]
-    pub(super) version: bool,
+    pub(crate) version: bool,
     /// Say what is done
     #[arg(short, long, global = true)]
-    pub(super) verbose: bool,
+    pub(crate) verbose: bool,
     /// Say all that is done
     #[arg(short, long, global = true)]
-    pub(super) debug: bool,
+    pub(crate) debug: bool,
     /// Say nothing but errors, and no metadata
     #[arg(short, long, global = true)]
-    pub(super) quiet: bool,
+    pub(crate) quiet: bool,
     /// Overwrite existing files
     #[arg(short, long, global = true)]
-    pub(super) force: bool,
+    pub(crate) force: bool,
     /// Number of threads, 1 to 256 [default: number of cores]
     #[arg(short, long, value_name = "N", global = true, allow_negative_numbers = true)]
-    pub(super) nthreads: Option<String>,
+    pub(crate) nthreads: Option<String>,
 }
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
+pub(crate) enum Verb {
     /// Compress a file
     #[command(visible_alias = "c")]
     Compress(CompressArgs),
@@ -89,9 +90,9 @@ pub(super) enum Verb {
 
 /// Options of `compress`.
 #[derive(Args, Debug)]
-pub(super) struct CompressArgs {
+pub(crate) struct CompressArgs {
     #[command(flatten)]
-    pub(super) blosc: BloscArgs,
+    pub(crate) blosc: BloscArgs,
     /// Bytes of data in a chunk (64K, 1.5M, max) [default: 1M]
     #[arg(short = 'z', long, value_name = "size", allow_negative_numbers = true)]
     chunk_size: Option<String>,
@@ -100,24 +101,24 @@ pub(super) struct CompressArgs {
     checksum: Option<String>,
     /// Write no offsets
     #[arg(short = 'o', long)]
-    pub(super) no_offsets: bool,
+    pub(crate) no_offsets: bool,
     /// Offsets to reserve for appending [default: ten for each chunk]
     #[arg(long, value_name = "N")]
-    pub(super) max_app_chunks: Option<u64>,
+    pub(crate) max_app_chunks: Option<u64>,
     /// File with metadata (JSON)
     #[arg(short = 'm', long, value_name = "metadata")]
-    pub(super) metadata: Option<PathBuf>,
+    pub(crate) metadata: Option<PathBuf>,
     /// File to compress
     #[arg(value_name = "in_file")]
-    pub(super) in_file: PathBuf,
+    pub(crate) in_file: PathBuf,
     /// File to compress to [default: in_file with .blp after it]
     #[arg(value_name = "out_file")]
-    pub(super) out_file: Option<PathBuf>,
+    pub(crate) out_file: Option<PathBuf>,
 }
 
 /// How chunks are compressed.
 #[derive(Args, Debug)]
-pub(super) struct BloscArgs {
+pub(crate) struct BloscArgs {
     /// Bytes of an item [default: 8]
     #[arg(short, long, value_name = "size", allow_negative_numbers = true)]
     typesize: Option<String>,
@@ -126,10 +127,10 @@ pub(super) struct BloscArgs {
     clevel: Option<String>,
     /// Do not shuffle
     #[arg(short = 's', long, conflicts_with = "bitshuffle")]
-    pub(super) no_shuffle: bool,
+    pub(crate) no_shuffle: bool,
     /// Shuffle bits instead of bytes
     #[arg(short = 'b', long)]
-    pub(super) bitshuffle: bool,
+    pub(crate) bitshuffle: bool,
     /// blosclz, lz4, lz4hc, snappy, zlib or zstd [default: blosclz]
     #[arg(short, long, value_name = "codec")]
     codec: Option<String>,
@@ -137,52 +138,52 @@ pub(super) struct BloscArgs {
 
 /// Options of `decompress`.
 #[derive(Args, Debug)]
-pub(super) struct DecompressArgs {
+pub(crate) struct DecompressArgs {
     /// Take any file name (needs out_file)
     #[arg(short = 'e', long)]
-    pub(super) no_check_extension: bool,
+    pub(crate) no_check_extension: bool,
     /// Only these items, as in Python: 10:20, :5, -5:
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, conflicts_with = "bytes")]
-    pub(super) items: Option<Span>,
+    pub(crate) items: Option<Span>,
     /// Only these bytes, as in Python
     #[arg(long, value_name = "A:B", allow_hyphen_values = true)]
-    pub(super) bytes: Option<Span>,
+    pub(crate) bytes: Option<Span>,
     /// Write the metadata (JSON) to this file
     #[arg(short = 'm', long, value_name = "metadata")]
-    pub(super) metadata: Option<PathBuf>,
+    pub(crate) metadata: Option<PathBuf>,
     /// File to decompress
     #[arg(value_name = "in_file")]
-    pub(super) in_file: PathBuf,
+    pub(crate) in_file: PathBuf,
     /// File to decompress to [default: in_file without .blp]
     #[arg(value_name = "out_file")]
-    pub(super) out_file: Option<PathBuf>,
+    pub(crate) out_file: Option<PathBuf>,
 }
 
 /// Options of `append`.
 #[derive(Args, Debug)]
-pub(super) struct AppendArgs {
+pub(crate) struct AppendArgs {
     #[command(flatten)]
-    pub(super) blosc: BloscArgs,
+    pub(crate) blosc: BloscArgs,
     /// Take any file name
     #[arg(short = 'e', long)]
-    pub(super) no_check_extension: bool,
+    pub(crate) no_check_extension: bool,
     /// File with new metadata (JSON)
     #[arg(short = 'm', long, value_name = "metadata")]
-    pub(super) metadata: Option<PathBuf>,
+    pub(crate) metadata: Option<PathBuf>,
     /// File to append to
     #[arg(value_name = "original_file")]
-    pub(super) original_file: PathBuf,
+    pub(crate) original_file: PathBuf,
     /// File to append from
     #[arg(value_name = "new_file")]
-    pub(super) new_file: PathBuf,
+    pub(crate) new_file: PathBuf,
 }
 
 /// A file to look at.
 #[derive(Args, Debug)]
-pub(super) struct FileArgs {
+pub(crate) struct FileArgs {
     /// File to look at
     #[arg(value_name = "file")]
-    pub(super) file: PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 /// Reads the command line.
@@ -190,7 +191,7 @@ pub(super) struct FileArgs {
 /// # Errors
 ///
 /// Wrong use; or the requested help.
-pub(super) fn parse(argv: &[OsString]) -> Result<Blpk> {
+pub(crate) fn parse(argv: &[OsString]) -> Result<Blpk> {
     let matches = Blpk::command().try_get_matches_from(argv);
     let parsed = matches.and_then(|matches| Blpk::from_arg_matches(&matches));
     let blpk = parsed.map_err(|error| complaint(argv, &error))?;
@@ -209,7 +210,7 @@ impl General {
     /// # Errors
     ///
     /// When it is none.
-    pub(super) fn threads(&self, argv: &[OsString]) -> Result<NonZeroUsize> {
+    pub(crate) fn threads(&self, argv: &[OsString]) -> Result<NonZeroUsize> {
         let Some(text) = &self.nthreads else {
             return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         };
@@ -227,7 +228,7 @@ impl CompressArgs {
     /// # Errors
     ///
     /// When they cannot be that many.
-    pub(super) fn chunk_size(&self, argv: &[OsString]) -> Result<u32> {
+    pub(crate) fn chunk_size(&self, argv: &[OsString]) -> Result<u32> {
         let Some(text) = &self.chunk_size else { return Ok(bloscpack::params::DEFAULT_CHUNKSIZE) };
         let name = spelling(argv, "-z", "--chunk-size");
         let size =
@@ -247,7 +248,7 @@ impl CompressArgs {
     /// # Errors
     ///
     /// When there is none of this name.
-    pub(super) fn checksum(&self, verb: &'static str) -> Result<Checksum> {
+    pub(crate) fn checksum(&self, verb: &'static str) -> Result<Checksum> {
         let Some(text) = &self.checksum else { return Ok(Checksum::default()) };
         let all: Vec<Checksum> = (0..=8).filter_map(Checksum::from_id).collect();
         all.iter().copied().find(|checksum| checksum.name() == text).ok_or_else(|| {
@@ -263,7 +264,7 @@ impl BloscArgs {
     /// # Errors
     ///
     /// When they cannot be that many.
-    pub(super) fn typesize(&self, verb: &'static str) -> Result<u8> {
+    pub(crate) fn typesize(&self, verb: &'static str) -> Result<u8> {
         let Some(text) = &self.typesize else { return Ok(8) };
         let typesize = integer(verb, "-t/--typesize", text)?;
         // 0 passed Bloscpack's check of the header and failed in Blosc.
@@ -277,7 +278,7 @@ impl BloscArgs {
     /// # Errors
     ///
     /// When there is no such level.
-    pub(super) fn level(&self, verb: &'static str) -> Result<Level> {
+    pub(crate) fn level(&self, verb: &'static str) -> Result<Level> {
         let Some(text) = &self.clevel else {
             return Ok(bloscpack::WriteOptions::default().cparams.clevel);
         };
@@ -292,7 +293,7 @@ impl BloscArgs {
     /// # Errors
     ///
     /// When there is none of this name.
-    pub(super) fn codec(&self, verb: &'static str) -> Result<CodecId> {
+    pub(crate) fn codec(&self, verb: &'static str) -> Result<CodecId> {
         let Some(text) = &self.codec else { return Ok(CodecId::BLOSCLZ) };
         let codec = CodecId::from_name(text).filter(|_| CODECS.contains(&text.as_str()));
         codec.ok_or_else(|| {
@@ -390,7 +391,7 @@ const VERBS: [&str; 12] = [
 ];
 
 /// The subcommand on the command line, as it is written there.
-pub(super) fn verb_of(argv: &[OsString]) -> &'static str {
+pub(crate) fn verb_of(argv: &[OsString]) -> &'static str {
     argv.iter()
         .skip(1)
         .find_map(|arg| VERBS.iter().find(|verb| *arg == **verb))
@@ -414,7 +415,7 @@ fn both_names(verb: &str, arg: &str) -> String {
 }
 
 /// The usage line of a subcommand, or of the program.
-pub(super) fn usage(verb: &str) -> &'static str {
+pub(crate) fn usage(verb: &str) -> &'static str {
     match verb {
         "compress" | "c" => {
             "usage: blpk compress [-h] [-t <size>] [-l [0, 9]] [-s] [-b] [-c <codec>]

@@ -7,7 +7,7 @@ use core::{ops::Range, str::FromStr};
 
 /// A range whose ends may count from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub struct Span {
     start: Option<i64>,
     end: Option<i64>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Span {
 /// Why a text is not a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no position, and no range like 10:20, :5 or -5:")]
-pub(crate) struct SpanError {
+pub struct SpanError {
     text: String,
 }
 
@@ -40,20 +40,20 @@ impl FromStr for Span {
 
 impl Span {
     /// Everything.
-    pub(crate) const ALL: Self = Self { start: None, end: None };
+    pub const ALL: Self = Self { start: None, end: None };
 
     /// From `start` to before `end`.
-    pub(crate) fn new(start: Option<i64>, end: Option<i64>) -> Self {
+    pub fn new(start: Option<i64>, end: Option<i64>) -> Self {
         Self { start, end }
     }
 
     /// Must the length be known before the first byte can be found?
-    pub(crate) fn counts_from_the_end(self) -> bool {
+    pub fn counts_from_the_end(self) -> bool {
         [self.start, self.end].into_iter().flatten().any(|end| end < 0)
     }
 
     /// The range within `len` items.
-    pub(crate) fn within(self, len: u64) -> Range<u64> {
+    pub fn within(self, len: u64) -> Range<u64> {
         let start = position(self.start.unwrap_or(0), len);
         let end = self.end.map_or(len, |end| position(end, len));
         start..end.max(start)

@@ -6,26 +6,28 @@ use unicode_width::UnicodeWidthStr;
 
 /// To which side a column's cells are pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
+    /// To the left.
     Left,
+    /// To the right.
     Right,
 }
 
 /// Rows of cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub struct Table {
     columns: Vec<Align>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table without rows.
-    pub(crate) fn new(columns: &[Align]) -> Self {
+    pub fn new(columns: &[Align]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
     /// Adds a row.
-    pub(crate) fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
+    pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
@@ -41,7 +43,7 @@ impl Table {
 
 /// `text` in a cell of `width` columns of a terminal: characters of East Asia take two. Formatting
 /// by `{:width$}` ends at 65,535.
-pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
+pub fn pad(text: &str, width: usize, align: Align) -> String {
     let spaces = " ".repeat(width.saturating_sub(UnicodeWidthStr::width(text)));
     match align {
         Align::Left => format!("{text}{spaces}"),

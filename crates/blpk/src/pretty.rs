@@ -1,13 +1,13 @@
 //! Sizes as Bloscpack 0.16.0 prints and reads them.
 
-use super::python;
+use crate::python;
 
 /// Units, the largest first.
 const UNITS: [(char, u64); 5] =
     [('T', 1 << 40), ('G', 1 << 30), ('M', 1 << 20), ('K', 1 << 10), ('B', 1)];
 
 /// `9.77K`.
-pub(super) fn size(nbytes: u64) -> String {
+pub(crate) fn size(nbytes: u64) -> String {
     let Some((unit, factor)) = UNITS.iter().find(|(_, factor)| *factor <= nbytes) else {
         return "0B".to_owned();
     };
@@ -19,12 +19,12 @@ pub(super) fn size(nbytes: u64) -> String {
 }
 
 /// `9.77K (10000B)`.
-pub(super) fn double(nbytes: u64) -> String {
+pub(crate) fn double(nbytes: u64) -> String {
     format!("{} ({nbytes}B)", size(nbytes))
 }
 
 /// A quotient with six decimals.
-pub(super) fn ratio(dividend: u64, divisor: u64) -> String {
+pub(crate) fn ratio(dividend: u64, divisor: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "six decimals are printed")]
     let ratio = dividend as f64 / divisor as f64;
     format!("{ratio:.6}")
@@ -32,7 +32,7 @@ pub(super) fn ratio(dividend: u64, divisor: u64) -> String {
 
 /// Why a text is no size, in the words of Python.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum SizeError {
+pub(crate) enum SizeError {
     /// Not a decimal integer.
     #[error("invalid literal for int() with base 10: {0}")]
     Integer(String),
@@ -47,7 +47,7 @@ pub(super) enum SizeError {
 /// # Errors
 ///
 /// When it is none of these.
-pub(super) fn parse(text: &str) -> Result<i128, SizeError> {
+pub(crate) fn parse(text: &str) -> Result<i128, SizeError> {
     if text == "max" {
         return Ok(bloscpack::params::MAX_CHUNKSIZE.into());
     }

@@ -6,29 +6,36 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Session,
+use b2_program::StageOptions;
+
+use crate::{
     fail::{Failure, Result},
+    session::{Session, ThisProgram},
 };
-use crate::output::{Sink, StageOptions, Staged};
+
+/// Bytes on their way to standard output or to a file.
+pub(crate) type Sink = b2_program::Sink<ThisProgram>;
+
+/// A file under way.
+pub(crate) type Staged = b2_program::Staged<ThisProgram>;
 
 /// The suffix of compressed files.
-pub(super) const SUFFIX: &str = ".blp";
+pub(crate) const SUFFIX: &str = ".blp";
 
 /// Is this the name of a standard stream?
-pub(super) fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
 /// `path` with the suffix after it.
-pub(super) fn with_suffix(path: &Path) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(SUFFIX);
     name.into()
 }
 
 /// `path` without the suffix, if it has it.
-pub(super) fn without_suffix(path: &Path) -> Option<PathBuf> {
+pub(crate) fn without_suffix(path: &Path) -> Option<PathBuf> {
     if path.extension()? != "blp" { None } else { Some(path.with_extension("")) }
 }
 
@@ -37,7 +44,7 @@ pub(super) fn without_suffix(path: &Path) -> Option<PathBuf> {
 /// # Errors
 ///
 /// When there is no input, or there is an output already.
-pub(super) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Result<()> {
+pub(crate) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Result<()> {
     if !is_stream(input) && !input.exists() {
         return Err(Failure::new(format!("input file '{}' does not exist!", input.display())));
     }
@@ -67,7 +74,7 @@ pub(super) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Resul
 /// # Errors
 ///
 /// When the file cannot be opened.
-pub(super) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
     if is_stream(path) {
         return Ok((Box::new(io::stdin()), None));
     }
@@ -79,7 +86,7 @@ pub(super) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
 }
 
 /// Where output goes.
-pub(super) enum Output {
+pub(crate) enum Output {
     /// Standard output, front to back.
     Stdout,
     /// A file that is renamed into place in the end.
@@ -92,7 +99,7 @@ impl Output {
     /// # Errors
     ///
     /// When it cannot be written to.
-    pub(super) fn create(session: &Session<'_>, path: &Path) -> Result<Self> {
+    pub(crate) fn create(session: &Session<'_>, path: &Path) -> Result<Self> {
         if is_stream(path) {
             return Ok(Self::Stdout);
         }
@@ -105,7 +112,7 @@ impl Output {
     /// # Errors
     ///
     /// When there is none.
-    pub(super) fn sink(&self, session: &Session<'_>, path: &Path) -> Result<Sink> {
+    pub(crate) fn sink(&self, session: &Session<'_>, path: &Path) -> Result<Sink> {
         match self {
             Self::Stdout => Ok(Sink::stdout_for_text(session.force)),
             Self::File(staged) => Ok(Sink::file(staged.handle()?, path)),
@@ -117,7 +124,7 @@ impl Output {
     /// # Errors
     ///
     /// When that fails; the file is removed then.
-    pub(super) fn commit(self, source: &Path) -> Result<()> {
+    pub(crate) fn commit(self, source: &Path) -> Result<()> {
         if let Self::File(staged) = self {
             let metadata = fs::metadata(source).ok().filter(fs::Metadata::is_file);
             staged.commit(metadata.as_ref())?;
@@ -131,7 +138,7 @@ impl Output {
 /// # Errors
 ///
 /// When the file cannot be read, or is not JSON.
-pub(super) fn metadata(path: Option<&Path>) -> Result<Option<serde_json::Value>> {
+pub(crate) fn metadata(path: Option<&Path>) -> Result<Option<serde_json::Value>> {
     let Some(path) = path else { return Ok(None) };
     let text = fs::read(path).map_err(Failure::io(path))?;
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {

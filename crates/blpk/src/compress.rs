@@ -7,24 +7,24 @@ use std::{
     path::Path,
 };
 
+use b2_program::SinkWriter;
 use blosc_chunk::{CParams, FilterId, Pipeline};
 use bloscpack::{WriteOptions, Writer, params::Reserve};
 
-use super::{
-    Session,
+use crate::{
     args::{BloscArgs, CompressArgs, verb_of},
     fail::Result,
-    files::{self, Output, is_stream},
+    files::{self, Output, Sink, is_stream},
     header, pretty,
+    session::Session,
 };
-use crate::output::{Sink, SinkWriter};
 
 /// Compresses a file.
 ///
 /// From a pipe the number of chunks is not known before the end, and so there are no offsets. To a
 /// pipe there is no way back to the header, which then says that the number of chunks is not known:
 /// release 0.16.0 decodes such a file to nothing.
-pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs) -> Result<()> {
+pub(crate) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs) -> Result<()> {
     let log = session.log;
     let verb = verb_of(argv);
     let (chunk_size, checksum) = (args.chunk_size(argv)?, args.checksum(verb)?);
@@ -104,7 +104,7 @@ fn report(session: &Session<'_>, nbytes: Option<u64>, out_file: &Path) -> Result
 }
 
 /// How data are divided, in three lines.
-pub(super) fn divided(
+pub(crate) fn divided(
     session: &Session<'_>,
     nchunks: u64,
     chunk_size: u32,
@@ -117,7 +117,7 @@ pub(super) fn divided(
 }
 
 /// There is less than a chunk.
-pub(super) fn smaller(chunk_size: u64, nbytes: u64) -> String {
+pub(crate) fn smaller(chunk_size: u64, nbytes: u64) -> String {
     format!(
         "Input was smaller than the given 'chunk_size': {} using: {}",
         pretty::double(chunk_size),
@@ -126,7 +126,7 @@ pub(super) fn smaller(chunk_size: u64, nbytes: u64) -> String {
 }
 
 /// The options for chunks.
-pub(super) fn cparams(args: &BloscArgs, verb: &'static str) -> Result<CParams> {
+pub(crate) fn cparams(args: &BloscArgs, verb: &'static str) -> Result<CParams> {
     let filter = match (args.no_shuffle, args.bitshuffle) {
         (true, _) => Pipeline::EMPTY,
         (_, true) => bitshuffle(),

@@ -1,45 +1,41 @@
 //! Where decompressed or compressed bytes are written from front to back.
 
+use core::marker::PhantomData;
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufWriter, IsTerminal, Read as _, Stdout, Write},
+    io::{self, BufWriter, IsTerminal, Read as _, Write},
     path::{Path, PathBuf},
 };
 
-use crate::{
-    error::{Doing, Error, Result, message},
-    render::escape::is_harmful,
-};
+use crate::{Doing, Error, Program, escape::is_harmful};
 
 /// A stream of output: standard output, a device, or a staged file.
-pub(crate) struct Sink {
-    out: Out,
+pub struct Sink<P> {
+    out: BufWriter<Box<dyn Write + Send>>,
+    /// How messages call it; none for standard output.
+    path: Option<PathBuf>,
     /// It goes to a terminal, which gets nothing but text.
     text: Option<TextCheck>,
+    program: PhantomData<P>,
 }
 
-enum Out {
-    Stdout(BufWriter<Stdout>),
-    File { file: BufWriter<File>, path: PathBuf },
-}
-
-impl Sink {
-    /// Standard output for frames.
+impl<P: Program> Sink<P> {
+    /// Standard output for bytes that are no text.
     ///
     /// # Errors
     ///
     /// When it is a terminal and `-f` was not given.
-    pub(crate) fn stdout(force: bool) -> Result<Self> {
+    pub fn stdout(force: bool) -> Result<Self, P::Error> {
         let sink = Self::stdout_for_text(force);
-        if sink.text.is_some() { Err(message::TERMINAL.error()) } else { Ok(sink) }
+        if sink.text.is_some() { Err(Error::Terminal.into()) } else { Ok(sink) }
     }
 
     /// Standard output for content that may be text, which a terminal can show. Whether it is text
     /// is seen when it comes: [`write`](Self::write) refuses the rest.
-    pub(crate) fn stdout_for_text(force: bool) -> Self {
+    pub fn stdout_for_text(force: bool) -> Self {
         let stdout = io::stdout();
         let text = (stdout.is_terminal() && !force).then(TextCheck::default);
-        Self { out: Out::Stdout(BufWriter::with_capacity(BUFFER, stdout)), text }
+        Self { text, ..Self::new(stdout, None) }
     }
 
     /// A device or pipe, written in place.
@@ -47,16 +43,21 @@ impl Sink {
     /// # Errors
     ///
     /// When it cannot be opened.
-    pub(crate) fn device(path: &Path) -> Result<Self> {
-        let file =
-            OpenOptions::new().write(true).open(path).map_err(Error::io_at(Doing::Open, path))?;
-        Ok(Self::file(file, path))
+    pub fn device(path: &Path) -> Result<Self, P::Error> {
+        let opened = OpenOptions::new().write(true).open(path);
+        let refused = |error| Error::io_at(Doing::Open, path)(error).into();
+        opened.map(|file| Self::file(file, path)).map_err(refused)
     }
 
     /// An open file that messages call `path`.
-    pub(crate) fn file(file: File, path: &Path) -> Self {
-        let out = Out::File { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() };
-        Self { out, text: None }
+    pub fn file(file: File, path: &Path) -> Self {
+        Self::new(file, Some(path.to_owned()))
+    }
+
+    fn new(out: impl Write + Send + 'static, path: Option<PathBuf>) -> Self {
+        let out: Box<dyn Write + Send> = Box::new(out);
+        let out = BufWriter::with_capacity(BUFFER_NBYTES, out);
+        Self { out, path, text: None, program: PhantomData }
     }
 
     /// Writes `bytes`.
@@ -64,15 +65,11 @@ impl Sink {
     /// # Errors
     ///
     /// When they do not go; [`Error::is_closed_pipe`] when the reader is gone.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), P::Error> {
         if self.text.as_mut().is_some_and(|text| !text.goes_on(bytes)) {
-            return Err(message::TERMINAL.error());
+            return Err(Error::Terminal.into());
         }
-        let done = match &mut self.out {
-            Out::Stdout(out) => out.write_all(bytes),
-            Out::File { file, .. } => file.write_all(bytes),
-        };
-        done.map_err(|error| self.refused(error))
+        self.out.write_all(bytes).map_err(|error| self.refused(error))
     }
 
     /// Writes what is left of a temporary file, and says how many bytes that was.
@@ -80,7 +77,7 @@ impl Sink {
     /// # Errors
     ///
     /// As [`write`](Self::write), and when the file cannot be read.
-    pub(crate) fn write_rest(&mut self, file: &mut File) -> Result<u64> {
+    pub fn write_rest(&mut self, file: &mut File) -> Result<u64, P::Error> {
         let (mut written, mut buffer) = (0, vec![0; 1 << 20]);
         loop {
             let len = file.read(&mut buffer).map_err(Error::io(Doing::Spool))?;
@@ -93,9 +90,9 @@ impl Sink {
     }
 
     /// Is it standard output that goes to a regular file?
-    pub(crate) fn is_regular_file(&self) -> bool {
+    pub fn is_regular_file(&self) -> bool {
         #[cfg(unix)]
-        if let Out::Stdout(_) = self.out {
+        if self.path.is_none() {
             use std::os::fd::AsFd;
             let handle = io::stdout().as_fd().try_clone_to_owned().map(File::from);
             return handle
@@ -110,33 +107,29 @@ impl Sink {
     /// # Errors
     ///
     /// As [`write`](Self::write).
-    pub(crate) fn finish(mut self) -> Result<()> {
-        let done = match &mut self.out {
-            Out::Stdout(out) => out.flush(),
-            Out::File { file, .. } => file.flush(),
-        };
-        done.map_err(|error| self.refused(error))
+    pub fn finish(mut self) -> Result<(), P::Error> {
+        self.out.flush().map_err(|error| self.refused(error))
     }
 
-    fn refused(&self, error: io::Error) -> Error {
-        match &self.out {
-            Out::Stdout(_) => Error::io(Doing::Stdout)(error),
-            Out::File { path, .. } => Error::io_at(Doing::Write, path)(error),
+    fn refused(&self, error: io::Error) -> P::Error {
+        match &self.path {
+            None => Error::io(Doing::Stdout)(error).into(),
+            Some(path) => Error::io_at(Doing::Write, path)(error).into(),
         }
     }
 }
 
 /// A sink for what writes to a [`Write`], which would make less of the errors of the sink.
-pub(crate) struct SinkWriter<'a> {
-    sink: &'a mut Sink,
+pub struct SinkWriter<'a, P: Program> {
+    sink: &'a mut Sink<P>,
     /// Hears how many bytes were written.
     told: &'a mut (dyn FnMut(u64) + Send),
-    refused: Option<Error>,
+    refused: Option<P::Error>,
 }
 
-impl<'a> SinkWriter<'a> {
+impl<'a, P: Program> SinkWriter<'a, P> {
     /// Writes to a sink, and says how many bytes those were.
-    pub(crate) fn new(sink: &'a mut Sink, told: &'a mut (dyn FnMut(u64) + Send)) -> Self {
+    pub fn new(sink: &'a mut Sink<P>, told: &'a mut (dyn FnMut(u64) + Send)) -> Self {
         Self { sink, told, refused: None }
     }
 
@@ -145,12 +138,12 @@ impl<'a> SinkWriter<'a> {
     /// # Errors
     ///
     /// That one.
-    pub(crate) fn check(&mut self) -> Result<()> {
+    pub fn check(&mut self) -> Result<(), P::Error> {
         self.refused.take().map_or(Ok(()), Err)
     }
 }
 
-impl Write for SinkWriter<'_> {
+impl<P: Program> Write for SinkWriter<'_, P> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Err(error) = self.sink.write(bytes) {
             self.refused = Some(error);
@@ -198,7 +191,8 @@ impl TextCheck {
     }
 }
 
-const BUFFER: usize = 256 << 10;
+/// Bytes that are written at once.
+const BUFFER_NBYTES: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {

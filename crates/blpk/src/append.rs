@@ -9,17 +9,17 @@ use std::{
 
 use bloscpack::{AppendOptions, BlpFile, Header, LockWait, LockedFile, ReadOptions, append};
 
-use super::{
-    Session,
+use crate::{
     args::{AppendArgs, verb_of},
     compress::{cparams, divided, smaller},
     fail::{Failure, Result},
     files::{self, SUFFIX, is_stream},
     look, pretty,
+    session::Session,
 };
 
 /// Appends one file to another, in place; a crash leaves it as it was.
-pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -> Result<()> {
+pub(crate) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -> Result<()> {
     let log = session.log;
     let (original, new) = (&args.original_file, &args.new_file);
     let cparams = cparams(&args.blosc, verb_of(argv))?;
@@ -56,7 +56,7 @@ pub(super) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
     let bar = session.progress(original, Some(nbytes));
     let report = append(&mut store, bar.meter(source), nbytes, &options)?;
     drop(bar);
-    log.debug(&super::header::text(&report.header))?;
+    log.debug(&crate::header::text(&report.header))?;
     log.verbose(&format!("orig file size after append: {}", pretty::double(report.len)))?;
     if nbytes == 0 {
         return Ok(());

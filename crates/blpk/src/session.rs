@@ -1,51 +1,34 @@
-//! `blpk`: the command line of Bloscpack 0.16.0, on files that its users have.
-//!
-//! ```text
-//! argv --args--> Verb --compress, decompress, append, look--> bloscpack
-//!                          |
-//!                         log      lines `blpk: ...`, with sizes and values as Python prints them
-//! ```
-//!
-//! Verbs, options, defaults, messages and exit codes are those of Bloscpack 0.16.0, so that scripts
-//! go on working. What differs on purpose is listed in `docs/blpk.md`.
-
-mod append;
-mod args;
-mod compress;
-mod decompress;
-mod fail;
-mod files;
-mod header;
-mod log;
-mod look;
-mod pretty;
-mod python;
+//! A run: what every verb works with, and which one is wanted.
 
 use core::num::NonZeroUsize;
-use std::{ffi::OsString, io, path::Path};
+use std::{ffi::OsString, path::Path};
+
+use b2_program::{
+    Code, Console, Manner, Program,
+    progress::Progress,
+    signals::{self, Unfinished},
+};
+use clap::CommandFactory;
 
 use crate::{
-    args::GeneralArgs,
-    console::Console,
-    error::Doing,
-    exit::Code,
-    output::{Unfinished, signals},
-    render::Progress,
+    append,
+    args::{self, Blpk, Verb},
+    compress, decompress,
+    fail::{Failure, Result},
+    log::{Level, Log},
+    look,
 };
-use args::{Blpk, Verb};
-use clap::CommandFactory;
-use fail::{Failure, Result};
-use log::{Level, Log};
 
 /// Runs the program with `argv`, the name of the program included, on the standard streams.
 ///
-/// SIGINT and SIGTERM are caught for the rest of the process, as by [`run`](crate::run).
+/// SIGHUP, SIGINT, SIGQUIT and SIGTERM are caught for the rest of the process, from the first call
+/// on: they remove partial output and end the process as the signal does.
 ///
 /// ```
-/// let code = b2_cli::run_blpk(["blpk", "info", "no-such-file"].map(Into::into));
-/// assert_eq!(code, b2_cli::Code::Data);
+/// let code = blpk::run(["blpk", "info", "no-such-file"].map(Into::into));
+/// assert_eq!(code, blpk::Code::Data);
 /// ```
-pub fn run_blpk(argv: impl IntoIterator<Item = OsString>) -> Code {
+pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
     let argv: Vec<OsString> = argv.into_iter().collect();
     let (log, done) = match args::parse(&argv) {
         Ok(blpk) => {
@@ -65,7 +48,14 @@ pub fn run_blpk(argv: impl IntoIterator<Item = OsString>) -> Code {
 
 /// The command line of `blpk` in that of the program, which may be called `blpk`, or have it as a
 /// command.
-pub(crate) fn argv(argv: &[OsString]) -> Option<&[OsString]> {
+///
+/// ```
+/// let argv = ["b2", "blpk", "info"].map(Into::into);
+/// assert_eq!(blpk::find_command_line(&argv), Some(&argv[1..]));
+/// assert_eq!(blpk::find_command_line(&argv[..1]), None);
+/// ```
+#[must_use]
+pub fn find_command_line(argv: &[OsString]) -> Option<&[OsString]> {
     let is_blpk = |name: &OsString| Path::new(name).file_stem().is_some_and(|stem| stem == "blpk");
     if argv.first().is_some_and(is_blpk) {
         return Some(argv);
@@ -74,7 +64,8 @@ pub(crate) fn argv(argv: &[OsString]) -> Option<&[OsString]> {
 }
 
 /// All subcommands and options, for the manual.
-pub(crate) fn grammar() -> clap::Command {
+#[must_use]
+pub fn grammar() -> clap::Command {
     Blpk::command()
 }
 
@@ -87,21 +78,32 @@ fn level(blpk: &Blpk) -> Level {
     }
 }
 
+/// This program, with its error.
+#[derive(Clone, Debug)]
+pub(crate) struct ThisProgram;
+
+impl Program for ThisProgram {
+    type Error = Failure;
+
+    fn is_object(_: &Path) -> bool {
+        false
+    }
+}
+
 /// What every verb works with.
-struct Session<'a> {
-    log: &'a Log,
-    force: bool,
+pub(crate) struct Session<'a> {
+    pub(crate) log: &'a Log,
+    pub(crate) force: bool,
     threads: NonZeroUsize,
-    unfinished: Unfinished,
-    console: Console,
+    pub(crate) unfinished: Unfinished,
+    console: Console<ThisProgram>,
 }
 
 impl<'a> Session<'a> {
     fn new(blpk: &Blpk, argv: &[OsString], log: &'a Log) -> Result<Self> {
-        let unfinished =
-            signals::unfinished_of_process().map_err(crate::error::Error::io(Doing::Signals))?;
-        let general = GeneralArgs { quiet: u8::from(blpk.general.quiet), ..GeneralArgs::default() };
-        let console = Console::new("blpk", &general);
+        let unfinished = signals::unfinished_of_process()?;
+        let manner = Manner { quiet: u8::from(blpk.general.quiet), ..Manner::default() };
+        let console = Console::new("blpk", manner);
         let threads = blpk.general.threads(argv)?;
         Ok(Self { log, force: blpk.general.force, threads, unfinished, console })
     }
@@ -132,50 +134,23 @@ impl<'a> Session<'a> {
     }
 
     /// The first lines of a verbose run.
-    fn greet(&self, what: &str) -> Result<()> {
+    pub(crate) fn greet(&self, what: &str) -> Result<()> {
         self.say_threads()?;
         self.log.verbose(&format!("getting ready for {what}"))
     }
 
     /// Threads as the command line says, and the usual memory.
-    fn budget(&self) -> bloscpack::Budget {
+    pub(crate) fn budget(&self) -> bloscpack::Budget {
         bloscpack::Budget::default().threads(blosc_chunk::Threads::N(self.threads))
     }
 
-    fn say_threads(&self) -> Result<()> {
+    pub(crate) fn say_threads(&self) -> Result<()> {
         let plural = if self.threads.get() > 1 { "s" } else { "" };
         self.log.verbose(&format!("using {} thread{plural}", self.threads))
     }
 
     /// A bar for the work on `file`.
-    fn progress(&self, file: &Path, total: Option<u64>) -> Bar {
-        Bar(Progress::new(&self.console, &file.display().to_string(), total))
-    }
-}
-
-/// Moves with the bytes that pass.
-struct Bar(Progress);
-
-impl Bar {
-    fn add(&self, nbytes: u64) {
-        self.0.add(nbytes);
-    }
-
-    /// `source`, metered.
-    fn meter<R>(&self, source: R) -> Metered<'_, R> {
-        Metered { source, bar: self }
-    }
-}
-
-struct Metered<'a, R> {
-    source: R,
-    bar: &'a Bar,
-}
-
-impl<R: io::Read> io::Read for Metered<'_, R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.source.read(buf)?;
-        self.bar.add(n as u64);
-        Ok(n)
+    pub(crate) fn progress(&self, file: &Path, total: Option<u64>) -> Progress {
+        Progress::new(&self.console, &file.display().to_string(), total)
     }
 }

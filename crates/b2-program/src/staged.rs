@@ -4,6 +4,7 @@
 //! in a file beside its target. Directories, and outputs that are written by path, grow in a folder
 //! there, and for a stream in one of the system's temporary folders.
 
+use core::marker::PhantomData;
 use std::{
     env,
     ffi::OsStr,
@@ -18,32 +19,25 @@ use blosc_io::{
 };
 
 use crate::{
-    args::OutputArgs,
-    error::{Doing, Error, FileKind, Result, irregular},
-    inputs::origin,
-    render::path_text,
+    Doing, Error, Program,
+    error::{FileKind, irregular},
+    escape::path_text,
 };
 
 /// How an output replaces its target.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StageOptions {
+pub struct StageOptions {
     /// Replace a file that is there; follow a link.
-    pub(crate) force: bool,
+    pub force: bool,
     /// Wait for the disk.
-    pub(crate) sync: bool,
-}
-
-impl From<&OutputArgs> for StageOptions {
-    fn from(args: &OutputArgs) -> Self {
-        Self { force: args.force, sync: !args.no_sync }
-    }
+    pub sync: bool,
 }
 
 impl StageOptions {
-    fn of_replacement(self, unfinished: &Unfinished) -> ReplaceOptions {
+    fn of_replacement<P: Program>(self, unfinished: &Unfinished) -> ReplaceOptions {
         ReplaceOptions {
             replaces: self.force,
-            replaces_folder: origin::is_object,
+            replaces_folder: P::is_object,
             durability: if self.sync { Durability::PowerLoss } else { Durability::ProcessDeath },
             unfinished: unfinished.clone(),
         }
@@ -52,27 +46,33 @@ impl StageOptions {
 
 /// Output under way.
 #[derive(Debug)]
-pub(crate) enum Staged {
+pub struct Staged<P> {
+    output: Output,
+    program: PhantomData<P>,
+}
+
+#[derive(Debug)]
+enum Output {
     /// Beside its target.
     Beside(Replacement),
     /// On its way to a stream, in a folder.
     Spooled { path: PathBuf, _folder: Temporary },
 }
 
-impl Staged {
+impl<P: Program> Staged<P> {
     /// Starts a file that will be `target`, and is written by its [`handle`](Self::handle).
     ///
     /// # Errors
     ///
     /// When something is at `target` that must not be replaced, or no file can be made beside it.
-    pub(crate) fn create(
+    pub fn create(
         target: &Path,
         options: StageOptions,
         unfinished: &Unfinished,
-    ) -> Result<Self> {
+    ) -> Result<Self, P::Error> {
         let target = check_target(target, options)?;
-        let made = Replacement::file(&target, options.of_replacement(unfinished));
-        made.map(Self::Beside).map_err(not_beside(&target))
+        let made = Replacement::file(&target, options.of_replacement::<P>(unfinished));
+        Ok(made.map(Self::beside).map_err(not_beside(&target))?)
     }
 
     /// Starts a file or directory that will be `target`, and is written at its
@@ -81,22 +81,26 @@ impl Staged {
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub(crate) fn in_folder(
+    pub fn in_folder(
         target: &Path,
         options: StageOptions,
         unfinished: &Unfinished,
-    ) -> Result<Self> {
+    ) -> Result<Self, P::Error> {
         let target = match irregular(target) {
-            Ok(Some(FileKind::Directory)) if origin::is_object(target) => {
+            Ok(Some(FileKind::Directory)) if P::is_object(target) => {
                 if !options.force {
-                    return Err(Error::Exists { path: target.to_owned() });
+                    return Err(Error::Exists { path: target.to_owned() }.into());
                 }
                 target.to_owned()
             }
             _ => check_target(target, options)?,
         };
-        let made = Replacement::folder(&target, options.of_replacement(unfinished));
-        made.map(Self::Beside).map_err(not_beside(&target))
+        let made = Replacement::folder(&target, options.of_replacement::<P>(unfinished));
+        Ok(made.map(Self::beside).map_err(not_beside(&target))?)
+    }
+
+    fn beside(new: Replacement) -> Self {
+        Self { output: Output::Beside(new), program: PhantomData }
     }
 
     /// Starts what will be copied to a stream.
@@ -104,25 +108,26 @@ impl Staged {
     /// # Errors
     ///
     /// When the system cannot create it.
-    pub(crate) fn for_stream(unfinished: &Unfinished) -> Result<Self> {
+    pub fn for_stream(unfinished: &Unfinished) -> Result<Self, P::Error> {
         let folder = Temporary::folder(&env::temp_dir(), OsStr::new("output"), unfinished);
         let folder = folder.map_err(Error::io(Doing::Spool))?;
-        Ok(Self::Spooled { path: folder.path().join("output"), _folder: folder })
+        let output = Output::Spooled { path: folder.path().join("output"), _folder: folder };
+        Ok(Self { output, program: PhantomData })
     }
 
     /// Where to write.
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::Beside(new) => new.path(),
-            Self::Spooled { path, .. } => path,
+    pub fn path(&self) -> &Path {
+        match &self.output {
+            Output::Beside(new) => new.path(),
+            Output::Spooled { path, .. } => path,
         }
     }
 
     /// How messages call the output.
-    pub(crate) fn target(&self) -> &Path {
-        match self {
-            Self::Beside(new) => new.target(),
-            Self::Spooled { .. } => Path::new("standard output"),
+    pub fn target(&self) -> &Path {
+        match &self.output {
+            Output::Beside(new) => new.target(),
+            Output::Spooled { .. } => Path::new("standard output"),
         }
     }
 
@@ -131,12 +136,12 @@ impl Staged {
     /// # Errors
     ///
     /// When the system is out of handles.
-    pub(crate) fn handle(&self) -> Result<File> {
-        let handle = match self {
-            Self::Beside(new) => new.handle(),
-            Self::Spooled { .. } => Err(io::ErrorKind::NotFound.into()),
+    pub fn handle(&self) -> Result<File, P::Error> {
+        let handle = match &self.output {
+            Output::Beside(new) => new.handle(),
+            Output::Spooled { .. } => Err(io::ErrorKind::NotFound.into()),
         };
-        handle.map_err(Error::io_at(Doing::Create, self.target()))
+        Ok(handle.map_err(Error::io_at(Doing::Create, self.target()))?)
     }
 
     /// Waits until the content is on the disk, unless told not to.
@@ -144,11 +149,9 @@ impl Staged {
     /// # Errors
     ///
     /// When the disk refuses.
-    pub(crate) fn sync(&self) -> Result<()> {
-        match self {
-            Self::Beside(new) => new.sync().map_err(Error::io_at(Doing::Sync, new.target())),
-            Self::Spooled { .. } => Ok(()),
-        }
+    pub fn sync(&self) -> Result<(), P::Error> {
+        let Output::Beside(new) = &self.output else { return Ok(()) };
+        Ok(new.sync().map_err(Error::io_at(Doing::Sync, new.target()))?)
     }
 
     /// Gives the output mode and times of `source`, syncs it and renames it to its target.
@@ -157,7 +160,7 @@ impl Staged {
     ///
     /// When the system refuses, or something else has come to the target meanwhile; the output is
     /// removed then.
-    pub(crate) fn commit(self, source: Option<&Metadata>) -> Result<()> {
+    pub fn commit(self, source: Option<&Metadata>) -> Result<(), P::Error> {
         self.finish(source.map_or(Carry::Target, Carry::All))
     }
 
@@ -167,12 +170,12 @@ impl Staged {
     /// # Errors
     ///
     /// As `commit`.
-    pub(crate) fn commit_with_mode(self, source: Option<&Metadata>) -> Result<()> {
+    pub fn commit_with_mode(self, source: Option<&Metadata>) -> Result<(), P::Error> {
         self.finish(source.map_or(Carry::Target, Carry::Mode))
     }
 
-    fn finish(self, carry: Carry<'_>) -> Result<()> {
-        let Self::Beside(mut new) = self else { return Ok(()) };
+    fn finish(self, carry: Carry<'_>) -> Result<(), P::Error> {
+        let Output::Beside(mut new) = self.output else { return Ok(()) };
         new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?;
         new.sync().map_err(Error::io_at(Doing::Sync, new.target()))?;
         let put = new.put_in_place();
@@ -184,12 +187,12 @@ impl Staged {
             }
             _ => Error::io_at(Doing::Rename, new.target())(error),
         })?;
-        new.sync_name().map_err(Error::io_at(Doing::SyncDirectory, new.target()))
+        Ok(new.sync_name().map_err(Error::io_at(Doing::SyncDirectory, new.target()))?)
     }
 }
 
 /// The path to write to, which is the target of a link when links are followed.
-fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf> {
+fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf, Error> {
     let path = || target.to_owned();
     let kind = match irregular(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path()),
@@ -222,6 +225,21 @@ fn not_beside(target: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[derive(Debug)]
+    struct Tool;
+
+    impl Program for Tool {
+        type Error = Error;
+
+        fn is_object(folder: &Path) -> bool {
+            folder.join(INDEX_FILE).exists()
+        }
+    }
+
+    type Staged = super::Staged<Tool>;
+
+    const INDEX_FILE: &str = "index";
 
     const FORCE: StageOptions = StageOptions { force: true, sync: true };
     const CAREFUL: StageOptions = StageOptions { force: false, sync: true };
@@ -284,13 +302,13 @@ mod tests {
         assert!(link.symlink_metadata().unwrap().is_symlink());
     }
 
-    fn in_folder(target: &Path, options: StageOptions) -> Result<Staged> {
+    fn in_folder(target: &Path, options: StageOptions) -> Result<Staged, Error> {
         Staged::in_folder(target, options, &Unfinished::default())
     }
 
     fn sparse(path: &Path, content: &str) {
         fs::create_dir(path).unwrap();
-        fs::write(path.join(origin::INDEX_FILE), content).unwrap();
+        fs::write(path.join(INDEX_FILE), content).unwrap();
     }
 
     #[test]
@@ -301,7 +319,7 @@ mod tests {
             let staged = in_folder(&target, FORCE).unwrap();
             sparse(staged.path(), content);
             staged.commit(None).unwrap();
-            assert_eq!(fs::read_to_string(target.join(origin::INDEX_FILE)).unwrap(), content);
+            assert_eq!(fs::read_to_string(target.join(INDEX_FILE)).unwrap(), content);
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         }
         assert!(matches!(in_folder(&target, CAREFUL), Err(Error::Exists { .. })));

@@ -2,7 +2,7 @@
 //! metadata.
 
 use blosc_dtype::json::Json;
-pub(super) use blosc_dtype::str_repr;
+pub(crate) use blosc_dtype::str_repr;
 use serde_json::Value;
 
 /// Columns of a printed value.
@@ -10,14 +10,14 @@ const WIDTH: usize = 90;
 
 /// `value` as `pprint.pformat(value, width=90)` gives it: on one line if it fits, else one member
 /// per line; keys in order; long texts in pieces.
-pub(super) fn pformat(value: &Value) -> String {
+pub(crate) fn pformat(value: &Value) -> String {
     let mut printer = Printer { text: String::new() };
     printer.value(value, 0, 0, 1);
     printer.text
 }
 
 /// `value` on one line.
-pub(super) fn repr(value: &Value) -> String {
+pub(crate) fn repr(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn repr(value: &Value) -> String {
 }
 
 /// Is `value` true for Python?
-pub(super) fn is_true(value: &Value) -> bool {
+pub(crate) fn is_true(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(value) => *value,
@@ -53,7 +53,7 @@ pub(super) fn is_true(value: &Value) -> bool {
 }
 
 /// Bytes as a literal.
-pub(super) fn bytes_repr(bytes: &[u8]) -> String {
+pub(crate) fn bytes_repr(bytes: &[u8]) -> String {
     let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { '"' } else { '\'' };
     let mut literal = format!("b{quote}");
     for &byte in bytes {

@@ -15,21 +15,21 @@ use std::{
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use b2_view::text::escaped;
-pub(crate) use b2_view::text::{harmless, is_harmful};
+use blosc_dtype::text::escaped;
+pub use blosc_dtype::text::{harmless, is_harmful};
 
 /// Text of several lines, as [`harmless`] makes it: line breaks and tabs stay.
-pub(crate) fn harmless_lines(text: &str) -> Cow<'_, str> {
+pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_harmful(c) && !matches!(c, '\n' | '\t'))
 }
 
 /// `text` with the line breaks escaped: a name in a pipe keeps its other bytes, and its line.
-pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
+pub fn unbroken(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\r'))
 }
 
 /// The same for a name in any encoding.
-pub(crate) fn unbroken_bytes(name: &[u8]) -> Vec<u8> {
+pub fn unbroken_bytes(name: &[u8]) -> Vec<u8> {
     let is_broken = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let escape = |byte: &u8| match is_broken(byte) {
         true => core::ascii::escape_default(*byte).collect(),
@@ -39,13 +39,13 @@ pub(crate) fn unbroken_bytes(name: &[u8]) -> Vec<u8> {
 }
 
 /// A path as text; see [`name_text`].
-pub(crate) fn path_text(path: &Path) -> String {
+pub fn path_text(path: &Path) -> String {
     name_text(path.as_os_str().as_encoded_bytes())
 }
 
 /// A name in any encoding as text: bytes that are no UTF-8 become `\xff`, so that names that differ
 /// in such bytes do not look the same, and the user of a shell can type them.
-pub(crate) fn name_text(name: &[u8]) -> String {
+pub fn name_text(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for part in name.utf8_chunks() {
         text.push_str(part.valid());
@@ -56,7 +56,7 @@ pub(crate) fn name_text(name: &[u8]) -> String {
 
 /// A path as a word that a POSIX shell reads back as it is, as far as it has no line breaks: quoted
 /// where it has to be.
-pub(crate) fn shell_word(path: &Path) -> String {
+pub fn shell_word(path: &Path) -> String {
     let name = path.as_os_str().as_encoded_bytes();
     let text = path_text(path);
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%#".contains(c);
@@ -83,7 +83,7 @@ pub(crate) fn shell_word(path: &Path) -> String {
 
 /// JSON on one line, in which strings have no harmful characters.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct JsonFormatter;
+pub struct JsonFormatter;
 
 impl Formatter for JsonFormatter {
     fn write_string_fragment<W: ?Sized + Write>(
@@ -100,13 +100,13 @@ impl Formatter for JsonFormatter {
 /// # Errors
 ///
 /// When `out` refuses.
-pub(crate) fn write_json(out: impl Write, value: &impl Serialize) -> io::Result<()> {
+pub fn write_json(out: impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut serializer = Serializer::with_formatter(out, JsonFormatter);
     value.serialize(&mut serializer).map_err(io::Error::from)
 }
 
 /// `value` as JSON on one line; nothing of what cannot be JSON.
-pub(crate) fn json_text(value: &impl Serialize) -> String {
+pub fn json_text(value: &impl Serialize) -> String {
     let mut bytes = vec![];
     match write_json(&mut bytes, value) {
         Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
@@ -115,7 +115,7 @@ pub(crate) fn json_text(value: &impl Serialize) -> String {
 }
 
 /// JSON without harmful characters in its strings; outside of them JSON has none but line breaks.
-pub(crate) fn json_safe(json: &str) -> Cow<'_, str> {
+pub fn json_safe(json: &str) -> Cow<'_, str> {
     let is_escaped = |c: char| is_harmful(c) && c != '\n';
     if !json.contains(is_escaped) {
         return Cow::Borrowed(json);

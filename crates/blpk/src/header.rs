@@ -3,10 +3,10 @@
 
 use bloscpack::{Header, PackedChunk, Version, metadata::MetadataHeader};
 
-use super::{pretty, python};
+use crate::{pretty, python};
 
 /// The header of a file. Fields that old versions do not have are left out.
-pub(super) fn text(header: &Header) -> String {
+pub(crate) fn text(header: &Header) -> String {
     let size = |size: Option<u32>| size.map_or("-1".to_owned(), |size| pretty::double(size.into()));
     let mut block = Block::new("BloscpackHeader:");
     block.field("format_version", header.version().number());
@@ -26,7 +26,7 @@ pub(super) fn text(header: &Header) -> String {
 }
 
 /// The header of the metadata.
-pub(super) fn metadata(header: &MetadataHeader) -> String {
+pub(crate) fn metadata(header: &MetadataHeader) -> String {
     let size = |size: u32| pretty::double(size.into());
     let user_codec = header.user_codec();
     let end = user_codec.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
@@ -45,7 +45,7 @@ pub(super) fn metadata(header: &MetadataHeader) -> String {
 
 /// The header of a chunk, and its flags. `lz4hc` is `lz4` here, as in the flags; and `split_blocks`
 /// is the flag of this value, which says that blocks are *not* split.
-pub(super) fn chunk(chunk: &PackedChunk) -> String {
+pub(crate) fn chunk(chunk: &PackedChunk) -> String {
     let header = chunk.header();
     let (codec_version, flags) = (chunk.bytes().get(1), chunk.bytes().get(2));
     let flags = flags.copied().unwrap_or(0);

@@ -4,15 +4,13 @@
 use core::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 
-use super::{fail::Result, python};
-use crate::{
-    error::{Doing, Error},
-    render::harmless_lines,
-};
+use b2_program::{Doing, Error, escape::harmless_lines};
+
+use crate::{fail::Result, python};
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(crate) enum Level {
     /// Errors only.
     Quiet,
     /// The requested output.
@@ -25,7 +23,7 @@ pub(super) enum Level {
 
 /// The way to the user.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(crate) struct Log {
     level: Level,
     /// Does standard output belong to the data?
     to_stderr: Cell<bool>,
@@ -33,12 +31,12 @@ pub(super) struct Log {
 
 impl Log {
     /// Prints messages of this level or above.
-    pub(super) fn new(level: Level) -> Self {
+    pub(crate) fn new(level: Level) -> Self {
         Self { level, to_stderr: Cell::new(false) }
     }
 
     /// Leaves standard output to the data.
-    pub(super) fn leave_stdout(&self) {
+    pub(crate) fn leave_stdout(&self) {
         self.to_stderr.set(true);
     }
 
@@ -47,7 +45,7 @@ impl Log {
     /// # Errors
     ///
     /// When it cannot be printed.
-    pub(super) fn normal(&self, text: &str) -> Result<()> {
+    pub(crate) fn normal(&self, text: &str) -> Result<()> {
         self.say(Level::Normal, text)
     }
 
@@ -56,7 +54,7 @@ impl Log {
     /// # Errors
     ///
     /// As [`normal`](Self::normal).
-    pub(super) fn verbose(&self, text: &str) -> Result<()> {
+    pub(crate) fn verbose(&self, text: &str) -> Result<()> {
         self.say(Level::Verbose, text)
     }
 
@@ -65,7 +63,7 @@ impl Log {
     /// # Errors
     ///
     /// As [`normal`](Self::normal).
-    pub(super) fn debug(&self, text: &str) -> Result<()> {
+    pub(crate) fn debug(&self, text: &str) -> Result<()> {
         self.say(Level::Debug, text)
     }
 
@@ -74,7 +72,7 @@ impl Log {
     /// # Errors
     ///
     /// As [`normal`](Self::normal).
-    pub(super) fn metadata(&self, metadata: &serde_json::Value) -> Result<()> {
+    pub(crate) fn metadata(&self, metadata: &serde_json::Value) -> Result<()> {
         self.normal("Metadata:")?;
         self.normal(&python::pformat(metadata))
     }
@@ -96,7 +94,7 @@ impl Log {
     /// # Errors
     ///
     /// As [`normal`](Self::normal).
-    pub(super) fn print(&self, out: &str, err: &str) -> Result<()> {
+    pub(crate) fn print(&self, out: &str, err: &str) -> Result<()> {
         let (out, err) = if self.to_stderr.get() {
             (String::new(), format!("{out}{err}"))
         } else {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use b2_program::error::chain;
 use blosc_io::FileStore;
 use bloscpack::{
     BlpFile, Error, Offsets, ReadOptions,
@@ -9,18 +10,17 @@ use bloscpack::{
     report::VerifyOptions,
 };
 
-use super::{
-    Session,
+use crate::{
     fail::{Failure, Result},
     header, pretty, python,
+    session::Session,
 };
-use crate::error::chain;
 
 /// Offsets that are printed.
 const SHOWN: usize = 5;
 
 /// Prints headers, offsets and metadata.
-pub(super) fn info(session: &Session<'_>, path: &Path) -> Result<()> {
+pub(crate) fn info(session: &Session<'_>, path: &Path) -> Result<()> {
     session.say_threads()?;
     let file = open(session, path)?
         .map_err(|error| Failure::new(format!("{}\n{NO_BLP}", complaint(&error))))?;
@@ -49,7 +49,7 @@ fn first(offsets: &Offsets) -> String {
 }
 
 /// Decodes everything.
-pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
+pub(crate) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
     session.say_threads()?;
     let file = open(session, path)?.map_err(|error| Failure::from(error).about(path))?;
     let report = file
@@ -76,13 +76,13 @@ pub(super) fn verify(session: &Session<'_>, path: &Path) -> Result<()> {
 }
 
 /// Prints the size of the data.
-pub(super) fn estimate(session: &Session<'_>, path: &Path) -> Result<()> {
+pub(crate) fn estimate(session: &Session<'_>, path: &Path) -> Result<()> {
     let file = open(session, path)?.map_err(|error| Failure::from(error).about(path))?;
     session.log.normal(&format!("uncompressed size: {}", pretty::double(file.nbytes()?)))
 }
 
 /// Opens a file for random access.
-pub(super) fn open(session: &Session<'_>, path: &Path) -> Result<Result<BlpFile, Error>> {
+pub(crate) fn open(session: &Session<'_>, path: &Path) -> Result<Result<BlpFile, Error>> {
     if !path.exists() {
         return Err(Failure::new(format!("file '{}' does not exist!", path.display())));
     }

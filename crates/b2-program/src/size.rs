@@ -7,24 +7,33 @@
 
 use core::{fmt, str::FromStr, time::Duration};
 
-pub(crate) use b2_view::text::count;
+pub use blosc_dtype::text::count;
 
 /// A number of bytes given on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ByteSize(pub(crate) u64);
+pub struct ByteSize(pub u64);
 
 /// Why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SizeError {
+pub enum SizeError {
     /// It does not start with a number.
     #[error("{text:?} does not start with a number of bytes (64K, 1.5M, 2GiB)")]
-    NoNumber { text: String },
+    NoNumber {
+        /// The text.
+        text: String,
+    },
     /// The letters after the number are no unit.
     #[error("{unit:?} is not a unit of size (K, M, G, T, P, with or without B or iB)")]
-    NoUnit { unit: String },
+    NoUnit {
+        /// The letters.
+        unit: String,
+    },
     /// The number of bytes does not fit 64 bits.
     #[error("{text:?} is more than 64 bits can count")]
-    TooLarge { text: String },
+    TooLarge {
+        /// The text.
+        text: String,
+    },
 }
 
 impl FromStr for ByteSize {
@@ -58,7 +67,7 @@ fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
 }
 
 /// The least size in a round unit that is not below `nbytes` bytes, as an option takes it.
-pub(crate) fn enough(nbytes: u64) -> String {
+pub fn enough(nbytes: u64) -> String {
     let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |(unit, _): &&(u64, &str)| nbytes >= 10 * unit;
     match units.iter().find(fits) {
@@ -92,7 +101,7 @@ fn factor(unit: &str) -> Result<u64, SizeError> {
 
 /// Which units sizes are printed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Units {
+pub enum Units {
     /// Powers of 1024: `KiB`, `MiB`.
     #[default]
     Binary,
@@ -102,7 +111,7 @@ pub(crate) enum Units {
 
 impl Units {
     /// `bytes` for people: `197 B`, `112.9 MiB`, `1.49 GiB`.
-    pub(crate) fn size(self, bytes: u64) -> Printed {
+    pub fn size(self, bytes: u64) -> Printed {
         Printed { bytes, units: self }
     }
 
@@ -123,7 +132,7 @@ impl Units {
 
 /// A size on its way to the screen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Printed {
+pub struct Printed {
     bytes: u64,
     units: Units,
 }
@@ -155,7 +164,7 @@ fn printed(bytes: u64, units: Units) -> String {
 
 /// `nbytes / cbytes` with three digits: `5.71`, `38.8`, `1024`; `-` when there is nothing to divide
 /// by.
-pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> String {
+pub fn ratio(nbytes: u64, cbytes: u64) -> String {
     let Some(value) = cratio(nbytes, cbytes) else { return "-".to_owned() };
     let decimals = match value {
         v if v < 9.995 => 2,
@@ -166,13 +175,13 @@ pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> String {
 }
 
 /// The compression ratio as a number; `None` when `cbytes` is 0.
-pub(crate) fn cratio(nbytes: u64, cbytes: u64) -> Option<f64> {
+pub fn cratio(nbytes: u64, cbytes: u64) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "a ratio needs no more digits than a float has")]
     (cbytes > 0).then(|| nbytes as f64 / cbytes as f64)
 }
 
 /// `  1.9 s, 339.0 MiB/s` for `nbytes` done in a time that is worth mentioning; else nothing.
-pub(crate) fn speed(units: Units, nbytes: u64, elapsed: Duration) -> String {
+pub fn speed(units: Units, nbytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     if seconds < 1.0 {
         return String::new();
@@ -184,17 +193,17 @@ pub(crate) fn speed(units: Units, nbytes: u64, elapsed: Duration) -> String {
 }
 
 /// Lengths of dimensions: `1 460 x 241`.
-pub(crate) fn shape<L: Copy + Into<u64>>(lens: &[L]) -> String {
+pub fn shape<L: Copy + Into<u64>>(lens: &[L]) -> String {
     lens.iter().map(|len| count((*len).into())).collect::<Vec<_>>().join(" x ")
 }
 
 /// `1 chunk`, `2 chunks`.
-pub(crate) fn counted(n: u64, noun: &str) -> String {
+pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// A number with four digits that count: `0.4931`, `12.00`, `3.100e-9`.
-pub(crate) fn short(number: f64) -> String {
+pub fn short(number: f64) -> String {
     match number {
         0.0 => "0".to_owned(),
         number if (1e-3..1e4).contains(&number) => {

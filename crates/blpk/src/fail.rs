@@ -3,15 +3,16 @@
 use core::fmt;
 use std::io;
 
-use super::args;
-use crate::{error::chain, exit::Code};
+use b2_program::{Code, error::chain};
+
+use crate::args;
 
 /// Result of a subcommand.
-pub(super) type Result<T, E = Failure> = core::result::Result<T, E>;
+pub(crate) type Result<T, E = Failure> = core::result::Result<T, E>;
 
 /// Why a run ends.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     text: String,
     kind: Kind,
 }
@@ -32,37 +33,37 @@ enum Kind {
 
 impl Failure {
     /// Something that does not work; a text of several lines is printed as several.
-    pub(super) fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: Kind::Error }
     }
 
     /// Wrong use of `verb`, or of the program.
-    pub(super) fn usage(verb: &'static str, text: &str) -> Self {
+    pub(crate) fn usage(verb: &'static str, text: &str) -> Self {
         Self { text: text.to_owned(), kind: Kind::Usage(verb) }
     }
 
     /// Wrong use, of which all has been said.
-    pub(super) fn silent_usage() -> Self {
+    pub(crate) fn silent_usage() -> Self {
         Self { text: String::new(), kind: Kind::Said }
     }
 
     /// The help.
-    pub(super) fn help(text: String) -> Self {
+    pub(crate) fn help(text: String) -> Self {
         Self { text, kind: Kind::Help }
     }
 
     /// An error of the system, about a file.
-    pub(super) fn io(file: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(file: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::new(format!("'{}': {}", file.display(), chain(&error)))
     }
 
     /// With the file's name before the text.
-    pub(super) fn about(self, file: &std::path::Path) -> Self {
+    pub(crate) fn about(self, file: &std::path::Path) -> Self {
         Self { text: format!("'{}': {}", file.display(), self.text), ..self }
     }
 
     /// The exit code.
-    pub(super) fn code(&self) -> Code {
+    pub(crate) fn code(&self) -> Code {
         match self.kind {
             Kind::Help | Kind::ClosedPipe => Code::Success,
             Kind::Error => Code::Data,
@@ -71,7 +72,7 @@ impl Failure {
     }
 
     /// The texts for standard output and standard error.
-    pub(super) fn print(&self) -> (String, String) {
+    pub(crate) fn print(&self) -> (String, String) {
         match self.kind {
             Kind::Help => (self.text.clone(), String::new()),
             Kind::Said | Kind::ClosedPipe => (String::new(), String::new()),
@@ -100,17 +101,12 @@ impl fmt::Display for Failure {
 
 impl From<bloscpack::Error> for Failure {
     fn from(error: bloscpack::Error) -> Self {
-        // Our own sink put its error inside.
-        let bloscpack::Error::Io { source, .. } = &error else { return Self::new(chain(&error)) };
-        let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<crate::error::Error>());
-        let is_closed = inner.is_some_and(crate::error::Error::is_closed_pipe);
-        let kind = if is_closed { Kind::ClosedPipe } else { Kind::Error };
-        Self { text: chain(&error), kind }
+        Self::new(chain(&error))
     }
 }
 
-impl From<crate::error::Error> for Failure {
-    fn from(error: crate::error::Error) -> Self {
+impl From<b2_program::Error> for Failure {
+    fn from(error: b2_program::Error) -> Self {
         let kind = if error.is_closed_pipe() { Kind::ClosedPipe } else { Kind::Error };
         let file = error.path().map(|path| format!("'{}': ", path.display())).unwrap_or_default();
         Self { text: format!("{file}{}", chain(&error)), kind }

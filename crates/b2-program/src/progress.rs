@@ -1,4 +1,4 @@
-//! The progress bar: bytes done of bytes there are, on standard error, gone when the work is.
+//! Progress: bytes done of bytes there are, on standard error, gone when the work is.
 //!
 //! Nothing is drawn in the first moments, so that quick jobs do not flicker; nothing is drawn at
 //! all unless standard error is a terminal or `--progress always` was said. `--progress json`
@@ -18,7 +18,10 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use serde::Serialize;
 
-use crate::{args::ProgressWhen, console::Console, render::harmless};
+use crate::{
+    Console, Program, ProgressWhen,
+    escape::{harmless, json_text},
+};
 
 /// Time before anything is drawn.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -41,7 +44,7 @@ const NARROW: usize = 60;
 
 /// A bar, lines, or nothing.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     bar: ProgressBar,
     waiting: Mutex<Option<Waiting>>,
     lines: Option<Lines>,
@@ -75,7 +78,7 @@ struct Line<'a> {
 
 impl Progress {
     /// Progress of `total` bytes, or of an unknown number of them.
-    pub(crate) fn new(console: &Console, name: &str, total: Option<u64>) -> Self {
+    pub fn new(console: &Console<impl Program>, name: &str, total: Option<u64>) -> Self {
         let wish = console.progress();
         let bar = match total {
             Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
@@ -100,7 +103,7 @@ impl Progress {
     }
 
     /// `bytes` more are done.
-    pub(crate) fn add(&self, bytes: u64) {
+    pub fn add(&self, bytes: u64) {
         self.wake();
         self.bar.inc(bytes);
         if let Some(lines) = &self.lines {
@@ -109,9 +112,14 @@ impl Progress {
     }
 
     /// `piece` of `nbytes` bytes are done, which stand for `stored` bytes of the total.
-    pub(crate) fn add_share(&self, piece: u64, nbytes: u64, stored: u64) {
+    pub fn add_share(&self, piece: u64, nbytes: u64, stored: u64) {
         let share = u128::from(piece) * u128::from(stored) / u128::from(nbytes.max(1));
         self.add(u64::try_from(share).unwrap_or(u64::MAX));
+    }
+
+    /// `source`, whose bytes are done when they are read.
+    pub fn meter<R: io::Read>(&self, source: R) -> impl io::Read + use<'_, R> {
+        Metered { source, progress: self }
     }
 
     /// Starts to draw once the patience is over.
@@ -143,7 +151,20 @@ impl Lines {
 
     fn write(&self, done: u64) {
         let line = Line { file: &self.name, done, total: self.total };
-        Console::progress_line(&line);
+        let _unheard = io::stderr().lock().write_all((json_text(&line) + "\n").as_bytes());
+    }
+}
+
+struct Metered<'a, R> {
+    source: R,
+    progress: &'a Progress,
+}
+
+impl<R: io::Read> io::Read for Metered<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read(buf)?;
+        self.progress.add(n as u64);
+        Ok(n)
     }
 }
 

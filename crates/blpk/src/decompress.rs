@@ -5,23 +5,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use b2_program::{SinkWriter, Span};
 use bloscpack::{BlpFile, Metadata, ReadOptions, Reader, metadata::MetadataCodec};
 
-use super::{
-    Session,
+use crate::{
     args::DecompressArgs,
     fail::{Failure, Result},
-    files::{self, Output, SUFFIX, is_stream},
+    files::{self, Output, SUFFIX, Sink, is_stream},
     look, pretty, python,
-};
-use crate::{
-    args::Span,
-    formats::blp,
-    output::{Sink, SinkWriter},
+    session::Session,
 };
 
 /// Decompresses a file, or a part of it.
-pub(super) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {
+pub(crate) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {
     let log = session.log;
     let early = is_stream(&args.in_file) && args.out_file.is_none();
     if early || args.out_file.as_deref().is_some_and(is_stream) {
@@ -89,7 +85,7 @@ fn from_file(
     let file = look::open(session, &args.in_file)??;
     session.log.verbose(&format!("input file size: {}", pretty::size(file.file_len())))?;
     say_metadata(session, file.metadata())?;
-    session.log.debug(&super::header::text(file.header()))?;
+    session.log.debug(&crate::header::text(file.header()))?;
     let bar = session.progress(&args.in_file, file.header().nbytes());
     match (args.items, args.bytes) {
         (None, None) => {
@@ -110,7 +106,7 @@ fn part(file: &BlpFile, span: Span, unit: u64, out: &mut Sink) -> Result<()> {
     let unit = unit.max(1);
     let wanted = span.within(file.nbytes()? / unit);
     let range = wanted.start * unit..wanted.end * unit;
-    blp::part(file, range, file.options(), &mut |bytes| out.write(bytes).map_err(Failure::from))
+    file.decode_range(range, file.options().budget.clone(), |bytes| out.write(bytes))
 }
 
 fn say_metadata(session: &Session<'_>, metadata: Option<&Metadata>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What the program says of itself.
+//! The program as `b2_program` knows it.
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! Values as people and programs read them: sizes, columns, positions, progress.
 
-pub(crate) mod cells;
 pub(crate) mod error_position;
 
 pub(crate) use b2_program::{escape, progress, size, text_table};

@@ -1,4 +1,4 @@
-//! What the system refused, in words that follow `PROGRAM: FILE:`.
+//! Refusals of the system, in words that follow `PROGRAM: FILE:`.
 
 use core::error::Error as StdError;
 use std::{
@@ -12,7 +12,7 @@ pub enum Error {
     /// The system refuses.
     #[error("{doing}")]
     Io {
-        /// What it refuses to do.
+        /// The operation.
         doing: Doing,
         /// The file, if that is not the input.
         path: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub enum Error {
     NotRegular {
         /// The output.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file that is there.
         kind: FileKind,
     },
     /// The folder of an output is not there.
@@ -192,7 +192,7 @@ fn io_text(error: &io::Error) -> String {
     }
 }
 
-/// What kind of file stands at `path`, when it is not a regular one; links are not followed.
+/// The kind of file at `path`, when it is not a regular one; links are not followed.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a program of the Blosc family needs of the world outside, without knowledge of formats.
+//! The parts of a program of the Blosc family that know the world outside, and no format.
 //!
 //! ```text
 //!  command line    Span, ByteSize, When           ranges, sizes and choices as people write them
@@ -37,6 +37,7 @@
 //! |---|---|
 //! | (root) | [`Program`], and the types that programs are made of |
 //! | [`error`] | errors with their causes on one line; kinds of files |
+//! | [`path`] | names of files that mean the same, or no file |
 //! | [`progress`] | a bar, lines for another program, or nothing |
 //! | [`escape`] | texts of strangers, made safe for a terminal and for JSON |
 //! | [`size`] | sizes, ratios, speeds and counts as people read them |
@@ -51,6 +52,7 @@ mod console;
 pub mod error;
 pub mod escape;
 mod exit;
+pub mod path;
 mod program;
 pub mod progress;
 pub mod signals;

@@ -1,4 +1,4 @@
-//! What a program says of itself.
+//! The program that uses this crate.
 
 use std::path::Path;
 

@@ -2,11 +2,10 @@
 
 use std::{
     ffi::OsString,
-    fs,
     io::{self, Seek},
-    path::Path,
 };
 
+use b2_program::path::is_same_file;
 use bloscpack::{AppendOptions, BlpFile, Header, LockWait, LockedFile, ReadOptions, append};
 
 use crate::{
@@ -81,8 +80,7 @@ fn check(args: &AppendArgs) -> Result<()> {
     if !is_stream(new) && !new.exists() {
         return Err(Failure::new(format!("new file '{}' does not exist!", new.display())));
     }
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    if real(original).is_some_and(|original| real(new) == Some(original)) {
+    if is_same_file(original, new) {
         return Err(Failure::new(format!("new file '{}' is original_file itself", new.display())));
     }
     Ok(())

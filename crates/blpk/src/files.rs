@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use b2_program::StageOptions;
+use b2_program::{StageOptions, path::is_same_file};
 
 use crate::{
     fail::{Failure, Result},
@@ -54,10 +54,7 @@ pub(crate) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Resul
         if !session.force {
             return Err(Failure::new(format!("output file '{}' exists!", output.display())));
         }
-        if fs::canonicalize(input)
-            .ok()
-            .is_some_and(|real| fs::canonicalize(output).ok() == Some(real))
-        {
+        if is_same_file(input, output) {
             return Err(Failure::new(format!(
                 "output file '{}' is the input file",
                 output.display()

@@ -8,10 +8,7 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use half::f16;
 
-use super::{
-    item,
-    render::{EDGE, Part},
-};
+use crate::item;
 
 /// Characters of a line.
 const LINE_LEN: usize = 75;
@@ -19,17 +16,36 @@ const LINE_LEN: usize = 75;
 /// Digits after the point.
 const PRECISION: usize = 8;
 
-/// The items of an array, in brackets.
-pub(super) fn brackets(part: &Part) -> String {
-    let items: Vec<&[u8]> = part.items().collect();
-    if part.shape.is_empty() {
-        let text = items.first().map(|bytes| item::text(&part.dtype, bytes));
-        return text.unwrap_or_default() + "\n";
+/// Items at each end of a dimension whose middle is left out.
+pub const EDGE: u64 = 3;
+
+/// Items in C order, and where some are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The type of the items.
+    pub dtype: Dtype,
+    /// Items per dimension, without those that are left out.
+    pub shape: Vec<u64>,
+    /// Of which dimensions the middle is left out; [`EDGE`] items are before it.
+    pub elided: Vec<bool>,
+    /// The items.
+    pub bytes: Vec<u8>,
+}
+
+impl Part {
+    /// The items in nested brackets, on lines of their own.
+    #[must_use]
+    pub fn brackets(&self) -> String {
+        let items: Vec<&[u8]> = self.bytes.chunks_exact(self.dtype.itemsize().max(1)).collect();
+        if self.shape.is_empty() {
+            let text = items.first().map(|bytes| item::text(&self.dtype, bytes));
+            return text.unwrap_or_default() + "\n";
+        }
+        let texts = texts(&self.dtype, &items);
+        let mut out = Brackets { part: self, texts: texts.iter() }.nest(0, " ", LINE_LEN);
+        out.push('\n');
+        out
     }
-    let texts = texts(&part.dtype, &items);
-    let mut out = Brackets { part, texts: texts.iter() }.nest(0, " ", LINE_LEN);
-    out.push('\n');
-    out
 }
 
 /// The texts of items in their order, and where brackets and line breaks stand among them.
@@ -44,7 +60,7 @@ impl<'a, I: Iterator<Item = &'a String>> Brackets<'a, I> {
         let Some(&len) = self.part.shape.get(depth) else {
             return self.texts.next().cloned().unwrap_or_default();
         };
-        let is_elided = self.part.elided[depth];
+        let is_elided = self.part.elided.get(depth).copied().unwrap_or(false);
         let dots_before = |i: u64| is_elided && i == EDGE;
         let dimensions_left = self.part.shape.len() - depth;
         let (inner_indent, inner_width) = (format!("{indent} "), width.saturating_sub(1));
@@ -422,7 +438,20 @@ mod tests {
 
     fn shown(dtype: &str, shape: &[u64], bytes: Vec<u8>) -> String {
         let (dtype, elided) = (dtype.parse().unwrap(), vec![false; shape.len()]);
-        brackets(&Part { dtype, shape: shape.to_vec(), elided, bytes })
+        Part { dtype, shape: shape.to_vec(), elided, bytes }.brackets()
+    }
+
+    #[test]
+    fn brackets_are_those_of_numpy() {
+        assert_eq!(
+            shown("u1", &[2, 2, 3], (5..17).collect()),
+            "[[[ 5  6  7]\n  [ 8  9 10]]\n\n [[11 12 13]\n  [14 15 16]]]\n"
+        );
+        let (dtype, bytes) = ("u1".parse().unwrap(), vec![0, 1, 2, 97, 98, 99]);
+        let flat = Part { dtype, shape: vec![6], elided: vec![true], bytes };
+        assert_eq!(flat.brackets(), "[ 0  1  2 ... 97 98 99]\n");
+        assert_eq!(shown("u1", &[], vec![7]), "7\n");
+        assert_eq!(shown("u1", &[0], vec![]), "[]\n");
     }
 
     fn doubles(values: &[f64]) -> String {

@@ -5,8 +5,10 @@ use half::f16;
 
 /// A value that can be compared and computed with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
+pub enum Number {
+    /// An integer, or a number of units of time.
     Int(i128),
+    /// A float of any size.
     Float(f64),
     /// A date or a span that is none.
     NotATime,
@@ -14,8 +16,9 @@ pub(crate) enum Number {
 
 impl Number {
     /// The nearest float.
+    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
-    pub(crate) fn to_f64(self) -> f64 {
+    pub fn to_f64(self) -> f64 {
         match self {
             Self::Int(value) => value as f64,
             Self::Float(value) => value,
@@ -24,7 +27,8 @@ impl Number {
     }
 
     /// Is it smaller? NaN is not.
-    pub(crate) fn is_below(self, other: Self) -> bool {
+    #[must_use]
+    pub fn is_below(self, other: Self) -> bool {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a < b,
             _ => self.to_f64() < other.to_f64(),
@@ -33,7 +37,8 @@ impl Number {
 
     /// How far apart two numbers are: 0 if they are equal, which two NaN are; NaN if only one of
     /// them is.
-    pub(crate) fn distance(self, other: Self) -> f64 {
+    #[must_use]
+    pub fn distance(self, other: Self) -> f64 {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a - b).to_f64().abs(),
             _ => {
@@ -47,14 +52,15 @@ impl Number {
 
 /// How the items of a type are read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NumberType {
+pub struct NumberType {
     kind: Kind,
     is_big: bool,
 }
 
 impl NumberType {
     /// `None` for items that are no numbers, and for complex ones.
-    pub(crate) fn new(scalar: &Scalar) -> Option<Self> {
+    #[must_use]
+    pub fn new(scalar: &Scalar) -> Option<Self> {
         let fits = match scalar.kind() {
             Kind::Bool => scalar.itemsize() == 1,
             Kind::Int | Kind::Uint => matches!(scalar.itemsize(), 1 | 2 | 4 | 8),
@@ -67,12 +73,14 @@ impl NumberType {
     }
 
     /// Are values points or spans of time?
-    pub(crate) fn is_time(self) -> bool {
+    #[must_use]
+    pub fn is_time(self) -> bool {
         matches!(self.kind, Kind::DateTime | Kind::TimeDelta)
     }
 
     /// The value of an item.
-    pub(crate) fn read(self, item: &[u8]) -> Number {
+    #[must_use]
+    pub fn read(self, item: &[u8]) -> Number {
         let bits = self.bits(item);
         match self.kind {
             Kind::Float => Number::Float(float(bits, item.len())),
@@ -91,7 +99,7 @@ impl NumberType {
 
     /// Adds the values of `nitems` items that begin every `stride` bytes, as far as there are
     /// bytes, in loops without a choice in them.
-    pub(crate) fn extend(
+    pub fn extend(
         self,
         bytes: &[u8],
         stride: usize,

@@ -1,51 +1,79 @@
-//! The characters of a terminal with their colours, and the shapes that are drawn with them.
+//! The characters of a screen with their colours, and the shapes that are drawn with them.
 
-use std::io::{self, Write};
+use core::fmt;
 
-use crossterm::{
-    cursor::MoveTo,
-    queue,
-    style::{
-        Attribute, Color, Print, ResetColor, SetAttribute, SetBackgroundColor, SetForegroundColor,
-    },
-    terminal::{Clear, ClearType},
-};
+use b2_plot::{Cell, Cells, Rgb};
 use unicode_width::UnicodeWidthChar as _;
+
+/// A colour of a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    /// Of the border in which the arrows move.
+    Focus,
+    /// Of names and numbers beside values.
+    Faint,
+    /// Of what cannot be read.
+    Damaged,
+    /// Of a picture.
+    Exact(Rgb),
+}
+
+impl Color {
+    /// The colour in a picture of a dark screen.
+    #[must_use]
+    pub const fn rgb(self) -> Rgb {
+        match self {
+            Self::Focus => Rgb(86, 182, 194),
+            Self::Faint => Rgb(128, 134, 142),
+            Self::Damaged => Rgb(224, 86, 86),
+            Self::Exact(color) => color,
+        }
+    }
+}
+
+/// Text and ground of a picture of a screen.
+const FORE: Rgb = Rgb(214, 214, 214);
+const BACK: Rgb = Rgb(24, 26, 31);
 
 /// The colours of a character; `None` is the colour of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Style {
-    pub(super) fore: Option<Color>,
-    pub(super) back: Option<Color>,
-    pub(super) is_reversed: bool,
+pub struct Style {
+    /// Of the character.
+    pub fore: Option<Color>,
+    /// Of its ground.
+    pub back: Option<Color>,
+    /// Whether the two are exchanged.
+    pub is_reversed: bool,
 }
 
 impl Style {
-    pub(super) const REVERSED: Self = Self { fore: None, back: None, is_reversed: true };
+    pub(crate) const REVERSED: Self = Self { fore: None, back: None, is_reversed: true };
 
-    pub(super) fn fore(color: Color) -> Self {
+    pub(crate) fn fore(color: Color) -> Self {
         Self { fore: Some(color), ..Self::default() }
     }
 
-    pub(super) fn back(color: Color) -> Self {
+    pub(crate) fn back(color: Color) -> Self {
         Self { back: Some(color), ..Self::default() }
     }
 }
 
 /// One place of the screen. A character of two columns leaves the second one without a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) symbol: Option<char>,
-    pub(super) style: Style,
+pub struct Place {
+    /// The character.
+    pub symbol: Option<char>,
+    /// Its colours.
+    pub style: Style,
 }
 
 /// A rectangle of places (columns and rows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Area {
-    pub(super) x: usize,
-    pub(super) y: usize,
-    pub(super) width: usize,
-    pub(super) height: usize,
+pub(crate) struct Area {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
 }
 
 impl Area {
@@ -56,7 +84,7 @@ impl Area {
     }
 
     /// The row `y` of the area.
-    pub(super) fn row(self, y: usize) -> Self {
+    pub(crate) fn row(self, y: usize) -> Self {
         let height = usize::from(y < self.height);
         Self { y: self.y + y, height, ..self }
     }
@@ -68,30 +96,38 @@ impl Area {
 
 /// All places, row after row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Screen {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    cells: Vec<Cell>,
+pub struct Screen {
+    width: usize,
+    height: usize,
+    places: Vec<Place>,
 }
 
 impl Screen {
     /// An empty screen.
-    pub(super) fn new((width, height): (u16, u16)) -> Self {
+    #[must_use]
+    pub fn new((width, height): (u16, u16)) -> Self {
         let (width, height) = (usize::from(width), usize::from(height));
-        let blank = Cell { symbol: Some(' '), style: Style::default() };
-        Self { width, height, cells: vec![blank; width * height] }
+        let blank = Place { symbol: Some(' '), style: Style::default() };
+        Self { width, height, places: vec![blank; width * height] }
     }
 
-    pub(super) fn area(&self) -> Area {
+    /// Columns and rows.
+    #[must_use]
+    pub const fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    pub(crate) fn area(&self) -> Area {
         Area { x: 0, y: 0, width: self.width, height: self.height }
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[Cell]> {
-        self.cells.chunks(self.width.max(1))
+    /// The rows from the top.
+    pub fn rows(&self) -> impl Iterator<Item = &[Place]> {
+        self.places.chunks(self.width.max(1))
     }
 
     /// Writes `text` at the start of the first row of `area`, and no further than the area reaches.
-    pub(super) fn text(&mut self, area: Area, text: &str, style: Style) {
+    pub(crate) fn text(&mut self, area: Area, text: &str, style: Style) {
         let end = area.right().min(self.width);
         let mut x = area.x;
         if area.height == 0 || area.y >= self.height {
@@ -104,20 +140,20 @@ impl Screen {
                 return;
             }
             for (n, symbol) in [Some(letter), None].into_iter().take(width).enumerate() {
-                self.cells[area.y * self.width + x + n] = Cell { symbol, style };
+                self.places[area.y * self.width + x + n] = Place { symbol, style };
             }
             x += width;
         }
     }
 
     /// Writes `text` as [`Self::text`] does, and gives the rest of the row the style too.
-    pub(super) fn line(&mut self, area: Area, text: &str, style: Style) {
+    pub(crate) fn line(&mut self, area: Area, text: &str, style: Style) {
         self.text(area, &" ".repeat(area.width), style);
         self.text(area, text, style);
     }
 
     /// Writes text in as many lines as it needs, broken at spaces.
-    pub(super) fn paragraph(&mut self, area: Area, text: &str) {
+    pub(crate) fn paragraph(&mut self, area: Area, text: &str) {
         let lines = text.lines().flat_map(|line| wrap(line, area.width));
         for (y, line) in lines.take(area.height).enumerate() {
             self.text(area.row(y), line, Style::default());
@@ -125,7 +161,7 @@ impl Screen {
     }
 
     /// Draws the border of `area` with a title, and returns the inner part.
-    pub(super) fn border(&mut self, area: Area, title: &str, style: Style) -> Area {
+    pub(crate) fn border(&mut self, area: Area, title: &str, style: Style) -> Area {
         let line = "─".repeat(area.width.saturating_sub(2));
         for y in 0..area.height {
             let (left, right) = match y {
@@ -146,41 +182,36 @@ impl Screen {
         inner
     }
 
-    /// Brings a terminal that shows `shown` up to date.
-    ///
-    /// # Errors
-    ///
-    /// The terminal cannot be written to.
-    pub(super) fn write(&self, shown: Option<&Self>, out: &mut impl Write) -> io::Result<()> {
-        let shown = shown.filter(|shown| (shown.width, shown.height) == (self.width, self.height));
-        if shown.is_none() {
-            queue!(out, ResetColor, Clear(ClearType::All))?;
-        }
-        let mut old = shown.map(Self::rows);
-        for (y, row) in self.rows().enumerate() {
-            if old.as_mut().and_then(Iterator::next) != Some(row) {
-                queue!(out, MoveTo(0, u16::try_from(y).unwrap_or(u16::MAX)))?;
-                row.chunk_by(|a, b| a.style == b.style).try_for_each(|run| write_run(run, out))?;
-            }
-        }
-        out.flush()
+    /// The rows that another screen does not have, with their numbers; all if it has another size.
+    pub fn changed_rows(&self, shown: Option<&Self>) -> impl Iterator<Item = (usize, &[Place])> {
+        let is_alike = |shown: &&Self| shown.size() == self.size();
+        let mut old = shown.filter(is_alike).map(Self::rows);
+        self.rows()
+            .enumerate()
+            .filter(move |(_, row)| old.as_mut().and_then(Iterator::next) != Some(row))
+    }
+
+    /// The screen as a picture, for documents.
+    #[must_use]
+    pub fn png(&self) -> Vec<u8> {
+        let cell = |place: &Place| {
+            let rgb = |color: Option<Color>, default| color.map_or(default, Color::rgb);
+            let (fore, back) = (rgb(place.style.fore, FORE), rgb(place.style.back, BACK));
+            let (fore, back) = if place.style.is_reversed { (back, fore) } else { (fore, back) };
+            Cell { symbol: place.symbol.unwrap_or(' '), fore: Some(fore), back: Some(back) }
+        };
+        let cells = self.places.iter().map(cell).collect();
+        Cells { width: self.width, height: self.height, cells }.png(FORE, BACK)
     }
 }
 
-/// Writes characters of one style.
-fn write_run(run: &[Cell], out: &mut impl Write) -> io::Result<()> {
-    let style = run.first().map_or_else(Style::default, |cell| cell.style);
-    queue!(out, SetAttribute(Attribute::Reset))?;
-    if style.is_reversed {
-        queue!(out, SetAttribute(Attribute::Reverse))?;
+/// The text of the screen, without its colours.
+impl fmt::Display for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rows().try_for_each(|row| {
+            writeln!(f, "{}", row.iter().filter_map(|place| place.symbol).collect::<String>())
+        })
     }
-    if let Some(color) = style.fore {
-        queue!(out, SetForegroundColor(color))?;
-    }
-    if let Some(color) = style.back {
-        queue!(out, SetBackgroundColor(color))?;
-    }
-    queue!(out, Print(run.iter().filter_map(|cell| cell.symbol).collect::<String>()))
 }
 
 /// The lines of at most `width` columns that `line` is shown in.
@@ -207,15 +238,6 @@ fn wrap(mut line: &str, width: usize) -> Vec<&str> {
         lines.push(line);
     }
     lines
-}
-
-#[cfg(test)]
-impl core::fmt::Display for Screen {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.rows().try_for_each(|row| {
-            writeln!(f, "{}", row.iter().filter_map(|cell| cell.symbol).collect::<String>())
-        })
-    }
 }
 
 #[cfg(test)]
@@ -251,18 +273,17 @@ mod tests {
     }
 
     #[test]
-    fn only_lines_that_changed_are_written() {
+    fn only_rows_that_changed_are_given() {
         let mut old = Screen::new((3, 2));
         old.text(old.area(), "abc", Style::default());
         let mut new = old.clone();
-        new.text(new.area().row(1), "xyz", Style::fore(Color::Red));
-        let written = |shown: Option<&Screen>| {
-            let mut out = vec![];
-            new.write(shown, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
+        new.text(new.area().row(1), "xyz", Style::fore(Color::Faint));
+        let changed = |shown: Option<&Screen>| -> Vec<usize> {
+            new.changed_rows(shown).map(|(y, _)| y).collect()
         };
-        assert!(written(None).contains("abc") && written(None).contains("xyz"));
-        assert!(!written(Some(&old)).contains("abc") && written(Some(&old)).contains("xyz"));
-        assert_eq!(written(Some(&new)), "");
+        assert_eq!(changed(None), [0, 1]);
+        assert_eq!(changed(Some(&Screen::new((4, 2)))), [0, 1]);
+        assert_eq!(changed(Some(&old)), [1]);
+        assert!(changed(Some(&new)).is_empty());
     }
 }

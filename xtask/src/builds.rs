@@ -24,7 +24,7 @@ const TARGETS: [&str; 4] = [
 ];
 
 /// Crates with programs or heavy optional dependencies, which are checked for this machine only.
-const HOST_ONLY: [&str; 2] = ["b2-cli", "blpk"];
+const HOST_ONLY: [&str; 3] = ["b2-cli", "b2-program", "blpk"];
 
 #[derive(Deserialize)]
 struct Metadata {

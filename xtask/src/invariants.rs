@@ -34,7 +34,7 @@ const CHECKS: &[Check] = &[
     Check { about: "crates depend only on layers below", run: |_| layers::check() },
     Check { about: "manifests take versions and lints from the workspace", run: |_| manifests() },
     Check { about: "no I/O below b2frame", run: rules::no_io },
-    Check { about: "only the program prints", run: rules::no_printing },
+    Check { about: "only the programs print", run: rules::no_printing },
     Check { about: "unsafe code only where it is allowed", run: rules::no_unsafe },
     Check { about: "processor features detected only for a Simd", run: rules::feature_detection },
     Check { about: "no state of the process", run: rules::no_global_state },

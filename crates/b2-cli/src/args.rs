@@ -9,7 +9,6 @@ pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod frames;
-pub(crate) mod item_range;
 pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod meta;
@@ -31,6 +30,8 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use b2_program::Span;
+
 pub(crate) use self::{
     append::AppendArgs,
     compress::{
@@ -40,14 +41,11 @@ pub(crate) use self::{
     convert::{ConvertArgs, ConvertedFormat},
     diff::DiffArgs,
     frames::{ExtractArgs, JoinArgs, SplitArgs},
-    item_range::Span,
     meta::MetaArgs,
     plot::PlotArgs,
     recompress::RecompressArgs,
     scan::ScanArgs,
-    shared::{
-        CheckArgs, GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, ProgressWhen, When,
-    },
+    shared::{CheckArgs, GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
     slice::Slice,
     stats::StatsArgs,
     sum::SumArgs,

@@ -7,12 +7,12 @@ pub(crate) mod from_parquet;
 pub(crate) mod grid;
 pub(crate) mod item;
 pub(crate) mod metadata;
-pub(crate) mod number;
 pub(crate) mod source;
 pub(crate) mod values;
 
 use std::path::Path;
 
+pub(crate) use b2_view::number;
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 

@@ -20,7 +20,7 @@ use blosc_io::{
 
 use crate::{
     args::{CheckArgs, GeneralArgs, InputArgs, LockArgs, OutputArgs},
-    console::Console,
+    console::{Console, tell_failure},
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
@@ -183,7 +183,7 @@ impl Context {
 
     /// Says what stops the whole command.
     pub(crate) fn refuse(&self, error: &Error) -> Code {
-        self.console.failure(None, error);
+        tell_failure(&self.console, None, error);
         error.code()
     }
 
@@ -259,7 +259,7 @@ impl Context {
                 Err(error) => {
                     code = code.and(error.code());
                     if !matches!(error, Error::Reported { .. }) {
-                        self.console.failure(Some(&name), &error);
+                        tell_failure(&self.console, Some(&name), &error);
                     }
                 }
             }
@@ -282,7 +282,7 @@ impl Context {
         }
         left_out::name(&self.console, left_out);
         let (name, error) = left_out::nothing_taken(roots, left_out);
-        self.console.failure(Some(&name), &error);
+        tell_failure(&self.console, Some(&name), &error);
         code.and(error.code())
     }
 
@@ -356,7 +356,7 @@ impl Context {
                     copied.push(item.clone());
                 }
                 Err(error) => {
-                    self.console.failure(Some(&path_text(&item.path)), &error);
+                    tell_failure(&self.console, Some(&path_text(&item.path)), &error);
                     code = code.and(error.code());
                 }
             }

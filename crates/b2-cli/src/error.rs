@@ -14,6 +14,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) use b2_program::{
+    Doing,
+    error::{FileKind, irregular},
+};
 use b2frame::{error::Corrupt, probe, probe::Kind};
 use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
@@ -172,7 +176,10 @@ impl From<blosc_data::Error> for Error {
     fn from(error: blosc_data::Error) -> Self {
         use blosc_data::error::{CellFault, Error as Data};
         match error {
-            Data::Io { doing, source } => Self::io(doing.into())(source),
+            Data::Io { doing: blosc_data::error::Doing::Read, source } => {
+                Self::io(Doing::Read)(source)
+            }
+            Data::Io { source, .. } => Self::io(Doing::Open)(source),
             Data::Opener(source) => Self::Opener(source),
             Data::Frame(error) => error.into(),
             Data::Blp(error) => error.into(),
@@ -196,11 +203,15 @@ impl From<blosc_data::Error> for Error {
     }
 }
 
-impl From<blosc_data::error::Doing> for Doing {
-    fn from(doing: blosc_data::error::Doing) -> Self {
-        match doing {
-            blosc_data::error::Doing::Read => Self::Read,
-            _ => Self::Open,
+impl From<b2_program::Error> for Error {
+    fn from(error: b2_program::Error) -> Self {
+        use b2_program::Error as Refused;
+        match error {
+            Refused::Io { doing, path, source } => Self::Io { doing, path, source },
+            Refused::Exists { path } => Self::Exists { path },
+            Refused::NotRegular { path, kind } => Self::NotRegular { path, kind },
+            Refused::NoFolder { path, folder } => Self::NoFolder { path, folder },
+            Refused::Terminal => message::TERMINAL.error(),
         }
     }
 }
@@ -222,56 +233,6 @@ pub(crate) enum MetadataError {
     Shape,
     #[error("no key {key:?} is known, but metalayers and vlmetalayers")]
     Key { key: String },
-}
-
-/// The operation that the system refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum Doing {
-    /// Opening a file, or looking at it: the refusal says it all.
-    #[error("")]
-    Open,
-    #[error("reading")]
-    Read,
-    #[error("writing")]
-    Write,
-    #[error("writing to standard output")]
-    Stdout,
-    #[error("creating the file")]
-    Create,
-    /// The temporary file or folder, in the directory of the target.
-    #[error("creating a temporary file beside it")]
-    CreateBeside,
-    #[error("syncing to the disk")]
-    Sync,
-    /// After the output has its name.
-    #[error("complete and in place, but syncing its directory to the disk")]
-    SyncDirectory,
-    #[error("renaming into place")]
-    Rename,
-    #[error("removing")]
-    Remove,
-    #[error("keeping the input in a temporary file")]
-    Spool,
-    #[error("waiting for signals")]
-    Signals,
-    #[error("starting the editor")]
-    Editor,
-}
-
-/// A kind of file that is not handled unasked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FileKind {
-    #[error("a symbolic link")]
-    Link,
-    #[error("a directory")]
-    Directory,
-    #[error("a device")]
-    Device,
-    #[error("a pipe")]
-    Pipe,
-    #[error("a socket")]
-    Socket,
 }
 
 /// A byte of two that should be equal, or the end of the data.
@@ -506,22 +467,9 @@ fn blame_code(blame: Blame) -> Code {
     }
 }
 
-/// `error` and its causes, as one line: `chunk 7 at byte 1000: at byte 44: bstart 3 points to
-/// 9999`.
+/// `error` and its causes, as one line; of frames that are cut off, how much is there.
 pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
-    let mut line = one_link(error);
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let link = one_link(error);
-        // A transparent error prints its cause; once is enough.
-        if !line.ends_with(&link) {
-            line.extend((!line.is_empty()).then_some(": "));
-            line.push_str(&link);
-        }
-        cause = error.source();
-    }
-    // Ranges as people write them.
-    line.replace("..=", " to ")
+    b2_program::error::chain_with(error, |error| frame_error(error).and_then(cut_off))
 }
 
 /// The error of a frame that a link of a chain is.
@@ -553,30 +501,6 @@ fn cut_off(error: &b2frame::Error) -> Option<String> {
     }
 }
 
-fn one_link(error: &(dyn StdError + 'static)) -> String {
-    if let Some(text) = frame_error(error).and_then(cut_off) {
-        return text;
-    }
-    match error.downcast_ref::<io::Error>() {
-        Some(error) => io_text(error),
-        None => error.to_string(),
-    }
-}
-
-/// The system's words without the number, and without the capital that would look odd in the middle
-/// of a line.
-fn io_text(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error ").next().unwrap_or_default();
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
-            first.to_lowercase().chain(letters).collect()
-        }
-        _ => text.to_owned(),
-    }
-}
-
 /// Where a chunk starts, unless that is the start of the file.
 fn chunk_at(at: u64) -> String {
     if at == 0 { String::new() } else { format!("chunk at byte {at}") }
@@ -594,38 +518,6 @@ fn starts_with(start: &[u8]) -> String {
         Kind::Unknown => format!(" (starts with {})", hex.join(" ")),
         kind => format!(" (starts with {}: {kind})", hex.join(" ")),
     }
-}
-
-/// What kind of file stands at `path`, when it is not a regular one; links are not followed.
-pub(crate) fn irregular(path: &Path) -> io::Result<Option<FileKind>> {
-    let kind = path.symlink_metadata()?.file_type();
-    if kind.is_file() {
-        return Ok(None);
-    }
-    Ok(Some(if kind.is_symlink() {
-        FileKind::Link
-    } else if kind.is_dir() {
-        FileKind::Directory
-    } else {
-        special(kind)
-    }))
-}
-
-#[cfg(unix)]
-fn special(kind: std::fs::FileType) -> FileKind {
-    use std::os::unix::fs::FileTypeExt;
-    if kind.is_fifo() {
-        FileKind::Pipe
-    } else if kind.is_socket() {
-        FileKind::Socket
-    } else {
-        FileKind::Device
-    }
-}
-
-#[cfg(not(unix))]
-fn special(_: std::fs::FileType) -> FileKind {
-    FileKind::Device
 }
 
 #[cfg(test)]

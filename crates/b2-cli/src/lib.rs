@@ -13,16 +13,15 @@
 //! over its arguments. The commands are described in `docs/cli.md`. It decodes nothing; only
 //! `dump` knows more of a format than its name.
 //!
-//! Output files are written beside their target and renamed (`output::staged`), removed on failure
-//! and on signals (`output::signals`). Input from pipes is kept in bounded memory
+//! Output files are written beside their target and renamed ([`b2_program::Staged`]), removed on
+//! failure and on signals ([`b2_program::signals`]). Input from pipes is kept in bounded memory
 //! (`inputs::object_reader`). Errors carry whose fault they are, which decides the [exit
-//! code](Code).
+//! code](Code). `b2 blpk` is the program [`blpk`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod args;
-mod blpk;
 mod commands;
 mod console;
 mod content;
@@ -34,6 +33,7 @@ mod inputs;
 mod memory;
 mod output;
 mod plot;
+mod program;
 mod render;
 mod report;
 
@@ -42,13 +42,11 @@ use std::{ffi::OsString, path::Path};
 use blosc_data::Openers;
 
 use args::{CheckArgs, Cli, Command, GeneralArgs, wrong_use::WrongUse};
-use console::Console;
+use console::{Console, tell_failure};
 use context::Context;
-use error::{Doing, Error, Result};
-use output::signals;
+use error::{Error, Result};
 use render::error_position::ErrorPosition;
 
-pub use blpk::run_blpk;
 pub use exit::Code;
 
 /// Runs the program with `argv`, the name of the program included, on the standard streams.
@@ -73,8 +71,8 @@ pub fn run_with(
     if let Some(code) = commands::completions::complete(&argv) {
         return code;
     }
-    if let Some(argv) = blpk::argv(&argv) {
-        return run_blpk(argv.iter().cloned());
+    if let Some(argv) = blpk::find_command_line(&argv) {
+        return blpk::run(argv.iter().cloned());
     }
     let mut argv = argv.into_iter().peekable();
     let program = argv
@@ -184,11 +182,11 @@ fn run_command(
         return run_printer(program, general, print_version);
     }
     let console = Console::new(program, general);
-    let unfinished = match signals::unfinished_of_process() {
+    let unfinished = match b2_program::signals::unfinished_of_process() {
         Ok(unfinished) => unfinished,
-        Err(source) => {
-            let error = Error::io(Doing::Signals)(source);
-            console.failure(None, &error);
+        Err(refused) => {
+            let error = Error::from(refused);
+            tell_failure(&console, None, &error);
             return error.code();
         }
     };
@@ -213,7 +211,7 @@ fn run_printer(
         Ok(()) => Code::Success,
         Err(error) if error.is_closed_pipe() => Code::Success,
         Err(error) => {
-            console.failure(None, &error);
+            tell_failure(&console, None, &error);
             error.code()
         }
     }

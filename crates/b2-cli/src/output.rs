@@ -1,18 +1,23 @@
 //! Writing: where output goes, how it appears whole or not at all, and reading it back.
 
-pub(crate) mod byte_sink;
 pub(crate) mod copy_rest;
 pub(crate) mod placement;
 pub(crate) mod read_back;
 pub(crate) mod signals;
-pub(crate) mod staged;
 pub(crate) mod store_place;
 pub(crate) mod targets;
 
-pub(crate) use blosc_io::replace::Unfinished;
-pub(crate) use byte_sink::{Sink, SinkWriter};
+pub(crate) use b2_program::{StageOptions, signals::Unfinished};
 pub(crate) use placement::{Counts, Dest, Outcome, Placement};
 pub(crate) use read_back::{Digest, Digesting};
-pub(crate) use staged::{StageOptions, Staged};
 pub(crate) use store_place::StorePlace;
 pub(crate) use targets::{Naming, Target, Targets, check_frame_name};
+
+use crate::program::B2;
+
+/// Bytes on their way to standard output, a device or a file.
+pub(crate) type Sink = b2_program::Sink<B2>;
+/// A [`Sink`] for what writes to a [`Write`](std::io::Write).
+pub(crate) type SinkWriter<'a> = b2_program::SinkWriter<'a, B2>;
+/// Output that appears whole or not at all.
+pub(crate) type Staged = b2_program::Staged<B2>;

@@ -1,14 +1,11 @@
 //! Values as people and programs read them: sizes, columns, positions, progress.
 
-pub(crate) mod cells;
 pub(crate) mod error_position;
-pub(crate) mod escape;
-pub(crate) mod progress;
-pub(crate) mod size;
-pub(crate) mod text_table;
+
+pub(crate) use b2_program::{escape, progress, size, text_table};
 
 pub(crate) use error_position::ErrorPosition;
-pub(crate) use escape::{harmless, harmless_lines, json_text, path_text};
+pub(crate) use escape::{harmless, json_text, path_text};
 pub(crate) use progress::Progress;
 pub(crate) use size::{ByteSize, Units};
 pub(crate) use text_table::{Align, Table};

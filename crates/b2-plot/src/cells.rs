@@ -34,6 +34,20 @@ pub struct Cells {
     pub cells: Vec<Cell>,
 }
 
+/// The end of colours, if there are any.
+fn reset(colors: (Option<Rgb>, Option<Rgb>)) -> &'static str {
+    if colors == (None, None) { "" } else { "\x1b[0m" }
+}
+
+/// The escape sequence of a colour, of the character (38) or of the ground (48).
+fn sequence(layer: u8, Rgb(r, g, b): Rgb, is_true_color: bool) -> String {
+    if is_true_color {
+        return format!("\x1b[{layer};2;{r};{g};{b}m");
+    }
+    let level = |part: u8| (u32::from(part) * 5 + 127) / 255;
+    format!("\x1b[{layer};5;{}m", 16 + 36 * level(r) + 6 * level(g) + level(b))
+}
+
 /// Parts of a picture in characters: those of the labels of ticks, and of the plane between axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
@@ -87,6 +101,30 @@ impl Cells {
     /// The cells of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = &Cell> {
         self.cells.iter().skip(row.saturating_mul(self.width)).take(self.width)
+    }
+
+    /// The lines with their colours as escape sequences: all colours, or the nearest of the 216 that
+    /// every terminal with colours has. Lines end with their text.
+    #[must_use]
+    pub fn escaped(&self, is_true_color: bool) -> String {
+        let mut text = String::new();
+        for line in self.cells.chunks(self.width.max(1)) {
+            let end = line.iter().rposition(|cell| *cell != Cell::BLANK).map_or(0, |last| last + 1);
+            let mut colors = (None, None);
+            for cell in line.iter().take(end) {
+                let wanted = (cell.fore, cell.back);
+                if wanted != colors {
+                    text += reset(colors);
+                    text.extend(wanted.0.map(|color| sequence(38, color, is_true_color)));
+                    text.extend(wanted.1.map(|color| sequence(48, color, is_true_color)));
+                    colors = wanted;
+                }
+                text.push(cell.symbol);
+            }
+            text += reset(colors);
+            text.push('\n');
+        }
+        text
     }
 
     fn set(&mut self, col: usize, row: usize, cell: Cell) {
@@ -372,5 +410,18 @@ mod tests {
         let mut extent = Extent::EMPTY;
         extent.add(&[f64::NAN]);
         assert_eq!(extent.ends(), None);
+    }
+
+    #[test]
+    fn colours_change_where_they_differ_and_lines_end_with_their_text() {
+        let mut cells = Cells::new(4, 2);
+        let red = Some(Rgb(255, 0, 0));
+        cells.cells[1] = Cell { symbol: 'a', fore: red, back: None };
+        cells.cells[2] = Cell { symbol: 'b', fore: red, back: None };
+        assert_eq!(cells.escaped(true), " \u{1b}[38;2;255;0;0mab\u{1b}[0m\n\n");
+        assert_eq!(cells.escaped(false), " \u{1b}[38;5;196mab\u{1b}[0m\n\n");
+        cells.cells[2].back = red;
+        let both = " \u{1b}[38;5;196ma\u{1b}[0m\u{1b}[38;5;196m\u{1b}[48;5;196mb\u{1b}[0m\n\n";
+        assert_eq!(cells.escaped(false), both);
     }
 }

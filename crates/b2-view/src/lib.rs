@@ -8,9 +8,9 @@
 //!  values as text, chunks as colours, a Scene   drawn by a terminal, or by a page
 //! ```
 //!
-//! [`View`] reads the items that are shown, and nothing else. It draws nothing, prints nothing and
-//! knows neither paths nor keys: the program `b2 view` shows it in a terminal, and a page in a web
-//! browser can show the same.
+//! [`View`] reads the items that are shown, and nothing else. It prints nothing and knows neither
+//! paths nor keys: it draws characters on a [`Screen`](screen::Screen), which the program `b2 view`
+//! shows in a terminal. A page in a web browser can show the same.
 //!
 //! ```
 //! use b2_view::{Command, Member, Opened, Pane, Source, View};
@@ -56,7 +56,9 @@
 //! | module | concept |
 //! |---|---|
 //! | (root) | [`Source`], [`Items`], [`Chunks`]: what is browsed; [`View`], [`Command`]: browsing |
-//! | [`item`] | items of any NumPy type as text |
+//! | [`item`], [`number`] | items of any NumPy type as text, and as numbers |
+//! | [`numpy`], [`csv`] | many items as text: in brackets as NumPy prints them, in lines |
+//! | [`screen`] | characters with their colours |
 //! | [`text`] | texts of strangers made harmless, numbers for people |
 //!
 //! # Limits
@@ -71,14 +73,19 @@
 
 mod chunk_map;
 mod command;
+pub mod csv;
+mod draw;
 pub mod item;
+pub mod number;
+pub mod numpy;
 mod opened;
+pub mod screen;
 mod source;
-pub mod text;
 mod values;
 mod view;
 
 pub use b2_plot::{Rgb, Scene};
+pub use blosc_dtype::text;
 pub use chunk_map::ChunkMap;
 pub use command::{Command, Focus, Pane};
 pub use opened::Opened;

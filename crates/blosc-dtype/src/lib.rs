@@ -60,6 +60,7 @@ mod literal;
 pub mod npy;
 mod print;
 mod scalar;
+pub mod text;
 
 pub use dtype::{Dtype, Field};
 pub use element::Element;

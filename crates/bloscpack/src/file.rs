@@ -39,6 +39,9 @@ pub use data::DataReader;
 pub(crate) use index::Index;
 pub use verify::{Note, Report};
 
+/// Ranges up to this length (bytes) are read block by block, longer ones by all threads.
+const MAX_BLOCKWISE_NBYTES: usize = 4 << 20;
+
 /// A file with random access to its chunks and data.
 ///
 /// Opening reads what stands before the chunks. Where the chunks are is taken from the offsets, or
@@ -422,6 +425,41 @@ impl<S: ReadAt> BlpFile<S> {
             &mut || chunks.next().map(|nchunk| self.packed_chunk(nchunk)).transpose(),
             &mut |chunk, data| each(chunk.nchunk(), data),
         )
+    }
+
+    /// Passes the bytes `range` of the data to `each`, piece by piece in order. Up to 4 MiB are read
+    /// block by block, as by [`read_at`](Self::read_at), and more chunk by chunk.
+    ///
+    /// # Errors
+    ///
+    /// As [`chunk`](Self::chunk), also for bytes that are not there, and those of `each`. Data
+    /// before an error are passed on if they are more than 4 MiB or the range is all data.
+    pub fn decode_range<E: From<Error>>(
+        &self,
+        range: Range<u64>,
+        budget: Budget,
+        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(last) = range.end.checked_sub(1).filter(|_| !range.is_empty()) else {
+            return Ok(());
+        };
+        let inside = |at: u64, base: u64| usize::try_from(at.saturating_sub(base));
+        let is_all = range == (0..self.nbytes()?);
+        if let Ok(len @ ..=MAX_BLOCKWISE_NBYTES) = inside(range.end, range.start)
+            && !is_all
+        {
+            let mut bytes = vec![0; len];
+            let n = self.read_at(range.start, &mut bytes)?;
+            return each(bytes.get(..n).unwrap_or_default());
+        }
+        let chunks = self.chunk_of(range.start)?..self.chunk_of(last)?.saturating_add(1);
+        let mut at = self.chunk_range(chunks.start)?.start;
+        self.decode_ordered(chunks, budget, |_, data| {
+            let end = |position| inside(position, at).unwrap_or(usize::MAX).min(data.len());
+            let piece = data.get(end(range.start)..end(range.end));
+            at = at.saturating_add(data.len() as u64);
+            piece.map_or(Ok(()), &mut each)
+        })
     }
 
     /// Writes the data of the chunks to `to`, in order, and returns how many bytes they are.

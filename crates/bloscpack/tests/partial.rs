@@ -4,7 +4,7 @@
 use blosc_chunk::{CodecId, Level};
 use blosc_io::testing::CountingStore;
 use blosc_io::{MemStore, ReadAt, Stamp};
-use bloscpack::{BlpFile, Checksum, Error, Mismatch, ReadOptions, WriteOptions, pack};
+use bloscpack::{BlpFile, Budget, Checksum, Error, Mismatch, ReadOptions, WriteOptions, pack};
 
 /// A store whose bytes are not borrowed, as those of a file are not.
 struct NotInMemory(MemStore);
@@ -74,6 +74,25 @@ fn check_parts(file: &BlpFile<&Counted>, store: &Counted, data: &[u8]) -> u64 {
     assert_eq!(end[..10], data[5_999_990..]);
     assert_eq!(file.read_at(6_000_000, &mut end).unwrap(), 0);
     most
+}
+
+#[test]
+fn ranges_are_slices_of_the_whole() {
+    let data: Vec<u8> = (0..1_500_000_u32).flat_map(u32::to_le_bytes).collect();
+    let blp = pack(&data, WriteOptions::default().chunksize(1_000_000)).unwrap();
+    let file = BlpFile::new(MemStore::new(blp)).unwrap();
+    for range in [0..6_000_000, 0..1, 17..5_000_017, 999_999..1_000_001, 1_999_999..5_999_999, 5..5]
+    {
+        let mut found = vec![];
+        let each = |bytes: &[u8]| {
+            found.extend_from_slice(bytes);
+            Ok::<(), Error>(())
+        };
+        file.decode_range(range.clone(), Budget::default(), each).unwrap();
+        let expected =
+            &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+        assert!(found == expected, "{range:?}");
+    }
 }
 
 #[test]

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    b2_cli::run_blpk(std::env::args_os()).into()
+    blpk::run(std::env::args_os()).into()
 }

@@ -35,13 +35,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("b2-plot", &["blosc-dtype"]),
     ("b2-view", &["b2-plot", "blosc-dtype"]),
-    ("blpk", &["b2-cli"]),
+    ("b2-program", &["blosc-dtype", "blosc-io"]),
+    ("blpk", &["b2-program", "bloscpack", "blosc-chunk", "blosc-dtype", "blosc-io"]),
     (
         "b2-cli",
         &[
             "b2-plot",
+            "b2-program",
             "b2-view",
             "b2frame",
+            "blpk",
             "bloscpack",
             "bcolz-store",
             "b2store",

@@ -13,15 +13,8 @@ use super::table::{Tier, When};
 use crate::{failure::Result, workspace};
 
 /// The folders of the workspace that engines are not built of.
-const NOT_IN_ENGINES: [&str; 7] = [
-    "crates/blpk/",
-    "crates/blosc-peers/",
-    "crates/blosc-trials/",
-    "xtask/",
-    "fuzz/",
-    ".ci/",
-    ".github/",
-];
+const NOT_IN_ENGINES: [&str; 6] =
+    ["crates/blosc-peers/", "crates/blosc-trials/", "xtask/", "fuzz/", ".ci/", ".github/"];
 
 /// The files that differ.
 #[derive(Debug, PartialEq, Eq)]

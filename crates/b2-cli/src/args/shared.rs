@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use b2_program::{ProgressWhen, When};
+use clap::Args;
 
 use crate::render::ByteSize;
 use blosc_chunk::Simd;
@@ -130,30 +131,4 @@ pub(crate) struct NoSimd {
 
 fn parse_simd(text: &str) -> Result<Simd, NoSimd> {
     Simd::parse(text).map_err(|_| NoSimd { text: text.to_owned() })
-}
-
-/// A choice that can be left to the kind of the streams.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    /// If the stream is a terminal.
-    #[default]
-    Auto,
-    /// In any case.
-    Always,
-    /// In no case.
-    Never,
-}
-
-/// When progress is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProgressWhen {
-    /// A line while the work goes on, if standard error is a terminal.
-    #[default]
-    Auto,
-    /// The same, whatever standard error is.
-    Always,
-    /// No line.
-    Never,
-    /// One JSON object a line, for other programs.
-    Json,
 }

@@ -5,8 +5,7 @@ use core::ops::Range;
 use crate::inputs::Place;
 use crate::{
     args::{
-        CatArgs,
-        item_range::Span,
+        CatArgs, Span,
         slice::{self, Slice},
     },
     commands::content::{self, grid::Grid, values},
@@ -22,7 +21,7 @@ use crate::{
         origin::{self, Origin},
         walk,
     },
-    output::{byte_sink::Sink, read_back::Digest},
+    output::{Sink, read_back::Digest},
     render::progress::Progress,
 };
 

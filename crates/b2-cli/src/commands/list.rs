@@ -8,7 +8,7 @@ use crate::inputs::Place;
 use crate::{
     args::{InputArgs, ListArgs},
     commands::content,
-    console::Console,
+    console::{Console, tell_failure},
     context::Context,
     error::Result,
     exit::Code,
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
         Ok(()) => code,
         Err(error) if error.is_closed_pipe() => code,
         Err(error) => {
-            cx.console.failure(None, &error);
+            tell_failure(&cx.console, None, &error);
             code.and(error.code())
         }
     }

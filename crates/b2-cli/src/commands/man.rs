@@ -85,7 +85,7 @@ fn page(name: Option<&str>) -> Result<String> {
     grammar.build();
     let subject = match name {
         None => grammar,
-        Some("blpk") => crate::blpk::grammar(),
+        Some("blpk") => blpk::grammar(),
         Some(name) => {
             grammar.find_subcommand(name).cloned().ok_or_else(|| message::NO_COMMAND.about(name))?
         }

@@ -18,7 +18,7 @@ use crate::{
     inputs::{origin::Origin, walk},
     output::targets::{Naming, Target, Targets},
     plot::{Drawn, Request},
-    render::{cells::styled, escape::path_text, size::count},
+    render::{escape::path_text, size::count},
 };
 
 /// What was drawn.
@@ -153,7 +153,7 @@ fn show(args: &PlotArgs, cx: &Context, origin: &Origin) -> Result<()> {
         return cx.console.document(&report(&drawn, &origin.name(), None));
     }
     let cells = drawn.scene.cells(width, height, has_colors);
-    cx.console.print_styled(&styled(&cells, cx.console.has_true_color()))
+    cx.console.print_styled(&cells.escaped(cx.console.has_true_color()))
 }
 
 /// What is wanted of an input.

@@ -1,9 +1,7 @@
 //! `b2 show`: items as values. Only the blocks that hold them are read.
 
-mod numpy;
 mod object;
 pub(in crate::commands) mod records;
-pub(super) mod render;
 mod rows;
 pub(super) mod store;
 mod stream;
@@ -11,13 +9,13 @@ mod table;
 
 use std::sync::Arc;
 
+use b2_view::numpy::{EDGE, Part};
 use b2frame::nd::Pick;
 use bcolz_store::DataSet;
 use blosc_dtype::{Dtype, npy::without_unnamed_padding};
 use serde::Serialize;
 use serde_json::Value;
 
-use self::render::{EDGE, Part};
 use crate::{
     args::{DataShape, ShowArgs, Span, slice},
     content::{self, array::Array, grid::Grid, item, source::Source, values},

@@ -3,23 +3,24 @@
 //! ```text
 //! keys --> View   what is looked at: member, pane, position (the crate b2-view)
 //!            |    source: the input, of which the items on the screen are read
-//!          draw   View to a Screen, whose lines go to the terminal where they changed
+//!        screen   drawn by the view; its lines go to the terminal where they changed
 //! ```
 
-mod draw;
 mod keys;
 mod picture;
-mod screen;
 mod source;
+mod terminal;
 
 use std::io::{self, IsTerminal as _};
 
-use b2_view::View;
+use b2_view::{View, screen::Screen};
 use crossterm::{
     cursor::{Hide, Show},
     event::{self, Event, KeyEventKind},
     execute,
-    terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
+    terminal::{
+        EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+    },
 };
 
 use crate::{
@@ -30,8 +31,7 @@ use crate::{
     inputs::Origin,
 };
 
-use keys::{Pressed, pressed};
-use screen::Screen;
+use keys::{KEYS, Pressed, pressed};
 use source::Input;
 
 /// Shows the input until the user ends.
@@ -52,11 +52,10 @@ fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut view = View::new(Input::open(&silent, origin)?)?;
     let failed = Error::io(Doing::Stdout);
     let _screen = AlternateScreen::enter(cx).map_err(failed)?;
-    let mut shown = None;
+    let mut shown: Option<Screen> = None;
     loop {
-        let mut screen = Screen::new(terminal::size().map_err(Error::io(Doing::Stdout))?);
-        draw::draw(&mut view, &mut screen);
-        let written = screen.write(shown.as_ref(), &mut io::stdout().lock());
+        let screen = view.draw_screen(size().map_err(Error::io(Doing::Stdout))?, KEYS);
+        let written = terminal::write(&screen, shown.as_ref(), &mut io::stdout().lock());
         written.map_err(Error::io(Doing::Stdout))?;
         shown = Some(screen);
         let event = event::read().map_err(Error::io(Doing::Read))?;
@@ -79,7 +78,7 @@ struct AlternateScreen;
 impl AlternateScreen {
     fn enter(cx: &Context) -> io::Result<Self> {
         cx.unfinished.at_exit(restore);
-        terminal::enable_raw_mode()?;
+        enable_raw_mode()?;
         let screen = Self;
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
@@ -94,6 +93,100 @@ impl Drop for AlternateScreen {
 
 fn restore() {
     // Nothing is left to do about a terminal that does not take it.
-    let _raw = terminal::disable_raw_mode();
+    let _raw = disable_raw_mode();
     let _screen = execute!(io::stdout(), LeaveAlternateScreen, Show);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blosc_testdata::fixture::path;
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+    use crate::{
+        args::{GeneralArgs, view::ViewArgs},
+        context::Context,
+        inputs::origin::Origin,
+        output::Unfinished,
+    };
+
+    /// The screens after each group of keys.
+    fn screens(name: &str, keys: &[&[KeyCode]]) -> Vec<String> {
+        let general = GeneralArgs::default();
+        let console = crate::console::Console::new("b2", &general);
+        let cx = Context::new(console, &general, Unfinished::default()).silent();
+        let size = crate::args::view::Screen((100, 24));
+        let args = ViewArgs { file: path(name), picture: None, keys: vec![], size };
+        let input = Input::open(&cx, &Origin::from_word(&args.file)).unwrap();
+        let mut view = View::new(input).unwrap();
+        let mut shown = vec![];
+        for keys in keys {
+            for key in *keys {
+                let pressed = pressed(KeyEvent::new(*key, KeyModifiers::NONE));
+                let Pressed::Command(command) = pressed else { panic!("{key}") };
+                view.execute(command);
+            }
+            shown.push(view.draw_screen((100, 24), KEYS).to_string());
+        }
+        let end = pressed(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
+        assert_eq!(end, Pressed::End);
+        shown
+    }
+
+    #[test]
+    fn an_array_is_moved_through() {
+        let name = "frames/generated/array-2d.b2nd";
+        let down = [KeyCode::Down, KeyCode::Down, KeyCode::Right];
+        let screens = screens(name, &[&[], &down, &[KeyCode::Home], &[KeyCode::End]]);
+        assert!(screens[0].contains("[0.., 0..]"), "{}", screens[0]);
+        assert!(screens[1].contains("[2.., 1..]"), "{}", screens[1]);
+        assert_eq!(screens[2], screens[0]);
+        assert_ne!(screens[3], screens[0]);
+    }
+
+    #[test]
+    fn every_pane_shows_what_it_is_called() {
+        let name = "frames/generated/array-2d.b2nd";
+        let key = |c| [KeyCode::Char(c)];
+        let screens = screens(name, &[&key('i'), &key('c'), &key('p'), &key('v')]);
+        assert!(screens[0].contains("pipeline"), "{}", screens[0]);
+        assert!(screens[1].contains("chunks 0 to"), "{}", screens[1]);
+        assert!(screens[2].contains("plot"), "{}", screens[2]);
+        assert!(screens[3].contains("[0.., 0..]"), "{}", screens[3]);
+    }
+
+    #[test]
+    fn a_store_is_a_tree_of_members() {
+        let keys = [KeyCode::Down];
+        let screens = screens("stores/tree-with-table.b2z", &[&[], &keys, &keys, &keys]);
+        for name in ["arr", "tab", "id", "members"] {
+            assert!(screens[0].contains(name), "{name}\n{}", screens[0]);
+        }
+        // A group has no values, and says so.
+        assert!(screens.iter().any(|screen| screen.contains("this is a group")));
+        assert!(screens.iter().any(|screen| screen.contains("5 of <i8")), "{}", screens[3]);
+    }
+
+    #[test]
+    fn columns_that_cannot_be_shown_do_not_stop_the_others() {
+        let down = [KeyCode::Down];
+        let all: Vec<&[KeyCode]> = (0..17).map(|_| &down[..]).collect();
+        let screens = screens("stores/table-basic.b2z", &all);
+        // Rows, `id`, `f`.
+        assert!(screens[1].contains("f4") || screens[1].contains("float"), "{}", screens[1]);
+        assert_eq!(screens.len(), 17);
+    }
+
+    #[test]
+    fn other_formats_are_browsed_too() {
+        for (name, text) in [
+            ("bcolz/ct_2d_column", "members"),
+            ("bcolz/ca_3d", "[<0>, 0.., 0..]"),
+            ("bloscpack/real_np_c16.blp", "<c16"),
+            ("frames/tiny.b2frame", "[0..]"),
+        ] {
+            let screens = screens(name, &[&[]]);
+            assert!(screens[0].contains(text), "{name}\n{}", screens[0]);
+        }
+    }
 }

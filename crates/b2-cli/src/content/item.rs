@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::formats::msgpack_json;
 
-pub(crate) use b2_view::item::{cell, cells, named, text};
+pub(crate) use b2_view::item::{cell, text};
 
 /// One item as JSON: structured ones are objects.
 pub(crate) fn json(dtype: &Dtype, bytes: &[u8]) -> Value {

@@ -12,6 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use b2_program::{
+    StageOptions,
+    path::{is_pipe_of_shell, is_same_file, is_stdout},
+};
 use blosc_io::replace::carry_to_folder;
 
 use crate::{
@@ -117,7 +121,7 @@ impl<'a> Targets<'a> {
         let Some(path) = self.path(origin, naming)?.filter(|path| !is_stdout(path)) else {
             return Ok(Target::Stdout);
         };
-        if origin.path().is_some_and(|input| same_file(input, &path)) {
+        if origin.path().is_some_and(|input| is_same_file(input, &path)) {
             return Err(Error::Same { path });
         }
         if !self.taken.insert(path.clone()) {
@@ -243,6 +247,12 @@ impl<'a> Targets<'a> {
     }
 }
 
+impl From<&OutputArgs> for StageOptions {
+    fn from(args: &OutputArgs) -> Self {
+        Self { force: args.force, sync: !args.no_sync }
+    }
+}
+
 /// The same for others, and everything for the owner, who writes there.
 fn writable(permissions: fs::Permissions) -> fs::Permissions {
     #[cfg(unix)]
@@ -313,7 +323,7 @@ fn is_directory(path: &Path) -> bool {
 }
 
 /// Devices and pipes are written in place; everything else is a file for
-/// [`Staged`](crate::output::staged::Staged) to judge.
+/// [`Staged`](crate::output::Staged) to judge.
 fn classify(path: PathBuf, force: bool) -> Result<Target> {
     if is_pipe_of_shell(&path) {
         return Ok(Target::Device(path));
@@ -324,29 +334,6 @@ fn classify(path: PathBuf, force: bool) -> Result<Target> {
         }
         Ok(Some(FileKind::Device | FileKind::Pipe)) => Ok(Target::Device(path)),
         _ => Ok(Target::File(path)),
-    }
-}
-
-/// Is this a name of standard output?
-fn is_stdout(path: &Path) -> bool {
-    cfg!(unix) && STDOUT_NAMES.iter().any(|name| path == Path::new(name))
-}
-
-const STDOUT_NAMES: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-
-/// A pipe that the shell opened and named, as in `-o >(wc -c)`: a link, through which all is
-/// written.
-fn is_pipe_of_shell(path: &Path) -> bool {
-    let is_named_so = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        is_named_so && fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
-    }
-    #[cfg(not(unix))]
-    {
-        let _none = is_named_so;
-        false
     }
 }
 
@@ -362,11 +349,6 @@ pub(crate) fn check_frame_name(target: &Target) -> Result<()> {
         true => Err(message::NAME_OF_ANOTHER_FORMAT.of_file(path)),
         false => Ok(()),
     }
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    let real = |path: &Path| -> io::Result<PathBuf> { fs::canonicalize(path) };
-    matches!((real(a), real(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 #[cfg(test)]

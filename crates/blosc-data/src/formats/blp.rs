@@ -12,16 +12,11 @@ use serde_json::{Map, Value};
 
 use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
-use crate::cut::cut;
 use crate::dataset::Data;
 use crate::error::{Doing, Error, Result};
 use crate::size::{check_memory, check_range, nbytes, positions};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Array, Bytes, OpenOptions, by_boxes};
-
-/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
-/// threads.
-const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
 /// Keys of an array in the metadata.
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
@@ -134,7 +129,7 @@ impl Blp {
         options: &Budget,
         sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        part(&self.file, range, &self.options(options)?, sink)
+        self.file.decode_range(range, self.options(options)?.budget, sink)
     }
 }
 
@@ -143,47 +138,6 @@ fn largest_chunk(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<u64> {
     sizes
         .map(|range: Result<Range<u64>>| range.map(|range| range.end - range.start))
         .try_fold(0, |largest, size| Ok(size?.max(largest)))
-}
-
-/// Hands the bytes `range` of the content to `sink`, piece by piece in order.
-///
-/// # Errors
-///
-/// Damage, after all data before it; or the error of `sink`.
-pub fn part<S: ReadAt, E: From<bloscpack::Error>>(
-    file: &BlpFile<S>,
-    range: Range<u64>,
-    options: &bloscpack::ReadOptions,
-    sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    if range.is_empty() {
-        return Ok(());
-    }
-    // Of all data, what stands before damage is wanted.
-    let is_all = range == (0..file.nbytes()?);
-    if range.end - range.start <= MAX_BLOCKWISE_NBYTES && !is_all {
-        let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
-        let n = file.read_at(range.start, &mut bytes)?;
-        return sink(&bytes[..n]);
-    }
-    let first = chunk_of(file, range.start)?;
-    let last = chunk_of(file, range.end - 1)?;
-    let mut cut = cut(range, file.chunk_range(first)?.start, sink);
-    file.decode_ordered(first..last + 1, options.budget.clone(), |_, bytes| cut(bytes))
-}
-
-/// The chunk with byte `at` of the content, which must be inside.
-fn chunk_of<S: ReadAt>(file: &BlpFile<S>, at: u64) -> bloscpack::Result<u64> {
-    let (mut low, mut high) = (0, file.nchunks()?);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if file.chunk_range(middle)?.start <= at {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
 }
 
 /// The data of a Bloscpack file: the array that its metadata describe, or bytes.
@@ -331,32 +285,5 @@ impl Array for BlpArray {
 
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         self.blp.verify(options, progress)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use blosc_io::MemStore;
-    use bloscpack::{WriteOptions, pack};
-
-    #[test]
-    fn parts_are_slices_of_the_whole() {
-        let data: Vec<u8> = (0..1_500_000_u32).flat_map(u32::to_le_bytes).collect();
-        let blp = pack(&data, WriteOptions::default().chunksize(1_000_000)).unwrap();
-        let file = BlpFile::new(MemStore::new(blp)).unwrap();
-        for range in
-            [0..6_000_000, 0..1, 17..5_000_017, 999_999..1_000_001, 1_999_999..5_999_999, 5..5]
-        {
-            let mut found = vec![];
-            let mut sink = |bytes: &[u8]| {
-                found.extend_from_slice(bytes);
-                Ok::<(), bloscpack::Error>(())
-            };
-            part(&file, range.clone(), file.options(), &mut sink).unwrap();
-            let expected =
-                &data[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
-            assert!(found == expected, "{range:?}");
-        }
     }
 }

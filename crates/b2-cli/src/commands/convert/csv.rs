@@ -3,13 +3,14 @@
 
 use std::{fs::File, io, path::Path};
 
+use b2_view::csv::Rows;
 use b2store::{Column, ColumnKind, ColumnValues};
 use csv::{Writer, WriterBuilder};
 
 use super::{Done, Work};
 use crate::inputs::Place;
 use crate::{
-    commands::show::{render::Rows, store::cell},
+    commands::show::store::cell,
     error::{Doing, Error, Result},
     formats::TableRows,
 };

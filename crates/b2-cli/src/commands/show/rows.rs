@@ -3,10 +3,10 @@
 
 use core::ops::Range;
 
+use b2_view::csv;
 use blosc_dtype::{Dtype, Kind};
 use serde_json::{Map, Value};
 
-use super::render;
 use crate::{
     args::ShowArgs,
     context::Context,
@@ -47,7 +47,7 @@ impl<'a> RowPrinter<'a> {
         table.row(names.iter().map(|name| harmless(name)));
         let mut page = String::new();
         if args.csv {
-            render::line(names.iter().cloned(), &mut page);
+            csv::add_line(names.iter().cloned(), &mut page);
         }
         Self { args, cx, names, page, table, room: max_cells(cx) }
     }
@@ -90,7 +90,7 @@ impl<'a> RowPrinter<'a> {
                 self.names.iter().cloned().zip(columns.map(json)).collect();
             self.page += &(json_text(&row) + "\n");
         } else if self.args.csv {
-            render::line(columns.map(text), &mut self.page);
+            csv::add_line(columns.map(text), &mut self.page);
         } else {
             self.table.row(columns.map(|column| harmless(&text(column))));
         }

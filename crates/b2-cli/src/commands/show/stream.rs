@@ -1,9 +1,12 @@
 //! Arrays of any size as comma-separated values or as a JSON document: some rows at a time, so that
 //! the memory is bounded.
 
+use b2_view::csv::{Rows, add_line};
+use b2frame::nd::Pick;
 use blosc_dtype::Dtype;
+use serde_json::Value;
 
-use super::{item, render};
+use super::item;
 use crate::{
     args::ShowArgs,
     commands::content::{
@@ -14,7 +17,6 @@ use crate::{
     error::Result,
     render::json_text,
 };
-use b2frame::nd::Pick;
 
 /// Memory of the text that an item becomes (bytes), more or less.
 const ITEM_TEXT_NBYTES: u64 = 32;
@@ -47,9 +49,9 @@ fn band_nbytes(cx: &Context, dtype: &Dtype) -> u64 {
 
 /// A line with names, and a line for each row.
 fn csv(cx: &Context, grid: &Grid, dtype: &Dtype, axes: &[Axis], shape: &[u64]) -> Result<()> {
-    let rows = render::Rows::new(dtype, shape);
+    let rows = Rows::new(dtype, shape);
     let mut page = String::new();
-    render::line(rows.names().into_iter(), &mut page);
+    add_line(rows.names().into_iter(), &mut page);
     cx.console.print(&page)?;
     if shape.contains(&0) {
         return Ok(());
@@ -61,7 +63,7 @@ fn csv(cx: &Context, grid: &Grid, dtype: &Dtype, axes: &[Axis], shape: &[u64]) -
         let whole = rest.len() / rows.nbytes() * rows.nbytes();
         page.clear();
         for row in rest[..whole].chunks_exact(rows.nbytes()) {
-            render::line(rows.cells(row), &mut page);
+            add_line(rows.cells(row), &mut page);
         }
         rest.drain(..whole);
         cx.console.print(&page)
@@ -77,16 +79,10 @@ fn document(
     axes: &[Axis],
     shape: &[u64],
 ) -> Result<()> {
-    let empty = super::ShowReport {
-        path: name,
-        dtype: dtype.to_string(),
-        shape,
-        values: serde_json::Value::Null,
-    };
+    let empty =
+        super::ShowReport { path: name, dtype: dtype.to_string(), shape, values: Value::Null };
     if shape.contains(&0) {
-        let (elided, bytes) = (vec![false; shape.len()], vec![]);
-        let part = render::Part { dtype: dtype.clone(), shape: shape.to_vec(), elided, bytes };
-        return cx.console.document(&super::ShowReport { values: part.json(), ..empty });
+        return cx.console.document(&super::ShowReport { values: without_items(shape), ..empty });
     }
     // The document with the values in place of its last four letters and bracket.
     let text = json_text(&empty);
@@ -102,6 +98,12 @@ fn document(
         cx.console.print(&page)
     })?;
     cx.console.print("}\n")
+}
+
+/// The lists of a shape in which there are no items.
+fn without_items(shape: &[u64]) -> Value {
+    let Some((len, rest)) = shape.split_first() else { return Value::Null };
+    (0..*len).map(|_| without_items(rest)).collect()
 }
 
 /// Items in C order with the brackets between them.
@@ -152,5 +154,6 @@ mod tests {
             }
             assert_eq!(page, expected);
         }
+        assert_eq!(without_items(&[2, 0, 3]).to_string(), "[[],[]]");
     }
 }

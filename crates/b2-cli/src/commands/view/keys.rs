@@ -3,6 +3,10 @@
 use b2_view::Command;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+/// The keys, in a line.
+pub(super) const KEYS: &str =
+    "Tab list  arrows move  [ ] { } dimensions  v values  i about  c chunks  p plot  q end";
+
 /// What a key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pressed {

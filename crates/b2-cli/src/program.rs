@@ -1,0 +1,19 @@
+//! The program as `b2_program` knows it.
+
+use std::path::Path;
+
+use b2_program::Program;
+
+use crate::{error::Error, inputs::origin};
+
+/// The program `b2`.
+#[derive(Clone, Debug)]
+pub(crate) struct B2;
+
+impl Program for B2 {
+    type Error = Error;
+
+    fn is_object(folder: &Path) -> bool {
+        origin::is_object(folder)
+    }
+}

@@ -1,0 +1,331 @@
+//! The only place that prints for people: messages on standard error, and the way to standard
+//! output.
+//!
+//! Nothing of a file or of its name reaches a terminal as a control character: messages are escaped
+//! here, and so is what goes to standard output when that is a terminal. In a pipe the data keep
+//! their bytes.
+//!
+//! A problem is `PROGRAM: FILE: what is wrong`, and `hint: what to do` on a line of its own, or an
+//! object for programs.
+
+use core::marker::PhantomData;
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
+};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::{
+    Doing, Error, Program,
+    escape::{
+        harmless, harmless_lines, json_text, name_text, unbroken, unbroken_bytes, write_json,
+    },
+    size::Units,
+};
+
+/// A choice that can be left to the kind of the streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// If the stream is a terminal.
+    #[default]
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
+}
+
+/// When progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProgressWhen {
+    /// A line while the work goes on, if standard error is a terminal.
+    #[default]
+    Auto,
+    /// The same, whatever standard error is.
+    Always,
+    /// No line.
+    Never,
+    /// One JSON object a line, for other programs.
+    Json,
+}
+
+/// How a program speaks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// How often `-q` was said: once for no words but errors, twice for none.
+    pub quiet: u8,
+    /// How often `-v` was said.
+    pub verbose: u8,
+    /// Documents instead of text.
+    pub json: bool,
+    /// Units for printed sizes.
+    pub units: Units,
+    /// When there are colours.
+    pub color: When,
+    /// When progress is shown.
+    pub progress: ProgressWhen,
+}
+
+/// The way to the user.
+#[derive(Clone, Debug)]
+pub struct Console<P> {
+    name: String,
+    manner: Manner,
+    program: PhantomData<P>,
+}
+
+/// An error as programs get it.
+#[derive(Debug, Serialize)]
+struct Object<'a, T> {
+    schema: &'static str,
+    kind: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(flatten)]
+    position: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+impl<P: Program> Console<P> {
+    /// The console of a program that was called by the name `name`.
+    #[must_use]
+    pub fn new(name: &str, manner: impl Into<Manner>) -> Self {
+        Self { name: name.to_owned(), manner: manner.into(), program: PhantomData }
+    }
+
+    /// The name that the program was called by.
+    pub fn program(&self) -> &str {
+        &self.name
+    }
+
+    /// Units for printed sizes.
+    pub fn units(&self) -> Units {
+        self.manner.units
+    }
+
+    /// Are documents wanted instead of text?
+    pub fn json(&self) -> bool {
+        self.manner.json
+    }
+
+    /// How often `-q` was said.
+    pub fn quiet(&self) -> u8 {
+        self.manner.quiet
+    }
+
+    /// How often `-v` was said.
+    pub fn verbose(&self) -> u8 {
+        self.manner.verbose
+    }
+
+    /// When progress is shown.
+    pub fn progress(&self) -> ProgressWhen {
+        match self.manner.progress {
+            ProgressWhen::Json => ProgressWhen::Json,
+            _ if self.manner.quiet > 0 || self.manner.json => ProgressWhen::Never,
+            ProgressWhen::Auto if !io::stderr().is_terminal() => ProgressWhen::Never,
+            wish => wish,
+        }
+    }
+
+    /// The same without a word.
+    pub fn silent(&self) -> Self {
+        let progress = ProgressWhen::Never;
+        Self::new(&self.name, Manner { quiet: 2, verbose: 0, progress, ..self.manner })
+    }
+
+    /// Prints what is wrong with `file`, with fields for programs that say where.
+    pub fn problem(
+        &self,
+        file: Option<&str>,
+        kind: &str,
+        message: &str,
+        position: impl Serialize,
+        hint: Option<&str>,
+    ) {
+        if self.manner.quiet >= 2 {
+            return;
+        }
+        if self.manner.json {
+            self.object(&Object { schema: "b2.error/1", kind, message, file, position, hint });
+            return;
+        }
+        let (red, plain) = (AnsiColor::Red.on_default().bold(), Style::new());
+        let mut text = format!("{red}{}:{red:#} ", self.name);
+        text.extend(file.map(|file| format!("{}: ", harmless(file))));
+        text.push_str(&harmless(message));
+        let hint = hint.map(|hint| labelled("hint", AnsiColor::Cyan, &harmless(hint)));
+        text.extend(hint.map(|hint| format!("\n{hint}")));
+        self.stderr(&format!("{plain}{text}\n"));
+    }
+
+    /// Something that does not stop the work.
+    pub fn warning(&self, file: &str, message: &str) {
+        if self.manner.quiet >= 1 {
+            return;
+        }
+        if self.manner.json {
+            let (schema, kind, file) = ("b2.warning/1", "warning", Some(file));
+            self.object(&Object { schema, kind, message, file, position: (), hint: None });
+            return;
+        }
+        let label = labelled("warning", AnsiColor::Yellow, &harmless(message));
+        self.stderr(&format!("{}: {}: {label}\n", self.name, harmless(file)));
+    }
+
+    /// A line about finished work.
+    pub fn note(&self, text: &str) {
+        if self.manner.quiet == 0 && !self.manner.json {
+            self.stderr(&format!("{}\n", harmless_lines(text)));
+        }
+    }
+
+    /// A line about finished work, with `-v`.
+    pub fn detail(&self, text: &str) {
+        if self.manner.verbose > 0 {
+            self.note(text);
+        }
+    }
+
+    /// Something beside the work: an object on standard error with `--json`, else a line with `-v`.
+    pub fn aside(&self, document: &impl Serialize, line: &str) {
+        if self.manner.json && self.manner.quiet == 0 {
+            self.stderr(&format!("{}\n", json_text(document)));
+        } else {
+            self.detail(line);
+        }
+    }
+
+    /// A name of a file on a line of standard output: as it is in a pipe, but for line breaks.
+    pub fn name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        if io::stdout().is_terminal() { harmless(name).into() } else { unbroken(name) }
+    }
+
+    /// Prints a line with the name of a file in it, whose bytes stay as they are in a pipe, but for
+    /// line breaks: another program finds the file by it.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub fn print_name(&self, before: &str, name: &[u8], after: &str) -> Result<(), P::Error> {
+        let mut out = io::stdout().lock();
+        let mut line = before.as_bytes().to_vec();
+        if out.is_terminal() {
+            line.extend(harmless(&name_text(name)).into_bytes());
+        } else {
+            line.extend(unbroken_bytes(name));
+        }
+        line.extend(after.bytes());
+        line.push(b'\n');
+        printed(out.write_all(&line).and_then(|()| out.flush()))
+    }
+
+    /// Prints `text` to standard output.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; see [`Error::is_closed_pipe`].
+    pub fn print(&self, text: &str) -> Result<(), P::Error> {
+        let mut out = io::stdout().lock();
+        let text = if out.is_terminal() { harmless_lines(text) } else { text.into() };
+        printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// Prints text with colours, whose control characters are ours, to standard output.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub fn print_styled(&self, text: &str) -> Result<(), P::Error> {
+        let mut out = AutoStream::new(io::stdout().lock(), self.choice());
+        printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// Does standard output show colours?
+    pub fn has_colors(&self) -> bool {
+        let choice = AutoStream::new(io::stdout(), self.choice()).current_choice();
+        choice != ColorChoice::Never
+    }
+
+    /// Does the terminal say that it has more than 256 of them?
+    pub fn has_true_color(&self) -> bool {
+        std::env::var("COLORTERM").is_ok_and(|it| it == "truecolor" || it == "24bit")
+    }
+
+    /// Columns and rows of the terminal that standard output is.
+    pub fn terminal_size(&self) -> Option<(usize, usize)> {
+        terminal_size(io::stdout()).filter(|(_, rows)| *rows > 0)
+    }
+
+    /// Columns of the terminal that standard error is.
+    pub fn error_width(&self) -> Option<usize> {
+        terminal_size(io::stderr()).map(|(columns, _)| columns)
+    }
+
+    /// Prints one JSON document on one line of standard output.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub fn document(&self, document: &impl Serialize) -> Result<(), P::Error> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let written = write_json(&mut out, document).and_then(|()| out.write_all(b"\n"));
+        printed(written.and_then(|()| out.flush()))
+    }
+
+    /// The document about finished work, or the line.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub fn done(&self, document: &impl Serialize, line: &str) -> Result<(), P::Error> {
+        self.note(line);
+        if self.manner.json { self.document(document) } else { Ok(()) }
+    }
+
+    fn object(&self, object: &Object<'_, impl Serialize>) {
+        self.stderr(&format!("{}\n", json_text(object)));
+    }
+
+    /// Standard error that is gone cannot be reported.
+    fn stderr(&self, text: &str) {
+        let mut stderr = AutoStream::new(io::stderr().lock(), self.choice());
+        let _unheard = stderr.write_all(text.as_bytes());
+    }
+
+    fn choice(&self) -> ColorChoice {
+        match self.manner.color {
+            When::Auto => ColorChoice::Auto,
+            When::Always => ColorChoice::Always,
+            When::Never => ColorChoice::Never,
+        }
+    }
+}
+
+/// Whether standard output took it.
+fn printed<E: From<Error>>(done: io::Result<()>) -> Result<(), E> {
+    done.map_err(|error| Error::io(Doing::Stdout)(error).into())
+}
+
+/// Columns and rows of the terminal that a stream is, if it says so.
+#[cfg(unix)]
+fn terminal_size(stream: impl std::os::fd::AsFd) -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
+}
+
+#[cfg(not(unix))]
+fn terminal_size<S>(_: S) -> Option<(usize, usize)> {
+    None
+}
+
+fn labelled(label: &str, color: AnsiColor, text: &str) -> String {
+    let style = color.on_default().bold();
+    format!("{style}{label}:{style:#} {text}")
+}

@@ -1,0 +1,254 @@
+//! Refusals of the system, in words that follow `PROGRAM: FILE:`.
+
+use core::error::Error as StdError;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Why an output or a stream was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refuses.
+    #[error("{doing}")]
+    Io {
+        /// The operation.
+        doing: Doing,
+        /// The file, if that is not the input.
+        path: Option<PathBuf>,
+        /// Its words.
+        source: io::Error,
+    },
+    /// The output is there already.
+    #[error("file exists")]
+    Exists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// Something that is no regular file, which was not forced.
+    #[error("is {kind}")]
+    NotRegular {
+        /// The output.
+        path: PathBuf,
+        /// The kind of file that is there.
+        kind: FileKind,
+    },
+    /// The folder of an output is not there.
+    #[error("there is no folder {folder}")]
+    NoFolder {
+        /// The output.
+        path: PathBuf,
+        /// Its folder as text.
+        folder: String,
+    },
+    /// Bytes for standard output, which is a terminal.
+    #[error("refusing to write binary data to a terminal")]
+    Terminal,
+}
+
+impl Error {
+    /// The system refused while `doing` something.
+    pub fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, path: None, source }
+    }
+
+    /// The system refused while `doing` something with a file that is not the input.
+    pub fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = Some(path.to_owned());
+        move |source| Self::Io { doing, path, source }
+    }
+
+    /// The file that this is about, when it is not the input.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. } => path.as_deref(),
+            Self::Exists { path } | Self::NotRegular { path, .. } | Self::NoFolder { path, .. } => {
+                Some(path)
+            }
+            Self::Terminal => None,
+        }
+    }
+
+    /// Did the reader at the other end of standard output go away?
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        let Self::Io { doing: Doing::Stdout, source, .. } = self else { return false };
+        source.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
+/// The operation that the system refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Doing {
+    /// Opening a file, or looking at it: the refusal says it all.
+    #[error("")]
+    Open,
+    /// Reading a file.
+    #[error("reading")]
+    Read,
+    /// Writing a file.
+    #[error("writing")]
+    Write,
+    /// Writing to standard output.
+    #[error("writing to standard output")]
+    Stdout,
+    /// Making a file or a folder.
+    #[error("creating the file")]
+    Create,
+    /// The temporary file or folder, in the directory of the target.
+    #[error("creating a temporary file beside it")]
+    CreateBeside,
+    /// Waiting until content is on the disk.
+    #[error("syncing to the disk")]
+    Sync,
+    /// After the output has its name.
+    #[error("complete and in place, but syncing its directory to the disk")]
+    SyncDirectory,
+    /// Giving the output its name.
+    #[error("renaming into place")]
+    Rename,
+    /// Removing a file.
+    #[error("removing")]
+    Remove,
+    /// Keeping an input or an output in one of the temporary folders.
+    #[error("keeping the input in a temporary file")]
+    Spool,
+    /// Catching signals.
+    #[error("waiting for signals")]
+    Signals,
+    /// Starting the editor of the user.
+    #[error("starting the editor")]
+    Editor,
+}
+
+/// A kind of file that is not handled unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileKind {
+    /// A symbolic link, wherever it leads.
+    #[error("a symbolic link")]
+    Link,
+    /// A directory.
+    #[error("a directory")]
+    Directory,
+    /// A device of characters or blocks.
+    #[error("a device")]
+    Device,
+    /// A named pipe.
+    #[error("a pipe")]
+    Pipe,
+    /// A socket.
+    #[error("a socket")]
+    Socket,
+}
+
+/// `error` and its causes, as one line: `chunk 7 at byte 1000: at byte 44: bstart 3 points to
+/// 9999`.
+#[must_use]
+pub fn chain(error: &(dyn StdError + 'static)) -> String {
+    chain_with(error, |_| None)
+}
+
+/// As [`chain`], where `explain` may have better words for one of the errors.
+pub fn chain_with(
+    error: &(dyn StdError + 'static),
+    explain: impl Fn(&(dyn StdError + 'static)) -> Option<String>,
+) -> String {
+    let one_link = |error| explain(error).unwrap_or_else(|| own_words(error));
+    let mut line = one_link(error);
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let link = one_link(error);
+        // A transparent error prints its cause; once is enough.
+        if !line.ends_with(&link) {
+            line.extend((!line.is_empty()).then_some(": "));
+            line.push_str(&link);
+        }
+        cause = error.source();
+    }
+    // Ranges as people write them.
+    line.replace("..=", " to ")
+}
+
+fn own_words(error: &(dyn StdError + 'static)) -> String {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => io_text(error),
+        None => error.to_string(),
+    }
+}
+
+/// The system's words without the number, and without the capital that would look odd in the middle
+/// of a line.
+fn io_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error ").next().unwrap_or_default();
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The kind of file at `path`, when it is not a regular one; links are not followed.
+///
+/// # Errors
+///
+/// When the system does not tell, as of a file that is missing.
+pub fn irregular(path: &Path) -> io::Result<Option<FileKind>> {
+    let kind = path.symlink_metadata()?.file_type();
+    if kind.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(if kind.is_symlink() {
+        FileKind::Link
+    } else if kind.is_dir() {
+        FileKind::Directory
+    } else {
+        special(kind)
+    }))
+}
+
+#[cfg(unix)]
+fn special(kind: std::fs::FileType) -> FileKind {
+    use std::os::unix::fs::FileTypeExt;
+    if kind.is_fifo() {
+        FileKind::Pipe
+    } else if kind.is_socket() {
+        FileKind::Socket
+    } else {
+        FileKind::Device
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: std::fs::FileType) -> FileKind {
+    FileKind::Device
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_follow_in_one_line() {
+        let missing = |doing| Error::io(doing)(io::ErrorKind::NotFound.into());
+        assert_eq!(chain(&missing(Doing::Open)), "entity not found");
+        assert_eq!(chain(&missing(Doing::Read)), "reading: entity not found");
+        let denied = Error::io(Doing::Read)(io::Error::other("E2BIG 1..=2"));
+        assert_eq!(chain(&denied), "reading: E2BIG 1 to 2");
+        let explain = |error: &(dyn StdError + 'static)| {
+            error.downcast_ref::<io::Error>().map(|_| "no such thing".to_owned())
+        };
+        assert_eq!(chain_with(&missing(Doing::Read), explain), "reading: no such thing");
+    }
+
+    #[test]
+    fn only_standard_output_can_be_a_closed_pipe() {
+        let broken = |doing| Error::io(doing)(io::ErrorKind::BrokenPipe.into());
+        assert!(broken(Doing::Stdout).is_closed_pipe());
+        assert!(!broken(Doing::Read).is_closed_pipe());
+    }
+}

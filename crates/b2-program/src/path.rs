@@ -1,0 +1,56 @@
+//! Names of files that mean the same, or no file.
+
+use std::{fs, path::Path};
+
+/// Do both names lead to one file that is there?
+#[must_use]
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Is this a name of standard output?
+#[must_use]
+pub fn is_stdout(path: &Path) -> bool {
+    cfg!(unix) && STDOUT_NAMES.iter().any(|name| path == Path::new(name))
+}
+
+/// Its names on systems with `/dev`.
+const STDOUT_NAMES: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// A pipe that the shell opened and named, as in `-o >(wc -c)`: a link, through which all is
+/// written.
+#[must_use]
+pub fn is_pipe_of_shell(path: &Path) -> bool {
+    let is_named_so = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        is_named_so && fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _none = is_named_so;
+        false
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_the_same_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        assert!(!is_same_file(&file, &link));
+        fs::write(&file, "").unwrap();
+        assert!(is_same_file(&file, &link) && !is_same_file(&file, dir.path()));
+    }
+
+    #[test]
+    fn standard_output_has_names() {
+        assert!(is_stdout(Path::new("/dev/stdout")) && !is_stdout(Path::new("stdout")));
+        assert!(!is_pipe_of_shell(Path::new("/dev/null")));
+    }
+}

@@ -1,0 +1,291 @@
+//! Sizes in bytes, as people write and read them.
+//!
+//! Read: plain bytes, or a number with a unit, `64K`, `1.5M`, `2GiB`; a bare letter and the `iB`
+//! forms count in powers of 1024, the `B` forms (`64KB`) in powers of 1000. Written: always with
+//! the unit, whole bytes below the first unit, one decimal for the next two, two from giga on.
+//! Ratios keep three digits, counts group theirs by three.
+
+use core::{fmt, str::FromStr, time::Duration};
+
+pub use blosc_dtype::text::count;
+
+/// A number of bytes given on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ByteSize(pub u64);
+
+/// Why a text is not a size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// It does not start with a number.
+    #[error("{text:?} does not start with a number of bytes (64K, 1.5M, 2GiB)")]
+    NoNumber {
+        /// The text.
+        text: String,
+    },
+    /// The letters after the number are no unit.
+    #[error("{unit:?} is not a unit of size (K, M, G, T, P, with or without B or iB)")]
+    NoUnit {
+        /// The letters.
+        unit: String,
+    },
+    /// The number of bytes does not fit 64 bits.
+    #[error("{text:?} is more than 64 bits can count")]
+    TooLarge {
+        /// The text.
+        text: String,
+    },
+}
+
+impl FromStr for ByteSize {
+    type Err = SizeError;
+
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        let text = text.trim();
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let unit = factor(unit.trim())?;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.is_empty() || fraction.contains('.') {
+            return Err(SizeError::NoNumber { text: text.to_owned() });
+        }
+        scaled(whole, fraction, unit)
+            .map(Self)
+            .ok_or_else(|| SizeError::TooLarge { text: text.to_owned() })
+    }
+}
+
+/// `whole.fraction * unit`, rounded down; `None` when it does not fit.
+fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
+    // Digits past the sixth after the point make no difference in a printed size.
+    let fraction = &fraction[..fraction.len().min(6)];
+    let digits = u32::try_from(fraction.len()).ok()?;
+    let whole: u128 = whole.parse().ok()?;
+    let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let unit = u128::from(unit);
+    let bytes = whole.checked_mul(unit)?.checked_add(fraction * unit / 10u128.pow(digits))?;
+    u64::try_from(bytes).ok()
+}
+
+/// The least size in a round unit that is not below `nbytes` bytes, as an option takes it.
+pub fn enough(nbytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = |(unit, _): &&(u64, &str)| nbytes >= 10 * unit;
+    match units.iter().find(fits) {
+        Some((unit, name)) => format!("{}{name}", nbytes.div_ceil(*unit)),
+        None => nbytes.to_string(),
+    }
+}
+
+/// Bytes per unit.
+fn factor(unit: &str) -> Result<u64, SizeError> {
+    let lower = unit.to_ascii_lowercase();
+    let (letter, base): (&str, u64) = match lower.strip_suffix("ib") {
+        Some(letter) if !letter.is_empty() => (letter, 1024),
+        _ => match lower.strip_suffix('b') {
+            Some("") => return Ok(1),
+            Some(letter) => (letter, 1000),
+            None => (lower.as_str(), 1024),
+        },
+    };
+    let power = match letter {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return Err(SizeError::NoUnit { unit: unit.to_owned() }),
+    };
+    Ok(base.pow(power))
+}
+
+/// Which units sizes are printed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Powers of 1024: `KiB`, `MiB`.
+    #[default]
+    Binary,
+    /// Powers of 1000: `kB`, `MB`.
+    Si,
+}
+
+impl Units {
+    /// `bytes` for people: `197 B`, `112.9 MiB`, `1.49 GiB`.
+    pub fn size(self, bytes: u64) -> Printed {
+        Printed { bytes, units: self }
+    }
+
+    fn base(self) -> f64 {
+        match self {
+            Self::Binary => 1024.0,
+            Self::Si => 1000.0,
+        }
+    }
+
+    fn names(self) -> [&'static str; 6] {
+        match self {
+            Self::Binary => ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"],
+            Self::Si => ["kB", "MB", "GB", "TB", "PB", "EB"],
+        }
+    }
+}
+
+/// A size on its way to the screen.
+#[derive(Clone, Copy, Debug)]
+pub struct Printed {
+    bytes: u64,
+    units: Units,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&printed(self.bytes, self.units))
+    }
+}
+
+fn printed(bytes: u64, units: Units) -> String {
+    let base = units.base();
+    #[allow(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let mut value = bytes as f64;
+    if value < base {
+        return format!("{bytes} B");
+    }
+    let mut power = 0;
+    value /= base;
+    // 1023.96 KiB would be shown as 1024.0 KiB: the next unit takes over as soon as rounding
+    // reaches it.
+    while value + 0.05 >= base && power < 5 {
+        value /= base;
+        power += 1;
+    }
+    let decimals = if power < 2 { 1 } else { 2 };
+    format!("{value:.decimals$} {}", units.names()[power])
+}
+
+/// `nbytes / cbytes` with three digits: `5.71`, `38.8`, `1024`; `-` when there is nothing to divide
+/// by.
+pub fn ratio(nbytes: u64, cbytes: u64) -> String {
+    let Some(value) = cratio(nbytes, cbytes) else { return "-".to_owned() };
+    let decimals = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// The compression ratio as a number; `None` when `cbytes` is 0.
+pub fn cratio(nbytes: u64, cbytes: u64) -> Option<f64> {
+    #[allow(clippy::cast_precision_loss, reason = "a ratio needs no more digits than a float has")]
+    (cbytes > 0).then(|| nbytes as f64 / cbytes as f64)
+}
+
+/// `  1.9 s, 339.0 MiB/s` for `nbytes` done in a time that is worth mentioning; else nothing.
+pub fn speed(units: Units, nbytes: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    if seconds < 1.0 {
+        return String::new();
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    // A speed is positive, and three digits of it are shown.
+    let per_second = (nbytes as f64 / seconds) as u64;
+    format!("  {seconds:.1} s, {}/s", units.size(per_second))
+}
+
+/// Lengths of dimensions: `1 460 x 241`.
+pub fn shape<L: Copy + Into<u64>>(lens: &[L]) -> String {
+    lens.iter().map(|len| count((*len).into())).collect::<Vec<_>>().join(" x ")
+}
+
+/// `1 chunk`, `2 chunks`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with four digits that count: `0.4931`, `12.00`, `3.100e-9`.
+pub fn short(number: f64) -> String {
+    match number {
+        0.0 => "0".to_owned(),
+        number if (1e-3..1e4).contains(&number) => {
+            let before = (0..4).take_while(|n| number >= 10f64.powi(*n)).count();
+            format!("{number:.*}", if before == 0 { 4 } else { 4 - before })
+        }
+        number => format!("{number:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<u64, SizeError> {
+        text.parse::<ByteSize>().map(|size| size.0)
+    }
+
+    #[test]
+    fn letters_count_in_powers_of_1024_and_b_forms_in_powers_of_1000() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("17", 17),
+            ("17B", 17),
+            ("64K", 65_536),
+            ("64k", 65_536),
+            ("64KiB", 65_536),
+            ("64kb", 64_000),
+            ("1.5M", 1_572_864),
+            ("2GiB", 2_147_483_648),
+            ("2 GiB", 2_147_483_648),
+            ("1T", 1 << 40),
+            ("1P", 1 << 50),
+            ("0.1K", 102),
+            ("1.", 1),
+        ] {
+            assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn malformed_sizes_are_errors() {
+        assert_eq!(parse(""), Err(SizeError::NoNumber { text: String::new() }));
+        assert_eq!(parse(".5M"), Err(SizeError::NoNumber { text: ".5M".into() }));
+        assert_eq!(parse("1.2.3M"), Err(SizeError::NoNumber { text: "1.2.3M".into() }));
+        assert_eq!(parse("12Q"), Err(SizeError::NoUnit { unit: "Q".into() }));
+        assert_eq!(parse("12 iB"), Err(SizeError::NoUnit { unit: "iB".into() }));
+        assert_eq!(parse("-3K"), Err(SizeError::NoUnit { unit: "-3K".into() }));
+        assert_eq!(parse("16384P"), Err(SizeError::TooLarge { text: "16384P".into() }));
+        assert_eq!(
+            parse("99999999999999999999999"),
+            Err(SizeError::TooLarge { text: "9".repeat(23) })
+        );
+    }
+
+    #[test]
+    fn sizes_name_their_unit() {
+        let binary = |n: u64| Units::Binary.size(n).to_string();
+        assert_eq!(binary(0), "0 B");
+        assert_eq!(binary(1023), "1023 B");
+        assert_eq!(binary(1024), "1.0 KiB");
+        assert_eq!(binary(234_291), "228.8 KiB");
+        assert_eq!(binary(1024 * 1024 - 1), "1.0 MiB");
+        assert_eq!(binary(1_600_000_000), "1.49 GiB");
+        assert_eq!(binary(u64::MAX), "16.00 EiB");
+        assert_eq!(Units::Si.size(1_600_000_000).to_string(), "1.60 GB");
+        assert_eq!(Units::Si.size(999).to_string(), "999 B");
+        assert_eq!(format!("{:>10}", Units::Binary.size(1024)), "   1.0 KiB");
+    }
+
+    #[test]
+    fn ratios_keep_three_digits() {
+        assert_eq!(ratio(571, 100), "5.71");
+        assert_eq!(ratio(388, 10), "38.8");
+        assert_eq!(ratio(9_999, 1_000), "10.0");
+        assert_eq!(ratio(1024, 1), "1024");
+        assert_eq!(ratio(0, 0), "-");
+    }
+
+    #[test]
+    fn speed_is_printed_from_one_second_on() {
+        assert_eq!(speed(Units::Binary, 10 << 20, Duration::from_millis(999)), "");
+        assert_eq!(speed(Units::Binary, 10 << 20, Duration::from_secs(2)), "  2.0 s, 5.0 MiB/s");
+    }
+}

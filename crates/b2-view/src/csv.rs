@@ -1,0 +1,112 @@
+//! Items as lines of comma-separated values.
+
+use blosc_dtype::Dtype;
+
+use crate::item;
+
+/// The lines of comma-separated values, wherever they are written: below the names, one for each
+/// item with fields, or for each row of the last dimension. The items of one dimension are a
+/// column.
+pub enum Rows<'a> {
+    /// The fields of an item.
+    Fields(&'a Dtype),
+    /// This number of items.
+    Items(&'a Dtype, usize),
+}
+
+impl<'a> Rows<'a> {
+    /// Of items in this shape.
+    #[must_use]
+    pub fn new(dtype: &'a Dtype, shape: &[u64]) -> Self {
+        if !dtype.fields().is_empty() {
+            return Self::Fields(dtype);
+        }
+        match shape {
+            [] | [_] => Self::Items(dtype, 1),
+            [.., len] => Self::Items(dtype, usize::try_from(*len).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Bytes of the items of a line.
+    #[must_use]
+    pub fn nbytes(&self) -> usize {
+        match self {
+            Self::Fields(dtype) => dtype.itemsize().max(1),
+            Self::Items(dtype, len) => dtype.itemsize().max(1).saturating_mul((*len).max(1)),
+        }
+    }
+
+    /// The names of the fields, or the numbers of the columns.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Fields(dtype) => {
+                dtype.fields().iter().map(|field| field.name().to_owned()).collect()
+            }
+            Self::Items(_, len) => (0..*len).map(|n| n.to_string()).collect(),
+        }
+    }
+
+    /// The values of a line.
+    #[must_use]
+    pub fn cells(&self, row: &[u8]) -> std::vec::IntoIter<String> {
+        let cells: Vec<String> = match self {
+            Self::Fields(dtype) => item::cells(dtype, row).collect(),
+            Self::Items(dtype, _) => row
+                .chunks_exact(dtype.itemsize().max(1))
+                .map(|bytes| item::cell(dtype, bytes))
+                .collect(),
+        };
+        cells.into_iter()
+    }
+}
+
+/// One line of comma-separated values. A value that is empty and alone has quotes: an empty line is
+/// none.
+pub fn add_line(texts: impl Iterator<Item = String>, out: &mut String) {
+    let (start, mut count) = (out.len(), 0);
+    for text in texts {
+        out.push_str(if count > 0 { "," } else { "" });
+        count += 1;
+        if text.contains([',', '"', '\n', '\r']) {
+            out.push_str(&format!("\"{}\"", text.replace('"', "\"\"")));
+        } else {
+            out.push_str(&text);
+        }
+    }
+    out.push_str(if count == 1 && out.len() == start { "\"\"\n" } else { "\n" });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_the_last_dimension_are_lines() {
+        let dtype = "u1".parse().unwrap();
+        let rows = Rows::new(&dtype, &[2, 2, 3]);
+        assert_eq!((rows.nbytes(), rows.names().join(",")), (3, "0,1,2".to_owned()));
+        assert_eq!(rows.cells(&[5, 6, 7]).collect::<Vec<_>>(), ["5", "6", "7"]);
+    }
+
+    #[test]
+    fn fields_are_columns() {
+        let dtype = "[('a', 'u1'), ('b, c', 'S1')]".parse().unwrap();
+        let (rows, mut out) = (Rows::new(&dtype, &[2]), String::new());
+        add_line(rows.names().into_iter(), &mut out);
+        b"\x01x\x02,".chunks(rows.nbytes()).for_each(|row| add_line(rows.cells(row), &mut out));
+        assert_eq!(out, "a,\"b, c\"\n1,x\n2,\",\"\n");
+    }
+
+    #[test]
+    fn an_empty_value_is_no_empty_line() {
+        let line_of = |texts: &[&str]| {
+            let mut out = "a\n".to_owned();
+            add_line(texts.iter().map(|text| (*text).to_owned()), &mut out);
+            out
+        };
+        assert_eq!(line_of(&[""]), "a\n\"\"\n");
+        assert_eq!(line_of(&["", ""]), "a\n,\n");
+        assert_eq!(line_of(&[]), "a\n\n");
+    }
+}

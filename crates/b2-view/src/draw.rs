@@ -1,0 +1,166 @@
+//! The state as a screen full of characters.
+
+use b2_plot::Scene;
+
+use crate::{
+    Focus, Pane, Source, Values, View,
+    screen::{Area, Color, Screen, Style},
+    text::harmless,
+};
+
+/// The narrowest column of values, with the space before it.
+const MIN_COLUMN: usize = 3;
+/// The widest text of a value.
+const MAX_TEXT: usize = 40;
+/// The narrowest list of members.
+const MIN_LIST: usize = 12;
+
+impl<S: Source> View<S> {
+    /// Draws a screen of this number of columns and rows, whose last line is `keys`. A page is from
+    /// now on as long as what is shown.
+    pub fn draw_screen(&mut self, (width, height): (u16, u16), keys: &str) -> Screen {
+        let mut screen = Screen::new((width, height));
+        draw(self, &mut screen, keys);
+        screen
+    }
+}
+
+fn draw<S: Source>(view: &mut View<S>, screen: &mut Screen, keys: &str) {
+    let all = screen.area();
+    screen.line(all.row(0), &format!(" {}", view.heading()), Style::REVERSED);
+    let last = all.height.saturating_sub(1);
+    let body = Area { y: 1, height: all.height.saturating_sub(2), ..all };
+    screen.text(all.row(last), keys, Style::fore(Color::Faint));
+    if view.members().len() < 2 {
+        return draw_member(view, screen, body);
+    }
+    let labels = view.members().iter();
+    let widest = labels.map(|m| m.label.chars().count() + 2 * m.depth).max().unwrap_or(0);
+    let width = (widest + 4).min(body.width / 3).max(MIN_LIST).min(body.width);
+    draw_list(view, screen, Area { width, ..body });
+    draw_member(view, screen, Area { x: width, width: body.width - width, ..body });
+}
+
+/// Draws the border of a part, in colour where the arrows move in it, and returns the inner part.
+fn border(screen: &mut Screen, area: Area, title: &str, is_focus: bool) -> Area {
+    let style = if is_focus { Style::fore(Color::Focus) } else { Style::default() };
+    screen.border(area, title, style)
+}
+
+fn draw_list<S: Source>(view: &View<S>, screen: &mut Screen, area: Area) {
+    let inner = border(screen, area, " members ", view.focus() == Focus::List);
+    let first = (view.selected() + 1).saturating_sub(inner.height);
+    let members = view.members().iter().enumerate().skip(first).take(inner.height);
+    for (y, (n, member)) in members.enumerate() {
+        let text = format!("{}{}", "  ".repeat(member.depth), harmless(&member.label));
+        let style = if n == view.selected() { Style::REVERSED } else { Style::default() };
+        screen.line(inner.row(y), &text, style);
+    }
+}
+
+fn draw_member<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
+    let name = match view.pane() {
+        Pane::Values => view.position().map(|position| format!(" {position} ")).unwrap_or_default(),
+        Pane::About => " about ".to_owned(),
+        Pane::Chunks => " chunks: bright ones compress well ".to_owned(),
+        Pane::Plot => " plot ".to_owned(),
+    };
+    let inner = border(screen, area, &name, view.focus() == Focus::Member);
+    if inner.width < MIN_COLUMN || inner.height < 2 {
+        return;
+    }
+    let opened = match view.opened() {
+        Ok(opened) => opened,
+        Err(error) => return screen.paragraph(inner, error),
+    };
+    match view.pane() {
+        Pane::Values => {
+            let rows = inner.height.saturating_sub(1) as u64;
+            match view.values(rows, (inner.width / MIN_COLUMN) as u64) {
+                Ok(values) => {
+                    let is_scalar = opened.shape().is_empty();
+                    let first_row = (!is_scalar).then_some(view.top_left().0);
+                    let shown = draw_values(&values, first_row, screen, inner);
+                    view.set_page(rows, shown);
+                }
+                Err(error) => screen.paragraph(inner, &error),
+            }
+        }
+        Pane::About => {
+            let about = opened.about();
+            let width = about.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+            let lines = about.iter().map(|(name, text)| format!("{name:width$}  {text}"));
+            screen.paragraph(inner, &lines.collect::<Vec<_>>().join("\n"));
+        }
+        Pane::Chunks => draw_chunks(view, screen, inner),
+        Pane::Plot => match view.scene() {
+            Some(Ok(scene)) => draw_picture(scene, screen, inner),
+            Some(Err(error)) => screen.paragraph(inner, error),
+            None => {}
+        },
+    }
+}
+
+/// Draws as many columns as there is room for, and says how many. Rows have numbers from
+/// `first_row` on.
+fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, area: Area) -> u64 {
+    let short = |text: &str| -> String {
+        match text.chars().count() > MAX_TEXT {
+            true => text.chars().take(MAX_TEXT - 1).chain(['…']).collect(),
+            false => text.to_owned(),
+        }
+    };
+    let label = |n: usize| first_row.map_or(String::new(), |first| (first + n as u64).to_string());
+    let labels: Vec<String> = (0..values.rows.len()).map(label).collect();
+    let label_width = labels.iter().map(String::len).max().unwrap_or(0);
+    let gray = Style::fore(Color::Faint);
+    for (y, label) in labels.iter().enumerate() {
+        screen.text(area.row(y + 1), &format!("{label:>label_width$}"), gray);
+    }
+    let mut rest =
+        Area { x: area.x + label_width, width: area.width.saturating_sub(label_width), ..area };
+    let mut shown = 0;
+    for (column, name) in values.names.iter().enumerate() {
+        let texts = values.rows.iter().map(|row| short(row.get(column).map_or("", String::as_str)));
+        let texts: Vec<String> = core::iter::once(short(name)).chain(texts).collect();
+        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0) + 2;
+        if width > rest.width && shown > 0 {
+            break;
+        }
+        for (y, text) in texts.iter().enumerate() {
+            let style = if y == 0 { gray } else { Style::default() };
+            screen.text(rest.row(y), &format!("{text:>width$}"), style);
+        }
+        rest = Area { x: rest.x + width, width: rest.width.saturating_sub(width), ..rest };
+        shown += 1;
+    }
+    shown
+}
+
+/// Draws the chunks, a block each whose colour is its ratio.
+fn draw_chunks<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
+    let rows = area.height.saturating_sub(1);
+    let Some(map) = view.chunk_map((area.width / 2) as u64, rows as u64) else {
+        return screen.paragraph(area, "only frames show their chunks");
+    };
+    let columns = usize::try_from(map.columns).unwrap_or(usize::MAX);
+    for (y, row) in map.colors.chunks(columns.max(1)).enumerate() {
+        for (x, color) in (area.x..).step_by(2).zip(row) {
+            let style = Style::back(color.map_or(Color::Damaged, Color::Exact));
+            screen.text(Area { x, width: 2, ..area.row(y) }, "  ", style);
+        }
+    }
+    screen.text(area.row(rows), &map.text, Style::default());
+}
+
+fn draw_picture(scene: &Scene, screen: &mut Screen, area: Area) {
+    let drawn = scene.cells(area.width, area.height, true);
+    for y in 0..drawn.height {
+        for (x, cell) in drawn.row(y).enumerate() {
+            let (fore, back) = (cell.fore.map(Color::Exact), cell.back.map(Color::Exact));
+            let style = Style { fore, back, ..Style::default() };
+            let place = Area { x: area.x + x, width: 1, ..area.row(y) };
+            screen.text(place, cell.symbol.encode_utf8(&mut [0; 4]), style);
+        }
+    }
+}

@@ -477,10 +477,14 @@ impl ObjectReader {
         Ok(Found { store, at: self.at, kind: FoundKind::Chunk })
     }
 
-    /// Something else.
+    /// Something else. In the place of the index of a sparse frame, what begins like nothing is
+    /// damage.
     fn not_ours(&self, start: Vec<u8>) -> Error {
+        let is_index = self.folder.is_some() || self.tree.is_some();
+        let is_nothing = matches!(probe(&start), Kind::Empty | Kind::Unknown);
         match self.path.as_deref().is_some_and(csv_table::is_csv) && !start.is_empty() {
             true => message::SEPARATED_VALUES.error(),
+            false if is_index && is_nothing => Error::Damaged(Error::NotBlosc { start }.into()),
             false => Error::NotBlosc { start },
         }
     }

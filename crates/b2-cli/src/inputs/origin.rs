@@ -11,7 +11,8 @@ use b2frame::{
     probe::{Kind, PROBE_LEN},
 };
 
-use blosc_data::{Format, Opened, Openers};
+pub(crate) use blosc_data::Part;
+use blosc_data::{Format, Opened, Openers, Word};
 
 use crate::{
     args::InputArgs,
@@ -59,20 +60,6 @@ impl PartialEq for OpenedInput {
 }
 
 impl Eq for OpenedInput {}
-
-/// Which frames of a file, or which value of a store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// All, one after the other.
-    #[default]
-    Whole,
-    /// `FILE@N`: the one that starts at this byte.
-    Offset(u64),
-    /// `FILE#N`: the one with this number, from 0.
-    Nth(u64),
-    /// `STORE::/key`: the value with this key.
-    Member(String),
-}
 
 impl Origin {
     /// The path; `None` for what is no file.
@@ -136,35 +123,21 @@ impl Origin {
     }
 }
 
-/// `FILE@N`, `FILE#N` or `STORE::/path`, unless a file really has that name.
+/// `FILE@N`, `FILE#N` or `STORE::/path`, unless a file really has that name. A key of a folder that
+/// is no store is the path of a file in it.
 fn part_of(word: &Path) -> Option<(Place, Part)> {
-    if word.symlink_metadata().is_ok() {
-        return None;
+    let Word { path, part } = Word::of_path(word);
+    let place = Place::from(path);
+    match part {
+        Part::Whole if *place == *word => None,
+        Part::Whole | Part::Member(_) if place.is_store() => Some((place, part)),
+        Part::Member(key) if place.is_dir() => {
+            Some((place.join(key.trim_start_matches('/')).into(), Part::Whole))
+        }
+        Part::Whole if place.is_dir() => Some((place, part)),
+        Part::Whole | Part::Member(_) => None,
+        Part::Offset(_) | Part::Nth(_) => Some((place, part)),
     }
-    let text = word.to_str()?;
-    let named = text.split_once("::").filter(|(_, key)| key.is_empty() || key.starts_with('/'));
-    let named = named.map(|(path, key)| (Place::from(path), key));
-    if let Some((path, key)) = named.filter(|(path, _)| path.is_store()) {
-        let part = match key {
-            "" | "/" => Part::Whole,
-            key => Part::Member(key.trim_end_matches('/').to_owned()),
-        };
-        return Some((path, part));
-    }
-    if let Some((store, member)) =
-        text.split_once("::/").filter(|(store, _)| Path::new(store).is_dir())
-    {
-        return Some((Path::new(store).join(member.trim_start_matches('/')).into(), Part::Whole));
-    }
-    let (path, number) = text.rsplit_once(['@', '#'])?;
-    // `dump` prints offsets so.
-    let number = match number.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
-        None => number.parse().ok()?,
-    };
-    let part =
-        if text[path.len()..].starts_with('@') { Part::Offset(number) } else { Part::Nth(number) };
-    (!path.is_empty()).then(|| (path.into(), part))
 }
 
 /// An input, or the error of its name.

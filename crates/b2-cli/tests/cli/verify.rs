@@ -211,3 +211,33 @@ fn items_that_the_shape_hides_are_told() {
     drop(writer.finish().unwrap());
     assert_eq!(dir.b2("verify f.b2nd").ok().stderr, "");
 }
+
+#[cfg(unix)]
+#[test]
+fn an_index_or_marker_that_leads_out_of_its_folder_is_told() {
+    let dir = Dir::new();
+    for (folder, name) in [("s", "chunks.b2frame"), ("e.b2d", "embed.b2e")] {
+        std::fs::create_dir_all(dir.path("t").join(folder)).unwrap();
+        std::fs::copy(path("frames/tiny.b2frame"), dir.path(name)).unwrap();
+        let link = dir.path("t").join(folder).join(name);
+        std::os::unix::fs::symlink(dir.path(name), link).unwrap();
+        let run = dir.b2("verify -r t");
+        assert_ne!((run.code, run.text().contains("OK")), (Some(0), true), "{name}");
+        assert!(run.stderr.contains(&format!("t/{folder}")), "{name}: {}", run.stderr);
+        let one = dir.b2(&format!("verify t/{folder}"));
+        assert_eq!((one.code, one.stderr.is_empty()), (run.code, false), "{name}");
+        std::fs::remove_dir_all(dir.path("t")).unwrap();
+    }
+}
+
+#[test]
+fn an_empty_index_is_damage_for_every_command() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("s.b2frame")).unwrap();
+    dir.write("s.b2frame/chunks.b2frame", b"");
+    for command in ["verify", "list", "info", "show", "cat", "sum"] {
+        let run = dir.b2(&format!("{command} s.b2frame"));
+        assert_eq!(run.code, Some(1), "{command}: {}", run.stderr);
+        assert!(run.stderr.contains("not a Blosc file (it is empty)"), "{command}: {}", run.stderr);
+    }
+}

@@ -103,8 +103,8 @@ impl Cells {
         self.cells.iter().skip(row.saturating_mul(self.width)).take(self.width)
     }
 
-    /// The lines with their colours as escape sequences: all colours, or the nearest of the 216 that
-    /// every terminal with colours has. Lines end with their text.
+    /// The lines with their colours as escape sequences: all colours, or the nearest of the 216
+    /// that every terminal with colours has. Lines end with their text.
     #[must_use]
     pub fn escaped(&self, is_true_color: bool) -> String {
         let mut text = String::new();

@@ -427,8 +427,8 @@ impl<S: ReadAt> BlpFile<S> {
         )
     }
 
-    /// Passes the bytes `range` of the data to `each`, piece by piece in order. Up to 4 MiB are read
-    /// block by block, as by [`read_at`](Self::read_at), and more chunk by chunk.
+    /// Passes the bytes `range` of the data to `each`, piece by piece in order. Up to 4 MiB are
+    /// read block by block, as by [`read_at`](Self::read_at), and more chunk by chunk.
     ///
     /// # Errors
     ///

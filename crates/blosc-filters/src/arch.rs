@@ -31,22 +31,44 @@ use crate::internal::StoreHint;
 use crate::rows::EvenRows;
 use crate::simd::Level;
 
-/// Bytes of a core's second-level cache, by `CPUID` leaf 8000_0006H, which Intel's and AMD's
-/// processors have alike: bits 31 to 16 of ECX are KiB. `None` where it says nothing.
+/// The processor's words about itself; zeros where it says nothing.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Identity {
+    pub(crate) maker: [u8; 12],
+    pub(crate) family: u16,
+    /// KiB of a core's second-level cache.
+    pub(crate) second_level_cache_kib: u16,
+}
+
+/// Reads `CPUID`: leaf 0 has the maker, leaf 1 the family, and leaf 8000_0006H the cache, in bits
+/// 31 to 16 of ECX on Intel's and AMD's processors alike.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) fn second_level_cache_nbytes() -> Option<usize> {
-    use core::arch::x86_64::__cpuid;
-    const LEAF: u32 = 0x8000_0006;
-    // SAFETY: every processor of this architecture has the instruction, which changes registers
-    // alone. The highest leaf is read first.
-    #[allow(unused_unsafe, reason = "safe to call from Rust 1.94 on")]
-    let kib = unsafe { if __cpuid(0x8000_0000).eax < LEAF { 0 } else { __cpuid(LEAF).ecx >> 16 } };
-    usize::try_from(kib).ok().filter(|kib| *kib > 0).map(|kib| kib << 10)
+pub(crate) fn identity() -> Identity {
+    const CACHE_LEAF: u32 = 0x8000_0006;
+    let leaf = |leaf: u32| {
+        // SAFETY: every processor of this architecture has the instruction, which changes registers
+        // alone.
+        #[allow(unused_unsafe, reason = "safe to call from Rust 1.94 on")]
+        unsafe {
+            core::arch::x86_64::__cpuid(leaf)
+        }
+    };
+    let (name, version) = (leaf(0), leaf(1).eax);
+    let mut maker = [0; 12];
+    let words = maker.as_chunks_mut::<4>().0.iter_mut();
+    words.zip([name.ebx, name.edx, name.ecx]).for_each(|(to, word)| *to = word.to_le_bytes());
+    let (family, more) = ((version >> 8) & 0xf, (version >> 20) & 0xff);
+    let has_cache = leaf(0x8000_0000).eax >= CACHE_LEAF;
+    Identity {
+        maker,
+        family: (if family == 0xf { family + more } else { family }) as u16,
+        second_level_cache_kib: if has_cache { (leaf(CACHE_LEAF).ecx >> 16) as u16 } else { 0 },
+    }
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(crate) const fn second_level_cache_nbytes() -> Option<usize> {
-    None
+pub(crate) fn identity() -> Identity {
+    Identity::default()
 }
 
 /// Defines functions that call the kernel of the same name for the instructions at hand.

@@ -73,6 +73,7 @@ mod mask;
 mod ndcell;
 mod ndmean;
 mod pipeline;
+mod processor;
 mod registry;
 mod rows;
 mod shuffle;

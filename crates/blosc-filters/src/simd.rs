@@ -1,9 +1,9 @@
 //! Which vector instructions the kernels may use: found once, then handed down as a value.
 
 use core::fmt;
-use core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Error, Result, arch};
+use crate::processor::Tuning;
+use crate::{Error, Result};
 
 /// A set of vector instructions that this machine has.
 ///
@@ -109,7 +109,8 @@ macro_rules! has_features {
 }
 
 /// Whether the copy instruction may be slow for some distances of source and destination. AMD's
-/// processors have AVX-VNNI since Zen 5, the first without such distances.
+/// processors have AVX-VNNI since Zen 5, the first without such distances; others without it were
+/// not measured.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn may_copy_slowly() -> bool {
     !has_features!(is_x86_feature_detected: "avxvnni")
@@ -120,55 +121,11 @@ pub(crate) const fn may_copy_slowly() -> bool {
     false
 }
 
-/// Whether a register of 64 bytes is stored as two halves, one a cycle, so that registers of 32
-/// bytes lose nothing. Of the processors with VBMI, Zen 4 alone has AVX512-BF16 without AVX-VNNI.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn stores_by_halves() -> bool {
-    has_features!(is_x86_feature_detected: "avx512vbmi", "avx512bf16")
-        && !has_features!(is_x86_feature_detected: "avxvnni")
-}
-
-/// Whether registers of 64 bytes are permuted on one port alone, but inserted into from memory on
-/// two: Intel's processors.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn permutes_on_one_port() -> bool {
-    is_intels()
-}
-
-/// Whether a copy from memory is faster if it reads some pages in turns: Intel's processors, which
-/// prefetch in each page on its own.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn prefetches_by_page() -> bool {
-    is_intels()
-}
-
-/// Of the processors with VBMI, AMD's have AVX512-BF16 without AVX-VNNI (Zen 4) or with
-/// AVX512-VP2INTERSECT (Zen 5).
-#[cfg(target_arch = "x86_64")]
-fn is_intels() -> bool {
-    let is_newer = has_features!(is_x86_feature_detected: "avxvnni")
-        && !has_features!(is_x86_feature_detected: "avx512vp2intersect");
-    is_newer || !has_features!(is_x86_feature_detected: "avx512bf16")
-}
-
-/// Bytes of a core's second-level cache: what the processor says, or else 1 MiB.
+/// Bytes of a core's second-level cache: the processor's answer, or else 1 MiB.
 #[must_use]
 pub fn second_level_cache_nbytes() -> usize {
-    // The instruction takes up to some 50 us in a virtual machine, so it runs once.
-    static NBYTES: AtomicUsize = AtomicUsize::new(0);
-    match NBYTES.load(Ordering::Relaxed) {
-        0 => {
-            let nbytes = arch::second_level_cache_nbytes().unwrap_or(UNKNOWN_CACHE_NBYTES);
-            NBYTES.store(nbytes, Ordering::Relaxed);
-            nbytes
-        }
-        nbytes => nbytes,
-    }
+    Tuning::get().second_level_cache_nbytes
 }
-
-/// The second-level cache of a processor that does not say how large it is (bytes): that of Zen 4
-/// and Zen 5.
-const UNKNOWN_CACHE_NBYTES: usize = 1 << 20;
 
 #[cfg(target_arch = "x86_64")]
 fn detected(level: Level) -> bool {
@@ -209,12 +166,6 @@ mod tests {
         for simd in Simd::available() {
             assert_eq!(Simd::parse(simd.name()), Ok(simd));
         }
-    }
-
-    #[test]
-    fn a_second_level_cache_is_128_kib_to_64_mib() {
-        let nbytes = second_level_cache_nbytes();
-        assert!((128 << 10..=64 << 20).contains(&nbytes), "{nbytes} bytes");
     }
 
     #[test]

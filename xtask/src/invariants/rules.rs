@@ -120,13 +120,13 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 }
 
 /// Files with a `static` that changes: the list that signals work off, the bar that they remove,
-/// and on systems without positional reads the turn of those who move a file's position. The size
-/// of a cache never changes: the processor tells it once. Engines have interfaces without a place
+/// and on systems without positional reads the turn of those who move a file's position. The facts
+/// of a processor never change: it tells them once. Engines have interfaces without a place
 /// for a cache, a session or a registration.
 const STATEFUL: [&str; 7] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",
-    "crates/blosc-filters/src/simd.rs",
+    "crates/blosc-filters/src/processor.rs",
     "crates/blosc-io/src/file.rs",
     "engines/blosc-datafusion/src/columns/remote.rs",
     "engines/blosc-object-store/src/session.rs",

@@ -15,7 +15,7 @@ use core::ops::Range;
 use zerocopy::transmute;
 
 use super::avx2::{self, load16, store16};
-use crate::simd::{permutes_on_one_port, stores_by_halves};
+use crate::processor::Tuning;
 
 // Bound by the latency of their steps and not by the width of registers.
 pub(super) use avx2::{running_sum, running_xor};
@@ -63,8 +63,8 @@ const SECOND_LEVEL_NBYTES: Range<usize> = avx2::FIRST_LEVEL_NBYTES..192 << 10;
 /// Whether to undo a shuffle by registers of half a line: always where a whole line is stored as
 /// two of them; else where the lines come from the second-level cache, of blocks that just do not
 /// fit the nearest one; and for longer blocks where all planes, `stride` bytes each, and the items
-/// are on lines that share a set of it, or where no line begins with an item. (Measured on Zen 4,
-/// Zen 5, Emerald Rapids and Granite Rapids.)
+/// are on lines that share a set of it. (Measured on Zen 4, Zen 5, Emerald Rapids and Granite
+/// Rapids.)
 fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
     let typesize = dest.len() / stride.max(1);
@@ -72,13 +72,9 @@ fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let share_sets = || {
         stride.is_multiple_of(4096) && on_line(dest) && planes.iter().all(|plane| on_line(plane))
     };
-    let is_off_lines = || {
-        let is_item_on_line = dest.as_ptr().addr().is_multiple_of(typesize.max(1));
-        avx2::direct::has(typesize) && !is_item_on_line && permutes_on_one_port()
-    };
     SECOND_LEVEL_NBYTES.contains(&dest.len())
-        || avx2::direct::has(typesize) && stores_by_halves()
-        || is_long && (share_sets() || is_off_lines())
+        || avx2::direct::has(typesize) && Tuning::get().stores_by_halves
+        || is_long && share_sets()
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]

@@ -6,7 +6,7 @@ use zerocopy::transmute;
 
 use super::super::prefetch::prefetch_line_to_second_level;
 use super::super::streaming;
-use crate::simd::prefetches_by_page;
+use crate::processor::Tuning;
 
 /// Copies `src` to `dest`, which is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
@@ -35,7 +35,7 @@ pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) 
 /// Copies with non-temporal stores from memory that is not in a cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn copy_streaming(src: &[u8], dest: &mut [u8]) {
-    if prefetches_by_page() {
+    if Tuning::get().prefetches_by_page {
         streaming::copy_pages(src, dest);
     } else {
         streaming::copy(src, dest);

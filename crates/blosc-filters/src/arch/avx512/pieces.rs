@@ -22,7 +22,7 @@ use super::super::scalar;
 use super::super::tiled::item_head;
 use super::bits::transpose_bits;
 use super::{permute, store};
-use crate::simd::permutes_on_one_port;
+use crate::processor::Tuning;
 
 /// Bytes of a piece: a lane of a register.
 const PIECE: usize = 16;
@@ -37,7 +37,7 @@ const NBYTES: RangeInclusive<usize> = 8 << 10..=FIRST_LEVEL_NBYTES / 2;
 /// 8 bytes gain; of 4 bytes they do not, and 16 planes have more addresses than there are
 /// registers.
 pub(super) fn suit(typesize: usize, nbytes: usize) -> bool {
-    matches!(typesize, 2 | 8) && NBYTES.contains(&nbytes) && permutes_on_one_port()
+    matches!(typesize, 2 | 8) && NBYTES.contains(&nbytes) && Tuning::get().permutes_on_one_port
 }
 
 /// Undoes a shuffle of items of 2 or 8 bytes. Each plane has a byte for every item of `dest`.

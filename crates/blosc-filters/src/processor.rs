@@ -1,0 +1,144 @@
+//! The processor's facts that choices between kernels depend on: maker, family, cache.
+//!
+//! `docs/performance/constants.md` lists the choices and the processors on which they were measured.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::arch::{self, Identity};
+
+/// Choices that depend on more than the instructions at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tuning {
+    /// A register of 64 bytes is stored as two halves, one a cycle, so that registers of 32 bytes
+    /// lose nothing.
+    pub(crate) stores_by_halves: bool,
+    /// Registers of 64 bytes are permuted on one port alone, but inserted into from memory on two.
+    pub(crate) permutes_on_one_port: bool,
+    /// A copy from memory is faster if it reads some pages in turns, as the processor prefetches in
+    /// each page on its own.
+    pub(crate) prefetches_by_page: bool,
+    /// Bytes of a core's second-level cache.
+    pub(crate) second_level_cache_nbytes: usize,
+}
+
+impl Tuning {
+    /// The choices for this processor.
+    pub(crate) fn get() -> Self {
+        Self::of(Processor::get())
+    }
+
+    const fn of(processor: Processor) -> Self {
+        let Processor { maker, family, second_level_cache_kib } = processor;
+        let is_intels = matches!(maker, Maker::Intel);
+        let is_amds = matches!(maker, Maker::Amd);
+        Self {
+            stores_by_halves: is_amds && family == ZEN4,
+            permutes_on_one_port: is_intels,
+            prefetches_by_page: is_intels,
+            second_level_cache_nbytes: match second_level_cache_kib {
+                0 => UNKNOWN_CACHE_NBYTES,
+                kib => (kib as usize) << 10,
+            },
+        }
+    }
+}
+
+/// Zen 3 as well, which has no registers of 64 bytes.
+const ZEN4: u16 = 0x19;
+
+/// The second-level cache of a processor that does not say how large it is (bytes): that of Zen 4
+/// and Zen 5.
+const UNKNOWN_CACHE_NBYTES: usize = 1 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    Other = 1,
+    Intel,
+    Amd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Processor {
+    maker: Maker,
+    family: u16,
+    /// 0 where the processor does not say.
+    second_level_cache_kib: u16,
+}
+
+impl Processor {
+    fn get() -> Self {
+        // `CPUID` takes up to some 50 us in a virtual machine, so it runs once.
+        static FACTS: AtomicU64 = AtomicU64::new(0);
+        match FACTS.load(Ordering::Relaxed) {
+            0 => {
+                let processor = Self::read();
+                FACTS.store(processor.to_word(), Ordering::Relaxed);
+                processor
+            }
+            word => Self::from_word(word),
+        }
+    }
+
+    fn read() -> Self {
+        let Identity { maker, family, second_level_cache_kib } = arch::identity();
+        let maker = match &maker {
+            b"GenuineIntel" => Maker::Intel,
+            b"AuthenticAMD" => Maker::Amd,
+            _ => Maker::Other,
+        };
+        Self { maker, family, second_level_cache_kib }
+    }
+
+    /// One word, never 0, which stands for "not read yet".
+    const fn to_word(self) -> u64 {
+        (self.maker as u64) << 32 | (self.family as u64) << 16 | self.second_level_cache_kib as u64
+    }
+
+    const fn from_word(word: u64) -> Self {
+        let maker = match word >> 32 {
+            2 => Maker::Intel,
+            3 => Maker::Amd,
+            _ => Maker::Other,
+        };
+        Self { maker, family: (word >> 16) as u16, second_level_cache_kib: word as u16 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn of(maker: Maker, family: u16) -> Tuning {
+        Tuning::of(Processor { maker, family, second_level_cache_kib: 2048 })
+    }
+
+    #[test]
+    fn a_word_keeps_all_facts() {
+        for maker in [Maker::Other, Maker::Intel, Maker::Amd] {
+            for (family, second_level_cache_kib) in [(0, 0), (6, 2048), (0x1a, u16::MAX)] {
+                let processor = Processor { maker, family, second_level_cache_kib };
+                assert_ne!(processor.to_word(), 0);
+                assert_eq!(Processor::from_word(processor.to_word()), processor);
+            }
+        }
+        assert_eq!(Processor::get(), Processor::read());
+    }
+
+    #[test]
+    fn families_that_were_measured_get_their_choices() {
+        let (granite_rapids, zen4) = (of(Maker::Intel, 6), of(Maker::Amd, 0x19));
+        assert!(granite_rapids.permutes_on_one_port && granite_rapids.prefetches_by_page);
+        assert!(!granite_rapids.stores_by_halves);
+        assert!(zen4.stores_by_halves && !zen4.prefetches_by_page);
+        let zen5 = of(Maker::Amd, 0x1a);
+        assert!(!zen5.stores_by_halves && !zen5.permutes_on_one_port);
+        let other = of(Maker::Other, 6);
+        assert!(!other.stores_by_halves && !other.permutes_on_one_port);
+    }
+
+    #[test]
+    fn a_second_level_cache_is_128_kib_to_64_mib() {
+        let nbytes = Tuning::get().second_level_cache_nbytes;
+        assert!((128 << 10..=64 << 20).contains(&nbytes), "{nbytes}");
+    }
+}

@@ -7,7 +7,6 @@ pub(crate) mod from_parquet;
 pub(crate) mod grid;
 pub(crate) mod item;
 pub(crate) mod metadata;
-pub(crate) mod number;
 pub(crate) mod source;
 pub(crate) mod values;
 

@@ -66,6 +66,7 @@ mod open;
 mod params;
 pub mod size;
 mod source;
+pub mod stats;
 mod table;
 pub mod verify;
 mod word;

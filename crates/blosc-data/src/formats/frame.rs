@@ -203,6 +203,10 @@ impl Array for FrameArray {
         Some(self)
     }
 
+    fn frame(&self) -> Option<&Arc<SChunk>> {
+        Some(self.array.schunk())
+    }
+
     fn compare_seals(&self) -> Result<()> {
         Ok(self.array.schunk().compare_seal()?)
     }

@@ -1,12 +1,9 @@
 //! How far apart two items are, each of a type of its own: numbers of any size and byte order, text
 //! and byte strings of any length, and what is made of these.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, numbers::NumberType};
 
-use crate::{
-    args::DiffArgs,
-    commands::content::{number::NumberType, parse},
-};
+use crate::{args::DiffArgs, content::parse};
 
 /// Two types whose items can be compared.
 #[derive(Clone, Debug)]

@@ -1,21 +1,49 @@
-//! Items as numbers, fast enough to look at all of them.
+//! Items as numbers, fast enough to look at all of them, and what is told of many numbers in a few.
+//!
+//! ```
+//! use blosc_dtype::{Scalar, numbers::{Extent, NumberType}};
+//!
+//! let scalar = Scalar::parse("<i2")?;
+//! let number = NumberType::new(&scalar).ok_or("no number")?;
+//! let (mut values, mut extent) = (vec![], Extent::EMPTY);
+//! number.extend(&[5, 0, 0xff, 0xff, 1, 0], 2, 2, 3, &mut values);
+//! extent.add(&values);
+//! assert_eq!(extent.ends(), Some((-1.0, 5.0)));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
 
-use blosc_dtype::{ByteOrder, Kind, Scalar};
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts of items in memory, integers of 64 bits in 128, steps that are clamped"
+)]
+
+mod summary;
+
+use alloc::vec::Vec;
+
 use half::f16;
+
+use crate::{ByteOrder, Kind, Scalar};
+
+pub use summary::{Extent, Histogram, Tally, is_finite, sum, widened};
 
 /// A value that can be compared and computed with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
+pub enum Number {
+    /// An integer, a truth value, or a time in its unit.
     Int(i128),
+    /// A float.
     Float(f64),
-    /// A date or a span that is none.
+    /// A date or a span that is none (NaT).
     NotATime,
 }
 
 impl Number {
     /// The nearest float.
+    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
-    pub(crate) fn to_f64(self) -> f64 {
+    pub fn to_f64(self) -> f64 {
         match self {
             Self::Int(value) => value as f64,
             Self::Float(value) => value,
@@ -23,8 +51,9 @@ impl Number {
         }
     }
 
-    /// Is it smaller? NaN is not.
-    pub(crate) fn is_below(self, other: Self) -> bool {
+    /// Whether it is smaller; NaN is not.
+    #[must_use]
+    pub fn is_below(self, other: Self) -> bool {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a < b,
             _ => self.to_f64() < other.to_f64(),
@@ -33,7 +62,8 @@ impl Number {
 
     /// How far apart two numbers are: 0 if they are equal, which two NaN are; NaN if only one of
     /// them is.
-    pub(crate) fn distance(self, other: Self) -> f64 {
+    #[must_use]
+    pub fn distance(self, other: Self) -> f64 {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(a - b).to_f64().abs(),
             _ => {
@@ -47,14 +77,15 @@ impl Number {
 
 /// How the items of a type are read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NumberType {
+pub struct NumberType {
     kind: Kind,
     is_big: bool,
 }
 
 impl NumberType {
     /// `None` for items that are no numbers, and for complex ones.
-    pub(crate) fn new(scalar: &Scalar) -> Option<Self> {
+    #[must_use]
+    pub fn new(scalar: &Scalar) -> Option<Self> {
         let fits = match scalar.kind() {
             Kind::Bool => scalar.itemsize() == 1,
             Kind::Int | Kind::Uint => matches!(scalar.itemsize(), 1 | 2 | 4 | 8),
@@ -66,13 +97,15 @@ impl NumberType {
         fits.then_some(Self { kind: scalar.kind(), is_big })
     }
 
-    /// Are values points or spans of time?
-    pub(crate) fn is_time(self) -> bool {
+    /// Whether values are points or spans of time.
+    #[must_use]
+    pub fn is_time(self) -> bool {
         matches!(self.kind, Kind::DateTime | Kind::TimeDelta)
     }
 
     /// The value of an item.
-    pub(crate) fn read(self, item: &[u8]) -> Number {
+    #[must_use]
+    pub fn read(self, item: &[u8]) -> Number {
         let bits = self.bits(item);
         match self.kind {
             Kind::Float => Number::Float(float(bits, item.len())),
@@ -91,7 +124,7 @@ impl NumberType {
 
     /// Adds the values of `nitems` items that begin every `stride` bytes, as far as there are
     /// bytes, in loops without a choice in them.
-    pub(crate) fn extend(
+    pub fn extend(
         self,
         bytes: &[u8],
         stride: usize,
@@ -177,6 +210,7 @@ fn float(bits: u64, itemsize: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn read(dtype: &str, bytes: &[u8]) -> f64 {
         NumberType::new(&Scalar::parse(dtype).unwrap()).unwrap().read(bytes).to_f64()

@@ -56,6 +56,7 @@ mod chunks;
 pub mod columns;
 mod cut;
 mod dataset;
+pub mod diff;
 pub mod error;
 mod format;
 pub mod formats;

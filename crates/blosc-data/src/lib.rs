@@ -54,6 +54,7 @@ mod by_boxes;
 mod bytes;
 mod chunks;
 pub mod columns;
+pub mod compat;
 mod cut;
 mod dataset;
 pub mod diff;

@@ -184,6 +184,9 @@ impl From<blosc_data::Error> for Error {
             Data::MaxMemory { needed, limit } => Self::MaxMemory { needed, limit },
             Data::NoOpener(format) => message::OTHER_FORMAT.about(format),
             Data::NotOurs(_) => Self::NotBlosc { start: vec![] },
+            Data::NothingRescued => message::NOTHING_RESCUED.error(),
+            Data::Fill { typesize, is_nan: true } => message::NO_NAN.about(typesize),
+            Data::Fill { typesize, .. } => message::FILL_OF_ITEM.about(typesize),
             Data::NoColumnKind(column) => message::NO_COLUMN_KIND.about(column),
             Data::NoNumpyType(column) => message::NO_NUMPY_TYPE.about(column),
             Data::Cell { column, fault } => match fault {
@@ -200,6 +203,7 @@ impl From<blosc_data::error::Doing> for Doing {
     fn from(doing: blosc_data::error::Doing) -> Self {
         match doing {
             blosc_data::error::Doing::Read => Self::Read,
+            blosc_data::error::Doing::Write => Self::Write,
             _ => Self::Open,
         }
     }
@@ -310,6 +314,16 @@ impl Error {
                 Self::io_at(Doing::Write, target)(source)
             }
             Self::Frame(b2frame::Error::Input { source, .. }) => Self::io(Doing::Read)(source),
+            other => other,
+        }
+    }
+
+    /// The same where the output is new: a failure to write concerns `target`.
+    pub(crate) fn written_to(self, target: &Path) -> Self {
+        match self {
+            Self::Io { doing: Doing::Write, path: None, source } => {
+                Self::io_at(Doing::Write, target)(source)
+            }
             other => other,
         }
     }

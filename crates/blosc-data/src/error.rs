@@ -108,6 +108,17 @@ pub enum Error {
         /// What is wrong with the value.
         fault: CellFault,
     },
+    /// Nothing of something damaged can be read.
+    #[error("no sound chunk and no header were found")]
+    NothingRescued,
+    /// No such fill fits the items of a damaged chunk.
+    #[error("the fill does not fit items of {typesize} bytes")]
+    Fill {
+        /// Bytes of an item.
+        typesize: usize,
+        /// Whether the fill is NaN, which items of this size are never.
+        is_nan: bool,
+    },
     /// An argument that does not fit the data.
     #[error(transparent)]
     Param(#[from] Param),
@@ -199,6 +210,9 @@ pub enum Doing {
     /// Reading its bytes.
     #[error("reading")]
     Read,
+    /// Writing an output.
+    #[error("writing")]
+    Write,
 }
 
 /// Result of this crate.
@@ -230,9 +244,11 @@ impl Error {
             Self::Io { .. } => Blame::Io,
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
-            Self::Opener(_) | Self::Npy(_) | Self::ArrayLen { .. } | Self::Cell { .. } => {
-                Blame::Data
-            }
+            Self::Opener(_)
+            | Self::Npy(_)
+            | Self::ArrayLen { .. }
+            | Self::Cell { .. }
+            | Self::NothingRescued => Blame::Data,
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),
             Self::Bcolz(error) => error.blame(),
@@ -244,6 +260,7 @@ impl Error {
             | Self::NoMember { .. }
             | Self::NoNumpyType(_)
             | Self::NoColumnKind(_)
+            | Self::Fill { .. }
             | Self::Param(_)
             | Self::Internal(_) => Blame::Usage,
         }

@@ -66,6 +66,7 @@ pub mod json;
 mod objects;
 mod open;
 mod params;
+pub mod rescue;
 pub mod scan;
 pub mod size;
 mod source;

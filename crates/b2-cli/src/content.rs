@@ -12,7 +12,6 @@ pub(crate) mod values;
 
 use std::path::Path;
 
-pub(crate) use b2_view::number;
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 

@@ -191,6 +191,9 @@ impl From<blosc_data::Error> for Error {
             Data::MaxMemory { needed, limit } => Self::MaxMemory { needed, limit },
             Data::NoOpener(format) => message::OTHER_FORMAT.about(format),
             Data::NotOurs(_) => Self::NotBlosc { start: vec![] },
+            Data::NothingRescued => message::NOTHING_RESCUED.error(),
+            Data::Fill { typesize, is_nan: true } => message::NO_NAN.about(typesize),
+            Data::Fill { typesize, .. } => message::FILL_OF_ITEM.about(typesize),
             Data::NoColumnKind(column) => message::NO_COLUMN_KIND.about(column),
             Data::NoNumpyType(column) => message::NO_NUMPY_TYPE.about(column),
             Data::Cell { column, fault } => match fault {
@@ -213,6 +216,15 @@ impl From<b2_program::Error> for Error {
             Refused::NoFolder { path, folder } => Self::NoFolder { path, folder },
             Refused::Terminal => message::TERMINAL.error(),
         }
+    }
+}
+
+/// What the library was doing, in the program's words.
+pub(crate) const fn doing(doing: blosc_data::error::Doing) -> Doing {
+    match doing {
+        blosc_data::error::Doing::Read => Doing::Read,
+        blosc_data::error::Doing::Write => Doing::Write,
+        _ => Doing::Open,
     }
 }
 
@@ -271,6 +283,16 @@ impl Error {
                 Self::io_at(Doing::Write, target)(source)
             }
             Self::Frame(b2frame::Error::Input { source, .. }) => Self::io(Doing::Read)(source),
+            other => other,
+        }
+    }
+
+    /// The same where the output is new: a failure to write concerns `target`.
+    pub(crate) fn written_to(self, target: &Path) -> Self {
+        match self {
+            Self::Io { doing: Doing::Write, path: None, source } => {
+                Self::io_at(Doing::Write, target)(source)
+            }
             other => other,
         }
     }

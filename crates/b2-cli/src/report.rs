@@ -7,13 +7,14 @@ pub(crate) mod chunk;
 mod chunks;
 pub(crate) mod info;
 pub(crate) mod left_out;
-pub(crate) mod readers;
 
-pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport, dtype_text};
+pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};
 pub(crate) use blp::{BlpChunks, BlpReport};
 pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport, note_text};
 pub(crate) use chunks::{ChunkRow, ChunkTable, MAX_LISTED_CHUNKS};
 pub(crate) use info::InfoReport;
+
+pub(crate) use blosc_data::{compat as readers, json::dtype_text};
 
 use blosc_chunk::Pipeline;
 use serde::Serialize;

@@ -3,9 +3,8 @@
 use blosc_dtype::{
     calendar::{date_of_day, day_of_date},
     date,
+    numbers::widened,
 };
-
-use crate::reduce::widened;
 
 /// A range of values that is drawn.
 #[derive(Clone, Debug, PartialEq)]

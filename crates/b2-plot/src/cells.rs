@@ -1,9 +1,10 @@
 //! A scene as characters: lines of braille dots, cells as half blocks or shades.
 
 use crate::{
+    Histogram,
     axis::{AxisRange, Tick, short_number},
     color::{self, Rgb},
-    reduce::{Histogram, Line, Map},
+    reduce::{Line, Map},
     scene::{Content, Scene},
 };
 
@@ -347,7 +348,7 @@ pub(crate) fn shortened(text: &str, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reduce::Extent;
+    use crate::Extent;
 
     fn scene(content: Content, y: AxisRange) -> Scene {
         let x = AxisRange::new(0.0, 9.0);

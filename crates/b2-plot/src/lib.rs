@@ -58,7 +58,8 @@ mod svg;
 mod symbols;
 
 pub use axis::{AxisRange, Tick};
+pub use blosc_dtype::numbers::{Extent, Histogram, Tally};
 pub use cells::{Cell, Cells};
 pub use color::Rgb;
-pub use reduce::{Extent, Histogram, Line, LineColumn, Map, Tally, sum};
+pub use reduce::{Line, LineColumn, Map};
 pub use scene::{Content, Note, Room, Scene};

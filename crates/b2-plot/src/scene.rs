@@ -1,12 +1,13 @@
 //! All that a picture shows, whatever it is drawn as.
 
 use crate::{
+    Extent, Histogram,
     axis::AxisRange,
     canvas::Canvas,
     cells::{self, Cells},
     color::{self, Rgb},
     raster,
-    reduce::{Extent, Histogram, Line, Map},
+    reduce::{Line, Map},
     svg,
 };
 

@@ -56,7 +56,7 @@
 //! | module | concept |
 //! |---|---|
 //! | (root) | [`Source`], [`Items`], [`Chunks`]: what is browsed; [`View`], [`Command`]: browsing |
-//! | [`item`], [`number`] | items of any NumPy type as text, and as numbers |
+//! | [`item`] | items of any NumPy type as text |
 //! | [`numpy`], [`csv`] | many items as text: in brackets as NumPy prints them, in lines |
 //! | [`screen`] | characters with their colours |
 //! | [`text`] | texts of strangers made harmless, numbers for people |
@@ -76,7 +76,6 @@ mod command;
 pub mod csv;
 mod draw;
 pub mod item;
-pub mod number;
 pub mod numpy;
 mod opened;
 pub mod screen;

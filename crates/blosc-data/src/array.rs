@@ -1,7 +1,9 @@
 //! Arrays of any format.
 
 use core::{fmt::Debug, ops::Range};
+use std::sync::Arc;
 
+use b2frame::SChunk;
 use b2frame::error::NdParam;
 use b2frame::nd::{Element, Pick, Selection};
 use blosc_dtype::Dtype;
@@ -138,6 +140,11 @@ pub trait Array: Debug + Send + Sync {
     /// The chunks as they are stored, to be moved without decoding them; `None` where the format
     /// has none of the Blosc family.
     fn chunks(&self) -> Option<&dyn Chunks> {
+        None
+    }
+
+    /// The frame that holds the array, if one does.
+    fn frame(&self) -> Option<&Arc<SChunk>> {
         None
     }
 

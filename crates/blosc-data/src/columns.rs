@@ -1,5 +1,7 @@
 //! How items of NumPy become values of a column.
 
+use std::borrow::Cow;
+
 use b2store::{ColumnKind, ColumnValues, Value, Values};
 use bcolz_store::pickle::Object as Pickled;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
@@ -278,4 +280,15 @@ pub fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
         }
         _ => return Err(Error::cell(name, CellFault::NoPlainData)),
     })
+}
+
+/// The type as which the items of a column are shown: times as dates.
+#[must_use]
+pub fn shown_dtype<'a>(dtype: &'a Dtype, kind: &ColumnKind) -> Cow<'a, Dtype> {
+    let shown = match kind {
+        ColumnKind::Timestamp { unit, .. } => format!("<M8[{unit}]").parse(),
+        ColumnKind::Fixed("b1") => "|b1".parse(),
+        _ => return Cow::Borrowed(dtype),
+    };
+    shown.map_or(Cow::Borrowed(dtype), Cow::Owned)
 }

@@ -123,6 +123,17 @@ pub enum Error {
         /// What is wrong with the value.
         fault: CellFault,
     },
+    /// Nothing of something damaged can be read.
+    #[error("no sound chunk and no header were found")]
+    NothingRescued,
+    /// No such fill fits the items of a damaged chunk.
+    #[error("the fill does not fit items of {typesize} bytes")]
+    Fill {
+        /// Bytes of an item.
+        typesize: usize,
+        /// Whether the fill is NaN, which items of this size are never.
+        is_nan: bool,
+    },
     /// An argument that does not fit the data.
     #[error(transparent)]
     Param(#[from] Param),
@@ -214,6 +225,9 @@ pub enum Doing {
     /// Reading its bytes.
     #[error("reading")]
     Read,
+    /// Writing an output.
+    #[error("writing")]
+    Write,
 }
 
 /// Result of this crate.
@@ -272,7 +286,8 @@ impl Error {
             | Self::Npy(_)
             | Self::ArrayLen { .. }
             | Self::Cell { .. }
-            | Self::Depth { .. } => Blame::Data,
+            | Self::Depth { .. }
+            | Self::NothingRescued => Blame::Data,
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),
             Self::Bcolz(error) => error.blame(),
@@ -290,6 +305,7 @@ impl Error {
             | Self::NoMember { .. }
             | Self::NoNumpyType(_)
             | Self::NoColumnKind(_)
+            | Self::Fill { .. }
             | Self::Param(_)
             | Self::Internal(_) => Blame::Usage,
         }

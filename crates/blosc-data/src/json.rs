@@ -8,12 +8,22 @@ pub use values::{plain, value};
 
 use b2frame::SChunk;
 use b2frame::nd::NdMeta;
+use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
 
 /// Metalayers that describe the array itself.
 pub(crate) const ARRAY_LAYERS: [&str; 2] = [NdMeta::NAME, NdMeta::OLD_NAME];
+
+/// A type as documents write it: `<f8`, where bcolz writes `float64`.
+#[must_use]
+pub fn dtype_text(dtype: &Dtype) -> String {
+    match dtype.scalar() {
+        Some(scalar) if !dtype.has_objects() => scalar.to_string(),
+        _ => dtype.to_string(),
+    }
+}
 
 /// The metalayers and vlmetalayers of a frame, without those that describe an array. A fixed
 /// metalayer hides a variable one of its name.

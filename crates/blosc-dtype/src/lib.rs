@@ -28,7 +28,7 @@
 //! # Ok::<(), blosc_dtype::Error>(())
 //! ```
 //!
-//! It does not interpret items, and it never follows object pointers (`|O`): those parse, with
+//! With the feature `numbers` it reads items as numbers. It never follows object pointers (`|O`): those parse, with
 //! [`Kind::Object`], so that a caller can refuse them by name.
 //!
 //! Limits for hostile text: [`Dtype::MAX_DEPTH`] levels of nesting, [`Dtype::MAX_TEXT_NBYTES`]
@@ -39,8 +39,8 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 extern crate alloc;
-#[cfg(feature = "expr")]
-#[macro_use]
+#[cfg(any(feature = "expr", feature = "numbers"))]
+#[cfg_attr(feature = "expr", macro_use)]
 extern crate std;
 
 #[cfg(feature = "arrow")]
@@ -58,6 +58,8 @@ pub mod items;
 pub mod json;
 mod literal;
 pub mod npy;
+#[cfg(feature = "numbers")]
+pub mod numbers;
 mod print;
 mod scalar;
 pub mod text;

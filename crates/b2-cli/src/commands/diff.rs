@@ -1,45 +1,28 @@
 //! `b2 diff`: do two objects hold the same, whatever their formats?
 
-mod pair;
-
 use core::fmt::Write as _;
-use std::{io::Read, path::Path};
+use std::path::Path;
 
 use b2frame::Budget;
+use blosc_data::diff::{Comparison, Differences, First, Pair, Tolerance};
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::pair::Pair;
-use super::{
-    content,
-    convert::{
-        pull::pull,
-        source::{Layout, Source},
-        values,
-    },
-};
+use super::convert::pull::pull;
 use crate::{
     args::DiffArgs,
-    content::item,
+    content::{
+        self, item,
+        source::{Layout, Source, values},
+    },
     context::Context,
-    error::{Doing, Error, Result, message},
+    error::{Error, Result, message},
     exit::Code,
     formats::csv_table,
-    inputs::{
-        decoded::Sink,
-        foreign,
-        object::Object,
-        origin::{self, Origin, Part},
-    },
-    render::{
-        escape::{harmless, path_text},
-        size::count,
-    },
+    inputs::{Object, Origin, Part, Sink, foreign, origin},
+    render::{harmless, path_text, size::count},
 };
-
-/// Items that are compared at a time.
-const ITEMS_AT_ONCE: usize = 64 << 10;
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -61,30 +44,37 @@ struct DiffReport<'a> {
     values: Values,
 }
 
-/// What the values have in common.
-#[derive(Debug, Default, Serialize)]
+/// What the values have in common, with the first of them as JSON.
+#[derive(Debug, Serialize)]
 struct Values {
-    /// Items that were compared.
     items: u64,
-    /// Items that are not equal.
     different: u64,
-    /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    first: Option<First>,
-    /// The largest difference of two numbers.
+    first: Option<FirstRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     largest_difference: Option<f64>,
-    /// Items, or bytes if there are no items, that only one of the two has.
     surplus: u64,
 }
 
 /// The first items that are not equal.
 #[derive(Debug, Serialize)]
-struct First {
+struct FirstRow {
     index: Vec<u64>,
     values: [Value; 2],
     #[serde(skip)]
     texts: [String; 2],
+}
+
+impl From<Differences> for Values {
+    fn from(found: Differences) -> Self {
+        let Differences { items, different, largest_difference, surplus, .. } = found;
+        let first = found.first.map(|First { index, values }| {
+            let texts = values.each_ref().map(|item| item::text(&item.dtype, &item.bytes));
+            let values = values.each_ref().map(|item| item::json(&item.dtype, &item.bytes));
+            FirstRow { index, values, texts }
+        });
+        Self { items, different, first, largest_difference, surplus }
+    }
 }
 
 /// Compares the two objects.
@@ -128,8 +118,9 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
     let metadata = if args.values { vec![] } else { other_metadata(&a, &b)? };
     let values = match types.compare {
         Some(compare) => compare_values(args, cx, (&a, &b), compare)?,
-        None => Values { different: a.nitems(&types.a)?, ..Values::default() },
+        None => Differences { different: a.nitems(&types.a)?, ..Differences::default() },
     };
+    let values = Values::from(values);
     let is_described_alike = args.values || (dtype.is_none() && shape.is_none());
     let is_alike = values.different == 0 && values.surplus == 0 && metadata.is_empty();
     let (path, other) = (a.name.as_str(), b.name.as_str());
@@ -294,112 +285,19 @@ fn compare_values(
     args: &DiffArgs,
     cx: &Context,
     (a, b): (&Side, &Side),
-    compare: Pair,
-) -> Result<Values> {
+    pair: Pair,
+) -> Result<Differences> {
     let options = cx.read_options();
     let max_memory = options.max_memory / 2;
     let options = options.max_memory(max_memory);
-    let shape = a.layout.as_ref().map_or_else(Vec::new, |layout| layout.shape.clone());
-    let mut work = Comparison { args, compare, shape, found: Values::default() };
+    let shape = a.layout.as_ref().map_or(&[][..], |layout| &layout.shape);
+    let tolerance = Tolerance { rtol: args.rtol, atol: args.atol };
+    let mut work = Comparison::new(pair, tolerance, shape);
     pull(
         |sink| a.stream(&options, sink),
-        |a| pull(|sink| b.stream(&options, sink), |b| work.compare(a, b)),
+        |a| pull(|sink| b.stream(&options, sink), |b| Ok(work.compare(a, b)?)),
     )?;
-    Ok(work.found)
-}
-
-/// A comparison under way.
-struct Comparison<'a> {
-    args: &'a DiffArgs,
-    compare: Pair,
-    shape: Vec<u64>,
-    found: Values,
-}
-
-impl Comparison<'_> {
-    fn compare(&mut self, a: &mut dyn Read, b: &mut dyn Read) -> Result<()> {
-        let sizes = self.compare.sizes();
-        let at_once = (ITEMS_AT_ONCE * 8 / sizes[0].max(sizes[1])).max(1);
-        let mut buffers = sizes.map(|size| vec![0; size * at_once]);
-        loop {
-            let [x, y] = &mut buffers;
-            let lens = [read_full(a, x)?, read_full(b, y)?];
-            let counts = [lens[0] / sizes[0], lens[1] / sizes[1]];
-            let nitems = counts[0].min(counts[1]);
-            let [x, y] = [&x[..nitems * sizes[0]], &y[..nitems * sizes[1]]];
-            if !self.compare.is_of_one_type() || x != y {
-                let items = x.chunks_exact(sizes[0]).zip(y.chunks_exact(sizes[1]));
-                items.enumerate().for_each(|(n, (x, y))| self.compare_item(n as u64, x, y));
-            }
-            self.found.items += nitems as u64;
-            let rest = (counts[0].max(counts[1]) - nitems) as u64;
-            // An item that is cut counts as one.
-            let is_cut = lens[0] % sizes[0] != lens[1] % sizes[1] && rest == 0;
-            self.found.surplus += rest + u64::from(is_cut);
-            if nitems == 0 && rest == 0 {
-                return Ok(());
-            }
-            if rest > 0 {
-                self.found.surplus += count_rest(a, sizes[0])? + count_rest(b, sizes[1])?;
-                return Ok(());
-            }
-        }
-    }
-
-    fn compare_item(&mut self, n: u64, x: &[u8], y: &[u8]) {
-        if self.compare.is_of_one_type() && x == y {
-            return;
-        }
-        let distance = self.compare.distance(self.args, x, y);
-        let Some(distance) = distance else { return };
-        self.found.different += 1;
-        if !distance.is_nan() {
-            let largest = self.found.largest_difference.unwrap_or(0.0).max(distance);
-            self.found.largest_difference = Some(largest);
-        }
-        if self.found.first.is_none() {
-            let [a, b] = &self.compare.dtypes;
-            self.found.first = Some(First {
-                index: index(&self.shape, self.found.items + n),
-                values: [item::json(a, x), item::json(b, y)],
-                texts: [item::text(a, x), item::text(b, y)],
-            });
-        }
-    }
-}
-
-/// Fills `buffer` as far as the stream goes.
-fn read_full(from: &mut dyn Read, buffer: &mut [u8]) -> Result<usize> {
-    let mut len = 0;
-    while len < buffer.len() {
-        match from.read(&mut buffer[len..]).map_err(Error::io(Doing::Read))? {
-            0 => break,
-            more => len += more,
-        }
-    }
-    Ok(len)
-}
-
-/// Items until the end; a part of one counts as one.
-fn count_rest(from: &mut dyn Read, itemsize: usize) -> Result<u64> {
-    let nbytes = std::io::copy(from, &mut std::io::sink()).map_err(Error::io(Doing::Read))?;
-    Ok(nbytes.div_ceil(itemsize as u64))
-}
-
-/// The position of the `n`-th item in C order.
-fn index(shape: &[u64], n: u64) -> Vec<u64> {
-    let mut rest = n;
-    let mut index: Vec<u64> = shape
-        .iter()
-        .rev()
-        .map(|len| {
-            let position = rest % len.max(&1);
-            rest /= len.max(&1);
-            position
-        })
-        .collect();
-    index.reverse();
-    if index.is_empty() || rest > 0 { vec![n] } else { index }
+    Ok(work.finish())
 }
 
 fn text(report: &DiffReport<'_>) -> String {
@@ -445,18 +343,4 @@ fn text(report: &DiffReport<'_>) -> String {
         line(format!("only one of them has {} more items", count(values.surplus)));
     }
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn position_is_that_of_the_array() {
-        assert_eq!(index(&[2, 3, 4], 23), [1, 2, 3]);
-        assert_eq!(index(&[2, 3, 4], 0), [0, 0, 0]);
-        assert_eq!(index(&[5], 7), [7]);
-        assert_eq!(index(&[], 7), [7]);
-        assert_eq!(index(&[0], 0), [0]);
-    }
 }

@@ -23,7 +23,6 @@ use crate::{
         size,
         text_table::{Align, Table},
     },
-    report::info,
 };
 
 /// The row of one input.
@@ -134,7 +133,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
                 let is_sealed = schunk.is_sealed();
                 if nframes == 0 {
                     let is_array = schunk.nd_meta()?.is_some();
-                    row.format = info::frame_name(&schunk, is_array);
+                    row.format = blosc_data::formats::frame::format_name(&schunk, is_array);
                 }
                 let was_sealed = nframes == 0 || row.checksum.is_some();
                 row.checksum = (is_sealed && was_sealed).then_some("xxh3");

@@ -1,31 +1,21 @@
 //! `b2 stats`: least, largest, mean, NaN, zeros and the distribution, per column of a table.
 
-mod column;
-mod runs;
-mod table;
-
+use blosc_data::stats::{self, ColumnStats, Counts, ItemSink, Runs};
+use blosc_dtype::Dtype;
 use serde::Serialize;
+use serde_json::Value;
 
-use self::{
-    column::{Column, ColumnReport},
-    runs::{ItemSink, Runs},
-};
-use super::{
-    content::{self, WholeItems},
-    convert::source::Source,
-};
 use crate::{
     args::StatsArgs,
+    content::{self, WholeItems, item, source::Source},
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     exit::Code,
-    formats::store,
-    inputs::{decoded::Guard, origin::Origin, walk},
+    formats::{TableRows, store},
+    inputs::{Guard, Origin, walk},
     render::{
-        escape::harmless,
-        progress::Progress,
+        Align, Progress, Table, harmless,
         size::{self, count},
-        text_table::{Align, Table},
     },
     report::dtype_text,
 };
@@ -44,7 +34,33 @@ struct StatsReport<'a> {
     shape: Option<Vec<u64>>,
     nbytes: u64,
     items: u64,
-    columns: Vec<ColumnReport>,
+    columns: Vec<ColumnRow>,
+}
+
+/// One column, with the ends as JSON and as text.
+#[derive(Debug, Serialize)]
+struct ColumnRow {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    dtype: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<Value>,
+    #[serde(skip)]
+    texts: [Option<String>; 2],
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+impl From<ColumnStats> for ColumnRow {
+    fn from(found: ColumnStats) -> Self {
+        let ends = [found.min, found.max];
+        let texts =
+            ends.each_ref().map(|end| Some(item::text(&end.as_ref()?.dtype, &end.as_ref()?.bytes)));
+        let [min, max] = ends.map(|end| end.map(|end| item::json(&end.dtype, &end.bytes)));
+        Self { name: found.name, dtype: found.dtype, min, max, texts, counts: found.counts }
+    }
 }
 
 /// Looks at each input.
@@ -56,7 +72,7 @@ pub(crate) fn run(args: &StatsArgs, cx: &Context) -> Code {
 
 fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if let Some(rows) = store::rows(origin, cx.read_params())? {
-        return table::describe(args, cx, origin, &rows);
+        return describe_table(args, cx, origin, rows);
     }
     let sources = match content::foreign_table(cx, origin, args.dtype.as_ref())? {
         Some(table) => vec![table],
@@ -65,22 +81,60 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let format = sources.first().map_or("empty", Source::name);
     let layout = content::layout(&sources)?;
     let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
-    let mut columns = Column::all(&dtype, &args.columns)?;
-    let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
-    let itemsize = dtype.itemsize();
-    let runs = sources.iter().map(|source| Runs::find(source, itemsize));
-    let runs = runs.collect::<Result<Vec<_>>>()?;
-    let mut guard = Guard::new(args.limits);
-    for (source, runs) in sources.iter().zip(&runs) {
-        let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |it| Ok(it.decoded));
-        guard.admit_bytes(decoded?, source.stored())?;
-    }
+    check_columns(&args.columns, &dtype)?;
+    let items = Items::new(sources, dtype.itemsize())?;
+    let nbytes = items.nbytes;
+    items.admit(Guard::new(args.limits))?;
     let name = origin.name();
     let npasses = if args.histogram.is_some() { 2 } else { 1 };
     let progress = Progress::new(&cx.console, &name, Some(nbytes.saturating_mul(npasses)));
-    let pass = |work: ItemSink<'_>| {
-        let mut items = WholeItems::new(itemsize);
-        for (source, runs) in sources.iter().zip(&runs) {
+    let mut pass = |work: ItemSink<'_>| items.read(cx, &progress, work);
+    let columns = stats::of_items(&dtype, &args.columns, args.histogram, &mut pass)?;
+    drop(progress);
+    print(
+        cx,
+        &StatsReport {
+            path: &name,
+            format,
+            dtype: dtype_text(&dtype),
+            shape: layout.map(|layout| layout.shape).filter(|_| args.dtype.is_none()),
+            nbytes,
+            items: nbytes / (dtype.itemsize() as u64).max(1),
+            columns: columns.into_iter().map(ColumnRow::from).collect(),
+        },
+    )
+}
+
+/// The items of all objects of an input, and which objects are mostly runs.
+struct Items {
+    sources: Vec<(Source, Option<Runs>)>,
+    itemsize: usize,
+    nbytes: u64,
+}
+
+impl Items {
+    fn new(sources: Vec<Source>, itemsize: usize) -> Result<Self> {
+        let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+        let with_runs = |source: Source| {
+            let runs = source.frame().map(|frame| Runs::find(frame, itemsize)).transpose()?;
+            Ok((source, runs.flatten()))
+        };
+        let sources = sources.into_iter().map(with_runs).collect::<Result<_>>()?;
+        Ok(Self { sources, itemsize, nbytes })
+    }
+
+    /// Refuses more than the options allow to be decoded.
+    fn admit(&self, mut guard: Guard) -> Result<()> {
+        self.sources.iter().try_for_each(|(source, runs)| {
+            let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |runs| Ok(runs.decoded));
+            guard.admit_bytes(decoded?, source.stored())
+        })
+    }
+
+    /// Hands all of them to `work`.
+    fn read(&self, cx: &Context, progress: &Progress, work: ItemSink<'_>) -> Result<()> {
+        let mut items = WholeItems::new(self.itemsize);
+        for (source, runs) in &self.sources {
             if let Some(runs) = runs {
                 runs.for_each(&cx.read_options(), &mut |piece, times| {
                     progress.add((piece.len() as u64).saturating_mul(times));
@@ -94,32 +148,52 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
                 Ok(())
             })?;
         }
-        match items.cut_nbytes() {
-            0 => Ok(()),
-            _ => Err(Error::PartItem {
-                file: "the content".to_owned(),
-                found: nbytes,
-                of: itemsize as u64,
-            }),
+        if items.cut_nbytes() > 0 {
+            let (file, of) = ("the content".to_owned(), self.itemsize as u64);
+            return Err(Error::PartItem { file, found: self.nbytes, of });
         }
-    };
-    pass(&mut |items, times| columns.iter_mut().for_each(|column| column.look(items, times)))?;
-    sources.iter().try_for_each(Source::compare_seals)?;
-    if let Some(nbins) = args.histogram {
-        columns.iter_mut().for_each(|column| column.start_histogram(nbins));
-        pass(&mut |items, times| columns.iter_mut().for_each(|it| it.count(items, times)))?;
+        self.sources.iter().try_for_each(|(source, _)| source.compare_seals())
     }
-    drop(progress);
+}
+
+/// Refuses names that no field has.
+fn check_columns(names: &[String], dtype: &Dtype) -> Result<()> {
+    let known = || dtype.fields().iter().map(|field| field.name());
+    match names.iter().find(|name| known().all(|known| known != **name)) {
+        Some(_) if dtype.fields().is_empty() => Err(message::NOT_A_TABLE.error()),
+        Some(name) => Err(message::no_column(name, known())),
+        None => Ok(()),
+    }
+}
+
+/// Looks at the columns of a table of a store, or at one.
+fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRows) -> Result<()> {
+    let rows = rows.select(&args.columns)?;
+    let (nbytes, stored) = rows.sizes();
+    Guard::new(args.limits).admit_bytes(nbytes, stored)?;
+    let columns = rows.columns().iter().map(|column| {
+        let spec = column.spec();
+        blosc_data::Column::new(&spec.name, spec.kind.clone(), column.dtype().cloned())
+    });
+    let columns: Vec<blosc_data::Column> = columns.collect();
+    let found = stats::of_columns(&columns, args.histogram, &mut |sink| {
+        rows.for_each_batch(0..rows.nrows(), &mut |values| {
+            sink(&values);
+            Ok(())
+        })?;
+        rows.compare_seals()
+    })?;
+    let name = origin.name();
     print(
         cx,
         &StatsReport {
             path: &name,
-            format,
-            dtype: dtype_text(&dtype),
-            shape: layout.map(|layout| layout.shape).filter(|_| args.dtype.is_none()),
+            format: rows.format(),
+            dtype: "table".to_owned(),
+            shape: None,
             nbytes,
-            items: nbytes / (dtype.itemsize() as u64).max(1),
-            columns: columns.iter().map(Column::report).collect(),
+            items: rows.nrows(),
+            columns: found.into_iter().map(ColumnRow::from).collect(),
         },
     )
 }
@@ -142,7 +216,7 @@ fn text(report: &StatsReport<'_>) -> String {
     let dtype = if is_table { String::new() } else { format!(" of {}", report.dtype) };
     let mut text =
         format!("{}: {} items{dtype}{shape}\n", harmless(report.path), count(report.items));
-    let has_nulls = report.columns.iter().any(|column| column.nulls.is_some());
+    let has_nulls = report.columns.iter().any(|column| column.counts.nulls.is_some());
     let mut aligns = vec![Align::Left; 2];
     aligns.resize(if has_nulls { 10 } else { 9 }, Align::Right);
     let mut table = Table::new(&aligns);
@@ -156,14 +230,14 @@ fn text(report: &StatsReport<'_>) -> String {
             [
                 format!("  {}", harmless(name)),
                 column.dtype.clone(),
-                harmless(&shown(&column.min_text)),
-                harmless(&shown(&column.max_text)),
-                float(column.mean),
-                float(column.std),
-                count(column.nan),
-                count(column.inf),
-                count(column.zeros),
-                column.nulls.map_or_else(|| "-".to_owned(), count),
+                harmless(&shown(&column.texts[0])),
+                harmless(&shown(&column.texts[1])),
+                float(column.counts.mean),
+                float(column.counts.std),
+                count(column.counts.nan),
+                count(column.counts.inf),
+                count(column.counts.zeros),
+                column.counts.nulls.map_or_else(|| "-".to_owned(), count),
             ]
             .into_iter()
             .take(aligns.len()),
@@ -171,7 +245,7 @@ fn text(report: &StatsReport<'_>) -> String {
     }
     text += &table.to_string();
     for column in &report.columns {
-        let Some(histogram) = &column.histogram else { continue };
+        let Some(histogram) = &column.counts.histogram else { continue };
         if let Some(name) = &column.name {
             text += &format!("  {}\n", harmless(name));
         }

@@ -7,7 +7,6 @@ use std::{path::Path, sync::Arc};
 use b2frame::{
     SChunk,
     report::{VerifyOptions, VerifyReport},
-    rescue::{ChunkState, RescueOptions},
 };
 use b2store::{Content, error::Corrupt};
 use blosc_chunk::{
@@ -15,6 +14,7 @@ use blosc_chunk::{
     validate::{Depth, Validation},
 };
 use blosc_container::report::BadChunk;
+use blosc_data::rescue::{self, Remains};
 use serde::Serialize;
 
 use crate::{
@@ -371,21 +371,18 @@ impl Findings {
     fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
         // What comes once is gone.
         let Some(path) = origin.path().filter(|path| !is_stream(path)) else { return };
-        if super::rescue::chunk::is_chunk(path, at).unwrap_or(false) {
+        if rescue::remains(path, Some(at)).is_ok_and(|remains| remains == Remains::Chunk) {
             self.hint = Some(rescue_hint(path, at));
             return;
         }
-        let stored = super::rescue::size_of(path);
-        let allowed = Guard::allowance(LimitArgs::default(), stored);
-        let rescue = RescueOptions::default().max_nbytes(Some(allowed));
-        let Ok(found) = super::rescue::frame::salvage(cx, path, at, &rescue) else { return };
-        let lost = found.count(ChunkState::Lost);
-        self.nchunks = self.nchunks.saturating_add(found.chunks.len() as u64);
-        self.nbad = self.nbad.saturating_add(lost);
-        if lost == found.chunks.len() as u64 {
-            return;
+        let allowed = Guard::allowance(LimitArgs::default(), rescue::stored_nbytes(path));
+        let options = rescue::Options::default().dparams(cx.dparams()).budget(cx.read_options());
+        let Ok(found) = rescue::readable_chunks(path, at, &options, allowed) else { return };
+        self.nchunks = self.nchunks.saturating_add(found.good + found.doubtful + found.lost);
+        self.nbad = self.nbad.saturating_add(found.lost);
+        if found.good + found.doubtful > 0 {
+            self.hint = Some(rescue_hint(path, at));
         }
-        self.hint = Some(rescue_hint(path, at));
     }
 
     fn point_to_rescue(&mut self, path: &Path) {

@@ -4,9 +4,9 @@ use core::ops::Range;
 use std::rc::Rc;
 
 use b2frame::nd::{Pick, Selection};
-use blosc_dtype::{Dtype, Kind};
+use blosc_dtype::{Dtype, Kind, numbers::NumberType};
 
-use super::{grid::Grid, number::NumberType};
+use super::grid::Grid;
 use crate::error::{Error, Result, message};
 
 /// Takes the ranges of a tile in each axis, and its numbers.

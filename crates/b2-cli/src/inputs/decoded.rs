@@ -12,7 +12,6 @@ use crate::{
     args::LimitArgs,
     error::{Error, Result},
     inputs::{Object, frame_bytes},
-    memory,
     render::ByteSize,
 };
 
@@ -65,29 +64,6 @@ pub(crate) fn part(
         }
         Object::Opened(array) => blosc_data::array_part(&**array, range, options, sink),
     }
-}
-
-/// Hands over the content of the first `ngood` chunks; of an array the rows that are whole.
-///
-/// # Errors
-///
-/// As [`all`].
-pub(crate) fn first_chunks(
-    schunk: &Arc<SChunk>,
-    ngood: u64,
-    options: &Budget,
-    sink: Sink<'_>,
-) -> Result<()> {
-    let Some(array) = schunk.nd_array()? else {
-        return schunk.decode_ordered(0..ngood, options, |_, bytes| sink(bytes));
-    };
-    let (grid, chunkshape) = (array.meta().grid(), array.chunkshape());
-    let chunks_of_row = memory::nbytes(1, grid.iter().skip(1)).max(1);
-    let rows =
-        (ngood / chunks_of_row).saturating_mul(chunkshape.first().map_or(1, |len| (*len).into()));
-    let nrows = array.shape().first().copied().unwrap_or(1);
-    let row = array.nbytes() / nrows.max(1);
-    frame::part(schunk, 0..rows.min(nrows).saturating_mul(row), options, sink)
 }
 
 fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {

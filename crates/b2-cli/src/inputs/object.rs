@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use b2frame::{SChunk, header::FrameType, nd::NdMeta};
-use blosc_data::Array;
-use blosc_dtype::{Dtype, npy::NpyError};
+use b2frame::SChunk;
+use blosc_data::{Array, formats::frame::format_name};
 
 use crate::{
     error::Result,
     formats::{BareChunk, Bcolz, Blp, TableRows},
-    report::info::frame_name,
 };
+
+pub(crate) use blosc_data::formats::frame::{is_sparse, item_type, stored_nbytes as frame_bytes};
 
 /// One thing with content.
 pub(crate) enum Object {
@@ -31,7 +31,7 @@ impl Object {
     /// The format, as `info` calls it.
     pub(crate) fn format(&self) -> &'static str {
         match self {
-            Self::Frame(schunk) => frame_name(schunk, matches!(schunk.nd_meta(), Ok(Some(_)))),
+            Self::Frame(schunk) => format_name(schunk, matches!(schunk.nd_meta(), Ok(Some(_)))),
             Self::Chunk(_) => "chunk",
             Self::Blp(_) => "blp",
             Self::Bcolz(set) => set.format(),
@@ -89,27 +89,4 @@ impl Object {
             Self::Opened(array) => array.dtype().itemsize().max(1) as u64,
         }
     }
-}
-
-/// Bytes of a frame; the chunks of a sparse one are files beside the index.
-pub(crate) fn frame_bytes(schunk: &SChunk) -> u64 {
-    let beside = if is_sparse(schunk) { schunk.cbytes() } else { 0 };
-    schunk.frame_len().saturating_add(beside)
-}
-
-/// Is it a directory?
-pub(crate) fn is_sparse(schunk: &SChunk) -> bool {
-    schunk.header().frame_type() == FrameType::Sparse
-}
-
-/// The type of the items of an array. The dtype of the array counts only if it fits their size;
-/// else they are bytes.
-///
-/// # Errors
-///
-/// When items cannot have that size.
-pub(crate) fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
-    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
-    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
-    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }

@@ -28,7 +28,7 @@ use b2frame::{
 use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
-use blosc_data::{Format, Opened};
+use blosc_data::{Format, Opened, rescue::Damaged};
 
 use crate::inputs::Place;
 use crate::{
@@ -41,7 +41,6 @@ use crate::{
         csv_table, store,
     },
     inputs::{
-        before_damage::Damaged,
         foreign,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
@@ -300,7 +299,7 @@ impl ObjectReader {
             Source::Folder | Source::Member(_) => return None,
         };
         let (store, folder) = (Arc::clone(store), self.folder.as_deref());
-        Some(Damaged { store, at: self.at, folder, dparams: &self.params.dparams })
+        Some(Damaged { store, at: self.at, folder })
     }
 
     /// What was left after the first bytes, `start`, were found to be of no format of ours, with

@@ -3,11 +3,10 @@
 use bcolz_store::verify::{Fault, Note};
 use bcolz_store::{CArray, CTable, Column, DataSet, Shuffle};
 use blosc_chunk::{ChunkHeader, CodecId};
-use blosc_dtype::Dtype;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::{ChunkRow, filter_names, noted};
+use super::{ChunkRow, dtype_text, filter_names, noted};
 use crate::{
     error::Error,
     formats::{Bcolz, bcolz},
@@ -187,14 +186,6 @@ impl<'a> ArrayReport<'a> {
             attrs: attrs.map(|attrs| blosc_data::json::attrs::to_map(&attrs)).unwrap_or_default(),
             chunks: chunks.then_some(ArrayChunks(array)),
         }
-    }
-}
-
-/// A type as every other report writes it: `<f8`, where bcolz writes `float64`.
-pub(crate) fn dtype_text(dtype: &Dtype) -> String {
-    match dtype.scalar() {
-        Some(scalar) if !dtype.has_objects() => scalar.to_string(),
-        _ => dtype.to_string(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A bare chunk, as `b2 info` describes it: keys of schema `b2.info/1`, and its blocks.
 
 use blosc_chunk::{
-    Chunk, ChunkHeader, CodecId, FilterId, Scratch, SpecialKind,
+    Chunk, ChunkHeader, Scratch,
     block::{BlockRef, StreamKind, StreamRef},
     validate::{Depth, Note, Validation},
 };
@@ -99,7 +99,7 @@ impl<'a> ChunkReport<'a> {
             warnings: Vec::new(),
             problems: Vec::new(),
             blocks: None,
-            opens_with: opens_with(header),
+            opens_with: readers::opens_chunk(header),
         }
     }
 
@@ -158,32 +158,6 @@ pub(crate) fn note_text(note: &Note) -> Option<String> {
         Note::Instrumented => "holds statistics instead of data".to_owned(),
         _ => return None,
     })
-}
-
-/// The first releases that read such a chunk.
-pub(crate) fn opens_with(header: &ChunkHeader) -> String {
-    if header.version() == 2 {
-        return readers::of_blosc1(header);
-    }
-    let runs = header.is_memcpyed() || header.special().is_some();
-    let pipeline = header.pipeline();
-    let is_bytedelta = |id| matches!(id, FilterId::BYTEDELTA | FilterId::BYTEDELTA_LEGACY);
-    // In a frame 0 stands for the typesize, which a chunk alone does not hand to the filter.
-    if !runs && pipeline.active().any(|slot| slot.meta == 0 && is_bytedelta(slot.id)) {
-        return "no C-Blosc2 (bytedelta without its parameter, outside of a frame)".to_owned();
-    }
-    if let Some(nobody) = readers::dropped_codec(header.codec_id()).filter(|_| !runs) {
-        return nobody;
-    }
-    let lz4 = matches!(header.codec_id(), CodecId::LZ4 | CodecId::LZ4HC);
-    let dict = (header.has_dict() && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
-    let vl = header.is_vl().then(|| ((3, 0, 0), "VL-blocks".to_owned()));
-    let wide = matches!(header.special(), Some(SpecialKind::Value) if header.cbytes() > 32 + 255)
-        .then(|| ((2, 17, 0), "a value of more than 255 bytes".to_owned()));
-    let filters = pipeline.active().filter_map(|slot| readers::filter(slot.id));
-    let filters = filters.chain(readers::filters(&pipeline)).filter(|_| !runs);
-    let plugin = readers::plugin(header.codec_id()).filter(|_| !runs).unwrap_or_default();
-    readers::oldest(header.version().min(2), filters.chain(dict).chain(vl).chain(wide)) + &plugin
 }
 
 /// The blocks of a chunk, made row by row.

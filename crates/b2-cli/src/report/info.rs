@@ -1,19 +1,13 @@
 //! One input, as `b2 info` describes it: the keys of schema `b2.info/1`.
 
-use b2frame::{
-    SChunk,
-    header::{FrameHeader, FrameLayout},
-};
-use blosc_chunk::{CodecId, Dict, SplitMode};
+use b2frame::{SChunk, header::FrameHeader};
+use blosc_chunk::{Dict, SplitMode};
+use blosc_data::formats::frame::format_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{ChunkTable, FileSummary, filter_metas, filter_names, noted, readers};
-use crate::{
-    error::Result,
-    formats::msgpack_json,
-    inputs::{frame_bytes, is_sparse},
-};
+use crate::{error::Result, formats::msgpack_json, inputs::frame_bytes};
 
 /// All frames of one input taken together; parameters are those of the first.
 #[derive(Debug, Serialize)]
@@ -132,7 +126,7 @@ impl<'a> InfoReport<'a> {
         Self {
             file: FileSummary::new(
                 path,
-                frame_name(first, array.is_some()),
+                format_name(first, array.is_some()),
                 header.flags().version(),
             ),
             dead_bytes: 0,
@@ -157,7 +151,7 @@ impl<'a> InfoReport<'a> {
             chunks_left_out: None,
             parts: Parts::new(first, header),
             checksums: if first.is_sealed() { "xxh3" } else { "none" },
-            opens_with: opens_with(first),
+            opens_with: readers::opens_frame(first),
         }
     }
 
@@ -199,29 +193,6 @@ impl Parts {
     }
 }
 
-/// By what the header says; single chunks may use more.
-pub(crate) fn opens_with(schunk: &SChunk) -> String {
-    let cparams = schunk.cparams();
-    if let Some(few) = readers::of_layout(schunk.layout()) {
-        return few.to_owned();
-    }
-    if let Some(nobody) = readers::dropped_codec(cparams.codec) {
-        return nobody;
-    }
-    let wide =
-        (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
-    let ndim = schunk.nd_meta().ok().flatten().map_or(0, |meta| meta.ndim());
-    let many = (ndim > 8).then(|| ((2, 21, 3), format!("{ndim} dimensions")));
-    let lz4 = matches!(cparams.codec, CodecId::LZ4 | CodecId::LZ4HC);
-    let dict =
-        (cparams.dict != Dict::None && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
-    let filters = cparams.filters.active().filter_map(|slot| readers::filter(slot.id));
-    let filters = filters.chain(readers::filters(&cparams.filters));
-    let features = filters.chain(wide).chain(many).chain(dict);
-    let plugin = readers::plugin(cparams.codec).unwrap_or_default();
-    readers::oldest(schunk.header().flags().version(), features) + &plugin
-}
-
 fn array(schunk: &SChunk) -> Result<Option<ArrayInfo>> {
     let typesize = schunk.header().typesize().get();
     Ok(schunk.nd_meta()?.map(|meta| ArrayInfo {
@@ -242,16 +213,6 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
     }
     let stored = schunk.chunk_info(0)?.stored.filter(|stored| !stored.is_vl);
     Ok(stored.map(|stored| stored.blocksize as u64))
-}
-
-/// The name of the format of a frame.
-pub(crate) fn frame_name(schunk: &SChunk, is_array: bool) -> &'static str {
-    match (is_sparse(schunk), is_array) {
-        _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
-        (true, _) => "sframe",
-        (false, true) => "b2nd",
-        (false, false) => "b2frame",
-    }
 }
 
 /// The first of several metalayers of one name counts.

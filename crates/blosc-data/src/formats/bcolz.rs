@@ -41,7 +41,7 @@ pub(crate) fn data(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Data> {
 }
 
 /// Bytes of all files below a folder; what cannot be seen does not count.
-fn stored_nbytes(tree: &dyn Tree) -> u64 {
+pub(crate) fn stored_nbytes(tree: &dyn Tree) -> u64 {
     let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
     while let Some(folder) = waiting.pop() {
         for entry in tree.list(&folder).unwrap_or_default() {

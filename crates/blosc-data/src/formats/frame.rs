@@ -4,10 +4,10 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use b2frame::header::{ChunkSize, FrameLayout, FrameType};
-use b2frame::nd::Selection;
+use b2frame::nd::{NdMeta, Selection};
 use b2frame::{ChunkBytes, NdArray, SChunk};
 use b2store::{Content, error::Corrupt};
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::NpyError};
 use serde_json::{Map, Value};
 
 use crate::boxes::{RowMajor, count, selection};
@@ -67,7 +67,7 @@ fn is_unknown(error: &b2store::Error) -> bool {
 /// The name of the format of a frame.
 #[must_use]
 pub fn format_name(schunk: &SChunk, is_array: bool) -> &'static str {
-    match (schunk.header().frame_type() == FrameType::Sparse, is_array) {
+    match (is_sparse(schunk), is_array) {
         _ if schunk.layout() != FrameLayout::Current => "legacy-frame",
         (true, _) => "sframe",
         (false, true) => "b2nd",
@@ -75,12 +75,29 @@ pub fn format_name(schunk: &SChunk, is_array: bool) -> &'static str {
     }
 }
 
+/// Whether a frame is a folder.
+#[must_use]
+pub fn is_sparse(schunk: &SChunk) -> bool {
+    schunk.header().frame_type() == FrameType::Sparse
+}
+
 /// Bytes of a frame; the chunks of a sparse one are files beside the index.
 #[must_use]
 pub fn stored_nbytes(schunk: &SChunk) -> u64 {
-    let is_sparse = schunk.header().frame_type() == FrameType::Sparse;
-    let beside = if is_sparse { schunk.cbytes() } else { 0 };
+    let beside = if is_sparse(schunk) { schunk.cbytes() } else { 0 };
     schunk.frame_len().saturating_add(beside)
+}
+
+/// The type of the items of an array. The dtype of the array counts only if it fits their size;
+/// else they are bytes.
+///
+/// # Errors
+///
+/// When items cannot have that size.
+pub fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
+    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
+    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
+    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }
 
 /// The codec and the filters before it: `shuffle, zstd`.
@@ -232,6 +249,10 @@ impl Array for FrameArray {
 
     fn chunks(&self) -> Option<&dyn Chunks> {
         Some(self)
+    }
+
+    fn frame(&self) -> Option<&Arc<SChunk>> {
+        Some(self.array.schunk())
     }
 
     fn compare_seals(&self) -> Result<()> {

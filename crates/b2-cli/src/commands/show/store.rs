@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::borrow::Cow;
 
 use b2store::{
-    Column, ColumnKind, ColumnValues, Content, Value, Values,
+    Column, ColumnValues, Content, Value, Values,
     table::{ColumnSpec, Filter},
 };
 use blosc_dtype::Dtype;
@@ -185,13 +185,7 @@ fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
 
 /// The type as which the items of a column are shown: times as dates.
 pub(crate) fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
-    match &spec.kind {
-        ColumnKind::Timestamp { unit, .. } => {
-            format!("<M8[{unit}]").parse().map_or(Cow::Borrowed(dtype), Cow::Owned)
-        }
-        ColumnKind::Fixed("b1") => "|b1".parse().map_or(Cow::Borrowed(dtype), Cow::Owned),
-        _ => Cow::Borrowed(dtype),
-    }
+    blosc_data::columns::shown_dtype(dtype, &spec.kind)
 }
 
 /// A cell as text; that of a null is empty.

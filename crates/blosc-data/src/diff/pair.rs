@@ -1,16 +1,20 @@
 //! How far apart two items are, each of a type of its own: numbers of any size and byte order, text
 //! and byte strings of any length, and what is made of these.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
+use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, numbers::NumberType};
 
-use crate::{
-    args::DiffArgs,
-    commands::content::{number::NumberType, parse},
-};
+/// How far apart numbers may be that count as equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tolerance {
+    /// A multiple of the second number.
+    pub rtol: f64,
+    /// A difference.
+    pub atol: f64,
+}
 
 /// Two types whose items can be compared.
 #[derive(Clone, Debug)]
-pub(super) struct Pair {
+pub struct Pair {
     pub(super) dtypes: [Dtype; 2],
     how: How,
 }
@@ -38,7 +42,8 @@ enum How {
 
 impl Pair {
     /// `None` for items that are never equal, whatever their bytes are.
-    pub(super) fn new(a: &Dtype, b: &Dtype) -> Option<Self> {
+    #[must_use]
+    pub fn new(a: &Dtype, b: &Dtype) -> Option<Self> {
         let how = match (a.scalar(), b.scalar(), a.subarray(), b.subarray()) {
             (Some(a), Some(b), ..) => scalars(a, b)?,
             (_, _, Some((a, shape)), Some((b, other))) if shape == other => {
@@ -62,11 +67,11 @@ impl Pair {
 
     /// How far apart two items are; `None` if they count as equal, NaN if there is no number for
     /// it.
-    pub(super) fn distance(&self, args: &DiffArgs, x: &[u8], y: &[u8]) -> Option<f64> {
+    pub(super) fn distance(&self, tolerance: Tolerance, x: &[u8], y: &[u8]) -> Option<f64> {
         match &self.how {
             How::Numbers([a, b]) => {
                 let (x, y) = (a.read(x), b.read(y));
-                is_far(args, x.distance(y), y.to_f64().abs())
+                is_far(tolerance, x.distance(y), y.to_f64().abs())
             }
             How::Complex([a, b]) => {
                 let parts = |number: &NumberType, item: &[u8]| {
@@ -75,7 +80,7 @@ impl Pair {
                 };
                 let (x, y) = (parts(a, x), parts(b, y));
                 let distance = x[0].distance(y[0]).hypot(x[1].distance(y[1]));
-                is_far(args, distance, y[0].to_f64().hypot(y[1].to_f64()))
+                is_far(tolerance, distance, y[0].to_f64().hypot(y[1].to_f64()))
             }
             How::Text { width, is_big } => {
                 let [x, y] = [(x, is_big[0]), (y, is_big[1])].map(|(item, is_big)| {
@@ -92,14 +97,14 @@ impl Pair {
                 let distances = fields.iter().filter_map(|([at, other], pair)| {
                     let [len, other_len] = pair.dtypes.each_ref().map(Dtype::itemsize);
                     let x = x.get(*at..*at + len)?;
-                    pair.distance(args, x, y.get(*other..*other + other_len)?)
+                    pair.distance(tolerance, x, y.get(*other..*other + other_len)?)
                 });
                 distances.fold(None, worst)
             }
             How::Items(pair) => {
                 let [size, other] = pair.sizes();
                 let items = x.chunks_exact(size).zip(y.chunks_exact(other));
-                items.filter_map(|(x, y)| pair.distance(args, x, y)).fold(None, worst)
+                items.filter_map(|(x, y)| pair.distance(tolerance, x, y)).fold(None, worst)
             }
         }
     }
@@ -143,7 +148,7 @@ fn part_of_complex(scalar: &Scalar) -> Option<NumberType> {
         return None;
     }
     let order = if is_big(scalar) { '>' } else { '<' };
-    let part = parse(&format!("{order}f{}", scalar.itemsize() / 2)).ok()?;
+    let part = Dtype::parse(&format!("{order}f{}", scalar.itemsize() / 2)).ok()?;
     part.scalar().and_then(NumberType::new)
 }
 
@@ -157,8 +162,8 @@ fn character(bytes: &[u8], is_big: bool) -> u32 {
 }
 
 /// The distance, unless the tolerance allows it for a number of this magnitude.
-fn is_far(args: &DiffArgs, distance: f64, magnitude: f64) -> Option<f64> {
-    let allowed = args.rtol.mul_add(magnitude, args.atol);
+fn is_far(tolerance: Tolerance, distance: f64, magnitude: f64) -> Option<f64> {
+    let allowed = tolerance.rtol.mul_add(magnitude, tolerance.atol);
     // An infinite number is far from all others, however large the tolerance is.
     let is_close = distance == 0.0 || (distance <= allowed && distance.is_finite());
     (!is_close).then_some(distance)

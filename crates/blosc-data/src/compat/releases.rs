@@ -1,14 +1,14 @@
 //! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it
 //! uses; and what no release opens.
 
-use b2frame::header::FrameLayout;
-use blosc_chunk::{ChunkHeader, CodecId, FilterId, Pipeline, Target};
+use b2frame::{SChunk, header::FrameLayout};
+use blosc_chunk::{ChunkHeader, CodecId, Dict, FilterId, Pipeline, SpecialKind, Target};
 
 /// A feature of a frame, and the release that brought it.
 type Feature = ((u8, u8, u8), String);
 
 /// `C-Blosc2 2.10.0 or newer (bytedelta)` for a frame of this format version with these parameters.
-pub(crate) fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -> String {
+fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -> String {
     let base = if version >= 3 { (3, 0, 0) } else { (2, 0, 3) };
     let (mut oldest, mut because) =
         (base, if version >= 3 { vec!["format 3".to_owned()] } else { vec![] });
@@ -25,8 +25,59 @@ pub(crate) fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -
     format!("C-Blosc2 {major}.{minor}.{patch} or newer{reason}")
 }
 
-/// Who opens a frame of a layout that was given up.
-pub(crate) fn of_layout(layout: FrameLayout) -> Option<&'static str> {
+/// The oldest release of C-Blosc2 that opens a frame, or why none does, in words. The header tells
+/// it; single chunks may use more.
+#[must_use]
+pub fn opens_frame(schunk: &SChunk) -> String {
+    let cparams = schunk.cparams();
+    if let Some(few) = of_layout(schunk.layout()) {
+        return few.to_owned();
+    }
+    if let Some(nobody) = dropped_codec(cparams.codec) {
+        return nobody;
+    }
+    let wide =
+        (schunk.typesize() > 255).then(|| ((2, 11, 3), "items of more than 255 bytes".to_owned()));
+    let ndim = schunk.nd_meta().ok().flatten().map_or(0, |meta| meta.ndim());
+    let many = (ndim > 8).then(|| ((2, 21, 3), format!("{ndim} dimensions")));
+    let lz4 = matches!(cparams.codec, CodecId::LZ4 | CodecId::LZ4HC);
+    let dict =
+        (cparams.dict != Dict::None && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
+    let newer = cparams.filters.active().filter_map(|slot| filter(slot.id));
+    let features = newer.chain(filters(&cparams.filters)).chain(wide).chain(many).chain(dict);
+    let plugin = plugin(cparams.codec).unwrap_or_default();
+    oldest(schunk.header().flags().version(), features) + &plugin
+}
+
+/// The oldest releases that read a chunk with this header, in words.
+#[must_use]
+pub fn opens_chunk(header: &ChunkHeader) -> String {
+    if header.version() == 2 {
+        return of_blosc1(header);
+    }
+    let runs = header.is_memcpyed() || header.special().is_some();
+    let pipeline = header.pipeline();
+    let is_bytedelta = |id| matches!(id, FilterId::BYTEDELTA | FilterId::BYTEDELTA_LEGACY);
+    // In a frame 0 stands for the typesize, which a chunk alone does not hand to the filter.
+    if !runs && pipeline.active().any(|slot| slot.meta == 0 && is_bytedelta(slot.id)) {
+        return "no C-Blosc2 (bytedelta without its parameter, outside of a frame)".to_owned();
+    }
+    if let Some(nobody) = dropped_codec(header.codec_id()).filter(|_| !runs) {
+        return nobody;
+    }
+    let lz4 = matches!(header.codec_id(), CodecId::LZ4 | CodecId::LZ4HC);
+    let dict = (header.has_dict() && lz4).then(|| ((3, 0, 0), "LZ4 dictionary".to_owned()));
+    let vl = header.is_vl().then(|| ((3, 0, 0), "VL-blocks".to_owned()));
+    let wide = matches!(header.special(), Some(SpecialKind::Value) if header.cbytes() > 32 + 255)
+        .then(|| ((2, 17, 0), "a value of more than 255 bytes".to_owned()));
+    let newer = pipeline.active().filter_map(|slot| filter(slot.id));
+    let newer = newer.chain(filters(&pipeline)).filter(|_| !runs);
+    let plugin = plugin(header.codec_id()).filter(|_| !runs).unwrap_or_default();
+    oldest(header.version().min(2), newer.chain(dict).chain(vl).chain(wide)) + &plugin
+}
+
+/// The programs that open a frame of a layout that was given up.
+fn of_layout(layout: FrameLayout) -> Option<&'static str> {
     match layout {
         FrameLayout::Current => None,
         FrameLayout::Beta1 => Some("C-Blosc2 2.0.0-beta.1 only"),
@@ -36,13 +87,13 @@ pub(crate) fn of_layout(layout: FrameLayout) -> Option<&'static str> {
 }
 
 /// A codec without which C-Blosc2 was released, whatever else is used.
-pub(crate) fn dropped_codec(id: CodecId) -> Option<String> {
+fn dropped_codec(id: CodecId) -> Option<String> {
     matches!(id, CodecId::SNAPPY | CodecId::LIZARD)
         .then(|| format!("no release of C-Blosc2 (codec {id})"))
 }
 
 /// What all filters together ask for: releases before 2.7.0 undo these two in the wrong order.
-pub(crate) fn filters(pipeline: &Pipeline) -> Option<Feature> {
+fn filters(pipeline: &Pipeline) -> Option<Feature> {
     let mut slots = pipeline.active().map(|slot| slot.id);
     let _bitshuffle = slots.find(|id| *id == FilterId::BITSHUFFLE)?;
     let _shuffle = slots.find(|id| *id == FilterId::SHUFFLE)?;
@@ -50,7 +101,7 @@ pub(crate) fn filters(pipeline: &Pipeline) -> Option<Feature> {
 }
 
 /// What a filter asks for.
-pub(crate) fn filter(id: FilterId) -> Option<Feature> {
+fn filter(id: FilterId) -> Option<Feature> {
     let release = match id {
         FilterId::BYTEDELTA_LEGACY => (2, 8, 0),
         FilterId::BYTEDELTA => (2, 10, 0),
@@ -60,8 +111,10 @@ pub(crate) fn filter(id: FilterId) -> Option<Feature> {
     Some((release, id.to_string()))
 }
 
-/// Do all readers of this kind know these filters? Those of Blosc 1 are for the library to judge.
-pub(crate) fn know_filters(pipeline: &Pipeline, target: Target) -> bool {
+/// Whether all readers of this kind know these filters. Filters of Blosc 1 are for the library to
+/// judge.
+#[must_use]
+pub fn know_filters(pipeline: &Pipeline, target: Target) -> bool {
     let newer = pipeline.active().filter_map(|slot| filter(slot.id)).chain(filters(pipeline));
     target != Target::Blosc2_0 || newer.count() == 0
 }
@@ -78,8 +131,8 @@ fn blosc1(header: &ChunkHeader) -> &'static str {
     }
 }
 
-/// Who reads a chunk of Blosc 1.
-pub(crate) fn of_blosc1(header: &ChunkHeader) -> String {
+/// The programs that read a chunk of Blosc 1.
+fn of_blosc1(header: &ChunkHeader) -> String {
     let oldest = blosc1(header);
     let is_coded = !header.is_memcpyed() && header.nbytes() > 0;
     if is_coded && header.codec_id() == CodecId::SNAPPY {
@@ -89,7 +142,7 @@ pub(crate) fn of_blosc1(header: &ChunkHeader) -> String {
 }
 
 /// A codec that comes as a plugin, by name.
-pub(crate) fn plugin(id: CodecId) -> Option<String> {
+fn plugin(id: CodecId) -> Option<String> {
     (id.0 >= 32).then(|| format!(", with the plugin codec {id}"))
 }
 

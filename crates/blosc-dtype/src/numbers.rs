@@ -1,16 +1,41 @@
-//! Items as numbers, fast enough to look at all of them.
+//! Items as numbers, fast enough to look at all of them, and what is told of many numbers in a few.
+//!
+//! ```
+//! use blosc_dtype::{Scalar, numbers::{Extent, NumberType}};
+//!
+//! let scalar = Scalar::parse("<i2")?;
+//! let number = NumberType::new(&scalar).ok_or("no number")?;
+//! let (mut values, mut extent) = (vec![], Extent::EMPTY);
+//! number.extend(&[5, 0, 0xff, 0xff, 1, 0], 2, 2, 3, &mut values);
+//! extent.add(&values);
+//! assert_eq!(extent.ends(), Some((-1.0, 5.0)));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
 
-use blosc_dtype::{ByteOrder, Kind, Scalar};
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "counts of items in memory, integers of 64 bits in 128, steps that are clamped"
+)]
+
+mod summary;
+
+use alloc::vec::Vec;
+
 use half::f16;
+
+use crate::{ByteOrder, Kind, Scalar};
+
+pub use summary::{Extent, Histogram, Tally, is_finite, sum, widened};
 
 /// A value that can be compared and computed with.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
-    /// An integer, or a number of units of time.
+    /// An integer, a truth value, or a time in its unit.
     Int(i128),
-    /// A float of any size.
+    /// A float.
     Float(f64),
-    /// A date or a span that is none.
+    /// A date or a span that is none (NaT).
     NotATime,
 }
 
@@ -26,7 +51,7 @@ impl Number {
         }
     }
 
-    /// Is it smaller? NaN is not.
+    /// Whether it is smaller; NaN is not.
     #[must_use]
     pub fn is_below(self, other: Self) -> bool {
         match (self, other) {
@@ -72,7 +97,7 @@ impl NumberType {
         fits.then_some(Self { kind: scalar.kind(), is_big })
     }
 
-    /// Are values points or spans of time?
+    /// Whether values are points or spans of time.
     #[must_use]
     pub fn is_time(self) -> bool {
         matches!(self.kind, Kind::DateTime | Kind::TimeDelta)
@@ -185,6 +210,7 @@ fn float(bits: u64, itemsize: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn read(dtype: &str, bytes: &[u8]) -> f64 {
         NumberType::new(&Scalar::parse(dtype).unwrap()).unwrap().read(bytes).to_f64()

@@ -1,38 +1,34 @@
-//! Frames that are mostly runs of one value, which chunks say without data: an item of each run is
-//! looked at, and counts as often as it is there. So a blank array of any size takes no time.
+//! Frames that are mostly runs of one value, which chunks say without data. One item of each run is
+//! looked at, and counts as often as it is there: a blank array of any size takes no time.
 
 use core::ops::Range;
 use std::sync::Arc;
 
-use b2frame::{Budget, NdArray, SChunk};
+use b2frame::{NdArray, SChunk};
 use blosc_chunk::SpecialKind;
 
-use crate::{
-    commands::convert::source::Source,
-    error::Result,
-    formats::stored_array::{count, selection},
-    inputs::object::Object,
-};
-
-/// Takes items, and how often each is there.
-pub(super) type ItemSink<'a> = &'a mut dyn FnMut(&[u8], u64);
+use super::ItemSink;
+use crate::Budget;
+use crate::boxes::{count, selection};
+use crate::error::Result;
+use crate::size::as_len;
 
 /// A frame of which less than half has to be decoded.
-pub(super) struct Runs {
+#[derive(Debug)]
+pub struct Runs {
     schunk: Arc<SChunk>,
     array: Option<NdArray>,
     /// Bytes of data in chunks that are no runs.
-    pub(super) decoded: u64,
+    pub decoded: u64,
 }
 
 impl Runs {
-    /// The frame that a source is, if it is mostly runs of items of this size (bytes).
+    /// A frame, if it is large and mostly runs of items of this size (bytes).
     ///
     /// # Errors
     ///
     /// Chunks that are not where the index says.
-    pub(super) fn find(source: &Source, itemsize: usize) -> Result<Option<Self>> {
-        let Source::Object(Object::Frame(schunk)) = source else { return Ok(None) };
+    pub fn find(schunk: &Arc<SChunk>, itemsize: usize) -> Result<Option<Self>> {
         let is_plain = schunk.typesize() == itemsize && schunk.chunksize().fixed().is_some();
         // Small ones are read as a whole sooner.
         if !is_plain || schunk.nbytes() < MIN_NBYTES {
@@ -55,7 +51,7 @@ impl Runs {
     /// # Errors
     ///
     /// Damage.
-    pub(super) fn for_each(&self, budget: &Budget, sink: ItemSink<'_>) -> Result<()> {
+    pub fn for_each(&self, budget: &Budget, sink: ItemSink<'_>) -> Result<()> {
         let (mut bytes, mut known) = (vec![], vec![]);
         for info in self.schunk.chunk_infos() {
             let info = info?;
@@ -69,7 +65,7 @@ impl Runs {
                     }
                 }
                 Some(kind) => {
-                    // What only the index says is the same item each time.
+                    // A run that stands in the index alone has the same item each time.
                     let known = match known.iter().find(|(of, _)| *of == kind) {
                         Some((_, item)) => item,
                         None => {
@@ -115,7 +111,7 @@ impl Runs {
 
     fn read(&self, bounds: &[Range<u64>], bytes: &mut Vec<u8>) -> Result<()> {
         let typesize = self.schunk.typesize() as u64;
-        let len = usize::try_from(count(bounds).saturating_mul(typesize)).unwrap_or(usize::MAX);
+        let len = as_len(count(bounds).saturating_mul(typesize));
         bytes.resize(len, 0);
         match (&self.array, bounds) {
             (Some(array), _) => array.read_bytes(selection(bounds), bytes)?,
@@ -130,7 +126,7 @@ impl Runs {
 fn parts(bounds: &[Range<u64>], typesize: usize, max_nbytes: u64) -> Vec<Vec<Range<u64>>> {
     let Some((first, inner)) = bounds.split_first() else { return vec![vec![]] };
     let row = count(inner).saturating_mul(typesize as u64).max(1);
-    let step = usize::try_from((max_nbytes / row).max(1)).unwrap_or(usize::MAX);
+    let step = as_len((max_nbytes / row).max(1));
     let part = |start: u64| {
         let end = start.saturating_add(step as u64).min(first.end);
         core::iter::once(start..end).chain(inner.iter().cloned()).collect()

@@ -1,52 +1,41 @@
 //! Stores: every value that is whole, and of the others what can be saved of a frame.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use b2store::{
-    OpenOptions, StoreForm, WriteOptions,
-    rescue::{Salvage, SavedValue},
-};
+use b2store::rescue::{Salvage, SavedValue};
+use b2store::{OpenOptions, StoreForm, WriteOptions};
 
-use super::{Bad, Counts, Rescue, Saved, frame::not_good};
-use crate::{error::Result, inputs::Guard};
+use super::{Bad, Caller, Counts, Job, Output, Report, has_suffix, not_good, stored_nbytes};
+use crate::error::{Error, Result};
 
-/// Whether a path is, or was, a store.
-pub(super) fn was_one(path: &Path) -> bool {
-    crate::inputs::Place::from(path).is_store() || (path.is_dir() && is_called(path, "b2d"))
-}
-
-fn is_called(path: &Path, suffix: &str) -> bool {
-    path.extension().is_some_and(|found| found == suffix)
-}
-
-/// Rescues the store `path` as `target`: a directory as a directory unless that is called `.b2z`.
-/// `None` for an embed store whose values are not known any more: it is a frame as others are.
-pub(super) fn run(rescue: Rescue<'_>) -> Result<Option<Saved>> {
-    let Rescue { args, path, target, .. } = rescue;
-    let frame = b2frame::OpenOptions::default().dparams(rescue.dparams());
-    let options = rescue.options(super::size_of(path));
-    let is_frame = path.is_file() && is_called(path, "b2e");
-    let mut saved = match Salvage::open(path, &OpenOptions::default().frame(frame), &options) {
+/// Rescues a store: a directory as a directory unless the output is called `.b2z`. `None` for an
+/// embed store whose values are not known any more.
+pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Report>, C::Error> {
+    let Job { path, options, .. } = job;
+    let frame = b2frame::OpenOptions::default().dparams(options.dparams_in(2));
+    let rescue = options.of_container(caller.allowance(stored_nbytes(path)));
+    let is_frame = path.is_file() && has_suffix(path, "b2e");
+    let mut saved = match Salvage::open(path, &OpenOptions::default().frame(frame), &rescue) {
         Err(b2store::Error::NotAStore { .. }) if is_frame => return Ok(None),
-        saved => saved?,
+        saved => saved.map_err(Error::from)?,
     };
     let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);
     let stored =
         fs::metadata(path).map_or(0, |found| if found.is_dir() { nbytes } else { found.len() });
-    Guard::new(args.limits).admit_bytes(nbytes, stored)?;
-    let staged = rescue.stage()?;
-    let is_dir = path.is_dir() && !is_called(target, "b2z") || is_called(target, "b2d");
-    let form = match is_frame && !is_called(target, "b2z") {
+    caller.admit(nbytes, stored)?;
+    let target = caller.output(Output::Any)?;
+    let is_dir = path.is_dir() && !has_suffix(&target, "b2z") || has_suffix(&target, "b2d");
+    let form = match is_frame && !has_suffix(&target, "b2z") {
         _ if is_dir => StoreForm::Dir,
         true => StoreForm::Embed,
         false => StoreForm::Zip,
     };
-    drop(saved.save(staged.path(), &WriteOptions::default().form(form))?);
-    rescue.commit(staged)?;
-    Ok(Some(summary(&saved, nbytes)))
+    let written = saved.save(&target, &WriteOptions::default().form(form));
+    drop(written.map_err(Error::from)?);
+    Ok(Some(report(&saved, nbytes)))
 }
 
-fn summary(saved: &Salvage, nbytes: u64) -> Saved {
+fn report(saved: &Salvage, nbytes: u64) -> Report {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
     let (mut counts, mut bad, mut filled) = (Counts::default(), vec![], 0);
     for value in &saved.values {
@@ -59,7 +48,7 @@ fn summary(saved: &Salvage, nbytes: u64) -> Saved {
         actions.extend(actions_of(value));
     }
     let (complete, chunks) = (saved.is_complete(), Some(counts));
-    Saved { complete, nbytes, filled, actions, chunks, bad, ..Saved::default() }
+    Report { complete, nbytes, filled, actions, chunks, bad, ..Report::default() }
 }
 
 /// What became of a value that is not as it was.

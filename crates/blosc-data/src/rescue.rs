@@ -1,0 +1,441 @@
+//! The sound parts of something damaged, as something new. The damaged one is only read.
+//!
+//! ```no_run
+//! use std::path::{Path, PathBuf};
+//!
+//! use blosc_data::rescue::{self, Caller, Output};
+//!
+//! /// Writes one output, and limits nothing.
+//! struct Into(PathBuf);
+//!
+//! impl Caller for Into {
+//!     type Error = blosc_data::Error;
+//!
+//!     fn output(&mut self, _: Output) -> blosc_data::Result<PathBuf> {
+//!         Ok(self.0.clone())
+//!     }
+//! }
+//!
+//! let mut target = Into("sound.b2nd".into());
+//! let found = rescue::rescue(Path::new("damaged.b2nd"), None, &rescue::Options::default(), &mut target)?;
+//! println!("{} of {} bytes are filled", found.filled, found.nbytes);
+//! # Ok::<(), blosc_data::Error>(())
+//! ```
+
+mod bcolz;
+mod before;
+mod blp;
+mod chunk;
+mod frame;
+mod store;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use b2frame::probe::{Kind, probe};
+use blosc_chunk::{DParams, Limits};
+use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
+use blosc_dtype::Dtype;
+use blosc_io::tree::DirTree;
+use blosc_io::{FileStore, ReadAt as _};
+use serde::Serialize;
+
+use crate::error::{Doing, Error, Result};
+use crate::format::{Format, recognise};
+use crate::formats::chunk::header_of;
+use crate::source::Source;
+use crate::{Budget, size::as_len};
+
+pub use before::{Damaged, before_damage, value_before_damage};
+
+/// Chunks and blocks that a report lists: how many are lost may be what a damaged header says.
+pub const MAX_LISTED: usize = 100_000;
+
+/// Bytes that tell the format of a file.
+const HEAD_NBYTES: usize = 64;
+
+blosc_chunk::setters! {
+/// How something is rescued.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// What takes the place of lost data. Default: zeros, or the fill value of bcolz.
+    pub fill: Fill,
+    /// Type of the items of an array of bcolz that has lost its `meta/storage`. Default: raw bytes.
+    pub dtype: Option<Dtype>,
+    /// How chunks are decoded; their limits follow from the budget.
+    pub dparams: DParams,
+    /// Threads and memory.
+    pub budget: Budget,
+    /// Most bytes of fill that a Bloscpack file gets. Default: 16 GiB.
+    pub max_filled: Option<u64>,
+}
+}
+
+impl Options {
+    /// How chunks are decoded in a part of the memory.
+    fn dparams_in(&self, share: u64) -> DParams {
+        let limits = Limits::none().max_nbytes(self.budget.max_memory / share.max(1));
+        self.dparams.clone().limits(limits)
+    }
+
+    /// How a container is rescued that may have so many bytes of data.
+    fn of_container(&self, max_nbytes: u64) -> RescueOptions {
+        RescueOptions::default().fill(self.fill.clone()).max_nbytes(Some(max_nbytes))
+    }
+
+    /// What is done with lost chunks.
+    fn lost_are(&self) -> &'static str {
+        if self.fill == Fill::Cut { "cut" } else { "filled" }
+    }
+}
+
+/// What an output is, before it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A file. It may be there already, and is written from its start.
+    File,
+    /// A file or a folder. Nothing is there yet.
+    Any,
+    /// A copy of the damaged folder, which the caller makes, and which is mended then.
+    Copy,
+}
+
+/// The program that wants something rescued: it limits the work, and gives the output a place.
+pub trait Caller {
+    /// Its error.
+    type Error: From<Error>;
+
+    /// The most bytes of data that may come out of `stored` bytes. Default: any.
+    fn allowance(&self, stored: u64) -> u64 {
+        let _ = stored;
+        u64::MAX
+    }
+
+    /// Asked before `nbytes` bytes of data are written that come out of `stored` bytes.
+    ///
+    /// # Errors
+    ///
+    /// When that is too much.
+    fn admit(&mut self, nbytes: u64, stored: u64) -> Result<(), Self::Error> {
+        let _ = (nbytes, stored);
+        Ok(())
+    }
+
+    /// Where the output goes; asked once, before anything is written.
+    ///
+    /// # Errors
+    ///
+    /// When there can be none.
+    fn output(&mut self, kind: Output) -> Result<PathBuf, Self::Error>;
+}
+
+/// What was saved.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Whether everything is there that there was.
+    pub complete: bool,
+    /// Bytes of data in the new object.
+    pub nbytes: u64,
+    /// Bytes of them that are fill values.
+    pub filled: u64,
+    /// The steps of the rescue, in words.
+    pub actions: Vec<String>,
+    /// What became of the chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<Counts>,
+    /// What became of the blocks of bare chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Counts>,
+    /// Those that are not good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bad: Vec<Bad>,
+    /// The state of the seal of a frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal: Option<&'static str>,
+}
+
+/// How many chunks or blocks were in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Nothing speaks against them.
+    pub good: u64,
+    /// They were read, but something around them is damaged.
+    pub doubtful: u64,
+    /// They cannot be read.
+    pub lost: u64,
+}
+
+impl Counts {
+    fn of_states(states: &[ChunkState]) -> Self {
+        let mut counts = Self::default();
+        states.iter().for_each(|state| counts.add(*state));
+        counts
+    }
+
+    fn add(&mut self, state: ChunkState) {
+        match state {
+            ChunkState::Good => self.good += 1,
+            ChunkState::Doubtful => self.doubtful += 1,
+            ChunkState::Lost => self.lost += 1,
+        }
+    }
+
+    fn add_all(&mut self, other: Self) {
+        self.good += other.good;
+        self.doubtful += other.doubtful;
+        self.lost += other.lost;
+    }
+}
+
+/// A chunk, or a block of a bare chunk, that is not good.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Bad {
+    /// The frame of a file of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<u64>,
+    /// The value of a store, or the column of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The number of the chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk: Option<u64>,
+    /// The number of the block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u64>,
+    /// `doubtful` or `lost`.
+    pub state: &'static str,
+}
+
+impl Bad {
+    fn chunks(states: &[ChunkState]) -> impl Iterator<Item = Self> {
+        let bad = numbered(states).take(MAX_LISTED);
+        bad.map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
+    }
+
+    fn blocks(chunk: Option<u64>, states: &[ChunkState]) -> impl Iterator<Item = Self> {
+        numbered(states).map(move |(block, state)| Self {
+            chunk,
+            block: Some(block),
+            state,
+            ..Self::default()
+        })
+    }
+}
+
+/// The numbers and the names of states that are not good.
+fn numbered(states: &[ChunkState]) -> impl Iterator<Item = (u64, &'static str)> {
+    (0u64..).zip(states).filter_map(|(number, state)| match state {
+        ChunkState::Good => None,
+        ChunkState::Doubtful => Some((number, "doubtful")),
+        ChunkState::Lost => Some((number, "lost")),
+    })
+}
+
+/// What something damaged is, or was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remains {
+    /// A store.
+    Store,
+    /// A directory of bcolz, of which perhaps only chunks are left.
+    Bcolz,
+    /// A Bloscpack file.
+    Blp,
+    /// One or more bare chunks.
+    Chunk,
+    /// A frame, or anything else.
+    Frame,
+}
+
+/// What a damaged file or folder is, or the part of a file that begins at byte `at`.
+///
+/// # Errors
+///
+/// A file that cannot be read.
+pub fn remains(path: &Path, at: Option<u64>) -> Result<Remains> {
+    let (is_file, is_whole) = (path.is_file(), at.is_none());
+    if is_whole
+        && (format_of(path) == Some(Format::Store) || path.is_dir() && has_suffix(path, "b2d"))
+    {
+        return Ok(Remains::Store);
+    }
+    if is_whole && was_bcolz(path) {
+        return Ok(Remains::Bcolz);
+    }
+    if !is_file {
+        return Ok(Remains::Frame);
+    }
+    let head = head(path, at.unwrap_or(0))?;
+    let kind = probe(&head);
+    let is_unnamed = matches!(kind, Kind::Unknown | Kind::Chunk);
+    if is_whole && (kind == Kind::Bloscpack || is_unnamed && has_suffix(path, "blp")) {
+        return Ok(Remains::Blp);
+    }
+    let is_chunk = is_unnamed && (has_suffix(path, "chunk") || header_of(&head).is_some());
+    Ok(if is_chunk { Remains::Chunk } else { Remains::Frame })
+}
+
+/// Whether a folder is, or was, an array or a table of bcolz: its chunks may be all that is left.
+fn was_bcolz(path: &Path) -> bool {
+    let has_chunks = |path: &Path| {
+        fs::read_dir(path.join("data")).is_ok_and(|entries| {
+            entries.flatten().any(|entry| {
+                let name = entry.file_name();
+                let digits = name.to_str().and_then(|name| name.strip_prefix("__"));
+                let digits = digits.and_then(|name| name.strip_suffix(".blp")).unwrap_or_default();
+                digits.parse::<u64>().is_ok()
+            })
+        })
+    };
+    let columns = || fs::read_dir(path).into_iter().flatten().flatten();
+    format_of(path) == Some(Format::Bcolz)
+        || path.is_dir() && (has_chunks(path) || columns().any(|entry| has_chunks(&entry.path())))
+}
+
+/// The format of a file or a folder; `None` where there is none, or it cannot be read.
+fn format_of(path: &Path) -> Option<Format> {
+    let source = match () {
+        () if path.is_dir() => Source::Folder(Arc::new(DirTree::new(path))),
+        () if path.is_file() => Source::File(Arc::new(FileStore::open(path).ok()?)),
+        () => return None,
+    };
+    recognise(&source, &path.to_string_lossy()).ok()
+}
+
+fn has_suffix(path: &Path, suffix: &str) -> bool {
+    path.extension().is_some_and(|found| found == suffix)
+}
+
+/// The first bytes of what begins at byte `at` of a file.
+fn head(path: &Path, at: u64) -> Result<Vec<u8>> {
+    let file = file(path)?;
+    let left = file.len().map_err(Error::io(Doing::Read))?.saturating_sub(at);
+    let mut head = vec![0; as_len(left).min(HEAD_NBYTES)];
+    file.read_exact_at(at, &mut head).map_err(Error::io(Doing::Read))?;
+    Ok(head)
+}
+
+fn file(path: &Path) -> Result<FileStore> {
+    FileStore::open(path).map_err(Error::io(Doing::Open))
+}
+
+/// Bytes that a file, or all files of a folder, take; 0 for what cannot be seen.
+#[must_use]
+pub fn stored_nbytes(path: &Path) -> u64 {
+    match path.is_dir() {
+        true => crate::formats::folder_nbytes(&DirTree::new(path)),
+        false => fs::metadata(path).map_or(0, |found| found.len()),
+    }
+}
+
+/// Something damaged, and what is to be done with it.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    path: &'a Path,
+    /// Where the only object starts that is wanted of several in a file (bytes).
+    at: Option<u64>,
+    options: &'a Options,
+}
+
+/// Writes the sound parts of a file or a folder, or of what begins at byte `at` of a file, as a new
+/// one. The caller gives it a place, and puts it there once this has succeeded.
+///
+/// # Errors
+///
+/// [`Error::NothingRescued`] and errors of the formats where nothing can be saved; limits; the
+/// error of the caller.
+pub fn rescue<C: Caller>(
+    path: &Path,
+    at: Option<u64>,
+    options: &Options,
+    caller: &mut C,
+) -> Result<Report, C::Error> {
+    let job = Job { path, at, options };
+    match remains(path, at)? {
+        Remains::Store => match store::run(job, caller)? {
+            Some(report) => Ok(report),
+            // An embed store whose values are not known any more is a frame as others are.
+            None => frame::run(job, caller),
+        },
+        Remains::Bcolz => bcolz::run(job, caller),
+        Remains::Blp => blp::run(job, caller),
+        Remains::Chunk => chunk::run(job, caller),
+        Remains::Frame => frame::run(job, caller),
+    }
+}
+
+/// How much of the chunks of a damaged frame can be read, of which there are so many: without
+/// writing anything.
+///
+/// # Errors
+///
+/// A frame of which nothing can be read.
+pub fn readable_chunks(path: &Path, at: u64, options: &Options, max_nbytes: u64) -> Result<Counts> {
+    let saved = frame::salvage(path, at, options, max_nbytes)?;
+    Ok(Counts::of_states(&saved.chunks))
+}
+
+/// `filled: blocks 3, 7 to 9`, and the doubtful ones.
+fn not_good<'a>(
+    unit: &'a str,
+    states: &'a [ChunkState],
+    lost_are: &'a str,
+) -> impl Iterator<Item = String> + use<'a> {
+    let kinds = [(ChunkState::Lost, lost_are), (ChunkState::Doubtful, "doubtful")];
+    let found = kinds.into_iter().map(|(state, what)| (what, with_state(states, state)));
+    let found = found.filter(|(_, numbers)| !numbers.is_empty());
+    found.map(move |(what, numbers)| format!("{what}: {}", listed(unit, &numbers)))
+}
+
+fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
+    (0..).zip(chunks).filter(|(_, found)| **found == state).map(|(nchunk, _)| nchunk).collect()
+}
+
+/// Runs of chunks that are listed one by one.
+const MAX_LISTED_RUNS: usize = 20;
+
+/// `chunks 3, 7 to 9`, and of many only how many. The unit is a chunk or a block.
+fn listed(unit: &str, numbers: &[u64]) -> String {
+    let runs: Vec<String> = numbers
+        .chunk_by(|a, b| a + 1 == *b)
+        .map(|run| match run {
+            [one] => one.to_string(),
+            [first, .., last] => format!("{first} to {last}"),
+            [] => String::new(),
+        })
+        .collect();
+    match (numbers.len(), runs.len()) {
+        (1, _) => format!("{unit} {}", runs.concat()),
+        (_, ..=MAX_LISTED_RUNS) => format!("{unit}s {}", runs.join(", ")),
+        (many, _) => format!("{} {unit}s", grouped(many)),
+    }
+}
+
+/// Digits in groups of three.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string().into_bytes();
+    let groups = digits.rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_chunks_without_end_are_not_all_listed() {
+        let states = vec![ChunkState::Lost; 200_000];
+        assert_eq!(Bad::chunks(&states).count(), MAX_LISTED);
+        assert_eq!(Bad::chunks(&states[..3]).count(), 3);
+    }
+
+    #[test]
+    fn runs_of_chunks_are_put_together() {
+        assert_eq!(listed("chunk", &[3]), "chunk 3");
+        assert_eq!(listed("chunk", &[3, 7, 8, 9]), "chunks 3, 7 to 9");
+        assert_eq!(listed("chunk", &(0..100).map(|n| 2 * n).collect::<Vec<_>>()), "100 chunks");
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(grouped(123), "123");
+    }
+}

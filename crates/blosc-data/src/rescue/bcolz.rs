@@ -1,0 +1,88 @@
+//! Data sets of bcolz: a copy of the directory, in which chunks and columns that cannot be read are
+//! repaired, filled or left out.
+
+use std::sync::Arc;
+
+use bcolz_store::repair::{Action, Repair, RescueOptions};
+use bcolz_store::{CArray, DataSet, OpenOptions};
+use blosc_io::tree::DirTree;
+
+use super::{Bad, Caller, Counts, Job, Output, Report, stored_nbytes};
+use crate::error::{Error, Result};
+
+/// Mends a copy of the damaged directory.
+pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
+    let Job { path, options, .. } = job;
+    let copy = caller.output(Output::Copy)?;
+    let max_memory = options.budget.max_memory / 2;
+    let budget = options.budget.clone().max_memory(max_memory);
+    let read = OpenOptions::default().dparams(options.dparams_in(2)).budget(budget);
+    let store = Arc::new(DirTree::new(copy));
+    let fill = RescueOptions::default().fill(options.fill.clone()).dtype(options.dtype.clone());
+    let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &fill);
+    let actions = actions.map_err(Error::from)?;
+    let set = bcolz_store::open_in(store, "", &read).map_err(Error::from)?;
+    let filled = actions.iter().fold(0u64, |sum, action| match action.what {
+        Repair::Filled { rows, .. } => {
+            sum.saturating_add(rows.saturating_mul(rowsize(&set, &action.path)))
+        }
+        _ => sum,
+    });
+    let nbytes = match &set {
+        DataSet::CArray(array) => array.nbytes(),
+        DataSet::CTable(table) => table.nbytes(),
+    };
+    caller.admit(nbytes, stored_nbytes(path))?;
+    Ok(Report {
+        complete: !actions.iter().any(|action| action.what.is_loss()),
+        nbytes,
+        filled,
+        chunks: Some(counts(&set, &actions)),
+        bad: actions.iter().filter_map(bad).collect(),
+        actions: actions.iter().map(ToString::to_string).collect(),
+        ..Report::default()
+    })
+}
+
+/// The chunks of an array, or of all columns.
+fn counts(set: &DataSet, actions: &[Action]) -> Counts {
+    let nchunks = match set {
+        DataSet::CArray(array) => array.nchunks(),
+        DataSet::CTable(table) => {
+            let columns = table.names().filter_map(|name| table.column(name).ok());
+            columns.map(CArray::nchunks).sum()
+        }
+    };
+    let mut counts = Counts::default();
+    for action in actions {
+        match action.what {
+            Repair::Filled { .. } => counts.lost += 1,
+            Repair::Doubtful { .. } => counts.doubtful += 1,
+            Repair::Cut { nchunks, .. } => counts.lost += nchunks,
+            _ => {}
+        }
+    }
+    let was_cut = actions.iter().any(|action| matches!(action.what, Repair::Cut { .. }));
+    let kept = if was_cut { nchunks } else { nchunks.saturating_sub(counts.lost) };
+    Counts { good: kept.saturating_sub(counts.doubtful), ..counts }
+}
+
+/// The chunk that an action is about, if it is not good.
+fn bad(action: &Action) -> Option<Bad> {
+    let (nchunk, state) = match action.what {
+        Repair::Filled { nchunk, .. } => (nchunk, "lost"),
+        Repair::Doubtful { nchunk } => (nchunk, "doubtful"),
+        _ => return None,
+    };
+    let path = Some(action.path.clone()).filter(|path| !path.is_empty());
+    Some(Bad { path, chunk: Some(nchunk), state, ..Bad::default() })
+}
+
+/// Bytes of a row of the array at `path` of the data set.
+fn rowsize(set: &DataSet, path: &str) -> u64 {
+    let of = |array: &CArray| if array.is_object() { 0 } else { array.rowsize() as u64 };
+    match set {
+        DataSet::CArray(array) => of(array),
+        DataSet::CTable(table) => table.column(path).map_or(0, of),
+    }
+}

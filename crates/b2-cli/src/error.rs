@@ -219,15 +219,6 @@ impl From<b2_program::Error> for Error {
     }
 }
 
-/// What the library was doing, in the program's words.
-pub(crate) const fn doing(doing: blosc_data::error::Doing) -> Doing {
-    match doing {
-        blosc_data::error::Doing::Read => Doing::Read,
-        blosc_data::error::Doing::Write => Doing::Write,
-        _ => Doing::Open,
-    }
-}
-
 /// The error of a writer of Bloscpack files, which it hands through [`Write`](io::Write).
 pub(crate) fn unpacked(error: io::Error) -> Error {
     match error.downcast::<bloscpack::Error>() {

@@ -71,7 +71,6 @@
 
 mod chunk_map;
 mod command;
-pub mod item;
 mod opened;
 mod source;
 pub mod text;
@@ -79,6 +78,7 @@ mod values;
 mod view;
 
 pub use b2_plot::{Rgb, Scene};
+pub use blosc_dtype::text as item;
 pub use chunk_map::ChunkMap;
 pub use command::{Command, Focus, Pane};
 pub use opened::Opened;

@@ -60,6 +60,8 @@ mod literal;
 pub mod npy;
 mod print;
 mod scalar;
+#[cfg(feature = "text")]
+pub mod text;
 
 pub use dtype::{Dtype, Field};
 pub use element::Element;

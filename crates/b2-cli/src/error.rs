@@ -19,7 +19,9 @@ use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
 
-use crate::{exit::Code, formats::csv_table::CsvError, render::size};
+use blosc_data::error::CsvError;
+
+use crate::{exit::Code, render::size};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]
@@ -191,6 +193,9 @@ impl From<blosc_data::Error> for Error {
                 CellFault::IntegerTooLarge => message::INTEGER_TOO_LARGE.about(column),
                 _ => message::OBJECT_IN_CELL.about(column),
             },
+            Data::Csv(error) => error.into(),
+            Data::Write { doing, path, source } => Self::io_at(doing.into(), &path)(source),
+            Data::Refused(refusal) => message::refused(refusal),
             other => Self::Data(Box::new(other)),
         }
     }
@@ -200,6 +205,10 @@ impl From<blosc_data::error::Doing> for Doing {
     fn from(doing: blosc_data::error::Doing) -> Self {
         match doing {
             blosc_data::error::Doing::Read => Self::Read,
+            blosc_data::error::Doing::Create => Self::Create,
+            blosc_data::error::Doing::Write => Self::Write,
+            blosc_data::error::Doing::Remove => Self::Remove,
+            blosc_data::error::Doing::Spool => Self::Spool,
             _ => Self::Open,
         }
     }

@@ -1,11 +1,15 @@
 //! What can go wrong between a name and its data.
 
-use std::io;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use blosc_chunk::error::Blame;
 use blosc_dtype::npy::NpyError;
 
 use crate::format::Format;
+pub use crate::refusal::{CsvError, Refusal};
 
 /// Why something could not be opened or read.
 ///
@@ -111,6 +115,22 @@ pub enum Error {
     /// An argument that does not fit the data.
     #[error(transparent)]
     Param(#[from] Param),
+    /// Comma-separated values.
+    #[error(transparent)]
+    Csv(#[from] CsvError),
+    /// The system refuses to write a file.
+    #[error("{doing}")]
+    Write {
+        /// The operation that it refused.
+        doing: Doing,
+        /// The file.
+        path: PathBuf,
+        /// Its error.
+        source: io::Error,
+    },
+    /// Data that cannot be converted like this.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// An invariant of this crate is broken: please report it.
     #[error("internal error: {0}")]
     Internal(&'static str),
@@ -199,6 +219,18 @@ pub enum Doing {
     /// Reading its bytes.
     #[error("reading")]
     Read,
+    /// Making a file.
+    #[error("creating the file")]
+    Create,
+    /// Writing its bytes.
+    #[error("writing")]
+    Write,
+    /// Removing it.
+    #[error("removing")]
+    Remove,
+    /// Keeping data in a temporary file.
+    #[error("keeping the input in a temporary file")]
+    Spool,
 }
 
 /// Result of this crate.
@@ -208,6 +240,12 @@ impl Error {
     /// The error of a system call while `doing` something.
     pub(crate) fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
+    }
+
+    /// The error of a system call while `doing` something with the file at `path`, an output.
+    pub(crate) fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Write { doing, path, source }
     }
 
     /// A value of a column that no cell can hold.
@@ -227,12 +265,14 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } => Blame::Io,
+            Self::Io { .. } | Self::Write { .. } => Blame::Io,
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
-            Self::Opener(_) | Self::Npy(_) | Self::ArrayLen { .. } | Self::Cell { .. } => {
-                Blame::Data
-            }
+            Self::Opener(_)
+            | Self::Npy(_)
+            | Self::Csv(_)
+            | Self::ArrayLen { .. }
+            | Self::Cell { .. } => Blame::Data,
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),
             Self::Bcolz(error) => error.blame(),
@@ -245,6 +285,7 @@ impl Error {
             | Self::NoNumpyType(_)
             | Self::NoColumnKind(_)
             | Self::Param(_)
+            | Self::Refused(_)
             | Self::Internal(_) => Blame::Usage,
         }
     }

@@ -68,6 +68,7 @@ impl Format {
                 | Self::Bcolz
                 | Self::Store
                 | Self::Npy
+                | Self::Csv
         )
     }
 
@@ -77,8 +78,7 @@ impl Format {
         self.is_ours()
             || matches!(
                 self,
-                Self::Csv
-                    | Self::ZarrArray
+                Self::ZarrArray
                     | Self::ZarrGroup
                     | Self::ZarrZip
                     | Self::Npz

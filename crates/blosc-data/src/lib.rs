@@ -18,6 +18,7 @@
 //! | bare chunks | bytes |
 //! | frames one after the other | a group |
 //! | `.npy` | an array |
+//! | comma-separated values | a table |
 //!
 //! Formats of others come in through [`Opener`]s: they give the same traits.
 //!
@@ -54,6 +55,7 @@ mod by_boxes;
 mod bytes;
 mod chunks;
 pub mod columns;
+pub mod content;
 mod cut;
 mod dataset;
 pub mod error;
@@ -64,8 +66,10 @@ pub mod json;
 mod objects;
 mod open;
 mod params;
+mod refusal;
 pub mod size;
 mod source;
+mod spool;
 mod table;
 pub mod verify;
 mod word;
@@ -87,5 +91,6 @@ pub use objects::ListOfObjects;
 pub use open::{open, open_bytes, open_source, open_with};
 pub use params::OpenOptions;
 pub use source::{ForeignGroup, Opened, Opener, Openers, Source};
+pub use spool::{Spool, Station};
 pub use table::{Column, RowFilter, Table};
 pub use word::{Part, Word};

@@ -132,13 +132,7 @@ impl Shape {
     }
 }
 
-/// A metalayer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Layer {
-    pub(crate) name: String,
-    /// MessagePack, or the bytes that were given.
-    pub(crate) content: Vec<u8>,
-}
+pub(crate) use blosc_data::content::metadata::Layer;
 
 /// A codec and its meta byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

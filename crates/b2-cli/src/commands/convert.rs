@@ -64,7 +64,7 @@ use source::{Items, Source};
 // Inputs as all commands have them.
 pub(super) use crate::content::{
     from_parquet, metadata,
-    source::{self, head, npy_header, values},
+    source::{self, npy_header, values},
 };
 
 /// The result of one input.
@@ -342,7 +342,7 @@ impl<'a> Convert<'a> {
             }
         }
         if let Source::Items(items) = source {
-            items.warn_of_trailing(&cx.console, &origin.name());
+            source::warn_of_trailing(items, &cx.console, &origin.name());
             let (expected, more) = (source.nbytes()?, items.trailing());
             // They would be lost with the file.
             if output.rm && more > 0 {
@@ -424,7 +424,7 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    Items::in_file(store, |len| {
+    Items::in_file(std::sync::Arc::new(store), |len| {
         let header = |dtype: &Dtype| {
             let nitems = len / (dtype.itemsize() as u64).max(1);
             let shape = args.shape.as_ref().map_or(vec![nitems], |shape| shape.of_items(nitems));

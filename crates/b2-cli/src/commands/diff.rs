@@ -217,7 +217,7 @@ impl Side {
     }
 
     fn nitems(&self, dtype: &Dtype) -> Result<u64> {
-        let nbytes = self.sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+        let nbytes = self.sources.iter().map(Source::nbytes).sum::<blosc_data::Result<u64>>()?;
         Ok(nbytes / (dtype.itemsize() as u64).max(1))
     }
 

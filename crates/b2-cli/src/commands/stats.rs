@@ -66,7 +66,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let layout = content::layout(&sources)?;
     let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
     let mut columns = Column::all(&dtype, &args.columns)?;
-    let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+    let nbytes = sources.iter().map(Source::nbytes).sum::<blosc_data::Result<u64>>()?;
     let itemsize = dtype.itemsize();
     let runs = sources.iter().map(|source| Runs::find(source, itemsize));
     let runs = runs.collect::<Result<Vec<_>>>()?;
@@ -91,7 +91,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
             source.stream(&cx.read_options(), &mut |piece| {
                 progress.add(piece.len() as u64);
                 items.push(piece, &mut |items| work(items, 1));
-                Ok(())
+                Ok::<(), Error>(())
             })?;
         }
         match items.cut_nbytes() {

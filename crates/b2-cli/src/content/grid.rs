@@ -320,7 +320,7 @@ impl Grid {
         match &self.kind {
             GridKind::Array(array) => array.compare_seal(),
             GridKind::Sequence(parts) => {
-                parts.iter().try_for_each(|(_, part)| part.compare_seals())
+                Ok(parts.iter().try_for_each(|(_, part)| part.compare_seals())?)
             }
             GridKind::Column(column) => Ok(column.compare_seals()?),
             GridKind::Stored(_) => Ok(()),

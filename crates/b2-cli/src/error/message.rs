@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use blosc_data::error::Refusal;
 use blosc_dtype::expr::ExprError;
 
 use super::Error;
@@ -20,6 +21,34 @@ pub(crate) struct Message {
 /// There is no column `name` among those.
 pub(crate) fn no_column<'a>(name: &str, columns: impl IntoIterator<Item = &'a str>) -> Error {
     NO_SUCH_COLUMN.about(name_among(name, columns))
+}
+
+/// The row for data that the library does not convert like this.
+pub(super) fn refused(refusal: Refusal) -> Error {
+    let names = |names: Vec<String>, name: &str| name_among(name, names.iter().map(String::as_str));
+    match refusal {
+        Refusal::NoColumns => NO_COLUMNS.error(),
+        Refusal::NotATable => NOT_A_TABLE.error(),
+        Refusal::NoColumn { name, columns } => NO_SUCH_COLUMN.about(names(columns, &name)),
+        Refusal::NoConditionColumn { name, columns } => {
+            NO_COLUMN_IN_CONDITION.about(names(columns, &name))
+        }
+        Refusal::NoArithmetic => NO_ARITHMETIC.error(),
+        Refusal::ObjectsStayWhole(column) => OBJECTS_STAY_WHOLE.about(column),
+        Refusal::PythonObjects => PYTHON_OBJECTS.error(),
+        Refusal::UnknownItems => UNKNOWN_ITEMS.error(),
+        Refusal::BytesOfArray => ARRAY_OPTIONS.error(),
+        Refusal::ShapesOfBytes => SHAPES_ARE_FOR_ARRAYS.error(),
+        Refusal::IsForArrays(name) => IS_FOR_ARRAYS.about(name),
+        Refusal::FormatWithoutShape(what) => FORMAT_WITHOUT_SHAPE.about(what),
+        Refusal::IsForTwoDimensions(name) => IS_FOR_TWO_DIMENSIONS.about(name),
+        Refusal::NoNpyType(dtype) => NO_NPY_DTYPE.about(dtype),
+        Refusal::BcolzCodec(name) => BCOLZ_CODEC.about(name),
+        Refusal::BcolzFilter(filters) => BCOLZ_FILTER.about(filters),
+        Refusal::NoParquet => NO_PARQUET.error(),
+        Refusal::SeveralValues => A_STORE.error(),
+        other => Error::Data(Box::new(other.into())),
+    }
 }
 
 /// A name, and those that there are.

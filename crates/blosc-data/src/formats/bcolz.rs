@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::Array;
 use crate::columns::Rule;
+use crate::content::stored_nbytes;
 use crate::dataset::Data;
 #[cfg(feature = "arrow")]
 use crate::error::Error;
@@ -38,21 +39,6 @@ pub(crate) fn data(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Data> {
         DataSet::CArray(array) => Data::Array(Arc::new(BcolzArray::new(array, Some(stored)))),
         DataSet::CTable(table) => Data::Table(Arc::new(BcolzTable::new(table, stored)?)),
     })
-}
-
-/// Bytes of all files below a folder; what cannot be seen does not count.
-fn stored_nbytes(tree: &dyn Tree) -> u64 {
-    let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
-    while let Some(folder) = waiting.pop() {
-        for entry in tree.list(&folder).unwrap_or_default() {
-            let path = blosc_io::tree::join(&folder, &entry.name);
-            match entry.is_dir {
-                true => waiting.push(path),
-                false => sum = sum.saturating_add(tree.len_of(&path).unwrap_or(0)),
-            }
-        }
-    }
-    sum
 }
 
 /// The text of an oddity, and its file.

@@ -9,6 +9,7 @@ use b2store::{
 };
 use serde_json::{Map, Value};
 
+use crate::content::rows::table_sizes;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Param, Result};
 use crate::format::Format;
@@ -198,12 +199,7 @@ impl StoreTable {
             Ok(column)
         });
         let columns = columns.collect::<Result<_>>()?;
-        let mut sizes = (0_u64, 0_u64);
-        for key in table.store().keys().filter(|key| table.has_key(key)) {
-            let schunk = table.store().frame(key)?;
-            sizes.0 = sizes.0.saturating_add(schunk.nbytes());
-            sizes.1 = sizes.1.saturating_add(frame::stored_nbytes(&schunk));
-        }
+        let sizes = table_sizes(&table)?;
         Ok(Self { table, columns, nrows, sizes })
     }
 

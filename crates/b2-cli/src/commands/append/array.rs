@@ -78,7 +78,7 @@ impl Work<'_> {
                     wanted = len(rows);
                 }
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         if !band.is_empty() {
             self.cx.unfinished.hold(|| writer.append_bytes(0, &band))?;

@@ -11,6 +11,7 @@ use bcolz_store::{
     StorageParams,
 };
 use blosc_chunk::FilterId;
+use blosc_data::formats::parquet;
 use blosc_dtype::Dtype;
 
 use super::{
@@ -21,7 +22,6 @@ use crate::{
     args::ConvertedFormat,
     context::Context,
     error::{Result, message},
-    formats::parquet,
     inputs::{Object, Sink},
     output::Staged,
 };
@@ -243,7 +243,7 @@ pub(crate) fn each_rows(
                 rest.drain(..whole);
             }
         }
-        Ok(())
+        Ok::<(), crate::error::Error>(())
     })?;
     if rest.is_empty() { Ok(()) } else { sink(&rest) }
 }

@@ -72,7 +72,7 @@ impl Work<'_> {
         self.source.in_c_order(&self.cx.read_options(), self.cx.memory() / 4, &mut |bytes| {
             self.progress.add(bytes.len() as u64);
             data.extend_from_slice(bytes);
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         Encoder::new(cparams.threads(threads))
             .and_then(|mut encoder| encoder.encode(&data))

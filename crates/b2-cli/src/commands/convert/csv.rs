@@ -76,7 +76,7 @@ impl Work<'_> {
                 *nulls |= values.valid.is_some();
             }
             self.progress.add(nbytes / nrows * count as u64);
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         out.finish()?;
         // An empty text and no text are the same line.

@@ -3,17 +3,13 @@
 
 use std::path::Path;
 
-use blosc_dtype::npy::NpyHeader;
-use blosc_io::{FileStore, ReadAt as _};
 use serde_json::Value;
 
-use super::{Work, frame, head, source::Items, source::Source, values};
+use super::{Work, frame, from_parquet, source::Source, values};
 use crate::{
     args::ConvertedFormat,
-    error::{Doing, Error, Result, message},
-    formats::{Bcolz, parquet},
-    inputs::{Object, ObjectReader, Origin, Part},
-    output::Staged,
+    error::{Result, message},
+    inputs::{ObjectReader, Origin, Part},
 };
 
 /// What is lost by an order that is not kept.
@@ -55,25 +51,15 @@ impl Work<'_> {
 
     /// What was written, as another source.
     fn open_output(&self, path: &Path) -> Result<Source> {
-        let items = |header: NpyHeader, store: FileStore| {
-            let file_len = store.len().map_err(Error::io(Doing::Open))?;
-            Items::new(store, file_len, header).map(Source::Items)
-        };
         match self.format {
             ConvertedFormat::Csv => {
                 values(path, crate::formats::csv_table::COMMA, None).map(Source::Items)
             }
             ConvertedFormat::Parquet => {
-                let station = Staged::for_stream(&self.cx.unfinished)?;
-                parquet::read(path, station.path())?;
-                let set =
-                    Bcolz::open(&station.path().into(), self.cx.read_params())?.kept_in(station);
-                Ok(Source::Object(Object::Bcolz(Box::new(set))))
+                let table = from_parquet::open(self.cx, path, false)?;
+                Ok(Source::Object(table))
             }
-            ConvertedFormat::Npy => {
-                let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-                items(NpyHeader::parse(&head(&store)?)?, store)
-            }
+            ConvertedFormat::Npy => Ok(blosc_data::content::of_file(path, &self.cx.read_params())?),
             _ => {
                 let origin = Origin::File { path: path.into(), part: Part::Whole };
                 let object = ObjectReader::open(&origin, self.cx.read_params())?.next()?;

@@ -4,18 +4,17 @@ use std::{io::Write as _, sync::Arc};
 
 use bcolz_store::{CTable, CTableWriter, CreateOptions, DataSet, Durability};
 
+use blosc_data::{Station, content::Records};
 use blosc_dtype::Dtype;
-use blosc_io::{FileStore, ReadAt as _};
+use blosc_io::FileStore;
 
 use super::source::Items;
 use crate::{
     args::ConvertArgs,
-    commands::show::records::Records,
     context::Context,
     error::{Doing, Error, Result, message},
     formats::{bcolz::Bcolz, stored_array::Stored},
-    inputs::object::Object,
-    output::Staged,
+    inputs::{Object, Place},
 };
 
 /// Whether something is to be chosen.
@@ -86,10 +85,10 @@ pub(super) fn choose(args: &ConvertArgs, cx: &Context, object: Object) -> Result
         }
         Object::Bcolz(set) => match &set.set {
             DataSet::CTable(table) => {
-                let station = Staged::for_stream(&cx.unfinished)?;
+                let station = Station::new(&cx.unfinished)?;
                 copy(args, table, station.path())?;
                 let format = set.format();
-                let copied = Bcolz::open(&station.path().into(), cx.read_params())?;
+                let copied = Bcolz::open(&Place::from(station.path()), cx.read_params())?;
                 Ok(Object::Bcolz(Box::new(copied.kept_in(station).called(format))))
             }
             DataSet::CArray(_) => Err(message::NOT_A_TABLE.error()),

@@ -154,7 +154,11 @@ impl Convert<'_> {
                 let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
                 let len = store.len().map_err(Error::io(Doing::Open))?;
                 let dtype = "|u1".parse().map_err(|_| message::NOT_AN_ARRAY.error())?;
-                Ok(Source::Items(Items::new(store, len, NpyHeader::new(dtype, vec![len]))?))
+                Ok(Source::Items(Items::new(
+                    std::sync::Arc::new(store),
+                    len,
+                    NpyHeader::new(dtype, vec![len]),
+                )?))
             }
             (source, _) => source,
         }

@@ -128,7 +128,7 @@ impl Work<'_> {
                     None => values,
                 })
                 .collect();
-            Ok(new.append(&values)?)
+            Ok::<(), crate::error::Error>(new.append(&values)?)
         })?;
         rows.compare_seals()?;
         new.finish()?;
@@ -250,7 +250,7 @@ impl Work<'_> {
                     is_equal = is_equal && have_same_cells(&found, &expected);
                 }
                 start = end;
-                Ok(())
+                Ok::<(), crate::error::Error>(())
             })?;
             return Ok(is_equal && table.len()? == start);
         }

@@ -1,12 +1,12 @@
 //! What the values of one column are like; of an array, of all items.
 
 use b2_plot::{Extent, Histogram, Tally, sum};
+use blosc_data::content::Records;
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::show::records::Records,
     content::{
         item,
         number::{Number, NumberType},

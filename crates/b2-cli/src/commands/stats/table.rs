@@ -45,7 +45,7 @@ pub(super) fn describe(
     let each = |columns: &mut [Looked], look: &dyn Fn(&mut Looked, &ColumnValues)| {
         rows.for_each_batch(0..rows.nrows(), &mut |values| {
             columns.iter_mut().zip(&values).for_each(|(column, values)| look(column, values));
-            Ok(())
+            Ok::<(), blosc_data::Error>(())
         })
     };
     each(&mut columns, &Looked::look)?;

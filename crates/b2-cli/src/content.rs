@@ -10,8 +10,6 @@ pub(crate) mod number;
 pub(crate) mod source;
 pub(crate) mod values;
 
-pub(crate) use blosc_data::content::metadata;
-
 use std::{path::Path, sync::Arc};
 
 use blosc_dtype::{Dtype, npy::NpyHeader};

@@ -25,8 +25,10 @@ use blosc_io::FileStore;
 use serde::Serialize;
 
 use super::{
-    content,
-    convert::source::{Items, Source, values, warn_of_trailing},
+    content::{
+        self,
+        source::{Items, Source, values, warn_of_trailing},
+    },
     sequence,
 };
 use crate::{

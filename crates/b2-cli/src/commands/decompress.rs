@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     args::{DecompressArgs, RestoredFormat},
-    commands::convert::source::layout_of,
+    content::source::layout_of,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,

@@ -6,18 +6,15 @@ use core::fmt::Write as _;
 use std::{io::Read, path::Path};
 
 use b2frame::Budget;
+use blosc_data::convert::pull;
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
 use self::pair::Pair;
-use super::{
-    content,
-    convert::{
-        pull::pull,
-        source::{Layout, Source},
-        values,
-    },
+use super::content::{
+    self,
+    source::{Layout, Source, values},
 };
 use crate::{
     args::DiffArgs,

@@ -10,10 +10,7 @@ use self::{
     column::{Column, ColumnReport},
     runs::{ItemSink, Runs},
 };
-use super::{
-    content::{self, WholeItems},
-    convert::source::Source,
-};
+use super::content::{self, WholeItems, source::Source};
 use crate::{
     args::StatsArgs,
     context::Context,

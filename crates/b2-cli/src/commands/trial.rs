@@ -6,7 +6,7 @@ use std::time::Instant;
 use blosc_chunk::{CParams, CodecId, Decoder, Encoder, Level, Pipeline};
 use serde::Serialize;
 
-use super::{content, convert::source::Source};
+use super::content::{self, source::Source};
 use crate::{
     args::{LimitArgs, Typesize, tune::TrialArgs},
     context::Context,

@@ -19,7 +19,10 @@ use serde::Serialize;
 
 use crate::{
     args::{LimitArgs, LookArgs},
-    commands::{content, convert::source::layout_of, show::NO_ARRAY},
+    commands::{
+        content::{self, source::layout_of},
+        show::NO_ARRAY,
+    },
     context::Context,
     error::{Error, Result, chain},
     exit::Code,

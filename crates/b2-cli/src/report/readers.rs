@@ -2,7 +2,7 @@
 //! uses; and what no release opens.
 
 use b2frame::header::FrameLayout;
-use blosc_chunk::{ChunkHeader, CodecId, FilterId, Pipeline, Target};
+use blosc_chunk::{ChunkHeader, CodecId, FilterId, Pipeline};
 
 /// A feature of a frame, and the release that brought it.
 type Feature = ((u8, u8, u8), String);
@@ -58,12 +58,6 @@ pub(crate) fn filter(id: FilterId) -> Option<Feature> {
         _ => return None,
     };
     Some((release, id.to_string()))
-}
-
-/// Do all readers of this kind know these filters? Those of Blosc 1 are for the library to judge.
-pub(crate) fn know_filters(pipeline: &Pipeline, target: Target) -> bool {
-    let newer = pipeline.active().filter_map(|slot| filter(slot.id)).chain(filters(pipeline));
-    target != Target::Blosc2_0 || newer.count() == 0
 }
 
 /// The first release of C-Blosc that reads a chunk of Blosc 1.

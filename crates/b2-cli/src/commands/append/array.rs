@@ -8,7 +8,7 @@ use blosc_dtype::Dtype;
 
 use super::{Grown, Input, Work};
 use crate::{
-    commands::convert::source::Layout,
+    content::source::Layout,
     error::{Error, Result},
     formats::{
         Boxes,

@@ -18,7 +18,7 @@ use blosc_io::{FileStore, ReadAt};
 use super::Work;
 use crate::{
     args::TuningArgs,
-    commands::convert::source::{Items, Source},
+    content::source::{Items, Source},
     error::{Doing, Error, Result, message},
     inputs::{Data, ObjectReader, Origin, decoded, typesize},
 };

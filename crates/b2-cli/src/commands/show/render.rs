@@ -5,8 +5,6 @@ use serde_json::Value;
 
 use super::{item, numpy};
 
-use crate::memory;
-
 /// Items in C order, and where some are left out.
 pub(super) struct Part {
     pub(super) dtype: Dtype,
@@ -36,58 +34,7 @@ impl Part {
     }
 }
 
-/// The lines of comma-separated values, wherever they are written: below the names, one for each
-/// item with fields, or for each row of the last dimension. The items of one dimension are a
-/// column.
-pub(crate) enum Rows<'a> {
-    /// The fields of an item.
-    Fields(&'a Dtype),
-    /// This number of items.
-    Items(&'a Dtype, usize),
-}
-
-impl<'a> Rows<'a> {
-    /// Of items in this shape.
-    pub(crate) fn new(dtype: &'a Dtype, shape: &[u64]) -> Self {
-        if !dtype.fields().is_empty() {
-            return Self::Fields(dtype);
-        }
-        match shape {
-            [] | [_] => Self::Items(dtype, 1),
-            [.., len] => Self::Items(dtype, memory::as_len(*len)),
-        }
-    }
-
-    /// Bytes of the items of a line.
-    pub(crate) fn nbytes(&self) -> usize {
-        match self {
-            Self::Fields(dtype) => dtype.itemsize().max(1),
-            Self::Items(dtype, len) => dtype.itemsize().max(1).saturating_mul((*len).max(1)),
-        }
-    }
-
-    /// The names of the fields, or the numbers of the columns.
-    pub(crate) fn names(&self) -> Vec<String> {
-        match self {
-            Self::Fields(dtype) => {
-                dtype.fields().iter().map(|field| field.name().to_owned()).collect()
-            }
-            Self::Items(_, len) => (0..*len).map(|n| n.to_string()).collect(),
-        }
-    }
-
-    /// The values of a line.
-    pub(crate) fn cells(&self, row: &[u8]) -> std::vec::IntoIter<String> {
-        let cells: Vec<String> = match self {
-            Self::Fields(dtype) => item::cells(dtype, row).collect(),
-            Self::Items(dtype, _) => row
-                .chunks_exact(dtype.itemsize().max(1))
-                .map(|bytes| item::cell(dtype, bytes))
-                .collect(),
-        };
-        cells.into_iter()
-    }
-}
+pub(crate) use blosc_data::cells::Rows;
 
 fn values(items: &mut impl Iterator<Item = Value>, shape: &[u64]) -> Value {
     match shape.split_first() {

@@ -8,7 +8,7 @@ use b2frame::{Budget, NdArray, SChunk};
 use blosc_chunk::SpecialKind;
 
 use crate::{
-    commands::convert::source::Source,
+    content::source::Source,
     error::Result,
     formats::stored_array::{count, selection},
     inputs::object::Object,

@@ -419,6 +419,10 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(Cow::Borrowed(match self {
             Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
+            Self::Data(error) => match &**error {
+                blosc_data::Error::Refused(refusal) => message::advice(refusal)?,
+                _ => return None,
+            },
             Self::Input { error, .. } => return error.hint(),
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"

@@ -279,13 +279,14 @@ impl Error {
             Self::Store(error) => error.blame(),
             Self::Chunk { source, .. } => source.blame(),
             Self::NotOurs(_) | Self::NoOpener(_) => Blame::NotOurs,
+            Self::Refused(Refusal::PythonObjects | Refusal::NoParquet) => Blame::NotOurs,
             Self::MaxMemory { .. } => Blame::Limit,
-            Self::Kind { .. }
+            Self::Refused(_)
+            | Self::Kind { .. }
             | Self::NoMember { .. }
             | Self::NoNumpyType(_)
             | Self::NoColumnKind(_)
             | Self::Param(_)
-            | Self::Refused(_)
             | Self::Internal(_) => Blame::Usage,
         }
     }

@@ -11,6 +11,7 @@ mod sequence;
 mod store;
 
 pub(crate) use bcolz::data as bcolz_data;
+pub use bcolz::{array as bcolz_array, note as bcolz_note};
 pub(crate) use csv::data as csv_data;
 pub(crate) use npy::data as npy_data;
 pub(crate) use sequence::file_data;

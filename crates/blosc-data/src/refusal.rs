@@ -111,7 +111,9 @@ pub enum Refusal {
         columns: Vec<String>,
     },
     /// A condition on a field without values to compare.
-    #[error("the condition is about a field that has no values to compare")]
+    #[error(
+        "the condition is about a field that has no values to compare, such as a part of an item"
+    )]
     NoArithmetic,
     /// A column of Python objects in a part of a table of bcolz.
     #[error("column {0} holds objects of Python, which a part of a table of bcolz cannot hold")]

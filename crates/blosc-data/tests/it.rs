@@ -1,5 +1,6 @@
 //! The tests of this crate, as one program.
 
+mod convert;
 mod door;
 mod formats;
 mod hostile;

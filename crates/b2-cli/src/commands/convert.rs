@@ -21,7 +21,7 @@ use std::{
     time::Instant,
 };
 
-use blosc_data::convert::{Conversion, Report, Settings, select};
+use blosc_data::convert::{Conversion, OnProgress, Report, Settings, select};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{Durability, FileStore};
 use serde::Serialize;
@@ -293,7 +293,8 @@ impl<'a> Convert<'a> {
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, vec![]);
         let mut writer = place.open(cx.lock_wait(args.lock))?;
-        let conversion = work.conversion();
+        let progress = |nbytes| work.progress.add(nbytes);
+        let conversion = work.conversion(&progress);
         let (mut done, station) = conversion.fill_store(&mut writer, Some(&place.key))?;
         let store = writer.commit()?;
         drop(station);
@@ -452,13 +453,13 @@ impl Work<'_> {
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
         Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
             staged,
-            |staged| match self.conversion().is_equal(staged.path())? {
+            |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
                 true => Ok(()),
                 false => Err(message::READ_BACK_DIFFERS.error()),
             },
             |staged| match done.left_out.first() {
                 Some(what) => Ok(Some(what.clone())),
-                None => Ok(self.conversion().lost(staged.path())?),
+                None => Ok(self.conversion(&|_| ()).lost(staged.path())?),
             },
         )?;
         Ok(done)
@@ -477,16 +478,15 @@ impl Work<'_> {
     }
 
     /// What the library does.
-    fn conversion(&self) -> Conversion<'_> {
-        let Self { source, settings, dropped, .. } = self;
-        Conversion { dropped, ..Conversion::new(source, settings) }
+    fn conversion<'b>(&'b self, progress: OnProgress<'b>) -> Conversion<'b> {
+        let Self { source: content, settings, dropped, .. } = self;
+        Conversion { content, settings, dropped, progress }
     }
 
     /// Writes the output to where it grows.
     fn write(&self, staged: &Staged) -> Result<Report> {
         let progress = |nbytes| self.progress.add(nbytes);
-        let conversion = Conversion { progress: &progress, ..self.conversion() };
-        let done = conversion.write(staged.path());
+        let done = self.conversion(&progress).write(staged.path());
         let done = done.map_err(|error| Error::from(error).of_output(staged.target()))?;
         if done.is_table_instead && self.args.format == Some(ConvertedFormat::Carray) {
             let text = "written as a table, since the items have fields";

@@ -2,25 +2,15 @@
 
 use std::sync::Arc;
 
-use bcolz_store::verify::Note;
 use blosc_io::{Tree, tree::DirTree};
 
-pub(crate) use blosc_data::content::Bcolz;
+pub(crate) use blosc_data::{content::Bcolz, formats::bcolz_note as note};
 
 use crate::inputs::Place;
 
 impl From<&Place> for Arc<dyn Tree> {
     fn from(place: &Place) -> Self {
         place.tree_elsewhere().unwrap_or_else(|| Arc::new(DirTree::new(&**place)))
-    }
-}
-
-/// The text of an oddity, and its file.
-pub(crate) fn note(note: &Note) -> String {
-    if note.path.is_empty() {
-        note.fault.to_string()
-    } else {
-        format!("{}: {}", note.path, note.fault)
     }
 }
 

@@ -5,12 +5,14 @@ use core::{fmt, ops::Range};
 use std::sync::Arc;
 
 use b2frame::{SChunk, nd::NdMeta};
+use bcolz_store::DataSet;
 use blosc_dtype::{Dtype, npy::NpyError};
 
 use super::{Bcolz, Layout, Metadata, Sink, SinkError, TableRows};
 use crate::error::Result;
 use crate::formats::{
-    blp::Blp,
+    bcolz_array,
+    blp::{self, Blp},
     chunk::BareChunk,
     frame::{self, format_name, stored_nbytes},
 };
@@ -120,6 +122,30 @@ impl Object {
                 Some(Layout::in_c_order(array.dtype().clone(), array.shape().to_vec()))
             }
             Self::Chunk(_) => None,
+        })
+    }
+
+    /// The array that it is, read within `budget`, or else the object.
+    ///
+    /// # Errors
+    ///
+    /// When it says that it is one, and cannot be.
+    pub fn into_array(self, budget: &Budget) -> Result<core::result::Result<Arc<dyn Array>, Self>> {
+        Ok(match self {
+            Self::Frame(schunk) => match schunk.nd_array()? {
+                Some(array) => Ok(Arc::new(frame::FrameArray::new(array.budget(budget.clone())))),
+                None => Err(Self::Frame(schunk)),
+            },
+            Self::Blp(blp) => match blp.file.array_info()? {
+                Some(info) => Ok(blp::array(*blp, info)),
+                None => Err(Self::Blp(blp)),
+            },
+            Self::Bcolz(set) => match set.tuned(budget)? {
+                DataSet::CArray(array) => Ok(bcolz_array(array)),
+                DataSet::CTable(_) => Err(Self::Bcolz(set)),
+            },
+            Self::Opened(array) => Ok(array),
+            object => Err(object),
         })
     }
 

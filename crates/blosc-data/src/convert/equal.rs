@@ -7,14 +7,16 @@ use std::{
     hash::Hasher as _,
     io::{self, Seek as _, SeekFrom},
     path::Path,
+    sync::Arc,
 };
 
+use blosc_io::FileStore;
 use serde_json::Value;
 
 use super::{Conversion, OutputFormat, frame};
-use crate::content::{Content, of_file};
+use crate::content::{Content, Object, of_file};
 use crate::error::{Doing, Error, Result};
-use crate::formats::parquet;
+use crate::formats::{chunk::BareChunk, csv, parquet};
 
 /// What is lost by an order that is not kept.
 pub const ORDER: &str = "the Fortran order of the items";
@@ -75,7 +77,7 @@ impl Conversion<'_> {
         };
         let found = match start {
             Some(start) => Digest::of_file(path, start)?,
-            None => self.digest(&of_file(path, &self.settings.open)?)?,
+            None => self.digest(&self.open_output(path)?)?,
         };
         Ok(found == self.digest(self.content)?)
     }
@@ -93,16 +95,17 @@ impl Conversion<'_> {
     /// The output, as another content.
     fn open_output(&self, path: &Path) -> Result<Content> {
         let open = &self.settings.open;
+        let file = || FileStore::open(path).map(Arc::new).map_err(Error::io(Doing::Open));
         match self.settings.format {
             OutputFormat::Parquet => {
                 let table = parquet::open(path, false, open, &self.settings.unfinished)?;
                 Ok(Content::Object(table))
             }
-            OutputFormat::Csv => {
-                let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
-                let comma = crate::formats::csv::COMMA;
-                let items = crate::formats::csv::read(std::sync::Arc::new(file), comma, None)?;
-                Ok(Content::Items(items))
+            OutputFormat::Csv => Ok(Content::Items(csv::read(file()?, csv::COMMA, None)?)),
+            // Nothing but its length tells a chunk from other bytes.
+            OutputFormat::Chunk => {
+                let chunk = BareChunk::open(file()?, 0, open.dparams.clone())?;
+                Ok(Content::Object(Object::Chunk(Box::new(chunk))))
             }
             _ => of_file(path, open),
         }

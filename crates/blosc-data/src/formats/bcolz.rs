@@ -42,11 +42,18 @@ pub(crate) fn data(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Data> {
 }
 
 /// The text of an oddity, and its file.
-fn note(note: &Note) -> String {
+#[must_use]
+pub fn note(note: &Note) -> String {
     match note.path.as_str() {
         "" => note.fault.to_string(),
         path => format!("{path}: {}", note.fault),
     }
+}
+
+/// An array of bcolz that is open.
+#[must_use]
+pub fn array(array: CArray) -> Arc<dyn Array> {
+    Arc::new(BcolzArray::new(array, None))
 }
 
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use b2store::{Column, ColumnKind, ColumnValues, RowAppender, StoreWriter, Value,
 use blosc_data::{
     columns::Rule,
     convert::{each_rows, split},
+    error::Refusal,
 };
 use blosc_dtype::{Dtype, Kind};
 
@@ -73,7 +74,7 @@ impl Work<'_> {
         input: &Input,
     ) -> Result<()> {
         let layout = input.source.layout()?.filter(|_| input.is_array);
-        let layout = layout.ok_or(message::NO_COLUMNS.error())?;
+        let layout = layout.ok_or(blosc_data::Error::from(Refusal::NoColumns))?;
         let fields = fields(rows, &layout.dtype)?;
         let mut parts = vec![vec![]; layout.dtype.fields().len()];
         each_rows(&input.source, self.cx.resources(), layout.dtype.itemsize(), &mut |bytes| {

@@ -122,7 +122,8 @@ impl Convert<'_> {
     ) -> Result<Option<Station>> {
         let (source, dropped) = self.open_or_bytes(origin)?.without_objects(self.format)?;
         let work = self.work(origin, source, dropped);
-        let conversion = work.conversion();
+        let progress = |nbytes| work.progress.add(nbytes);
+        let conversion = work.conversion(&progress);
         let (done, station) = match conversion.fill_store(writer, Some(key)) {
             Ok(filled) => filled,
             Err(error) => {

@@ -1,5 +1,5 @@
-//! The content of any input, as programs take it that convert or compare: its chunks as they are, or
-//! its items in C order, and its metadata.
+//! The content of any input for programs that convert or compare it: chunks as they are, items in C
+//! order, metadata.
 
 mod bcolz;
 mod items;
@@ -51,7 +51,7 @@ pub enum Content {
     Items(Items),
 }
 
-/// What makes data an array.
+/// Type, shape and order of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Type of the items.
@@ -135,6 +135,10 @@ impl Content {
     }
 
     /// Bytes of the content.
+    ///
+    /// # Errors
+    ///
+    /// A frame that says that it is an array, and cannot be one; values without a NumPy type.
     pub fn nbytes(&self) -> Result<u64> {
         match self {
             Self::Object(object) => object.content_nbytes(),
@@ -160,6 +164,10 @@ impl Content {
     }
 
     /// The metadata.
+    ///
+    /// # Errors
+    ///
+    /// Metadata that are damaged.
     pub fn metadata(&self) -> Result<Metadata> {
         match self {
             Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
@@ -194,12 +202,20 @@ impl Content {
     }
 
     /// How the chunks of an array are laid out.
+    ///
+    /// # Errors
+    ///
+    /// A metalayer of an array that makes no sense.
     pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
         Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
     }
 
     /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
     /// there is none.
+    ///
+    /// # Errors
+    ///
+    /// Chunks that cannot be found.
     pub fn chunksize(&self) -> Result<Option<usize>> {
         let size = match self {
             Self::Object(Object::Frame(schunk)) => schunk.chunksize().fixed(),
@@ -215,6 +231,10 @@ impl Content {
     }
 
     /// A chunk as it is; `None` if it has to be decoded.
+    ///
+    /// # Errors
+    ///
+    /// A number that no chunk has; a chunk that cannot be read, or is larger than `memory` (bytes).
     pub fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => match schunk.chunk(nchunk)? {
@@ -232,6 +252,10 @@ impl Content {
     }
 
     /// The header of the first chunk, for formats without a header of their own for all chunks.
+    ///
+    /// # Errors
+    ///
+    /// A chunk that cannot be read.
     pub fn first_header(&self) -> Result<Option<ChunkHeader>> {
         Ok(match self {
             Self::Object(Object::Chunk(chunk)) => Some(*chunk.header()),
@@ -243,6 +267,10 @@ impl Content {
     }
 
     /// The data of a chunk.
+    ///
+    /// # Errors
+    ///
+    /// A number that no chunk has; a chunk that cannot be read.
     pub fn data(&self, nchunk: u64, options: &Budget) -> Result<Vec<u8>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
@@ -329,7 +357,7 @@ impl Content {
         budget: u64,
         sink: Sink<'_, E>,
     ) -> Result<(), E> {
-        // What contradicts itself is no array, but data all the same.
+        // An array that contradicts itself is bytes all the same.
         let layout = self.layout().ok().flatten().filter(|layout| layout.fortran_order);
         let Some(layout) = layout else { return self.stream(options, sink) };
         let mut items = BoxSource::File(self.in_file(&layout, options)?);

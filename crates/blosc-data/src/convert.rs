@@ -7,8 +7,8 @@
 //! ```
 //!
 //! One file for each destination, which takes chunks if it can hold them and no other chunks were
-//! requested, and else the content. Nothing is printed: the [`Report`] has the counts, what was left
-//! out, and what a caller may want to tell.
+//! requested, and else the content. Nothing is printed: the [`Report`] has the counts and the names
+//! of all that was left out.
 
 mod anew;
 mod array;
@@ -82,9 +82,9 @@ pub type OnProgress<'a> = &'a (dyn Fn(u64) + Sync);
 /// Content on its way.
 #[derive(Clone, Copy)]
 pub struct Conversion<'a> {
-    /// What is converted.
+    /// The content.
     pub content: &'a Content,
-    /// What it becomes.
+    /// The output that it becomes.
     pub settings: &'a Settings,
     /// Columns that [`without_objects`](Content::without_objects) has left out before.
     pub dropped: &'a [String],
@@ -109,8 +109,8 @@ impl<'a> Conversion<'a> {
     ///
     /// # Errors
     ///
-    /// Content that cannot be read, settings that do not fit it, and a system that refuses. What was
-    /// written then is not complete.
+    /// Content that cannot be read, settings that do not fit it, a system that refuses. The output is
+    /// not complete then.
     pub fn write(&self, path: &Path) -> Result<Report> {
         let mut report = match self.settings.format {
             OutputFormat::B2frame | OutputFormat::Sframe => self.frame(path),

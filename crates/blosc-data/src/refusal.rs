@@ -67,7 +67,7 @@ impl From<csv::Error> for CsvError {
     }
 }
 
-/// What is wrong with a line, in our words.
+/// The fault of a line, in our words.
 fn csv_text(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {

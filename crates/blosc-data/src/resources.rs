@@ -82,8 +82,8 @@ impl Resources {
     }
 }
 
-/// What a thread needs to compress blocks, besides the chunks under way (bytes): codec state and
-/// filter buffers.
+/// Memory that a thread needs to compress blocks, besides the chunks under way (bytes): codec state
+/// and filter buffers.
 ///
 /// Measured, as growth of the peak per thread, and rounded up: with Zstd 6 times the block up to
 /// level 5 and 20 times above (its search tables), with the other codecs less than 3 times.

@@ -167,6 +167,10 @@ impl Metadata {
     }
 
     /// The metadata of a Bloscpack file, of an array or not; nothing if there is nothing to say.
+    ///
+    /// # Errors
+    ///
+    /// An array that Bloscpack cannot describe.
     pub fn into_json(self, array: Option<&ArrayInfo>) -> Result<Option<Value>> {
         let mut parts = Map::new();
         if let Some(Value::Object(array)) = array.map(ArrayInfo::to_metadata).transpose()? {

@@ -515,7 +515,7 @@ fn quoted(name: &str, kind: &str) -> String {
     format!("`{name}`, {kind}")
 }
 
-/// What the values of a column are, for messages.
+/// The values of a column in messages.
 fn kind_name(kind: &ColumnKind) -> &'static str {
     match kind {
         ColumnKind::List => "lists",
@@ -587,7 +587,7 @@ fn items_of(dtype: &Dtype, values: ColumnValues, nrows: usize) -> Vec<u8> {
     bytes
 }
 
-/// What stands for null in an array of a type: NaN, NaT, or zeros.
+/// The item that stands for null: NaN, NaT, or zeros.
 fn null_item(dtype: &Dtype) -> Vec<u8> {
     match (dtype.kind(), dtype.itemsize()) {
         (Some(Kind::Float), 4) => f32::NAN.to_le_bytes().to_vec(),

@@ -177,7 +177,7 @@ impl Conversion<'_> {
         Ok(cparams)
     }
 
-    /// What is lost of a table where there are no columns: their attributes, even if nobody can
+    /// The loss of a table where there are no columns: their attributes, even if nobody can
     /// read them.
     pub(super) fn lost_of_columns(&self) -> Option<String> {
         let Some(DataSet::CTable(table)) = self.data_set() else { return None };

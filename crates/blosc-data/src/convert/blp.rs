@@ -118,7 +118,7 @@ impl Conversion<'_> {
         let size = asked.or(size).unwrap_or(CHUNK_NBYTES);
         let budget = self.settings.resources.compressing(&cparams, size, 0)?;
         let (metadata, array) = (self.content.metadata()?, self.array_info(left_out));
-        // What describes the array already stays as it is written: there are older spellings.
+        // A description of the array stays as it is written: there are older spellings.
         let is_told = array.is_none() || metadata.array() == array;
         let (metadata, array) =
             if is_told { (metadata, None) } else { (metadata.without_array(), array) };
@@ -133,7 +133,7 @@ impl Conversion<'_> {
             .budget(budget))
     }
 
-    /// What Bloscpack says about an array; items that it cannot describe are left out.
+    /// The array in the words of Bloscpack; items that it cannot describe are left out.
     fn array_info(&self, left_out: &mut Vec<String>) -> Option<ArrayInfo> {
         // Metadata that contradict the data stay as they are.
         let Layout { dtype, shape, fortran_order } = self.content.layout().ok().flatten()?;

@@ -18,11 +18,11 @@ use crate::content::{Content, Object, of_file};
 use crate::error::{Doing, Error, Result};
 use crate::formats::{chunk::BareChunk, csv, parquet};
 
-/// What is lost by an order that is not kept.
+/// The loss where Fortran order becomes C order.
 pub const ORDER: &str = "the Fortran order of the items";
 
 impl Conversion<'_> {
-    /// What the output at `path` has lost of the input, if anything: a reason to keep the input.
+    /// The first thing that the output at `path` has lost of the input: a reason to keep the input.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ impl Conversion<'_> {
         Ok(self.content.metadata()?.without_array().names().into_iter().chain(array).collect())
     }
 
-    /// What is lost of a table in this format.
+    /// The parts of a table that this format loses.
     ///
     /// # Errors
     ///
@@ -23,7 +23,7 @@ impl Conversion<'_> {
         Ok(self.lost_of_columns().into_iter().chain(rows).collect())
     }
 
-    /// What is lost of the rows of a table of a store in this format.
+    /// The parts of the rows of a store's table that this format loses.
     ///
     /// # Errors
     ///
@@ -56,8 +56,8 @@ impl Conversion<'_> {
 }
 
 impl Content {
-    /// A table without the columns of Python objects, where the format has no place for them, and their
-    /// names.
+    /// A table without the columns of Python objects, where the format has no place for them; and
+    /// the names of these columns.
     ///
     /// # Errors
     ///

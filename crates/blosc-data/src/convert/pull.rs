@@ -15,7 +15,7 @@ const PIECES: usize = 2;
 ///
 /// # Errors
 ///
-/// What `decode` says, or `work`.
+/// The error of `decode`, or else of `work`.
 pub fn pull<E: SinkError + Send>(
     decode: impl FnOnce(Sink<'_, E>) -> Result<(), E> + Send,
     work: impl FnOnce(&mut dyn Read) -> Result<(), E>,

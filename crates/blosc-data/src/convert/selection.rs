@@ -12,12 +12,12 @@ use crate::error::{Doing, Error, Refusal, Result};
 use crate::params::OpenOptions;
 use crate::spool::{Spool, Station};
 
-/// The content with these columns only, in this order, and with the rows only that meet a condition;
-/// all of it if nothing is chosen.
+/// These columns of the content, in this order, and the rows that meet a condition; all of it if
+/// nothing is chosen.
 ///
 /// # Errors
 ///
-/// What is no table; columns that do not exist; a condition that makes no sense.
+/// Content that is no table; columns that do not exist; a condition that makes no sense.
 pub fn select(
     content: Content,
     columns: &[String],

@@ -1,4 +1,4 @@
-//! What content becomes.
+//! Settings of a conversion, complete before any work.
 
 use b2frame::Checksums;
 use b2store::StoreForm;
@@ -177,7 +177,7 @@ impl DataShape {
 }
 
 blosc_chunk::setters! {
-/// What content becomes, and with which means.
+/// The output that content becomes, and the means.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Settings {
@@ -197,7 +197,7 @@ pub struct Settings {
     pub key: String,
     /// The name of the column of values without one, in text.
     pub column: Option<String>,
-    /// What the files of bcolz survive.
+    /// Whether the files of bcolz survive a loss of power.
     pub durability: Durability,
     /// Threads and memory.
     pub resources: Resources,

@@ -30,7 +30,7 @@ const BATCH_NBYTES: u64 = 8 << 20;
 /// The columns of a table, and how they come from the items of the input.
 type Columns = Vec<(String, Rule)>;
 
-/// What takes the rows of a table, some at a time.
+/// Takes the rows of a table, some at a time.
 type BatchSink<'a> = &'a mut dyn FnMut(Vec<ColumnValues>) -> Result<()>;
 
 impl Conversion<'_> {

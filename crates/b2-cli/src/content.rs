@@ -6,11 +6,10 @@ pub(crate) mod array;
 pub(crate) mod from_parquet;
 pub(crate) mod grid;
 pub(crate) mod item;
-pub(crate) mod metadata;
 pub(crate) mod source;
 pub(crate) mod values;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
@@ -103,7 +102,7 @@ fn for_each_guarded(
     mut work: impl FnMut(Source) -> Result<()>,
 ) -> Result<u64> {
     if let Some(items) = uncompressed(origin)? {
-        items.warn_of_trailing(&cx.console, &origin.name());
+        source::warn_of_trailing(&items, &cx.console, &origin.name());
         work(Source::Items(items))?;
         return Ok(1);
     }
@@ -116,7 +115,7 @@ fn for_each_guarded(
             Err(Error::NotBlosc { start }) if nobjects == 0 && is_read_once(origin) => {
                 let store = objects.rest(start)?;
                 let len = store.len().map_err(Error::io(Doing::Spool))?;
-                work(Source::Items(Items::new(store, len, bytes_of(len)?)?))?;
+                work(Source::Items(Items::new(Arc::new(store), len, bytes_of(len)?)?))?;
                 return Ok(1);
             }
             Err(error) => return Err(error),
@@ -194,7 +193,7 @@ pub(crate) fn foreign_table(
 /// When one says that it is an array, and cannot be.
 pub(crate) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
     match sources {
-        [source] => source.layout(),
+        [source] => Ok(source.layout()?),
         _ => Ok(None),
     }
 }
@@ -297,7 +296,7 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    Items::in_file(store, |len| bytes_of(len).map(Some))
+    Items::in_file(Arc::new(store), |len| bytes_of(len).map(Some))
 }
 
 /// The type of bytes that mean nothing here.

@@ -10,8 +10,8 @@ use b2frame::{
     Budget, CompressOptions, EditOptions, Mismatch, MismatchLog,
     lock::{FrameLock, Locking},
 };
-use blosc_chunk::{CParams, ChunkHeader, DParams, Executor, Limits, Registries, Simd};
-use blosc_data::{OpenOptions, Opened, Openers};
+use blosc_chunk::{CParams, DParams, Executor, Limits, Registries, Simd};
+use blosc_data::{OpenOptions, Opened, Openers, Resources};
 
 use blosc_io::{
     Lock, LockWait,
@@ -35,9 +35,6 @@ use crate::{
     report::left_out,
 };
 
-/// Memory that a decoding thread needs besides the chunks under way (bytes).
-const DECODER_NBYTES: u64 = 6 << 20;
-
 /// The file of a lock, in the directory of a sparse frame or after the name of a contiguous one.
 const LOCK_SUFFIX: &str = ".b2lock";
 
@@ -55,8 +52,7 @@ pub(crate) struct Context {
     pub(crate) console: Console,
     /// Temporary files under way.
     pub(crate) unfinished: Unfinished,
-    threads: Executor,
-    memory: u64,
+    resources: Resources,
     simd: Simd,
     mismatch: Mismatch,
     /// What opens inputs that are no files.
@@ -70,11 +66,11 @@ impl Context {
             0 => Executor::auto(),
             n => Executor::threads(n),
         };
+        let memory = memory::budget(general.max_memory.map(|size| size.0));
         Self {
             console,
             unfinished,
-            threads,
-            memory: memory::budget(general.max_memory.map(|size| size.0)),
+            resources: Resources { threads, memory },
             simd: general.simd.unwrap_or_default(),
             mismatch: Mismatch::Fail,
             openers: Openers::default(),
@@ -288,14 +284,12 @@ impl Context {
 
     /// The same without a word on the terminal, which something else is drawn on.
     pub(crate) fn silent(&self) -> Self {
-        let Self { unfinished, threads, memory, simd, mismatch, openers, .. } = self;
-        let (threads, memory, simd) = (threads.clone(), *memory, *simd);
+        let Self { unfinished, resources, simd, mismatch, openers, .. } = self;
         Self {
             console: self.console.silent(),
             unfinished: unfinished.clone(),
-            threads,
-            memory,
-            simd,
+            resources: resources.clone(),
+            simd: *simd,
             mismatch: mismatch.clone(),
             openers: openers.clone(),
         }
@@ -378,7 +372,7 @@ impl Context {
 
     /// How inputs are read.
     pub(crate) fn read_params(&self) -> OpenOptions {
-        let budget = Budget::default().threads(self.threads.clone());
+        let budget = Budget::default().threads(self.resources.threads.clone());
         OpenOptions::from(self.dparams()).mismatch(self.mismatch.clone()).budget(budget)
     }
 
@@ -451,16 +445,19 @@ impl Context {
         EditOptions::default().open(open).lock(self.lock_wait(lock))
     }
 
-    /// How to decode. Chunks that are large for the memory are decoded in parts, so nothing is too
-    /// little for them.
+    /// Threads and memory.
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// How to decode.
     pub(crate) fn read_options(&self) -> Budget {
-        let threads = self.threads_within(self.memory / 2, DECODER_NBYTES);
-        Budget::default().threads(threads).max_memory(self.memory / 2)
+        self.resources.decoding()
     }
 
     /// Working memory for objects that are held as a whole (bytes).
     pub(crate) fn memory(&self) -> u64 {
-        self.memory / 2
+        self.resources.held()
     }
 
     /// How to compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for
@@ -475,16 +472,7 @@ impl Context {
         chunksize: usize,
         reserved: u64,
     ) -> Result<CompressOptions> {
-        // The data and the room for it compressed.
-        let chunk =
-            (blosc_chunk::max_compressed_len(chunksize) as u64).saturating_add(chunksize as u64);
-        let encoder = memory::encoder(cparams);
-        let needed = chunk.saturating_add(encoder).saturating_add(reserved);
-        memory::check(needed, self.memory)?;
-        let left = self.memory - reserved;
-        let threads = self.threads_within(left, chunk.saturating_add(encoder));
-        let chunks = left.saturating_sub(encoder.saturating_mul(threads.count() as u64));
-        let budget = Budget::default().threads(threads).max_memory(chunks);
+        let budget = self.resources.compressing(cparams, chunksize, reserved)?;
         Ok(CompressOptions::default().budget(budget))
     }
 
@@ -494,49 +482,6 @@ impl Context {
     ///
     /// When data and chunk do not fit the memory together.
     pub(crate) fn one_chunk(&self, cparams: &CParams, nbytes: u64) -> Result<Executor> {
-        let encoder = memory::encoder(cparams);
-        let both = nbytes.saturating_mul(2).saturating_add(ChunkHeader::MAX_LEN as u64);
-        let needed = both.saturating_add(encoder);
-        memory::check(needed, self.memory)?;
-        Ok(self.threads_within(self.memory - both, encoder))
-    }
-
-    /// The requested number of threads, or as many as the memory has room for.
-    fn threads_within(&self, memory: u64, each: u64) -> Executor {
-        self.threads.at_most(memory::as_len(memory / each.max(1)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn context(threads: usize, memory: u64) -> Context {
-        let general = GeneralArgs {
-            threads,
-            max_memory: Some(crate::render::size::ByteSize(memory)),
-            ..GeneralArgs::default()
-        };
-        Context::new(Console::new("b2", &general), &general, Unfinished::default())
-    }
-
-    #[test]
-    fn memory_bounds_the_threads() {
-        let cparams = CParams::default();
-        let options = context(1000, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
-        let threads = options.budget.nworkers();
-        let taken = options.budget.max_memory + memory::encoder(&cparams) * threads as u64;
-        assert!(threads > 16 && taken <= 192 << 20, "{threads} {taken}");
-        let few = context(3, 192 << 20).compress_options(&cparams, 1 << 20, 0).unwrap();
-        assert_eq!(few.budget.nworkers(), 3);
-    }
-
-    #[test]
-    fn a_chunk_that_does_not_fit_is_a_limit() {
-        let refused = context(1, 10 << 20).compress_options(&CParams::default(), 8 << 20, 0);
-        assert!(matches!(refused, Err(Error::MaxMemory { limit: 10_485_760, .. })));
-        let reserved =
-            context(1, 100 << 20).compress_options(&CParams::default(), 1 << 20, 99 << 20);
-        assert!(matches!(reserved, Err(Error::MaxMemory { .. })));
+        Ok(self.resources.one_chunk(cparams, nbytes)?)
     }
 }

@@ -23,7 +23,9 @@ use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
 
-use crate::{exit::Code, formats::csv_table::CsvError, render::size};
+use blosc_data::error::CsvError;
+
+use crate::{exit::Code, render::size};
 
 /// Why an input was not done.
 #[derive(Debug, thiserror::Error)]
@@ -201,8 +203,24 @@ impl From<blosc_data::Error> for Error {
                 CellFault::IntegerTooLarge => message::INTEGER_TOO_LARGE.about(column),
                 _ => message::OBJECT_IN_CELL.about(column),
             },
+            Data::Csv(error) => error.into(),
+            Data::Write { doing, path, source } => Self::io_at(verb(doing), &path)(source),
+            Data::Refused(refusal) => message::refused(refusal),
             other => Self::Data(Box::new(other)),
         }
+    }
+}
+
+/// The program's word for an operation of the library.
+const fn verb(doing: blosc_data::error::Doing) -> Doing {
+    use blosc_data::error::Doing as Library;
+    match doing {
+        Library::Read => Doing::Read,
+        Library::Create => Doing::Create,
+        Library::Write => Doing::Write,
+        Library::Remove => Doing::Remove,
+        Library::Spool => Doing::Spool,
+        _ => Doing::Open,
     }
 }
 
@@ -384,6 +402,10 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(Cow::Borrowed(match self {
             Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
+            Self::Data(error) => match &**error {
+                blosc_data::Error::Refused(refusal) => message::advice(refusal)?,
+                _ => return None,
+            },
             Self::Input { error, .. } => return error.hint(),
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"

@@ -1,18 +1,14 @@
 //! The formats as the program needs them, on top of the libraries.
 
 pub(crate) mod bcolz;
-pub(crate) mod csv_table;
-pub(crate) mod parquet;
 pub(crate) mod store;
-
-pub(crate) use bcolz::Bcolz;
-pub(crate) use store::rows::TableRows;
 
 // The formats are behind the door.
 pub(crate) use blosc_data::{
     boxes as stored_array,
     boxes::{Boxes, Stored},
-    formats::{blp, blp::Blp, chunk, chunk::BareChunk},
+    content::{Bcolz, TableRows},
+    formats::{blp, blp::Blp, chunk, chunk::BareChunk, csv as csv_table},
     json::msgpack as msgpack_json,
 };
 

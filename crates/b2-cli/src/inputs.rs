@@ -14,7 +14,7 @@ pub(crate) mod typesize;
 pub(crate) mod walk;
 
 pub(crate) use decoded::{Guard, Sink};
-pub(crate) use object::{Object, frame_bytes, is_sparse, item_type};
+pub(crate) use object::{Object, frame_bytes, is_sparse};
 pub(crate) use object_reader::ObjectReader;
 pub(crate) use origin::{OpenedInput, Origin, Part};
 pub(crate) use place::Place;

@@ -6,8 +6,6 @@
 
 use std::fs;
 
-use blosc_chunk::{CParams, CodecId};
-
 /// Working memory that is used by default.
 const DEFAULT: u64 = 192 << 20;
 
@@ -17,24 +15,6 @@ pub(crate) fn budget(asked: Option<u64>) -> u64 {
 }
 
 pub(crate) use blosc_data::size::{as_len, check_memory as check, nbytes};
-
-/// What a thread needs to compress blocks, besides the chunks under way (bytes): codec state and
-/// filter buffers.
-///
-/// Measured, as growth of the peak per thread, and rounded up: with Zstd 6 times the block up to
-/// level 5 and 20 times above (its search tables), with the other codecs less than 3 times.
-pub(crate) fn encoder(cparams: &CParams) -> u64 {
-    let level = cparams.clevel.get();
-    let (factor, automatic) = match (cparams.codec, level) {
-        (CodecId::ZSTD, ..=5) => (6, 256 << 10),
-        (CodecId::ZSTD, ..=8) => (20, 512 << 10),
-        (CodecId::ZSTD, _) => (20, 1 << 20),
-        (_, ..=7) => (3, 512 << 10),
-        _ => (3, 2 << 20),
-    };
-    let block = cparams.blocksize.map_or(automatic, |size| size as u64);
-    block.saturating_mul(factor)
-}
 
 /// Memory that could be had without swapping (bytes), where the system reports it.
 fn available() -> Option<u64> {
@@ -55,16 +35,6 @@ mod tests {
     fn requested_memory_is_the_budget() {
         assert_eq!(budget(Some(1)), 1);
         assert!(budget(None) <= DEFAULT);
-    }
-
-    #[test]
-    fn strong_compression_needs_more() {
-        let of = |level: u8| {
-            encoder(&CParams::default().codec(CodecId::ZSTD).clevel(level.try_into().unwrap()))
-        };
-        assert!(of(5) < of(7) && of(7) < of(9));
-        let large = CParams::default().blocksize(Some(8 << 20));
-        assert_eq!(encoder(&large), 24 << 20);
     }
 
     #[test]

@@ -73,9 +73,7 @@
 
 mod chunk_map;
 mod command;
-pub mod csv;
 mod draw;
-pub mod item;
 pub mod numpy;
 mod opened;
 pub mod screen;
@@ -84,7 +82,7 @@ mod values;
 mod view;
 
 pub use b2_plot::{Rgb, Scene};
-pub use blosc_dtype::text;
+pub use blosc_dtype::{item, text};
 pub use chunk_map::ChunkMap;
 pub use command::{Command, Focus, Pane};
 pub use opened::Opened;

@@ -1,11 +1,15 @@
 //! What can go wrong between a name and its data.
 
-use std::io;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use blosc_chunk::error::Blame;
 use blosc_dtype::npy::NpyError;
 
 use crate::format::Format;
+pub use crate::refusal::{CsvError, Refusal};
 
 /// Why something could not be opened or read.
 ///
@@ -137,6 +141,22 @@ pub enum Error {
     /// An argument that does not fit the data.
     #[error(transparent)]
     Param(#[from] Param),
+    /// Comma-separated values.
+    #[error(transparent)]
+    Csv(#[from] CsvError),
+    /// The system refuses to write a file.
+    #[error("{doing}")]
+    Write {
+        /// The operation that it refused.
+        doing: Doing,
+        /// The file.
+        path: PathBuf,
+        /// Its error.
+        source: io::Error,
+    },
+    /// Data that cannot be converted like this.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// An invariant of this crate is broken: please report it.
     #[error("internal error: {0}")]
     Internal(&'static str),
@@ -225,9 +245,18 @@ pub enum Doing {
     /// Reading its bytes.
     #[error("reading")]
     Read,
-    /// Writing an output.
+    /// Making a file.
+    #[error("creating the file")]
+    Create,
+    /// Writing its bytes.
     #[error("writing")]
     Write,
+    /// Removing it.
+    #[error("removing")]
+    Remove,
+    /// Keeping data in a temporary file.
+    #[error("keeping the input in a temporary file")]
+    Spool,
 }
 
 /// Result of this crate.
@@ -262,6 +291,12 @@ impl Error {
         }
     }
 
+    /// The error of a system call while `doing` something with the file at `path`, an output.
+    pub(crate) fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Write { doing, path, source }
+    }
+
     /// A value of a column that no cell can hold.
     pub(crate) fn cell(column: &str, fault: CellFault) -> Self {
         Self::Cell { column: column.to_owned(), fault }
@@ -279,11 +314,12 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } => Blame::Io,
+            Self::Io { .. } | Self::Write { .. } => Blame::Io,
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
             Self::Opener(_)
             | Self::Npy(_)
+            | Self::Csv(_)
             | Self::ArrayLen { .. }
             | Self::Cell { .. }
             | Self::Depth { .. }
@@ -299,8 +335,10 @@ impl Error {
             Self::Store(error) => error.blame(),
             Self::Chunk { source, .. } => source.blame(),
             Self::NotOurs(_) | Self::NoOpener(_) => Blame::NotOurs,
+            Self::Refused(Refusal::PythonObjects | Refusal::NoParquet) => Blame::NotOurs,
             Self::MaxMemory { .. } | Self::OutOfMemory { .. } => Blame::Limit,
-            Self::Kind { .. }
+            Self::Refused(_)
+            | Self::Kind { .. }
             | Self::NoFile
             | Self::NoMember { .. }
             | Self::NoNumpyType(_)

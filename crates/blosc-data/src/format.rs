@@ -69,6 +69,7 @@ impl Format {
                 | Self::Bcolz
                 | Self::Store
                 | Self::Npy
+                | Self::Csv
         )
     }
 
@@ -78,8 +79,7 @@ impl Format {
         self.is_ours()
             || matches!(
                 self,
-                Self::Csv
-                    | Self::ZarrArray
+                Self::ZarrArray
                     | Self::ZarrGroup
                     | Self::ZarrZip
                     | Self::Npz

@@ -1,6 +1,7 @@
 //! Attributes and metadata as JSON.
 
 pub mod attrs;
+pub mod item;
 pub mod msgpack;
 mod values;
 

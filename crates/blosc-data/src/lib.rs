@@ -18,6 +18,7 @@
 //! | bare chunks | bytes |
 //! | frames one after the other | a group |
 //! | `.npy` | an array |
+//! | comma-separated values | a table |
 //!
 //! Formats of others come in through [`Opener`]s: they give the same traits.
 //!
@@ -52,9 +53,12 @@ pub mod arrow;
 pub mod boxes;
 mod by_boxes;
 mod bytes;
+pub mod cells;
 mod chunks;
 pub mod columns;
 pub mod compat;
+pub mod content;
+pub mod convert;
 pub mod cookbook;
 mod cut;
 mod dataset;
@@ -68,10 +72,13 @@ mod objects;
 mod one_column;
 mod open;
 mod params;
+mod refusal;
 pub mod rescue;
+pub mod resources;
 pub mod scan;
 pub mod size;
 mod source;
+mod spool;
 pub mod stats;
 mod table;
 pub mod verify;
@@ -93,6 +100,8 @@ pub use group::{Group, Member, MemberKind};
 pub use objects::ListOfObjects;
 pub use open::{open, open_bytes, open_source, open_with};
 pub use params::OpenOptions;
+pub use resources::Resources;
 pub use source::{ForeignGroup, Opened, Opener, Openers, Source};
+pub use spool::{Spool, Station};
 pub use table::{Column, RowFilter, Table};
 pub use word::{Part, Word};

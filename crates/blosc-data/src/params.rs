@@ -2,6 +2,9 @@
 
 use b2frame::{Budget, Mismatch};
 use blosc_chunk::DParams;
+use blosc_dtype::Dtype;
+
+use crate::formats::csv::COMMA;
 
 blosc_chunk::setters! {
 /// How data are opened and read.
@@ -14,6 +17,10 @@ pub struct OpenOptions {
     pub mismatch: Mismatch,
     /// Threads and memory of reads that go over many chunks.
     pub budget: Budget,
+    /// The byte between the values of a line of text; `None` is a comma.
+    pub delimiter: Option<u8>,
+    /// The type of the lines of text; `None` is found by reading them.
+    pub dtype: Option<Dtype>,
 }
 }
 
@@ -25,6 +32,12 @@ impl From<DParams> for OpenOptions {
 }
 
 impl OpenOptions {
+    /// The byte between the values of a line of text.
+    #[must_use]
+    pub fn delimiter_of_text(&self) -> u8 {
+        self.delimiter.unwrap_or(COMMA)
+    }
+
     /// For frames.
     #[must_use]
     pub fn frame(&self) -> b2frame::OpenOptions {
@@ -41,7 +54,7 @@ impl OpenOptions {
     /// For the directories of bcolz.
     #[must_use]
     pub fn bcolz(&self) -> bcolz_store::OpenOptions {
-        let Self { dparams, mismatch, budget } = self.clone();
+        let Self { dparams, mismatch, budget, .. } = self.clone();
         bcolz_store::OpenOptions::default().dparams(dparams).mismatch(mismatch).budget(budget)
     }
 

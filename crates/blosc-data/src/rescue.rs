@@ -324,7 +324,7 @@ fn file(path: &Path) -> Result<FileStore> {
 #[must_use]
 pub fn stored_nbytes(path: &Path) -> u64 {
     match path.is_dir() {
-        true => crate::formats::folder_nbytes(&DirTree::new(path)),
+        true => crate::content::stored_nbytes(&DirTree::new(path)),
         false => fs::metadata(path).map_or(0, |found| found.len()),
     }
 }

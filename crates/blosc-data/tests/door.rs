@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use blosc_data::{
-    Data, Error, Format, MemberKind, OpenOptions, Opened, Opener, Openers, Source, open,
+    Data, Error, Format, MemberKind, OpenOptions, Opened, Opener, Openers, Source, Values, open,
     open_bytes, open_source, open_with, recognise,
 };
 use blosc_io::MemStore;
@@ -115,7 +115,6 @@ fn others_are_told_by_their_names_and_never_called_broken() {
         ("x.nc", b"\x89HDF\r\n\x1a\nrest".to_vec(), Format::Hdf5),
         ("x.parquet", b"PAR1....".to_vec(), Format::Parquet),
         ("x.png", b"\x89PNG\r\n\x1a\n".to_vec(), Format::Other("a PNG image")),
-        ("x.csv", b"a,b\n1,2\n".to_vec(), Format::Csv),
         ("x.txt", b"some text that is nothing at all".to_vec(), Format::Unknown),
         ("x", vec![], Format::Empty),
     ] {
@@ -129,6 +128,28 @@ fn others_are_told_by_their_names_and_never_called_broken() {
         assert!(is_named, "{name}: {refused:?}");
         assert_eq!(refused.blame(), blosc_chunk::error::Blame::NotOurs, "{name}");
     }
+}
+
+#[test]
+fn text_is_a_table_with_the_types_of_its_values() {
+    let text = b"day,price,name\n2024-01-02,1.5,a\n2024-01-03,2.5,bc\n".to_vec();
+    let found = open_bytes(text, "x.csv", &OpenOptions::default()).unwrap();
+    assert_eq!((found.format, found.data.kind_name()), (Format::Csv, "a table"));
+    let table = found.into_table().unwrap();
+    let names: Vec<_> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    assert_eq!((names, table.nrows()), (vec!["day", "price", "name"], 2));
+    let prices = table.read(&["price"], 0..2).unwrap();
+    let Values::Fixed { dtype, bytes, .. } = &prices[0].values else { panic!("{prices:?}") };
+    assert_eq!(dtype.to_string().trim_matches('\''), "<f8");
+    assert_eq!(bytes[8..], 2.5f64.to_le_bytes());
+    assert_eq!(table.filter("price > 2").unwrap().matches(0..2).unwrap(), [1]);
+    assert!(table.filter("cost > 2").is_err());
+    let options = OpenOptions::default().delimiter(Some(b';'));
+    let options = options.dtype(Some("[('b', '<i2')]".parse().unwrap()));
+    let table = open_bytes(b"a;b\n1;2\n".to_vec(), "x.csv", &options).unwrap().into_table();
+    assert_eq!(table.unwrap().columns()[0].name, "b");
+    let broken = open_bytes(b"a,b\n1\n".to_vec(), "x.csv", &OpenOptions::default()).unwrap_err();
+    assert_eq!(broken.blame(), blosc_chunk::error::Blame::Data);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The tests of this crate, as one program.
 
 mod columns;
+mod convert;
 mod counts;
 mod damage;
 mod door;

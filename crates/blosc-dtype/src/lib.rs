@@ -54,6 +54,8 @@ mod element;
 mod error;
 #[cfg(feature = "expr")]
 pub mod expr;
+#[cfg(feature = "item")]
+pub mod item;
 pub mod items;
 pub mod json;
 mod literal;

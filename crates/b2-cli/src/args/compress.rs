@@ -9,7 +9,7 @@ use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{InputArgs, LockArgs, OutputArgs, level::LevelArgs};
-use crate::{error::chain, formats::msgpack_json, memory, render::ByteSize};
+use crate::{error::chain, formats::msgpack_json, render::ByteSize};
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]
@@ -132,13 +132,7 @@ impl Shape {
     }
 }
 
-/// A metalayer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Layer {
-    pub(crate) name: String,
-    /// MessagePack, or the bytes that were given.
-    pub(crate) content: Vec<u8>,
-}
+pub(crate) use blosc_data::content::metadata::Layer;
 
 /// A codec and its meta byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,31 +311,7 @@ pub(crate) fn parse_data_shape(text: &str) -> Result<DataShape, ValueError> {
     }
 }
 
-/// The shape of raw data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DataShape {
-    /// Items per dimension; 1 where the length is open.
-    lens: Vec<u64>,
-    /// The dimension whose length the data give.
-    open: Option<usize>,
-}
-
-impl DataShape {
-    /// Is a length left to the data?
-    pub(crate) fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// The shape of `nitems` items. What does not fit is for the caller to find.
-    pub(crate) fn of_items(&self, nitems: u64) -> Vec<u64> {
-        let mut lens = self.lens.clone();
-        let others = memory::nbytes(1, &lens);
-        if let Some(open) = self.open.and_then(|open| lens.get_mut(open)) {
-            *open = nitems.checked_div(others).unwrap_or(0);
-        }
-        lens
-    }
-}
+pub(crate) use blosc_data::convert::DataShape;
 
 /// `3,4`; an empty text is the shape of a scalar.
 pub(crate) fn parse_shape(text: &str) -> Result<Shape, ValueError> {

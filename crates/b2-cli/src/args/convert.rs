@@ -1,8 +1,12 @@
 //! Options of `convert`.
 
 use blosc_chunk::{Pipeline, Target};
+use blosc_data::convert::Compression;
 use blosc_dtype::Dtype;
-use clap::{Args, ValueEnum};
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 
 use super::{
     CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
@@ -20,7 +24,7 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
     /// Format of the output [default: by its name]
-    #[arg(long, value_name = "FMT", help_heading = "Output")]
+    #[arg(long, value_name = "FMT", value_parser = formats(), help_heading = "Output")]
     pub(crate) format: Option<ConvertedFormat>,
     /// What the input is, where neither its content nor its name says: csv
     #[arg(long, value_name = "FMT", help_heading = "Input")]
@@ -113,87 +117,54 @@ pub(crate) struct AnewArgs {
 }
 
 impl AnewArgs {
-    /// Was anything said that chunks, as they are, may not be? A target may be reached with another
-    /// header.
+    /// The options as the library takes them.
+    pub(crate) fn compression(&self) -> Compression {
+        let nbytes = |size: &Option<ByteSize>| size.as_ref().map(|size| size.0);
+        let lens = |shape: &Option<Shape>| shape.as_ref().map(|shape| shape.0.clone());
+        Compression::default()
+            .codec(self.codec.map(|choice| (choice.id, choice.meta)))
+            .level(self.level.given.then_some(self.level.level))
+            .is_fast(self.level.fast)
+            .filters(self.filter)
+            .chunk_nbytes(nbytes(&self.chunk_size))
+            .block_nbytes(nbytes(&self.block_size))
+            .chunkshape(lens(&self.chunks))
+            .blockshape(lens(&self.blocks))
+            .target(self.target)
+    }
+
+    /// Was anything said that chunks, as they are, may not be?
     pub(crate) fn is_wanted(&self) -> bool {
-        self.level.given
-            || self.codec.is_some()
-            || self.filter.is_some()
-            || self.chunk_size.is_some()
-            || self.block_size.is_some()
-            || self.chunks.is_some()
-            || self.blocks.is_some()
+        self.compression().is_wanted()
     }
 }
+
+pub(crate) use blosc_data::convert::OutputFormat as ConvertedFormat;
 
 /// What `convert` can write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ConvertedFormat {
-    /// A contiguous Blosc2 frame.
-    B2frame,
-    /// A sparse Blosc2 frame, which is a directory.
-    Sframe,
-    /// An n-dimensional array in a contiguous frame.
-    B2nd,
-    /// A Bloscpack file.
-    Blp,
-    /// An array as NumPy keeps it.
-    Npy,
-    /// One chunk and nothing else, as Zarr stores them.
-    Chunk,
-    /// The bytes of the items, arrays in C order.
-    Raw,
-    /// An array of bcolz; of items with fields, a table.
-    Carray,
-    /// A table of bcolz.
-    Ctable,
-    /// Comma-separated values.
-    Csv,
-    /// A store of python-blosc2 in a zip archive: a table, or one value.
-    B2z,
-    /// The same in a directory.
-    B2d,
-    /// A table as Parquet keeps it, in builds with the feature `parquet`.
-    Parquet,
-}
+pub(crate) const FORMATS: [(ConvertedFormat, &str); 13] = [
+    (ConvertedFormat::B2frame, "A contiguous Blosc2 frame"),
+    (ConvertedFormat::Sframe, "A sparse Blosc2 frame, which is a directory"),
+    (ConvertedFormat::B2nd, "An n-dimensional array in a contiguous frame"),
+    (ConvertedFormat::Blp, "A Bloscpack file"),
+    (ConvertedFormat::Npy, "An array as NumPy keeps it"),
+    (ConvertedFormat::Chunk, "One chunk and nothing else, as Zarr stores them"),
+    (ConvertedFormat::Raw, "The bytes of the items, arrays in C order"),
+    (ConvertedFormat::Carray, "An array of bcolz; of items with fields, a table"),
+    (ConvertedFormat::Ctable, "A table of bcolz"),
+    (ConvertedFormat::Csv, "Comma-separated values"),
+    (ConvertedFormat::B2z, "A store of python-blosc2 in a zip archive: a table, or one value"),
+    (ConvertedFormat::B2d, "The same in a directory"),
+    (ConvertedFormat::Parquet, "A table as Parquet keeps it, in builds with the feature `parquet`"),
+];
 
-impl ConvertedFormat {
-    /// How files of this format are called.
-    pub(crate) fn suffix(self) -> &'static str {
-        match self {
-            Self::B2frame => ".b2frame",
-            Self::Sframe => ".sframe",
-            Self::B2nd => ".b2nd",
-            Self::Blp => ".blp",
-            Self::Npy => ".npy",
-            Self::Chunk => ".chunk",
-            Self::Raw => ".raw",
-            Self::Carray | Self::Ctable => ".bcolz",
-            Self::Csv => ".csv",
-            Self::B2z => ".b2z",
-            Self::B2d => ".b2d",
-            Self::Parquet => ".parquet",
-        }
-    }
-
-    /// Is it a directory?
-    pub(crate) fn is_folder(self) -> bool {
-        matches!(self, Self::Sframe | Self::Carray | Self::Ctable | Self::B2d)
-    }
-
-    /// Is it a store of python-blosc2?
-    pub(crate) fn is_store(self) -> bool {
-        matches!(self, Self::B2z | Self::B2d)
-    }
-
-    /// How it is called.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Carray => "carray",
-            Self::Ctable => "ctable",
-            other => other.suffix().trim_start_matches('.'),
-        }
-    }
+/// Parses the name of a format.
+fn formats() -> impl TypedValueParser<Value = ConvertedFormat> {
+    let names = FORMATS.map(|(format, help)| PossibleValue::new(format.name()).help(help));
+    PossibleValuesParser::new(names).try_map(|name| {
+        let found = FORMATS.iter().find(|(format, _)| format.name() == name);
+        found.map(|(format, _)| *format).ok_or("no such format")
+    })
 }
 
 pub(crate) const USAGE: &str = "b2 convert [OPTIONS] IN OUT

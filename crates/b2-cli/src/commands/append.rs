@@ -15,6 +15,7 @@ use std::{
     fs::{self, File},
     io::{self, IsTerminal as _},
     path::Path,
+    sync::Arc,
 };
 
 use b2frame::SChunkWriter;
@@ -24,10 +25,9 @@ use blosc_io::FileStore;
 use serde::Serialize;
 
 use super::{
-    content,
-    convert::{
-        source::{Items, Source},
-        values,
+    content::{
+        self,
+        source::{Items, Source, values, warn_of_trailing},
     },
     sequence,
 };
@@ -245,13 +245,14 @@ enum Row<'a> {
 impl Row<'_> {
     /// Has the first line of a file the names of all columns?
     fn is_named_in(&self, path: &Path) -> bool {
+        let Ok(file) = FileStore::open(path).map(Arc::new) else { return false };
         match self {
             Self::Is(dtype) => {
-                csv_table::has_names(path, dtype.fields().iter().map(blosc_dtype::Field::name))
+                csv_table::has_names(file, dtype.fields().iter().map(blosc_dtype::Field::name))
             }
             Self::Of(rows) => {
                 let columns = rows.columns().iter();
-                csv_table::has_names(path, columns.map(|column| column.spec().name.as_str()))
+                csv_table::has_names(file, columns.map(|column| column.spec().name.as_str()))
             }
         }
     }
@@ -261,8 +262,9 @@ impl Row<'_> {
         match self {
             Self::Is(dtype) => Ok(dtype.clone()),
             Self::Of(rows) => {
-                let widths = csv_table::widths(path)?;
-                rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))
+                let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+                let widths = csv_table::widths(Arc::new(file))?;
+                Ok(rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))?)
             }
         }
     }
@@ -309,7 +311,7 @@ impl Work<'_> {
                         chunks.try_for_each(|chunk| writer.append(chunk))
                     })?;
                     piece.drain(..whole);
-                    Ok(())
+                    Ok::<(), Error>(())
                 },
             )?;
             self.cx.unfinished.hold(|| writer.append(&piece))?;
@@ -341,7 +343,7 @@ impl Input {
     fn nbytes(&self) -> Result<u64> {
         match self.source.rows() {
             Some(rows) => Ok(rows.content_nbytes().unwrap_or(rows.sizes().0)),
-            None => self.source.nbytes(),
+            None => Ok(self.source.nbytes()?),
         }
     }
 
@@ -444,10 +446,10 @@ fn open_input(
 
 /// Raw data, or the array of a `.npy` file.
 fn uncompressed_input(cx: &Context, file: File, name: String) -> Result<Input> {
-    let items = Items::in_file(FileStore::from_file(file), |len| {
-        Ok(Some(NpyHeader::new(content::parse("|u1")?, vec![len])))
+    let items = Items::in_file(Arc::new(FileStore::from_file(file)), |len| {
+        Ok::<_, Error>(Some(NpyHeader::new(content::parse("|u1")?, vec![len])))
     })?;
     let items = items.ok_or(message::NOT_AN_ARRAY.error())?;
-    items.warn_of_trailing(&cx.console, &name);
+    warn_of_trailing(&items, &cx.console, &name);
     Ok(Input { name, is_array: items.format == "npy", source: Source::Items(items) })
 }

@@ -22,6 +22,10 @@ use b2frame::{
     CompressOptions, FrameParams, FrameWriter, Totals, compress_stream, probe, probe::Kind,
 };
 use blosc_chunk::{CParams, CodecId, Dict, SplitMode, Target as Reader};
+use blosc_data::{
+    content::Metadata,
+    convert::{ORDER, check_dimensions, know_filters},
+};
 use blosc_dtype::npy::{MAGIC, NpyHeader};
 use blosc_io::{FileStore, MemStore, ReadAt};
 use clap::ValueEnum;
@@ -29,7 +33,6 @@ use serde::Serialize;
 
 use crate::{
     args::{ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split},
-    commands::convert::{equal, metadata::Metadata},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -40,7 +43,6 @@ use crate::{
         Targets, placement, read_back, targets,
     },
     render::{Progress, harmless, path_text, size},
-    report::readers,
 };
 
 use lossy::Loss;
@@ -182,7 +184,7 @@ fn check(args: &CompressArgs, place: Option<&StorePlace>) -> Result<()> {
         _ => {}
     }
     if let Some(target) = args.tuning.target
-        && !readers::know_filters(&args.tuning.pipeline(), target)
+        && !know_filters(&args.tuning.pipeline(), target)
     {
         return Err(message::FILTER_FOR_TARGET.about(target));
     }
@@ -206,7 +208,7 @@ fn compress_input(
     let layout = array::layout(&args.tuning, asked, &data)?;
     tell_header(cx, origin, layout.as_ref(), &data);
     let is_array = layout.is_some() || args.tuning.dtype.is_some();
-    array::check_dimensions(
+    check_dimensions(
         args.tuning.codec.map(|choice| choice.id),
         &args.tuning.pipeline(),
         layout.as_ref().map(|layout| &layout.shape[..]),
@@ -408,7 +410,7 @@ impl Work<'_> {
                 Some(layout) => self.read_array_back(staged.handle()?, layout),
                 None => self.read_back(staged.handle()?, digest),
             },
-            |_| Ok(self.loses_order().then(|| equal::ORDER.to_owned())),
+            |_| Ok(self.loses_order().then(|| ORDER.to_owned())),
         )?;
         Ok(counts)
     }

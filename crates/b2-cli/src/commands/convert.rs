@@ -11,60 +11,46 @@
 //! it is a folder.
 
 mod anew;
-mod array;
-pub(super) mod bcolz;
-mod blp;
-mod chunk;
-pub(super) use blosc_data::columns as column_rule;
-mod csv;
-pub(super) mod equal;
-mod frame;
 mod left_out;
-pub(super) mod pull;
-mod raw;
-mod selection;
 mod store;
-mod to_store;
 
 use std::{
     fs::{self, File},
-    io::{self, Seek, SeekFrom},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Instant,
 };
 
+use blosc_data::convert::{Conversion, OnProgress, Report, Settings, select};
 use blosc_dtype::{Dtype, npy::NpyHeader};
-use blosc_io::FileStore;
-use clap::ValueEnum;
+use blosc_io::{Durability, FileStore};
 use serde::Serialize;
 
-use self::left_out::{listed, without_objects};
-use crate::inputs::Place;
+use self::left_out::listed;
 use crate::{
-    args::{ConvertArgs, ConvertedFormat, InputArgs, OutputArgs, convert::TextFormat},
+    args::{
+        ConvertArgs, ConvertedFormat, InputArgs, OutputArgs,
+        convert::{FORMATS, TextFormat},
+    },
+    content::{
+        from_parquet,
+        source::{self, Items, Source, values},
+    },
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{self, csv_table},
     inputs::{
-        Guard, Inputs, ObjectReader, Origin, decoded, foreign,
+        Guard, Inputs, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
         origin::{self, Found},
         raw_data, walk,
     },
     memory,
     output::{
-        Dest, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
-        Targets, placement,
+        Dest, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target, Targets, placement,
+        targets,
     },
     render::{Progress, harmless, path_text, size},
-};
-
-use source::{Items, Source};
-
-// Inputs as all commands have them.
-pub(super) use crate::content::{
-    from_parquet, metadata,
-    source::{self, head, npy_header, values},
 };
 
 /// The result of one input.
@@ -210,8 +196,8 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
     let by_name = || {
         let name = output.output.as_ref()?.as_os_str().as_encoded_bytes();
         let name = name.strip_suffix(b"/").unwrap_or(name);
-        let formats = ConvertedFormat::value_variants();
-        formats.iter().copied().find(|format| name.ends_with(format.suffix().as_bytes()))
+        let mut formats = FORMATS.iter().map(|(format, _)| *format);
+        formats.find(|format| name.ends_with(format.suffix().as_bytes()))
     };
     args.format.or_else(by_name).ok_or(message::UNKNOWN_OUTPUT_FORMAT.error())
 }
@@ -240,7 +226,7 @@ pub(super) fn rewrite(
     let source = convert.open(origin, false)?;
     let (nbytes, before) = (source.nbytes()?, source.stored());
     let done = convert.work(origin, source, vec![]).to_target(target)?;
-    Ok(Rewritten { nbytes, before, after: done.stored })
+    Ok(Rewritten { nbytes, before, after: done.stored_nbytes })
 }
 
 /// How inputs become one format.
@@ -288,7 +274,7 @@ impl<'a> Convert<'a> {
         {
             return report.print(cx, &origin.name(), to);
         }
-        let (source, dropped) = without_objects(self.open(origin, format.is_store())?, format)?;
+        let (source, dropped) = self.open(origin, format.is_store())?.without_objects(format)?;
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, dropped);
         let done = work.to_target(&target)?;
@@ -307,17 +293,18 @@ impl<'a> Convert<'a> {
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, vec![]);
         let mut writer = place.open(cx.lock_wait(args.lock))?;
-        let (mut done, station) = work.fill_store(&mut writer, Some(&place.key))?;
+        let progress = |nbytes| work.progress.add(nbytes);
+        let conversion = work.conversion(&progress);
+        let (mut done, station) = conversion.fill_store(&mut writer, Some(&place.key))?;
         let store = writer.commit()?;
         drop(station);
-        if args.verify && !work.is_equal_store(&store, Some(&place.key))? {
+        if args.verify && !conversion.is_equal_store(&store, Some(&place.key))? {
             return Err(message::READ_BACK_DIFFERS.error());
         }
-        done.left_out.extend(work.lost_of_columns());
-        done.left_out.extend(work.lost_of_rows()?);
+        done.left_out.extend(conversion.lost_of_table()?);
         let below = format!("{}/", place.key);
         for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
-            done.stored += crate::inputs::object::frame_bytes(&store.frame(key)?);
+            done.stored_nbytes += frame_bytes(&store.frame(key)?);
         }
         if !done.left_out.is_empty() {
             let what = listed(&done.left_out.iter().collect::<Vec<_>>());
@@ -342,7 +329,7 @@ impl<'a> Convert<'a> {
             }
         }
         if let Source::Items(items) = source {
-            items.warn_of_trailing(&cx.console, &origin.name());
+            source::warn_of_trailing(items, &cx.console, &origin.name());
             let (expected, more) = (source.nbytes()?, items.trailing());
             // They would be lost with the file.
             if output.rm && more > 0 {
@@ -381,33 +368,37 @@ impl<'a> Convert<'a> {
     /// The same for what is a file.
     fn open_file(self, origin: &Origin, for_store: bool) -> Result<Source> {
         let Self { args, cx, .. } = self;
+        let choose = |source| -> Result<Source> {
+            let (condition, open) = (args.condition.as_deref(), cx.read_params());
+            Ok(select(source, &args.columns, condition, &open, &cx.unfinished)?)
+        };
         if let Some(items) = uncompressed_items(args, origin)? {
-            return selection::choose_items(args, items).map(Source::Items);
+            return choose(Source::Items(items));
         }
         if let Some(path) = from_parquet::file_of(origin)? {
-            let table = from_parquet::open(cx, path, for_store)?;
-            return selection::choose(args, cx, table).map(Source::Object);
+            return choose(Source::Object(from_parquet::open(cx, path, for_store)?));
         }
         let mut objects = ObjectReader::open(origin, cx.read_params())?;
         let first = objects.next().map_err(|error| match error {
             Error::NotBlosc { start } if !start.is_empty() => Error::NoType { start },
             error => error,
         })?;
-        let mut object = first.ok_or(Error::NotBlosc { start: vec![] })?;
+        let object = first.ok_or(Error::NotBlosc { start: vec![] })?;
         Guard::new(args.limits).admit(&object)?;
-        object = selection::choose(args, cx, object)?;
+        let chosen = choose(Source::Object(object))?;
         if objects.next()?.is_some() {
             return super::sequence::merged(cx, origin).map(Source::Object);
         }
         objects.warn_of_trailing(&cx.console, &origin.name());
-        Ok(Source::Object(object))
+        Ok(chosen)
     }
 
     /// What one input needs on its way.
     fn work(self, origin: &'a Origin, source: Source, dropped: Vec<String>) -> Work<'a> {
         let Self { args, output, cx, format } = self;
+        let settings = self.settings(origin);
         let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
-        Work { args, output, cx, origin, format, source, dropped, progress }
+        Work { args, output, cx, origin, format, source, settings, dropped, progress }
     }
 }
 
@@ -424,7 +415,7 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    Items::in_file(store, |len| {
+    Items::in_file(Arc::new(store), |len| {
         let header = |dtype: &Dtype| {
             let nitems = len / (dtype.itemsize() as u64).max(1);
             let shape = args.shape.as_ref().map_or(vec![nitems], |shape| shape.of_items(nitems));
@@ -442,57 +433,40 @@ struct Work<'a> {
     origin: &'a Origin,
     format: ConvertedFormat,
     source: Source,
+    settings: Settings,
     /// Columns that the format cannot hold.
     dropped: Vec<String>,
     progress: Progress,
 }
 
-/// Counts of one conversion.
-#[derive(Debug, Default)]
-struct Done {
-    /// Chunks that were moved as they are.
-    moved: u64,
-    /// Chunks that were compressed.
-    recompressed: u64,
-    /// Bytes that were written.
-    stored: u64,
-    /// Metadata that the format cannot hold.
-    left_out: Vec<String>,
-}
-
-impl Done {
-    /// One chunk more.
-    fn count(&mut self, moved: bool) {
-        let kind = if moved { &mut self.moved } else { &mut self.recompressed };
-        *kind += 1;
-    }
-}
-
 impl Work<'_> {
-    fn to_target(&self, target: &Target) -> Result<Done> {
+    fn to_target(&self, target: &Target) -> Result<Report> {
         match target.open(|| Sink::stdout(self.output.force))? {
             Dest::File(path) => self.to_file(path),
             Dest::Stream(sink) => self.to_stream(sink),
         }
     }
 
-    fn to_file(&self, target: &Path) -> Result<Done> {
+    fn to_file(&self, target: &Path) -> Result<Report> {
         let staged = Staged::in_folder(target, self.output.into(), &self.cx.unfinished)?;
         let done = self.write(&staged)?;
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
         Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
             staged,
-            |staged| self.read_back(staged.path()),
+            |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
+                true => Ok(()),
+                false => Err(message::READ_BACK_DIFFERS.error()),
+            },
             |staged| match done.left_out.first() {
                 Some(what) => Ok(Some(what.clone())),
-                None => self.lost(staged.path()),
+                None => Ok(self.conversion(&|_| ()).lost(staged.path())?),
             },
         )?;
         Ok(done)
     }
 
     /// The header of nearly everything is written last, so that it goes through a file.
-    fn to_stream(&self, mut out: Sink) -> Result<Done> {
+    fn to_stream(&self, mut out: Sink) -> Result<Report> {
         if self.format.is_folder() {
             return Err(message::DIRECTORY_TO_STDOUT.error());
         }
@@ -503,81 +477,23 @@ impl Work<'_> {
         Ok(done)
     }
 
+    /// What the library does.
+    fn conversion<'b>(&'b self, progress: OnProgress<'b>) -> Conversion<'b> {
+        let Self { source: content, settings, dropped, .. } = self;
+        Conversion { content, settings, dropped, progress }
+    }
+
     /// Writes the output to where it grows.
-    fn write(&self, staged: &Staged) -> Result<Done> {
-        let done = match self.format {
-            ConvertedFormat::B2frame | ConvertedFormat::Sframe => self.frame(staged.path()),
-            ConvertedFormat::B2nd => self.array(staged.path()),
-            ConvertedFormat::Blp => self.blp(staged.path()),
-            ConvertedFormat::Npy => self.npy(staged.path()),
-            ConvertedFormat::Chunk => self.chunk(staged.path()),
-            ConvertedFormat::Raw => self.raw(staged.path()),
-            ConvertedFormat::Carray | ConvertedFormat::Ctable => self.bcolz(staged.path()),
-            ConvertedFormat::Csv => self.csv(staged.path()),
-            ConvertedFormat::B2z | ConvertedFormat::B2d => self.store(staged.path()),
-            ConvertedFormat::Parquet => self.parquet(staged.path()),
-        };
-        let mut done = done.map_err(|error| error.of_output(staged.target()))?;
-        match self.format {
-            ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd => {
-                self.compare_input(staged.path())?;
-            }
-            // Stores compare before a value goes in.
-            _ => self.source.compare_seals()?,
+    fn write(&self, staged: &Staged) -> Result<Report> {
+        let progress = |nbytes| self.progress.add(nbytes);
+        let done = self.conversion(&progress).write(staged.path());
+        let done = done.map_err(|error| Error::from(error).of_output(staged.target()))?;
+        if done.is_table_instead && self.args.format == Some(ConvertedFormat::Carray) {
+            let text = "written as a table, since the items have fields";
+            self.cx.console.warning(&self.origin.name(), text);
         }
-        done.left_out.extend(self.dropped.iter().map(|name| format!("the column `{name}`")));
-        done.left_out.extend(self.lost_of_columns());
-        done.left_out.extend(self.lost_of_rows()?);
-        let stored =
-            bytes_of(staged.path()).map_err(Error::io_at(Doing::Write, staged.target()))?;
         self.tell_left_out(&done.left_out);
-        Ok(Done { stored, ..done })
-    }
-
-    /// Compares the content of the output with that of the input.
-    fn read_back(&self, path: &Path) -> Result<()> {
-        let found = match self.format {
-            // Text shows the items and does not hold their bytes.
-            ConvertedFormat::Csv | ConvertedFormat::Parquet => return Ok(()),
-            ConvertedFormat::B2z | ConvertedFormat::B2d => {
-                let is_equal = self.is_equal_store(&b2store::Store::open(path)?, None)?;
-                return if is_equal { Ok(()) } else { Err(message::READ_BACK_DIFFERS.error()) };
-            }
-            ConvertedFormat::Raw => digest_of_file(path, 0)?,
-            ConvertedFormat::Npy => digest_of_file(path, npy_header(path)?.len as u64)?,
-            _ => {
-                let origin = Origin::File { path: path.into(), part: origin::Part::Whole };
-                let object = ObjectReader::open(&origin, self.cx.read_params())?.next()?;
-                self.digest(&Source::Object(object.ok_or(message::READ_BACK_DIFFERS.error())?))?
-            }
-        };
-        if found == self.digest(&self.source)? {
-            Ok(())
-        } else {
-            Err(message::READ_BACK_DIFFERS.error())
-        }
-    }
-
-    /// The digest of the items of a source in the order in which the output has them.
-    fn digest(&self, source: &Source) -> Result<Digest> {
-        let mut digest = Digest::default();
-        self.in_order(source, &mut |bytes| {
-            digest.update(bytes);
-            Ok(())
-        })?;
-        Ok(digest)
-    }
-
-    /// Hands the content of a source to `sink` in the order in which the output has it. What a
-    /// frame is made of may be in Fortran order if the frame says so, as the metadata of Bloscpack
-    /// do.
-    fn in_order(&self, source: &Source, sink: decoded::Sink<'_>) -> Result<()> {
-        let options = self.cx.read_options();
-        let is_frame = matches!(self.format, ConvertedFormat::B2frame | ConvertedFormat::Sframe);
-        match is_frame && !matches!(self.source, Source::Items(_)) {
-            true => source.stream(&options, sink),
-            false => source.in_c_order(&options, self.cx.memory() / 4, sink),
-        }
+        Ok(done)
     }
 
     /// Bytes of the input, also where its values have been read to another file.
@@ -589,13 +505,13 @@ impl Work<'_> {
         }
     }
 
-    fn report(self, done: &Done, output: Option<&Path>, start: Instant) -> Result<()> {
+    fn report(self, done: &Report, output: Option<&Path>, start: Instant) -> Result<()> {
         let (console, given) = (&self.cx.console, self.input_nbytes());
         // The bar goes before the line that replaces it.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
         let (nbytes, from) = (self.source.nbytes().unwrap_or(0), self.source.name());
-        let &Done { moved, recompressed, stored, .. } = done;
+        let &Report { moved, recompressed, stored_nbytes: stored, .. } = done;
         if let (true, Some(path)) = (console.json(), output) {
             return console.document(&ConvertReport {
                 path: &name,
@@ -639,25 +555,4 @@ fn chunks(moved: u64, recompressed: u64) -> String {
             )
         }
     }
-}
-
-/// The digest of a file from a position on.
-fn digest_of_file(path: &Path, start: u64) -> Result<Digest> {
-    let mut file = File::open(path).map_err(Error::io(Doing::Read))?;
-    file.seek(SeekFrom::Start(start)).map_err(Error::io(Doing::Read))?;
-    let mut digesting = Digesting::new(file, true);
-    io::copy(&mut digesting, &mut io::sink()).map_err(Error::io(Doing::Read))?;
-    Ok(digesting.take_digest())
-}
-
-/// Bytes of a file, or of the files in a folder.
-fn bytes_of(path: &Path) -> io::Result<u64> {
-    if !path.is_dir() {
-        return Ok(fs::metadata(path)?.len());
-    }
-    let place = Place::from(path);
-    if place.is_bcolz() {
-        return Ok(formats::bcolz::stored(&place));
-    }
-    fs::read_dir(path)?.try_fold(0, |sum, entry| Ok(sum + bytes_of(&entry?.path())?))
 }

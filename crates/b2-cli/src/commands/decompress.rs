@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     args::{DecompressArgs, RestoredFormat},
-    commands::convert::source::layout_of,
+    content::source::layout_of,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -183,7 +183,7 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
         Object::Chunk(_) | Object::Opened(_) => None,
         object => layout_of(object)?,
     };
-    layout.ok_or(message::NOT_AN_ARRAY.error())?.npy_header()
+    Ok(layout.ok_or(message::NOT_AN_ARRAY.error())?.npy_header()?)
 }
 
 impl Work<'_> {

@@ -4,12 +4,14 @@ use core::fmt::Write as _;
 use std::path::Path;
 
 use b2frame::Budget;
-use blosc_data::diff::{Comparison, Differences, First, Pair, Tolerance};
+use blosc_data::{
+    convert::pull,
+    diff::{Comparison, Differences, First, Pair, Tolerance},
+};
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::convert::pull::pull;
 use crate::{
     args::DiffArgs,
     content::{
@@ -208,7 +210,7 @@ impl Side {
     }
 
     fn nitems(&self, dtype: &Dtype) -> Result<u64> {
-        let nbytes = self.sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+        let nbytes = self.sources.iter().map(Source::nbytes).sum::<blosc_data::Result<u64>>()?;
         Ok(nbytes / (dtype.itemsize() as u64).max(1))
     }
 

@@ -12,7 +12,7 @@ use b2frame::nd::NdMeta;
 use blosc_io::ReadAt;
 use serde::Serialize;
 
-use super::convert::source::{Packed, Source};
+use super::content::source::{Packed, Source};
 use crate::{
     args::{ExtractArgs, JoinArgs, OutputArgs, SplitArgs},
     context::Context,

@@ -260,7 +260,7 @@ fn change_object(
         Object::Blp(blp) => {
             blp::change(cx, path, *blp, document, changes, &cx.lock_wait(args.lock))
         }
-        Object::Bcolz(set) => bcolz::change(&set, changes, &cx.lock_wait(args.lock)),
+        Object::Bcolz(_) => bcolz::change(path, changes, &cx.lock_wait(args.lock)),
         Object::Table(_) => Err(message::COLUMN_HAS_NO_METADATA.error()),
         Object::Chunk(_) | Object::Opened(_) => Err(message::CHUNK_HAS_NO_METADATA.error()),
     }

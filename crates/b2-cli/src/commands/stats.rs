@@ -114,7 +114,7 @@ struct Items {
 
 impl Items {
     fn new(sources: Vec<Source>, itemsize: usize) -> Result<Self> {
-        let nbytes = sources.iter().map(Source::nbytes).sum::<Result<u64>>()?;
+        let nbytes = sources.iter().map(Source::nbytes).sum::<blosc_data::Result<u64>>()?;
         let with_runs = |source: Source| {
             let runs = source.frame().map(|frame| Runs::find(frame, itemsize)).transpose()?;
             Ok((source, runs.flatten()))
@@ -145,14 +145,14 @@ impl Items {
             source.stream(&cx.read_options(), &mut |piece| {
                 progress.add(piece.len() as u64);
                 items.push(piece, &mut |items| work(items, 1));
-                Ok(())
+                Ok::<(), Error>(())
             })?;
         }
         if items.cut_nbytes() > 0 {
             let (file, of) = ("the content".to_owned(), self.itemsize as u64);
             return Err(Error::PartItem { file, found: self.nbytes, of });
         }
-        self.sources.iter().try_for_each(|(source, _)| source.compare_seals())
+        Ok(self.sources.iter().try_for_each(|(source, _)| source.compare_seals())?)
     }
 }
 
@@ -179,7 +179,7 @@ fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRo
     let found = stats::of_columns(&columns, args.histogram, &mut |sink| {
         rows.for_each_batch(0..rows.nrows(), &mut |values| {
             sink(&values);
-            Ok(())
+            Ok::<(), blosc_data::Error>(())
         })?;
         rows.compare_seals()
     })?;

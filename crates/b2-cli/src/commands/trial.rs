@@ -6,7 +6,7 @@ use std::time::Instant;
 use blosc_chunk::{CParams, CodecId, Decoder, Encoder, Level, Pipeline};
 use serde::Serialize;
 
-use super::{content, convert::source::Source};
+use super::content::{self, source::Source};
 use crate::{
     args::{LimitArgs, Typesize, tune::TrialArgs},
     context::Context,
@@ -143,7 +143,7 @@ impl Sample {
         limits: LimitArgs,
     ) -> Result<Self> {
         let sources = content::open(cx, origin, limits)?;
-        let sizes = sources.iter().map(Source::nbytes).collect::<Result<Vec<_>>>()?;
+        let sizes = sources.iter().map(Source::nbytes).collect::<blosc_data::Result<Vec<_>>>()?;
         let total: u64 = sizes.iter().sum();
         let wanted = args.sample.0.min(total).min(cx.memory() / 4);
         let npieces = wanted.div_ceil(CHUNK_NBYTES).max(1);
@@ -241,7 +241,7 @@ fn read(cx: &Context, sources: &[Source], sizes: &[u64], at: u64, len: u64) -> R
             let mut bytes = vec![];
             source.part(range, &cx.read_options(), &mut |piece| {
                 bytes.extend_from_slice(piece);
-                Ok(())
+                Ok::<(), Error>(())
             })?;
             return Ok(bytes);
         }

@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use super::{
     bench::summary,
-    content,
-    convert::source::Source,
+    content::{self, source::Source},
     trial::{Outcome, OutcomeReport, Sample, Setting},
 };
 use crate::{

@@ -19,7 +19,10 @@ use serde::Serialize;
 
 use crate::{
     args::{LimitArgs, LookArgs},
-    commands::{content, convert::source::layout_of, show::NO_ARRAY},
+    commands::{
+        content::{self, source::layout_of},
+        show::NO_ARRAY,
+    },
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
@@ -144,7 +147,7 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                     Object::Bcolz(set) => findings.add_bcolz(set, cx)?,
                     // Values that cannot be read are errors.
                     Object::Table(rows) => {
-                        rows.for_each_batch(0..rows.nrows(), &mut |_| Ok(()))?;
+                        rows.for_each_batch(0..rows.nrows(), &mut |_| Ok::<(), Error>(()))?;
                     }
                     Object::Opened(_) => {
                         decoded::all(&object, &cx.read_options(), &mut |_| Ok(()))?;
@@ -192,7 +195,7 @@ fn verify_npy(cx: &Context, origin: &Origin) -> Result<()> {
         Ok(sources) => {
             for source in sources {
                 findings.nbytes += source.nbytes()?;
-                source.stream(&cx.read_options(), &mut |_| Ok(()))?;
+                source.stream(&cx.read_options(), &mut |_| Ok::<(), Error>(()))?;
             }
         }
         Err(error) if error.code() == Code::Data => findings.unopened(0, &error),

@@ -1,166 +1,73 @@
-//! Arrays of all kinds: in a frame, in a Bloscpack file whose metadata say so, and in a directory
-//! of bcolz, or opened by another program's opener.
+//! Arrays of all kinds, of which parts are read.
 
+use core::ops::Deref;
 use std::sync::Arc;
 
-use b2frame::{NdArray, nd::Selection};
-use bcolz_store::{CArray, DataSet};
-use blosc_dtype::Dtype;
-use bloscpack::numpy::ArrayInfo;
+use bcolz_store::CArray;
+use bloscpack::numpy::Order;
 
-use crate::{context::Context, error::Result, formats::Blp, inputs::Object, memory};
+use crate::{context::Context, error::Result, inputs::Object};
 
-/// An array, of which parts are read.
-pub(crate) enum Array {
-    Frame(Box<NdArray>),
-    Blp { blp: Box<Blp>, info: ArrayInfo },
-    Bcolz(Box<CArray>),
-    Opened(Arc<dyn blosc_data::Array>),
+/// An array, and the boxes in which it is read well.
+pub(crate) struct Array {
+    array: Arc<dyn blosc_data::Array>,
+    /// Lengths of a box, of which larger ones should be multiples.
+    pub(crate) box_lens: Vec<u64>,
+}
+
+impl Deref for Array {
+    type Target = dyn blosc_data::Array;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.array
+    }
 }
 
 impl Array {
+    fn new(array: Arc<dyn blosc_data::Array>, has_chunks: bool) -> Self {
+        let box_lens = match array.chunkshape() {
+            lens if has_chunks && !lens.is_empty() => lens.to_vec(),
+            _ => vec![1; array.shape().len()],
+        };
+        Self { array, box_lens }
+    }
+
     /// The array that an object is, or else the object.
     ///
     /// # Errors
     ///
     /// When it says that it is one, and cannot be.
     pub(crate) fn from_object(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
-        Ok(match object {
-            Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
-                Ok(Self::Frame(Box::new(NdArray::from_schunk(schunk)?.budget(cx.read_options()))))
-            }
-            Object::Blp(blp) => match blp.file.array_info()? {
-                Some(info) => Ok(Self::Blp { blp, info }),
-                None => Err(Object::Blp(blp)),
-            },
-            Object::Bcolz(set) => match set.tuned(&cx.read_options())? {
-                DataSet::CArray(array) => Ok(Self::Bcolz(Box::new(array))),
-                DataSet::CTable(_) => Err(Object::Bcolz(set)),
-            },
-            Object::Opened(array) => Ok(Self::Opened(array)),
-            object => Err(object),
-        })
+        let has_chunks = matches!(object, Object::Frame(_) | Object::Opened(_));
+        let is_fortran = match &object {
+            Object::Blp(blp) => blp.file.array_info()?.is_some_and(|info| info.order() == Order::F),
+            _ => false,
+        };
+        let array = match object.into_array(&cx.read_options())? {
+            Ok(array) => array,
+            Err(object) => return Ok(Err(object)),
+        };
+        let mut array = Self::new(array, has_chunks);
+        if is_fortran {
+            array.box_lens = columns_first(array.shape());
+        }
+        Ok(Ok(array))
     }
 
-    /// Type of the items.
-    pub(crate) fn dtype(&self) -> &Dtype {
-        match self {
-            Self::Frame(array) => array.dtype(),
-            Self::Blp { info, .. } => info.dtype(),
-            Self::Bcolz(array) => array.dtype(),
-            Self::Opened(array) => array.dtype(),
-        }
-    }
-
-    /// Compares what was read with its seal.
-    pub(crate) fn compare_seal(&self) -> Result<()> {
-        match self {
-            Self::Frame(array) => Ok(array.schunk().compare_seal()?),
-            _ => Ok(()),
-        }
+    /// An array of bcolz.
+    pub(crate) fn of_bcolz(array: CArray) -> Self {
+        Self::new(blosc_data::formats::bcolz_array(array), false)
     }
 
     /// Bytes of an item.
     pub(crate) fn itemsize(&self) -> usize {
-        match self {
-            Self::Frame(array) => array.typesize(),
-            Self::Blp { info, .. } => info.dtype().itemsize(),
-            Self::Bcolz(array) => array.dtype().itemsize(),
-            Self::Opened(array) => array.dtype().itemsize(),
-        }
-    }
-
-    /// Items per dimension.
-    pub(crate) fn shape(&self) -> &[u64] {
-        match self {
-            Self::Frame(array) => array.shape(),
-            Self::Blp { info, .. } => info.shape(),
-            Self::Bcolz(array) => array.shape(),
-            Self::Opened(array) => array.shape(),
-        }
-    }
-
-    /// Fills `dest` with a part, in C order.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, or is no part of the array.
-    pub(crate) fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
-        match self {
-            Self::Frame(array) => Ok(array.read_bytes(selection, dest)?),
-            // Nothing has to be listed that may be long.
-            _ if dest.is_empty() => Ok(()),
-            Self::Blp { .. } | Self::Bcolz(_) | Self::Opened(_) => {
-                let positions = selection.positions(self.shape()).map_err(b2frame::Error::from)?;
-                self.read_at(
-                    &positions.into_iter().map(Iterator::collect).collect::<Vec<_>>(),
-                    dest,
-                )
-            }
-        }
-    }
-
-    /// Fills `dest` with the items at all combinations of positions, in C order.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read).
-    pub(crate) fn read_at(&self, positions: &[Vec<u64>], dest: &mut [u8]) -> Result<()> {
-        let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
-        match self {
-            Self::Frame(array) => Ok(array.read_oindex_bytes(&lists, dest)?),
-            Self::Blp { blp, info } => Ok(blp.file.read_oindex_bytes(info, &lists, dest)?),
-            Self::Bcolz(array) => of_rows(array, &lists, dest),
-            Self::Opened(array) => Ok(array.read_at(&lists, dest)?),
-        }
+        self.dtype().itemsize()
     }
 }
 
-/// Reads the selected rows, some at a time, and takes the selected items of each.
-fn of_rows(array: &CArray, lists: &[&[u64]], dest: &mut [u8]) -> Result<()> {
-    let Some((rows, inner)) = lists.split_first() else { return Ok(()) };
-    let rowsize = array.rowsize();
-    let part = inner
-        .iter()
-        .fold(array.dtype().itemsize(), |nbytes, list| nbytes.saturating_mul(list.len()));
-    let at_once = (READ_NBYTES / rowsize).max(1);
-    let strides = strides(array.shape(), array.dtype().itemsize());
-    let mut dest = dest.chunks_exact_mut(part.max(1));
-    for some in rows.chunks(at_once) {
-        let bytes = array.read_rows(some)?;
-        for (row, to) in bytes.chunks_exact(rowsize).zip(&mut dest) {
-            take(row, inner, &strides, &mut &mut *to);
-        }
-    }
-    Ok(())
+/// Boxes of an array whose first dimension varies fastest.
+pub(crate) fn columns_first(shape: &[u64]) -> Vec<u64> {
+    let mut lens = vec![1; shape.len()];
+    lens.iter_mut().zip(shape).take(1).for_each(|(to, len)| *to = (*len).clamp(1, 4096));
+    lens
 }
-
-/// Bytes from one position to the next in each dimension but the first.
-fn strides(shape: &[u64], itemsize: usize) -> Vec<usize> {
-    let mut strides = vec![itemsize];
-    for len in shape.iter().skip(2).rev() {
-        let inner = strides.last().copied().unwrap_or(itemsize);
-        strides.push(inner.saturating_mul(memory::as_len(*len)));
-    }
-    strides.reverse();
-    strides
-}
-
-/// Copies the items at all combinations of positions to the front of `dest`, which moves on.
-fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) {
-    let (Some((list, lists)), Some((stride, strides))) =
-        (lists.split_first(), strides.split_first())
-    else {
-        let (item, rest) = core::mem::take(dest).split_at_mut(from.len());
-        item.copy_from_slice(from);
-        *dest = rest;
-        return;
-    };
-    for position in *list {
-        let start = memory::as_len(*position).saturating_mul(*stride);
-        take(&from[start..start + stride], lists, strides, dest);
-    }
-}
-
-/// Bytes of rows that are read at once.
-const READ_NBYTES: usize = 4 << 20;

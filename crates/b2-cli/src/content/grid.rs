@@ -9,13 +9,12 @@ use b2frame::{Budget, nd::Pick};
 use b2store::{ColumnKind, Table, Values};
 use bcolz_store::{CArray, DataSet};
 use blosc_dtype::Dtype;
-use bloscpack::numpy::Order;
 
 use crate::{
     args::DataShape,
     content::{
         self,
-        array::Array,
+        array::{Array, columns_first},
         source::{Items, Source},
         values::Axis,
     },
@@ -23,7 +22,7 @@ use crate::{
     error::{Error, Result, message},
     formats::{
         Bcolz, Stored,
-        stored_array::{count, read_runs, selection},
+        stored_array::{count, read_runs},
     },
     inputs::{Origin, decoded},
     memory,
@@ -153,7 +152,7 @@ impl Grid {
         }
         let dtype = array.dtype().clone();
         let rows = table.len().min(array.shape().first().copied().unwrap_or(0));
-        let mut grid = Self::from_array(Array::Bcolz(Box::new(array)), &dtype, cx.read_options())?;
+        let mut grid = Self::from_array(Array::of_bcolz(array), &dtype, cx.read_options())?;
         // A column may go on after the end of the table.
         grid.shape.first_mut().into_iter().for_each(|len| *len = rows);
         Ok(grid)
@@ -203,25 +202,10 @@ impl Grid {
     /// Lengths of boxes that are read well, of which larger ones should be multiples.
     pub(crate) fn box_lens(&self) -> Vec<u64> {
         match &self.kind {
-            GridKind::Array(array) => match &**array {
-                Array::Frame(array) => {
-                    array.chunkshape().iter().map(|len| u64::from(*len).max(1)).collect()
-                }
-                Array::Blp { info, .. } if info.order() == Order::F => self.columns_first(),
-                Array::Opened(array) if !array.chunkshape().is_empty() => {
-                    array.chunkshape().to_vec()
-                }
-                _ => vec![1; self.shape.len()],
-            },
-            GridKind::Stored(stored) if stored.fortran_order => self.columns_first(),
+            GridKind::Array(array) => array.box_lens.clone(),
+            GridKind::Stored(stored) if stored.fortran_order => columns_first(&self.shape),
             _ => vec![1; self.shape.len()],
         }
-    }
-
-    fn columns_first(&self) -> Vec<u64> {
-        let mut lens = vec![1; self.shape.len()];
-        lens.iter_mut().zip(&self.shape).take(1).for_each(|(to, len)| *to = (*len).clamp(1, 4096));
-        lens
     }
 
     /// Fills `bytes` with the items of a box in C order; says which rows of a column are no null.
@@ -240,7 +224,7 @@ impl Grid {
         bytes.resize(memory::as_len(nbytes), 0);
         match &self.kind {
             _ if bytes.is_empty() => {}
-            GridKind::Array(array) => self.read_array(array, bounds, bytes)?,
+            GridKind::Array(array) => array.read_box(bounds, bytes)?,
             GridKind::Stored(stored) => stored.fill_box(bounds, bytes)?,
             GridKind::Sequence(parts) => {
                 let fill = &mut |at: u64, dest: &mut [u8]| fill(parts, &self.budget, at, dest);
@@ -318,9 +302,9 @@ impl Grid {
     /// Bytes that are not those that were sealed.
     pub(crate) fn compare_seals(&self) -> Result<()> {
         match &self.kind {
-            GridKind::Array(array) => array.compare_seal(),
+            GridKind::Array(array) => Ok(array.compare_seals()?),
             GridKind::Sequence(parts) => {
-                parts.iter().try_for_each(|(_, part)| part.compare_seals())
+                Ok(parts.iter().try_for_each(|(_, part)| part.compare_seals())?)
             }
             GridKind::Column(column) => Ok(column.compare_seals()?),
             GridKind::Stored(_) => Ok(()),
@@ -340,7 +324,7 @@ impl Grid {
             bytes.clear();
             bytes.resize(memory::as_len(nbytes), 0);
             let picks: Vec<Pick> = axes.iter().map(Axis::pick).collect();
-            return array.read(&picks.into(), bytes);
+            return Ok(array.read(&picks.into(), bytes)?);
         }
         let bounds: Vec<Range<u64>> = axes
             .iter()
@@ -374,7 +358,8 @@ impl Grid {
     /// When they cannot be read.
     pub(crate) fn read_at(&self, positions: &[Vec<u64>], bytes: &mut Vec<u8>) -> Result<()> {
         if let GridKind::Array(array) = &self.kind {
-            return array.read_at(positions, bytes);
+            let lists: Vec<&[u64]> = positions.iter().map(Vec::as_slice).collect();
+            return Ok(array.read_at(&lists, bytes)?);
         }
         bytes.clear();
         // Each row of the last dimension by itself.
@@ -397,28 +382,6 @@ impl Grid {
             }
         }
         Ok(())
-    }
-
-    fn read_array(&self, array: &Array, bounds: &[Range<u64>], bytes: &mut [u8]) -> Result<()> {
-        let is_inner_whole =
-            bounds.iter().zip(&self.shape).skip(1).all(|(range, len)| *range == (0..*len));
-        let rows = bounds.first().cloned();
-        match (array, rows) {
-            (Array::Bcolz(array), Some(rows)) if is_inner_whole => {
-                Ok(array.read_into(rows, bytes)?)
-            }
-            (Array::Blp { blp, info }, Some(rows))
-                if is_inner_whole && (info.order() == Order::C || info.shape().len() == 1) =>
-            {
-                let row = bytes.len() as u64 / (rows.end - rows.start).max(1);
-                let mut at = 0;
-                blp.part(rows.start * row..rows.end * row, &self.budget, &mut |piece| {
-                    copy_next(piece, bytes, &mut at);
-                    Ok(())
-                })
-            }
-            _ => array.read(&selection(bounds), bytes),
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use blosc_data::error::Refusal;
 use blosc_dtype::expr::ExprError;
 
 use super::Error;
@@ -20,6 +21,37 @@ pub(crate) struct Message {
 /// There is no column `name` among those.
 pub(crate) fn no_column<'a>(name: &str, columns: impl IntoIterator<Item = &'a str>) -> Error {
     NO_SUCH_COLUMN.about(name_among(name, columns))
+}
+
+/// The row for data that the library does not convert like this, where options have other words.
+pub(super) fn refused(refusal: Refusal) -> Error {
+    let names = |names: Vec<String>, name: &str| name_among(name, names.iter().map(String::as_str));
+    match refusal {
+        Refusal::NotATable => NOT_A_TABLE.error(),
+        Refusal::NoColumn { name, columns } => NO_SUCH_COLUMN.about(names(columns, &name)),
+        Refusal::NoConditionColumn { name, columns } => {
+            NO_COLUMN_IN_CONDITION.about(names(columns, &name))
+        }
+        Refusal::BytesOfArray => ARRAY_OPTIONS.error(),
+        Refusal::ShapesOfBytes => SHAPES_ARE_FOR_ARRAYS.error(),
+        Refusal::NoParquet => NO_PARQUET.error(),
+        Refusal::SeveralValues => A_STORE.error(),
+        other => Error::Data(Box::new(other.into())),
+    }
+}
+
+/// Advice for data that the library does not convert like this.
+pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
+    Some(match refusal {
+        Refusal::ObjectsStayWhole(_) => "--columns leaves columns out",
+        Refusal::PythonObjects => "`b2 show` shows what is plain data",
+        Refusal::UnknownItems => "use --dtype, and --shape for more than one dimension",
+        Refusal::IsForArrays(_) => "use --dtype and --shape",
+        Refusal::FormatWithoutShape(_) => "use --format b2nd",
+        Refusal::IsForTwoDimensions(_) => "use --shape, or another codec",
+        Refusal::NoNpyType(_) => "use --format raw",
+        _ => return None,
+    })
 }
 
 /// A name, and those that there are.
@@ -127,15 +159,6 @@ messages! {
     SEPARATED_VALUES: Foreign,
         "comma-separated values, which are not compressed",
         "`b2 show` prints them as a table, `b2 convert FILE table.b2z` makes one of them";
-    NO_COLUMNS: Usage,
-        "items without fields, or in several dimensions, so that there are no columns";
-    BCOLZ_CODEC: Usage,
-        "bcolz has no codec {}";
-    BCOLZ_FILTER: Usage,
-        "bcolz has the filters shuffle, bitshuffle and none, not {}";
-    PYTHON_OBJECTS: Foreign,
-        "items are Python objects, which are no bytes of data",
-        "`b2 show` shows what is plain data";
     BCOLZ_IS_A_DIRECTORY: Usage,
         "a data set of bcolz is many files, none of which was named";
     TABLE_IS_FRAMES: Usage,
@@ -183,9 +206,6 @@ messages! {
     A_COLUMN: Usage,
         "{} is a column of a table, which has as many rows as the others",
         "append rows to the table";
-    OBJECTS_STAY_WHOLE: Usage,
-        "column {} holds objects of Python, which a part of a table of bcolz cannot hold",
-        "--columns leaves columns out";
     NO_NUMPY_TYPE: Usage,
         "column {}: NumPy has no type for them",
         "--columns leaves columns out; .csv, .parquet and stores hold them";
@@ -379,16 +399,11 @@ messages! {
         "this is no array: --slice can be one index, or one range without a step";
     NOT_A_TABLE: Usage,
         "not a table: there are no rows to choose with --where and --skip, and no --columns";
-    NO_ARITHMETIC: Usage,
-        "the condition is about a field that has no values to compare, such as a part of an item";
     NOT_AN_ARRAY: Usage,
         "not an array, so that there is no .npy file to make of it",
         "use --format raw";
     SECOND_ARRAY: Usage,
         "a .npy file holds one array, and another one follows",
-        "use --format raw";
-    NO_NPY_DTYPE: Usage,
-        "a .npy file cannot hold items of the type {}",
         "use --format raw";
     INPUT_IS_NO_ARRAY: Usage,
         "neither a .npy file nor raw data with --shape and --dtype, so that it is no array",
@@ -396,9 +411,6 @@ messages! {
     NPY_HAS_A_TYPE: Usage,
         "a .npy file says the type of its items, and --dtype does not change it",
         "leave out --dtype";
-    UNKNOWN_ITEMS: Usage,
-        "not an array, and nothing tells what its items are",
-        "use --dtype, and --shape for more than one dimension";
     ROWS_EXCEED_MEMORY: Limit,
         "the rows of one chunk do not fit the memory, and a pipe gives them whole",
         "name the file, use -M to allow more, or choose other --chunks";
@@ -436,15 +448,6 @@ messages! {
     FILTER_FOR_TARGET: Usage,
         "readers of {} do not know all of these filters",
         "leave out --target, or choose other filters";
-    IS_FOR_ARRAYS: Usage,
-        "{} is for arrays, and nothing tells the shape of these data",
-        "use --dtype and --shape";
-    FORMAT_WITHOUT_SHAPE: Usage,
-        "the shape of the array is needed for {} has none",
-        "use --format b2nd";
-    IS_FOR_TWO_DIMENSIONS: Usage,
-        "{} is for arrays of two dimensions",
-        "use --shape, or another codec";
     SHAPES_ARE_FOR_ARRAYS: Usage,
         "--chunks and --blocks are for arrays",
         "use -z and --block-size";

@@ -3,8 +3,6 @@
 //! A value is named as `STORE::/key`. An array or a super-chunk in a store is a frame like one in a
 //! file; what is no data (lazy expressions, references) is named and refused.
 
-pub(crate) mod rows;
-
 use blosc_data::{Format, OpenOptions, Source};
 use std::{path::Path, sync::Arc};
 
@@ -12,7 +10,7 @@ use b2frame::SChunk;
 use b2store::{Child, ChildKind, Content, Location, Note, Store, StoreKind, Table};
 use serde::Serialize;
 
-use rows::TableRows;
+pub(crate) use blosc_data::content::rows::{TableRows, table_sizes};
 
 use crate::{
     error::{Result, chain, message},
@@ -39,7 +37,7 @@ pub(crate) fn whole(origin: &Origin) -> Option<&Place> {
 pub(crate) fn rows(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Option<TableRows>> {
     let params = params.into();
     if let Some(table) = table(origin, params.clone())? {
-        return TableRows::open(table).map(Some);
+        return Ok(Some(TableRows::open(table)?));
     }
     let Origin::File { path, part: Part::Member(key) } = origin else { return Ok(None) };
     let store = open(path, params)?;
@@ -55,7 +53,7 @@ pub(crate) fn rows(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Op
         let nested = name.replace('/', ".");
         let found = names().find(|found| *found == name).or_else(|| names().find(|f| *f == nested));
         if let Some(found) = found.map(str::to_owned) {
-            return TableRows::open_column(table, &found).map(Some);
+            return Ok(Some(TableRows::open_column(table, &found)?));
         }
     }
     Ok(None)
@@ -105,21 +103,6 @@ pub(crate) fn value_of(origin: &Origin, params: impl Into<OpenOptions>) -> Resul
         return Ok(Origin::File { path: path.clone(), part: Part::Member(key) });
     }
     Ok(origin.clone())
-}
-
-/// Bytes of the frames of a table, decoded and stored.
-///
-/// # Errors
-///
-/// A frame that cannot be opened.
-pub(crate) fn table_sizes(table: &Table) -> Result<(u64, u64)> {
-    let mut sizes = (0_u64, 0_u64);
-    for key in table.store().keys().filter(|key| table.has_key(key)) {
-        let schunk = table.store().frame(key)?;
-        sizes.0 = sizes.0.saturating_add(schunk.nbytes());
-        sizes.1 = sizes.1.saturating_add(frame_bytes(&schunk));
-    }
-    Ok(sizes)
 }
 
 /// Opens a store, to be read as `params` say.

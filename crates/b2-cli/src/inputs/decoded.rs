@@ -3,10 +3,8 @@
 //! them.
 
 use core::ops::Range;
-use std::sync::Arc;
 
 use b2frame::{Budget, SChunk};
-use blosc_data::formats::frame;
 
 use crate::{
     args::LimitArgs,
@@ -24,12 +22,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 ///
 /// When the frame says that it is an array, and cannot be one.
 pub(crate) fn nbytes(object: &Object) -> Result<u64> {
-    match object {
-        Object::Frame(schunk) => frame_nbytes(schunk),
-        Object::Chunk(_) | Object::Blp(_) | Object::Opened(_) => Ok(object.nbytes()),
-        Object::Bcolz(set) => set.content_nbytes(),
-        Object::Table(rows) => rows.content_nbytes(),
-    }
+    Ok(object.content_nbytes()?)
 }
 
 /// Hands the content to `sink`, piece by piece in order.
@@ -52,22 +45,7 @@ pub(crate) fn part(
     options: &Budget,
     sink: Sink<'_>,
 ) -> Result<()> {
-    match object {
-        Object::Frame(schunk) => frame::part(schunk, range, options, sink),
-        Object::Chunk(chunk) => chunk.part(range, options, sink),
-        Object::Blp(blp) => blp.part(range, options, sink),
-        Object::Bcolz(set) => set.part(range, options, sink),
-        Object::Table(rows) => {
-            let is_all = range == (0..rows.content_nbytes()?);
-            rows.part(range, sink)?;
-            if is_all { rows.compare_seals() } else { Ok(()) }
-        }
-        Object::Opened(array) => blosc_data::array_part(&**array, range, options, sink),
-    }
-}
-
-fn frame_nbytes(schunk: &Arc<SChunk>) -> Result<u64> {
-    Ok(schunk.nd_array()?.map_or(schunk.nbytes(), |array| array.nbytes()))
+    object.part(range, options, sink)
 }
 
 /// Guards one input against decompressing to more than its user allows: what the options say, or,

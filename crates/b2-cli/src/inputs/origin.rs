@@ -157,7 +157,9 @@ pub(crate) fn has_suffix(place: &Place) -> bool {
 /// directory happens to have.
 pub(crate) fn is_ours(place: &Place) -> bool {
     place.is_elsewhere()
-        || place.format().is_some_and(|format| format.is_ours() && format != Format::Npy)
+        || place
+            .format()
+            .is_some_and(|format| format.is_ours() && !matches!(format, Format::Npy | Format::Csv))
 }
 
 /// Does this file begin like a chunk, and end too early?
@@ -192,7 +194,6 @@ pub(crate) fn content_kind(place: &Place) -> Option<Format> {
         Format::SparseFrame => Some(Format::Frame),
         Format::Bcolz => Some(Format::Bcolz),
         _ if is_left => None,
-        Format::Csv => Some(Format::Csv),
         format if format.is_ours() => Some(format),
         _ => None,
     }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use blosc_io::Tree;
-
 /// Whether a name is an address, as those of object stores and web servers are.
 pub(crate) fn is_address(name: &Path) -> bool {
     let scheme = name.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
@@ -16,21 +14,6 @@ const SCHEMES: [&str; 9] = ["http", "https", "s3", "s3a", "gs", "az", "azure", "
 pub(crate) fn without_key(word: &Path) -> &Path {
     let address = word.to_str().filter(|_| is_address(word)).and_then(|text| text.split_once("::"));
     address.map_or(word, |(address, _)| Path::new(address))
-}
-
-/// Bytes of all files of a tree.
-pub(crate) fn stored(tree: &dyn Tree) -> u64 {
-    let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
-    while let Some(directory) = waiting.pop() {
-        for entry in tree.list(&directory).unwrap_or_default() {
-            let path = blosc_io::tree::join(&directory, &entry.name);
-            match entry.is_dir {
-                true => waiting.push(path),
-                false => sum = sum.saturating_add(tree.len_of(&path).unwrap_or(0)),
-            }
-        }
-    }
-    sum
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::Array;
 use crate::columns::Rule;
+use crate::content::stored_nbytes;
 use crate::dataset::Data;
 use crate::error::{Error, Param, Result};
 use crate::json::attrs;
@@ -40,27 +41,19 @@ pub(crate) fn data(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Data> {
     })
 }
 
-/// Bytes of all files below a folder; what cannot be seen does not count.
-pub(crate) fn stored_nbytes(tree: &dyn Tree) -> u64 {
-    let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
-    while let Some(folder) = waiting.pop() {
-        for entry in tree.list(&folder).unwrap_or_default() {
-            let path = blosc_io::tree::join(&folder, &entry.name);
-            match entry.is_dir {
-                true => waiting.push(path),
-                false => sum = sum.saturating_add(tree.len_of(&path).unwrap_or(0)),
-            }
-        }
-    }
-    sum
-}
-
 /// The text of an oddity, and its file.
-fn note(note: &Note) -> String {
+#[must_use]
+pub fn note(note: &Note) -> String {
     match note.path.as_str() {
         "" => note.fault.to_string(),
         path => format!("{path}: {}", note.fault),
     }
+}
+
+/// An array of bcolz that is open.
+#[must_use]
+pub fn array(array: CArray) -> Arc<dyn Array> {
+    Arc::new(BcolzArray::new(array, None))
 }
 
 #[derive(Clone, Debug)]

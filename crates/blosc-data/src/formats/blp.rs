@@ -150,9 +150,14 @@ pub(crate) fn data(store: Arc<dyn ReadAt>, offset: u64, params: &OpenOptions) ->
     // An array of which the metadata promise more than there is, is read as bytes.
     let info = blp.file.array_info().ok().flatten();
     Ok(match info {
-        Some(info) => Data::Array(Arc::new(BlpArray { blp: BlpBytes(blp), info })),
+        Some(info) => Data::Array(array(blp, info)),
         None => Data::Bytes(Arc::new(BlpBytes(blp))),
     })
+}
+
+/// The array that a file is, as `info` says.
+pub(crate) fn array(blp: Blp, info: ArrayInfo) -> Arc<dyn Array> {
+    Arc::new(BlpArray { blp: BlpBytes(blp), info })
 }
 
 struct BlpBytes(Blp);
@@ -235,6 +240,15 @@ struct BlpArray {
     info: ArrayInfo,
 }
 
+/// More data than the header of a file promises.
+const TOO_LONG: Error = Error::Internal("a piece too long");
+
+impl BlpArray {
+    fn is_in_c_order(&self) -> bool {
+        self.info.order() == Order::C || self.info.shape().len() < 2
+    }
+}
+
 impl Array for BlpArray {
     fn format(&self) -> &'static str {
         "blp"
@@ -257,6 +271,22 @@ impl Array for BlpArray {
     }
 
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        let mut whole = bounds.iter().zip(self.info.shape()).skip(1);
+        // Whole rows are a range of the content.
+        if let Some(rows) = bounds.first().filter(|_| self.is_in_c_order())
+            && whole.all(|(range, len)| *range == (0..*len))
+        {
+            let row = dest.len() as u64 / rows.end.saturating_sub(rows.start).max(1);
+            let budget = self.blp.0.file.options().budget.clone();
+            let mut rest = &mut *dest;
+            return self.blp.0.part(rows.start * row..rows.end * row, &budget, &mut |piece| {
+                let (here, later) =
+                    core::mem::take(&mut rest).split_at_mut_checked(piece.len()).ok_or(TOO_LONG)?;
+                here.copy_from_slice(piece);
+                rest = later;
+                Ok::<(), Error>(())
+            });
+        }
         let lists = bounds.iter().map(positions).collect::<Result<Vec<_>>>()?;
         self.read_at(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), dest)
     }
@@ -273,7 +303,7 @@ impl Array for BlpArray {
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         check_range(&range, nbytes(self.dtype().itemsize() as u64, self.shape()))?;
-        match self.info.order() == Order::C || self.info.shape().len() < 2 {
+        match self.is_in_c_order() {
             true => self.blp.0.part(range, budget, sink),
             false => by_boxes::part(self, range, budget, sink),
         }

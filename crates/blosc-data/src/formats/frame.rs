@@ -178,14 +178,16 @@ impl Chunks for FrameBytes {
 
 /// An array in a frame.
 #[derive(Clone, Debug)]
-struct FrameArray {
+pub struct FrameArray {
     array: NdArray,
     chunkshape: Vec<u64>,
     blockshape: Vec<u64>,
 }
 
 impl FrameArray {
-    fn new(array: NdArray) -> Self {
+    /// An array with its description.
+    #[must_use]
+    pub fn new(array: NdArray) -> Self {
         let wide = |lens: Vec<u32>| lens.into_iter().map(u64::from).collect();
         let (chunkshape, blockshape) = (wide(array.chunkshape()), wide(array.blockshape()));
         Self { array, chunkshape, blockshape }

@@ -1,19 +1,13 @@
 //! Arrays of NumPy in files.
 
-use core::ops::Range;
 use std::sync::Arc;
 
-use blosc_dtype::{
-    Dtype,
-    npy::{NpyHeader, START_NBYTES, header_len},
-};
+use blosc_dtype::npy::{NpyHeader, START_NBYTES, header_len};
 use blosc_io::ReadAt;
 
-use crate::Array;
-use crate::boxes::Stored;
+use crate::content::Items;
 use crate::dataset::Data;
 use crate::error::{Doing, Error, Result};
-use crate::size::nbytes;
 
 /// The array of a `.npy` file.
 ///
@@ -29,47 +23,5 @@ pub(crate) fn data(file: Arc<dyn ReadAt>) -> Result<Data> {
     let mut head = vec![0; usize::try_from(len).map_or(needed, |len| len.min(needed))];
     file.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
     let header = NpyHeader::parse(&head)?;
-    let (expected, found) =
-        (nbytes(header.dtype.itemsize() as u64, &header.shape), len.saturating_sub(needed as u64));
-    if found < expected {
-        return Err(Error::ArrayLen { expected, found });
-    }
-    let stored = Stored {
-        store: file,
-        start: needed as u64,
-        shape: header.shape,
-        itemsize: header.dtype.itemsize() as u64,
-        fortran_order: header.fortran_order,
-    };
-    Ok(Data::Array(Arc::new(NpyArray { stored, dtype: header.dtype, len })))
-}
-
-#[derive(Clone, Debug)]
-struct NpyArray {
-    stored: Stored,
-    dtype: Dtype,
-    /// Bytes of the file.
-    len: u64,
-}
-
-impl Array for NpyArray {
-    fn format(&self) -> &'static str {
-        "npy"
-    }
-
-    fn dtype(&self) -> &Dtype {
-        &self.dtype
-    }
-
-    fn shape(&self) -> &[u64] {
-        &self.stored.shape
-    }
-
-    fn stored_nbytes(&self) -> Option<u64> {
-        Some(self.len)
-    }
-
-    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
-        self.stored.fill_box(bounds, dest)
-    }
+    Ok(Data::Array(Arc::new(Items::new(file, len, header)?)))
 }

@@ -8,7 +8,7 @@ use blosc_dtype::Dtype;
 
 use super::{Grown, Input, Work};
 use crate::{
-    commands::convert::source::Layout,
+    content::source::Layout,
     error::{Error, Result},
     formats::{
         Boxes,
@@ -78,7 +78,7 @@ impl Work<'_> {
                     wanted = len(rows);
                 }
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         if !band.is_empty() {
             self.cx.unfinished.hold(|| writer.append_bytes(0, &band))?;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bcolz_store::{CArrayWriter, CTableWriter, DataSet, OpenOptions, tree::DirTree};
+use blosc_data::convert::{each_rows, split};
 use blosc_dtype::Dtype;
 
 use super::{Grown, Work, array::layout};
 use crate::{
-    commands::convert::bcolz::{each_rows, split},
     error::{Error, Result, message},
     formats::Bcolz,
     inputs::Sink,
@@ -68,7 +68,7 @@ impl Work<'_> {
     /// The rows of one input after the other.
     fn rows_of_all(&self, rowsize: usize, sink: Sink<'_>) -> Result<()> {
         self.inputs.iter().try_for_each(|input| {
-            each_rows(&input.source, self.cx, rowsize, &mut |rows| {
+            each_rows(&input.source, self.cx.resources(), rowsize, &mut |rows| {
                 self.progress.add(rows.len() as u64);
                 sink(rows)
             })

@@ -1,6 +1,7 @@
 //! Data at the end of a Bloscpack file; one of an array grows along its first dimension.
 
 use blosc_chunk::{CParams, Target as Reader};
+use blosc_data::convert::pull;
 use bloscpack::{
     AppendOptions, LockedFile, Mismatch,
     numpy::{ArrayInfo, Order},
@@ -8,7 +9,6 @@ use bloscpack::{
 
 use super::{Grown, Input, Work};
 use crate::{
-    commands::convert::pull::pull,
     error::{Result, message},
     formats::Blp,
     inputs::Sink,

@@ -13,7 +13,7 @@ use blosc_dtype::npy::NpyHeader;
 use super::{Grown, Input, open_named};
 use crate::{
     args::AppendArgs,
-    commands::convert::{npy_header, source::npy_trailing_text},
+    content::source::{npy_header, npy_trailing_text},
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},

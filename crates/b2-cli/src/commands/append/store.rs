@@ -3,14 +3,15 @@
 //! The store is written once, when all rows are in: it is the old or the new one whatever happens.
 
 use b2store::{Column, ColumnKind, ColumnValues, RowAppender, StoreWriter, Value, WriteOptions};
+use blosc_data::{
+    columns::Rule,
+    convert::{each_rows, split},
+    error::Refusal,
+};
 use blosc_dtype::{Dtype, Kind};
 
 use super::{Grown, Input, Work};
 use crate::{
-    commands::convert::{
-        bcolz::{each_rows, split},
-        column_rule::Rule,
-    },
     error::{Result, message},
     formats::{TableRows, store::table_sizes},
 };
@@ -73,10 +74,10 @@ impl Work<'_> {
         input: &Input,
     ) -> Result<()> {
         let layout = input.source.layout()?.filter(|_| input.is_array);
-        let layout = layout.ok_or(message::NO_COLUMNS.error())?;
+        let layout = layout.ok_or(blosc_data::Error::from(Refusal::NoColumns))?;
         let fields = fields(rows, &layout.dtype)?;
         let mut parts = vec![vec![]; layout.dtype.fields().len()];
-        each_rows(&input.source, self.cx, layout.dtype.itemsize(), &mut |bytes| {
+        each_rows(&input.source, self.cx.resources(), layout.dtype.itemsize(), &mut |bytes| {
             self.progress.add(bytes.len() as u64);
             let count = bytes.len() / layout.dtype.itemsize().max(1);
             split(bytes, &layout.dtype, &mut parts);

@@ -11,7 +11,6 @@ use std::{
 };
 
 use b2frame::{NdArray, NdParams, NdWriter, SChunk};
-use blosc_chunk::{CodecId, FilterId, Pipeline};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
 
@@ -73,33 +72,6 @@ pub(super) fn layout(
         (None, None | Some(CompressedFormat::Blp)) => {
             Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header)))
         }
-    }
-}
-
-/// Refuses codecs and filters that look at neighbours in several dimensions for data without a
-/// shape, and for a format that holds none.
-pub(crate) fn check_dimensions(
-    codec: Option<CodecId>,
-    filters: &Pipeline,
-    shape: Option<&[u64]>,
-    format: Option<&str>,
-) -> Result<()> {
-    let codec = codec.filter(|id| {
-        [CodecId::NDLZ, CodecId::ZFP_ACC, CodecId::ZFP_PREC, CodecId::ZFP_RATE].contains(id)
-    });
-    let filter = filters.active().map(|slot| slot.id);
-    let filter = filter.into_iter().find(|id| [FilterId::NDCELL, FilterId::NDMEAN].contains(id));
-    let name = codec.map(|id| id.to_string()).or_else(|| filter.map(|id| id.to_string()));
-    let Some(name) = name else { return Ok(()) };
-    match (shape, format) {
-        (_, Some(format)) => {
-            Err(message::FORMAT_WITHOUT_SHAPE.about(format!("{name}, and a .{format} file")))
-        }
-        (None, None) => Err(message::IS_FOR_ARRAYS.about(name)),
-        (Some(shape), None) if codec == Some(CodecId::NDLZ) && shape.len() != 2 => {
-            Err(message::IS_FOR_TWO_DIMENSIONS.about(name))
-        }
-        (Some(_), None) => Ok(()),
     }
 }
 

@@ -18,7 +18,7 @@ use blosc_io::{FileStore, ReadAt};
 use super::Work;
 use crate::{
     args::TuningArgs,
-    commands::convert::source::{Items, Source},
+    content::source::{Items, Source},
     error::{Doing, Error, Result, message},
     inputs::{Data, ObjectReader, Origin, decoded, typesize},
 };
@@ -152,7 +152,7 @@ impl Loss {
                 let mut copy = tempfile::tempfile().map_err(wrong)?;
                 let store = FileStore::from_file(given);
                 let file_len = store.len().map_err(Error::io(Doing::Read))?;
-                let items = Source::Items(Items::new(store, file_len, layout.clone())?);
+                let items = Source::Items(Items::new(Arc::new(store), file_len, layout.clone())?);
                 items.in_c_order(&b2frame::Budget::default(), MAX_PIECE_NBYTES, &mut |bytes| {
                     copy.write_all(bytes).map_err(Error::io(Doing::Spool))
                 })?;

@@ -2,11 +2,11 @@
 
 use std::fs;
 
+use blosc_data::content::Metadata;
 use serde_json::Value;
 
 use crate::{
     args::{Layer, TuningArgs},
-    commands::convert::metadata::Metadata,
     error::{Doing, Error, MetadataError, Result, message},
     formats::msgpack_json,
 };

@@ -1,23 +1,21 @@
 //! Stores as wholes, and what of a table other formats cannot hold.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use b2store::{Store, StoreForm, StoreWriter, WriteOptions};
+use b2store::{Store, StoreWriter, WriteOptions};
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Convert, Work,
-    metadata::within_limits,
+    Convert,
     source::{Items, Source},
 };
-use blosc_data::Opened;
+use blosc_data::{Opened, Station, content::metadata::within_limits};
 
 use crate::inputs::Place;
 use crate::{
-    args::ConvertedFormat,
     commands::meta,
     context::Context,
     error::{Doing, Error, Result, chain, message},
@@ -58,14 +56,6 @@ impl StoreReport {
     }
 }
 
-/// The form of a store of this format.
-pub(super) fn form(format: ConvertedFormat) -> StoreForm {
-    match format {
-        ConvertedFormat::B2d => StoreForm::Dir,
-        _ => StoreForm::Zip,
-    }
-}
-
 impl Convert<'_> {
     /// Copies a store to one of another form, unless it is a table.
     pub(super) fn copy_store(self, from: &Place, to: &Path) -> Result<Option<StoreReport>> {
@@ -74,7 +64,7 @@ impl Convert<'_> {
             return Ok(None);
         }
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
-        let options = WriteOptions::default().form(form(self.format));
+        let options = WriteOptions::default().form(self.format.store_form());
         let made = StoreWriter::copy(&from, staged.path(), &options)?.commit()?;
         StoreReport::of_made(made, staged).map(Some)
     }
@@ -85,7 +75,7 @@ impl Convert<'_> {
     pub(super) fn store_from(self, members: Members, name: &str, to: &Path) -> Result<()> {
         let Self { cx, format, .. } = self;
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
-        let options = WriteOptions::default().form(form(format));
+        let options = WriteOptions::default().form(format.store_form());
         let mut writer = StoreWriter::create_with(staged.path(), &options)?;
         // They hold the values until the store is written.
         let (mut stations, mut left_out) = (vec![], vec![]);
@@ -129,18 +119,20 @@ impl Convert<'_> {
         writer: &mut StoreWriter,
         key: &str,
         origin: &Origin,
-    ) -> Result<Option<Staged>> {
-        let (source, dropped) = super::without_objects(self.open_or_bytes(origin)?, self.format)?;
+    ) -> Result<Option<Station>> {
+        let (source, dropped) = self.open_or_bytes(origin)?.without_objects(self.format)?;
         let work = self.work(origin, source, dropped);
-        let (done, station) = match work.fill_store(writer, Some(key)) {
+        let progress = |nbytes| work.progress.add(nbytes);
+        let conversion = work.conversion(&progress);
+        let (done, station) = match conversion.fill_store(writer, Some(key)) {
             Ok(filled) => filled,
             Err(error) => {
                 // A table that has begun is no part of the store.
                 let _was_there = writer.remove(key);
-                return Err(error);
+                return Err(error.into());
             }
         };
-        for what in done.left_out.iter().chain(&work.lost_of_rows()?) {
+        for what in done.left_out.iter().chain(&conversion.lost_of_rows()?) {
             let text = format!("no room for {what} in a store");
             self.cx.console.warning(&origin.name(), &text);
         }
@@ -154,7 +146,11 @@ impl Convert<'_> {
                 let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
                 let len = store.len().map_err(Error::io(Doing::Open))?;
                 let dtype = "|u1".parse().map_err(|_| message::NOT_AN_ARRAY.error())?;
-                Ok(Source::Items(Items::new(store, len, NpyHeader::new(dtype, vec![len]))?))
+                Ok(Source::Items(Items::new(
+                    Arc::new(store),
+                    len,
+                    NpyHeader::new(dtype, vec![len]),
+                )?))
             }
             (source, _) => source,
         }
@@ -262,36 +258,4 @@ pub(super) fn keyed_files(cx: &Context, folder: &Path, files: Vec<Found>) -> Res
         }
     }
     Ok(members)
-}
-
-impl Work<'_> {
-    /// What is lost of the rows of a table of a store in this format.
-    pub(super) fn lost_of_rows(&self) -> Result<Vec<String>> {
-        let Some(rows) = self.source.rows() else { return Ok(self.source.lost()) };
-        let mut lost = vec![];
-        let computed = rows.table().schema().computed.iter();
-        let keeps_cells = matches!(
-            self.format,
-            ConvertedFormat::Csv
-                | ConvertedFormat::Parquet
-                | ConvertedFormat::B2z
-                | ConvertedFormat::B2d
-        );
-        let is_copy = self.format.is_store() && self.is_copy(rows);
-        if !is_copy && !rows.is_column() {
-            lost.extend(computed.map(|column| format!("the computed column `{}`", column.name)));
-        }
-        if !keeps_cells {
-            let named = |what: &str, names: Vec<String>| -> Vec<String> {
-                names.iter().map(|name| format!("the {what} `{name}`")).collect()
-            };
-            lost.extend(named("nulls of column", rows.lost_nulls()));
-            lost.extend(named("kind of column", rows.retyped()));
-            lost.extend(named("type of attribute", rows.retyped_attributes()?));
-        }
-        if self.format == ConvertedFormat::Parquet && !rows.is_column() {
-            lost.extend(self.source.metadata()?.names());
-        }
-        Ok(lost)
-    }
 }

@@ -1,13 +1,12 @@
 //! An array of NumPy that is not compressed (`.npy`).
 
-use blosc_dtype::npy::NpyHeader;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
 use super::{Lines, print_report};
 use crate::{
-    commands::convert::{head, source::npy_trailing_text},
     console::Console,
+    content::source::{npy_header, npy_trailing_text},
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::Origin,
@@ -36,7 +35,7 @@ struct NpyReport<'a> {
 pub(super) fn run(cx: &Context, origin: &Origin) -> Result<()> {
     let path = origin.path().ok_or(message::NOT_AN_ARRAY.error())?;
     let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    let header = NpyHeader::parse(&head(&file)?)?;
+    let header = npy_header(path)?;
     let file_bytes = file.len().map_err(Error::io(Doing::Open))?;
     let nbytes = memory::nbytes(header.dtype.itemsize() as u64, &header.shape);
     let report = NpyReport {

@@ -1,18 +1,17 @@
 //! Attributes of an array or a table of bcolz.
 
+use std::path::Path;
+
 use bcolz_store::{Attrs, LockWait, tree::DirTree};
 use serde_json::Value;
 
 use super::document::Change;
-use crate::{
-    error::{Result, message},
-    formats::Bcolz,
-};
+use crate::error::{Result, message};
 
 /// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
 /// it.
-pub(super) fn change(set: &Bcolz, changes: &[Change], wait: &LockWait) -> Result<()> {
-    let tree = DirTree::new(&**set.root());
+pub(super) fn change(path: &Path, changes: &[Change], wait: &LockWait) -> Result<()> {
+    let tree = DirTree::new(path);
     Attrs::update_in(&tree, "", wait, |found| {
         for change in changes {
             match change {

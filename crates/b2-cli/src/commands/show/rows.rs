@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use b2_view::csv;
+use blosc_data::cells as csv;
 use blosc_dtype::{Dtype, Kind};
 use serde_json::{Map, Value};
 

@@ -1,17 +1,15 @@
 //! Values of stores that are no plain data: tables, and objects, batches and lists.
 
 use core::ops::Range;
-use std::borrow::Cow;
 
-use b2store::{
-    Column, ColumnValues, Content, Value, Values,
-    table::{ColumnSpec, Filter},
-};
-use blosc_dtype::Dtype;
+use b2store::{Column, ColumnValues, Content, Value, Values, table::Filter};
 use serde_json::Value as Json;
 
+pub(crate) use blosc_data::cells::cell;
+use blosc_data::cells::cell_json as json;
+
 use super::{
-    ShowReport, item, range,
+    ShowReport, range,
     rows::{BATCH_NROWS, CELL_NBYTES, RowPrinter, align},
 };
 use crate::{
@@ -171,45 +169,5 @@ fn side(column: &ColumnValues) -> Align {
     match &column.values {
         Values::Fixed { dtype, item_shape, .. } if item_shape.is_empty() => align(dtype),
         _ => Align::Left,
-    }
-}
-
-/// The items of a row of fixed width.
-fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
-    let Values::Fixed { dtype, item_shape, bytes } = &column.values else { return None };
-    let nrows = column.len().max(1);
-    let rowsize = bytes.len() / nrows;
-    let start = row.checked_mul(rowsize)?;
-    Some((dtype, bytes.get(start..start.checked_add(rowsize)?)?, !item_shape.is_empty()))
-}
-
-/// The type as which the items of a column are shown: times as dates.
-pub(crate) fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
-    blosc_data::columns::shown_dtype(dtype, &spec.kind)
-}
-
-/// A cell as text; that of a null is empty.
-pub(crate) fn cell(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> String {
-    if column.is_null(row) {
-        return String::new();
-    }
-    match items(column, row) {
-        Some((dtype, bytes, false)) => item::cell(&shown_dtype(dtype, spec), bytes),
-        Some(_) => json(column, spec, row).to_string(),
-        None => blosc_data::json::plain(&column.value(row)),
-    }
-}
-
-fn json(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> Json {
-    if column.is_null(row) {
-        return Json::Null;
-    }
-    match items(column, row) {
-        Some((dtype, bytes, false)) => item::json(&shown_dtype(dtype, spec), bytes),
-        Some((dtype, bytes, true)) => bytes
-            .chunks_exact(dtype.itemsize().max(1))
-            .map(|bytes| item::json(dtype, bytes))
-            .collect(),
-        None => blosc_data::json::value(&column.value(row)),
     }
 }

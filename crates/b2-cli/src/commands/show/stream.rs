@@ -1,8 +1,8 @@
 //! Arrays of any size as comma-separated values or as a JSON document: some rows at a time, so that
 //! the memory is bounded.
 
-use b2_view::csv::{Rows, add_line};
 use b2frame::nd::Pick;
+use blosc_data::cells::{Rows, add_line};
 use blosc_dtype::Dtype;
 use serde_json::Value;
 

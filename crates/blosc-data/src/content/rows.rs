@@ -12,16 +12,14 @@ use std::sync::OnceLock;
 use b2store::{
     Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
 };
-use blosc_data::cut;
 use blosc_dtype::{Dtype, Kind};
 
-use crate::{
-    error::{Error, Result, message},
-    formats::msgpack_json,
-    inputs::Sink,
-    memory,
-    output::Staged,
-};
+use super::{Sink, SinkError, bcolz::starts};
+use crate::error::{Error, Refusal, Result};
+use crate::formats::frame::stored_nbytes;
+use crate::size::as_len;
+use crate::spool::Station;
+use crate::{cut, json};
 
 /// Most rows that are decoded at once.
 const BATCH_NROWS: u64 = 1 << 16;
@@ -30,7 +28,7 @@ const BATCH_NBYTES: u64 = 8 << 20;
 
 /// Some columns of a table.
 #[derive(Debug)]
-pub(crate) struct TableRows {
+pub struct TableRows {
     table: Table,
     columns: Vec<Column>,
     /// Whether it is one column, whose items are no rows.
@@ -45,7 +43,7 @@ pub(crate) struct TableRows {
     /// The rows that meet a condition; all if there is none.
     chosen: Option<Chosen>,
     /// The temporary folder of a copy, and what it is a copy of.
-    home: Option<(Staged, &'static str)>,
+    home: Option<(Station, &'static str)>,
 }
 
 /// Rows that meet a condition.
@@ -60,6 +58,21 @@ struct Chosen {
 /// Rows that are read together, and which of them are meant, if not all.
 type Part = (Range<u64>, Option<Vec<bool>>);
 
+/// Bytes of the frames of a table, decoded and stored.
+///
+/// # Errors
+///
+/// A frame that cannot be opened.
+pub fn table_sizes(table: &Table) -> Result<(u64, u64)> {
+    let mut sizes = (0_u64, 0_u64);
+    for key in table.store().keys().filter(|key| table.has_key(key)) {
+        let schunk = table.store().frame(key)?;
+        sizes.0 = sizes.0.saturating_add(schunk.nbytes());
+        sizes.1 = sizes.1.saturating_add(stored_nbytes(&schunk));
+    }
+    Ok(sizes)
+}
+
 /// The names of the columns of a table.
 fn known(table: &Table) -> impl Iterator<Item = &str> {
     table.schema().columns.iter().map(|column| column.name.as_str())
@@ -71,7 +84,7 @@ impl TableRows {
     /// # Errors
     ///
     /// Columns that cannot be opened.
-    pub(crate) fn open(table: Table) -> Result<Self> {
+    pub fn open(table: Table) -> Result<Self> {
         let names: Vec<String> =
             table.schema().columns.iter().map(|column| column.name.clone()).collect();
         Self::of_columns(table, &names, false)
@@ -82,17 +95,17 @@ impl TableRows {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub(crate) fn open_column(table: Table, name: &str) -> Result<Self> {
+    pub fn open_column(table: Table, name: &str) -> Result<Self> {
         Self::of_columns(table, &[name.to_owned()], true)
     }
 
     fn of_columns(table: Table, names: &[String], is_column: bool) -> Result<Self> {
         if let Some(name) = names.iter().find(|name| known(&table).all(|known| known != **name)) {
-            return Err(message::no_column(name, known(&table)));
+            return Err(Refusal::no_column(name, known(&table)).into());
         }
         let columns = names.iter().map(|name| table.column(name));
         let columns = columns.collect::<core::result::Result<Vec<_>, _>>()?;
-        let (nrows, sizes) = (table.len()?, super::table_sizes(&table)?);
+        let (nrows, sizes) = (table.len()?, table_sizes(&table)?);
         let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
         let dtypes = OnceLock::new();
         let (chosen, home) = (None, None);
@@ -104,12 +117,12 @@ impl TableRows {
     /// # Errors
     ///
     /// Bytes that are not those that were sealed.
-    pub(crate) fn compare_seals(&self) -> Result<()> {
+    pub fn compare_seals(&self) -> Result<()> {
         Ok(self.columns.iter().try_for_each(Column::compare_seals)?)
     }
 
     /// With the folder that the table is in, which goes with it: a copy of something of `format`.
-    pub(crate) fn kept_in(self, home: Staged, format: &'static str) -> Self {
+    pub fn kept_in(self, home: Station, format: &'static str) -> Self {
         Self { home: Some((home, format)), ..self }
     }
 
@@ -118,7 +131,7 @@ impl TableRows {
     /// # Errors
     ///
     /// Columns that are not there, or cannot be opened.
-    pub(crate) fn select(self, names: &[String]) -> Result<Self> {
+    pub fn select(self, names: &[String]) -> Result<Self> {
         if names.is_empty() {
             return Ok(self);
         }
@@ -131,9 +144,9 @@ impl TableRows {
     /// # Errors
     ///
     /// One that makes no sense.
-    pub(crate) fn condition(&self, text: &str) -> Result<TableFilter> {
+    pub fn condition(&self, text: &str) -> Result<TableFilter> {
         let filter = self.table.filter(text);
-        filter.map_err(|error| message::in_condition(error, known(&self.table)))
+        filter.map_err(|error| Refusal::in_condition(error.into(), known(&self.table)))
     }
 
     /// With the rows only that meet a condition.
@@ -141,14 +154,14 @@ impl TableRows {
     /// # Errors
     ///
     /// A condition that makes no sense; columns that cannot be read.
-    pub(crate) fn filter(self, condition: &str) -> Result<Self> {
+    pub fn filter(self, condition: &str) -> Result<Self> {
         let filter = self.condition(condition)?;
-        let len = memory::as_len(self.nrows.div_ceil(64));
+        let len = as_len(self.nrows.div_ceil(64));
         let (mut bits, mut before, mut count) = (vec![0_u64; len], vec![], 0_u64);
         for rows in batches(0..self.nrows, BATCH_NROWS) {
             before.push(count);
             for row in filter.matches(rows)? {
-                let word = memory::as_len(row / 64);
+                let word = as_len(row / 64);
                 bits[word] |= 1 << (row % 64);
                 count += 1;
             }
@@ -172,22 +185,22 @@ impl TableRows {
     }
 
     /// The table.
-    pub(crate) fn table(&self) -> &Table {
+    pub fn table(&self) -> &Table {
         &self.table
     }
 
     /// The columns.
-    pub(crate) fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
     /// Is it one column, and no table?
-    pub(crate) fn is_column(&self) -> bool {
+    pub fn is_column(&self) -> bool {
         self.is_column
     }
 
     /// Is it all of the table, in its order?
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         let all = &self.table.schema().columns;
         !self.is_column
             && self.chosen.is_none()
@@ -196,12 +209,12 @@ impl TableRows {
     }
 
     /// Number of rows.
-    pub(crate) fn nrows(&self) -> u64 {
+    pub fn nrows(&self) -> u64 {
         self.nrows
     }
 
     /// The name in lists and documents.
-    pub(crate) fn format(&self) -> &'static str {
+    pub fn format(&self) -> &'static str {
         match &self.home {
             Some((_, format)) => format,
             None if self.is_column => "column",
@@ -210,7 +223,7 @@ impl TableRows {
     }
 
     /// Bytes of the table, decoded and as they are stored.
-    pub(crate) fn sizes(&self) -> (u64, u64) {
+    pub fn sizes(&self) -> (u64, u64) {
         self.sizes
     }
 
@@ -219,15 +232,12 @@ impl TableRows {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(crate) fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+    pub fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
         if self.is_column {
             return Ok(serde_json::Map::new());
         }
         let found = self.table.attributes()?;
-        Ok(found
-            .iter()
-            .map(|(name, value)| (name.clone(), blosc_data::json::value(value)))
-            .collect())
+        Ok(found.iter().map(|(name, value)| (name.clone(), json::value(value))).collect())
     }
 
     /// Names of attributes that JSON does not tell apart from others.
@@ -235,12 +245,12 @@ impl TableRows {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub(crate) fn retyped_attributes(&self) -> Result<Vec<String>> {
+    pub fn retyped_attributes(&self) -> Result<Vec<String>> {
         if self.is_column {
             return Ok(vec![]);
         }
         let is_retyped = |value: &Value| {
-            let packed = msgpack_json::from_json(&blosc_data::json::value(value));
+            let packed = json::msgpack::from_json(&json::value(value));
             value.encode().as_deref() != Some(&packed[..])
         };
         let found = self.table.attributes()?;
@@ -251,8 +261,8 @@ impl TableRows {
     ///
     /// # Errors
     ///
-    /// [`message::NO_NUMPY_TYPE`] for lists and the like; text that cannot be read.
-    pub(crate) fn dtype(&self) -> Result<Dtype> {
+    /// [`Error::NoNumpyType`] for lists and the like; text that cannot be read.
+    pub fn dtype(&self) -> Result<Dtype> {
         let dtypes = self.dtypes()?;
         match (self.is_column, dtypes.first()) {
             (true, Some(dtype)) => {
@@ -271,13 +281,13 @@ impl TableRows {
     ///
     /// # Errors
     ///
-    /// [`message::NO_NUMPY_TYPE`] for lists and the like.
-    pub(crate) fn dtype_of_text(&self, width: &dyn Fn(&str) -> usize) -> Result<Dtype> {
+    /// [`Error::NoNumpyType`] for lists and the like.
+    pub fn dtype_of_text(&self, width: &dyn Fn(&str) -> usize) -> Result<Dtype> {
         let fields = self.columns.iter().map(|column| {
             let spec = column.spec();
             let any_length = |code: &str, nbytes: usize| {
                 let dtype = format!("{code}{}", (width(&spec.name) * nbytes).max(1));
-                dtype.parse::<Dtype>().map_err(|_| message::NO_NUMPY_TYPE.about(dtype))
+                dtype.parse::<Dtype>().map_err(|_| Error::NoNumpyType(dtype))
             };
             let dtype = match &spec.kind {
                 ColumnKind::Utf8 | ColumnKind::VlString | ColumnKind::Dictionary { .. } => {
@@ -289,7 +299,7 @@ impl TableRows {
             Ok((spec.name.clone(), dtype))
         });
         let fields = fields.collect::<Result<Vec<_>>>()?;
-        Dtype::packed(fields).map_err(|error| message::NO_NUMPY_TYPE.about(error))
+        Dtype::packed(fields).map_err(|error| Error::NoNumpyType(error.to_string()))
     }
 
     /// Items in each dimension; a table has rows.
@@ -297,7 +307,7 @@ impl TableRows {
     /// # Errors
     ///
     /// As [`dtype`](Self::dtype).
-    pub(crate) fn shape(&self) -> Result<Vec<u64>> {
+    pub fn shape(&self) -> Result<Vec<u64>> {
         let mut shape = vec![self.nrows];
         if let (true, Some((_, inner))) =
             (self.is_column, self.dtypes()?.first().and_then(Dtype::subarray))
@@ -312,7 +322,7 @@ impl TableRows {
     /// # Errors
     ///
     /// As [`dtype`](Self::dtype).
-    pub(crate) fn content_nbytes(&self) -> Result<u64> {
+    pub fn content_nbytes(&self) -> Result<u64> {
         Ok(self.nrows.saturating_mul(self.rowsize()?))
     }
 
@@ -335,8 +345,7 @@ impl TableRows {
     fn dtype_of(&self, column: &Column) -> Result<Dtype> {
         let spec = column.spec();
         let parse = |text: &str| {
-            text.parse::<Dtype>()
-                .map_err(|_| message::NO_NUMPY_TYPE.about(quoted(&spec.name, text)))
+            text.parse::<Dtype>().map_err(|_| Error::NoNumpyType(quoted(&spec.name, text)))
         };
         match &spec.kind {
             ColumnKind::Fixed("b1") => parse("|b1"),
@@ -352,7 +361,7 @@ impl TableRows {
             ColumnKind::VlBytes => parse(&format!("|S{}", self.longest(column, str::len)?)),
             kind => match column.dtype() {
                 Some(dtype) => Ok(dtype.clone()),
-                None => Err(message::NO_NUMPY_TYPE.about(quoted(&spec.name, kind_name(kind)))),
+                None => Err(Error::NoNumpyType(quoted(&spec.name, kind_name(kind)))),
             },
         }
     }
@@ -382,11 +391,11 @@ impl TableRows {
     /// # Errors
     ///
     /// Values that cannot be read; the error of `sink`.
-    pub(crate) fn for_each_batch(
+    pub fn for_each_batch<E: From<Error>>(
         &self,
         rows: Range<u64>,
-        sink: &mut dyn FnMut(Vec<ColumnValues>) -> Result<()>,
-    ) -> Result<()> {
+        sink: &mut dyn FnMut(Vec<ColumnValues>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let rowsize = self.sizes.0.checked_div(self.nrows).unwrap_or(0).max(1);
         let step = (BATCH_NBYTES / rowsize).clamp(1, BATCH_NROWS);
         let read = |part: &Part| -> Result<Vec<ColumnValues>> {
@@ -403,7 +412,7 @@ impl TableRows {
     /// # Errors
     ///
     /// Damage, after all data before it; or the error of `sink`.
-    pub(crate) fn part(&self, range: Range<u64>, sink: Sink<'_>) -> Result<()> {
+    pub fn part<E: SinkError>(&self, range: Range<u64>, sink: Sink<'_, E>) -> Result<(), E> {
         if range.is_empty() {
             return Ok(());
         }
@@ -440,7 +449,7 @@ impl TableRows {
 
     /// The columns that had nulls in what was handed over by [`part`](Self::part), where their type
     /// does not tell.
-    pub(crate) fn lost_nulls(&self) -> Vec<String> {
+    pub fn lost_nulls(&self) -> Vec<String> {
         let columns = self.columns.iter().zip(&self.had_nulls);
         let lost = columns.filter(|(_, had_nulls)| had_nulls.load(Ordering::Relaxed));
         lost.map(|(column, _)| column.spec().name.clone()).collect()
@@ -448,7 +457,7 @@ impl TableRows {
 
     /// The columns whose values lose their kind as items of NumPy: words, text of any length, time
     /// zones.
-    pub(crate) fn retyped(&self) -> Vec<String> {
+    pub fn retyped(&self) -> Vec<String> {
         let is_retyped = |column: &&Column| {
             matches!(
                 column.spec().kind,
@@ -466,8 +475,7 @@ impl Chosen {
     /// The chosen rows of some [`BATCH_NROWS`] rows of the table.
     fn rows_of(&self, block: u64) -> Vec<u64> {
         let start = block * (BATCH_NROWS / 64);
-        let words =
-            (start..start + BATCH_NROWS / 64).zip(self.bits.iter().skip(memory::as_len(start)));
+        let words = (start..start + BATCH_NROWS / 64).zip(self.bits.iter().skip(as_len(start)));
         words
             .flat_map(|(word, bits)| {
                 (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
@@ -500,14 +508,14 @@ fn read_part(column: &Column, (rows, is_kept): &Part) -> Result<ColumnValues> {
 /// Rows in batches.
 fn batches(rows: Range<u64>, step: u64) -> impl Iterator<Item = Range<u64>> {
     let end = rows.end;
-    crate::formats::bcolz::starts(rows, step).map(move |start| start..end.min(start + step))
+    starts(rows, step).map(move |start| start..end.min(start + step))
 }
 
 fn quoted(name: &str, kind: &str) -> String {
     format!("`{name}`, {kind}")
 }
 
-/// What the values of a column are, for messages.
+/// The values of a column in messages.
 fn kind_name(kind: &ColumnKind) -> &'static str {
     match kind {
         ColumnKind::List => "lists",
@@ -579,7 +587,7 @@ fn items_of(dtype: &Dtype, values: ColumnValues, nrows: usize) -> Vec<u8> {
     bytes
 }
 
-/// What stands for null in an array of a type: NaN, NaT, or zeros.
+/// The item that stands for null: NaN, NaT, or zeros.
 fn null_item(dtype: &Dtype) -> Vec<u8> {
     match (dtype.kind(), dtype.itemsize()) {
         (Some(Kind::Float), 4) => f32::NAN.to_le_bytes().to_vec(),
@@ -593,7 +601,8 @@ fn null_item(dtype: &Dtype) -> Vec<u8> {
 
 /// How the nulls of a copy of a column are marked: truth values have bytes of their own for null
 /// only in python-blosc2.
-pub(crate) fn nulls_of_copy(column: &Column) -> Option<Nulls> {
+#[must_use]
+pub fn nulls_of_copy(column: &Column) -> Option<Nulls> {
     let spec = column.spec();
     let is_widened = matches!(spec.kind, ColumnKind::Fixed("b1"));
     (is_widened && matches!(spec.nulls, Nulls::Sentinel(_))).then_some(Nulls::Mask)

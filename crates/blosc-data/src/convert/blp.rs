@@ -1,44 +1,43 @@
 //! To a Bloscpack file.
 
-use std::{fs::File, io::Write, path::Path};
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+};
 
 use b2frame::nd::NdMeta;
-use blosc_chunk::{Encoder, Target as Reader, transcode::transcode_header};
+use blosc_chunk::{ChunkHeader, Encoder, Target as Reader, transcode::transcode_header};
 use bloscpack::{
     RepackOptions, WriteOptions, Writer,
     numpy::{ArrayInfo, Order},
     repack,
 };
 
-use super::{
-    Done, Work,
-    frame::CHUNK_NBYTES,
-    source::{Layout, Packed},
-};
-use crate::{
-    error::{Doing, Error, Result},
-    memory,
-};
+use super::{Conversion, Report, frame::CHUNK_NBYTES};
+use crate::content::{Layout, Packed};
+use crate::error::{Doing, Error, Result};
+use crate::size::as_len;
 
-impl Work<'_> {
+impl Conversion<'_> {
     /// Writes a Bloscpack file to `path`.
-    pub(super) fn blp(&self, path: &Path) -> Result<Done> {
+    pub(super) fn blp(&self, path: &Path) -> Result<Report> {
         self.check_no_shapes()?;
-        let file = File::create_new(path).map_err(Error::io(Doing::Create))?;
-        match self.source.blp() {
+        let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
+        match self.content.blp() {
             Some(blp) if !self.is_anew() => {
-                let options = RepackOptions::default().checksum(self.digest_kind());
+                let options = RepackOptions::default().checksum(self.settings.digest);
                 repack(&blp.file, file, &options)?;
-                Ok(Done { moved: blp.file.nchunks()?, ..Done::default() })
+                Ok(Report { moved: blp.file.nchunks()?, ..Report::default() })
             }
             _ => self.blp_anew(file),
         }
     }
 
-    fn blp_anew(&self, file: File) -> Result<Done> {
-        let size = self.source.chunksize()?;
-        let moving = size.filter(|_| !self.args.anew.is_wanted());
-        let moving = match self.source.nd_meta()? {
+    fn blp_anew(&self, file: File) -> Result<Report> {
+        let size = self.content.chunksize()?;
+        let moving = size.filter(|_| !self.settings.compression.is_wanted());
+        let moving = match self.content.nd_meta()? {
             Some(meta) => moving.filter(|_| is_in_order(&meta)),
             None => moving,
         };
@@ -49,7 +48,7 @@ impl Work<'_> {
             Some(size) => self.push_chunks(writer, size, &options)?,
             None => self.push_content(writer)?,
         };
-        Ok(Done { left_out, ..done })
+        Ok(Report { left_out, ..done })
     }
 
     /// Chunks with the header of Blosc 1, where that can be; the others compressed anew.
@@ -58,26 +57,26 @@ impl Work<'_> {
         mut writer: Writer<File>,
         size: usize,
         options: &WriteOptions,
-    ) -> Result<Done> {
+    ) -> Result<Report> {
         let wrong = |source| Error::Chunk { at: 0, source };
         let mut encoder = Encoder::new(options.cparams.clone()).map_err(wrong)?;
-        let mut done = Done::default();
-        let mut left = self.source.nbytes()?;
+        let mut done = Report::default();
+        let mut left = self.content.nbytes()?;
         for nchunk in 0..left.div_ceil(size as u64) {
-            let nbytes = memory::as_len(left.min(size as u64));
+            let nbytes = as_len(left.min(size as u64));
             let moved = self.blosc1(nchunk, nbytes)?;
             done.count(moved.is_some());
             let chunk = match moved {
                 Some(chunk) => chunk,
                 None => {
-                    let data = self.source.data(nchunk, &self.cx.read_options())?;
+                    let data = self.content.data(nchunk, &self.settings.resources.decoding())?;
                     // The last chunk of an array is filled up with nothing.
                     encoder.encode(&data[..nbytes.min(data.len())]).map_err(wrong)?
                 }
             };
             writer.push_chunk(&chunk)?;
             left -= nbytes as u64;
-            self.progress.add(nbytes as u64);
+            (self.progress)(nbytes as u64);
         }
         writer.finish()?;
         Ok(done)
@@ -85,25 +84,28 @@ impl Work<'_> {
 
     /// The chunk for readers of Blosc 1, if it can be one and has this much data.
     fn blosc1(&self, nchunk: u64, nbytes: usize) -> Result<Option<Vec<u8>>> {
-        let Some(Packed::Bytes(bytes)) = self.source.packed(nchunk, self.cx.memory())? else {
+        let Some(Packed::Bytes(bytes)) =
+            self.content.packed(nchunk, self.settings.resources.held())?
+        else {
             return Ok(None);
         };
         let chunk =
-            transcode_header(&bytes, self.args.anew.target.unwrap_or(Reader::Blosc1_14)).ok();
+            transcode_header(&bytes, self.settings.compression.target.unwrap_or(Reader::Blosc1_14))
+                .ok();
         let fits = |chunk: &Vec<u8>| {
-            blosc_chunk::ChunkHeader::parse(chunk).is_ok_and(|header| header.nbytes() == nbytes)
+            ChunkHeader::parse(chunk).is_ok_and(|header| header.nbytes() == nbytes)
         };
         Ok(chunk.filter(fits))
     }
 
-    fn push_content(&self, mut writer: Writer<File>) -> Result<Done> {
-        self.source.stream(&self.cx.read_options(), &mut |bytes| {
-            self.progress.add(bytes.len() as u64);
-            writer.write_all(bytes).map_err(crate::error::unpacked)
+    fn push_content(&self, mut writer: Writer<File>) -> Result<Report> {
+        self.content.stream(&self.settings.resources.decoding(), &mut |bytes| {
+            (self.progress)(bytes.len() as u64);
+            writer.write_all(bytes).map_err(unpacked)
         })?;
         let size = u64::from(writer.header().chunksize().unwrap_or(1).max(1));
         writer.finish()?;
-        Ok(Done { recompressed: self.source.nbytes()?.div_ceil(size), ..Done::default() })
+        Ok(Report { recompressed: self.content.nbytes()?.div_ceil(size), ..Report::default() })
     }
 
     fn write_options(
@@ -112,29 +114,29 @@ impl Work<'_> {
         left_out: &mut Vec<String>,
     ) -> Result<WriteOptions> {
         let cparams = self.cparams()?;
-        let asked = self.args.anew.chunk_size.map(|size| memory::as_len(size.0));
+        let asked = self.settings.compression.chunk_nbytes.map(as_len);
         let size = asked.or(size).unwrap_or(CHUNK_NBYTES);
-        let memory = self.cx.compress_options(&cparams, size, 0)?;
-        let (metadata, array) = (self.source.metadata()?, self.array_info(left_out));
-        // What describes the array already stays as it is written: there are older spellings.
+        let budget = self.settings.resources.compressing(&cparams, size, 0)?;
+        let (metadata, array) = (self.content.metadata()?, self.array_info(left_out));
+        // A description of the array stays as it is written: there are older spellings.
         let is_told = array.is_none() || metadata.array() == array;
         let (metadata, array) =
             if is_told { (metadata, None) } else { (metadata.without_array(), array) };
         let checksum =
-            self.source.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
+            self.content.blp().map(|blp| blp.file.header().checksum()).unwrap_or_default();
         Ok(WriteOptions::default()
             .chunksize(u32::try_from(size).unwrap_or(u32::MAX))
-            .checksum(self.digest_kind().unwrap_or(checksum))
+            .checksum(self.settings.digest.unwrap_or(checksum))
             .metadata(metadata.into_json(array.as_ref())?)
-            .nbytes(Some(self.source.nbytes()?))
+            .nbytes(Some(self.content.nbytes()?))
             .cparams(cparams)
-            .budget(memory.budget))
+            .budget(budget))
     }
 
-    /// What Bloscpack says about an array; items that it cannot describe are left out.
+    /// The array in the words of Bloscpack; items that it cannot describe are left out.
     fn array_info(&self, left_out: &mut Vec<String>) -> Option<ArrayInfo> {
         // Metadata that contradict the data stay as they are.
-        let Layout { dtype, shape, fortran_order } = self.source.layout().ok().flatten()?;
+        let Layout { dtype, shape, fortran_order } = self.content.layout().ok().flatten()?;
         let text = dtype.to_string();
         let order = if fortran_order { Order::F } else { Order::C };
         let info =
@@ -143,6 +145,14 @@ impl Work<'_> {
             left_out.push(format!("an array of items of the type {text}"));
         }
         info
+    }
+}
+
+/// The error of a writer of Bloscpack files, which it hands through [`Write`].
+fn unpacked(error: io::Error) -> Error {
+    match error.downcast::<bloscpack::Error>() {
+        Ok(error) => error.into(),
+        Err(error) => Error::io(Doing::Write)(error),
     }
 }
 

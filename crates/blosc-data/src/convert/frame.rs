@@ -6,33 +6,30 @@ use std::{
 };
 
 use b2frame::{
-    CopyOptions, Dest, FrameParams, FrameWriter, NdArray, NdWriter, SChunk, SChunkWriter,
-    compress_stream, header::FrameLayout,
+    CompressOptions, CopyOptions, Dest, FrameParams, FrameWriter, NdArray, NdWriter, SChunk,
+    SChunkWriter, compress_stream, header::FrameLayout,
 };
 use blosc_chunk::{ChunkHeader, Encoder, Pipeline, Target as Reader, transcode::transcode_header};
 
-use super::{Done, Work, pull::pull, source::Packed};
-use crate::{
-    args::ConvertedFormat,
-    commands::compress::array::check_dimensions,
-    error::{Error, Result, message},
-    formats::stored_array::selection,
-    inputs::Sink,
-    memory,
-    report::readers,
+use super::{
+    Conversion, OutputFormat, Report, array::lens, check_dimensions, know_filters, pull::pull,
 };
+use crate::boxes::selection;
+use crate::content::{Packed, Sink};
+use crate::error::{Doing, Error, Refusal, Result};
+use crate::size::{as_len, check_memory};
 
 /// Metadata that only formats of arrays hold.
-pub(super) const ARRAY: &str = "the shape and type of the array";
+pub const ARRAY: &str = "the shape and type of the array";
 
 /// Bytes of data in a chunk, by default.
 pub(super) const CHUNK_NBYTES: usize = 1 << 20;
 
-impl Work<'_> {
+impl Conversion<'_> {
     /// Writes a frame to `path`, where nothing is yet.
-    pub(super) fn frame(&self, path: &Path) -> Result<Done> {
-        let size = self.source.chunksize()?;
-        match self.source.frame() {
+    pub(super) fn frame(&self, path: &Path) -> Result<Report> {
+        let size = self.content.chunksize()?;
+        match self.content.frame() {
             Some(schunk) if !self.is_anew() => self.save(schunk, path),
             Some(schunk) if schunk.nd_meta()?.is_some() => self.array_anew(schunk, path),
             Some(schunk) if size.is_none() => self.chunks_anew(schunk, path),
@@ -43,47 +40,46 @@ impl Work<'_> {
                     None => self.content_anew(path)?,
                 };
                 // The metadata of a Bloscpack file describe the array, in a frame as well.
-                let is_told = self.source.blp().is_some() || self.source.frame().is_some();
-                let is_lost = !is_told && self.source.layout()?.is_some();
+                let is_told = self.content.blp().is_some() || self.content.frame().is_some();
+                let is_lost = !is_told && self.content.layout()?.is_some();
                 let left_out = is_lost.then(|| ARRAY.to_owned()).into_iter().collect();
-                Ok(Done { left_out, ..done })
+                Ok(Report { left_out, ..done })
             }
         }
     }
 
     /// The same frame without dead bytes, in the other form perhaps, and in the layout of today.
-    fn save(&self, schunk: &SChunk, path: &Path) -> Result<Done> {
-        let (needed, limit) = (schunk.cbytes().saturating_mul(2), self.cx.memory());
+    fn save(&self, schunk: &SChunk, path: &Path) -> Result<Report> {
         // The betas' frames are brought up to date in memory.
-        if schunk.layout() != FrameLayout::Current && needed > limit {
-            return Err(Error::MaxMemory { needed, limit });
+        if schunk.layout() != FrameLayout::Current {
+            check_memory(schunk.cbytes().saturating_mul(2), self.settings.resources.held())?;
         }
-        let dest = match self.format {
-            ConvertedFormat::Sframe => Dest::Sparse(path.to_owned()),
+        let dest = match self.settings.format {
+            OutputFormat::Sframe => Dest::Sparse(path.to_owned()),
             _ => Dest::Contiguous(path.to_owned()),
         };
         let mut options = CopyOptions::default();
-        options.checksums = self.seal();
+        options.checksums = self.settings.checksums;
         schunk.copy(&dest, &options)?;
-        Ok(Done { moved: schunk.nchunks(), ..Done::default() })
+        Ok(Report { moved: schunk.nchunks(), ..Report::default() })
     }
 
     /// Can a frame have chunks of this size?
     fn can_move(&self, size: usize) -> bool {
-        !self.args.anew.is_wanted() && size.is_multiple_of(self.source.typesize())
+        !self.settings.compression.is_wanted() && size.is_multiple_of(self.content.typesize())
     }
 
     /// Chunks with the header of Blosc2 instead of their own. C-Blosc2 reads frames with other
     /// chunks only by halves.
-    fn move_chunks(&self, size: usize, path: &Path) -> Result<Done> {
+    fn move_chunks(&self, size: usize, path: &Path) -> Result<Report> {
         let params = self.frame_params(size)?;
         let mut writer = self.create(&params, path)?;
         let mut encoder: Option<Encoder> = None;
-        let mut done = Done::default();
+        let mut done = Report::default();
         // Old Bloscpack files may have a last chunk without data, which frames do not.
-        for nchunk in 0..self.source.nbytes()?.div_ceil(size as u64) {
+        for nchunk in 0..self.content.nbytes()?.div_ceil(size as u64) {
             let before = writer.nbytes();
-            let moved = match self.source.packed(nchunk, self.cx.memory())? {
+            let moved = match self.content.packed(nchunk, self.settings.resources.held())? {
                 Some(Packed::Run { kind, nbytes }) => {
                     writer.append_special(kind, nbytes).map(|()| true)?
                 }
@@ -95,14 +91,14 @@ impl Work<'_> {
             };
             if !moved {
                 // A damaged chunk is found here.
-                let data = self.source.data(nchunk, &self.cx.read_options())?;
+                let data = self.content.data(nchunk, &self.settings.resources.decoding())?;
                 let encoder = encoder_of(&mut encoder, &params)?;
                 let chunk =
                     encoder.encode(&data).map_err(|source| Error::Chunk { at: 0, source })?;
                 writer.append_chunk(&chunk)?;
             }
             done.count(moved);
-            self.progress.add(writer.nbytes() - before);
+            (self.progress)(writer.nbytes() - before);
         }
         writer.commit()?;
         Ok(done)
@@ -110,32 +106,34 @@ impl Work<'_> {
 
     /// The chunk for readers of Blosc2, if it can be one and has items of the size of all.
     pub(super) fn blosc2(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let target = self.args.anew.target.unwrap_or(Reader::Blosc2_0);
+        let target = self.settings.compression.target.unwrap_or(Reader::Blosc2_0);
         let header = ChunkHeader::parse(bytes).ok()?;
         // Items wider than 255 bytes are of one byte there.
-        let typesize = u8::try_from(self.source.typesize()).unwrap_or(1);
+        let typesize = u8::try_from(self.content.typesize()).unwrap_or(1);
         let is_known =
-            self.args.anew.target.is_none() || readers::know_filters(&header.pipeline(), target);
+            self.settings.compression.target.is_none() || know_filters(&header.pipeline(), target);
         let is_alike = is_known && header.typesize() == usize::from(typesize);
         transcode_header(bytes, target).ok().filter(|_| is_alike)
     }
 
     /// The content, compressed to chunks of one size.
-    fn content_anew(&self, path: &Path) -> Result<Done> {
-        let size = match (self.args.anew.chunk_size, self.source.chunksize()?) {
-            (Some(size), _) => memory::as_len(size.0),
+    fn content_anew(&self, path: &Path) -> Result<Report> {
+        let size = match (self.settings.compression.chunk_nbytes, self.content.chunksize()?) {
+            (Some(size), _) => as_len(size),
             (None, Some(size)) => size,
             (None, None) => CHUNK_NBYTES,
         };
         self.check_no_shapes()?;
-        let frame = contiguous(self.format, path);
+        let frame = contiguous(self.settings.format, path);
         let mut writer = FrameWriter::create(&frame, &self.frame_params(size)?)?;
-        let options = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
+        let resources = &self.settings.resources;
+        let budget = resources.compressing(writer.cparams(), writer.chunksize(), 0)?;
+        let options = CompressOptions::default().budget(budget);
         let mut before = 0;
-        let decode = |sink: Sink<'_>| self.in_order(&self.source, sink);
-        pull(decode, |reader| {
+        let decode = |sink: Sink<'_>| self.in_order(self.content, sink);
+        pull(decode, |reader: &mut dyn std::io::Read| {
             compress_stream(reader, &mut writer, &options, |totals| {
-                self.progress.add(totals.nbytes - before);
+                (self.progress)(totals.nbytes - before);
                 before = totals.nbytes;
             })?;
             Ok(())
@@ -143,33 +141,36 @@ impl Work<'_> {
         let recompressed = writer.nchunks();
         writer.finish()?;
         self.spread(&frame, path)?;
-        Ok(Done { recompressed, ..Done::default() })
+        Ok(Report { recompressed, ..Report::default() })
     }
 
     /// Chunks of individual sizes, each compressed anew.
-    fn chunks_anew(&self, schunk: &SChunk, path: &Path) -> Result<Done> {
+    fn chunks_anew(&self, schunk: &SChunk, path: &Path) -> Result<Report> {
         self.check_no_shapes()?;
         let mut writer = self.create(&self.frame_params(CHUNK_NBYTES)?, path)?;
         writer.make_variable()?;
-        writer.append_data(schunk, &self.cx.read_options())?;
+        writer.append_data(schunk, &self.settings.resources.decoding())?;
         writer.commit()?;
-        Ok(Done { recompressed: writer.nchunks(), ..Done::default() })
+        Ok(Report { recompressed: writer.nchunks(), ..Report::default() })
     }
 
     /// An array in other chunks, or compressed otherwise.
-    fn array_anew(&self, schunk: &Arc<SChunk>, path: &Path) -> Result<Done> {
-        if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
-            return Err(message::ARRAY_OPTIONS.error());
+    fn array_anew(&self, schunk: &Arc<SChunk>, path: &Path) -> Result<Report> {
+        if self.settings.compression.has_sizes() {
+            return Err(Refusal::BytesOfArray.into());
         }
-        let array = NdArray::from_schunk(Arc::clone(schunk))?.budget(self.cx.read_options());
+        let array =
+            NdArray::from_schunk(Arc::clone(schunk))?.budget(self.settings.resources.decoding());
         let mut params = array.params()?.cparams(self.cparams()?);
-        if self.args.anew.chunks.is_some() || self.args.anew.blocks.is_some() {
-            params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
-            params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
+        let compression = &self.settings.compression;
+        if compression.has_shapes() {
+            params.chunkshape = compression.chunkshape.as_deref().map(lens);
+            params.blockshape = compression.blockshape.as_deref().map(lens);
         }
-        params.checksums = self.seal().unwrap_or(params.checksums);
-        let frame = contiguous(self.format, path);
-        let mut writer = NdWriter::create(&frame, &params)?.budget(self.cx.read_options());
+        params.checksums = self.settings.checksums.unwrap_or(params.checksums);
+        let frame = contiguous(self.settings.format, path);
+        let mut writer =
+            NdWriter::create(&frame, &params)?.budget(self.settings.resources.decoding());
         let boxes = self.boxes(&writer)?;
         self.fill(&mut writer, boxes, &mut |bounds, items| {
             Ok(array.read_bytes(selection(bounds), items)?)
@@ -177,21 +178,21 @@ impl Work<'_> {
         let recompressed = writer.meta().nchunks();
         writer.finish()?;
         self.spread(&frame, path)?;
-        Ok(Done { recompressed, ..Done::default() })
+        Ok(Report { recompressed, ..Report::default() })
     }
 
     /// Whether the output is a sparse frame that becomes an array. Contiguous frames that are
     /// arrays have a format of their own, `.b2nd`; of a Bloscpack file the chunks are moved as
     /// they are.
     fn is_sparse_array(&self) -> Result<bool> {
-        let has_sizes = self.args.anew.chunk_size.or(self.args.anew.block_size).is_some();
-        let is_moved = self.source.blp().is_some();
-        let may_be = self.format == ConvertedFormat::Sframe && !has_sizes && !is_moved;
-        Ok(may_be && self.source.layout()?.is_some())
+        let has_sizes = self.settings.compression.has_sizes();
+        let is_moved = self.content.blp().is_some();
+        let may_be = self.settings.format == OutputFormat::Sframe && !has_sizes && !is_moved;
+        Ok(may_be && self.content.layout()?.is_some())
     }
 
-    fn sparse_array(&self, path: &Path) -> Result<Done> {
-        let frame = contiguous(self.format, path);
+    fn sparse_array(&self, path: &Path) -> Result<Report> {
+        let frame = contiguous(self.settings.format, path);
         let done = self.items_anew(&self.layout()?, &frame)?;
         self.spread(&frame, path)?;
         Ok(done)
@@ -203,12 +204,12 @@ impl Work<'_> {
             return Ok(());
         }
         SChunk::open(frame)?.save_sparse(path)?;
-        std::fs::remove_file(frame).map_err(Error::io_at(crate::error::Doing::Remove, frame))
+        std::fs::remove_file(frame).map_err(Error::io_at(Doing::Remove, frame))
     }
 
     fn create(&self, params: &FrameParams, path: &Path) -> Result<SChunkWriter> {
-        Ok(match self.format {
-            ConvertedFormat::Sframe => SChunkWriter::create_sparse(path, params)?,
+        Ok(match self.settings.format {
+            OutputFormat::Sframe => SChunkWriter::create_sparse(path, params)?,
             _ => SChunkWriter::create(path, params)?,
         })
     }
@@ -217,26 +218,26 @@ impl Work<'_> {
     fn frame_params(&self, chunksize: usize) -> Result<FrameParams> {
         let params = FrameParams::new(self.cparams()?)
             .chunksize(chunksize)
-            .checksums(self.seal().unwrap_or_default());
-        Ok(self.source.metadata()?.add_to(params))
+            .checksums(self.settings.checksums.unwrap_or_default());
+        Ok(self.content.metadata()?.add_to(params))
     }
 
     /// Shapes, and what needs the shape of an array, are refused for outputs that are no arrays.
     pub(super) fn check_no_shapes(&self) -> Result<()> {
-        let anew = &self.args.anew;
-        if anew.chunks.is_some() || anew.blocks.is_some() {
-            return Err(message::SHAPES_ARE_FOR_ARRAYS.error());
+        let compression = &self.settings.compression;
+        if compression.has_shapes() {
+            return Err(Refusal::ShapesOfBytes.into());
         }
-        let codec = anew.codec.map(|choice| choice.id);
-        let filters = anew.filter.unwrap_or(Pipeline::SHUFFLE);
-        check_dimensions(codec, &filters, None, Some(self.format.name()))
+        let codec = compression.codec.map(|codec| codec.0);
+        let filters = compression.filters.unwrap_or(Pipeline::SHUFFLE);
+        check_dimensions(codec, &filters, None, Some(self.settings.format.name()))
     }
 }
 
 /// Where a frame is written first: sparse ones are made of contiguous ones.
-fn contiguous(format: ConvertedFormat, path: &Path) -> PathBuf {
+fn contiguous(format: OutputFormat, path: &Path) -> PathBuf {
     match format {
-        ConvertedFormat::Sframe => path.with_file_name("contiguous"),
+        OutputFormat::Sframe => path.with_file_name("contiguous"),
         _ => path.to_owned(),
     }
 }
@@ -251,5 +252,5 @@ fn encoder_of<'a>(
             .map_err(|source| Error::Chunk { at: 0, source })?;
         *encoder = Some(made);
     }
-    encoder.as_mut().ok_or(message::NOT_AN_ARRAY.error())
+    encoder.as_mut().ok_or(Error::Internal("an encoder that was made is missing"))
 }

@@ -5,25 +5,17 @@
 //! of the array, from the stream of items if that gives them in order, and else from a file.
 
 use core::ops::Range;
-use std::path::Path;
+use std::{io::Read, path::Path};
 
 use b2frame::{FrameParams, NdParams, NdWriter, nd::Pick};
 use blosc_chunk::ChunkHeader;
 
-use super::{
-    Done, Work,
-    pull::pull,
-    source::{Layout, Packed},
-};
-use crate::{
-    error::{Doing, Error, Result, message},
-    formats::{
-        Blp, Boxes,
-        stored_array::{BoxSource, count, selection},
-    },
-    inputs::Sink,
-    memory,
-};
+use super::{Conversion, Report, pull::pull};
+use crate::boxes::{BoxSource, Boxes, count, selection};
+use crate::content::{Layout, Packed, Sink};
+use crate::error::{Doing, Error, Refusal, Result};
+use crate::formats::blp::Blp;
+use crate::size::{as_len, check_memory, nbytes};
 
 /// Fills the items of a box.
 type Fill<'a> = &'a mut dyn FnMut(&[Range<u64>], &mut [u8]) -> Result<()>;
@@ -39,17 +31,17 @@ struct Rows {
     blocksize: usize,
 }
 
-impl Work<'_> {
+impl Conversion<'_> {
     /// Writes an array to `path`, where nothing is yet.
-    pub(super) fn array(&self, path: &Path) -> Result<Done> {
-        if self.source.nd_meta()?.is_some() {
+    pub(super) fn array(&self, path: &Path) -> Result<Report> {
+        if self.content.nd_meta()?.is_some() {
             return self.frame(path);
         }
-        if self.args.anew.chunk_size.or(self.args.anew.block_size).is_some() {
-            return Err(message::ARRAY_OPTIONS.error());
+        if self.settings.compression.has_sizes() {
+            return Err(Refusal::BytesOfArray.into());
         }
         let layout = self.layout()?;
-        if let Some(blp) = self.source.blp()
+        if let Some(blp) = self.content.blp()
             && let Some(rows) = self.rows(blp, &layout)?
         {
             return self.move_rows(blp, &layout, rows, path);
@@ -59,16 +51,16 @@ impl Work<'_> {
 
     /// Type and shape of the items, from the input or the options.
     pub(super) fn layout(&self) -> Result<Layout> {
-        if let Some(layout) = self.source.layout()? {
+        if let Some(layout) = self.content.layout()? {
             return Ok(layout);
         }
-        let dtype = self.args.dtype.clone().ok_or(message::UNKNOWN_ITEMS.error())?;
-        let (found, itemsize) = (self.source.nbytes()?, dtype.itemsize() as u64);
-        let shape = match &self.args.shape {
+        let dtype = self.settings.dtype.clone().ok_or(Refusal::UnknownItems)?;
+        let (found, itemsize) = (self.content.nbytes()?, dtype.itemsize() as u64);
+        let shape = match &self.settings.shape {
             Some(shape) => shape.of_items(found / itemsize.max(1)),
             None => vec![found / itemsize.max(1)],
         };
-        let expected = memory::nbytes(itemsize, &shape);
+        let expected = nbytes(itemsize, &shape);
         if expected != found {
             return Err(Error::ArrayLen { expected, found });
         }
@@ -80,8 +72,8 @@ impl Work<'_> {
         let cparams = self.cparams()?.typesize(typesize).blocksize(None);
         let mut params = NdParams::new(&layout.shape, layout.dtype.clone())
             .cparams(cparams)
-            .checksums(self.seal().unwrap_or_default());
-        let frame = self.source.metadata()?.without_array().add_to(FrameParams::default());
+            .checksums(self.settings.checksums.unwrap_or_default());
+        let frame = self.content.metadata()?.without_array().add_to(FrameParams::default());
         (params.metalayers, params.vlmetalayers) = (frame.metalayers, frame.vlmetalayers);
         Ok(params)
     }
@@ -89,11 +81,11 @@ impl Work<'_> {
     /// The rows in the chunks of a file, if all chunks but the last have as many, in whole blocks.
     fn rows(&self, blp: &Blp, layout: &Layout) -> Result<Option<Rows>> {
         let Some((_, others)) = layout.shape.split_first() else { return Ok(None) };
-        let row = memory::nbytes(layout.dtype.itemsize() as u64, others);
+        let row = nbytes(layout.dtype.itemsize() as u64, others);
         let (Ok(nbytes), Some(size), false) = (
             usize::try_from(row),
-            self.source.chunksize()?,
-            self.args.anew.is_wanted() || layout.fortran_order,
+            self.content.chunksize()?,
+            self.settings.compression.is_wanted() || layout.fortran_order,
         ) else {
             return Ok(None);
         };
@@ -107,7 +99,7 @@ impl Work<'_> {
         })
     }
 
-    fn move_rows(&self, blp: &Blp, layout: &Layout, rows: Rows, path: &Path) -> Result<Done> {
+    fn move_rows(&self, blp: &Blp, layout: &Layout, rows: Rows, path: &Path) -> Result<Report> {
         let shape_of = |rows: u32| -> Vec<u32> {
             let others =
                 layout.shape[1..].iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX));
@@ -115,8 +107,9 @@ impl Work<'_> {
         };
         let params = self.nd_params(layout)?;
         let params = params.chunkshape(&shape_of(rows.chunk)).blockshape(&shape_of(rows.block));
-        let mut writer = NdWriter::create(path, &params)?.budget(self.cx.read_options());
-        let mut done = Done::default();
+        let mut writer =
+            NdWriter::create(path, &params)?.budget(self.settings.resources.decoding());
+        let mut done = Report::default();
         for nchunk in 0..writer.meta().nchunks() {
             let first = nchunk * u64::from(rows.chunk);
             let range = first..(first + u64::from(rows.chunk)).min(layout.shape[0]);
@@ -130,7 +123,7 @@ impl Work<'_> {
                     writer.write_bytes([Pick::from(range.clone())], &blp.file.chunk(nchunk)?)?
                 }
             }
-            self.progress.add((range.end - range.start) * rows.nbytes as u64);
+            (self.progress)((range.end - range.start) * rows.nbytes as u64);
         }
         writer.finish()?;
         Ok(done)
@@ -138,7 +131,9 @@ impl Work<'_> {
 
     /// A chunk with the header of Blosc2, if its items and blocks are those of the array.
     fn row_chunk(&self, nchunk: u64, rows: Rows, layout: &Layout) -> Result<Option<Vec<u8>>> {
-        let Some(Packed::Bytes(bytes)) = self.source.packed(nchunk, self.cx.memory())? else {
+        let Some(Packed::Bytes(bytes)) =
+            self.content.packed(nchunk, self.settings.resources.held())?
+        else {
             return Ok(None);
         };
         let is_alike = ChunkHeader::parse(&bytes).is_ok_and(|header| {
@@ -150,19 +145,21 @@ impl Work<'_> {
     }
 
     /// All items, compressed.
-    pub(super) fn items_anew(&self, layout: &Layout, path: &Path) -> Result<Done> {
+    pub(super) fn items_anew(&self, layout: &Layout, path: &Path) -> Result<Report> {
         let mut params = self.nd_params(layout)?;
-        params.chunkshape = self.args.anew.chunks.as_ref().map(|shape| shape.lens());
-        params.blockshape = self.args.anew.blocks.as_ref().map(|shape| shape.lens());
-        let mut writer = NdWriter::create(path, &params)?.budget(self.cx.read_options());
+        let compression = &self.settings.compression;
+        params.chunkshape = compression.chunkshape.as_deref().map(lens);
+        params.blockshape = compression.blockshape.as_deref().map(lens);
+        let mut writer =
+            NdWriter::create(path, &params)?.budget(self.settings.resources.decoding());
         let boxes = self.boxes(&writer)?;
-        let options = self.cx.read_options();
+        let options = self.settings.resources.decoding();
         if layout.fortran_order || !boxes.are_row_ranges() {
-            let mut items = BoxSource::File(self.source.in_file(layout, &options)?);
-            self.fill(&mut writer, boxes, &mut |bounds, dest| Ok(items.fill(bounds, dest)?))?;
+            let mut items = BoxSource::File(self.content.in_file(layout, &options)?);
+            self.fill(&mut writer, boxes, &mut |bounds, dest| items.fill(bounds, dest))?;
         } else {
-            let decode = |sink: Sink<'_>| self.source.stream(&options, sink);
-            pull(decode, |reader| {
+            let decode = |sink: Sink<'_>| self.content.stream(&options, sink);
+            pull(decode, |reader: &mut dyn Read| {
                 let mut fill = |_: &[Range<u64>], dest: &mut [u8]| {
                     reader.read_exact(dest).map_err(Error::io(Doing::Read))
                 };
@@ -171,18 +168,16 @@ impl Work<'_> {
         }
         let recompressed = writer.meta().nchunks();
         writer.finish()?;
-        Ok(Done { recompressed, ..Done::default() })
+        Ok(Report { recompressed, ..Report::default() })
     }
 
     /// Boxes of whole chunks that fit the memory.
     pub(super) fn boxes(&self, writer: &NdWriter) -> Result<Boxes> {
         let itemsize = writer.dtype().itemsize() as u64;
-        let limit = self.cx.memory();
+        let limit = self.settings.resources.held();
         let boxes = Boxes::new(writer.shape(), writer.meta().chunkshape(), itemsize, limit / 4);
-        match boxes.nbytes(itemsize) {
-            needed if needed > limit => Err(Error::MaxMemory { needed, limit }),
-            _ => Ok(boxes),
-        }
+        check_memory(boxes.nbytes(itemsize), limit)?;
+        Ok(boxes)
     }
 
     /// Writes the items box by box.
@@ -190,11 +185,16 @@ impl Work<'_> {
         let itemsize = writer.dtype().itemsize() as u64;
         let mut items = Vec::new();
         for bounds in boxes {
-            items.resize(memory::as_len(count(&bounds) * itemsize), 0);
+            items.resize(as_len(count(&bounds) * itemsize), 0);
             fill(&bounds, &mut items)?;
             writer.write_bytes(selection(&bounds), &items)?;
-            self.progress.add(items.len() as u64);
+            (self.progress)(items.len() as u64);
         }
         Ok(())
     }
+}
+
+/// Lengths as those of a chunk or block; one too long for these is too long in any case.
+pub(super) fn lens(shape: &[u64]) -> Vec<u32> {
+    shape.iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect()
 }

@@ -1,87 +1,78 @@
 //! To arrays and tables of bcolz: one with a column for each field of the items, or an array.
 //!
 //! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless
-//! `--chunks` was given. A data set of bcolz keeps its chunks' length and
-//! parameters, fill values and attributes, each column its own.
+//! a shape was requested. A data set of bcolz keeps its chunks' length and parameters, fill values
+//! and attributes, each column its own.
 
 use std::path::Path;
 
 use bcolz_store::{
-    Attrs, CArray, CArrayWriter, CTableWriter, Cname, CreateOptions, DataSet, Durability, Shuffle,
+    Attrs, CArray, CArrayWriter, CTable, CTableWriter, Cname, CreateOptions, DataSet, Shuffle,
     StorageParams,
 };
 use blosc_chunk::FilterId;
 use blosc_dtype::Dtype;
 
-use super::{
-    Done, Work,
-    source::{Layout, Source},
-};
-use crate::{
-    args::ConvertedFormat,
-    context::Context,
-    error::{Result, message},
-    formats::parquet,
-    inputs::{Object, Sink},
-    output::Staged,
-};
+use super::{Conversion, OutputFormat, Report};
+use crate::content::{Content, Layout, Object, Sink, SinkError};
+use crate::error::{Refusal, Result};
+use crate::formats::parquet;
+use crate::json;
+use crate::resources::Resources;
 
-impl Work<'_> {
+impl Conversion<'_> {
     /// Writes a table, or an array if the items have no fields, to `path`, where nothing is yet.
-    pub(super) fn bcolz(&self, path: &Path) -> Result<Done> {
+    pub(super) fn bcolz(&self, path: &Path) -> Result<Report> {
         let layout = self.layout()?;
         if layout.dtype.fields().is_empty() {
-            return match self.format {
-                ConvertedFormat::Ctable => Err(message::NO_COLUMNS.error()),
+            return match self.settings.format {
+                OutputFormat::Ctable => Err(Refusal::NoColumns.into()),
                 _ => self.carray(&layout, path),
             };
         }
         if layout.shape.len() > 1 {
-            return Err(message::NO_COLUMNS.error());
+            return Err(Refusal::NoColumns.into());
         }
-        if self.args.format == Some(ConvertedFormat::Carray) {
-            let text = "written as a table, since the items have fields";
-            self.cx.console.warning(&self.origin.name(), text);
-        }
-        self.ctable(&layout, path)
+        let is_table_instead = self.settings.format == OutputFormat::Carray;
+        Ok(Report { is_table_instead, ..self.ctable(&layout, path)? })
     }
 
     /// Writes a table for Parquet to `path`: that of the input, or one that is made of it for a
     /// while.
-    pub(super) fn parquet(&self, path: &Path) -> Result<Done> {
+    pub(super) fn parquet(&self, path: &Path) -> Result<Report> {
         if !cfg!(feature = "parquet") {
-            return Err(message::NO_PARQUET.error());
+            return Err(Refusal::NoParquet.into());
         }
-        match &self.source {
-            Source::Object(Object::Bcolz(set)) if matches!(set.set, DataSet::CTable(_)) => {
-                if let DataSet::CTable(table) = set.tuned(&self.cx.read_options())? {
+        match self.content {
+            Content::Object(Object::Bcolz(set)) if matches!(set.set, DataSet::CTable(_)) => {
+                if let DataSet::CTable(table) = set.tuned(&self.settings.resources.decoding())? {
                     parquet::write(&table, path)?;
                 }
             }
-            Source::Object(Object::Table(rows)) if !rows.is_column() => {
-                let station = Staged::for_stream(&self.cx.unfinished)?;
+            Content::Object(Object::Table(rows)) if !rows.is_column() => {
+                let station = self.station()?;
                 let table = match rows.is_whole() {
                     true => rows.table().clone(),
                     false => self.chosen_table(rows, station.path())?,
                 };
                 let left_out = parquet::write_table(&table, path)?;
                 let left_out = left_out.iter().map(|column| format!("column {column}")).collect();
-                return Ok(Done { left_out, ..Done::default() });
+                return Ok(Report::without(left_out));
             }
             _ => {
                 let layout = self.layout()?;
                 if layout.dtype.fields().is_empty() || layout.shape.len() > 1 {
-                    return Err(message::NO_COLUMNS.error());
+                    return Err(Refusal::NoColumns.into());
                 }
-                let station = Staged::for_stream(&self.cx.unfinished)?;
+                let station = self.station()?;
                 self.ctable(&layout, station.path())?;
-                parquet::write(&bcolz_store::CTable::open(station.path())?, path)?;
+                parquet::write(&CTable::open(station.path())?, path)?;
             }
         }
-        Ok(Done::default())
+        Ok(Report::default())
     }
 
-    fn carray(&self, layout: &Layout, path: &Path) -> Result<Done> {
+    fn carray(&self, layout: &Layout, path: &Path) -> Result<Report> {
         let (rows, inner) = layout.shape.split_first().unwrap_or((&1, &[]));
         let model = self.data_set().and_then(|set| match set {
             DataSet::CArray(array) => Some(array),
@@ -92,10 +83,10 @@ impl Work<'_> {
         let chunklen = writer.chunklen();
         self.each_rows(writer.rowsize(), &mut |rows| Ok(writer.append(rows)?))?;
         writer.finish()?;
-        Ok(Done { recompressed: rows.div_ceil(chunklen), ..Done::default() })
+        Ok(Report { recompressed: rows.div_ceil(chunklen), ..Report::default() })
     }
 
-    fn ctable(&self, layout: &Layout, path: &Path) -> Result<Done> {
+    fn ctable(&self, layout: &Layout, path: &Path) -> Result<Report> {
         let rows = layout.shape.first().copied().unwrap_or(1);
         let fields = layout.dtype.fields();
         let mut columns = vec![];
@@ -122,15 +113,15 @@ impl Work<'_> {
             Ok(writer.append(&parts)?)
         })?;
         writer.finish()?;
-        let table = bcolz_store::CTable::open(path)?;
+        let table = CTable::open(path)?;
         let recompressed = table.columns().iter().map(|column| column.array.nchunks()).sum();
-        Ok(Done { recompressed, ..Done::default() })
+        Ok(Report { recompressed, ..Report::default() })
     }
 
     /// Hands over the content in whole rows, some at a time.
     pub(super) fn each_rows(&self, rowsize: usize, sink: Sink<'_>) -> Result<()> {
-        each_rows(&self.source, self.cx, rowsize, &mut |rows| {
-            self.progress.add(rows.len() as u64);
+        each_rows(self.content, &self.settings.resources, rowsize, &mut |rows| {
+            (self.progress)(rows.len() as u64);
             sink(rows)
         })
     }
@@ -143,9 +134,8 @@ impl Work<'_> {
         rows: u64,
         model: Option<&CArray>,
     ) -> Result<CreateOptions> {
-        let durability =
-            if self.output.no_sync { Durability::ProcessDeath } else { Durability::PowerLoss };
-        let asked = self.args.anew.chunks.as_ref().and_then(|chunks| chunks.0.first().copied());
+        let chunkshape = self.settings.compression.chunkshape.as_ref();
+        let asked = chunkshape.and_then(|chunks| chunks.first().copied());
         let mut options = CreateOptions::new(dtype)
             .row_shape(inner.to_vec())
             .chunklen(asked.or_else(|| model.map(CArray::chunklen)))
@@ -154,55 +144,46 @@ impl Work<'_> {
         // One that makes no sense has filled nothing yet.
         let dflt = model.filter(|array| array.dflt_row().is_ok()).and_then(CArray::dflt);
         options.dflt = dflt.cloned();
-        options.durability = durability;
-        options.checksums = self.seal().unwrap_or_default();
-        options.threads = self.cx.read_options().threads;
+        options.durability = self.settings.durability;
+        options.checksums = self.settings.checksums.unwrap_or_default();
+        options.threads = self.settings.resources.decoding().threads;
         Ok(options)
     }
 
     /// The requested parameters, else those of the source, else those of bcolz.
     fn bcolz_cparams(&self, before: Option<StorageParams>) -> Result<StorageParams> {
-        let anew = &self.args.anew;
+        let anew = &self.settings.compression;
         let mut cparams = before.unwrap_or_default();
         if cparams.cname == Cname::Snappy {
             // No bcolz of today opens such data sets.
             cparams = cparams.cname(StorageParams::default().cname);
         }
-        if anew.level.given {
-            cparams = cparams.clevel(anew.level.level.get());
+        if let Some(level) = anew.level {
+            cparams = cparams.clevel(level.get());
         }
-        if let Some(choice) = anew.codec {
-            let name = choice.id.to_string();
-            cparams =
-                cparams.cname(Cname::from_name(&name).ok_or(message::BCOLZ_CODEC.about(name))?);
+        if let Some((id, _)) = anew.codec {
+            let name = id.to_string();
+            cparams = cparams.cname(Cname::from_name(&name).ok_or(Refusal::BcolzCodec(name))?);
         }
-        if let Some(filter) = anew.filter {
+        if let Some(filter) = anew.filters {
             let ids: Vec<FilterId> = filter.active().map(|slot| slot.id).collect();
             cparams = cparams.shuffle(match ids[..] {
                 [] => Shuffle::None,
                 [FilterId::SHUFFLE] => Shuffle::Byte,
                 [FilterId::BITSHUFFLE] => Shuffle::Bit,
-                _ => return Err(message::BCOLZ_FILTER.about(filter)),
+                _ => return Err(Refusal::BcolzFilter(filter.to_string()).into()),
             });
         }
         Ok(cparams)
     }
 
-    /// The data set that the input is.
-    pub(super) fn data_set(&self) -> Option<&DataSet> {
-        match &self.source {
-            Source::Object(Object::Bcolz(set)) => Some(&set.set),
-            _ => None,
-        }
-    }
-
-    /// What is lost of a table where there are no columns: their attributes, even if nobody can
+    /// The loss of a table where there are no columns: their attributes, even if nobody can
     /// read them.
     pub(super) fn lost_of_columns(&self) -> Option<String> {
         let Some(DataSet::CTable(table)) = self.data_set() else { return None };
         let keeps = matches!(
-            self.format,
-            ConvertedFormat::Carray | ConvertedFormat::Ctable | ConvertedFormat::Parquet
+            self.settings.format,
+            OutputFormat::Carray | OutputFormat::Ctable | OutputFormat::Parquet
         );
         let has =
             |array: &CArray| array.attrs().map_or(true, |attrs| attrs.iter().next().is_some());
@@ -218,23 +199,27 @@ impl Work<'_> {
             None => {}
         }
         let mut found = Attrs::default();
-        for (name, value) in self.source.metadata()?.without_array().values() {
-            found.set(&name, blosc_data::json::attrs::from_value(&value));
+        for (name, value) in self.content.metadata()?.without_array().values() {
+            found.set(&name, json::attrs::from_value(&value));
         }
         Ok(found)
     }
 }
 
-/// Hands over the content of `source` in whole rows of `rowsize` bytes, some at a time.
-pub(crate) fn each_rows(
-    source: &Source,
-    cx: &Context,
+/// Hands over the content in whole rows of `rowsize` bytes, some at a time.
+///
+/// # Errors
+///
+/// Content that cannot be read; the error of `sink`.
+pub fn each_rows<E: SinkError>(
+    content: &Content,
+    resources: &Resources,
     rowsize: usize,
-    sink: Sink<'_>,
-) -> Result<()> {
+    sink: Sink<'_, E>,
+) -> Result<(), E> {
     let mut rest: Vec<u8> = Vec::new();
     let piece = ROWS_NBYTES.max(rowsize);
-    source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
+    content.in_c_order(&resources.decoding(), resources.held() / 4, &mut |bytes| {
         for bytes in bytes.chunks(piece) {
             rest.extend_from_slice(bytes);
             if rest.len() >= piece {
@@ -243,13 +228,13 @@ pub(crate) fn each_rows(
                 rest.drain(..whole);
             }
         }
-        Ok(())
+        Ok::<(), E>(())
     })?;
     if rest.is_empty() { Ok(()) } else { sink(&rest) }
 }
 
 /// The rows of each field, one after the other.
-pub(crate) fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
+pub fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
     parts.iter_mut().for_each(Vec::clear);
     for row in rows.chunks_exact(dtype.itemsize().max(1)) {
         for (field, part) in dtype.fields().iter().zip(parts.iter_mut()) {

@@ -3,7 +3,7 @@
 //! The first line has the names. The types of the columns are found by reading all of them once:
 //! integers of 64 bits, floats, truth values, dates or times as precise as the longest value, and
 //! else text as long as that. Nothing is lost on the way: `007` stays text, and so do integers that
-//! would be rounded. A second reading makes the items, in a temporary file.
+//! would be rounded. A second reading makes the items.
 
 mod guess;
 mod value;
@@ -11,85 +11,47 @@ mod value;
 use core::cell::Cell;
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{self, BufWriter, Read, Seek as _, Write},
-    path::{Path, PathBuf},
+    io::{self, Read, Write as _},
+    path::Path,
     rc::Rc,
+    sync::Arc,
 };
 
 use blosc_dtype::Dtype;
+use blosc_io::ReadAt;
 use csv::{ByteRecord, ReaderBuilder};
 
-use crate::{
-    error::{Doing, Error, Result},
-    render::size,
-};
+use crate::boxes::Stored;
+use crate::content::{Items, RecordTable};
+use crate::dataset::Data;
+use crate::error::{CsvError, Doing, Error, Result};
+use crate::params::OpenOptions;
+use crate::spool::Spool;
 
 use guess::Guess;
 
-/// Items made of values.
-pub(crate) struct Values {
-    /// A field for each column, packed.
-    pub(crate) dtype: Dtype,
-    /// Number of items.
-    pub(crate) rows: u64,
-    /// The items, one after the other.
-    pub(crate) file: File,
-}
-
-/// Why values cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CsvError {
-    /// Its text says all, so that it is no cause of its own.
-    #[error("{}", csv_text(.0))]
-    Csv(csv::Error),
-    #[error("line {line}: a quotation mark is not closed before the end of the file")]
-    OpenQuote { line: u64 },
-    #[error("there is no first line with the names of the columns")]
-    NoNames,
-    #[error("the name of column {column} (from 0) is no UTF-8")]
-    NameText { column: usize },
-    #[error("two columns have the name {name:?}")]
-    Twice { name: String },
-    #[error("there is no column {name:?}")]
-    NoColumn { name: String },
-    #[error("line {line}, column {column:?}: {text:?} is no {dtype}")]
-    Value { line: u64, column: String, text: String, dtype: String },
-    #[error("values of the type {dtype} cannot be read from text")]
-    Type { dtype: String },
-    #[error("the columns")]
-    Dtype(#[from] blosc_dtype::Error),
-}
-
-impl From<csv::Error> for CsvError {
-    fn from(error: csv::Error) -> Self {
-        Self::Csv(error)
-    }
-}
-
-/// What is wrong with a line, in our words.
-fn csv_text(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(0, csv::Position::line);
-            let values = size::counted(*len, "value");
-            format!("line {line} has {values}, and the first line has {expected_len}")
-        }
-        _ => format!("not comma-separated values: {error}"),
-    }
+/// The table that text is.
+///
+/// # Errors
+///
+/// As [`read`]; a type that no column has.
+pub(crate) fn data(file: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Data> {
+    let items = read(file, options.delimiter_of_text(), options.dtype.as_ref())?;
+    Ok(Data::Table(Arc::new(RecordTable::new(items)?)))
 }
 
 /// What stands between the values of a line, unless something else is said.
-pub(crate) const COMMA: u8 = b',';
+pub const COMMA: u8 = b',';
 
 /// Is this called like comma-separated values?
-pub(crate) fn is_csv(path: &Path) -> bool {
+#[must_use]
+pub fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
 /// Are all of these names in the first line of this file?
-pub(crate) fn has_names<'a>(path: &Path, fields: impl IntoIterator<Item = &'a str>) -> bool {
-    let names = Lines::open(path, COMMA).and_then(|mut lines| lines.names()).unwrap_or_default();
+pub fn has_names<'a>(file: Arc<dyn ReadAt>, fields: impl IntoIterator<Item = &'a str>) -> bool {
+    let names = Lines::new(file, COMMA).names().unwrap_or_default();
     !names.is_empty() && fields.into_iter().all(|field| names.iter().any(|name| name == field))
 }
 
@@ -98,8 +60,8 @@ pub(crate) fn has_names<'a>(path: &Path, fields: impl IntoIterator<Item = &'a st
 /// # Errors
 ///
 /// When a line makes no sense, or the file cannot be read.
-pub(crate) fn widths(path: &Path) -> Result<BTreeMap<String, usize>> {
-    let mut lines = Lines::open(path, COMMA)?;
+pub fn widths(file: Arc<dyn ReadAt>) -> Result<BTreeMap<String, usize>> {
+    let mut lines = Lines::new(file, COMMA);
     let names = lines.names()?;
     let mut widths = vec![0; names.len()];
     while let Some(record) = lines.next()? {
@@ -116,19 +78,18 @@ pub(crate) fn widths(path: &Path) -> Result<BTreeMap<String, usize>> {
 /// # Errors
 ///
 /// When a line or a value makes no sense, or the file cannot be read.
-pub(crate) fn read(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<Values> {
-    let mut lines = Lines::open(path, delimiter)?;
+pub fn read(file: Arc<dyn ReadAt>, delimiter: u8, given: Option<&Dtype>) -> Result<Items> {
+    let mut lines = Lines::new(Arc::clone(&file), delimiter);
     let names = lines.names()?;
     let dtype = match given {
         Some(dtype) => dtype.clone(),
         None => guessed(&mut lines, &names)?,
     };
     let columns = columns(&dtype, &names)?;
-    let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
-    let mut lines = Lines::open(path, delimiter)?;
+    let mut lines = Lines::new(file, delimiter);
     lines.names()?;
-    let mut out = BufWriter::with_capacity(1 << 20, &mut file);
-    let (mut rows, mut item) = (0, vec![0; dtype.itemsize()]);
+    let mut out = Spool::default();
+    let (mut rows, mut item) = (0_u64, vec![0; dtype.itemsize()]);
     while let Some(record) = lines.next()? {
         for (field, position) in dtype.fields().iter().zip(&columns) {
             let text = record.get(*position).unwrap_or_default();
@@ -144,9 +105,10 @@ pub(crate) fn read(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<
         out.write_all(&item).map_err(Error::io(Doing::Spool))?;
         rows += 1;
     }
-    out.flush().map_err(Error::io(Doing::Spool))?;
-    drop(out);
-    Ok(Values { dtype, rows, file })
+    let (store, itemsize) = (out.finish()?, dtype.itemsize() as u64);
+    let file_len = rows.saturating_mul(itemsize);
+    let stored = Stored { store, start: 0, fortran_order: false, shape: vec![rows], itemsize };
+    Ok(Items { stored, dtype, file_len, format: "csv" })
 }
 
 /// The type that the values of each column have.
@@ -187,20 +149,19 @@ struct Lines {
     empty: ByteRecord,
     /// Where the last record starts: its byte and its line.
     last: Option<(u64, u64)>,
-    path: PathBuf,
+    file: Arc<dyn ReadAt>,
     delimiter: u8,
 }
 
 impl Lines {
-    fn open(path: &Path, delimiter: u8) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(Doing::Open))?;
+    fn new(file: Arc<dyn ReadAt>, delimiter: u8) -> Self {
         let left = Rc::new(Cell::new(MAX_LINE));
-        let bounded = Bounded { file, left: Rc::clone(&left) };
+        let bounded = Bounded { file: Arc::clone(&file), at: 0, left: Rc::clone(&left) };
         let reader =
             ReaderBuilder::new().delimiter(delimiter).has_headers(false).from_reader(bounded);
         let empty = ByteRecord::from(vec![""]);
-        let (record, path) = (ByteRecord::new(), path.to_owned());
-        Ok(Self { reader, left, record, nempty: 0, empty, last: None, path, delimiter })
+        let record = ByteRecord::new();
+        Self { reader, left, record, nempty: 0, empty, last: None, file, delimiter }
     }
 
     /// The next record. In a single column an empty line is an empty value, unless it is the last.
@@ -234,10 +195,10 @@ impl Lines {
     /// is not closed for one that is.
     fn check_end(&self) -> Result<()> {
         let Some((byte, line)) = self.last else { return Ok(()) };
-        let mut file = File::open(&self.path).map_err(Error::io(Doing::Open))?;
-        file.seek(io::SeekFrom::Start(byte)).map_err(Error::io(Doing::Read))?;
+        let left = Rc::new(Cell::new(usize::MAX));
+        let rest = Bounded { file: Arc::clone(&self.file), at: byte, left };
         let mut raw = Vec::new();
-        file.take(MAX_LINE as u64).read_to_end(&mut raw).map_err(Error::io(Doing::Read))?;
+        rest.take(MAX_LINE as u64).read_to_end(&mut raw).map_err(Error::io(Doing::Read))?;
         if ends_in_quotes(&raw, self.delimiter) {
             return Err(CsvError::OpenQuote { line }.into());
         }
@@ -279,13 +240,15 @@ fn ends_in_quotes(raw: &[u8], delimiter: u8) -> bool {
 
 /// A file of which only so much is read at once.
 struct Bounded {
-    file: File,
+    file: Arc<dyn ReadAt>,
+    at: u64,
     left: Rc<Cell<usize>>,
 }
 
 impl Read for Bounded {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let len = self.file.read(buf)?;
+        let len = self.file.read_at(self.at, buf)?;
+        self.at += len as u64;
         let left = self.left.get().checked_sub(len);
         self.left.set(
             left.ok_or_else(|| io::Error::other(format!("a line has more than {MAX_LINE} bytes")))?,
@@ -300,18 +263,19 @@ const MAX_LINE: usize = 16 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Seek;
+    use blosc_io::MemStore;
+
+    fn of_bytes(bytes: &[u8], given: Option<&str>) -> Result<Items> {
+        let file = Arc::new(MemStore::new(bytes.to_vec()));
+        read(file, COMMA, given.map(|dtype| dtype.parse().unwrap()).as_ref())
+    }
 
     fn values(text: &str, given: Option<&str>) -> Result<(String, Vec<u8>)> {
-        let mut source = tempfile::NamedTempFile::new().unwrap();
-        source.write_all(text.as_bytes()).unwrap();
-        let mut values =
-            read(source.path(), COMMA, given.map(|dtype| dtype.parse().unwrap()).as_ref())?;
-        let mut bytes = Vec::new();
-        values.file.rewind().unwrap();
-        values.file.read_to_end(&mut bytes).unwrap();
-        assert_eq!(bytes.len() as u64, values.rows * values.dtype.itemsize() as u64);
-        Ok((values.dtype.to_string(), bytes))
+        let items = of_bytes(text.as_bytes(), given)?;
+        let mut bytes = vec![0; usize::try_from(items.file_len).unwrap()];
+        items.stored.read(0, &mut bytes).unwrap();
+        assert_eq!(bytes.len() as u64, items.stored.shape[0] * items.stored.itemsize);
+        Ok((items.dtype.to_string(), bytes))
     }
 
     #[test]
@@ -353,9 +317,7 @@ mod tests {
     fn numbers_and_names_that_cannot_be_kept_are_no_others() {
         assert_eq!(values("a,b\n1e400,1e300\n", None).unwrap().0, "[('a', '<U5'), ('b', '<f8')]");
         assert_eq!(values("a,b\ninf,-nan\n", None).unwrap().0, "[('a', '<f8'), ('b', '<f8')]");
-        let mut source = tempfile::NamedTempFile::new().unwrap();
-        source.write_all(b"a,b\xff\n1,2\n").unwrap();
-        let error = read(source.path(), COMMA, None).err().unwrap();
+        let error = of_bytes(b"a,b\xff\n1,2\n", None).err().unwrap();
         assert_eq!(error.to_string(), "the name of column 1 (from 0) is no UTF-8");
     }
 
@@ -399,7 +361,7 @@ mod tests {
 
     #[test]
     fn ragged_csv_is_refused() {
-        let said = |text: &str| crate::error::chain(&values(text, None).err().unwrap());
+        let said = |text: &str| values(text, None).err().unwrap().to_string();
         assert_eq!(said(""), "there is no first line with the names of the columns");
         assert_eq!(said("a,a\n"), "two columns have the name \"a\"");
         assert_eq!(said("a,b\n1\n"), "line 2 has 1 value, and the first line has 2");

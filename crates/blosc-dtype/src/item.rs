@@ -1,7 +1,15 @@
 //! Items as values: bytes of a NumPy type to text.
 
-use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date, items};
+use alloc::{
+    borrow::ToOwned as _,
+    format,
+    string::{String, ToString as _},
+    vec::Vec,
+};
+
 use half::f16;
+
+use crate::{ByteOrder, Dtype, Kind, Scalar, date, items};
 
 /// One item as text, near to how NumPy shows it.
 #[must_use]

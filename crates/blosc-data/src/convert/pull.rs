@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::{error::Result, inputs::Sink};
+use crate::content::{Sink, SinkError};
 
 /// Pieces under way from the one thread to the other.
 const PIECES: usize = 2;
@@ -15,11 +15,11 @@ const PIECES: usize = 2;
 ///
 /// # Errors
 ///
-/// What `decode` says, or `work`.
-pub(crate) fn pull(
-    decode: impl FnOnce(Sink<'_>) -> Result<()> + Send,
-    work: impl FnOnce(&mut dyn Read) -> Result<()>,
-) -> Result<()> {
+/// The error of `decode`, or else of `work`.
+pub fn pull<E: SinkError + Send>(
+    decode: impl FnOnce(Sink<'_, E>) -> Result<(), E> + Send,
+    work: impl FnOnce(&mut dyn Read) -> Result<(), E>,
+) -> Result<(), E> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel::<Vec<u8>>(PIECES);
         let decoding = scope.spawn(move || {

@@ -3,17 +3,13 @@
 
 use std::{fs::File, io, path::Path};
 
-use b2_view::csv::Rows;
 use b2store::{Column, ColumnKind, ColumnValues};
 use csv::{Writer, WriterBuilder};
 
-use super::{Done, Work};
-use crate::inputs::Place;
-use crate::{
-    commands::show::store::cell,
-    error::{Doing, Error, Result},
-    formats::TableRows,
-};
+use super::{Conversion, Report};
+use crate::cells::{Rows, cell};
+use crate::content::TableRows;
+use crate::error::{Doing, Error, Result};
 
 /// A file of comma-separated values under way.
 struct Table<'a> {
@@ -38,17 +34,17 @@ impl<'a> Table<'a> {
     }
 }
 
-impl Work<'_> {
+impl Conversion<'_> {
     /// Writes rows to `path`.
-    pub(super) fn csv(&self, path: &Path) -> Result<Done> {
-        if let Some(rows) = self.source.rows() {
+    pub(super) fn csv(&self, path: &Path) -> Result<Report> {
+        if let Some(rows) = self.content.rows() {
             return self.csv_of_cells(rows, path);
         }
         let layout = self.layout()?;
         let columns = Rows::new(&layout.dtype, &layout.shape);
         let mut out = Table::create(path)?;
-        let names = match (columns.names(), self.column_name()) {
-            (names, Some(name)) if names.len() == 1 => vec![name],
+        let names = match (columns.names(), &self.settings.column) {
+            (names, Some(name)) if names.len() == 1 => vec![name.clone()],
             (names, _) => names,
         };
         out.write(names)?;
@@ -57,11 +53,11 @@ impl Work<'_> {
             rows.try_for_each(|row| out.write(columns.cells(row)))
         })?;
         out.finish()?;
-        Ok(Done { left_out: self.source.metadata()?.without_array().names(), ..Done::default() })
+        Ok(Report::without(self.content.metadata()?.without_array().names()))
     }
 
     /// Writes the cells of a table of a store; nulls are empty.
-    fn csv_of_cells(&self, rows: &TableRows, path: &Path) -> Result<Done> {
+    fn csv_of_cells(&self, rows: &TableRows, path: &Path) -> Result<Report> {
         let mut out = Table::create(path)?;
         let names = rows.columns().iter().map(|column| column.spec().name.as_str());
         out.write(names)?;
@@ -76,8 +72,8 @@ impl Work<'_> {
             for (nulls, values) in nulls.iter_mut().zip(&values) {
                 *nulls |= values.valid.is_some();
             }
-            self.progress.add(nbytes / nrows * count as u64);
-            Ok(())
+            (self.progress)(nbytes / nrows * count as u64);
+            Ok::<(), Error>(())
         })?;
         out.finish()?;
         // An empty text and no text are the same line.
@@ -95,14 +91,6 @@ impl Work<'_> {
         let lost = rows.columns().iter().zip(nulls);
         let lost = lost.filter(|(column, nulls)| *nulls && is_text(column));
         let lost = lost.map(|(column, _)| format!("the nulls of column `{}`", column.spec().name));
-        let left_out = lost.chain(self.source.metadata()?.names()).collect();
-        Ok(Done { left_out, ..Done::default() })
-    }
-
-    /// The name of the column of a table that the input is.
-    fn column_name(&self) -> Option<String> {
-        let path = self.origin.place()?;
-        let is_column = path.is_bcolz() && Place::from(path.parent()?).is_bcolz();
-        Some(path.file_name()?.to_str()?.to_owned()).filter(|_| is_column)
+        Ok(Report::without(lost.chain(self.content.metadata()?.names()).collect()))
     }
 }

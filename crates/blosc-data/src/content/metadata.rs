@@ -13,11 +13,18 @@ use b2frame::{FrameParams, SChunk, metalayers::Metalayer, nd::NdMeta};
 use bloscpack::numpy::ArrayInfo;
 use serde_json::{Map, Value};
 
-use crate::{
-    args::Layer,
-    error::Result,
-    formats::{Blp, msgpack_json},
-};
+use crate::error::Result;
+use crate::formats::blp::Blp;
+use crate::json::msgpack as msgpack_json;
+
+/// A metalayer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// MessagePack, or the bytes that were given.
+    pub content: Vec<u8>,
+}
 
 /// The vlmetalayer that holds the metadata of a Bloscpack file.
 const BLOSCPACK: &str = "bloscpack";
@@ -29,15 +36,15 @@ const ARRAY: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// Metadata of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Metadata {
+pub struct Metadata {
     /// Metalayers, without the one that makes an array.
-    pub(crate) fixed: Vec<Layer>,
+    pub fixed: Vec<Layer>,
     /// Metalayers of variable size.
-    pub(crate) variable: Vec<Layer>,
+    pub variable: Vec<Layer>,
     /// Anything that has no name.
-    pub(crate) json: Option<Value>,
+    pub json: Option<Value>,
     /// Are they attributes of bcolz?
-    pub(crate) attributes: bool,
+    pub attributes: bool,
 }
 
 impl Metadata {
@@ -46,7 +53,7 @@ impl Metadata {
     /// # Errors
     ///
     /// When a vlmetalayer does not decode.
-    pub(crate) fn of_frame(schunk: &SChunk) -> Result<Self> {
+    pub fn of_frame(schunk: &SChunk) -> Result<Self> {
         let layer =
             |layer: Metalayer<'_>, content| Layer { name: layer.name_text().into_owned(), content };
         let is_array = |layer: &Metalayer<'_>| {
@@ -68,7 +75,7 @@ impl Metadata {
     }
 
     /// That of a Bloscpack file.
-    pub(crate) fn of_blp(blp: &Blp) -> Self {
+    pub fn of_blp(blp: &Blp) -> Self {
         let value = blp.file.metadata().and_then(|metadata| metadata.json());
         value.cloned().map(Self::of_json).unwrap_or_default()
     }
@@ -97,7 +104,7 @@ impl Metadata {
     }
 
     /// The attributes of a data set of bcolz: vlmetalayers, as far as their names are short enough.
-    pub(crate) fn of_attrs(attrs: Map<String, Value>) -> Self {
+    pub fn of_attrs(attrs: Map<String, Value>) -> Self {
         let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
         let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
         let layer = |(name, value)| Layer { name, content: msgpack_json::from_json(&value) };
@@ -111,7 +118,7 @@ impl Metadata {
     }
 
     /// All values with their names.
-    pub(crate) fn values(self) -> Vec<(String, Value)> {
+    pub fn values(self) -> Vec<(String, Value)> {
         let layers = self.fixed.into_iter().chain(self.variable);
         let named = layers.map(|layer| (layer.name, shown(&layer.content)));
         let more = match self.json {
@@ -123,12 +130,12 @@ impl Metadata {
     }
 
     /// The array that this describes, if it does.
-    pub(crate) fn array(&self) -> Option<ArrayInfo> {
+    pub fn array(&self) -> Option<ArrayInfo> {
         self.json.as_ref().and_then(|value| ArrayInfo::from_metadata(value).ok().flatten())
     }
 
     /// Without what an array has said of itself.
-    pub(crate) fn without_array(mut self) -> Self {
+    pub fn without_array(mut self) -> Self {
         if let Some(map) = self.json.as_mut().and_then(Value::as_object_mut) {
             ARRAY.iter().for_each(|key| drop(map.shift_remove(*key)));
             if map.is_empty() {
@@ -139,7 +146,7 @@ impl Metadata {
     }
 
     /// Names of everything, for messages.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let layers = self.fixed.iter().chain(&self.variable);
         let word = if self.attributes { "attribute" } else { "metalayer" };
         let names = layers.map(|layer| format!("the {word} `{}`", layer.name));
@@ -147,7 +154,7 @@ impl Metadata {
     }
 
     /// `params` of a frame that has these metalayers.
-    pub(crate) fn add_to(&self, params: FrameParams) -> FrameParams {
+    pub fn add_to(&self, params: FrameParams) -> FrameParams {
         let unnamed = self.json.as_ref().map(|value| Layer {
             name: BLOSCPACK.to_owned(),
             content: msgpack_json::from_json(value),
@@ -160,7 +167,11 @@ impl Metadata {
     }
 
     /// The metadata of a Bloscpack file, of an array or not; nothing if there is nothing to say.
-    pub(crate) fn into_json(self, array: Option<&ArrayInfo>) -> Result<Option<Value>> {
+    ///
+    /// # Errors
+    ///
+    /// An array that Bloscpack cannot describe.
+    pub fn into_json(self, array: Option<&ArrayInfo>) -> Result<Option<Value>> {
         let mut parts = Map::new();
         if let Some(Value::Object(array)) = array.map(ArrayInfo::to_metadata).transpose()? {
             parts.extend(array);
@@ -194,7 +205,7 @@ impl Metadata {
 
 /// Attributes of another format as a frame or a group of a store has room for them: those for which
 /// there is none, or whose names are too long, become one object.
-pub(crate) fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
+pub fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
     let fits = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
     if attrs.len() <= MAX_ATTRIBUTES && attrs.keys().all(fits) {
         return attrs;

@@ -14,20 +14,12 @@ use b2store::{
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
 
-use super::{
-    Done, Work,
-    bcolz::{each_rows, split},
-    column_rule::{Rule, cell_of},
-    source::Source,
-    store::form,
-};
-use crate::{
-    error::{Result, message},
-    formats::{TableRows, store::rows::nulls_of_copy},
-    inputs::{Object, OpenedInput, Origin, Part},
-    memory,
-    output::{Staged, targets},
-};
+use super::{Conversion, Report, each_rows, split};
+use crate::columns::{Rule, cell_of};
+use crate::content::{Content, Object, TableRows, rows::nulls_of_copy};
+use crate::error::{Error, Refusal, Result};
+use crate::size::as_len;
+use crate::spool::Station;
 
 /// The key of a table that is a whole store.
 const ROOT: &str = "/";
@@ -38,13 +30,13 @@ const BATCH_NBYTES: u64 = 8 << 20;
 /// The columns of a table, and how they come from the items of the input.
 type Columns = Vec<(String, Rule)>;
 
-/// What takes the rows of a table, some at a time.
+/// Takes the rows of a table, some at a time.
 type BatchSink<'a> = &'a mut dyn FnMut(Vec<ColumnValues>) -> Result<()>;
 
-impl Work<'_> {
+impl Conversion<'_> {
     /// Writes a store to `path`, where nothing is yet.
-    pub(super) fn store(&self, path: &Path) -> Result<Done> {
-        let options = WriteOptions::default().form(form(self.format));
+    pub(super) fn store(&self, path: &Path) -> Result<Report> {
+        let options = WriteOptions::default().form(self.settings.format.store_form());
         let mut writer = StoreWriter::create_with(path, &options)?;
         let (done, _station) = self.fill_store(&mut writer, None)?;
         writer.commit()?;
@@ -53,24 +45,27 @@ impl Work<'_> {
 
     /// Adds the input to a store, at `key`; without one, a table becomes the store and a value has
     /// the name of the input. What comes with it holds the value until the store is written.
-    pub(super) fn fill_store(
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); a key that the store refuses.
+    pub fn fill_store(
         &self,
         writer: &mut StoreWriter,
         key: Option<&str>,
-    ) -> Result<(Done, Option<Staged>)> {
+    ) -> Result<(Report, Option<Station>)> {
         let root = key.unwrap_or(ROOT);
         if let Some(rows) = self.table_rows() {
             self.copy_rows(rows, writer, root)?;
-            return Ok((Done::default(), None));
+            return Ok((Report::default(), None));
         }
         let Some(columns) = self.columns()? else {
-            let station = Staged::for_stream(&self.cx.unfinished)?;
-            let is_array = self.source.layout()?.is_some() || self.args.dtype.is_some();
+            let station = self.station()?;
+            let is_array = self.content.layout()?.is_some() || self.settings.dtype.is_some();
             let done =
                 if is_array { self.array(station.path())? } else { self.frame(station.path())? };
             self.compare_input(station.path())?;
-            let key = key.map_or_else(|| self.value_key(), str::to_owned);
-            writer.insert_file(&key, station.path())?;
+            writer.insert_file(key.unwrap_or(&self.settings.key), station.path())?;
             return Ok((done, Some(station)));
         };
         let attributes = self.attributes()?;
@@ -78,7 +73,7 @@ impl Work<'_> {
         StoreWriter::check_attributes(root, attributes.iter().map(|(name, _)| name))?;
         let mut rows = writer.create_table(root, &new_columns(&columns))?;
         self.batches(&columns, &mut |values| Ok(rows.append(&values)?))?;
-        self.source.compare_seals()?;
+        self.content.compare_seals()?;
         rows.finish()?;
         for (name, value) in attributes.iter() {
             writer.set_attribute(root, name, &value.into())?;
@@ -88,12 +83,12 @@ impl Work<'_> {
         let long = attributes.iter().filter(|(_, value)| has_long_integer(value));
         let long = long.map(|(name, _)| format!("an integer of attribute `{name}`, now text,"));
         let left_out = retyped.chain(long).collect();
-        Ok((Done { left_out, ..Done::default() }, None))
+        Ok((Report::without(left_out), None))
     }
 
     /// The table of a store that the input is.
     fn table_rows(&self) -> Option<&TableRows> {
-        self.source.rows().filter(|rows| !rows.is_column())
+        self.content.rows().filter(|rows| !rows.is_column())
     }
 
     /// Are the frames of the table taken as they are?
@@ -104,7 +99,7 @@ impl Work<'_> {
     /// A table as it is in another store: its frames, or new ones with some of its columns.
     fn copy_rows(&self, rows: &TableRows, writer: &mut StoreWriter, key: &str) -> Result<()> {
         if self.is_copy(rows) {
-            self.progress.add(rows.sizes().0);
+            (self.progress)(rows.sizes().0);
             return Ok(writer.insert_table_from(key, rows.table())?);
         }
         let columns: Vec<NewColumn> = rows
@@ -128,7 +123,7 @@ impl Work<'_> {
                     None => values,
                 })
                 .collect();
-            Ok(new.append(&values)?)
+            Ok::<(), Error>(new.append(&values)?)
         })?;
         rows.compare_seals()?;
         new.finish()?;
@@ -146,20 +141,6 @@ impl Work<'_> {
         Ok(writer.commit()?.table(ROOT)?)
     }
 
-    /// The key of the only value: the name of the input.
-    fn value_key(&self) -> String {
-        if let Origin::File { part: Part::Member(key), .. } = self.origin {
-            return format!("/{}", key.rsplit('/').next().unwrap_or(key));
-        }
-        if let Origin::Opened(OpenedInput { name, .. }) = self.origin {
-            let last = targets::last_name(name).to_string_lossy();
-            return format!("/{}", last.split('.').next().unwrap_or(&last));
-        }
-        let stem = self.origin.path().and_then(Path::file_stem);
-        let name = stem.map_or_else(|| "data".into(), |name| name.to_string_lossy());
-        format!("/{name}")
-    }
-
     /// The columns, if the input is a table.
     fn columns(&self) -> Result<Option<Columns>> {
         if let Some(DataSet::CTable(table)) = self.data_set() {
@@ -174,7 +155,7 @@ impl Work<'_> {
             });
             return rules.collect::<Result<_>>().map(Some);
         }
-        let Some(layout) = self.source.layout()? else { return Ok(None) };
+        let Some(layout) = self.content.layout()? else { return Ok(None) };
         if layout.dtype.fields().is_empty() || layout.shape.len() != 1 {
             return Ok(None);
         }
@@ -187,11 +168,11 @@ impl Work<'_> {
 
     /// Hands over the rows of the input as values of the columns: at least once, if only none.
     fn batches(&self, columns: &Columns, sink: BatchSink<'_>) -> Result<()> {
-        let batch = BATCH_NBYTES.min(self.cx.memory() / 8);
+        let batch = BATCH_NBYTES.min(self.settings.resources.held() / 8);
         if let Some(DataSet::CTable(table)) = self.data_set() {
             return self.batches_of_bcolz(table, columns, batch, sink);
         }
-        let layout = self.source.layout()?.ok_or(message::NO_COLUMNS.error())?;
+        let layout = self.content.layout()?.ok_or(Refusal::NoColumns)?;
         batches_of_rows(self, &layout.dtype, columns, batch, sink)
     }
 
@@ -212,7 +193,7 @@ impl Work<'_> {
         let mut start = 0;
         loop {
             let end = table.len().min(start + step);
-            let count = memory::as_len(end - start);
+            let count = as_len(end - start);
             let mut values = Vec::new();
             for ((column, (name, rule)), objects) in
                 table.columns().iter().zip(columns).zip(&mut objects)
@@ -226,7 +207,7 @@ impl Work<'_> {
                 });
             }
             sink(values)?;
-            self.progress.add(rowsize.saturating_mul(end - start));
+            (self.progress)(rowsize.saturating_mul(end - start));
             start = end;
             if start >= table.len() {
                 return Ok(());
@@ -235,7 +216,11 @@ impl Work<'_> {
     }
 
     /// Whether a store has the values of the input, at `key` or where they are without one.
-    pub(super) fn is_equal_store(&self, store: &Store, key: Option<&str>) -> Result<bool> {
+    ///
+    /// # Errors
+    ///
+    /// Values that cannot be read.
+    pub fn is_equal_store(&self, store: &Store, key: Option<&str>) -> Result<bool> {
         let root = key.unwrap_or(ROOT);
         if let Some(rows) = self.table_rows() {
             let (table, mut start, mut is_equal) = (store.table(root)?, 0_u64, true);
@@ -250,15 +235,14 @@ impl Work<'_> {
                     is_equal = is_equal && have_same_cells(&found, &expected);
                 }
                 start = end;
-                Ok(())
+                Ok::<(), Error>(())
             })?;
             return Ok(is_equal && table.len()? == start);
         }
         let Some(columns) = self.columns()? else {
-            let schunk =
-                Arc::new(store.frame(&key.map_or_else(|| self.value_key(), str::to_owned))?);
-            let found = self.digest(&Source::Object(Object::Frame(schunk)))?;
-            return Ok(found == self.digest(&self.source)?);
+            let schunk = Arc::new(store.frame(key.unwrap_or(&self.settings.key))?);
+            let found = self.digest(&Content::Object(Object::Frame(schunk)))?;
+            return Ok(found == self.digest(self.content)?);
         };
         let (table, mut start, mut is_equal) = (store.table(root)?, 0_u64, true);
         self.batches(&columns, &mut |expected| {
@@ -276,14 +260,14 @@ impl Work<'_> {
 
 /// The rows of items with fields.
 fn batches_of_rows(
-    work: &Work<'_>,
+    work: &Conversion<'_>,
     dtype: &Dtype,
     columns: &Columns,
     batch: u64,
     sink: BatchSink<'_>,
 ) -> Result<()> {
     let rowsize = dtype.itemsize().max(1);
-    let batch = memory::as_len(batch);
+    let batch = as_len(batch);
     let mut parts: Vec<Vec<u8>> = vec![Vec::new(); columns.len()];
     let (mut kept, mut is_first) = (Vec::new(), true);
     let mut hand_over = |rows: &[u8]| {
@@ -291,17 +275,17 @@ fn batches_of_rows(
         let values = columns.iter().zip(&mut parts).map(|((name, rule), part)| {
             rule.values(name, core::mem::take(part), rows.len() / rowsize)
         });
-        sink(values.collect::<blosc_data::Result<_>>()?)
+        sink(values.collect::<Result<_>>()?)
     };
-    each_rows(&work.source, work.cx, rowsize, &mut |rows| {
-        work.progress.add(rows.len() as u64);
+    each_rows(work.content, &work.settings.resources, rowsize, &mut |rows| {
+        (work.progress)(rows.len() as u64);
         kept.extend_from_slice(rows);
         if kept.len() >= batch {
             hand_over(&kept)?;
             kept.clear();
             is_first = false;
         }
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     if kept.is_empty() && !is_first { Ok(()) } else { hand_over(&kept) }
 }

@@ -1,0 +1,385 @@
+//! The content of any input for programs that convert or compare it: chunks as they are, items in C
+//! order, metadata.
+
+mod bcolz;
+mod items;
+pub mod metadata;
+mod object;
+mod open;
+mod records;
+pub mod rows;
+
+use core::ops::Range;
+use std::{io::Write as _, path::Path, sync::Arc};
+
+use b2frame::{ChunkBytes, SChunk, nd::NdMeta};
+use blosc_chunk::{ChunkHeader, SpecialKind};
+use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_io::ReadAt;
+use bloscpack::numpy::{ArrayInfo, Order};
+
+use crate::Budget;
+use crate::boxes::{BoxSource, Boxes, Stored, count};
+use crate::error::{Doing, Error, Refusal, Result};
+use crate::formats::blp::Blp;
+use crate::size::as_len;
+use crate::spool::Spool;
+
+pub use bcolz::{Bcolz, starts, stored_nbytes};
+pub use items::Items;
+pub use metadata::Metadata;
+pub use object::{Object, item_type};
+pub use open::{of_file, of_source};
+pub(crate) use records::RecordTable;
+pub use records::Records;
+pub use rows::TableRows;
+
+/// Where pieces of content go.
+pub type Sink<'a, E = Error> = &'a mut dyn FnMut(&[u8]) -> Result<(), E>;
+
+/// The error of a sink, which errors of reading become.
+pub trait SinkError: From<Error> + From<b2frame::Error> + From<bloscpack::Error> {}
+
+impl<E: From<Error> + From<b2frame::Error> + From<bloscpack::Error>> SinkError for E {}
+
+/// An input, open.
+#[derive(Debug)]
+pub enum Content {
+    /// Something of a Blosc format, or what an opener has opened.
+    Object(Object),
+    /// Items as they are in a file: raw data, a `.npy` file, text.
+    Items(Items),
+}
+
+/// Type, shape and order of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Type of the items.
+    pub dtype: Dtype,
+    /// Items per dimension.
+    pub shape: Vec<u64>,
+    /// Is the first dimension the fastest?
+    pub fortran_order: bool,
+}
+
+/// A compressed chunk, as it is.
+#[derive(Debug)]
+pub enum Packed {
+    /// Its bytes, of Blosc 1 or Blosc2.
+    Bytes(Vec<u8>),
+    /// A run that is not stored.
+    Run {
+        /// The value that is repeated.
+        kind: SpecialKind,
+        /// Bytes of data.
+        nbytes: usize,
+    },
+}
+
+impl From<ArrayInfo> for Layout {
+    fn from(info: ArrayInfo) -> Self {
+        let (dtype, shape) = (info.dtype().clone(), info.shape().to_vec());
+        Self { dtype, shape, fortran_order: info.order() == Order::F }
+    }
+}
+
+impl Layout {
+    /// An array in C order.
+    pub fn in_c_order(dtype: Dtype, shape: Vec<u64>) -> Self {
+        Self { dtype, shape, fortran_order: false }
+    }
+
+    /// The header of a `.npy` file of such an array.
+    ///
+    /// # Errors
+    ///
+    /// When NumPy cannot describe the items.
+    pub fn npy_header(self) -> Result<Vec<u8>> {
+        let Self { dtype, shape, fortran_order } = self;
+        let header = NpyHeader { dtype, fortran_order, shape, len: 0 };
+        header.to_bytes().ok_or_else(|| Refusal::NoNpyType(header.dtype.to_string()).into())
+    }
+}
+
+impl Content {
+    /// The frame that it is.
+    pub fn frame(&self) -> Option<&Arc<SChunk>> {
+        match self {
+            Self::Object(Object::Frame(schunk)) => Some(schunk),
+            _ => None,
+        }
+    }
+
+    /// The rows of a table of a store that it is.
+    pub fn rows(&self) -> Option<&TableRows> {
+        match self {
+            Self::Object(Object::Table(rows)) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// The Bloscpack file that it is.
+    pub fn blp(&self) -> Option<&Blp> {
+        match self {
+            Self::Object(Object::Blp(blp)) => Some(blp),
+            _ => None,
+        }
+    }
+
+    /// The format, as `info` calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Object(object) => object.format(),
+            Self::Items(items) => items.format,
+        }
+    }
+
+    /// Bytes of the content.
+    ///
+    /// # Errors
+    ///
+    /// A frame that says that it is an array, and cannot be one; values without a NumPy type.
+    pub fn nbytes(&self) -> Result<u64> {
+        match self {
+            Self::Object(object) => object.content_nbytes(),
+            Self::Items(items) => Ok(items.nbytes()),
+        }
+    }
+
+    /// Bytes of the file.
+    pub fn stored(&self) -> u64 {
+        match self {
+            Self::Object(object) => object.stored(),
+            Self::Items(items) => items.file_len,
+        }
+    }
+
+    /// Bytes of an item.
+    pub fn typesize(&self) -> usize {
+        let typesize = match self {
+            Self::Object(object) => object.typesize(),
+            Self::Items(items) => items.stored.itemsize,
+        };
+        as_len(typesize).max(1)
+    }
+
+    /// The metadata.
+    ///
+    /// # Errors
+    ///
+    /// Metadata that are damaged.
+    pub fn metadata(&self) -> Result<Metadata> {
+        match self {
+            Self::Object(Object::Frame(schunk)) => Metadata::of_frame(schunk),
+            Self::Object(Object::Blp(blp)) => Ok(Metadata::of_blp(blp)),
+            Self::Object(Object::Bcolz(set)) => Ok(Metadata::of_attrs(set.attrs_json()?)),
+            Self::Object(Object::Table(rows)) => Ok(Metadata::of_attrs(rows.attributes()?)),
+            Self::Object(Object::Opened(array)) => {
+                Ok(Metadata::of_attrs(metadata::within_limits(array.attributes()?)))
+            }
+            _ => Ok(Metadata::default()),
+        }
+    }
+
+    /// Metadata that its reader cannot give.
+    pub fn lost(&self) -> Vec<String> {
+        match self {
+            Self::Object(Object::Opened(array)) => array.lost(),
+            _ => vec![],
+        }
+    }
+
+    /// The array that it is, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// When it says that it is one, and cannot be.
+    pub fn layout(&self) -> Result<Option<Layout>> {
+        match self {
+            Self::Object(object) => object.layout(),
+            Self::Items(items) => Ok(Some(items.layout())),
+        }
+    }
+
+    /// How the chunks of an array are laid out.
+    ///
+    /// # Errors
+    ///
+    /// A metalayer of an array that makes no sense.
+    pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
+        Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
+    }
+
+    /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
+    /// there is none.
+    ///
+    /// # Errors
+    ///
+    /// Chunks that cannot be found.
+    pub fn chunksize(&self) -> Result<Option<usize>> {
+        let size = match self {
+            Self::Object(Object::Frame(schunk)) => schunk.chunksize().fixed(),
+            Self::Object(Object::Chunk(chunk)) if chunk.header().is_vl() => None,
+            Self::Object(Object::Chunk(chunk)) => {
+                u32::try_from(chunk.header().nbytes()).ok().filter(|nbytes| *nbytes > 0)
+            }
+            Self::Object(Object::Blp(blp)) => blp.even_chunks()?,
+            Self::Object(Object::Bcolz(_) | Object::Table(_) | Object::Opened(_))
+            | Self::Items(_) => None,
+        };
+        Ok(size.and_then(|size| usize::try_from(size).ok()))
+    }
+
+    /// A chunk as it is; `None` if it has to be decoded.
+    ///
+    /// # Errors
+    ///
+    /// A number that no chunk has; a chunk that cannot be read, or is larger than `memory` (bytes).
+    pub fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
+        Ok(match self {
+            Self::Object(Object::Frame(schunk)) => match schunk.chunk(nchunk)? {
+                ChunkBytes::Special { kind, nbytes, .. } => Some(Packed::Run { kind, nbytes }),
+                ChunkBytes::Stored(bytes) => Some(Packed::Bytes(bytes)),
+                _ => None,
+            },
+            Self::Object(Object::Chunk(chunk)) => Some(Packed::Bytes(chunk.bytes(memory)?)),
+            Self::Object(Object::Blp(blp)) => {
+                Some(Packed::Bytes(blp.file.packed_chunk(nchunk)?.into_bytes()))
+            }
+            Self::Object(Object::Bcolz(_) | Object::Table(_) | Object::Opened(_))
+            | Self::Items(_) => None,
+        })
+    }
+
+    /// The header of the first chunk, for formats without a header of their own for all chunks.
+    ///
+    /// # Errors
+    ///
+    /// A chunk that cannot be read.
+    pub fn first_header(&self) -> Result<Option<ChunkHeader>> {
+        Ok(match self {
+            Self::Object(Object::Chunk(chunk)) => Some(*chunk.header()),
+            Self::Object(Object::Blp(blp)) if blp.file.nchunks()? > 0 => {
+                Some(*blp.file.packed_chunk(0)?.header())
+            }
+            _ => None,
+        })
+    }
+
+    /// The data of a chunk.
+    ///
+    /// # Errors
+    ///
+    /// A number that no chunk has; a chunk that cannot be read.
+    pub fn data(&self, nchunk: u64, options: &Budget) -> Result<Vec<u8>> {
+        match self {
+            Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
+            Self::Object(Object::Blp(blp)) => Ok(blp.file.chunk(nchunk)?),
+            _ => {
+                let mut data = vec![];
+                self.stream(options, &mut |bytes| {
+                    data.extend_from_slice(bytes);
+                    Ok::<(), Error>(())
+                })?;
+                Ok(data)
+            }
+        }
+    }
+
+    /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in
+    /// frames are put in C order.
+    ///
+    /// # Errors
+    ///
+    /// Damage, after all data before it; or the error of `sink`.
+    pub fn stream<E: SinkError>(&self, options: &Budget, sink: Sink<'_, E>) -> Result<(), E> {
+        self.part(0..self.nbytes()?, options, sink)
+    }
+
+    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`stream`](Self::stream); a range beyond the end is the caller's fault.
+    pub fn part<E: SinkError>(
+        &self,
+        range: Range<u64>,
+        options: &Budget,
+        sink: Sink<'_, E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Object(object) => object.part(range, options, sink),
+            Self::Items(items) => items.part(range, sink),
+        }
+    }
+
+    /// The items somewhere in a file: where they are, or in a temporary one.
+    ///
+    /// # Errors
+    ///
+    /// As [`stream`](Self::stream); a system that keeps no file.
+    pub fn in_file(&self, layout: &Layout, options: &Budget) -> Result<Stored> {
+        let (store, start): (Arc<dyn ReadAt>, u64) = match self {
+            Self::Items(items) => (Arc::clone(&items.stored.store), items.stored.start),
+            Self::Object(_) => {
+                let mut spool = Spool::default();
+                self.stream(options, &mut |bytes| {
+                    spool.write_all(bytes).map_err(Error::io(Doing::Spool))
+                })?;
+                (spool.finish()?, 0)
+            }
+        };
+        let Layout { dtype, shape, fortran_order } = layout.clone();
+        Ok(Stored { store, start, shape, itemsize: dtype.itemsize() as u64, fortran_order })
+    }
+
+    /// Compares what was read with its seals ([`Object::compare_seals`]).
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not those that were sealed.
+    pub fn compare_seals(&self) -> Result<()> {
+        match self {
+            Self::Object(object) => object.compare_seals(),
+            Self::Items(_) => Ok(()),
+        }
+    }
+
+    /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where
+    /// they have to be put in order, or of one row.
+    ///
+    /// # Errors
+    ///
+    /// As [`stream`](Self::stream).
+    pub fn in_c_order<E: SinkError>(
+        &self,
+        options: &Budget,
+        budget: u64,
+        sink: Sink<'_, E>,
+    ) -> Result<(), E> {
+        // An array that contradicts itself is bytes all the same.
+        let layout = self.layout().ok().flatten().filter(|layout| layout.fortran_order);
+        let Some(layout) = layout else { return self.stream(options, sink) };
+        let mut items = BoxSource::File(self.in_file(&layout, options)?);
+        let itemsize = layout.dtype.itemsize() as u64;
+        let mut row = vec![u32::MAX; layout.shape.len()];
+        row.first_mut().into_iter().for_each(|len| *len = 1);
+        let mut piece = vec![];
+        for bounds in Boxes::new(&layout.shape, &row, itemsize, budget) {
+            piece.resize(as_len(count(&bounds) * itemsize), 0);
+            items.fill(&bounds, &mut piece)?;
+            sink(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+/// The header of the `.npy` file at `path`.
+///
+/// # Errors
+///
+/// A file that cannot be read, or has no such header.
+pub fn npy_header(path: &Path) -> Result<NpyHeader> {
+    let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    Ok(NpyHeader::parse(&items::head(&file)?)?)
+}

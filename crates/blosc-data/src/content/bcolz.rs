@@ -1,0 +1,276 @@
+//! Data sets of bcolz: arrays and tables, each in a directory of its own.
+//!
+//! Both are rows. The content of an array are its items in C order, that of a table its rows with
+//! the items of all columns side by side, which is what NumPy calls a structured array. Python
+//! objects are no bytes of anything, so that arrays of them have values to be shown, and no
+//! content.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet};
+use blosc_chunk::Limits;
+use blosc_dtype::Dtype;
+use blosc_io::Tree;
+use serde_json::{Map, Value};
+
+use super::{Sink, SinkError};
+use crate::error::{Error, Refusal, Result};
+use crate::spool::Station;
+use crate::{Budget, OpenOptions, cut, json};
+
+/// A data set, and where it is.
+pub struct Bcolz {
+    /// The data set, read with one thread's manners; see [`tuned`](Self::tuned).
+    pub set: DataSet,
+    tree: Arc<dyn Tree>,
+    params: OpenOptions,
+    /// The type of an item, or of a row of a table; none where it would be too large.
+    dtype: Option<Dtype>,
+    /// The temporary folder that holds it, if it is a copy.
+    _home: Option<Station>,
+    /// The columns of a table that are left, if not all are.
+    chosen: Option<Vec<String>>,
+    /// The format that it is a copy of, if it is one.
+    copied: Option<&'static str>,
+}
+
+impl Bcolz {
+    /// Opens the data set in a directory.
+    ///
+    /// # Errors
+    ///
+    /// When its metadata make no sense.
+    pub fn open(tree: impl Into<Arc<dyn Tree>>, params: impl Into<OpenOptions>) -> Result<Self> {
+        let (tree, params) = (tree.into(), params.into());
+        let set = open(&tree, params.bcolz())?;
+        let dtype = match &set {
+            DataSet::CArray(array) => Some(array.dtype().clone()),
+            DataSet::CTable(table) => table.dtype().ok(),
+        };
+        Ok(Self { set, tree, params, dtype, _home: None, chosen: None, copied: None })
+    }
+
+    /// A table with these columns only.
+    ///
+    /// # Errors
+    ///
+    /// When it is no table, or a column is not there.
+    pub fn select(self, names: &[String]) -> Result<Self> {
+        let DataSet::CTable(table) = &self.set else { return Err(Refusal::NotATable.into()) };
+        if let Some(name) = names.iter().find(|name| table.names().all(|known| known != *name)) {
+            return Err(Refusal::no_column(name, table.names()).into());
+        }
+        let table = table.select(names)?;
+        let dtype = table.dtype().ok();
+        Ok(Self { set: DataSet::CTable(table), dtype, chosen: Some(names.to_vec()), ..self })
+    }
+
+    /// With the folder that it is in, which goes with it.
+    pub fn kept_in(self, home: Station) -> Self {
+        Self { _home: Some(home), ..self }
+    }
+
+    /// As a copy of something of this format.
+    pub fn called(self, format: &'static str) -> Self {
+        Self { copied: Some(format), ..self }
+    }
+
+    /// The name in lists and documents.
+    pub fn format(&self) -> &'static str {
+        match self.set {
+            DataSet::CArray(_) => "carray",
+            DataSet::CTable(_) => self.copied.unwrap_or("ctable"),
+        }
+    }
+
+    /// Bytes of data.
+    pub fn nbytes(&self) -> u64 {
+        match &self.set {
+            DataSet::CArray(array) => array.nbytes(),
+            DataSet::CTable(table) => table.nbytes(),
+        }
+    }
+
+    /// Bytes of all files.
+    pub fn stored(&self) -> u64 {
+        stored_nbytes(&*self.tree)
+    }
+
+    /// Bytes of an item, or of a row of a table.
+    pub fn typesize(&self) -> u64 {
+        self.dtype.as_ref().map_or(1, |dtype| dtype.itemsize().max(1) as u64)
+    }
+
+    /// The type of an item, or of a row of a table.
+    ///
+    /// # Errors
+    ///
+    /// When a row is too large for one.
+    pub fn dtype(&self) -> Result<Dtype> {
+        match (&self.dtype, &self.set) {
+            (Some(dtype), _) => Ok(dtype.clone()),
+            (None, DataSet::CTable(table)) => Ok(table.dtype()?),
+            (None, DataSet::CArray(array)) => Ok(array.dtype().clone()),
+        }
+    }
+
+    /// Items in each dimension; a table has rows.
+    pub fn shape(&self) -> Vec<u64> {
+        match &self.set {
+            DataSet::CArray(array) => array.shape().to_vec(),
+            DataSet::CTable(table) => vec![table.len()],
+        }
+    }
+
+    /// The attributes.
+    ///
+    /// # Errors
+    ///
+    /// When they are damaged.
+    pub fn attrs(&self) -> Result<Attrs> {
+        Ok(match &self.set {
+            DataSet::CArray(array) => array.attrs()?,
+            DataSet::CTable(table) => table.attrs()?,
+        })
+    }
+
+    /// The attributes, as far as JSON can say them.
+    ///
+    /// # Errors
+    ///
+    /// When they are damaged.
+    pub fn attrs_json(&self) -> Result<Map<String, Value>> {
+        Ok(json::attrs::to_map(&self.attrs()?))
+    }
+
+    /// Chunks of all columns.
+    pub fn nchunks(&self) -> u64 {
+        self.arrays().fold(0, |sum, array| sum.saturating_add(array.nchunks()))
+    }
+
+    /// The array, or the columns of the table.
+    pub fn arrays(&self) -> impl Iterator<Item = &CArray> {
+        let (one, columns) = match &self.set {
+            DataSet::CArray(array) => (Some(array), &[][..]),
+            DataSet::CTable(table) => (None, table.columns()),
+        };
+        one.into_iter().chain(columns.iter().map(|column| &column.array))
+    }
+
+    /// The names of the columns of a table.
+    pub fn column_names(&self) -> Vec<String> {
+        match &self.set {
+            DataSet::CArray(_) => vec![],
+            DataSet::CTable(table) => {
+                table.columns().iter().map(|column| column.name.clone()).collect()
+            }
+        }
+    }
+
+    /// Bytes of the content.
+    ///
+    /// # Errors
+    ///
+    /// When there are Python objects in it.
+    pub fn content_nbytes(&self) -> Result<u64> {
+        if self.arrays().any(CArray::is_object) {
+            return Err(Refusal::PythonObjects.into());
+        }
+        match &self.set {
+            DataSet::CArray(array) => Ok(array.nbytes()),
+            // Columns may go on after the end of the table.
+            DataSet::CTable(table) => {
+                Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64))
+            }
+        }
+    }
+
+    /// The data set, read with these threads and within this memory.
+    ///
+    /// # Errors
+    ///
+    /// When one chunk does not fit into the memory.
+    pub fn tuned(&self, options: &Budget) -> Result<DataSet> {
+        let limit = options.max_memory;
+        let chunk = |array: &CArray| {
+            array.chunklen().min(array.len()).saturating_mul(array.rowsize() as u64)
+        };
+        if let Some(needed) = self.arrays().map(chunk).max().filter(|needed| *needed > limit) {
+            return Err(Error::MaxMemory { needed, limit });
+        }
+        let limits = Limits::none().max_nbytes(limit);
+        let dparams = self.params.dparams.clone().limits(limits);
+        let options = self.params.bcolz().dparams(dparams).budget(options.clone());
+        match (open(&self.tree, options)?, &self.chosen) {
+            (DataSet::CTable(table), Some(names)) => Ok(DataSet::CTable(table.select(names)?)),
+            (set, _) => Ok(set),
+        }
+    }
+
+    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    ///
+    /// # Errors
+    ///
+    /// Damage, after all data before it; or the error of `sink`.
+    pub fn part<E: SinkError>(
+        &self,
+        range: Range<u64>,
+        options: &Budget,
+        sink: Sink<'_, E>,
+    ) -> Result<(), E> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let set = self.tuned(options)?;
+        let rowsize = match &set {
+            DataSet::CArray(array) => array.rowsize() as u64,
+            DataSet::CTable(table) => table.dtype().map_err(Error::Bcolz)?.itemsize() as u64,
+        };
+        let rows = range.start / rowsize..range.end.div_ceil(rowsize);
+        let mut cut = cut(range, rows.start * rowsize, sink);
+        match &set {
+            DataSet::CArray(array) => {
+                let mut blocks = array.blocks(0).skip(rows.start).limit(rows.end - rows.start);
+                blocks.try_for_each(|block| cut(&block.map_err(Error::Bcolz)?))
+            }
+            DataSet::CTable(table) => {
+                let step = (TABLE_STEP_NBYTES / rowsize).max(1);
+                starts(rows.clone(), step).try_for_each(|start| {
+                    let rows = start..rows.end.min(start + step);
+                    cut(&table.read_records(rows).map_err(Error::Bcolz)?)
+                })
+            }
+        }
+    }
+}
+
+/// Every `step`-th number of a range.
+pub fn starts(rows: Range<u64>, step: u64) -> impl Iterator<Item = u64> {
+    let next = move |start: &u64| start.checked_add(step).filter(|start| *start < rows.end);
+    core::iter::successors(Some(rows.start).filter(|start| *start < rows.end), next)
+}
+
+fn open(tree: &Arc<dyn Tree>, options: bcolz_store::OpenOptions) -> Result<DataSet> {
+    let options = options.broken_columns(BrokenColumns::Refuse);
+    Ok(bcolz_store::open_in(Arc::clone(tree), "", &options)?)
+}
+
+/// Bytes of all files below a folder; what cannot be seen does not count.
+#[must_use]
+pub fn stored_nbytes(tree: &dyn Tree) -> u64 {
+    let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
+    while let Some(folder) = waiting.pop() {
+        for entry in tree.list(&folder).unwrap_or_default() {
+            let path = blosc_io::tree::join(&folder, &entry.name);
+            match entry.is_dir {
+                true => waiting.push(path),
+                false => sum = sum.saturating_add(tree.len_of(&path).unwrap_or(0)),
+            }
+        }
+    }
+    sum
+}
+
+/// Bytes of rows of a table that are put together at once.
+const TABLE_STEP_NBYTES: u64 = 8 << 20;

@@ -1,0 +1,144 @@
+//! Arrays whose items lie uncompressed in a file.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use blosc_dtype::{
+    Dtype,
+    npy::{self, NpyHeader},
+};
+use blosc_io::ReadAt;
+
+use super::{Layout, Sink, SinkError};
+use crate::Array;
+use crate::boxes::Stored;
+use crate::error::{Doing, Error, Result};
+use crate::size::{as_len, nbytes};
+
+/// Bytes of a file that are read at once.
+const MAX_PIECE_NBYTES: usize = 1 << 20;
+
+/// Bytes in which the header of a `.npy` file should be.
+const NPY_HEAD_NBYTES: usize = 256 << 10;
+
+/// Items of an array in a file.
+#[derive(Clone, Debug)]
+pub struct Items {
+    /// Where they are.
+    pub stored: Stored,
+    /// Their type.
+    pub dtype: Dtype,
+    /// Bytes of the file.
+    pub file_len: u64,
+    /// The name of the format: `npy`, `raw`, `csv`.
+    pub format: &'static str,
+}
+
+impl Items {
+    /// The items of a file: those of the array of a `.npy` file, and else what `otherwise` says of
+    /// as many bytes.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, a damaged header, or the error of `otherwise`.
+    pub fn in_file<E: From<Error>>(
+        store: Arc<dyn ReadAt>,
+        otherwise: impl FnOnce(u64) -> Result<Option<NpyHeader>, E>,
+    ) -> Result<Option<Self>, E> {
+        let file_len = store.len().map_err(Error::io(Doing::Open))?;
+        let head = head(&*store)?;
+        let header = match head.starts_with(npy::MAGIC) {
+            true => Some(NpyHeader::parse(&head).map_err(Error::Npy)?),
+            false => otherwise(file_len)?,
+        };
+        Ok(header.map(|header| Self::new(store, file_len, header)).transpose()?)
+    }
+
+    /// The bytes after a header, which may be none. More bytes may follow the array of a `.npy`
+    /// file, as an append leaves them that was interrupted: NumPy does not look at them either.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLen`] when there are less than it says, or more without a header.
+    pub fn new(store: Arc<dyn ReadAt>, file_len: u64, header: NpyHeader) -> Result<Self> {
+        let found = file_len.saturating_sub(header.len as u64);
+        let expected = header.nbytes().unwrap_or(u64::MAX);
+        if expected > found || (expected < found && header.len == 0) {
+            return Err(Error::ArrayLen { expected, found });
+        }
+        let stored = Stored {
+            store,
+            start: header.len as u64,
+            fortran_order: header.fortran_order && header.shape.len() > 1,
+            shape: header.shape,
+            itemsize: header.dtype.itemsize() as u64,
+        };
+        let format = if header.len > 0 { "npy" } else { "raw" };
+        Ok(Self { stored, dtype: header.dtype, file_len, format })
+    }
+
+    /// Bytes of the items.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        nbytes(self.stored.itemsize, &self.stored.shape)
+    }
+
+    /// Bytes of the file after the items.
+    #[must_use]
+    pub fn trailing(&self) -> u64 {
+        self.file_len.saturating_sub(self.stored.start).saturating_sub(self.nbytes())
+    }
+
+    /// Type, shape and order.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        Layout {
+            dtype: self.dtype.clone(),
+            shape: self.stored.shape.clone(),
+            fortran_order: self.stored.fortran_order,
+        }
+    }
+
+    /// Hands the bytes `range`, as they lie in the file, to `sink`.
+    pub(super) fn part<E: SinkError>(&self, range: Range<u64>, sink: Sink<'_, E>) -> Result<(), E> {
+        let most = as_len(range.end.saturating_sub(range.start)).min(MAX_PIECE_NBYTES);
+        let (mut at, mut buffer) = (range.start, vec![0; most]);
+        while at < range.end {
+            let len = as_len(range.end - at).min(most);
+            self.stored.read(at, &mut buffer[..len])?;
+            sink(&buffer[..len])?;
+            at += len as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Array for Items {
+    fn format(&self) -> &'static str {
+        self.format
+    }
+
+    fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    fn shape(&self) -> &[u64] {
+        &self.stored.shape
+    }
+
+    fn stored_nbytes(&self) -> Option<u64> {
+        Some(self.file_len)
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        self.stored.fill_box(bounds, dest)
+    }
+}
+
+/// The first bytes of a file.
+pub(super) fn head(store: &dyn ReadAt) -> Result<Vec<u8>> {
+    let len = store.len().map_err(Error::io(Doing::Open))?;
+    let mut head = vec![0; as_len(len).min(NPY_HEAD_NBYTES)];
+    store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
+    Ok(head)
+}

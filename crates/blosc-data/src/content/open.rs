@@ -1,0 +1,80 @@
+//! Files as content.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use b2frame::SChunk;
+use b2store::Store;
+use blosc_io::FileStore;
+use blosc_io::tree::DirTree;
+
+use super::{Bcolz, Content, Items, Object, TableRows};
+use crate::error::{Doing, Error, Refusal, Result};
+use crate::format::{Format, recognise};
+use crate::formats::{blp::Blp, chunk::BareChunk, csv};
+use crate::params::OpenOptions;
+use crate::source::Source;
+
+/// The content of the file or the folder at `path`; of a store with one value that value.
+///
+/// # Errors
+///
+/// As [`open`](crate::open); a store with several values.
+pub fn of_file(path: &Path, options: &OpenOptions) -> Result<Content> {
+    let source = match path.is_dir() {
+        true => Source::Folder(Arc::new(DirTree::new(path))),
+        false => Source::File(Arc::new(FileStore::open(path).map_err(Error::io(Doing::Open))?)),
+    };
+    of_source(source, &path.to_string_lossy(), options)
+}
+
+/// The content of a source; `name` is for its suffix, where that decides the format.
+///
+/// # Errors
+///
+/// As [`of_file`].
+pub fn of_source(source: Source, name: &str, options: &OpenOptions) -> Result<Content> {
+    let format = recognise(&source, name).map_err(Error::io(Doing::Read))?;
+    Ok(Content::Object(match (format, source) {
+        (Format::Frame, Source::File(file)) => {
+            Object::Frame(Arc::new(SChunk::from_store_with(file, &options.frame())?))
+        }
+        (Format::SparseFrame, Source::Folder(tree)) => {
+            Object::Frame(Arc::new(SChunk::from_tree(tree, &options.frame())?))
+        }
+        (Format::Chunk, Source::File(file)) => {
+            Object::Chunk(Box::new(BareChunk::open(file, 0, options.dparams.clone())?))
+        }
+        (Format::Blp, Source::File(file)) => Object::Blp(Box::new(Blp::open(file, 0, options)?)),
+        (Format::Bcolz, Source::Folder(tree)) => {
+            Object::Bcolz(Box::new(Bcolz::open(tree, options.clone())?))
+        }
+        (Format::Store, source) => of_store(source, options)?,
+        (Format::Npy, Source::File(file)) => {
+            let items = Items::in_file::<Error>(file, |_| Ok(None))?;
+            return items.map(Content::Items).ok_or(Error::NotOurs(format));
+        }
+        (Format::Csv, Source::File(file)) => {
+            return csv::read(file, options.delimiter_of_text(), options.dtype.as_ref())
+                .map(Content::Items);
+        }
+        (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
+        (format, _) => return Err(Error::NotOurs(format)),
+    }))
+}
+
+/// The table that a store is, or its only value.
+fn of_store(source: Source, options: &OpenOptions) -> Result<Object> {
+    let store = match source {
+        Source::File(file) => Store::from_store(file, &options.store())?,
+        Source::Folder(tree) => Store::from_tree(tree, &options.store())?,
+    };
+    if store.tables().any(|key| key == "/") {
+        return Ok(Object::Table(Box::new(TableRows::open(store.table("/")?)?)));
+    }
+    let mut values = store.keys().filter(|key| !key.ends_with("/__vlmeta__"));
+    match (values.next(), values.next()) {
+        (Some(only), None) => Ok(Object::Frame(Arc::new(store.frame(only)?))),
+        _ => Err(Refusal::SeveralValues.into()),
+    }
+}

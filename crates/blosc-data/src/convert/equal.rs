@@ -1,0 +1,153 @@
+//! Whether everything of the input comes back from the output: type, shape, order, values and
+//! metadata.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    fs::File,
+    hash::Hasher as _,
+    io::{self, Seek as _, SeekFrom},
+    path::Path,
+    sync::Arc,
+};
+
+use blosc_io::FileStore;
+use serde_json::Value;
+
+use super::{Conversion, OutputFormat, frame};
+use crate::content::{Content, Object, of_file};
+use crate::error::{Doing, Error, Result};
+use crate::formats::{chunk::BareChunk, csv, parquet};
+
+/// The loss where Fortran order becomes C order.
+pub const ORDER: &str = "the Fortran order of the items";
+
+impl Conversion<'_> {
+    /// The first thing that the output at `path` has lost of the input: a reason to keep the input.
+    ///
+    /// # Errors
+    ///
+    /// An output that cannot be read.
+    pub fn lost(&self, path: &Path) -> Result<Option<String>> {
+        if self.settings.format == OutputFormat::Raw {
+            let is_array = self.content.layout()?.is_some();
+            return Ok(is_array.then(|| frame::ARRAY.to_owned()));
+        }
+        let output = self.open_output(path)?;
+        let (given, found) = (self.content.layout()?, output.layout()?);
+        match (&given, &found) {
+            (None, _) => {}
+            (Some(given), Some(found))
+                if given.dtype == found.dtype && given.shape == found.shape =>
+            {
+                if given.fortran_order != found.fortran_order && given.shape.len() > 1 {
+                    return Ok(Some(ORDER.to_owned()));
+                }
+            }
+            (Some(_), _) => return Ok(Some(frame::ARRAY.to_owned())),
+        }
+        let is_text = matches!(self.settings.format, OutputFormat::Csv | OutputFormat::Parquet);
+        if is_text && self.digest(&output)? != self.digest(self.content)? {
+            return Ok(Some("some of the values".to_owned()));
+        }
+        let sorted = |source: &Content| -> Result<Vec<(String, Value)>> {
+            let mut values = source.metadata()?.without_array().values();
+            values.sort_by(|a, b| a.0.cmp(&b.0));
+            Ok(values)
+        };
+        let (given, found) = (sorted(self.content)?, sorted(&output)?);
+        let missing = given.into_iter().find(|value| !found.contains(value));
+        Ok(missing.map(|(name, _)| format!("the metadata {name:?}")))
+    }
+
+    /// Whether the output at `path` has the values of the input. Text shows the items and does not
+    /// hold their bytes: it is not compared.
+    ///
+    /// # Errors
+    ///
+    /// An output that cannot be read.
+    pub fn is_equal(&self, path: &Path) -> Result<bool> {
+        let start = match self.settings.format {
+            OutputFormat::Csv | OutputFormat::Parquet => return Ok(true),
+            OutputFormat::B2z | OutputFormat::B2d => {
+                return self.is_equal_store(&b2store::Store::open(path)?, None);
+            }
+            OutputFormat::Raw => Some(0),
+            OutputFormat::Npy => Some(crate::content::npy_header(path)?.len as u64),
+            _ => None,
+        };
+        let found = match start {
+            Some(start) => Digest::of_file(path, start)?,
+            None => self.digest(&self.open_output(path)?)?,
+        };
+        Ok(found == self.digest(self.content)?)
+    }
+
+    /// The digest of the items of a content in the order in which the output has them.
+    pub(super) fn digest(&self, content: &Content) -> Result<Digest> {
+        let mut digest = Digest::default();
+        self.in_order(content, &mut |bytes| {
+            digest.update(bytes);
+            Ok::<(), Error>(())
+        })?;
+        Ok(digest)
+    }
+
+    /// The output, as another content.
+    fn open_output(&self, path: &Path) -> Result<Content> {
+        let open = &self.settings.open;
+        let file = || FileStore::open(path).map(Arc::new).map_err(Error::io(Doing::Open));
+        match self.settings.format {
+            OutputFormat::Parquet => {
+                let table = parquet::open(path, false, open, &self.settings.unfinished)?;
+                Ok(Content::Object(table))
+            }
+            OutputFormat::Csv => Ok(Content::Items(csv::read(file()?, csv::COMMA, None)?)),
+            // Nothing but its length tells a chunk from other bytes.
+            OutputFormat::Chunk => {
+                let chunk = BareChunk::open(file()?, 0, open.dparams.clone())?;
+                Ok(Content::Object(Object::Chunk(Box::new(chunk))))
+            }
+            _ => of_file(path, open),
+        }
+    }
+}
+
+/// Length and hash of bytes, however they are cut.
+#[derive(Debug, Default)]
+pub(super) struct Digest {
+    hasher: DefaultHasher,
+    nbytes: u64,
+}
+
+impl Digest {
+    fn update(&mut self, bytes: &[u8]) {
+        self.hasher.write(bytes);
+        self.nbytes += bytes.len() as u64;
+    }
+
+    /// The digest of a file from a position on.
+    fn of_file(path: &Path, start: u64) -> Result<Self> {
+        let mut digest = Self::default();
+        let mut file = File::open(path).map_err(Error::io(Doing::Read))?;
+        file.seek(SeekFrom::Start(start)).map_err(Error::io(Doing::Read))?;
+        io::copy(&mut file, &mut digest).map_err(Error::io(Doing::Read))?;
+        Ok(digest)
+    }
+}
+
+impl io::Write for Digest {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.nbytes == other.nbytes && self.hasher.finish() == other.hasher.finish()
+    }
+}

@@ -1,0 +1,14 @@
+//! Parquet, by way of tables of bcolz and of stores, in builds with the feature `parquet`.
+
+#[cfg(not(feature = "parquet"))]
+mod disabled;
+#[cfg(feature = "parquet")]
+mod enabled;
+
+#[cfg(not(feature = "parquet"))]
+pub use disabled::{open, write, write_table};
+#[cfg(feature = "parquet")]
+pub use enabled::{open, write, write_table};
+
+/// Bytes that a file of Parquet begins with.
+pub const MAGIC: &[u8] = b"PAR1";

@@ -1,0 +1,112 @@
+//! Bytes and files that are needed for a while only.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use blosc_io::replace::{Temporary, Unfinished};
+use blosc_io::{FileStore, MemStore, ReadAt};
+
+use crate::error::{Doing, Error, Result};
+
+/// Bytes that stay in memory; more go to a file.
+const IN_MEMORY: usize = 1 << 20;
+
+/// Bytes that are written first and read later: in memory while they are few, else in a file
+/// without a name.
+#[derive(Debug, Default)]
+pub struct Spool {
+    bytes: Vec<u8>,
+    file: Option<File>,
+}
+
+impl Spool {
+    /// The bytes, to be read.
+    ///
+    /// # Errors
+    ///
+    /// The system keeps no file.
+    pub fn finish(mut self) -> Result<Arc<dyn ReadAt>> {
+        if self.file.is_some() {
+            self.spill().map_err(Error::io(Doing::Spool))?;
+        }
+        Ok(match self.file {
+            Some(file) => Arc::new(FileStore::from_file(file)),
+            None => Arc::new(MemStore::new(self.bytes)),
+        })
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(tempfile::tempfile()?),
+        };
+        file.write_all(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let now = bytes.len().min(IN_MEMORY);
+        if self.bytes.len().saturating_add(now) > IN_MEMORY {
+            self.spill()?;
+        }
+        self.bytes.extend_from_slice(bytes.get(..now).unwrap_or(bytes));
+        Ok(now)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A folder of the system for one file or folder, which is removed with all that is in it.
+#[derive(Debug)]
+pub struct Station {
+    path: PathBuf,
+    _folder: Temporary,
+}
+
+impl Station {
+    /// A place where nothing is yet. `unfinished` lists it for signals.
+    ///
+    /// # Errors
+    ///
+    /// The system makes no folder.
+    pub fn new(unfinished: &Unfinished) -> Result<Self> {
+        let folder = Temporary::folder(&std::env::temp_dir(), OsStr::new("output"), unfinished);
+        let folder = folder.map_err(Error::io(Doing::Spool))?;
+        Ok(Self { path: folder.path().join("output"), _folder: folder })
+    }
+
+    /// The place.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_however_many_they_are() {
+        for len in [0, 10, IN_MEMORY, IN_MEMORY + 10, 5 * IN_MEMORY + 1] {
+            let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
+            let mut spool = Spool::default();
+            for piece in bytes.chunks(IN_MEMORY / 3 * 4 + 1) {
+                spool.write_all(piece).unwrap();
+            }
+            let store = spool.finish().unwrap();
+            let mut found = vec![0; len];
+            store.read_exact_at(0, &mut found).unwrap();
+            assert_eq!(store.len().unwrap(), len as u64);
+            assert!(found == bytes, "{len}");
+        }
+    }
+}

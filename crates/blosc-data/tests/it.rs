@@ -4,4 +4,5 @@ mod door;
 mod formats;
 mod hostile;
 mod reads;
+mod reports;
 mod verified;

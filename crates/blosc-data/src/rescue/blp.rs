@@ -30,7 +30,11 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
     Ok(Report { complete, nbytes, filled, actions, chunks, bad, ..Report::default() })
 }
 
-fn actions(found: &bloscpack::rescue::Rescue, options: &super::Options, filled: u64) -> Vec<String> {
+fn actions(
+    found: &bloscpack::rescue::Rescue,
+    options: &super::Options,
+    filled: u64,
+) -> Vec<String> {
     let mut actions = vec![format!("sound chunks: {}", found.chunks.len())];
     if found.lost_magic {
         actions.push("the magic at the start was damaged, and is written anew".to_owned());

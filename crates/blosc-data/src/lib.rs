@@ -22,6 +22,17 @@
 //!
 //! Formats of others come in through [`Opener`]s: they give the same traits.
 //!
+//! Functions over these traits return reports that `serde` writes, and never print:
+//!
+//! | module | report |
+//! |---|---|
+//! | [`verify`] | what cannot be read, and what does not match its checksum |
+//! | [`rescue`] | the sound parts of something damaged, written anew |
+//! | [`stats`] | least, largest, mean, nulls and distribution of values |
+//! | [`diff`] | how far apart two arrays are |
+//! | [`compat`] | the programs that open an object |
+//! | [`scan`] | frames and chunks inside any file |
+//!
 //! ```
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("temperature.b2nd");

@@ -17,7 +17,8 @@
 //! }
 //!
 //! let mut target = Into("sound.b2nd".into());
-//! let found = rescue::rescue(Path::new("damaged.b2nd"), None, &rescue::Options::default(), &mut target)?;
+//! let (damaged, options) = (Path::new("damaged.b2nd"), rescue::Options::default());
+//! let found = rescue::rescue(damaged, None, &options, &mut target)?;
 //! println!("{} of {} bytes are filled", found.filled, found.nbytes);
 //! # Ok::<(), blosc_data::Error>(())
 //! ```
@@ -80,7 +81,7 @@ impl Options {
         self.dparams.clone().limits(limits)
     }
 
-    /// How a container is rescued that may have so many bytes of data.
+    /// How a container is rescued of which at most `max_nbytes` bytes of data are decoded.
     fn of_container(&self, max_nbytes: u64) -> RescueOptions {
         RescueOptions::default().fill(self.fill.clone()).max_nbytes(Some(max_nbytes))
     }
@@ -365,8 +366,8 @@ pub fn rescue<C: Caller>(
     }
 }
 
-/// How much of the chunks of a damaged frame can be read, of which there are so many: without
-/// writing anything.
+/// What became of the chunks of a damaged frame, of which at most `max_nbytes` bytes of data are
+/// decoded. Nothing is written.
 ///
 /// # Errors
 ///

@@ -11,4 +11,5 @@ mod formats;
 mod hostile;
 mod parts;
 mod reads;
+mod reports;
 mod verified;

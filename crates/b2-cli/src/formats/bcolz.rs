@@ -13,8 +13,3 @@ impl From<&Place> for Arc<dyn Tree> {
         place.tree_elsewhere().unwrap_or_else(|| Arc::new(DirTree::new(&**place)))
     }
 }
-
-/// Bytes of all files below a directory; what cannot be seen does not count.
-pub(crate) fn stored(root: &Place) -> u64 {
-    blosc_data::content::stored_nbytes(&*Arc::<dyn Tree>::from(root))
-}

@@ -4,7 +4,6 @@ mod blocks;
 mod chunks;
 mod compare;
 mod info;
-mod item_files;
 mod objects;
 mod row_reader;
 mod rows;

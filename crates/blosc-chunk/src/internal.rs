@@ -2,6 +2,5 @@
 
 pub use blosc_filters::internal::{EvenRows, StoreHint};
 
-pub use crate::item_index::{ItemIndex, ReadChunk};
 pub use crate::jobs::{Jobs, for_each};
 pub use crate::special::fill_special;

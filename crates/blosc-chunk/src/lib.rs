@@ -96,7 +96,6 @@ pub mod hooks;
 mod index;
 #[doc(hidden)]
 pub mod internal;
-mod item_index;
 mod item_reader;
 mod jobs;
 mod layout;

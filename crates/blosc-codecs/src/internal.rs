@@ -1,7 +1,5 @@
 //! Used by the other crates of this workspace; no promise is made to others.
 
-pub use crate::lz4::{ReadBlock, SeqIndex};
-
 /// Decoders without unsafe code, for the fuzz targets.
 #[cfg(fuzzing)]
 pub mod safe {

@@ -15,14 +15,12 @@ mod decode;
 mod decode_fast;
 mod encode;
 mod hc;
-mod seq_index;
 mod sequence;
 
 use alloc::{boxed::Box, vec::Vec};
 
 #[cfg(fuzzing)]
 pub use decode::decompress_safely;
-pub use seq_index::{ReadBlock, SeqIndex};
 
 use crate::{
     Codec, CodecId, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder, StreamEncoder, dict,

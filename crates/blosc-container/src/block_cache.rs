@@ -128,12 +128,6 @@ impl BlockCache {
         found.is_some()
     }
 
-    /// The chunk that was requested last.
-    #[must_use]
-    pub fn last_requested(&self) -> Option<u64> {
-        self.requested.front().copied()
-    }
-
     /// Keeps a block and forgets the oldest ones beyond the limit. Returns the memory of one of
     /// them, for the next block.
     pub fn insert(&mut self, block: Block) -> Vec<u8> {
@@ -221,9 +215,7 @@ mod tests {
         let again: Vec<bool> =
             [1, 2, 1, 3, 4, 1, 2].map(|number| cache.is_repeated(number, 3)).to_vec();
         assert_eq!(again, [false, false, true, false, false, true, false]);
-        assert_eq!(cache.last_requested(), Some(2));
         assert!(!cache.is_repeated(5, 0) && !cache.is_repeated(5, 0));
-        assert_eq!(cache.last_requested(), None);
     }
 
     #[test]

@@ -57,12 +57,14 @@ pub(crate) fn identity() -> Identity {
     let mut maker = [0; 12];
     let words = maker.as_chunks_mut::<4>().0.iter_mut();
     words.zip([name.ebx, name.edx, name.ecx]).for_each(|(to, word)| *to = word.to_le_bytes());
-    let (family, more) = ((version >> 8) & 0xf, (version >> 20) & 0xff);
+    let [_, family, more, top] = version.to_le_bytes();
+    let (family, more) = (family & 0xf, more >> 4 | top << 4);
     let has_cache = leaf(0x8000_0000).eax >= CACHE_LEAF;
+    let [_, _, low, high] = if has_cache { leaf(CACHE_LEAF).ecx } else { 0 }.to_le_bytes();
     Identity {
         maker,
-        family: (if family == 0xf { family + more } else { family }) as u16,
-        second_level_cache_kib: if has_cache { (leaf(CACHE_LEAF).ecx >> 16) as u16 } else { 0 },
+        family: u16::from(family) + if family == 0xf { u16::from(more) } else { 0 },
+        second_level_cache_kib: u16::from_le_bytes([low, high]),
     }
 }
 

@@ -91,16 +91,21 @@ impl Processor {
 
     /// One word, never 0, which stands for "not read yet".
     const fn to_word(self) -> u64 {
-        (self.maker as u64) << 32 | (self.family as u64) << 16 | self.second_level_cache_kib as u64
+        let ([a, b], [c, d]) =
+            (self.second_level_cache_kib.to_le_bytes(), self.family.to_le_bytes());
+        u64::from_le_bytes([a, b, c, d, self.maker as u8, 0, 0, 0])
     }
 
     const fn from_word(word: u64) -> Self {
-        let maker = match word >> 32 {
+        let [a, b, c, d, maker, ..] = word.to_le_bytes();
+        let maker = match maker {
             2 => Maker::Intel,
             3 => Maker::Amd,
             _ => Maker::Other,
         };
-        Self { maker, family: (word >> 16) as u16, second_level_cache_kib: word as u16 }
+        let (family, second_level_cache_kib) =
+            (u16::from_le_bytes([c, d]), u16::from_le_bytes([a, b]));
+        Self { maker, family, second_level_cache_kib }
     }
 }
 

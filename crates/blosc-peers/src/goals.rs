@@ -310,7 +310,7 @@ const GOALS: &[Goal] = &[
     goal("Bloscpack files: pack", [1.5, 3.0, 1.0], Python("bloscpack", "pack")),
     goal("Bloscpack files: unpack", [1.5, 3.0, 1.0], Python("bloscpack", "unpack")),
     goal("bcolz: read all", [5.0, 10.0, 2.0], Even("read all")),
-    goal("bcolz: one item at random", [20.0, 50.0, 2.0], Even("random items")),
+    goal("bcolz: one item at random", [3.0, 5.0, 2.0], Even("random items")),
     goal("bcolz: where", [5.0, 10.0, 2.0], Python("bcolz", "where")),
 ];
 

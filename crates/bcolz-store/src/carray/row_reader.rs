@@ -15,7 +15,6 @@ use blosc_container::{
 };
 
 use super::chunks::block_around;
-use super::item_files::ItemFiles;
 use super::rows::UNPROVEN_NBYTES;
 use super::{CArray, Element};
 use crate::error::{Param, Result};
@@ -27,8 +26,6 @@ pub struct RowReader<'a> {
     array: &'a CArray,
     worker: Pooled<'a, Worker>,
     cache: BlockCache,
-    /// For chunks that are requested in disorder.
-    files: ItemFiles,
     /// A row of a chunk of which no block is kept.
     single: Vec<u8>,
 }
@@ -37,9 +34,7 @@ impl CArray {
     /// A reader for many single rows. It keeps as many decoded blocks as
     /// [`cache`](crate::OpenOptions::cache) says, at least one, and does not look whether their
     /// files were changed since: a new reader does. The first row of a chunk is decoded alone,
-    /// the next one with its block. Of chunks of LZ4 that are requested in disorder, it also keeps
-    /// where the bytes of their items are, in as much memory at most, and on Unix up to 192
-    /// files open; those of files that were changed or replaced are forgotten.
+    /// the next one with its block.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -61,7 +56,6 @@ impl CArray {
             array: self,
             worker: self.check_out_worker(),
             cache: BlockCache::new(self.options.cache),
-            files: ItemFiles::default(),
             single: Vec::new(),
         }
     }
@@ -78,11 +72,8 @@ impl RowReader<'_> {
         let layout = &self.array.layout;
         let (nchunk, start) = (row / layout.chunklen, self.array.at_in_chunk(row));
         let bytes = start..start + layout.rowsize;
-        let is_last = self.cache.last_requested() == Some(nchunk);
         if !self.cache.find(nchunk, &bytes, None) {
-            // A block is as much work as several rows by an index.
-            let is_repeated = self.cache.is_repeated(nchunk, self.array.max_kept_chunks());
-            if !is_repeated || (!is_last && self.files.has_index(nchunk)) {
+            if !self.cache.is_repeated(nchunk, self.array.max_kept_chunks()) {
                 return self.decode_single(nchunk, bytes);
             }
             self.decode_block(nchunk, &bytes)?;
@@ -111,10 +102,7 @@ impl RowReader<'_> {
             array.open_chunk(nchunk)?;
         }
         single.resize(bytes.len(), 0);
-        let worker = &mut *self.worker;
-        if !self.files.read(array, nchunk, bytes.clone(), single, &mut worker.packed)? {
-            array.decode_bytes(nchunk, bytes, single, worker)?;
-        }
+        array.decode_bytes(nchunk, bytes, single, &mut self.worker)?;
         Ok(&self.single)
     }
 
@@ -128,19 +116,5 @@ impl RowReader<'_> {
         self.array.decode_bytes(nchunk, bytes.clone(), &mut data, &mut self.worker)?;
         self.cache.insert(Block { number: nchunk, bytes, stamp: None, data });
         Ok(())
-    }
-}
-
-#[cfg(test)]
-impl RowReader<'_> {
-    /// Whether there is an index for a chunk, and what all of them take (bytes).
-    pub(super) fn indexes_of(&self, nchunk: u64) -> (bool, usize) {
-        (self.files.has_index(nchunk), self.files.nbytes)
-    }
-}
-
-impl core::fmt::Debug for RowReader<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("RowReader").field("cache", &self.cache.nbytes()).finish_non_exhaustive()
     }
 }

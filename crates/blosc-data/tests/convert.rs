@@ -63,9 +63,9 @@ fn chunks_are_moved_where_the_output_can_hold_them() {
     let data: Vec<u8> = (0..=250).cycle().take(3_000_000).collect();
     let options = bloscpack::WriteOptions::default().chunksize(1_000_000);
     fs::write(&blp, bloscpack::pack(&data, options).unwrap()).unwrap();
-    let seen = std::sync::atomic::AtomicU64::new(0);
+    let seen = core::sync::atomic::AtomicU64::new(0);
     let progress = |nbytes| {
-        let _before = seen.fetch_add(nbytes, std::sync::atomic::Ordering::Relaxed);
+        let _before = seen.fetch_add(nbytes, core::sync::atomic::Ordering::Relaxed);
     };
     let report = convert(&blp, &frame, settings(OutputFormat::B2frame), &progress).unwrap();
     assert_eq!((report.moved, report.recompressed, report.nbytes), (3, 0, 3_000_000));

@@ -1,10 +1,10 @@
 //! Whether everything of the input comes back from the output: type, shape, order, values and
 //! metadata.
 
+use core::hash::Hasher as _;
 use std::{
     collections::hash_map::DefaultHasher,
     fs::File,
-    hash::Hasher as _,
     io::{self, Seek as _, SeekFrom},
     path::Path,
     sync::Arc,

@@ -200,7 +200,7 @@ impl Conversion<'_> {
             {
                 values.push(match objects {
                     Some(objects) => {
-                        let cells = objects.take(count).map(|cell| Ok(cell_of(&cell?, name)?));
+                        let cells = objects.take(count).map(|cell| cell_of(&cell?, name));
                         ColumnValues::objects(cells.collect::<Result<Vec<_>>>()?)
                     }
                     None => rule.values(name, column.array.read(start..end)?, count)?,

@@ -109,8 +109,8 @@ impl<'a> Conversion<'a> {
     ///
     /// # Errors
     ///
-    /// Content that cannot be read, settings that do not fit it, a system that refuses. The output is
-    /// not complete then.
+    /// Content that cannot be read, settings that do not fit it, a system that refuses. The output
+    /// is not complete then.
     pub fn write(&self, path: &Path) -> Result<Report> {
         let mut report = match self.settings.format {
             OutputFormat::B2frame | OutputFormat::Sframe => self.frame(path),

@@ -28,8 +28,8 @@
 //! # Ok::<(), blosc_dtype::Error>(())
 //! ```
 //!
-//! With the feature `numbers` it reads items as numbers. It never follows object pointers (`|O`): those parse, with
-//! [`Kind::Object`], so that a caller can refuse them by name.
+//! The features `item` and `numbers` read items as text and as numbers. Object pointers (`|O`) are
+//! never followed: those parse, with [`Kind::Object`], so that a caller can refuse them by name.
 //!
 //! Limits for hostile text: [`Dtype::MAX_DEPTH`] levels of nesting, [`Dtype::MAX_TEXT_NBYTES`]
 //! bytes of text, items of at most 2^31 - 1 bytes.

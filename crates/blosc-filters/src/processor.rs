@@ -1,6 +1,6 @@
 //! The processor's facts that choices between kernels depend on: maker, family, cache.
 //!
-//! `docs/performance/constants.md` lists the choices and the processors on which they were measured.
+//! `docs/performance/constants.md` lists the choices, and the processors that were measured.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,10 +24,10 @@ pub(crate) struct Tuning {
 impl Tuning {
     /// The choices for this processor.
     pub(crate) fn get() -> Self {
-        Self::of(Processor::get())
+        Self::choose(Processor::get())
     }
 
-    const fn of(processor: Processor) -> Self {
+    const fn choose(processor: Processor) -> Self {
         let Processor { maker, family, second_level_cache_kib } = processor;
         let is_intels = matches!(maker, Maker::Intel);
         let is_amds = matches!(maker, Maker::Amd);
@@ -113,8 +113,8 @@ impl Processor {
 mod tests {
     use super::*;
 
-    const fn of(maker: Maker, family: u16) -> Tuning {
-        Tuning::of(Processor { maker, family, second_level_cache_kib: 2048 })
+    const fn tuning(maker: Maker, family: u16) -> Tuning {
+        Tuning::choose(Processor { maker, family, second_level_cache_kib: 2048 })
     }
 
     #[test]
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn families_that_were_measured_get_their_choices() {
-        let (granite_rapids, zen4) = (of(Maker::Intel, 6), of(Maker::Amd, 0x19));
+        let (granite_rapids, zen4) = (tuning(Maker::Intel, 6), tuning(Maker::Amd, 0x19));
         assert!(granite_rapids.permutes_on_one_port && granite_rapids.prefetches_by_page);
         assert!(!granite_rapids.stores_by_halves);
         assert!(zen4.stores_by_halves && !zen4.prefetches_by_page);
-        let zen5 = of(Maker::Amd, 0x1a);
+        let zen5 = tuning(Maker::Amd, 0x1a);
         assert!(!zen5.stores_by_halves && !zen5.permutes_on_one_port);
-        let other = of(Maker::Other, 6);
+        let other = tuning(Maker::Other, 6);
         assert!(!other.stores_by_halves && !other.permutes_on_one_port);
     }
 

@@ -66,7 +66,7 @@ fn columns_of_tables_have_nulls_apart() {
 }
 
 fn frame() -> (Vec<u8>, Vec<u8>) {
-    let data: Vec<u8> = (0..200_000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+    let data: Vec<u8> = (0..200_000_u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
     let params = b2frame::FrameParams::default().chunksize(100_000);
     let frame = b2frame::to_cframe(&data, &params).unwrap();
     (data, frame)

@@ -221,7 +221,7 @@ impl dyn Array + '_ {
     ///
     /// # Errors
     ///
-    /// As [`to_bytes`](Self::to_bytes); items of another type.
+    /// As `to_bytes`; items of another type.
     pub fn to_vec<T: Element>(&self, selection: impl Into<Selection>) -> Result<Vec<T>> {
         let dtype = self.dtype();
         if !T::accepts(dtype) {

@@ -28,7 +28,6 @@ mod sequence;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod sum;
-mod trial;
 pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod view;

@@ -10,7 +10,7 @@ pub(crate) mod piped;
 pub(crate) mod place;
 pub(crate) mod raw_data;
 pub(crate) mod remote;
-pub(crate) mod typesize;
+pub(crate) use blosc_data::typesize;
 pub(crate) mod walk;
 
 pub(crate) use decoded::{Guard, Sink};

@@ -7,6 +7,7 @@ pub(crate) mod chunk;
 mod chunks;
 pub(crate) mod info;
 pub(crate) mod left_out;
+pub(crate) mod trial;
 
 pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};
 pub(crate) use blp::{BlpChunks, BlpReport};

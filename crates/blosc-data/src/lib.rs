@@ -92,6 +92,8 @@ mod source;
 mod spool;
 pub mod stats;
 mod table;
+pub mod trial;
+pub mod typesize;
 pub mod verify;
 mod word;
 

@@ -3,10 +3,9 @@
 use blosc_chunk::{Level, Pipeline};
 use serde::Serialize;
 
-use super::{
-    content,
-    trial::{OutcomeReport, Sample, Setting},
-};
+use blosc_data::trial::{OutcomeReport, Setting};
+
+use super::content;
 use crate::{
     args::BenchArgs,
     context::Context,
@@ -15,6 +14,7 @@ use crate::{
     inputs::{Origin, origin, walk},
     memory,
     render::{Align, Progress, Table, harmless},
+    report::trial,
 };
 
 /// The measurements on one input.
@@ -35,16 +35,18 @@ pub(crate) fn run(args: &BenchArgs, cx: &Context) -> Code {
 }
 
 fn measure(args: &BenchArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let sample = Sample::take(cx, origin, &args.trial, args.limits)?;
+    let contents = content::open(cx, origin, args.limits)?;
+    let sample = trial::sample(cx, origin, &args.trial, &contents)?;
     let (name, settings) = (origin.name(), settings(args));
     let total = sample.nbytes().saturating_mul(settings.len() as u64);
     let progress = Progress::new(&cx.console, &name, Some(total));
     let mut outcomes = vec![];
     for setting in settings {
-        match sample.run(cx, setting, args.rounds)? {
+        match sample.run(&cx.dparams(), setting, args.rounds)? {
             Some(outcome) => outcomes.push(outcome),
             None => {
-                let text = format!("{} is not for these data", setting.text(cx.console.units()));
+                let text = trial::setting_text(&setting, cx.console.units());
+                let text = format!("{text} is not for these data");
                 cx.console.warning(&name, &text);
             }
         }
@@ -66,21 +68,8 @@ fn measure(args: &BenchArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let units = cx.console.units();
     let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left]);
     table.row(["  ratio", "write", "read", "pipeline"]);
-    outcomes.iter().for_each(|outcome| table.row(outcome.cells(units)));
-    cx.console.print(&format!("{}: {}\n{table}", harmless(&name), summary(&sample, cx)))
-}
-
-/// What was tried, and how.
-pub(super) fn summary(sample: &Sample, cx: &Context) -> String {
-    let units = cx.console.units();
-    format!(
-        "{} of {}, items of {} {} ({}), one thread",
-        units.size(sample.nbytes()),
-        units.size(sample.total),
-        sample.typesize,
-        if sample.typesize == 1 { "byte" } else { "bytes" },
-        sample.evidence
-    )
+    outcomes.iter().for_each(|outcome| table.row(trial::cells(outcome, units)));
+    cx.console.print(&format!("{}: {}\n{table}", harmless(&name), trial::summary(&sample, cx)))
 }
 
 /// All combinations.

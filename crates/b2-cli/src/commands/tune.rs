@@ -7,11 +7,9 @@
 use blosc_chunk::{CodecId, Pipeline};
 use serde::Serialize;
 
-use super::{
-    bench::summary,
-    content::{self, source::Source},
-    trial::{Outcome, OutcomeReport, Sample, Setting},
-};
+use blosc_data::trial::{Outcome, OutcomeReport, Sample, Setting};
+
+use super::content::{self, source::Source};
 use crate::{
     args::{TuneArgs, tune::Goal},
     context::Context,
@@ -19,6 +17,7 @@ use crate::{
     exit::Code,
     inputs::{Origin, origin, walk},
     render::{Align, Table, harmless},
+    report::trial,
 };
 
 /// Pipelines that lose nothing, for items of any size.
@@ -59,8 +58,9 @@ pub(crate) fn run(args: &TuneArgs, cx: &Context) -> Code {
 }
 
 fn tune(args: &TuneArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let sample = Sample::take(cx, origin, &args.trial, args.limits)?;
-    let outcomes = explore(args.goal, cx, &sample)?;
+    let contents = content::open(cx, origin, args.limits)?;
+    let sample = trial::sample(cx, origin, &args.trial, &contents)?;
+    let outcomes = explore(args.goal, cx, &sample, &contents)?;
     let mut best: Vec<Outcome> = outcomes
         .iter()
         .filter(|outcome| !outcomes.iter().any(|other| other.beats(outcome)))
@@ -68,7 +68,7 @@ fn tune(args: &TuneArgs, cx: &Context, origin: &Origin) -> Result<()> {
         .collect();
     let chosen = *choose(args.goal, &best).ok_or(message::NOTHING_TRIED.error())?;
     best.sort_by(|a, b| b.cratio().total_cmp(&a.cratio()));
-    let (name, command) = (origin.name(), command(origin, &sample, &chosen.setting));
+    let (name, command) = (origin.name(), command(origin, (&sample, &contents), &chosen.setting));
     if cx.console.json() {
         return cx.console.document(&TuneReport {
             path: &name,
@@ -90,11 +90,11 @@ fn tune(args: &TuneArgs, cx: &Context, origin: &Origin) -> Result<()> {
         } else {
             String::new()
         };
-        let mut cells = outcome.cells(units);
+        let mut cells = trial::cells(&outcome, units);
         cells.push(mark);
         table.row(cells);
     }
-    let head = format!("{}: {}\n", harmless(&name), summary(&sample, cx));
+    let head = format!("{}: {}\n", harmless(&name), trial::summary(&sample, cx));
     cx.console.print(&format!("{head}{table}{}\n", harmless(&command)))
 }
 
@@ -107,7 +107,7 @@ fn word(goal: Goal) -> &'static str {
 }
 
 /// All outcomes of the trials that are worth their time.
-fn explore(goal: Goal, cx: &Context, sample: &Sample) -> Result<Vec<Outcome>> {
+fn explore(goal: Goal, cx: &Context, sample: &Sample, contents: &[Source]) -> Result<Vec<Outcome>> {
     // Of single bytes only bits can be put together.
     let specs: &[&str] = if sample.typesize > 1 { &FILTERS } else { &["none", "bitshuffle"] };
     let pipelines = specs.iter().filter_map(|spec| Pipeline::parse(spec).ok());
@@ -133,8 +133,7 @@ fn explore(goal: Goal, cx: &Context, sample: &Sample) -> Result<Vec<Outcome>> {
         }
     }
     // The blocks of an array have a shape.
-    let is_array =
-        sample.sources.iter().any(|source| source.nd_meta().is_ok_and(|it| it.is_some()));
+    let is_array = contents.iter().any(|source| source.nd_meta().is_ok_and(|it| it.is_some()));
     if let Some(winner) = choose(goal, &outcomes).filter(|_| !is_array).copied() {
         for blocksize in BLOCKS {
             let setting = Setting { blocksize: Some(blocksize), ..winner.setting };
@@ -152,7 +151,7 @@ fn attempt(
     outcomes: &mut Vec<Outcome>,
 ) -> Result<()> {
     if !outcomes.iter().any(|outcome| outcome.setting == setting) {
-        outcomes.extend(sample.run(cx, setting, 1)?);
+        outcomes.extend(sample.run(&cx.dparams(), setting, 1)?);
     }
     Ok(())
 }
@@ -169,7 +168,7 @@ fn choose(goal: Goal, outcomes: &[Outcome]) -> Option<&Outcome> {
 }
 
 /// The command that compresses like this.
-fn command(origin: &Origin, sample: &Sample, setting: &Setting) -> String {
+fn command(origin: &Origin, (sample, contents): (&Sample, &[Source]), setting: &Setting) -> String {
     let Setting { codec, clevel, filters, blocksize, .. } = setting;
     let filters = filters.to_string().replace(", ", ",");
     let mut options = format!("-C {codec} -{} --filter {filters}", clevel.get());
@@ -180,7 +179,7 @@ fn command(origin: &Origin, sample: &Sample, setting: &Setting) -> String {
         Origin::Stdin => "FILE".to_owned(),
         Origin::File { .. } | Origin::Opened(_) => quoted(&origin.name()),
     };
-    match sample.sources.first() {
+    match contents.first() {
         Some(Source::Items(items)) if items.format == "npy" => {
             format!("b2 compress {options} {file}")
         }

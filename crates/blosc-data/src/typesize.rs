@@ -11,15 +11,16 @@ use std::path::Path;
 use blosc_chunk::{CParams, CodecId, Level, Pipeline};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 
-/// Bytes of the sample that the guess looks at.
-pub(crate) const SAMPLE: usize = 256 << 10;
+/// Length of the sample that the guess looks at (bytes).
+pub const SAMPLE: usize = 256 << 10;
 
 /// Item sizes that are tried.
 const CANDIDATES: [u8; 5] = [1, 2, 4, 8, 16];
 
 /// Where an item size comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
+#[non_exhaustive]
+pub enum Evidence {
     /// The header of a NumPy file.
     Npy,
     /// The extension of the name.
@@ -30,7 +31,8 @@ pub(crate) enum Evidence {
 
 impl Evidence {
     /// As it is said with `-v`.
-    pub(crate) fn text(self) -> &'static str {
+    #[must_use]
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Npy => "from the .npy header",
             Self::Extension => "from the name",
@@ -41,14 +43,16 @@ impl Evidence {
 
 /// The item size of data of `len` bytes, if that is known, that start with `sample` and are called
 /// `name`. A guess divides the length: other data could not be appended to.
-pub(crate) fn find(name: Option<&Path>, sample: &[u8], len: Option<u64>) -> (u8, Evidence) {
+#[must_use]
+pub fn find(name: Option<&Path>, sample: &[u8], len: Option<u64>) -> (u8, Evidence) {
     let by_name = || name.and_then(of_extension).map(|typesize| (typesize, Evidence::Extension));
     let by_header = of_npy(sample).map(|typesize| (typesize, Evidence::Npy));
     by_header.or_else(by_name).unwrap_or_else(|| (of_data(sample, len), Evidence::Data))
 }
 
 /// The type of the items of a file that is called like one: `x.f32`, `x.u16`.
-pub(crate) fn dtype_of_name(name: &Path) -> Option<Dtype> {
+#[must_use]
+pub fn dtype_of_name(name: &Path) -> Option<Dtype> {
     let extension = name.extension()?.to_str()?.to_ascii_lowercase();
     let itemsize = of_extension(name)?;
     let kind = extension.chars().next()?;

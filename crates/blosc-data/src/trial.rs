@@ -1,65 +1,75 @@
 //! Trials of codecs, filters, levels and block sizes on a sample of the user's data.
+//!
+//! ```
+//! use blosc_chunk::{CodecId, DParams, Pipeline};
+//! use blosc_data::trial::{Sample, Setting};
+//!
+//! let walk: Vec<u8> = (0..100_000_u32).flat_map(|n| (n / 3).to_le_bytes()).collect();
+//! let sample = Sample::new(vec![walk], 4);
+//! let setting = Setting::new(CodecId::LZ4, 5, Pipeline::SHUFFLE);
+//! let outcome = sample.run(&DParams::default(), setting, 1)?.ok_or("LZ4 is always there")?;
+//! assert!(outcome.cratio() > 10.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use core::time::Duration;
-use std::time::Instant;
+use core::{ops::Range, time::Duration};
+use std::{path::Path, time::Instant};
 
-use blosc_chunk::{CParams, CodecId, Decoder, Encoder, Level, Pipeline};
+use blosc_chunk::{CParams, CodecId, DParams, Decoder, Encoder, Level, Pipeline};
 use serde::Serialize;
 
-use super::content::{self, source::Source};
-use crate::{
-    args::{LimitArgs, Typesize, tune::TrialArgs},
-    context::Context,
-    error::{Error, Result},
-    inputs::{Origin, typesize},
-    render::{Units, size::ratio},
-};
+use crate::content::Content;
+use crate::error::{Error, Result};
+use crate::{Budget, typesize};
 
 /// Bytes of data in a chunk of a trial.
 const CHUNK_NBYTES: u64 = 1 << 20;
 
+/// The origin of an item size that the caller gives.
+const GIVEN: &str = "as given";
+
 /// How a trial compresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Setting {
-    pub(super) codec: CodecId,
-    pub(super) codec_meta: u8,
-    pub(super) clevel: Level,
-    pub(super) filters: Pipeline,
-    pub(super) blocksize: Option<usize>,
+pub struct Setting {
+    /// The codec.
+    pub codec: CodecId,
+    /// Its own parameter.
+    pub codec_meta: u8,
+    /// Its level.
+    pub clevel: Level,
+    /// The filters before it.
+    pub filters: Pipeline,
+    /// Bytes of a block; `None` for the choice of the chunk engine.
+    pub blocksize: Option<usize>,
 }
 
 impl Setting {
     /// A setting with automatic blocks.
-    pub(super) fn new(codec: CodecId, clevel: u8, filters: Pipeline) -> Self {
+    #[must_use]
+    pub fn new(codec: CodecId, clevel: u8, filters: Pipeline) -> Self {
         let clevel = Level::try_from(clevel).unwrap_or(Level::DEFAULT);
         Self { codec, codec_meta: 0, clevel, filters, blocksize: None }
-    }
-
-    /// `shuffle -> zstd level 5`.
-    pub(super) fn text(&self, units: Units) -> String {
-        let blocks = match self.blocksize {
-            Some(blocksize) => format!(", blocks of {}", units.size(blocksize as u64)),
-            None => String::new(),
-        };
-        let Self { filters, codec, clevel, .. } = self;
-        format!("{filters} -> {codec} level {}{blocks}", clevel.get())
     }
 }
 
 /// What came of a setting.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
-    pub(super) setting: Setting,
-    pub(super) nbytes: u64,
-    pub(super) cbytes: u64,
-    /// Bytes of data per second.
-    pub(super) write: f64,
-    pub(super) read: f64,
+pub struct Outcome {
+    /// The setting.
+    pub setting: Setting,
+    /// Bytes of the sample.
+    pub nbytes: u64,
+    /// Bytes of its chunks.
+    pub cbytes: u64,
+    /// Bytes of data compressed in a second.
+    pub write: f64,
+    /// Bytes of data decompressed in a second.
+    pub read: f64,
 }
 
 /// The same as a document.
 #[derive(Debug, Serialize)]
-pub(super) struct OutcomeReport {
+pub struct OutcomeReport {
     codec: String,
     clevel: u8,
     filters: Vec<String>,
@@ -74,29 +84,22 @@ pub(super) struct OutcomeReport {
 impl Outcome {
     /// Bytes of data for each byte of a chunk.
     #[allow(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
-    pub(super) fn cratio(&self) -> f64 {
+    #[must_use]
+    pub fn cratio(&self) -> f64 {
         self.nbytes as f64 / self.cbytes.max(1) as f64
     }
 
-    /// Is it nowhere worse, and somewhere better?
-    pub(super) fn beats(&self, other: &Self) -> bool {
+    /// Whether it is nowhere worse, and somewhere better.
+    #[must_use]
+    pub fn beats(&self, other: &Self) -> bool {
         let pairs =
             [(self.cratio(), other.cratio()), (self.write, other.write), (self.read, other.read)];
         pairs.iter().all(|(a, b)| a >= b) && pairs.iter().any(|(a, b)| a > b)
     }
 
-    /// Ratio, speeds and setting, as cells.
-    pub(super) fn cells(&self, units: Units) -> Vec<String> {
-        vec![
-            format!("  {}x", ratio(self.nbytes, self.cbytes)),
-            speed(units, self.write),
-            speed(units, self.read),
-            self.setting.text(units),
-        ]
-    }
-
     /// As a document.
-    pub(super) fn report(&self) -> OutcomeReport {
+    #[must_use]
+    pub fn report(&self) -> OutcomeReport {
         OutcomeReport {
             codec: self.setting.codec.to_string(),
             clevel: self.setting.clevel.get(),
@@ -110,44 +113,56 @@ impl Outcome {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a speed is a positive number of bytes"
-)]
-fn speed(units: Units, bytes_per_second: f64) -> String {
-    format!("{}/s", units.size(bytes_per_second as u64))
+/// Data to try settings on.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Pieces of the data, a chunk each.
+    pub pieces: Vec<Vec<u8>>,
+    /// Bytes of an item.
+    pub typesize: usize,
+    /// The origin of the item size, in words.
+    pub evidence: &'static str,
+    /// Bytes of everything.
+    pub total: u64,
 }
 
-/// Data to try settings on.
-pub(super) struct Sample {
-    pub(super) pieces: Vec<Vec<u8>>,
-    pub(super) typesize: usize,
-    /// Where the item size comes from.
-    pub(super) evidence: &'static str,
-    /// Bytes of everything.
-    pub(super) total: u64,
-    pub(super) sources: Vec<Source>,
+blosc_chunk::setters! {
+/// How a sample is taken.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SampleOptions {
+    /// Most bytes that are taken.
+    pub max_nbytes: u64,
+    /// Bytes of an item; `None` for what the content, the name or the bytes tell.
+    pub typesize: Option<u8>,
+    /// Threads and memory of reading.
+    pub budget: Budget,
+}
 }
 
 impl Sample {
-    /// Takes a sample from all parts of an input.
+    /// Pieces that the caller has, with items of `typesize` bytes.
+    #[must_use]
+    pub fn new(pieces: Vec<Vec<u8>>, typesize: usize) -> Self {
+        let total = pieces.iter().map(|piece| piece.len() as u64).sum();
+        Self { pieces, typesize, evidence: GIVEN, total }
+    }
+
+    /// Takes a sample from all parts of the contents of an input, which is called `name`.
     ///
     /// # Errors
     ///
-    /// When the input cannot be read.
-    pub(super) fn take(
-        cx: &Context,
-        origin: &Origin,
-        args: &TrialArgs,
-        limits: LimitArgs,
+    /// Content that cannot be read.
+    pub fn take(
+        contents: &[Content],
+        name: Option<&Path>,
+        options: &SampleOptions,
     ) -> Result<Self> {
-        let sources = content::open(cx, origin, limits)?;
-        let sizes = sources.iter().map(Source::nbytes).collect::<blosc_data::Result<Vec<_>>>()?;
+        let sizes = contents.iter().map(Content::nbytes).collect::<Result<Vec<_>>>()?;
         let total: u64 = sizes.iter().sum();
-        let wanted = args.sample.0.min(total).min(cx.memory() / 4);
+        let wanted = options.max_nbytes.min(total);
         let npieces = wanted.div_ceil(CHUNK_NBYTES).max(1);
-        let known = item_size(&sources);
+        let known = item_size(contents);
         let align = known.unwrap_or(16) as u64;
         let mut pieces: Vec<Vec<u8>> = vec![];
         for npiece in 0..npieces {
@@ -155,36 +170,36 @@ impl Sample {
                 / u128::from(npieces.saturating_sub(1).max(1));
             let at = u64::try_from(at).unwrap_or_default() + npiece * CHUNK_NBYTES;
             let at = (at - at % align).min(total);
-            let piece = read(cx, &sources, &sizes, at, CHUNK_NBYTES.min(wanted))?;
+            let piece = read(contents, &sizes, at..at + CHUNK_NBYTES.min(wanted), &options.budget)?;
             pieces.extend((!piece.is_empty()).then_some(piece));
         }
         let head = pieces.first().map(Vec::as_slice).unwrap_or_default();
-        let (typesize, evidence) = match (args.typesize, known) {
-            (Typesize::Bytes(given), _) => (usize::from(given), "as given"),
-            (Typesize::Auto, Some(known)) => (known, "from the file"),
-            (Typesize::Auto, None) => {
-                let (found, evidence) = typesize::find(origin.path(), head, Some(total));
+        let (typesize, evidence) = match (options.typesize, known) {
+            (Some(given), _) => (usize::from(given), GIVEN),
+            (None, Some(known)) => (known, "from the file"),
+            (None, None) => {
+                let (found, evidence) = typesize::find(name, head, Some(total));
                 // An item is not cut.
                 let fits = total.is_multiple_of(found.into());
                 if fits { (found.into(), evidence.text()) } else { (1, "no larger one divides it") }
             }
         };
-        Ok(Self { pieces, typesize, evidence, total, sources })
+        Ok(Self { pieces, typesize, evidence, total })
     }
 
     /// Bytes of the sample.
-    pub(super) fn nbytes(&self) -> u64 {
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }
 
     /// Tries a setting, `rounds` times of which the best counts; `None` if there is no such codec
     /// or filter here, or it does not suit the data.
-    pub(super) fn run(
-        &self,
-        cx: &Context,
-        setting: Setting,
-        rounds: u16,
-    ) -> Result<Option<Outcome>> {
+    ///
+    /// # Errors
+    ///
+    /// A chunk that cannot be decoded.
+    pub fn run(&self, dparams: &DParams, setting: Setting, rounds: u16) -> Result<Option<Outcome>> {
         let cparams = CParams::default()
             .codec(setting.codec)
             .codec_meta(setting.codec_meta)
@@ -192,9 +207,9 @@ impl Sample {
             .typesize(self.typesize)
             .filters(setting.filters)
             .blocksize(setting.blocksize)
-            .registries(cx.registries());
+            .registries(dparams.registries.clone());
         let Ok(mut encoder) = Encoder::new(cparams) else { return Ok(None) };
-        let mut decoder = Decoder::new(cx.dparams());
+        let mut decoder = Decoder::new(dparams.clone());
         let (mut write, mut read, mut cbytes) = (Duration::MAX, Duration::MAX, 0);
         for _ in 0..rounds {
             let start = Instant::now();
@@ -225,21 +240,27 @@ impl Sample {
     }
 }
 
-/// The item size that the file tells; `None` for data that are not compressed and have no type.
-fn item_size(sources: &[Source]) -> Option<usize> {
-    let source = sources.first().filter(|source| source.name() != "raw")?;
-    let size = source.layout().ok().flatten().map_or(source.typesize(), |it| it.dtype.itemsize());
+/// The item size that the content tells; `None` for data that are not compressed and have no type.
+fn item_size(contents: &[Content]) -> Option<usize> {
+    let content = contents.first().filter(|content| content.name() != "raw")?;
+    let layout = content.layout().ok().flatten();
+    let size = layout.map_or(content.typesize(), |layout| layout.dtype.itemsize());
     Some(if (1..=255).contains(&size) { size } else { 1 })
 }
 
-/// At most `len` bytes of the content of all objects, from `at` on, of one of them.
-fn read(cx: &Context, sources: &[Source], sizes: &[u64], at: u64, len: u64) -> Result<Vec<u8>> {
+/// The bytes `range` of all contents together, as far as they are of one of them.
+fn read(
+    contents: &[Content],
+    sizes: &[u64],
+    range: Range<u64>,
+    budget: &Budget,
+) -> Result<Vec<u8>> {
     let mut start = 0;
-    for (source, size) in sources.iter().zip(sizes) {
-        if at < start + size {
-            let range = at - start..(at - start + len).min(*size);
+    for (content, size) in contents.iter().zip(sizes) {
+        if range.start < start + size {
+            let range = range.start - start..(range.end - start).min(*size);
             let mut bytes = vec![];
-            source.part(range, &cx.read_options(), &mut |piece| {
+            content.part(range, budget, &mut |piece| {
                 bytes.extend_from_slice(piece);
                 Ok::<(), Error>(())
             })?;

@@ -1,11 +1,11 @@
 //! The content of a Bloscpack file, all of it or a range.
 
 use core::{fmt, ops::Range};
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use b2frame::{Budget, ChunkBytes};
 use blosc_dtype::Dtype;
-use blosc_io::{ReadAt, Windowed};
+use blosc_io::{FileStore, ReadAt, Windowed};
 use bloscpack::numpy::{ArrayInfo, Order};
 use bloscpack::{BlpFile, Checksum};
 use serde_json::{Map, Value};
@@ -31,6 +31,20 @@ pub struct Blp {
 }
 
 impl Blp {
+    /// The file as it is now at `path`, read in the same way.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); a file that cannot be opened.
+    pub fn reopen(&self, path: &Path) -> Result<Self> {
+        let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+        let options = self.file.options();
+        let params = OpenOptions::default()
+            .dparams(options.dparams.clone())
+            .mismatch(options.mismatch.clone());
+        Self::open(Arc::new(store), 0, &params)
+    }
+
     /// The file that begins at `offset` and takes all the rest.
     ///
     /// # Errors

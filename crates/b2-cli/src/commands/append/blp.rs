@@ -20,7 +20,7 @@ impl Work<'_> {
         self.check_axis(1)?;
         let mut locked = LockedFile::open(self.path, &self.cx.lock_wait(self.args.lock))?;
         // Until now others could change it.
-        let blp = crate::formats::reopened(&opened, self.path)?;
+        let blp = opened.reopen(self.path)?;
         drop(opened);
         let mut array = blp.file.array_info()?;
         for input in &self.inputs {

@@ -29,7 +29,7 @@ pub(super) fn change(
 ) -> Result<()> {
     let mut locked = LockedFile::open(path, wait)?;
     // Until now others could change it.
-    let blp = crate::formats::reopened(&opened, path)?;
+    let blp = opened.reopen(path)?;
     let old = blp.file.metadata().and_then(|metadata| metadata.json());
     let new = changed(old.or(document.metadata()), changes)?;
     if !new.is_null() {

@@ -9,6 +9,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 
+use b2frame::SChunk;
 use b2store::{
     Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
 };
@@ -64,13 +65,18 @@ type Part = (Range<u64>, Option<Vec<bool>>);
 ///
 /// A frame that cannot be opened.
 pub fn table_sizes(table: &Table) -> Result<(u64, u64)> {
-    let mut sizes = (0_u64, 0_u64);
-    for key in table.store().keys().filter(|key| table.has_key(key)) {
-        let schunk = table.store().frame(key)?;
-        sizes.0 = sizes.0.saturating_add(schunk.nbytes());
-        sizes.1 = sizes.1.saturating_add(stored_nbytes(&schunk));
-    }
-    Ok(sizes)
+    frames(table).try_fold((0, 0), |sizes, frame| Ok(add_frame(sizes, &frame?)))
+}
+
+/// The frames of a table.
+pub(crate) fn frames(table: &Table) -> impl Iterator<Item = Result<SChunk, b2store::Error>> {
+    let store = table.store();
+    store.keys().filter(|key| table.has_key(key)).map(|key| store.frame(key))
+}
+
+/// Adds bytes of data and bytes in the file of one frame.
+pub(crate) fn add_frame((nbytes, stored): (u64, u64), schunk: &SChunk) -> (u64, u64) {
+    (nbytes.saturating_add(schunk.nbytes()), stored.saturating_add(stored_nbytes(schunk)))
 }
 
 /// The names of the columns of a table.

@@ -9,6 +9,7 @@ use b2store::{
 };
 use serde_json::{Map, Value};
 
+use crate::content::rows;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Param, Result};
 use crate::format::Format;
@@ -253,13 +254,10 @@ impl StoreTable {
             column
         });
         let columns = columns.collect();
-        let mut sizes = (0_u64, 0_u64);
-        for key in table.store().keys().filter(|key| table.has_key(key)) {
-            if let Ok(schunk) = table.store().frame(key) {
-                sizes.0 = sizes.0.saturating_add(schunk.nbytes());
-                sizes.1 = sizes.1.saturating_add(frame::stored_nbytes(&schunk));
-            }
-        }
+        // A frame that does not open counts nothing: the other columns can be read.
+        let sizes = rows::frames(&table)
+            .flatten()
+            .fold((0, 0), |sizes, frame| rows::add_frame(sizes, &frame));
         Ok(Self { table, columns, nrows, sizes })
     }
 

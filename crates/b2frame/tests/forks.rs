@@ -8,7 +8,7 @@ use blosc_chunk::{CParams, CodecId, Executor};
 use blosc_io::MemStore;
 use blosc_testdata::{data::Kind, in_child};
 
-/// What a budget allows to do, with a frame, an array and the data of both.
+/// Reads a frame and an array in every way that takes a budget.
 fn use_threads(schunk: &SChunk, array: &NdArray, data: &[u8], budget: &Budget) {
     let mut found = vec![0; data.len()];
     let nitems = (data.len() / 4) as u64;

@@ -3,7 +3,7 @@
 use blosc_chunk::{Executor, Threads};
 
 blosc_chunk::setters! {
-/// What an operation on many chunks may use. Clones share their threads.
+/// Threads and memory of an operation on many chunks. Clones share their threads.
 ///
 /// ```
 /// use blosc_chunk::{Executor, Threads};

@@ -61,7 +61,7 @@ blosc_chunk::setters! {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// What takes the place of lost data. Default: zeros, or the fill value of bcolz.
+    /// The replacement of lost data. Default: zeros, or the fill value of bcolz.
     pub fill: Fill,
     /// Type of the items of an array of bcolz that has lost its `meta/storage`. Default: raw bytes.
     pub dtype: Option<Dtype>,
@@ -86,13 +86,13 @@ impl Options {
         RescueOptions::default().fill(self.fill.clone()).max_nbytes(Some(max_nbytes))
     }
 
-    /// What is done with lost chunks.
+    /// The word for the treatment of lost chunks.
     fn lost_are(&self) -> &'static str {
         if self.fill == Fill::Cut { "cut" } else { "filled" }
     }
 }
 
-/// What an output is, before it is written.
+/// The kind of an output, before anything is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A file. It may be there already, and is written from its start.
@@ -132,7 +132,7 @@ pub trait Caller {
     fn output(&mut self, kind: Output) -> Result<PathBuf, Self::Error>;
 }
 
-/// What was saved.
+/// The result of a rescue.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Whether everything is there that there was.
@@ -143,13 +143,13 @@ pub struct Report {
     pub filled: u64,
     /// The steps of the rescue, in words.
     pub actions: Vec<String>,
-    /// What became of the chunks.
+    /// The states of the chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunks: Option<Counts>,
-    /// What became of the blocks of bare chunks.
+    /// The states of the blocks of bare chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Counts>,
-    /// Those that are not good.
+    /// The chunks and blocks that are not good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<Bad>,
     /// The state of the seal of a frame.
@@ -160,11 +160,11 @@ pub struct Report {
 /// How many chunks or blocks were in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Nothing speaks against them.
+    /// Sound chunks.
     pub good: u64,
-    /// They were read, but something around them is damaged.
+    /// Chunks that were read, with damage around them.
     pub doubtful: u64,
-    /// They cannot be read.
+    /// Chunks that cannot be read.
     pub lost: u64,
 }
 
@@ -234,7 +234,7 @@ fn numbered(states: &[ChunkState]) -> impl Iterator<Item = (u64, &'static str)> 
     })
 }
 
-/// What something damaged is, or was.
+/// The format of something damaged, as far as it can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remains {
     /// A store.
@@ -249,7 +249,7 @@ pub enum Remains {
     Frame,
 }
 
-/// What a damaged file or folder is, or the part of a file that begins at byte `at`.
+/// Tells the format of a damaged file or folder, or of the part of a file from byte `at` on.
 ///
 /// # Errors
 ///

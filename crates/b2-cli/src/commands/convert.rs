@@ -477,7 +477,7 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// What the library does.
+    /// The conversion for the library to run.
     fn conversion<'b>(&'b self, progress: OnProgress<'b>) -> Conversion<'b> {
         let Self { source: content, settings, dropped, .. } = self;
         Conversion { content, settings, dropped, progress }

@@ -46,7 +46,7 @@ struct DiffReport<'a> {
     values: Values,
 }
 
-/// What the values have in common, with the first of them as JSON.
+/// Counts of the items that were compared, and the first different ones as JSON.
 #[derive(Debug, Serialize)]
 struct Values {
     items: u64,

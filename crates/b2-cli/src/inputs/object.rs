@@ -1,4 +1,4 @@
-//! What an input holds, as the library has it.
+//! The objects of inputs, as the library has them.
 
 pub(crate) use blosc_data::{
     content::Object,

@@ -53,7 +53,7 @@ impl Piped {
             Some(key) if key.starts_with('/') => Part::Member(key.trim_end_matches('/').to_owned()),
             _ => return Ok(None),
         };
-        // What reads it tells that a terminal is no input.
+        // The reader refuses a terminal, with a message of its own.
         if io::stdin().is_terminal() {
             return Ok(None);
         }

@@ -22,7 +22,7 @@ pub(crate) struct Place {
     /// Of what can be read once only: its word on the command line, where `-` is standard input,
     /// and the file, kept open, since its path leads to it only as long.
     kept: Option<Arc<(PathBuf, File)>>,
-    /// What was seen there. Copies share it.
+    /// The answers so far. Copies share them.
     seen: Arc<Seen>,
 }
 
@@ -68,12 +68,12 @@ impl<P: Into<PathBuf>> From<P> for Place {
 }
 
 impl Place {
-    /// What an opener has opened by a name.
+    /// The place of data that an opener has opened by a name.
     pub(crate) fn opened(name: &Path, source: Source) -> Self {
         Self { opened: Some(source), ..Self::from(name) }
     }
 
-    /// What can be read once only, by the name by which the system lets it be opened.
+    /// The place of data that can be read only once. `path` is the name that the system opens.
     pub(crate) fn kept(path: PathBuf, word: &Path, file: File) -> Self {
         Self { kept: Some(Arc::new((word.to_owned(), file))), ..Self::from(path) }
     }
@@ -108,7 +108,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub(crate) fn source(&self) -> io::Result<Option<Source>> {
         if let Some(source) = &self.opened {
             return Ok(Some(source.clone()));
@@ -164,7 +164,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub(crate) fn look(&self) -> io::Result<Option<Format>> {
         let name = self.path.to_string_lossy();
         let source = self.source()?;

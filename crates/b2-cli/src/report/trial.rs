@@ -64,7 +64,7 @@ fn speed(units: Units, bytes_per_second: f64) -> String {
     format!("{}/s", units.size(bytes_per_second as u64))
 }
 
-/// What was tried, and how.
+/// The sample of a trial, in words.
 pub(crate) fn summary(sample: &Sample, cx: &Context) -> String {
     let units = cx.console.units();
     format!(

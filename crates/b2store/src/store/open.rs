@@ -29,7 +29,7 @@ pub struct OpenOptions {
     pub max_embedded: u64,
     /// How frames are opened.
     pub frame: b2frame::OpenOptions,
-    /// What reading arrays, batches of objects and several columns may use.
+    /// Threads and memory of reading arrays, batches of objects and several columns.
     pub budget: Budget,
 }
 }

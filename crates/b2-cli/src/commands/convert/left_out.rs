@@ -1,4 +1,4 @@
-//! What a format has no place for is told.
+//! Warnings of content that the format of an output cannot hold.
 
 use blosc_data::convert::ARRAY;
 

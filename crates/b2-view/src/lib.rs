@@ -57,7 +57,7 @@
 //! |---|---|
 //! | (root) | [`Source`], [`Items`], [`Chunks`]: what is browsed; [`View`], [`Command`]: browsing |
 //! | [`item`] | items of any NumPy type as text |
-//! | [`numpy`], [`csv`] | many items as text: in brackets as NumPy prints them, in lines |
+//! | [`numpy`] | many items as text: in brackets as NumPy prints them |
 //! | [`screen`] | characters with their colours |
 //! | [`text`] | texts of strangers made harmless, numbers for people |
 //!

@@ -37,7 +37,7 @@ impl Opener for AddressOpener {
         if !Address::is_address(word) {
             return Ok(None);
         }
-        let address = Address::parse(word)?;
+        let address = Address::parse_in(word, &self.0)?;
         Ok(Some(match address.open(&self.0) {
             Ok(object) => Opened::Source(Source::File(Arc::new(object))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

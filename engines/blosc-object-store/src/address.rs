@@ -7,10 +7,10 @@ use blosc_io::tree::Entry;
 #[cfg(feature = "http")]
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
-use object_store::{ObjectStore, parse_url_opts};
-use url::Url;
+use object_store::{ObjectStore, ObjectStoreScheme, parse_url_opts};
+use url::{Position, Url};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Server};
 use crate::environment::{self, Cloud};
 use crate::remote::Remote;
 use crate::tree::RemoteTree;
@@ -47,6 +47,26 @@ impl Address {
         let url = parse_url(text)?;
         let options = environment::options(&url).map_err(|error| invalid(text, &error))?;
         Self::parse_with(text, options)
+    }
+
+    /// The same, with the client that this cache has for the server, the bucket and the options:
+    /// all objects of a server share its connections. A client by itself would keep some of its own
+    /// for each address, and a query of many tables uses up what the system has of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn parse_in(text: &str, cache: &Cache) -> io::Result<Self> {
+        let url = parse_url(text)?;
+        let options = environment::options(&url).map_err(|error| invalid(text, &error))?;
+        // The query of a signed address belongs to one object, and so does its client.
+        if url.query().is_some() {
+            return Self::parse_with(text, options);
+        }
+        let (_, path) = ObjectStoreScheme::parse(&url).map_err(|error| invalid(text, &error))?;
+        let build = || Self::parse_with(text, options.iter().cloned()).map(|built| built.store);
+        let store = cache.client(server_of(&url, &path, &options), build)?;
+        Ok(Self { store, path })
     }
 
     /// The same with options of [`object_store`] (such as `aws_region`) instead of the environment.
@@ -172,6 +192,15 @@ fn invalid(address: &str, error: &dyn core::fmt::Display) -> io::Error {
 
 fn parse_url(address: &str) -> io::Result<Url> {
     Url::parse(address).map_err(|error| invalid(address, &error))
+}
+
+/// Scheme, host and bucket of an address whose object has this path, and the options.
+fn server_of(url: &Url, path: &Path, options: &[(String, String)]) -> Server {
+    let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+    let bucket_len = segments.len().saturating_sub(path.parts().count());
+    let root = url[..Position::BeforePath].to_owned();
+    let bucket = segments.get(..bucket_len).unwrap_or_default().join("/");
+    Server { root, bucket, options: options.to_vec() }
 }
 
 /// What follows from an address and from what is not among the options: plain HTTP where the

@@ -2,12 +2,15 @@
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use object_store::ObjectStore;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::driver::Driver;
@@ -33,6 +36,7 @@ const MIN_BUDGET: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Cache {
     pub(crate) driver: Driver,
+    clients: Mutex<BTreeMap<Server, Arc<dyn ObjectStore>>>,
     pages: Mutex<Pages>,
     /// A page came, or a reader is done with one.
     changed: Condvar,
@@ -60,6 +64,16 @@ pub struct Counts {
     pub nbytes: u64,
 }
 
+/// A server, and how it is spoken to: addresses that differ in none of this share a client.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Server {
+    /// Scheme, user and host.
+    pub(crate) root: String,
+    /// The bucket, where the path begins with it.
+    pub(crate) bucket: String,
+    pub(crate) options: Vec<(String, String)>,
+}
+
 /// The error of the requests for some pages, if one failed.
 pub(crate) type Failure = Arc<Mutex<Option<io::Error>>>;
 
@@ -72,6 +86,7 @@ impl Cache {
     pub fn new(max_nbytes: u64) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             driver: Driver::new()?,
+            clients: Mutex::default(),
             pages: Mutex::new(Pages::new(max_nbytes.max(MIN_BUDGET))),
             changed: Condvar::new(),
             changed_async: Notify::new(),
@@ -81,6 +96,19 @@ impl Cache {
             rounds: AtomicU64::new(0),
             nbytes: AtomicU64::new(0),
         }))
+    }
+
+    /// The client for a server, which `build` makes for the first address of it.
+    pub(crate) fn client(
+        &self,
+        server: Server,
+        build: impl FnOnce() -> io::Result<Arc<dyn ObjectStore>>,
+    ) -> io::Result<Arc<dyn ObjectStore>> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        match clients.entry(server) {
+            Entry::Occupied(known) => Ok(Arc::clone(known.get())),
+            Entry::Vacant(place) => Ok(Arc::clone(place.insert(build()?))),
+        }
     }
 
     /// What was asked of the stores so far.

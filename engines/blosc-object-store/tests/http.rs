@@ -54,6 +54,23 @@ fn frame() -> (Vec<u8>, Vec<u8>) {
 
 /// Everything of a kind over HTTP equals the same on disk.
 #[test]
+fn addresses_of_a_server_share_its_connections() {
+    let files = (0..50).map(|file| (format!("folder/{file}"), vec![file; 1000])).collect();
+    let server = Server::start(files, Fault::None);
+    let cache = Cache::new(1 << 20).unwrap();
+    for file in 0..50 {
+        let text = format!("{}/folder/{file}", server.address);
+        let mut first = [0];
+        let object = Address::parse_in(&text, &cache).unwrap().open(&cache).unwrap();
+        object.read_exact_at(999, &mut first).unwrap();
+        assert_eq!(first, [file]);
+    }
+    // Requests that are under way at once have one each.
+    let connections = server.connections.load(Ordering::Relaxed);
+    assert!(connections < 10, "{connections} connections");
+}
+
+#[test]
 fn all_kinds_are_read_as_on_disk() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);

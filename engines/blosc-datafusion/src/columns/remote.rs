@@ -51,7 +51,7 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
         None => (location, "/"),
     };
     let cache = cache().map_err(io)?;
-    let address = Address::parse(address).map_err(io)?;
+    let address = Address::parse_in(address, &cache).map_err(io)?;
     let far = |columns, limit, fingerprint| {
         let columns = Arc::new(Far { columns, limit });
         Found::Table(Opened::new(location, columns, fingerprint, options))

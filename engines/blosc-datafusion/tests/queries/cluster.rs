@@ -1,5 +1,7 @@
 //! Queries in a cluster of a scheduler and two executors give what they give in one process.
 
+#[cfg(feature = "http")]
+use core::sync::atomic::Ordering;
 use core::time::Duration;
 use std::net::TcpListener;
 use std::path::Path;
@@ -109,6 +111,9 @@ async fn a_cluster_over_a_web_server_gives_the_rows_of_one_process_over_files() 
     let far = rows(&cluster, &query(&server.address)).await;
     let near = rows(&local, &query(&dir.path().display().to_string())).await;
     assert_eq!(cells(&far), cells(&near));
+    // Each task opens its tables by itself; a client for each would hold some 10,000 connections.
+    let connections = server.connections.load(Ordering::Relaxed);
+    assert!(connections < 500, "{connections} connections");
 }
 
 /// A plan as it comes to an executor.

@@ -53,6 +53,8 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// Requests so far.
     pub(crate) requests: Arc<AtomicU64>,
+    /// Connections so far.
+    pub(crate) connections: Arc<AtomicU64>,
     content: Arc<Mutex<Content>>,
 }
 
@@ -68,21 +70,29 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(AtomicU64::new(0));
+        let connections = Arc::new(AtomicU64::new(0));
+        let accepted = Arc::clone(&connections);
         let content = Arc::new(Mutex::new(Content { files: content, tag: 1 }));
         let served = (Arc::clone(&content), Arc::clone(&requests));
         thread::spawn(move || {
             for stream in listener.incoming() {
+                accepted.fetch_add(1, Ordering::Relaxed);
                 let (content, count) = served.clone();
                 thread::spawn(move || serve(stream.unwrap(), &content, fault, &count));
             }
         });
-        Self { address, requests, content }
+        Self { address, requests, connections, content }
     }
 
     /// An address where no server is.
     pub(crate) fn at_nobody(address: String) -> Self {
         let content = Content { files: Files::new(), tag: 1 };
-        Self { address, requests: Arc::default(), content: Arc::new(Mutex::new(content)) }
+        Self {
+            address,
+            requests: Arc::default(),
+            connections: Arc::default(),
+            content: Arc::new(Mutex::new(content)),
+        }
     }
 
     /// Puts other files in the place of all.

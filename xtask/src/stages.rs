@@ -47,10 +47,20 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let is_list = args.flag("--list");
     args.finish()?;
     if is_list {
-        STAGES.iter().for_each(|stage| println!("{stage}"));
-        return Ok(());
+        return list(tier);
     }
     run_tier(tier, only.as_deref())
+}
+
+/// Prints the table; a star marks the stages of the tier that the change needs.
+fn list(tier: Tier) -> Result<()> {
+    let changes = Changes::find(tier)?;
+    println!("{tier}, {changes}");
+    for stage in STAGES {
+        let runs = stage.command(tier).is_some() && changes.need(stage.when);
+        println!("{} {stage}", if runs { '*' } else { ' ' });
+    }
+    Ok(())
 }
 
 fn run_tier(tier: Tier, only: Option<&str>) -> Result<()> {

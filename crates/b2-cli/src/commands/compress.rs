@@ -545,7 +545,7 @@ impl Work<'_> {
             }
             None => {
                 let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
-                check_digest(&Digest::of_object(&object, &options)?, &digest)
+                check_digest(&read_back::digest_of(&object, &options)?, &digest)
             }
         }
     }
@@ -559,7 +559,7 @@ impl Work<'_> {
         }
         let mut objects = ObjectReader::from_store(store, self.cx.read_params());
         let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
-        check_digest(&Digest::of_object(&object, &self.cx.read_options())?, digest)
+        check_digest(&read_back::digest_of(&object, &self.cx.read_options())?, digest)
     }
 
     fn report(self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {

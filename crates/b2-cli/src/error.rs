@@ -191,6 +191,11 @@ impl From<blosc_data::Error> for Error {
             Data::Chunk { at, source } => Self::Chunk { at, source },
             Data::ArrayLen { expected, found } => Self::ArrayLen { expected, found },
             Data::MaxMemory { needed, limit } => Self::MaxMemory { needed, limit },
+            Data::MaxOutput { nbytes, limit } => Self::MaxOutput { nbytes, limit },
+            Data::MaxRatio { nbytes, from, limit } => Self::MaxRatio { nbytes, from, limit },
+            Data::Member { name, source } => {
+                Self::Input { file: name, error: Box::new((*source).into()) }
+            }
             Data::NoOpener(format) => message::OTHER_FORMAT.about(format),
             Data::NotOurs(_) => Self::NotBlosc { start: vec![] },
             Data::NothingRescued => message::NOTHING_RESCUED.error(),

@@ -80,6 +80,7 @@ mod format;
 pub mod formats;
 mod group;
 pub mod json;
+pub mod limits;
 mod objects;
 mod one_column;
 mod open;

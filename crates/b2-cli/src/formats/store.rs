@@ -7,7 +7,10 @@ use blosc_data::{Format, OpenOptions, Source};
 use std::{path::Path, sync::Arc};
 
 use b2frame::SChunk;
-use b2store::{Child, ChildKind, Content, Location, Note, Store, StoreKind, Table};
+use b2store::{
+    Child, ChildKind, Content, Location, Note, Store, StoreKind, StoreWriter, Table, Value,
+    ValueLimits,
+};
 use serde::Serialize;
 
 pub(crate) use blosc_data::content::rows::{TableRows, table_sizes};
@@ -368,13 +371,8 @@ pub(crate) fn strays(
 
 /// What was noticed in a store that can be read.
 pub(crate) fn note_text(note: &Note) -> String {
-    match note {
-        Note::Ignored { path } => format!("{path} is no value of the store"),
-        Note::Key { key } => format!("the key {key:?} is none that a store may have"),
-        Note::NoData { key } => format!("{key} is registered, and has no data"),
-        Note::Registry => "the registry of objects is no map".to_owned(),
-        note => note.damage().map_or_else(String::new, |damage| chain(&damage)),
-    }
+    let damage = || note.damage().map(|damage| chain(&damage));
+    blosc_data::formats::store_note(note).or_else(damage).unwrap_or_default()
 }
 
 /// All that a user sees of a store; a store that is a table is one thing.
@@ -387,4 +385,25 @@ pub(crate) fn members(store: &Store) -> Vec<Member> {
         return members;
     }
     children.iter().map(|child| Member::new(store, child)).collect()
+}
+
+/// Sets an attribute of a group or a table.
+///
+/// # Errors
+///
+/// A value that no attribute can have.
+pub(crate) fn set_attribute(
+    writer: &mut StoreWriter,
+    key: &str,
+    name: &str,
+    value: &serde_json::Value,
+) -> Result<()> {
+    Ok(writer.set_attribute(key, name, &from_json(value)?)?)
+}
+
+/// The value of a store that a value of JSON is.
+fn from_json(value: &serde_json::Value) -> Result<Value> {
+    let bytes = blosc_data::json::msgpack::from_json(value);
+    Value::decode(&bytes, &ValueLimits::default())
+        .map_err(|error| message::NO_ATTRIBUTE.about(error))
 }

@@ -8,10 +8,11 @@ use b2frame::{SChunk, nd::NdMeta};
 use bcolz_store::DataSet;
 use blosc_dtype::{Dtype, npy::NpyError};
 
-use super::{Bcolz, Layout, Metadata, Sink, SinkError, TableRows};
+use super::{Bcolz, Content, Layout, Metadata, Sink, SinkError, TableRows};
+use crate::dataset::Data;
 use crate::error::Result;
 use crate::formats::{
-    bcolz_array,
+    bcolz_array, bcolz_data,
     blp::{self, Blp},
     chunk::BareChunk,
     frame::{self, format_name, stored_nbytes},
@@ -146,6 +147,20 @@ impl Object {
             },
             Self::Opened(array) => Ok(array),
             object => Err(object),
+        })
+    }
+
+    /// The data as they are stored, read within `budget`: of a frame its bytes, whatever these
+    /// hold, so that one with damaged values can be looked at.
+    ///
+    /// # Errors
+    ///
+    /// When one chunk does not fit into the memory; a column that cannot be opened.
+    pub fn into_stored(self, budget: &Budget) -> Result<Data> {
+        Ok(match self {
+            Self::Frame(schunk) => frame::bytes(schunk),
+            Self::Bcolz(set) => bcolz_data(set.tuned(budget)?, set.stored())?,
+            object => Content::Object(object).into_data("")?,
         })
     }
 

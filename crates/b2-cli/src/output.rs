@@ -1,5 +1,6 @@
 //! Writing: where output goes, how it appears whole or not at all, and reading it back.
 
+pub(crate) mod copy;
 pub(crate) mod copy_rest;
 pub(crate) mod placement;
 pub(crate) mod read_back;

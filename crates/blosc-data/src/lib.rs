@@ -28,6 +28,7 @@
 //! |---|---|
 //! | [`verify`] | what cannot be read, and what does not match its checksum |
 //! | [`rescue`] | the sound parts of something damaged, written anew |
+//! | [`sum`] | a hash of the content, equal for equal values in all formats |
 //! | [`stats`] | least, largest, mean, nulls and distribution of values |
 //! | [`diff`] | how far apart two arrays are |
 //! | [`compat`] | the programs that open an object |
@@ -93,6 +94,7 @@ pub mod size;
 mod source;
 mod spool;
 pub mod stats;
+pub mod sum;
 mod table;
 pub mod trial;
 pub mod typesize;

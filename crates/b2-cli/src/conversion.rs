@@ -113,7 +113,6 @@ impl<'a> Convert<'a> {
         files: Vec<Found>,
         targets: &mut Targets<'_>,
     ) -> Result<()> {
-        anew::check(self.args, self.format)?;
         if self.output.rm {
             return Err(message::FOLDER_IS_KEPT.error());
         }
@@ -155,12 +154,8 @@ impl<'a> Convert<'a> {
 
     /// Adds an input to a store, or puts it in the place of a value.
     pub(crate) fn into_store(self, origin: &Origin, place: &StorePlace) -> Result<()> {
-        let Self { args, cx, format, .. } = self;
+        let Self { args, cx, .. } = self;
         let start = Instant::now();
-        if !matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame) {
-            return Err(message::VALUES_ARE_FRAMES.about(format.name()));
-        }
-        anew::check(args, format)?;
         let source = self.open(origin, true)?;
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, vec![]);

@@ -24,46 +24,57 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(named) => named,
         Err(error) => return cx.refuse(&error),
     };
-    let convert = |format| Convert { args, output: &output, cx, format };
     let found = cx.find(&inputs, &walk::ours);
     let roots = found.roots.clone();
     let roots = roots.iter().map(PathBuf::as_path);
     let found = found.map(|found| cx.keep_whole(found, roots));
-    if let (Some(several), Ok(format)) = (values_of(&inputs, &found.found), format(args, &output))
-        && format.is_store()
-    {
-        return take_all(convert(format), several);
-    }
-    match StorePlace::of_output(&output) {
-        Ok(None) => {}
-        Ok(Some(_)) if found.len() > 1 => {
-            return cx.refuse(&Error::OneForMany { inputs: found.len() });
-        }
-        Ok(Some(place)) => {
-            let format = args.format.unwrap_or(ConvertedFormat::B2nd);
-            return cx.run_on_inputs(found, |origin| convert(format).into_store(origin, &place));
-        }
+    let (format, place) = match resolve(args, &output, found.len()) {
+        Ok(resolved) => resolved,
         Err(error) => return cx.refuse(&error),
+    };
+    let convert = Convert { args, output: &output, cx, format };
+    match (values_of(&inputs, &found.found), place) {
+        (Some(several), _) if format.is_store() => take_all(convert, several),
+        (_, Some(place)) => cx.run_on_inputs(found, |origin| convert.into_store(origin, &place)),
+        (_, None) => convert_each(convert, found),
     }
-    let ready = format(args, &output).and_then(|format| anew::check(args, format).map(|()| format));
-    match ready {
-        Ok(format) => {
-            let mut inputs = found;
-            let stores = inputs.found.iter().flatten().filter_map(formats::store::whole);
-            let stores: Vec<_> =
-                stores.filter(|path| format.is_store() && path.is_dir()).cloned().collect();
-            let strays = |path: &Place| formats::store::strays(path, cx.dparams(), false);
-            let strays: Vec<_> = stores.iter().flat_map(strays).collect();
-            let code = walk::code_of_loss(&strays);
-            inputs.left_out.extend(strays);
-            inputs.roots.extend(stores.iter().map(|store| store.to_path_buf()));
-            let done = cx.run_into_targets(inputs, &output, |origin, targets| {
-                convert(format).input(origin, targets)
-            });
-            done.and(code)
-        }
-        Err(error) => cx.refuse(&error),
+}
+
+/// The format of the output, and the value of a store that it becomes. What the options say and no
+/// input can be converted to is refused here.
+fn resolve(
+    args: &ConvertArgs,
+    output: &OutputArgs,
+    ninputs: usize,
+) -> Result<(ConvertedFormat, Option<StorePlace>)> {
+    let place = StorePlace::of_output(output)?;
+    let format = match &place {
+        Some(_) if ninputs > 1 => return Err(Error::OneForMany { inputs: ninputs }),
+        Some(_) => args.format.unwrap_or(ConvertedFormat::B2nd),
+        None => format(args, output)?,
+    };
+    let is_frame = matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame);
+    if place.is_some() && !is_frame {
+        return Err(message::VALUES_ARE_FRAMES.about(format.name()));
     }
+    anew::check(args, format)?;
+    Ok((format, place))
+}
+
+/// Makes an output of each input.
+fn convert_each(convert: Convert<'_>, mut inputs: Inputs) -> Code {
+    let Convert { output, cx, format, .. } = convert;
+    let stores = inputs.found.iter().flatten().filter_map(formats::store::whole);
+    let stores: Vec<_> =
+        stores.filter(|path| format.is_store() && path.is_dir()).cloned().collect();
+    let strays = |path: &Place| formats::store::strays(path, cx.dparams(), false);
+    let strays: Vec<_> = stores.iter().flat_map(strays).collect();
+    let code = walk::code_of_loss(&strays);
+    inputs.left_out.extend(strays);
+    inputs.roots.extend(stores.iter().map(|store| store.to_path_buf()));
+    let done =
+        cx.run_into_targets(inputs, output, |origin, targets| convert.input(origin, targets));
+    done.and(code)
 }
 
 /// Makes a store of all that is in a folder, or of a group. What cannot be taken is missing there.

@@ -106,8 +106,7 @@ fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
     } else {
         return Ok(None);
     };
-    let map = found.iter().map(|(name, value)| (name.clone(), blosc_data::json::value(value)));
-    Ok(Some(Document::of_attributes(map.collect())))
+    Ok(Some(Document::of_attributes(blosc_data::json::map(&found))))
 }
 
 impl Document {

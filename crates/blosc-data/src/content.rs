@@ -33,7 +33,7 @@ use crate::spool::Spool;
 pub use bcolz::{Bcolz, starts, stored_nbytes};
 pub use items::Items;
 pub use metadata::Metadata;
-pub use object::{Object, item_type};
+pub use object::Object;
 pub(crate) use open::of_format;
 pub use open::{of_file, of_source};
 pub(crate) use records::RecordTable;
@@ -154,7 +154,7 @@ impl Content {
                 let stored = set.stored();
                 bcolz_data(set.set, stored)?
             }
-            Self::Object(Object::Table(rows)) => store::of_rows(&rows)?,
+            Self::Object(Object::Table(rows)) => store::of_rows(*rows)?,
             Self::Object(Object::Opened(array)) => Data::Array(array),
             Self::Items(items) if items.format == "csv" => {
                 Data::Table(Arc::new(RecordTable::new(items)?))

@@ -29,7 +29,7 @@ fn the_same_values_have_the_same_sum_in_all_formats() {
         OutputFormat::Chunk,
         OutputFormat::B2z,
     ] {
-        let path = dir.path().join(format!("x{}", format.suffix()));
+        let path = dir.path().join(format!("y{}", format.suffix()));
         let settings = Settings::default().format(format).key("/x".to_owned());
         let conversion =
             Conversion { content: &content, settings: &settings, dropped: &[], progress: &|_| () };

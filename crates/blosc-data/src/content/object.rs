@@ -4,9 +4,8 @@
 use core::{fmt, ops::Range};
 use std::sync::Arc;
 
-use b2frame::{SChunk, nd::NdMeta};
+use b2frame::SChunk;
 use bcolz_store::DataSet;
-use blosc_dtype::{Dtype, npy::NpyError};
 
 use super::{Bcolz, Content, Layout, Metadata, Sink, SinkError, TableRows};
 use crate::dataset::Data;
@@ -15,7 +14,7 @@ use crate::formats::{
     bcolz_array, bcolz_data,
     blp::{self, Blp},
     chunk::BareChunk,
-    frame::{self, format_name, stored_nbytes},
+    frame::{self, format_name, item_type, stored_nbytes},
 };
 use crate::{Array, Budget, by_boxes};
 
@@ -212,16 +211,4 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Object").field(&self.format()).finish()
     }
-}
-
-/// The type of the items of an array. The dtype of the array counts only if it fits their size;
-/// else they are bytes.
-///
-/// # Errors
-///
-/// When items cannot have that size.
-pub fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
-    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
-    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
-    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }

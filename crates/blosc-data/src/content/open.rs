@@ -9,7 +9,7 @@ use b2store::Store;
 use super::{Bcolz, Content, Items, Object, TableRows};
 use crate::error::{Doing, Error, Refusal, Result};
 use crate::format::{Format, recognise};
-use crate::formats::{blp::Blp, chunk::BareChunk, csv};
+use crate::formats::{blp::Blp, chunk::BareChunk, csv, parquet};
 use crate::params::OpenOptions;
 use crate::source::Source;
 
@@ -58,6 +58,7 @@ pub(crate) fn of_format(format: Format, source: Source, options: &OpenOptions) -
             return csv::read(file, options.delimiter_of_text(), options.dtype.as_ref())
                 .map(Content::Items);
         }
+        (Format::Parquet, Source::File(file)) => parquet::of_file(&*file, options)?,
         (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
         (format, _) => return Err(Error::NotOurs(format)),
     }))

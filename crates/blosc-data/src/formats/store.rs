@@ -20,6 +20,7 @@ use crate::limits::{Guard, OutputLimits};
 use crate::one_column::OneColumn;
 use crate::size::{check_range, check_room};
 use crate::source::Source;
+use crate::spool::Station;
 #[cfg(feature = "arrow")]
 use crate::table::names_of;
 use crate::table::{Column, RowFilter, Table};
@@ -52,16 +53,15 @@ pub(crate) fn data(source: Source, name: &str, options: &b2store::OpenOptions) -
 /// # Errors
 ///
 /// A table that cannot be opened.
-pub(crate) fn of_rows(rows: &TableRows) -> Result<Data> {
-    let table = Arc::new(StoreTable::open(rows.table().clone())?);
-    match rows.columns() {
-        [column] if rows.is_column() => {
-            let column = OneColumn::open(table, &column.spec().name);
-            let column = column.ok_or(Error::Internal("a column that is none of its table"))?;
-            Ok(Data::Table(Arc::new(column)))
-        }
-        _ => Ok(Data::Table(table)),
-    }
+pub(crate) fn of_rows(rows: TableRows) -> Result<Data> {
+    let column = rows.columns().first().filter(|_| rows.is_column());
+    let column = column.map(|column| column.spec().name.clone());
+    let (table, home) = rows.into_table();
+    let table = Arc::new(StoreTable { home, ..StoreTable::open(table)? });
+    let Some(name) = column else { return Ok(Data::Table(table)) };
+    let column = OneColumn::open(table, &name);
+    let column = column.ok_or(Error::Internal("a column that is none of its table"))?;
+    Ok(Data::Table(Arc::new(column)))
 }
 
 /// The values of a store that is open, or those below the key of a group or a table in it.
@@ -292,7 +292,7 @@ impl Group for StoreGroup {
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        Ok(attributes(self.store.attributes("/")?))
+        Ok(json::map(&self.store.attributes("/")?))
     }
 
     fn verify(&self, verifier: &mut Verifier<'_>) -> Result<Report> {
@@ -330,16 +330,12 @@ impl Group for Below {
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        Ok(attributes(self.group.store.attributes(&self.root)?))
+        Ok(json::map(&self.group.store.attributes(&self.root)?))
     }
 
     fn verify(&self, verifier: &mut Verifier<'_>) -> Result<Report> {
         verify(&self.group.store, &self.root, verifier)
     }
-}
-
-fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
-    found.iter().map(|(name, value)| (name.clone(), json::value(value))).collect()
 }
 
 /// Rows of a column that are read at once.
@@ -351,6 +347,8 @@ struct StoreTable {
     columns: Vec<Column>,
     nrows: u64,
     sizes: (u64, u64),
+    /// The temporary folder of a copy, and the format that it is a copy of.
+    home: Option<(Station, &'static str)>,
 }
 
 impl fmt::Debug for StoreTable {
@@ -377,7 +375,7 @@ impl StoreTable {
         let sizes = rows::frames(&table)
             .flatten()
             .fold((0, 0), |sizes, frame| rows::add_frame(sizes, &frame));
-        Ok(Self { table, columns, nrows, sizes })
+        Ok(Self { table, columns, nrows, sizes, home: None })
     }
 
     fn stored(&self, column: usize) -> Result<StoredColumn> {
@@ -388,7 +386,7 @@ impl StoreTable {
 
 impl Table for StoreTable {
     fn format(&self) -> &'static str {
-        "ctable"
+        self.home.as_ref().map_or("ctable", |(_, format)| format)
     }
 
     fn columns(&self) -> &[Column] {
@@ -404,7 +402,7 @@ impl Table for StoreTable {
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        Ok(attributes(self.table.attributes()?))
+        Ok(json::map(&self.table.attributes()?))
     }
 
     fn read_columns(&self, columns: &[usize], rows: Range<u64>) -> Result<Vec<ColumnValues>> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use b2store::{StoreWriter, WriteOptions};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::frame;
 use crate::{
@@ -46,9 +46,7 @@ pub(super) fn change(
 /// for some.
 fn replace(writer: &mut StoreWriter, key: &str, new: &Json) -> Result<()> {
     let new = new.as_object().ok_or(message::METADATA_WITHOUT_NAMES.error())?;
-    let old = writer.attributes(key)?;
-    let old: Map<_, _> =
-        old.iter().map(|(name, value)| (name.clone(), blosc_data::json::value(value))).collect();
+    let old = blosc_data::json::map(&writer.attributes(key)?);
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
         writer.remove_attribute(key, name)?;
     }

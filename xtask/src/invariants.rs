@@ -38,6 +38,7 @@ const CHECKS: &[Check] = &[
     Check { about: "unsafe code only where it is allowed", run: rules::no_unsafe },
     Check { about: "processor features detected only for a Simd", run: rules::feature_detection },
     Check { about: "no state of the process", run: rules::no_global_state },
+    Check { about: "no command of b2 imports another", run: rules::commands_apart },
     Check { about: "no neutral values where bytes are written", run: rules::no_neutral_values },
     Check {
         about: "nothing unfinished, ignored or left from debugging",

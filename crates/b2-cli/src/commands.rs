@@ -24,7 +24,6 @@ pub(crate) mod repack;
 pub(crate) mod rescue;
 pub(crate) mod scan;
 pub(crate) mod seal;
-mod sequence;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod sum;

@@ -70,7 +70,7 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
         for key in store.keys().filter(|key| !is_left_out(key)) {
             let part = Part::Member(key.to_owned());
             let origin = Origin::File { path: path.to_owned(), part };
-            match store::member(path, key, cx.read_params()) {
+            match store::member(&store, key) {
                 Err(error @ Error::Store(b2store::Error::Recipe { .. })) => {
                     cx.console.warning(&origin.name(), &chain(&error));
                 }

@@ -191,6 +191,11 @@ impl From<blosc_data::Error> for Error {
             Data::Chunk { at, source } => Self::Chunk { at, source },
             Data::ArrayLen { expected, found } => Self::ArrayLen { expected, found },
             Data::MaxMemory { needed, limit } => Self::MaxMemory { needed, limit },
+            Data::MaxOutput { nbytes, limit } => Self::MaxOutput { nbytes, limit },
+            Data::MaxRatio { nbytes, from, limit } => Self::MaxRatio { nbytes, from, limit },
+            Data::Member { name, source } => {
+                Self::Input { file: name, error: Box::new((*source).into()) }
+            }
             Data::NoOpener(format) => message::OTHER_FORMAT.about(format),
             Data::NotOurs(_) => Self::NotBlosc { start: vec![] },
             Data::NothingRescued => message::NOTHING_RESCUED.error(),
@@ -400,21 +405,29 @@ impl Error {
 
     /// Advice for the user.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
-        Some(Cow::Borrowed(match self {
-            Self::Message { message, .. } => return message.hint.map(Cow::Borrowed),
-            Self::Data(error) => match &**error {
-                blosc_data::Error::Refused(refusal) => message::advice(refusal)?,
-                _ => return None,
-            },
+        Some(match self {
             Self::Input { error, .. } => return error.hint(),
+            Self::Mistyped { command } => format!("did you mean the command `{command}`?").into(),
+            Self::MaxOutput { nbytes, .. } => {
+                format!("--max-output {} allows it", size::enough(*nbytes)).into()
+            }
+            Self::MaxRatio { nbytes, from, .. } => {
+                let ratio = nbytes.div_ceil((*from).max(1));
+                format!("if this is meant, --max-ratio {ratio} allows it").into()
+            }
+            _ => return self.own_hint().or_else(|| self.library_hint()).map(Cow::Borrowed),
+        })
+    }
+
+    /// Advice on what the program found.
+    fn own_hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Message { message, .. } => return message.hint,
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"
             }
             Self::NotBlosc { start } if probe(start) == Kind::Zip => {
                 "`unzip -l` lists what is in it; if it is a .npz, NumPy opens it with `numpy.load`"
-            }
-            Self::Mistyped { command } => {
-                return Some(format!("did you mean the command `{command}`?").into());
             }
             Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
@@ -433,6 +446,25 @@ impl Error {
             Self::Twice { .. } => "two inputs have one name: give each a run and an -o of its own",
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
+            Self::NoType { .. } => {
+                "--dtype says what raw data are, --from csv that they are text in columns"
+            }
+            Self::Locked(_) => "use --lock-timeout to wait longer",
+            Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
+            Self::ReadBack { .. } => {
+                "the input is untouched; this is a defect of the program or of the machine"
+            }
+            _ => return None,
+        })
+    }
+
+    /// Advice on what a library found.
+    fn library_hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Data(error) => match &**error {
+                blosc_data::Error::Refused(refusal) => message::advice(refusal)?,
+                _ => return None,
+            },
             Self::Blp(bloscpack::Error::Param(
                 bloscpack::error::Param::NotEnoughSpace { .. }
                 | bloscpack::error::Param::NotAppendable { .. }
@@ -440,9 +472,6 @@ impl Error {
             )) => "`b2 convert` to another .blp file makes room",
             Self::Frame(error) if cut_off(error).is_some() => {
                 "`b2 rescue FILE -o NEW` saves what is there"
-            }
-            Self::NoType { .. } => {
-                "--dtype says what raw data are, --from csv that they are text in columns"
             }
             Self::Frame(b2frame::Error::Sparse) => {
                 "this is the index of a sparse frame: name its directory"
@@ -452,13 +481,6 @@ impl Error {
             }
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. })) => {
                 "if frames follow, `b2 repack` makes one of them"
-            }
-            Self::MaxOutput { nbytes, .. } => {
-                return Some(format!("--max-output {} allows it", size::enough(*nbytes)).into());
-            }
-            Self::MaxRatio { nbytes, from, .. } => {
-                let ratio = nbytes.div_ceil((*from).max(1));
-                return Some(format!("if this is meant, --max-ratio {ratio} allows it").into());
             }
             Self::Bcolz(bcolz_store::Error::Corrupt {
                 what: bcolz_store::error::Corrupt::Checksum { .. },
@@ -472,15 +494,10 @@ impl Error {
                 | b2store::Error::NotAStore { .. }
                 | b2store::Error::Corrupt { .. },
             ) => "`b2 rescue STORE -o NEW` saves what can be read",
-            Self::Locked(_)
-            | Self::Frame(b2frame::Error::Locked { .. })
+            Self::Frame(b2frame::Error::Locked { .. })
             | Self::Bcolz(bcolz_store::Error::Locked { .. }) => "use --lock-timeout to wait longer",
-            Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
-            Self::ReadBack { .. } => {
-                "the input is untouched; this is a defect of the program or of the machine"
-            }
             _ => return None,
-        }))
+        })
     }
 
     /// Did the reader at the other end of our output go away?

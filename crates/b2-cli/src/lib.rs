@@ -26,16 +26,19 @@ mod commands;
 mod console;
 mod content;
 mod context;
+mod conversion;
 mod error;
 mod exit;
 mod formats;
 mod inputs;
 mod memory;
+mod metadata;
 mod output;
 mod plot;
 mod program;
 mod render;
 mod report;
+mod sequence;
 
 use std::{ffi::OsString, path::Path};
 

@@ -1,5 +1,6 @@
 //! Writing: where output goes, how it appears whole or not at all, and reading it back.
 
+pub(crate) mod copy;
 pub(crate) mod copy_rest;
 pub(crate) mod placement;
 pub(crate) mod read_back;
@@ -8,8 +9,9 @@ pub(crate) mod store_place;
 pub(crate) mod targets;
 
 pub(crate) use b2_program::{StageOptions, signals::Unfinished};
+pub(crate) use blosc_data::Digest;
 pub(crate) use placement::{Counts, Dest, Outcome, Placement};
-pub(crate) use read_back::{Digest, Digesting};
+pub(crate) use read_back::Digesting;
 pub(crate) use store_place::StorePlace;
 pub(crate) use targets::{Naming, Target, Targets, check_frame_name};
 

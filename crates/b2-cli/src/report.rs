@@ -11,7 +11,7 @@ pub(crate) mod trial;
 
 pub(crate) use bcolz::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport};
 pub(crate) use blp::{BlpChunks, BlpReport};
-pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport, note_text};
+pub(crate) use chunk::{BlockRow, BlockTable, ChunkReport};
 pub(crate) use chunks::{ChunkRow, ChunkTable, MAX_LISTED_CHUNKS};
 pub(crate) use info::InfoReport;
 

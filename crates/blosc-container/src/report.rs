@@ -19,6 +19,10 @@ pub struct Report<E, N> {
     pub nbytes: u64,
     /// Number of chunks whose checksum was compared, where each has its own.
     pub nsummed: u64,
+    /// The kind of checksum that was compared; none where there is none.
+    pub checksum: Option<&'static str>,
+    /// Blocks of a chunk without a container: then `bad` counts and numbers blocks.
+    pub nblocks: Option<u64>,
     /// Number of chunks that could not be read.
     pub nbad: u64,
     /// The chunks that could not be read, in order; at most [`VerifyOptions::max_reported`] of
@@ -38,6 +42,8 @@ impl<E, N> Default for Report<E, N> {
             nchunks: 0,
             nbytes: 0,
             nsummed: 0,
+            checksum: None,
+            nblocks: None,
             nbad: 0,
             bad: vec![],
             other: vec![],
@@ -48,10 +54,16 @@ impl<E, N> Default for Report<E, N> {
 }
 
 impl<E, N> Report<E, N> {
+    /// Number of faults: bad chunks, and other damage.
+    #[must_use]
+    pub fn nfaults(&self) -> u64 {
+        self.nbad.saturating_add(self.other.len() as u64)
+    }
+
     /// Whether everything could be read.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        self.nbad == 0 && self.other.is_empty()
+        self.nfaults() == 0
     }
 
     /// Counts a bad chunk, and keeps it unless `max_reported` are kept already.
@@ -84,6 +96,7 @@ impl<E, N> Report<E, N> {
         self.nchunks = self.nchunks.saturating_add(other.nchunks);
         self.nbytes = self.nbytes.saturating_add(other.nbytes);
         self.nsummed = self.nsummed.saturating_add(other.nsummed);
+        self.checksum = self.checksum.or(other.checksum);
         self.nbad = self.nbad.saturating_add(other.nbad);
         self.bad.extend(other.bad);
         self.other.extend(other.other);

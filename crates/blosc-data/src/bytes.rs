@@ -1,7 +1,9 @@
 //! Bytes of any format: what was compressed, without a type or a shape.
 
 use core::{fmt::Debug, ops::Range};
+use std::sync::Arc;
 
+use b2frame::SChunk;
 use blosc_chunk::Threads;
 use serde_json::{Map, Value};
 
@@ -60,6 +62,11 @@ pub trait Bytes: Debug + Send + Sync {
     /// Bytes that are not those that were sealed.
     fn compare_seals(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// The frame that holds it, if one does.
+    fn frame(&self) -> Option<&Arc<SChunk>> {
+        None
     }
 
     /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).

@@ -14,21 +14,27 @@ use std::{io::Write as _, path::Path, sync::Arc};
 
 use b2frame::{ChunkBytes, SChunk, nd::NdMeta};
 use blosc_chunk::{ChunkHeader, SpecialKind};
-use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_dtype::{
+    Dtype,
+    npy::{NpyError, NpyHeader},
+};
 use blosc_io::ReadAt;
 use bloscpack::numpy::{ArrayInfo, Order};
 
 use crate::Budget;
 use crate::boxes::{BoxSource, Boxes, Stored, count};
+use crate::dataset::Data;
 use crate::error::{Doing, Error, Refusal, Result};
-use crate::formats::blp::Blp;
+use crate::formats::blp::{self, Blp};
+use crate::formats::{bcolz_data, frame, store};
 use crate::size::as_len;
 use crate::spool::Spool;
 
 pub use bcolz::{Bcolz, starts, stored_nbytes};
 pub use items::Items;
 pub use metadata::Metadata;
-pub use object::{Object, item_type};
+pub use object::Object;
+pub(crate) use open::of_format;
 pub use open::{of_file, of_source};
 pub(crate) use records::RecordTable;
 pub use records::Records;
@@ -132,6 +138,29 @@ impl Content {
             Self::Object(object) => object.format(),
             Self::Items(items) => items.format,
         }
+    }
+
+    /// The data that it describes, by the name `name`.
+    ///
+    /// # Errors
+    ///
+    /// Values of a frame that are damaged; a column of a type that no column has.
+    pub fn into_data(self, name: &str) -> Result<Data> {
+        Ok(match self {
+            Self::Object(Object::Frame(schunk)) => frame::data(schunk, name)?,
+            Self::Object(Object::Chunk(chunk)) => Data::Bytes(Arc::new(*chunk)),
+            Self::Object(Object::Blp(blp)) => blp::of_file(*blp),
+            Self::Object(Object::Bcolz(set)) => {
+                let stored = set.stored();
+                bcolz_data(set.set, stored)?
+            }
+            Self::Object(Object::Table(rows)) => store::of_rows(*rows)?,
+            Self::Object(Object::Opened(array)) => Data::Array(array),
+            Self::Items(items) if items.format == "csv" => {
+                Data::Table(Arc::new(RecordTable::new(items)?))
+            }
+            Self::Items(items) => Data::Array(Arc::new(items)),
+        })
     }
 
     /// Bytes of the content.
@@ -381,5 +410,5 @@ impl Content {
 /// A file that cannot be read, or has no such header.
 pub fn npy_header(path: &Path) -> Result<NpyHeader> {
     let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    Ok(NpyHeader::parse(&items::head(&file)?)?)
+    Ok(items::npy_header(&file)?.ok_or(NpyError::NotNpy)?)
 }

@@ -74,6 +74,24 @@ pub enum Error {
         /// Bytes that it may have.
         limit: u64,
     },
+    /// More comes out of an input than its limit allows.
+    #[error("{nbytes} bytes come out, the limit is {limit}")]
+    MaxOutput {
+        /// Bytes of data.
+        nbytes: u64,
+        /// Bytes that may come out.
+        limit: u64,
+    },
+    /// More comes out of so little than its limit allows.
+    #[error("{nbytes} bytes come out of {from}, the limit is {limit} times as many")]
+    MaxRatio {
+        /// Bytes of data.
+        nbytes: u64,
+        /// Bytes that they come out of.
+        from: u64,
+        /// Most bytes of data for each byte.
+        limit: u64,
+    },
     /// The system has not as much memory as the data claim to need.
     #[error("{needed} bytes of memory are needed, which the system does not have")]
     OutOfMemory {
@@ -336,7 +354,10 @@ impl Error {
             Self::Chunk { source, .. } => source.blame(),
             Self::NotOurs(_) | Self::NoOpener(_) => Blame::NotOurs,
             Self::Refused(Refusal::PythonObjects | Refusal::NoParquet) => Blame::NotOurs,
-            Self::MaxMemory { .. } | Self::OutOfMemory { .. } => Blame::Limit,
+            Self::MaxMemory { .. }
+            | Self::MaxOutput { .. }
+            | Self::MaxRatio { .. }
+            | Self::OutOfMemory { .. } => Blame::Limit,
             Self::Refused(_)
             | Self::Kind { .. }
             | Self::NoFile

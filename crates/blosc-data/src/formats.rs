@@ -5,14 +5,12 @@ pub mod blp;
 pub mod chunk;
 pub mod csv;
 pub mod frame;
-mod npy;
 pub mod parquet;
 mod sequence;
-mod store;
+pub(crate) mod store;
 
-pub(crate) use bcolz::data as bcolz_data;
+pub(crate) use bcolz::of_set as bcolz_data;
 pub use bcolz::{array as bcolz_array, note as bcolz_note};
-pub(crate) use csv::data as csv_data;
-pub(crate) use npy::data as npy_data;
 pub(crate) use sequence::file_data;
 pub(crate) use store::data as store_data;
+pub use store::{group as store_group, note as store_note};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::verify::{Report, VerifyOptions};
+use crate::verify::{Report, Verifier};
 
 /// What a member of a group is, as far as it can be told without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,14 +71,13 @@ pub trait Group: Debug + Send + Sync {
         vec![]
     }
 
-    /// Looks for damage of the group itself; [`verify`](crate::verify::verify) goes on with its
-    /// members.
+    /// Looks for damage of the group and of all in it; see [`verify`](crate::verify::verify).
     ///
     /// # Errors
     ///
-    /// Only where the system refuses to read at all; damage is in the report.
-    fn verify(&self, options: &VerifyOptions) -> Result<Report> {
-        let _ = options;
-        Ok(Report::default())
+    /// Only where the system refuses to read at all, or the guard of `verifier` refuses; damage is
+    /// in the report.
+    fn verify(&self, verifier: &mut Verifier<'_>) -> Result<Report> {
+        verifier.members(self)
     }
 }

@@ -5,7 +5,7 @@ pub mod item;
 pub mod msgpack;
 mod values;
 
-pub use values::{plain, value};
+pub use values::{map, plain, value};
 
 use b2frame::SChunk;
 use b2frame::nd::NdMeta;

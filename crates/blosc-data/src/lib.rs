@@ -28,6 +28,7 @@
 //! |---|---|
 //! | [`verify`] | what cannot be read, and what does not match its checksum |
 //! | [`rescue`] | the sound parts of something damaged, written anew |
+//! | [`sum`] | a hash of the content, equal for equal values in all formats |
 //! | [`stats`] | least, largest, mean, nulls and distribution of values |
 //! | [`diff`] | how far apart two arrays are |
 //! | [`compat`] | the programs that open an object |
@@ -74,11 +75,13 @@ pub mod cookbook;
 mod cut;
 mod dataset;
 pub mod diff;
+mod digest;
 pub mod error;
 mod format;
 pub mod formats;
 mod group;
 pub mod json;
+pub mod limits;
 mod objects;
 mod one_column;
 mod open;
@@ -91,6 +94,7 @@ pub mod size;
 mod source;
 mod spool;
 pub mod stats;
+pub mod sum;
 mod table;
 pub mod trial;
 pub mod typesize;
@@ -107,6 +111,7 @@ pub use bytes::Bytes;
 pub use chunks::Chunks;
 pub use cut::cut;
 pub use dataset::{Data, Dataset};
+pub use digest::Digest;
 pub use error::{Error, Result};
 pub use format::{Format, HEAD_LEN, recognise};
 pub use group::{Group, Member, MemberKind};

@@ -10,6 +10,7 @@ use bcolz_store::CArray;
 
 use crate::columns::cell_of;
 use crate::error::{CellFault, Error, Result};
+use crate::formats::bcolz_note;
 use crate::size::check_range;
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 
@@ -41,6 +42,11 @@ pub trait ListOfObjects: Debug + Send + Sync {
     /// [`Param::Range`](crate::error::Param::Range); objects that do not decode, or are no plain
     /// data.
     fn get(&self, items: Range<u64>) -> Result<Vec<Value>>;
+
+    /// The frame that holds it, if one does.
+    fn frame(&self) -> Option<&Arc<SChunk>> {
+        None
+    }
 
     /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
     ///
@@ -88,14 +94,12 @@ impl ListOfObjects for FrameObjects {
         })
     }
 
+    fn frame(&self) -> Option<&Arc<SChunk>> {
+        Some(&self.schunk)
+    }
+
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        let found = self.schunk.verify(options, progress);
-        let mut report = verify::report(found, ToString::to_string);
-        // Of damaged bytes no values can be made.
-        if report.is_ok() {
-            report.other.extend(self.content.check_values().err().map(Error::Store));
-        }
-        Ok(report)
+        Ok(verify::frame(&self.schunk, options, progress))
     }
 }
 
@@ -122,5 +126,9 @@ impl ListOfObjects for Pickles {
                 cell_of(&object, name)
             })
             .collect()
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        Ok(verify::report(self.0.verify(options, progress)?, bcolz_note))
     }
 }

@@ -8,10 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::error::{Param, Result};
 use crate::table::{Column, RowFilter, Table};
-use crate::verify::{OnProgress, Report, VerifyOptions};
 
-/// One column of a table. Conditions may name the others as well; attributes, sizes and
-/// verification are those of the whole table.
+/// One column of a table. Conditions may name the others as well; attributes and sizes are
+/// those of the whole table.
 #[derive(Debug)]
 pub(crate) struct OneColumn {
     table: Arc<dyn Table>,
@@ -82,9 +81,5 @@ impl Table for OneColumn {
 
     fn compare_seals(&self) -> Result<()> {
         self.table.compare_seals()
-    }
-
-    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        self.table.verify(options, progress)
     }
 }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use blosc_io::tree::DirTree;
-use blosc_io::{FileStore, MemStore};
+use blosc_io::MemStore;
 
+use crate::content;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Doing, Error, Param, Result};
 use crate::format::{Format, recognise};
-use crate::formats::{self, chunk::BareChunk, frame};
+use crate::formats::{self, blp::Blp, chunk::BareChunk, frame};
 use crate::one_column::OneColumn;
 use crate::params::OpenOptions;
 use crate::source::{Opened, OpenedGroup, Openers, Source};
@@ -85,7 +85,7 @@ pub fn open_with(
         }
     }
     let word = Word::of_path(name);
-    let source = local(&word.path)?;
+    let source = Source::of_path(&word.path)?;
     let Some(inner) = file_within(&source, &word).map_err(Error::io(Doing::Open))? else {
         return part_of(source, &word.path.to_string_lossy(), &word.part, options);
     };
@@ -102,20 +102,6 @@ fn file_within(source: &Source, word: &Word) -> std::io::Result<Option<PathBuf>>
 
 fn foreign(name: &str, data: Data) -> Dataset {
     Dataset::new(name.to_owned(), Format::Other("of another format"), data)
-}
-
-/// The file or the folder at a path. Anything else is not opened: a pipe would wait for its other
-/// end, and a device has no length.
-fn local(path: &Path) -> Result<Source> {
-    let found = path.metadata().map_err(Error::io(Doing::Open))?;
-    if found.is_dir() {
-        return Ok(Source::Folder(Arc::new(DirTree::new(path))));
-    }
-    if !found.is_file() {
-        return Err(Error::NoFile);
-    }
-    let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    Ok(Source::File(Arc::new(file)))
 }
 
 /// Opens bytes in memory.
@@ -179,20 +165,8 @@ fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
     let format = recognise(&source, name).map_err(Error::io(Doing::Read))?;
     let data = match (format, source) {
         (Format::Frame, Source::File(file)) => formats::file_data(file, name, options)?,
-        (Format::SparseFrame, Source::Folder(tree)) => {
-            let schunk = b2frame::SChunk::from_tree(tree, &options.frame())?;
-            frame::data(Arc::new(schunk), name)?
-        }
-        (Format::Chunk, Source::File(file)) => {
-            Data::Bytes(Arc::new(BareChunk::open(file, 0, options.dparams.clone())?))
-        }
-        (Format::Blp, Source::File(file)) => formats::blp::data(file, 0, options)?,
-        (Format::Npy, Source::File(file)) => formats::npy_data(file)?,
-        (Format::Csv, Source::File(file)) => formats::csv_data(file, options)?,
-        (Format::Bcolz, Source::Folder(tree)) => formats::bcolz_data(tree, options)?,
         (Format::Store, source) => formats::store_data(source, name, &options.store())?,
-        (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
-        (format, _) => return Err(Error::NotOurs(format)),
+        (format, source) => content::of_format(format, source, options)?.into_data(name)?,
     };
     Ok(Dataset::new(name.to_owned(), format, data))
 }
@@ -215,7 +189,7 @@ fn at_byte(source: Source, name: &str, at: u64, options: &OpenOptions) -> Result
             let schunk = b2frame::SChunk::from_store_with(file, &options.frame().offset(at))?;
             (Format::Frame, frame::data(Arc::new(schunk), &name)?)
         }
-        Kind::Bloscpack => (Format::Blp, formats::blp::data(file, at, options)?),
+        Kind::Bloscpack => (Format::Blp, formats::blp::of_file(Blp::open(file, at, options)?)),
         _ => {
             let chunk = BareChunk::open(file, at, options.dparams.clone())?;
             (Format::Chunk, Data::Bytes(Arc::new(chunk)))

@@ -32,7 +32,6 @@ mod store;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use b2frame::probe::{Kind, probe};
 use blosc_chunk::{DParams, Limits};
@@ -296,11 +295,7 @@ fn was_bcolz(path: &Path) -> bool {
 
 /// The format of a file or a folder; `None` where there is none, or it cannot be read.
 fn format_of(path: &Path) -> Option<Format> {
-    let source = match () {
-        () if path.is_dir() => Source::Folder(Arc::new(DirTree::new(path))),
-        () if path.is_file() => Source::File(Arc::new(FileStore::open(path).ok()?)),
-        () => return None,
-    };
+    let source = Source::of_path(path).ok()?;
     recognise(&source, &path.to_string_lossy()).ok()
 }
 

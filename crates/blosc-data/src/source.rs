@@ -1,13 +1,13 @@
 //! Where data are, and programs that can open more than this crate does.
 
 use core::fmt;
-use std::{collections::BTreeMap, io, sync::Arc};
+use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
-use blosc_io::{ReadAt, Tree};
+use blosc_io::{FileStore, ReadAt, Tree, tree::DirTree};
 use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::{Doing, Error, Result};
 use crate::group::{Group, Member, MemberKind};
 use crate::open::open_with;
 use crate::params::OpenOptions;
@@ -20,6 +20,26 @@ pub enum Source {
     File(Arc<dyn ReadAt>),
     /// Named files.
     Folder(Arc<dyn Tree>),
+}
+
+impl Source {
+    /// The file or the folder at a path. Anything else is not opened: a pipe would wait for its
+    /// other end, and a device has no length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`]; [`Error::NoFile`].
+    pub fn of_path(path: &Path) -> Result<Self> {
+        let found = path.metadata().map_err(Error::io(Doing::Open))?;
+        if found.is_dir() {
+            return Ok(Self::Folder(Arc::new(DirTree::new(path))));
+        }
+        if !found.is_file() {
+            return Err(Error::NoFile);
+        }
+        let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+        Ok(Self::File(Arc::new(file)))
+    }
 }
 
 impl fmt::Debug for Source {

@@ -1,12 +1,17 @@
 //! Looking for damage.
 
-use b2store::RecipeKind;
+use std::sync::Arc;
+
+use b2frame::SChunk;
+use b2store::{Content, RecipeKind};
 use blosc_container::report::Report as AnyReport;
 pub use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Result, chain};
+use crate::formats::frame;
 use crate::group::{Group, MemberKind};
+use crate::limits::{Guard, OutputLimits};
 
 /// What verifying found: chunks that cannot be read, other damage, and notes on what is unusual and
 /// does no harm.
@@ -24,6 +29,7 @@ pub(crate) fn report<E: Into<Error>, N>(
     report.nchunks = found.nchunks;
     report.nbytes = found.nbytes;
     report.nsummed = found.nsummed;
+    report.checksum = found.checksum;
     report.nbad = found.nbad;
     report.suspected = found.suspected;
     report.notes = found.notes.iter().map(note).collect();
@@ -34,6 +40,26 @@ pub(crate) fn report<E: Into<Error>, N>(
         error: bad.error.into(),
     };
     report.bad = found.bad.into_iter().map(bad).collect();
+    report
+}
+
+/// Decodes the chunks of a frame, and, where these are sound, the values that they hold. Bytes that
+/// only look like values of a later version are noted.
+pub(crate) fn frame(
+    schunk: &Arc<SChunk>,
+    options: &VerifyOptions,
+    progress: OnProgress<'_>,
+) -> Report {
+    let mut report = report(schunk.verify(options, progress), ToString::to_string);
+    if !report.is_ok() {
+        return report;
+    }
+    match Content::from_schunk(Arc::clone(schunk), "values") {
+        Ok(Content::Recipe(recipe)) => report.notes.push(no_data(&recipe.kind)),
+        Ok(content) => report.other.extend(content.check_values().err().map(Error::Store)),
+        Err(error) if frame::is_unknown(&error) => report.notes.push(frame::unread(&error)),
+        Err(error) => report.other.push(error.into()),
+    }
     report
 }
 
@@ -48,7 +74,7 @@ pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
 }
 
 /// Adds a fault that is not known yet. Recipes and references have no data, which is no fault.
-pub(crate) fn add_fault(report: &mut Report, error: Error) {
+fn add_fault(report: &mut Report, error: Error) {
     if let Error::Store(b2store::Error::Recipe { kind, .. }) = &error {
         report.notes.push(no_data(kind));
         return;
@@ -67,14 +93,12 @@ fn no_data(kind: &RecipeKind) -> String {
     format!("{kind}, which is not resolved: it has no data")
 }
 
-/// Adds what a member of a group has, under its name, but for what is known of the group.
-pub(crate) fn add_member(report: &mut Report, name: &str, mut found: Report) {
-    found.other.retain(|error| !is_known(report, error));
-    found.other = found.other.into_iter().map(|error| error.of_member(name)).collect();
-    found.notes = found.notes.iter().map(|note| format!("{name}: {note}")).collect();
-    let bad = found.bad.into_iter();
-    found.bad = bad.map(|bad| BadChunk { error: bad.error.of_member(name), ..bad }).collect();
-    report.merge(found);
+/// The faults of a member of a group, with its name.
+pub(crate) fn name_faults(report: &mut Report, name: &str) {
+    let other = core::mem::take(&mut report.other).into_iter();
+    report.other = other.map(|error| error.of_member(name)).collect();
+    let bad = core::mem::take(&mut report.bad).into_iter();
+    report.bad = bad.map(|bad| BadChunk { error: bad.error.of_member(name), ..bad }).collect();
 }
 
 /// Groups within groups are looked at to this depth: one that an opener gives may hold itself.
@@ -99,52 +123,126 @@ pub fn verify(
     options: &VerifyOptions,
     progress: OnProgress<'_>,
 ) -> Result<Report> {
-    verify_at(0, found, options, progress)
+    let mut guard = Guard::for_looking(OutputLimits::default());
+    Verifier::new(options, &mut guard, progress).data(&found.data)
 }
 
-fn verify_at(
+/// Verifies data of any kind, one after the other: how, how much may be decoded, who is told.
+pub struct Verifier<'a> {
+    options: &'a VerifyOptions,
+    guard: &'a mut Guard,
+    progress: OnProgress<'a>,
+    done: Progress,
     depth: usize,
-    found: &Dataset,
-    options: &VerifyOptions,
-    progress: OnProgress<'_>,
-) -> Result<Report> {
-    match &found.data {
-        Data::Bytes(bytes) => bytes.verify(options, progress),
-        Data::Array(array) => array.verify(options, progress),
-        Data::Table(table) => table.verify(options, progress),
-        Data::Objects(objects) => objects.verify(options, progress),
-        Data::Recipe(recipe) => {
-            let mut report = Report::default();
-            report.notes.push(no_data(&recipe.kind));
-            Ok(report)
-        }
-        Data::Group(_) if depth == MAX_DEPTH => Err(Error::Depth { max: MAX_DEPTH }),
-        Data::Group(group) => verify_group(depth, &**group, options, progress),
+}
+
+impl core::fmt::Debug for Verifier<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Verifier").field("options", self.options).finish_non_exhaustive()
     }
 }
 
-/// The group itself, its attributes and those of the groups in it, and all that has data.
-fn verify_group(
-    depth: usize,
-    group: &dyn Group,
-    options: &VerifyOptions,
-    progress: OnProgress<'_>,
-) -> Result<Report> {
-    let mut report = group.verify(options)?;
-    if let Err(error) = group.attributes() {
-        add_fault(&mut report, error);
+impl<'a> Verifier<'a> {
+    /// A guard admits what is decoded. The progress counts over all data.
+    pub fn new(options: &'a VerifyOptions, guard: &'a mut Guard, progress: OnProgress<'a>) -> Self {
+        Self { options, guard, progress, done: Progress::default(), depth: 0 }
     }
-    for member in group.members()? {
-        let found = group.open(&member.name);
-        let found = found.and_then(|found| match (&found.data, member.kind) {
-            // The members of groups within are listed with those of the group.
-            (Data::Group(inner), MemberKind::Group) => {
-                Ok(of_reading(inner.attributes().map(drop), 0))
+
+    /// Verifies data, as [`verify`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`]; [`Error::MaxOutput`], [`Error::MaxRatio`].
+    pub fn data(&mut self, data: &Data) -> Result<Report> {
+        let frame = match data {
+            Data::Bytes(bytes) => bytes.frame(),
+            Data::Array(array) => array.frame(),
+            Data::Objects(objects) => objects.frame(),
+            _ => None,
+        };
+        match (frame, data) {
+            (Some(schunk), _) => self.guard.admit_to_verify(schunk)?,
+            (_, Data::Bytes(bytes)) => {
+                self.guard.admit_bytes(bytes.nbytes(), bytes.stored_nbytes())?;
             }
-            _ => verify_at(depth.saturating_add(1), &found, options, progress),
-        });
-        let found = found.unwrap_or_else(|error| of_reading(Err(error), 0));
-        add_member(&mut report, &member.name, found);
+            (_, Data::Array(array)) => {
+                let nbytes = array.nbytes();
+                self.guard.admit_bytes(nbytes, array.stored_nbytes().unwrap_or(nbytes))?;
+            }
+            (_, Data::Table(table)) => {
+                let (nbytes, stored) = table.sizes();
+                self.guard.admit_bytes(nbytes, stored)?;
+            }
+            _ => {}
+        }
+        match data {
+            Data::Bytes(bytes) => self.counted(|options, on| bytes.verify(options, on)),
+            Data::Array(array) => self.counted(|options, on| array.verify(options, on)),
+            Data::Table(table) => self.counted(|options, on| table.verify(options, on)),
+            Data::Objects(objects) => self.counted(|options, on| objects.verify(options, on)),
+            Data::Recipe(recipe) => {
+                let mut report = Report::default();
+                report.notes.push(no_data(&recipe.kind));
+                Ok(report)
+            }
+            Data::Group(_) if self.depth == MAX_DEPTH => Err(Error::Depth { max: MAX_DEPTH }),
+            Data::Group(group) => {
+                self.depth = self.depth.saturating_add(1);
+                let found = group.verify(self);
+                self.depth = self.depth.saturating_sub(1);
+                found
+            }
+        }
     }
-    Ok(report)
+
+    /// Verifies something, and adds its progress to that so far.
+    pub(crate) fn counted(
+        &mut self,
+        work: impl FnOnce(&VerifyOptions, OnProgress<'_>) -> Result<Report>,
+    ) -> Result<Report> {
+        let Progress { nchunks, nbytes } = self.done;
+        let progress = &mut *self.progress;
+        let report = work(self.options, &mut |now: Progress| {
+            let nchunks = nchunks.saturating_add(now.nchunks);
+            progress(Progress { nchunks, nbytes: nbytes.saturating_add(now.nbytes) });
+        })?;
+        self.done.nchunks = nchunks.saturating_add(report.nchunks);
+        self.done.nbytes = nbytes.saturating_add(report.nbytes);
+        Ok(report)
+    }
+
+    /// The guard of all that is decoded.
+    pub(crate) fn guard(&mut self) -> &mut Guard {
+        self.guard
+    }
+
+    /// Verifies the members of a group that has nothing else: its attributes and those of the
+    /// groups in it, and all that has data.
+    ///
+    /// # Errors
+    ///
+    /// As [`data`](Self::data); a group that cannot be listed.
+    pub fn members(&mut self, group: &(impl Group + ?Sized)) -> Result<Report> {
+        let mut report = of_reading(group.attributes().map(drop), 0);
+        for member in group.members()? {
+            let found = group.open(&member.name);
+            let found = found.and_then(|found| match (&found.data, member.kind) {
+                // The members of groups within are listed with those of the group.
+                (Data::Group(inner), MemberKind::Group) => {
+                    Ok(of_reading(inner.attributes().map(drop), 0))
+                }
+                _ => self.data(&found.data),
+            });
+            let mut found = match found {
+                Err(error @ (Error::MaxOutput { .. } | Error::MaxRatio { .. })) => {
+                    return Err(error);
+                }
+                found => found.unwrap_or_else(|error| of_reading(Err(error), 0)),
+            };
+            name_faults(&mut found, &member.name);
+            found.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", member.name));
+            report.merge(found);
+        }
+        Ok(report)
+    }
 }

@@ -113,6 +113,7 @@ fn others_are_told_by_their_names_and_never_called_broken() {
         ("g.zip", long("g/.zgroup"), Format::ZarrZip),
         ("x.h5", b"\x89HDF\r\n\x1a\nrest".to_vec(), Format::Hdf5),
         ("x.nc", b"\x89HDF\r\n\x1a\nrest".to_vec(), Format::Hdf5),
+        #[cfg(not(feature = "parquet"))]
         ("x.parquet", b"PAR1....".to_vec(), Format::Parquet),
         ("x.png", b"\x89PNG\r\n\x1a\n".to_vec(), Format::Other("a PNG image")),
         ("x.txt", b"some text that is nothing at all".to_vec(), Format::Unknown),

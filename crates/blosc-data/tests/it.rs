@@ -12,4 +12,5 @@ mod hostile;
 mod parts;
 mod reads;
 mod reports;
+mod sums;
 mod verified;

@@ -1,7 +1,9 @@
 //! Verifying: what is sound is called so, and a flipped bit of what is sealed is told, in every
 //! format.
 
-use blosc_data::{Data, OpenOptions, open, open_bytes, verify::VerifyOptions, verify::verify};
+use blosc_data::limits::{Guard, OutputLimits};
+use blosc_data::verify::{Verifier, VerifyOptions, verify};
+use blosc_data::{Data, Error, OpenOptions, open, open_bytes};
 use blosc_testdata::fixture::path;
 
 use crate::reads::samples;
@@ -72,5 +74,53 @@ fn batches_that_do_not_decode_are_damage() {
             .and_then(|found| verify(&found, &VerifyOptions::default(), &mut |_| ()))
             .is_ok_and(|report| report.is_ok());
         assert!(!is_sound, "{}", file.display());
+    }
+}
+
+#[test]
+fn a_report_says_what_was_compared_and_counts_the_blocks_of_a_chunk() {
+    let sealed = b2frame::to_cframe(&[7; 9000], &b2frame::FrameParams::default()).unwrap();
+    let chunk = blosc_chunk::CParams::default().blocksize(Some(4096));
+    let mut chunk = blosc_chunk::compress(&walk(20_000), &chunk).unwrap();
+    let read = |name: &str| std::fs::read(path(name)).unwrap();
+    for (name, bytes, checksum, nblocks) in [
+        ("x.b2frame", sealed, Some("xxh3"), None),
+        ("y.b2frame", read("frames/tiny.b2frame"), None, None),
+        ("x.blp", read("bloscpack/real_default.blp"), Some("adler32"), None),
+        ("x.b2z", read("stores/tree-basic.b2z"), Some("crc32"), None),
+        ("x.chunk", chunk.clone(), None, Some(5)),
+    ] {
+        let found = open_bytes(bytes, name, &OpenOptions::default()).unwrap();
+        let report = verify(&found, &VerifyOptions::default(), &mut |_| ()).unwrap();
+        assert_eq!((report.checksum, report.nblocks), (checksum, nblocks), "{name}");
+        assert!(checksum.is_none() || report.nsummed == report.nchunks, "{name}");
+    }
+    // The first four bytes of a block are the length of a stream.
+    let starts = blosc_chunk::Chunk::parse(&chunk).unwrap();
+    let at = starts.block(2).unwrap().offset();
+    chunk[at..at + 4].copy_from_slice(&i32::MAX.to_le_bytes());
+    let found = open_bytes(chunk, "x.chunk", &OpenOptions::default()).unwrap();
+    let report = verify(&found, &VerifyOptions::default(), &mut |_| ()).unwrap();
+    let bad: Vec<(u64, Option<u64>)> =
+        report.bad.iter().map(|bad| (bad.nchunk, bad.offset)).collect();
+    assert_eq!((report.nbad, bad), (1, vec![(2, Some(at as u64))]));
+}
+
+fn walk(len: u32) -> Vec<u8> {
+    (0..len).map(|n| ((n * n) >> 7).to_le_bytes()[0]).collect()
+}
+
+#[test]
+fn no_more_is_decoded_than_a_guard_admits() {
+    let limits = OutputLimits { max_nbytes: Some(1000), max_ratio: None };
+    for (name, bytes) in [
+        ("x.b2frame", b2frame::to_cframe(&[7; 9000], &b2frame::FrameParams::default()).unwrap()),
+        ("x.b2z", std::fs::read(path("stores/table-basic.b2z")).unwrap()),
+        ("x.blp", std::fs::read(path("bloscpack/real_default.blp")).unwrap()),
+    ] {
+        let found = open_bytes(bytes, name, &OpenOptions::default()).unwrap();
+        let (mut guard, options) = (Guard::new(limits), VerifyOptions::default());
+        let refused = Verifier::new(&options, &mut guard, &mut |_| ()).data(&found.data);
+        assert!(matches!(refused, Err(Error::MaxOutput { limit: 1000, .. })), "{name}");
     }
 }

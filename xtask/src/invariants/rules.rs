@@ -151,6 +151,31 @@ pub(super) fn no_global_state(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// What two commands share stands in a module that is no command.
+pub(super) fn commands_apart(sources: &[Source]) -> Result<Vec<Finding>> {
+    let names: Vec<&str> = sources.iter().filter_map(command_of).collect();
+    let mut findings = vec![];
+    for source in sources {
+        let Some(own) = command_of(source) else { continue };
+        let is_head = source.path.ends_with(&format!("/commands/{own}.rs"));
+        let imports = |line: &str, name: &str| {
+            let is_named = |path: &str| has_word(line, &format!("{path}::{name}"));
+            name != own && (is_named("commands") || is_head && is_named("super"))
+        };
+        for (n, line) in source.product() {
+            if let Some(other) = names.iter().find(|name| imports(line, name)) {
+                findings.push(format!("{}:{n}: imports the command {other}", source.path));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The command that a file belongs to.
+fn command_of(source: &Source) -> Option<&str> {
+    source.path.strip_prefix("crates/b2-cli/src/commands/")?.split(['/', '.']).next()
+}
+
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
@@ -292,6 +317,24 @@ mod tests {
             found,
             ["crates/blosc-chunk/src/a.rs:1: std::fs", "crates/blosc-codecs/src/a.rs:1: std::io"]
         );
+    }
+
+    #[test]
+    fn a_command_that_imports_another_is_found() {
+        let file = |name: &str, text: &str| source(&format!("crates/b2-cli/src/{name}"), text);
+        let sources = [
+            file("commands/show.rs", "use super::info::run;\nuse super::content;\n"),
+            file("commands/show/rows.rs", "use super::info::run;\nuse crate::commands::show;\n"),
+            file("commands/info.rs", "fn f() { crate::commands::show::run() }\n"),
+            file("lib.rs", "use commands::show::run;\n"),
+        ];
+        let found = commands_apart(&sources).unwrap();
+        let path = "crates/b2-cli/src/commands";
+        let expected = [
+            format!("{path}/show.rs:1: imports the command info"),
+            format!("{path}/info.rs:1: imports the command show"),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

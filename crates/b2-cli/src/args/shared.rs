@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::render::ByteSize;
 use blosc_chunk::Simd;
+use blosc_data::limits::OutputLimits;
 
 /// Which files are read.
 #[derive(Args, Clone, Debug, Default)]
@@ -69,6 +70,13 @@ pub(crate) struct LimitArgs {
     /// more than 16 GiB]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_ratio: Option<u64>,
+}
+
+impl From<LimitArgs> for OutputLimits {
+    fn from(args: LimitArgs) -> Self {
+        let max_nbytes = args.max_output.map(|ByteSize(limit)| limit);
+        Self { max_nbytes, max_ratio: args.max_ratio }
+    }
 }
 
 /// Checksums that do not match.

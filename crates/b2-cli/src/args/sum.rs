@@ -1,5 +1,6 @@
 //! Options of `sum`.
 
+use blosc_data::sum::Algorithm;
 use clap::{Args, ValueEnum};
 
 use super::shared::{CheckArgs, InputArgs, LimitArgs};
@@ -22,7 +23,7 @@ pub(crate) struct SumArgs {
 }
 
 /// How content is hashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SumAlgorithm {
     /// As `sha256sum` does.
     Sha256,
@@ -30,12 +31,11 @@ pub(crate) enum SumAlgorithm {
     Xxh3,
 }
 
-impl SumAlgorithm {
-    /// The name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sha256 => "sha256",
-            Self::Xxh3 => "xxh3",
+impl From<SumAlgorithm> for Algorithm {
+    fn from(chosen: SumAlgorithm) -> Self {
+        match chosen {
+            SumAlgorithm::Sha256 => Self::Sha256,
+            SumAlgorithm::Xxh3 => Self::Xxh3,
         }
     }
 }

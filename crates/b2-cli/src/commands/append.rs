@@ -24,15 +24,12 @@ use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
 use serde::Serialize;
 
-use super::{
+use crate::{
+    args::AppendArgs,
     content::{
         self,
         source::{Items, Source, values, warn_of_trailing},
     },
-    sequence,
-};
-use crate::{
-    args::AppendArgs,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -41,6 +38,7 @@ use crate::{
     memory,
     output::signals,
     render::{Progress, harmless, path_text, size},
+    sequence,
 };
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.

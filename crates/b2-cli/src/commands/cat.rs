@@ -21,7 +21,7 @@ use crate::{
         origin::{self, Origin},
         walk,
     },
-    output::{Sink, read_back::Digest},
+    output::{Digest, Sink},
     render::progress::Progress,
 };
 

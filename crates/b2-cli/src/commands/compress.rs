@@ -84,15 +84,22 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
         Ok(place) => place,
         Err(error) => return cx.refuse(&error),
     };
-    match check(args, place.as_ref()).and_then(|()| metadata::from_options(&args.tuning)) {
-        Ok(metadata) if place.is_some() => cx.run_on_inputs(inputs, |origin| {
-            compress_input(args, cx, origin, &metadata, Dest::Store(place.as_ref()))
+    match (resolve(args, place.as_ref()), &place) {
+        (Ok(asked), Some(place)) => cx.run_on_inputs(inputs, |origin| {
+            compress_input(args, cx, origin, &asked, Dest::Store(place))
         }),
-        Ok(metadata) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
-            compress_input(args, cx, origin, &metadata, Dest::Targets(targets))
+        (Ok(asked), None) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
+            compress_input(args, cx, origin, &asked, Dest::Targets(targets))
         }),
-        Err(error) => cx.refuse(&error),
+        (Err(error), _) => cx.refuse(&error),
     }
+}
+
+/// What the options say, for any input.
+struct Asked {
+    /// The format; without one, the input tells.
+    format: Option<CompressedFormat>,
+    metadata: Metadata,
 }
 
 /// The requested format, or that of the name of the output.
@@ -142,11 +149,11 @@ enum Dest<'a, 'b> {
     /// To a file, a device or a stream.
     Targets(&'a mut Targets<'b>),
     /// Into a store.
-    Store(Option<&'a StorePlace>),
+    Store(&'a StorePlace),
 }
 
-/// Refuses options that make no sense for any input.
-fn check(args: &CompressArgs, place: Option<&StorePlace>) -> Result<()> {
+/// Resolves the options. Those that make no sense for any input are refused here.
+fn resolve(args: &CompressArgs, place: Option<&StorePlace>) -> Result<Asked> {
     let format = match place {
         Some(_) => args.tuning.format,
         None => format(args),
@@ -188,23 +195,21 @@ fn check(args: &CompressArgs, place: Option<&StorePlace>) -> Result<()> {
     {
         return Err(message::FILTER_FOR_TARGET.about(target));
     }
-    lossy::check(&args.tuning, args.tuning.verify || args.output.rm)
+    lossy::check(&args.tuning, args.tuning.verify || args.output.rm)?;
+    Ok(Asked { format, metadata: metadata::from_options(&args.tuning)? })
 }
 
 fn compress_input(
     args: &CompressArgs,
     cx: &Context,
     origin: &Origin,
-    metadata: &Metadata,
+    asked: &Asked,
     dest: Dest<'_, '_>,
 ) -> Result<()> {
     let start = Instant::now();
     let data = Data::open(origin, &args.output)?;
     tell_kind(args, cx, origin, &data);
-    let asked = match dest {
-        Dest::Targets(_) => format(args),
-        Dest::Store(_) => args.tuning.format,
-    };
+    let &Asked { format: asked, ref metadata } = asked;
     let layout = array::layout(&args.tuning, asked, &data)?;
     tell_header(cx, origin, layout.as_ref(), &data);
     let is_array = layout.is_some() || args.tuning.dtype.is_some();
@@ -229,7 +234,7 @@ fn compress_input(
         Dest::Targets(targets) => (targets.next(origin, Naming::Add(format.suffix()))?, None, None),
         Dest::Store(place) => {
             let station = Staged::for_stream(&cx.unfinished)?;
-            (Target::File(station.path().to_owned()), place, Some(station))
+            (Target::File(station.path().to_owned()), Some(place), Some(station))
         }
     };
     let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
@@ -545,7 +550,7 @@ impl Work<'_> {
             }
             None => {
                 let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
-                check_digest(&Digest::of_object(&object, &options)?, &digest)
+                check_digest(&read_back::digest_of(&object, &options)?, &digest)
             }
         }
     }
@@ -559,7 +564,7 @@ impl Work<'_> {
         }
         let mut objects = ObjectReader::from_store(store, self.cx.read_params());
         let object = objects.next()?.ok_or(message::READ_BACK_DIFFERS.error())?;
-        check_digest(&Digest::of_object(&object, &self.cx.read_options())?, digest)
+        check_digest(&read_back::digest_of(&object, &self.cx.read_options())?, digest)
     }
 
     fn report(self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {

@@ -9,7 +9,6 @@ use std::{
 };
 
 use b2frame::nd::NdMeta;
-use blosc_io::ReadAt;
 use serde::Serialize;
 
 use super::content::source::{Packed, Source};
@@ -18,16 +17,13 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{
-        Object, ObjectReader, Origin, Part,
-        object_reader::{Found, FoundKind},
+    inputs::{Object, ObjectReader, Origin, Part, object_reader::FoundKind},
+    output::{
+        Naming, Sink, Target, Targets, check_frame_name,
+        copy::{Copied, copy, write},
     },
-    output::{Naming, Sink, Staged, Target, Targets, check_frame_name},
     render::{harmless, path_text, size::count},
 };
-
-/// Bytes that are copied at a time.
-const COPY_NBYTES: usize = 1 << 20;
 
 /// One output.
 #[derive(Debug, Serialize)]
@@ -133,48 +129,6 @@ fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -
     }
 }
 
-/// What was copied.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Copied {
-    objects: u64,
-    nbytes: u64,
-}
-
-impl Copied {
-    fn add(&mut self, more: Self) {
-        self.objects += more.objects;
-        self.nbytes += more.nbytes;
-    }
-}
-
-/// Runs `work` into a target, which appears when it is complete.
-///
-/// # Errors
-///
-/// When it cannot be written, or the error of `work`.
-pub(super) fn write<T>(
-    cx: &Context,
-    output: &OutputArgs,
-    target: &Target,
-    work: impl FnOnce(&mut Sink) -> Result<T>,
-) -> Result<T> {
-    let mut sink = match target {
-        Target::Stdout => Sink::stdout(output.force)?,
-        Target::Device(path) => Sink::device(path)?,
-        Target::File(path) => {
-            let staged = Staged::create(path, output.into(), &cx.unfinished)?;
-            let mut sink = Sink::file(staged.handle()?, path);
-            let done = work(&mut sink)?;
-            sink.finish()?;
-            staged.commit(None)?;
-            return Ok(done);
-        }
-    };
-    let done = work(&mut sink)?;
-    sink.finish()?;
-    Ok(done)
-}
-
 /// The object that an input begins with, as it is.
 fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
     let mut objects = ObjectReader::open_bytes(origin, cx.read_params())?;
@@ -200,40 +154,6 @@ fn copy_frames(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied>
     }
     objects.warn_of_trailing(&cx.console, &origin.name());
     Ok(all)
-}
-
-/// Copies the bytes of an object that is one piece of a file.
-///
-/// # Errors
-///
-/// When it is none, or cannot be read or written.
-pub(super) fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Copied> {
-    let is_one_piece = match object {
-        Object::Frame(schunk) => {
-            found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)
-        }
-        Object::Chunk(chunk) => !chunk.header().is_lazy(),
-        Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => false,
-    };
-    if !is_one_piece {
-        return Err(message::NOT_ONE_PIECE.error());
-    }
-    let nbytes = object.stored();
-    copy_range(&*found.store, found.at, nbytes, sink)?;
-    Ok(Copied { objects: 1, nbytes })
-}
-
-fn copy_range(store: &dyn ReadAt, start: u64, nbytes: u64, sink: &mut Sink) -> Result<()> {
-    let mut buffer = vec![0; COPY_NBYTES];
-    let mut done = 0;
-    while done < nbytes {
-        let len = usize::try_from(nbytes - done).map_or(COPY_NBYTES, |left| left.min(COPY_NBYTES));
-        let piece = buffer.get_mut(..len).unwrap_or_default();
-        store.read_exact_at(start.saturating_add(done), piece).map_err(Error::io(Doing::Read))?;
-        sink.write(piece)?;
-        done += len as u64;
-    }
-    Ok(())
 }
 
 /// One chunk of an object, as a chunk of its own.

@@ -7,10 +7,9 @@
 
 mod bcolz;
 mod blp;
-mod document;
 mod edit;
 mod frame;
-pub(super) mod store;
+mod store;
 
 use std::{
     fs,
@@ -18,7 +17,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use blosc_chunk::DParams;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -27,12 +25,11 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Object, ObjectReader, Origin, Part},
+    inputs::{Object, Origin, Part},
+    metadata::{self, Change, Document, Kind, Owner},
     output::{StageOptions, Staged},
     render::{harmless, size},
 };
-
-use document::{Change, Document, Kind};
 
 /// Runs the requested action.
 pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
@@ -48,23 +45,8 @@ struct ChangeReport<'a> {
     changed: Vec<&'a str>,
 }
 
-/// What has the metadata.
-enum Owner {
-    Object(Object),
-    /// A group or a table of a store.
-    Group,
-}
-
 fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let (owner, document) = match store::document(cx.dparams(), origin)? {
-        Some(document) => (Owner::Group, document),
-        None => {
-            let mut objects = ObjectReader::open(origin, cx.read_params())?;
-            let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-            let document = Document::from_object(&object)?;
-            (Owner::Object(object), document)
-        }
-    };
+    let (owner, document) = metadata::of_input(origin, cx.read_params())?;
     match args.action {
         Action::Get => print_values(args, cx, origin, document.only(kind(args))),
         Action::Export => export(args, cx, origin, document.only(kind(args))),
@@ -83,20 +65,6 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
             change(args, cx, origin, owner, &document, &changes)
         }
     }
-}
-
-/// The names of all metadata of an input, for completions.
-///
-/// # Errors
-///
-/// When it cannot be opened, or can have none.
-pub(super) fn names(origin: &Origin, dparams: DParams) -> Result<Vec<String>> {
-    if let Some(document) = store::document(dparams.clone(), origin)? {
-        return Ok(document.names());
-    }
-    let object = ObjectReader::open(origin, dparams)?.next()?;
-    let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
-    Ok(Document::from_object(&object)?.names())
 }
 
 fn kind(args: &MetaArgs) -> Option<Kind> {

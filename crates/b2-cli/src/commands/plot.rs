@@ -5,7 +5,6 @@ use std::path::Path;
 use b2_plot::{Content, Histogram, Line, Room};
 use serde::Serialize;
 
-use super::frames;
 use crate::{
     args::{
         PlotArgs,
@@ -16,7 +15,10 @@ use crate::{
     error::{Result, message},
     exit::Code,
     inputs::{origin::Origin, walk},
-    output::targets::{Naming, Target, Targets},
+    output::{
+        copy,
+        targets::{Naming, Target, Targets},
+    },
     plot::{Drawn, Request},
     render::{escape::path_text, size::count},
 };
@@ -123,7 +125,7 @@ fn save(
         PictureFormat::Png => drawn.scene.png(width, height),
         PictureFormat::Svg => drawn.scene.svg(width, height).into_bytes(),
     };
-    frames::write(cx, &args.outputs(), target, |sink| sink.write(&file))?;
+    copy::write(cx, &args.outputs(), target, |sink| sink.write(&file))?;
     let output = match target {
         Target::Stdout => "stdout".to_owned(),
         Target::File(path) | Target::Device(path) => path_text(path),

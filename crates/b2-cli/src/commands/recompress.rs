@@ -8,10 +8,10 @@ use std::{path::Path, time::Instant};
 use b2store::{StoreWriter, WriteOptions};
 use serde::Serialize;
 
-use super::convert::{self, Rewritten};
 use crate::{
     args::{ConvertArgs, ConvertedFormat, RecompressArgs},
     context::Context,
+    conversion::{Rewritten, rewrite},
     error::{Error, Result, message},
     exit::Code,
     formats::{csv_table, store},
@@ -85,7 +85,7 @@ fn recompress_value(
     let format = convert_format(cx, origin)?;
     let station = Staged::for_stream(&cx.unfinished)?;
     let target = Target::File(station.path().to_owned());
-    let done = convert::rewrite(options, cx, origin, format, &target)?;
+    let done = rewrite(options, cx, origin, format, &target)?;
     writer.insert_file(key, station.path())?;
     writer.commit()?;
     report(cx, origin, format, &done, Some(Path::new(&origin.name())), start)
@@ -134,7 +134,7 @@ fn format(object: &Object) -> Result<ConvertedFormat> {
 fn recompress(args: &ConvertArgs, cx: &Context, origin: &Origin, target: &Target) -> Result<()> {
     let start = Instant::now();
     let format = convert_format(cx, origin)?;
-    let done = convert::rewrite(args, cx, origin, format, target)?;
+    let done = rewrite(args, cx, origin, format, target)?;
     report(cx, origin, format, &done, target.path(), start)
 }
 

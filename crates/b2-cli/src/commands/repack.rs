@@ -9,7 +9,6 @@ use std::{fs, path::Path};
 use b2frame::SChunkWriter;
 use serde::Serialize;
 
-use super::sequence;
 use crate::{
     args::RepackArgs,
     context::Context,
@@ -18,6 +17,7 @@ use crate::{
     formats::store,
     inputs::{Object, ObjectReader, Origin, Part, frame_bytes, is_sparse, origin, walk},
     render::harmless,
+    sequence,
 };
 
 /// The result of one input.

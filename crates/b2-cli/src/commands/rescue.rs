@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use blosc_data::rescue::{self, Caller, Output, Remains};
+use blosc_data::{
+    limits::OutputLimits,
+    rescue::{self, Caller, Output, Remains},
+};
 use serde::Serialize;
 
 use crate::{
@@ -47,11 +50,11 @@ impl Caller for Rescue<'_> {
     type Error = Error;
 
     fn allowance(&self, stored: u64) -> u64 {
-        Guard::allowance(self.args.limits, stored)
+        OutputLimits::from(self.args.limits).allowance(stored)
     }
 
     fn admit(&mut self, nbytes: u64, stored: u64) -> Result<()> {
-        self.guard.admit_bytes(nbytes, stored)
+        Ok(self.guard.admit_bytes(nbytes, stored)?)
     }
 
     fn output(&mut self, kind: Output) -> Result<PathBuf> {

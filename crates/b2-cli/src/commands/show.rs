@@ -12,6 +12,7 @@ use std::sync::Arc;
 use b2_view::numpy::{EDGE, Part};
 use b2frame::nd::Pick;
 use bcolz_store::DataSet;
+use blosc_data::formats::blp::NO_ARRAY;
 use blosc_dtype::{Dtype, npy::without_unnamed_padding};
 use serde::Serialize;
 use serde_json::Value;
@@ -198,9 +199,6 @@ fn show_parts(
     }
     print(cx, &items_part(args, cx, &parts)?)
 }
-
-/// Said of a Bloscpack file whose metadata cannot be those of its array.
-pub(super) const NO_ARRAY: &str = "no array, but bytes";
 
 /// Prints items: chosen columns and rows, or a part in a form for programs or for people.
 fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Result<()> {

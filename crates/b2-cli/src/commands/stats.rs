@@ -127,7 +127,7 @@ impl Items {
     fn admit(&self, mut guard: Guard) -> Result<()> {
         self.sources.iter().try_for_each(|(source, runs)| {
             let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |runs| Ok(runs.decoded));
-            guard.admit_bytes(decoded?, source.stored())
+            Ok(guard.admit_bytes(decoded?, source.stored())?)
         })
     }
 

@@ -1,47 +1,31 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
-mod whole_store;
+use std::path::Path;
 
-use std::{path::Path, sync::Arc};
-
-use b2frame::{
-    SChunk,
-    report::{VerifyOptions, VerifyReport},
+use blosc_data::{
+    Budget, Data,
+    formats::store_group,
+    limits::{Guard, OutputLimits},
+    rescue::{self, Remains},
+    verify::{BadChunk, Report, Verifier, VerifyOptions},
 };
-use b2store::{Content, error::Corrupt};
-use blosc_chunk::{
-    Chunk, Limits, Scratch,
-    validate::{Depth, Validation},
-};
-use blosc_container::report::BadChunk;
-use blosc_data::rescue::{self, Remains};
 use serde::Serialize;
 
 use crate::{
-    args::{LimitArgs, LookArgs},
-    commands::{
-        content::{self, source::layout_of},
-        show::NO_ARRAY,
-    },
+    args::LookArgs,
+    commands::content::{self, source::Source},
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
-    formats::{
-        bcolz::{self, Bcolz},
-        blp::Blp,
-        chunk::BareChunk,
-        store,
-    },
+    formats::store,
     inputs::{
-        decoded::{self, Guard},
-        object::Object,
+        Place,
         object_reader::ObjectReader,
         origin::{self, Origin, Part},
         raw_data::is_stream,
         walk,
     },
     render::{error_position::ErrorPosition, escape::shell_word, progress::Progress, size},
-    report::note_text,
 };
 
 /// Bad chunks that are described without `-v`.
@@ -104,113 +88,35 @@ pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
 
 fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let _lock = cx.lock_shared(origin, args.lock)?;
-    if let Some(path) = store::whole(origin) {
-        return whole_store::run(args, cx, origin, path, "/");
-    }
-    if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.place()) {
-        return whole_store::run(args, cx, origin, path, table.key());
-    }
-    if origin::is_npy(origin) {
-        return verify_npy(cx, origin);
-    }
-    let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let mut findings = Findings::new(origin);
     let mut guard = Guard::new(args.limits);
-    let progress = Progress::new(&cx.console, &findings.path, objects.input_len());
-    let mut nframe = 0;
-    loop {
-        match objects.next().map_err(|error| walk::as_damage(origin, error)) {
-            Ok(Some(object)) => {
-                match &object {
-                    Object::Frame(schunk) => guard.admit_to_verify(schunk)?,
-                    other => guard.admit(other)?,
-                }
-                match &object {
-                    Object::Frame(schunk) => {
-                        let is_sealed =
-                            schunk.is_sealed() && (nframe == 0 || findings.checksums != "none");
-                        findings.checksums = if is_sealed { "xxh3" } else { "none" };
-                        let report = verify(schunk, cx, &progress);
-                        let is_sound = report.is_ok();
-                        findings.add_report(nframe, report, ToString::to_string);
-                        if is_sound {
-                            findings.check_values(nframe, schunk, origin);
-                        }
-                    }
-                    Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
-                    Object::Blp(blp) => {
-                        findings.add_blp(blp, cx)?;
-                        if let Err(error) = layout_of(&object) {
-                            findings.warnings.push(format!("{NO_ARRAY}: {}", chain(&error)));
-                        }
-                    }
-                    Object::Bcolz(set) => findings.add_bcolz(set, cx)?,
-                    // Values that cannot be read are errors.
-                    Object::Table(rows) => {
-                        rows.for_each_batch(0..rows.nrows(), &mut |_| Ok::<(), Error>(()))?;
-                    }
-                    Object::Opened(_) => {
-                        decoded::all(&object, &cx.read_options(), &mut |_| Ok(()))?;
-                    }
-                }
-                nframe += 1;
-            }
-            Ok(None) => break,
-            // Of what is empty, or zeros, nothing can be saved; a Bloscpack file needs no magic.
-            Err(error @ Error::Damaged(_)) => {
-                findings.unopened(nframe, &error);
-                match origin.path().filter(|path| path.extension().is_some_and(|it| it == "blp")) {
-                    Some(path) => findings.point_to_rescue(path),
-                    None => findings.look_for_chunks(cx, origin, objects.position()),
-                }
-                return findings.print(cx);
-            }
-            // A frame that cannot be opened is a finding like others, and the last: its end
-            // is unknown.
-            Err(error) if error.code() == Code::Data => {
-                findings.unopened(nframe, &error);
-                findings.look_for_chunks(cx, origin, objects.position());
-                break;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    drop(progress);
-    findings.warnings.extend(objects.trailing_text());
-    // Of a bare chunk nothing can be rescued.
-    if findings.code == Code::Data
-        && findings.hint.is_none()
-        && findings.nblocks.is_none()
-        && let Origin::File { path, part: Part::Whole } = origin
+    if let Some(path) = store::whole(origin) {
+        findings.look_at_store(cx, path, "/", &mut guard)?;
+    } else if let (Some(table), Some(path)) = (store::table(origin, cx.dparams())?, origin.place())
     {
-        findings.point_to_rescue(path);
+        findings.look_at_store(cx, path, table.key(), &mut guard)?;
+    } else if origin::is_npy(origin) {
+        findings.look_at_npy(cx, origin, &mut guard)?;
+    } else {
+        findings.look_at_objects(cx, origin, &mut guard)?;
     }
     findings.print(cx)
 }
 
-/// A file of NumPy: its header, and all items, which have no checksum.
-fn verify_npy(cx: &Context, origin: &Origin) -> Result<()> {
-    let mut findings = Findings::new(origin);
-    match content::open_to_look(cx, origin) {
-        Ok(sources) => {
-            for source in sources {
-                findings.nbytes += source.nbytes()?;
-                source.stream(&cx.read_options(), &mut |_| Ok::<(), Error>(()))?;
-            }
-        }
-        Err(error) if error.code() == Code::Data => findings.unopened(0, &error),
-        Err(error) => return Err(error),
-    }
-    findings.print(cx)
-}
-
-fn verify(schunk: &SChunk, cx: &Context, progress: &Progress) -> VerifyReport {
-    let (nbytes, stored) = (schunk.nbytes(), schunk.frame_len());
-    let mut done = 0;
-    schunk.verify(&VerifyOptions::default().budget(cx.read_options()), |now| {
+/// Verifies data, whose `nbytes` bytes stand for `stored` bytes of the progress.
+fn verify(
+    data: &Data,
+    guard: &mut Guard,
+    budget: Budget,
+    progress: (&Progress, u64, u64),
+) -> Result<Report> {
+    let options = VerifyOptions::default().budget(budget);
+    let ((progress, nbytes, stored), mut done) = (progress, 0);
+    let mut tell = |now: blosc_data::verify::Progress| {
         progress.add_share(now.nbytes.saturating_sub(done), nbytes, stored);
         done = now.nbytes;
-    })
+    };
+    Ok(Verifier::new(&options, guard, &mut tell).data(data)?)
 }
 
 /// How the sound parts of what stands at `at` are saved.
@@ -241,21 +147,118 @@ impl Findings {
         }
     }
 
-    /// Takes over the report of a frame, a Bloscpack file or a data set of bcolz.
-    fn add_report<E: Into<Error>, N>(
+    /// Looks at every value of a store, or of the table with the key `root` in it.
+    fn look_at_store(
         &mut self,
-        nframe: u64,
-        report: blosc_container::report::Report<E, N>,
-        note: impl Fn(&N) -> String,
-    ) {
+        cx: &Context,
+        path: &Place,
+        root: &str,
+        guard: &mut Guard,
+    ) -> Result<()> {
+        let opened = match store::open(path, cx.dparams()) {
+            Err(error) if error.code() == Code::Data => {
+                self.unopened(0, &error);
+                self.point_to_rescue(path);
+                return Ok(());
+            }
+            opened => opened?,
+        };
+        let progress = Progress::new(&cx.console, &self.path, None);
+        let group = store_group(opened, &self.path, root);
+        let report = verify(&group.data, guard, cx.read_options(), (&progress, 1, 1))?;
+        self.add_report(0, report);
+        if !self.ok && root == "/" {
+            self.point_to_rescue(path);
+        }
+        Ok(())
+    }
+
+    /// Looks at a file of NumPy: its header, and all items, which have no checksum.
+    fn look_at_npy(&mut self, cx: &Context, origin: &Origin, guard: &mut Guard) -> Result<()> {
+        let sources = match content::open_to_look(cx, origin) {
+            Err(error) if error.code() == Code::Data => {
+                self.unopened(0, &error);
+                return Ok(());
+            }
+            sources => sources?,
+        };
+        let progress = Progress::new(&cx.console, &self.path, None);
+        for source in sources {
+            let Source::Items(items) = source else { continue };
+            let data = Data::Array(std::sync::Arc::new(items));
+            self.add_report(0, verify(&data, guard, cx.read_options(), (&progress, 1, 1))?);
+        }
+        Ok(())
+    }
+
+    /// Looks at one object of an input after the other.
+    fn look_at_objects(&mut self, cx: &Context, origin: &Origin, guard: &mut Guard) -> Result<()> {
+        let mut objects = ObjectReader::open(origin, cx.dparams())?;
+        let progress = Progress::new(&cx.console, &self.path, objects.input_len());
+        let mut nframe = 0;
+        loop {
+            let object = match objects.next().map_err(|error| walk::as_damage(origin, error)) {
+                Ok(Some(object)) => object,
+                Ok(None) => break,
+                // What cannot be opened is a finding like others, and the last: its end is unknown.
+                Err(error) if error.code() == Code::Data => {
+                    self.unopened(nframe, &error);
+                    let is_blp = |path: &Path| path.extension().is_some_and(|it| it == "blp");
+                    match (&error, origin.path().filter(|path| is_blp(path))) {
+                        // A Bloscpack file needs no magic.
+                        (Error::Damaged(_), Some(path)) => self.point_to_rescue(path),
+                        _ => self.look_for_chunks(cx, origin, objects.position()),
+                    }
+                    // Of what is empty, or zeros, nothing can be saved.
+                    if matches!(error, Error::Damaged(_)) {
+                        return Ok(());
+                    }
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            let (nbytes, stored) = (object.nbytes(), object.stored());
+            let data = object.into_stored(&cx.read_options())?;
+            let report = verify(&data, guard, cx.read_options(), (&progress, nbytes, stored))?;
+            // Of values that do not decode the bytes are sound.
+            if report.other.iter().any(|error| matches!(error, blosc_data::Error::Store(_))) {
+                self.point_to_bytes(origin);
+            }
+            self.add_report(nframe, report);
+            nframe += 1;
+        }
+        self.warnings.extend(objects.trailing_text());
+        // Of a bare chunk nothing can be rescued.
+        if self.code == Code::Data
+            && self.hint.is_none()
+            && self.nblocks.is_none()
+            && let Origin::File { path, part: Part::Whole } = origin
+        {
+            self.point_to_rescue(path);
+        }
+        Ok(())
+    }
+
+    /// Takes over the report of an object.
+    fn add_report(&mut self, nframe: u64, report: Report) {
         self.ok &= report.is_ok();
         self.nchunks += report.nchunks;
+        self.nblocks = self.nblocks.or(report.nblocks);
         self.nbytes += report.nbytes;
         self.nbad += report.nbad;
-        self.warnings.extend(report.notes.iter().map(note));
+        if nframe == 0 || self.checksums != "none" {
+            self.checksums = report.checksum.unwrap_or("none");
+        }
+        let is_partly = report.checksum.is_some() && report.nsummed < report.nchunks;
+        self.nsummed = is_partly.then_some(report.nsummed);
+        self.warnings.extend(report.notes);
         self.warnings.extend(report.suspected.iter().map(ToString::to_string));
         for BadChunk { nchunk, offset, error } in report.bad {
-            let known = ErrorPosition { chunk: Some(nchunk), offset, ..ErrorPosition::default() };
+            let (chunk, block) = match self.nblocks {
+                Some(_) => (None, Some(nchunk)),
+                None => (Some(nchunk), None),
+            };
+            let known = ErrorPosition { chunk, block, offset, ..ErrorPosition::default() };
             let problem = self.problem(nframe, known, &error.into());
             self.bad.push(problem);
         }
@@ -265,109 +268,11 @@ impl Findings {
         self.bad_count = (self.nbad > self.bad.len() as u64).then_some(self.nbad);
     }
 
-    /// Decodes the objects that the chunks of a frame hold, whose bytes are sound. What only looks
-    /// like objects is shown as bytes, and that is said.
-    fn check_values(&mut self, nframe: u64, schunk: &Arc<SChunk>, origin: &Origin) {
-        match Content::from_schunk(Arc::clone(schunk), "values") {
-            Ok(Content::Recipe(recipe)) => {
-                self.warnings
-                    .push(format!("{}, which is not resolved: it has no data", recipe.kind));
-            }
-            Ok(content) => {
-                if let Err(error) = content.check_values() {
-                    self.unopened(nframe, &error.into());
-                    self.point_to_bytes(origin);
-                }
-            }
-            // Metadata of another program by the same name, or of a later version.
-            Err(
-                error @ b2store::Error::Corrupt {
-                    what:
-                        Corrupt::Serializer { .. } | Corrupt::Version { .. } | Corrupt::Type { .. },
-                    ..
-                },
-            ) => self.warnings.push(format!("only its bytes are read: {}", chain(&error))),
-            Err(error) => {
-                self.unopened(nframe, &error.into());
-                self.point_to_bytes(origin);
-            }
-        }
-    }
-
     /// Says how the bytes are read of which no values can be made. Nothing is to be rescued.
     fn point_to_bytes(&mut self, origin: &Origin) {
         if let Origin::File { path, part: Part::Whole } = origin {
             self.hint = Some(format!("`b2 cat {}` writes their bytes", shell_word(path)));
         }
-    }
-
-    /// Decodes a bare chunk block by block.
-    fn add_chunk(&mut self, stored: &BareChunk, cx: &Context) -> Result<()> {
-        let bytes = stored.bytes(cx.memory())?;
-        let wrong = |source| Error::Chunk { at: stored.offset(), source };
-        let chunk = match Chunk::parse(&bytes).map_err(wrong) {
-            Err(error) if error.code() == Code::Data => {
-                self.unopened(0, &error);
-                return Ok(());
-            }
-            chunk => chunk?,
-        };
-        // A block, its stored bytes, and two more blocks for the filters.
-        let limits = Limits::none().max_nbytes(cx.memory() / 4);
-        let found = chunk
-            .validate(Depth::Decode, &mut Scratch::new(&stored.dparams().clone().limits(limits)));
-        self.nchunks += 1;
-        self.nblocks = Some(chunk.nblocks() as u64);
-        self.nbytes += chunk.header().nbytes() as u64;
-        self.warnings.extend(found.notes.iter().filter_map(note_text));
-        self.warnings.extend(chunk.header().suspicions().map(|suspicion| suspicion.to_string()));
-        self.add_blocks(found, stored.offset());
-        Ok(())
-    }
-
-    /// Takes over the report of the blocks of a chunk that starts at `offset`.
-    fn add_blocks(&mut self, found: Validation, offset: u64) {
-        self.ok &= found.is_ok();
-        if let Some(source) = found.error {
-            self.add_problem(0, &Error::Chunk { at: offset, source });
-        }
-        for block in found.blocks {
-            let Some(source) = block.error else { continue };
-            let at = offset.saturating_add(block.offset as u64);
-            let position = ErrorPosition {
-                block: Some(block.nblock as u64),
-                offset: Some(at),
-                ..ErrorPosition::default()
-            };
-            let problem = self.problem(0, position, &Error::Chunk { at: offset, source });
-            self.bad.push(problem);
-        }
-        self.nbad = self.bad.len() as u64;
-    }
-
-    /// Takes over the report of a Bloscpack file.
-    fn add_blp(&mut self, blp: &Blp, cx: &Context) -> Result<()> {
-        let budget = blp.options(&cx.read_options())?.budget;
-        let options = VerifyOptions { budget, max_reported: usize::MAX };
-        let report = blp.file.verify(&options, |_| {})?;
-        self.checksums = blp.checksum();
-        self.add_report(0, report, ToString::to_string);
-        Ok(())
-    }
-
-    /// Takes over the report of a data set of bcolz; messages name the column.
-    fn add_bcolz(&mut self, set: &Bcolz, cx: &Context) -> Result<()> {
-        let budget = cx.read_options();
-        let set = set.tuned(&budget)?;
-        let options = VerifyOptions::default().budget(budget);
-        if set.has_checksums() {
-            self.checksums = "xxh3";
-        }
-        let report = set.verify(&options, |_| ())?;
-        let is_summed = set.has_checksums() && report.nsummed < report.nchunks;
-        self.nsummed = is_summed.then_some(report.nsummed);
-        self.add_report(0, report, bcolz::note);
-        Ok(())
     }
 
     /// Counts the chunks of a frame that does not open, and says how they are saved.
@@ -378,7 +283,7 @@ impl Findings {
             self.hint = Some(rescue_hint(path, at));
             return;
         }
-        let allowed = Guard::allowance(LimitArgs::default(), rescue::stored_nbytes(path));
+        let allowed = OutputLimits::default().allowance(rescue::stored_nbytes(path));
         let options = rescue::Options::default().dparams(cx.dparams()).budget(cx.read_options());
         let Ok(found) = rescue::readable_chunks(path, at, &options, allowed) else { return };
         self.nchunks = self.nchunks.saturating_add(found.good + found.doubtful + found.lost);

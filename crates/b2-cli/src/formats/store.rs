@@ -7,7 +7,10 @@ use blosc_data::{Format, OpenOptions, Source};
 use std::{path::Path, sync::Arc};
 
 use b2frame::SChunk;
-use b2store::{Child, ChildKind, Content, Location, Note, Store, StoreKind, Table};
+use b2store::{
+    Child, ChildKind, Content, Location, Note, Store, StoreKind, StoreWriter, Table, Value,
+    ValueLimits,
+};
 use serde::Serialize;
 
 pub(crate) use blosc_data::content::rows::{TableRows, table_sizes};
@@ -15,7 +18,7 @@ pub(crate) use blosc_data::content::rows::{TableRows, table_sizes};
 use crate::{
     error::{Result, chain, message},
     inputs::{
-        Inputs, Origin, Part, Place, frame_bytes,
+        Inputs, Object, Origin, Part, Place, frame_bytes,
         walk::{LeftOut, Reason},
     },
     render::{Units, size},
@@ -29,19 +32,57 @@ pub(crate) fn whole(origin: &Origin) -> Option<&Place> {
     }
 }
 
+/// The store of an input, and the key of the input in it, which is `/` for all of it; nothing of
+/// what is in no store.
+///
+/// # Errors
+///
+/// A store that cannot be opened.
+pub(crate) fn opened(
+    origin: &Origin,
+    params: impl Into<OpenOptions>,
+) -> Result<Option<(Store, &str)>> {
+    let (path, key) = match origin {
+        Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
+        Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
+        _ => return Ok(None),
+    };
+    Ok(Some((open(path, params)?, key)))
+}
+
+/// The object that a key of a store means; `/` means a table, or the only value.
+///
+/// # Errors
+///
+/// A store of several values, a group, what is no data or cannot be opened.
+pub(crate) fn object_of(store: &Store, key: &str) -> Result<Object> {
+    if let Some(rows) = rows_of(store, key)? {
+        return Ok(Object::Table(Box::new(rows)));
+    }
+    let only = match key {
+        "/" => Some(only_value(store).ok_or(message::A_STORE.error())?),
+        _ => None,
+    };
+    Ok(Object::Frame(member(store, only.as_deref().unwrap_or(key))?))
+}
+
 /// The rows that an input is: those of a table, or the items of a column of one.
 ///
 /// # Errors
 ///
 /// A store, a table or a column that cannot be opened.
 pub(crate) fn rows(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Option<TableRows>> {
-    let params = params.into();
-    if let Some(table) = table(origin, params.clone())? {
-        return Ok(Some(TableRows::open(table)?));
+    match opened(origin, params)? {
+        Some((store, key)) => rows_of(&store, key),
+        None => Ok(None),
     }
-    let Origin::File { path, part: Part::Member(key) } = origin else { return Ok(None) };
-    let store = open(path, params)?;
-    if store.contains(key) {
+}
+
+fn rows_of(store: &Store, key: &str) -> Result<Option<TableRows>> {
+    if store.tables().any(|table| table == key) {
+        return Ok(Some(TableRows::open(store.table(key)?)?));
+    }
+    if key == "/" || store.contains(key) {
         return Ok(None);
     }
     for table in store.tables() {
@@ -65,29 +106,19 @@ pub(crate) fn rows(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Op
 ///
 /// A store or a table that cannot be opened.
 pub(crate) fn table(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Option<Table>> {
-    let (path, key) = match origin {
-        Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
-        Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
-        _ => return Ok(None),
-    };
-    let store = open(path, params)?;
+    let Some((store, key)) = opened(origin, params)? else { return Ok(None) };
     let is_table = store.tables().any(|table| table == key);
     Ok(if is_table { Some(store.table(key)?) } else { None })
 }
 
 /// The key of the value of a store that has one value and no table; metadata of groups are none.
-///
-/// # Errors
-///
-/// A store that cannot be opened.
-pub(crate) fn only_value(path: &Place, params: impl Into<OpenOptions>) -> Result<Option<String>> {
-    let store = open(path, params)?;
+pub(crate) fn only_value(store: &Store) -> Option<String> {
     if store.tables().next().is_some() {
-        return Ok(None);
+        return None;
     }
     let mut values = store.keys().filter(|key| !key.ends_with("/__vlmeta__"));
     let first = values.next().map(str::to_owned);
-    Ok(first.filter(|_| values.next().is_none()))
+    first.filter(|_| values.next().is_none())
 }
 
 /// The value that is meant by a store named as a whole, if it has no other.
@@ -98,7 +129,7 @@ pub(crate) fn only_value(path: &Place, params: impl Into<OpenOptions>) -> Result
 pub(crate) fn value_of(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Origin> {
     if let Origin::File { path, part: Part::Whole } = origin
         && path.is_store()
-        && let Some(key) = only_value(path, params)?
+        && let Some(key) = only_value(&open(path, params)?)
     {
         return Ok(Origin::File { path: path.clone(), part: Part::Member(key) });
     }
@@ -112,12 +143,10 @@ pub(crate) fn value_of(origin: &Origin, params: impl Into<OpenOptions>) -> Resul
 /// What the library says.
 pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store> {
     let options = params.into().store();
-    Ok(match path.source() {
-        Ok(Some(Source::File(object))) if path.is_elsewhere() => {
-            Store::from_store(object, &options)?
-        }
-        Ok(Some(Source::Folder(tree))) if path.is_elsewhere() => Store::from_tree(tree, &options)?,
-        _ => Store::open_with(path, &options)?,
+    Ok(match path.elsewhere() {
+        Some(Source::File(object)) => Store::from_store(object, &options)?,
+        Some(Source::Folder(tree)) => Store::from_tree(tree, &options)?,
+        None => Store::open_with(path, &options)?,
     })
 }
 
@@ -133,13 +162,12 @@ pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
     b2store::differing_headers(path).iter().map(note_text).collect()
 }
 
-/// The frame of a value.
+/// The frame of a value, which nothing else holds.
 ///
 /// # Errors
 ///
 /// A key that is a group or a table, a value that is no data, a frame that cannot be opened.
-pub(crate) fn member(path: &Place, key: &str, params: impl Into<OpenOptions>) -> Result<SChunk> {
-    let store = open(path, params)?;
+pub(crate) fn member(store: &Store, key: &str) -> Result<Arc<SChunk>> {
     if store.tables().any(|table| table == key) {
         return Err(message::A_TABLE.about(key));
     }
@@ -148,8 +176,7 @@ pub(crate) fn member(path: &Place, key: &str, params: impl Into<OpenOptions>) ->
     }
     let schunk = Arc::new(store.frame(key)?);
     refuse_recipe(&schunk, key)?;
-    drop(schunk);
-    Ok(store.frame(key)?)
+    Ok(schunk)
 }
 
 /// Refuses a frame that only says how to get data.
@@ -368,13 +395,8 @@ pub(crate) fn strays(
 
 /// What was noticed in a store that can be read.
 pub(crate) fn note_text(note: &Note) -> String {
-    match note {
-        Note::Ignored { path } => format!("{path} is no value of the store"),
-        Note::Key { key } => format!("the key {key:?} is none that a store may have"),
-        Note::NoData { key } => format!("{key} is registered, and has no data"),
-        Note::Registry => "the registry of objects is no map".to_owned(),
-        note => note.damage().map_or_else(String::new, |damage| chain(&damage)),
-    }
+    let damage = || note.damage().map(|damage| chain(&damage));
+    blosc_data::formats::store_note(note).or_else(damage).unwrap_or_default()
 }
 
 /// All that a user sees of a store; a store that is a table is one thing.
@@ -387,4 +409,25 @@ pub(crate) fn members(store: &Store) -> Vec<Member> {
         return members;
     }
     children.iter().map(|child| Member::new(store, child)).collect()
+}
+
+/// Sets an attribute of a group or a table.
+///
+/// # Errors
+///
+/// A value that no attribute can have.
+pub(crate) fn set_attribute(
+    writer: &mut StoreWriter,
+    key: &str,
+    name: &str,
+    value: &serde_json::Value,
+) -> Result<()> {
+    Ok(writer.set_attribute(key, name, &from_json(value)?)?)
+}
+
+/// The value of a store that a value of JSON is.
+fn from_json(value: &serde_json::Value) -> Result<Value> {
+    let bytes = blosc_data::json::msgpack::from_json(value);
+    Value::decode(&bytes, &ValueLimits::default())
+        .map_err(|error| message::NO_ATTRIBUTE.about(error))
 }

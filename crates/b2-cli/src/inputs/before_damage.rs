@@ -1,6 +1,9 @@
 //! What stands before the damage of an input that does not open: `b2 cat` writes it, as gzip does.
 
-use blosc_data::rescue::{self, Damaged, Options};
+use blosc_data::{
+    limits::OutputLimits,
+    rescue::{self, Damaged, Options},
+};
 
 use crate::{
     args::LimitArgs,
@@ -36,8 +39,8 @@ impl Reading<'_> {
             _ => return Ok(error),
         };
         let mut guard = Guard::new(self.limits);
-        let admit = &mut |nbytes, stored| guard.admit_bytes(nbytes, stored);
-        let allowed = Guard::allowance(self.limits, damaged.left());
+        let admit = &mut |nbytes, stored| Ok(guard.admit_bytes(nbytes, stored)?);
+        let allowed = self.allowance(damaged.left());
         let cut = rescue::before_damage(damaged, &self.options(), allowed, admit, sink)?;
         Ok(cut.filter(|_| perhaps).map_or(error, Error::from))
     }
@@ -57,9 +60,13 @@ impl Reading<'_> {
             _ => None,
         };
         let stored = path.metadata().map_or(0, |found| found.len());
-        let allowed = Guard::allowance(self.limits, stored);
+        let allowed = self.allowance(stored);
         rescue::value_before_damage(path, key, &self.options(), allowed, sink)?;
         Ok(error)
+    }
+
+    fn allowance(&self, stored: u64) -> u64 {
+        OutputLimits::from(self.limits).allowance(stored)
     }
 
     fn options(&self) -> Options {

@@ -4,14 +4,11 @@
 
 use core::ops::Range;
 
-use b2frame::{Budget, SChunk};
+use b2frame::Budget;
 
-use crate::{
-    args::LimitArgs,
-    error::{Error, Result},
-    inputs::{Object, frame_bytes},
-    render::ByteSize,
-};
+pub(crate) use blosc_data::limits::Guard;
+
+use crate::{error::Result, inputs::Object};
 
 /// Where pieces of content go.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
@@ -48,111 +45,11 @@ pub(crate) fn part(
     object.part(range, options, sink)
 }
 
-/// Guards one input against decompressing to more than its user allows: what the options say, or,
-/// without any of them, more than any data that are not made to do harm.
-#[derive(Debug)]
-pub(crate) struct Guard {
-    limits: LimitArgs,
-    /// Bytes from which on the ratio counts without an option.
-    free: u64,
-    nbytes: u64,
-    stored: u64,
-}
-
-/// How many times its size an input may give without an option, once that is a lot.
-const MAX_UNASKED_RATIO: u64 = 10_000;
-
-impl Guard {
-    /// A guard for one input whose content is decoded: written, or only read, which takes as long.
-    pub(crate) fn new(limits: LimitArgs) -> Self {
-        Self { limits, free: 16 << 30, nbytes: 0, stored: 0 }
-    }
-
-    /// A guard for one input of which only the options limit what is read.
-    pub(crate) fn for_looking(limits: LimitArgs) -> Self {
-        Self { free: u64::MAX, ..Self::new(limits) }
-    }
-
-    /// The most bytes of data that may come out of `stored` bytes.
-    pub(crate) fn allowance(limits: LimitArgs, stored: u64) -> u64 {
-        let of_ratio = |ratio: u64| stored.saturating_mul(ratio);
-        match (limits.max_output, limits.max_ratio) {
-            (None, None) => of_ratio(MAX_UNASKED_RATIO).max(Self::new(limits).free),
-            (output, ratio) => {
-                let output = output.map_or(u64::MAX, |ByteSize(limit)| limit);
-                output.min(ratio.map_or(u64::MAX, of_ratio))
-            }
-        }
-    }
-
-    /// Adds an object, before anything of it is decoded.
-    ///
-    /// # Errors
-    ///
-    /// When the objects so far are too much.
-    pub(crate) fn admit(&mut self, object: &Object) -> Result<()> {
-        self.admit_bytes(object.nbytes(), object.stored())
-    }
-
-    /// Adds a frame that is verified: without an option, only what has to be decoded for it counts.
-    ///
-    /// # Errors
-    ///
-    /// As [`admit`](Self::admit).
-    pub(crate) fn admit_to_verify(&mut self, schunk: &SChunk) -> Result<()> {
-        let is_asked = self.limits.max_output.is_some() || self.limits.max_ratio.is_some();
-        let nbytes = if is_asked { schunk.nbytes() } else { schunk.nbytes_to_verify() };
-        self.admit_bytes(nbytes, frame_bytes(schunk))
-    }
-
-    /// Adds `nbytes` bytes of data that are decoded from `stored` bytes.
-    ///
-    /// # Errors
-    ///
-    /// As [`admit`](Self::admit).
-    pub(crate) fn admit_bytes(&mut self, nbytes: u64, stored: u64) -> Result<()> {
-        self.nbytes = self.nbytes.saturating_add(nbytes);
-        self.stored = self.stored.saturating_add(stored);
-        let (nbytes, from) = (self.nbytes, self.stored);
-        match self.limits {
-            LimitArgs { max_output: Some(ByteSize(limit)), .. } if nbytes > limit => {
-                Err(Error::MaxOutput { nbytes, limit })
-            }
-            LimitArgs { max_ratio: Some(limit), .. } if nbytes > from.saturating_mul(limit) => {
-                Err(Error::MaxRatio { nbytes, from, limit })
-            }
-            LimitArgs { max_output: None, max_ratio: None }
-                if nbytes > self.free && nbytes > from.saturating_mul(MAX_UNASKED_RATIO) =>
-            {
-                Err(Error::MaxRatio { nbytes, from, limit: MAX_UNASKED_RATIO })
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use b2frame::{FrameParams, to_cframe};
+    use b2frame::{FrameParams, SChunk, to_cframe};
     use std::sync::Arc;
-
-    #[test]
-    fn only_a_lot_out_of_little_is_refused_unasked() {
-        let admit = |mut guard: Guard, nbytes, stored| guard.admit_bytes(nbytes, stored).is_ok();
-        let unasked = LimitArgs::default;
-        assert!(admit(Guard::new(unasked()), 16 << 30, 100));
-        assert!(!admit(Guard::new(unasked()), (16 << 30) + 1, 100));
-        assert!(admit(Guard::new(unasked()), 100 << 30, 11 << 20));
-        assert!(admit(Guard::for_looking(unasked()), 1 << 62, 100));
-        assert_eq!(Guard::allowance(unasked(), 100), 16 << 30);
-        assert_eq!(Guard::allowance(unasked(), 1 << 30), 10_000 << 30);
-        let asked = LimitArgs { max_output: Some(ByteSize(9)), max_ratio: Some(2) };
-        assert_eq!((Guard::allowance(asked, 4), Guard::allowance(asked, 5)), (8, 9));
-        let asked = LimitArgs { max_output: Some(ByteSize(1 << 50)), max_ratio: None };
-        assert!(admit(Guard::new(asked), 1 << 50, 100));
-        assert!(!admit(Guard::for_looking(asked), (1 << 50) + 1, 100));
-    }
 
     #[test]
     fn parts_of_arrays_are_slices_of_their_items() {

@@ -133,21 +133,8 @@ impl ObjectReader {
             Origin::File { path, part } => (path, part),
             Origin::Opened(input) => return Self::opened(input, params),
         };
-        if let Some(rows) = store::rows(origin, params.clone())? {
-            let table = Object::Table(Box::new(rows));
-            let objects = Self::new(Source::Member(Some(Box::new(table))), 0, params);
-            return Ok(Self { wanted: Some(1), ..objects });
-        }
-        if let Part::Member(key) = part {
-            let frame = Object::Frame(Arc::new(store::member(path, key, params.clone())?));
-            let objects = Self::new(Source::Member(Some(Box::new(frame))), 0, params);
-            return Ok(Self { wanted: Some(1), ..objects });
-        }
-        if *part == Part::Whole && path.is_store() {
-            let key = store::only_value(path, params.clone())?;
-            let key = key.ok_or(message::A_STORE.error())?;
-            let part = Part::Member(key);
-            return Self::open(&Origin::File { path: path.clone(), part }, params);
+        if let Some((opened, key)) = store::opened(origin, params.clone())? {
+            return Ok(Self::one(store::object_of(&opened, key)?, params));
         }
         if path.is_bcolz() {
             let objects = Self::new(Source::Folder, 0, params);
@@ -160,8 +147,20 @@ impl ObjectReader {
                 _ => Err(message::PART_OF_PIPE.error()),
             };
         }
-        let elsewhere = path.source().ok().flatten().filter(|_| path.is_elsewhere());
-        let objects = match elsewhere {
+        let objects = Self::at_place(path, part, params)?;
+        match part {
+            Part::Whole | Part::Member(_) => Ok(objects),
+            Part::Offset(at) if objects.input_len().is_some_and(|len| *at >= len) => {
+                Err(message::AFTER_THE_END.about(objects.input_len().unwrap_or(0)))
+            }
+            Part::Offset(at) => Ok(Self { at: *at, wanted: Some(1), named: true, ..objects }),
+            Part::Nth(nth) => objects.nth(*nth),
+        }
+    }
+
+    /// The objects of a file, or of the folder of a sparse frame, from its beginning.
+    fn at_place(path: &Place, part: &Part, params: OpenOptions) -> Result<Self> {
+        Ok(match path.elsewhere() {
             None if remote::is_address(path) && !path.exists() => {
                 return Err(message::NO_ADDRESSES.error());
             }
@@ -183,25 +182,13 @@ impl ObjectReader {
                 let objects = Self::from_store(Arc::new(file), params);
                 Self { path: Some(path.clone()), folder, ..objects }
             }
-        };
-        match part {
-            Part::Whole | Part::Member(_) => Ok(objects),
-            Part::Offset(at) if objects.input_len().is_some_and(|len| *at >= len) => {
-                Err(message::AFTER_THE_END.about(objects.input_len().unwrap_or(0)))
-            }
-            Part::Offset(at) => Ok(Self { at: *at, wanted: Some(1), named: true, ..objects }),
-            Part::Nth(nth) => objects.nth(*nth),
-        }
+        })
     }
 
     /// The objects of what an opener has opened.
     fn opened(input: &OpenedInput, params: OpenOptions) -> Result<Self> {
         match &input.opened {
-            Opened::Array(array) => {
-                let array = Object::Opened(Arc::clone(array));
-                let objects = Self::new(Source::Member(Some(Box::new(array))), 0, params);
-                Ok(Self { wanted: Some(1), ..objects })
-            }
+            Opened::Array(array) => Ok(Self::one(Object::Opened(Arc::clone(array)), params)),
             Opened::Group(group) => {
                 let example = group.members.first().cloned().unwrap_or_default();
                 Err(message::GROUP_OF_ARRAYS.about(example))
@@ -218,18 +205,20 @@ impl ObjectReader {
     /// As [`open`](Self::open).
     pub(crate) fn open_bytes(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Self> {
         let params = params.into();
-        let Origin::File { path, part } = origin else { return Self::open(origin, params) };
-        let key = match part {
-            Part::Member(key) => Some(key.clone()),
-            Part::Whole if path.is_store() => store::only_value(path, params.clone())?,
-            _ => None,
-        };
-        let Some(key) = key else { return Self::open(origin, params) };
-        let opened = store::open(path, params.clone())?;
-        if !opened.contains(&key) {
+        let Some((opened, key)) = store::opened(origin, params.clone())? else {
             return Self::open(origin, params);
+        };
+        let only = if key == "/" { store::only_value(&opened) } else { None };
+        match only.as_deref().or(Some(key)).filter(|key| opened.contains(key)) {
+            Some(key) => Ok(Self::from_store(opened.frame_bytes(key)?, params)),
+            None => Self::open(origin, params),
         }
-        Ok(Self::from_store(opened.frame_bytes(&key)?, params))
+    }
+
+    /// One object, which is open already.
+    fn one(object: Object, params: OpenOptions) -> Self {
+        let source = Source::Member(Some(Box::new(object)));
+        Self { wanted: Some(1), ..Self::new(source, 0, params) }
     }
 
     /// The objects in a store.

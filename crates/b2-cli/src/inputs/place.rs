@@ -96,6 +96,11 @@ impl Place {
         self.opened.is_some()
     }
 
+    /// The data that an opener has opened.
+    pub(crate) fn elsewhere(&self) -> Option<Source> {
+        self.opened.clone()
+    }
+
     /// The folder that an opener has opened.
     pub(crate) fn tree_elsewhere(&self) -> Option<Arc<dyn Tree>> {
         match self.opened.as_ref()? {
@@ -109,7 +114,7 @@ impl Place {
     /// # Errors
     ///
     /// The error of the system.
-    pub(crate) fn source(&self) -> io::Result<Option<Source>> {
+    fn source(&self) -> io::Result<Option<Source>> {
         if let Some(source) = &self.opened {
             return Ok(Some(source.clone()));
         }

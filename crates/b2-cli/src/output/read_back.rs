@@ -3,13 +3,10 @@
 //! Files are compared byte by byte. Input from a pipe cannot be read twice: there a
 //! [`Digest`] of it is taken on the way.
 
-use core::hash::Hasher;
-use std::{
-    hash::DefaultHasher,
-    io::{self, Read},
-};
+use std::io::{self, Read};
 
 use b2frame::Budget;
+use blosc_data::Digest;
 
 use crate::{
     error::{ByteOrEnd, Doing, Error, Result},
@@ -70,39 +67,18 @@ impl Comparison<'_> {
     }
 }
 
-/// The length and a hash of bytes. It tells accidents apart, not attacks.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Digest {
-    hasher: DefaultHasher,
-    nbytes: u64,
-}
-
-impl Digest {
-    /// The digest of the content of `object`.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be decoded.
-    pub(crate) fn of_object(object: &Object, options: &Budget) -> Result<Self> {
-        let mut digest = Self::default();
-        decoded::all(object, options, &mut |bytes| {
-            digest.update(bytes);
-            Ok(())
-        })?;
-        Ok(digest)
-    }
-
-    /// Adds bytes, one by one as far as the result is concerned: how they are cut does not matter.
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.hasher.write(bytes);
-        self.nbytes += bytes.len() as u64;
-    }
-}
-
-impl PartialEq for Digest {
-    fn eq(&self, other: &Self) -> bool {
-        self.nbytes == other.nbytes && self.hasher.finish() == other.hasher.finish()
-    }
+/// The digest of the content of `object`.
+///
+/// # Errors
+///
+/// When it cannot be decoded.
+pub(crate) fn digest_of(object: &Object, options: &Budget) -> Result<Digest> {
+    let mut digest = Digest::default();
+    decoded::all(object, options, &mut |bytes| {
+        digest.update(bytes);
+        Ok(())
+    })?;
+    Ok(digest)
 }
 
 /// A reader that takes the digest of what it reads, if it will be needed: a digest costs time.
@@ -173,27 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_does_not_depend_on_how_bytes_are_cut() {
-        let data: Vec<u8> = (0..200).collect();
-        let mut whole = Digest::default();
-        whole.update(&data);
-        for cut in 1..20 {
-            let mut pieces = Digest::default();
-            data.chunks(cut).for_each(|piece| pieces.update(piece));
-            assert_eq!(pieces, whole);
-        }
-        let mut other = Digest::default();
-        other.update(&data[1..]);
-        assert_ne!(other, whole);
-    }
-
-    #[test]
     fn digesting_reader_hashes_the_bytes_it_reads() {
         let mut reader = Digesting::new(&b"some data"[..], true);
         io::copy(&mut reader, &mut io::sink()).unwrap();
         let frame = to_cframe(b"some data", &FrameParams::default()).unwrap();
         let frame = Object::Frame(Arc::new(SChunk::from_cframe(frame).unwrap()));
-        assert_eq!(Digest::of_object(&frame, &Budget::default()).unwrap(), reader.take_digest());
+        assert_eq!(digest_of(&frame, &Budget::default()).unwrap(), reader.take_digest());
         assert_eq!(reader.take_digest(), Digest::default());
     }
 }

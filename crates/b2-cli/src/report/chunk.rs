@@ -119,7 +119,7 @@ impl<'a> ChunkReport<'a> {
     fn learn(&mut self, found: &Validation) {
         self.dead_bytes = found.is_ok().then(|| dead_bytes(&found.notes));
         self.problems.extend(found.first_error().map(|error| chain(error)));
-        self.warnings = found.notes.iter().filter_map(note_text).collect();
+        self.warnings = found.notes.iter().filter_map(blosc_data::formats::chunk::note).collect();
         if let Some(block) = found.blocks.first().filter(|block| block.error.is_none()) {
             // Only the blocks tell whether a Blosc 1 chunk is split.
             self.split = block.nstored + block.ncoded + block.nruns > 1;
@@ -136,28 +136,6 @@ fn dead_bytes(notes: &[Note]) -> u64 {
     let gaps =
         notes.iter().map(|note| if let Note::Gaps { nbytes } = note { *nbytes as u64 } else { 0 });
     gaps.sum()
-}
-
-/// The text of an oddity of a chunk.
-pub(crate) fn note_text(note: &Note) -> Option<String> {
-    Some(match note {
-        Note::Blocksize { stored, used } => {
-            format!(
-                "the header says blocks of {stored} bytes, they have {used}: C-Blosc2 cannot read that"
-            )
-        }
-        Note::DictOfCopy => {
-            "a stored chunk that claims a dictionary: C-Blosc2 often cannot read it".to_owned()
-        }
-        Note::Mislabelled => {
-            "compressed data with the flags of stored ones: C-Blosc2 cannot read that".to_owned()
-        }
-        Note::Gaps { nbytes } => format!("{nbytes} bytes belong to no block"),
-        Note::Overlap { nblock } => format!("block {nblock} shares bytes with others"),
-        Note::Uninit => "the data were never set".to_owned(),
-        Note::Instrumented => "holds statistics instead of data".to_owned(),
-        _ => return None,
-    })
 }
 
 /// The blocks of a chunk, made row by row.

@@ -90,6 +90,9 @@ impl SChunk {
     ) -> VerifyReport {
         let mut report = VerifyReport::default();
         report.nchunks = self.nchunks();
+        if self.is_sealed() {
+            (report.checksum, report.nsummed) = (Some("xxh3"), report.nchunks);
+        }
         self.verify_metadata(&mut report);
         let mut sums = None;
         if self.state.index().is_repeated() && self.nchunks() > 1 {

@@ -10,7 +10,7 @@ use super::arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, ListArray, PrimitiveArray, StringArray, StructArray,
 };
 use super::arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
-use super::arrow_schema::{ArrowError, DataType};
+use super::arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use super::items::{offsets, with_type};
 
 use crate::error::{Corrupt, Error, Result};
@@ -67,30 +67,8 @@ pub(super) fn array(data_type: &DataType, cells: &[Cell<'_>], key: &str) -> Resu
             let offsets = offsets_of(lens)?;
             Arc::new(StringArray::try_new(offsets, Buffer::from_vec(values), cells.nulls())?)
         }
-        DataType::List(item) => {
-            let lens = cells.all("lists", |value| value.as_array().map(<[_]>::len))?;
-            let mut items: Vec<Cell<'_>> = Vec::new();
-            for (row, value) in cells.cells {
-                let found = value.and_then(Value::as_array).unwrap_or_default();
-                items.extend(found.iter().map(|item| (*row, Some(item))));
-            }
-            let values = array(item.data_type(), &items, key)?;
-            let offsets = offsets_of(lens)?;
-            Arc::new(ListArray::try_new(Arc::clone(item), offsets, values, cells.nulls())?)
-        }
-        DataType::Struct(fields) => {
-            cells.all("maps", |value| value.as_map().map(|_| ()))?;
-            let mut columns = Vec::with_capacity(fields.len());
-            for field in fields {
-                let of_field = cells.cells.iter();
-                let of_field =
-                    of_field.map(|(row, value)| (*row, value.and_then(|v| v.get(field.name()))));
-                columns.push(array(field.data_type(), &of_field.collect::<Vec<_>>(), key)?);
-            }
-            let len = cells.cells.len();
-            let nulls = cells.nulls();
-            Arc::new(StructArray::try_new_with_length(fields.clone(), columns, nulls, len)?)
-        }
+        DataType::List(item) => cells.lists(item)?,
+        DataType::Struct(fields) => cells.maps(fields)?,
         other => return Err(ArrowError::NotYetImplemented(other.to_string()).into()),
     })
 }
@@ -126,6 +104,30 @@ impl Cells<'_, '_> {
             _ => None,
         })?;
         Ok(Arc::new(values.into_iter().collect::<PrimitiveArray<T>>()))
+    }
+
+    fn lists(&self, item: &FieldRef) -> Result<ArrayRef> {
+        let lens = self.all("lists", |value| value.as_array().map(<[_]>::len))?;
+        let mut items: Vec<Cell<'_>> = Vec::new();
+        for (row, value) in self.cells {
+            let found = value.and_then(Value::as_array).unwrap_or_default();
+            items.extend(found.iter().map(|item| (*row, Some(item))));
+        }
+        let values = array(item.data_type(), &items, self.key)?;
+        let offsets = offsets_of(lens)?;
+        Ok(Arc::new(ListArray::try_new(Arc::clone(item), offsets, values, self.nulls())?))
+    }
+
+    fn maps(&self, fields: &Fields) -> Result<ArrayRef> {
+        self.all("maps", |value| value.as_map().map(|_| ()))?;
+        let column = |field: &FieldRef| {
+            let cells = self.cells.iter();
+            let cells = cells.map(|(row, value)| (*row, value.and_then(|v| v.get(field.name()))));
+            array(field.data_type(), &cells.collect::<Vec<_>>(), self.key)
+        };
+        let columns = fields.iter().map(column).collect::<Result<_>>()?;
+        let (len, nulls) = (self.cells.len(), self.nulls());
+        Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), columns, nulls, len)?))
     }
 
     fn joined<'s>(&'s self, bytes_of: impl Fn(&'s Value) -> &'s [u8]) -> Vec<u8> {

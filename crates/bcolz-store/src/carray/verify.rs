@@ -103,6 +103,7 @@ impl CArray {
             next = end;
             progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         }
+        report.checksum = self.has_sums().then_some("xxh3");
         if let Some(seal) = seal {
             report.nsummed = seal.nsame;
             seal.finish(self, &mut report);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blosc_dtype::{
     Dtype,
-    npy::{self, NpyHeader},
+    npy::{self, NpyHeader, START_NBYTES, header_len},
 };
 use blosc_io::ReadAt;
 
@@ -17,9 +17,6 @@ use crate::size::{as_len, nbytes};
 
 /// Bytes of a file that are read at once.
 const MAX_PIECE_NBYTES: usize = 1 << 20;
-
-/// Bytes in which the header of a `.npy` file should be.
-const NPY_HEAD_NBYTES: usize = 256 << 10;
 
 /// Items of an array in a file.
 #[derive(Clone, Debug)]
@@ -46,10 +43,9 @@ impl Items {
         otherwise: impl FnOnce(u64) -> Result<Option<NpyHeader>, E>,
     ) -> Result<Option<Self>, E> {
         let file_len = store.len().map_err(Error::io(Doing::Open))?;
-        let head = head(&*store)?;
-        let header = match head.starts_with(npy::MAGIC) {
-            true => Some(NpyHeader::parse(&head).map_err(Error::Npy)?),
-            false => otherwise(file_len)?,
+        let header = match npy_header(&*store)? {
+            Some(header) => Some(header),
+            None => otherwise(file_len)?,
         };
         Ok(header.map(|header| Self::new(store, file_len, header)).transpose()?)
     }
@@ -135,10 +131,20 @@ impl Array for Items {
     }
 }
 
-/// The first bytes of a file.
-pub(super) fn head(store: &dyn ReadAt) -> Result<Vec<u8>> {
+/// The header of a `.npy` file; `None` for any other file.
+///
+/// # Errors
+///
+/// A file that cannot be read; a damaged header.
+pub(super) fn npy_header(store: &dyn ReadAt) -> Result<Option<NpyHeader>> {
+    let mut start = [0; START_NBYTES];
+    let n = store.read_at(0, &mut start).map_err(Error::io(Doing::Read))?;
+    if !start.starts_with(npy::MAGIC) {
+        return Ok(None);
+    }
+    let needed = header_len(start.get(..n).unwrap_or_default())?;
     let len = store.len().map_err(Error::io(Doing::Open))?;
-    let mut head = vec![0; as_len(len).min(NPY_HEAD_NBYTES)];
+    let mut head = vec![0; usize::try_from(len).map_or(needed, |len| len.min(needed))];
     store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
-    Ok(head)
+    Ok(Some(NpyHeader::parse(&head)?))
 }

@@ -4,17 +4,17 @@
 use core::{fmt, ops::Range};
 use std::sync::Arc;
 
-use b2frame::{SChunk, nd::NdMeta};
+use b2frame::SChunk;
 use bcolz_store::DataSet;
-use blosc_dtype::{Dtype, npy::NpyError};
 
-use super::{Bcolz, Layout, Metadata, Sink, SinkError, TableRows};
+use super::{Bcolz, Content, Layout, Metadata, Sink, SinkError, TableRows};
+use crate::dataset::Data;
 use crate::error::Result;
 use crate::formats::{
-    bcolz_array,
+    bcolz_array, bcolz_data,
     blp::{self, Blp},
     chunk::BareChunk,
-    frame::{self, format_name, stored_nbytes},
+    frame::{self, format_name, item_type, stored_nbytes},
 };
 use crate::{Array, Budget, by_boxes};
 
@@ -149,6 +149,20 @@ impl Object {
         })
     }
 
+    /// The data as they are stored, read within `budget`: of a frame its bytes, whatever these
+    /// hold, so that one with damaged values can be looked at.
+    ///
+    /// # Errors
+    ///
+    /// When one chunk does not fit into the memory; a column that cannot be opened.
+    pub fn into_stored(self, budget: &Budget) -> Result<Data> {
+        Ok(match self {
+            Self::Frame(schunk) => frame::bytes(schunk),
+            Self::Bcolz(set) => bcolz_data(set.tuned(budget)?, set.stored())?,
+            object => Content::Object(object).into_data("")?,
+        })
+    }
+
     /// Bytes of the content: of an array those of its items, without padding; of a table those of
     /// its rows, as structured arrays of NumPy have them.
     ///
@@ -197,16 +211,4 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Object").field(&self.format()).finish()
     }
-}
-
-/// The type of the items of an array. The dtype of the array counts only if it fits their size;
-/// else they are bytes.
-///
-/// # Errors
-///
-/// When items cannot have that size.
-pub fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
-    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
-    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
-    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }

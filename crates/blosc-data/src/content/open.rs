@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use b2frame::SChunk;
 use b2store::Store;
-use blosc_io::FileStore;
-use blosc_io::tree::DirTree;
 
 use super::{Bcolz, Content, Items, Object, TableRows};
 use crate::error::{Doing, Error, Refusal, Result};
 use crate::format::{Format, recognise};
-use crate::formats::{blp::Blp, chunk::BareChunk, csv};
+use crate::formats::{blp::Blp, chunk::BareChunk, csv, parquet};
 use crate::params::OpenOptions;
 use crate::source::Source;
 
@@ -21,11 +19,7 @@ use crate::source::Source;
 ///
 /// As [`open`](crate::open); a store with several values.
 pub fn of_file(path: &Path, options: &OpenOptions) -> Result<Content> {
-    let source = match path.is_dir() {
-        true => Source::Folder(Arc::new(DirTree::new(path))),
-        false => Source::File(Arc::new(FileStore::open(path).map_err(Error::io(Doing::Open))?)),
-    };
-    of_source(source, &path.to_string_lossy(), options)
+    of_source(Source::of_path(path)?, &path.to_string_lossy(), options)
 }
 
 /// The content of a source; `name` is for its suffix, where that decides the format.
@@ -34,7 +28,14 @@ pub fn of_file(path: &Path, options: &OpenOptions) -> Result<Content> {
 ///
 /// As [`of_file`].
 pub fn of_source(source: Source, name: &str, options: &OpenOptions) -> Result<Content> {
-    let format = recognise(&source, name).map_err(Error::io(Doing::Read))?;
+    match recognise(&source, name).map_err(Error::io(Doing::Read))? {
+        Format::Store => Ok(Content::Object(of_store(source, options)?)),
+        format => of_format(format, source, options),
+    }
+}
+
+/// The content of a source of a format that is one thing.
+pub(crate) fn of_format(format: Format, source: Source, options: &OpenOptions) -> Result<Content> {
     Ok(Content::Object(match (format, source) {
         (Format::Frame, Source::File(file)) => {
             Object::Frame(Arc::new(SChunk::from_store_with(file, &options.frame())?))
@@ -49,7 +50,6 @@ pub fn of_source(source: Source, name: &str, options: &OpenOptions) -> Result<Co
         (Format::Bcolz, Source::Folder(tree)) => {
             Object::Bcolz(Box::new(Bcolz::open(tree, options.clone())?))
         }
-        (Format::Store, source) => of_store(source, options)?,
         (Format::Npy, Source::File(file)) => {
             let items = Items::in_file::<Error>(file, |_| Ok(None))?;
             return items.map(Content::Items).ok_or(Error::NotOurs(format));
@@ -58,6 +58,7 @@ pub fn of_source(source: Source, name: &str, options: &OpenOptions) -> Result<Co
             return csv::read(file, options.delimiter_of_text(), options.dtype.as_ref())
                 .map(Content::Items);
         }
+        (Format::Parquet, Source::File(file)) => parquet::of_file(&*file, options)?,
         (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
         (format, _) => return Err(Error::NotOurs(format)),
     }))

@@ -132,6 +132,11 @@ impl TableRows {
         Self { home: Some((home, format)), ..self }
     }
 
+    /// The whole table, and its temporary folder.
+    pub(crate) fn into_table(self) -> (Table, Option<(Station, &'static str)>) {
+        (self.table, self.home)
+    }
+
     /// With these columns only, in this order; all if there are none.
     ///
     /// # Errors
@@ -242,8 +247,7 @@ impl TableRows {
         if self.is_column {
             return Ok(serde_json::Map::new());
         }
-        let found = self.table.attributes()?;
-        Ok(found.iter().map(|(name, value)| (name.clone(), json::value(value))).collect())
+        Ok(json::map(&self.table.attributes()?))
     }
 
     /// Names of attributes that JSON does not tell apart from others.

@@ -1,9 +1,7 @@
 //! Whether everything of the input comes back from the output: type, shape, order, values and
 //! metadata.
 
-use core::hash::Hasher as _;
 use std::{
-    collections::hash_map::DefaultHasher,
     fs::File,
     io::{self, Seek as _, SeekFrom},
     path::Path,
@@ -15,6 +13,7 @@ use serde_json::Value;
 
 use super::{Conversion, OutputFormat, frame};
 use crate::content::{Content, Object, of_file};
+use crate::digest::Digest;
 use crate::error::{Doing, Error, Result};
 use crate::formats::{chunk::BareChunk, csv, parquet};
 
@@ -76,7 +75,7 @@ impl Conversion<'_> {
             _ => None,
         };
         let found = match start {
-            Some(start) => Digest::of_file(path, start)?,
+            Some(start) => digest_of_file(path, start)?,
             None => self.digest(&self.open_output(path)?)?,
         };
         Ok(found == self.digest(self.content)?)
@@ -112,42 +111,11 @@ impl Conversion<'_> {
     }
 }
 
-/// Length and hash of bytes, however they are cut.
-#[derive(Debug, Default)]
-pub(super) struct Digest {
-    hasher: DefaultHasher,
-    nbytes: u64,
-}
-
-impl Digest {
-    fn update(&mut self, bytes: &[u8]) {
-        self.hasher.write(bytes);
-        self.nbytes += bytes.len() as u64;
-    }
-
-    /// The digest of a file from a position on.
-    fn of_file(path: &Path, start: u64) -> Result<Self> {
-        let mut digest = Self::default();
-        let mut file = File::open(path).map_err(Error::io(Doing::Read))?;
-        file.seek(SeekFrom::Start(start)).map_err(Error::io(Doing::Read))?;
-        io::copy(&mut file, &mut digest).map_err(Error::io(Doing::Read))?;
-        Ok(digest)
-    }
-}
-
-impl io::Write for Digest {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl PartialEq for Digest {
-    fn eq(&self, other: &Self) -> bool {
-        self.nbytes == other.nbytes && self.hasher.finish() == other.hasher.finish()
-    }
+/// The digest of a file from a position on.
+fn digest_of_file(path: &Path, start: u64) -> Result<Digest> {
+    let mut digest = Digest::default();
+    let mut file = File::open(path).map_err(Error::io(Doing::Read))?;
+    file.seek(SeekFrom::Start(start)).map_err(Error::io(Doing::Read))?;
+    io::copy(&mut file, &mut digest).map_err(Error::io(Doing::Read))?;
+    Ok(digest)
 }

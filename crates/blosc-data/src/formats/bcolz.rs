@@ -4,19 +4,16 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use b2store::{ColumnValues, Value as Cell};
-use bcolz_store::{BrokenColumns, CArray, CTable, DataSet, verify::Note};
+use bcolz_store::{CArray, CTable, DataSet, verify::Note};
 use blosc_dtype::Dtype;
-use blosc_io::Tree;
 use serde_json::{Map, Value};
 
 use crate::Array;
 use crate::columns::Rule;
-use crate::content::stored_nbytes;
 use crate::dataset::Data;
 use crate::error::{Error, Param, Result};
 use crate::json::attrs;
 use crate::objects::{ListOfObjects as _, Pickles};
-use crate::params::OpenOptions;
 use crate::size::{as_len, check_range, positions};
 #[cfg(feature = "arrow")]
 use crate::table::names_of;
@@ -26,15 +23,13 @@ use crate::verify::{self, OnProgress, Report, VerifyOptions};
 /// Bytes of rows that are read at once.
 const STEP_NBYTES: usize = 4 << 20;
 
-/// The data set in a folder.
+/// The data of a data set that is open, whose files take `stored` bytes.
 ///
 /// # Errors
 ///
-/// Metadata that make no sense; a column that cannot be opened.
-pub(crate) fn data(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Data> {
-    let options = options.bcolz().broken_columns(BrokenColumns::Refuse);
-    let stored = stored_nbytes(&*tree);
-    Ok(match bcolz_store::open_in(tree, "", &options)? {
+/// A column of a type that no column has.
+pub(crate) fn of_set(set: DataSet, stored: u64) -> Result<Data> {
+    Ok(match set {
         DataSet::CArray(array) if array.is_object() => Data::Objects(Arc::new(Pickles(array))),
         DataSet::CArray(array) => Data::Array(Arc::new(BcolzArray::new(array, Some(stored)))),
         DataSet::CTable(table) => Data::Table(Arc::new(BcolzTable::new(table, stored)?)),

@@ -13,10 +13,13 @@ use serde_json::{Map, Value};
 use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
 use crate::dataset::Data;
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Error, Result, chain};
 use crate::size::{check_memory, check_range, nbytes, positions};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Array, Bytes, OpenOptions, by_boxes};
+
+/// Says that the metadata of an array contradict the data.
+pub const NO_ARRAY: &str = "no array, but bytes";
 
 /// Keys of an array in the metadata.
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
@@ -155,18 +158,13 @@ fn largest_chunk(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<u64> {
 }
 
 /// The data of a Bloscpack file: the array that its metadata describe, or bytes.
-///
-/// # Errors
-///
-/// Damaged headers; metadata of an array that make no sense.
-pub(crate) fn data(store: Arc<dyn ReadAt>, offset: u64, params: &OpenOptions) -> Result<Data> {
-    let blp = Blp::open(store, offset, params)?;
+pub(crate) fn of_file(blp: Blp) -> Data {
     // An array of which the metadata promise more than there is, is read as bytes.
     let info = blp.file.array_info().ok().flatten();
-    Ok(match info {
+    match info {
         Some(info) => Data::Array(array(blp, info)),
         None => Data::Bytes(Arc::new(BlpBytes(blp))),
-    })
+    }
 }
 
 /// The array that a file is, as `info` says.
@@ -234,7 +232,10 @@ impl Bytes for BlpBytes {
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let budget = self.0.options(&options.budget)?.budget;
         let found = self.0.file.verify(&options.clone().budget(budget), progress)?;
-        Ok(verify::report(found, ToString::to_string))
+        let mut report = verify::report(found, ToString::to_string);
+        let no_array = self.0.file.array_info().err();
+        report.notes.extend(no_array.map(|error| format!("{NO_ARRAY}: {}", chain(&error))));
+        Ok(report)
     }
 }
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use b2frame::{Budget, ChunkBytes, probe, probe::Kind};
 use blosc_chunk::{
     Chunk, ChunkHeader, DParams, Executor, Limits, Scratch,
-    error::Corrupt,
+    error::{Blame, Corrupt},
     partial::ChunkIndex,
-    validate::{BlockReport, Depth},
+    validate::{BlockReport, Depth, Note},
 };
 use blosc_container::chunk_reader::{ChunkReader, MERGE_GAP_NBYTES, ReadError};
 use blosc_io::ReadAt;
@@ -21,7 +21,7 @@ use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
 use crate::error::{Doing, Error, Param, Result};
 use crate::size::{as_len, check_memory, zeroed};
-use crate::verify::{OnProgress, Report, VerifyOptions};
+use crate::verify::{BadChunk, OnProgress, Report, VerifyOptions};
 
 /// A chunk in a store.
 pub struct BareChunk {
@@ -256,29 +256,58 @@ impl Bytes for BareChunk {
         Some(self)
     }
 
+    /// Decodes the chunk block by block: the report counts and numbers blocks.
     fn verify(&self, options: &VerifyOptions, _: OnProgress<'_>) -> Result<Report> {
         let mut report = Report::default();
-        report.nchunks = 1;
         let bytes = self.bytes(options.budget.max_memory)?;
         let at = |source| Error::Chunk { at: self.offset, source };
         let chunk = match Chunk::parse(&bytes) {
-            Ok(chunk) => chunk,
-            Err(source) => {
+            Err(source) if source.blame() == Blame::Data => {
                 report.other.push(at(source));
                 return Ok(report);
             }
+            chunk => chunk.map_err(at)?,
         };
         // A block, its stored bytes, and two more blocks for the filters.
         let limits = Limits::none().max_nbytes(options.budget.max_memory / 4);
         let mut scratch = Scratch::new(&self.dparams.clone().limits(limits));
         let found = chunk.validate(Depth::Decode, &mut scratch);
+        (report.nchunks, report.nblocks) = (1, Some(chunk.nblocks() as u64));
         report.nbytes = self.header.nbytes() as u64;
-        report.add_suspicions(0, &self.header);
+        report.notes = found.notes.iter().filter_map(note).collect();
+        report.notes.extend(self.header.suspicions().map(|suspicion| suspicion.to_string()));
         report.other.extend(found.error.map(at));
-        report.other.extend(found.blocks.into_iter().filter_map(|block| block.error).map(at));
-        report.nbad = u64::from(!report.other.is_empty());
+        for block in found.blocks {
+            let Some(source) = block.error else { continue };
+            let (nchunk, offset) = (block.nblock as u64, block.offset as u64);
+            let offset = Some(self.offset.saturating_add(offset));
+            report.add_bad(BadChunk { nchunk, offset, error: at(source) }, options.max_reported);
+        }
         Ok(report)
     }
+}
+
+/// The text of an oddity of a chunk; none of what is said of blocks.
+#[must_use]
+pub fn note(note: &Note) -> Option<String> {
+    Some(match note {
+        Note::Blocksize { stored, used } => {
+            format!(
+                "the header says blocks of {stored} bytes, they have {used}: C-Blosc2 cannot read that"
+            )
+        }
+        Note::DictOfCopy => {
+            "a stored chunk that claims a dictionary: C-Blosc2 often cannot read it".to_owned()
+        }
+        Note::Mislabelled => {
+            "compressed data with the flags of stored ones: C-Blosc2 cannot read that".to_owned()
+        }
+        Note::Gaps { nbytes } => format!("{nbytes} bytes belong to no block"),
+        Note::Overlap { nblock } => format!("block {nblock} shares bytes with others"),
+        Note::Uninit => "the data were never set".to_owned(),
+        Note::Instrumented => "holds statistics instead of data".to_owned(),
+        _ => return None,
+    })
 }
 
 impl Chunks for BareChunk {

@@ -22,23 +22,11 @@ use blosc_io::ReadAt;
 use csv::{ByteRecord, ReaderBuilder};
 
 use crate::boxes::Stored;
-use crate::content::{Items, RecordTable};
-use crate::dataset::Data;
+use crate::content::Items;
 use crate::error::{CsvError, Doing, Error, Result};
-use crate::params::OpenOptions;
 use crate::spool::Spool;
 
 use guess::Guess;
-
-/// The table that text is.
-///
-/// # Errors
-///
-/// As [`read`]; a type that no column has.
-pub(crate) fn data(file: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Data> {
-    let items = read(file, options.delimiter_of_text(), options.dtype.as_ref())?;
-    Ok(Data::Table(Arc::new(RecordTable::new(items)?)))
-}
 
 /// What stands between the values of a line, unless something else is said.
 pub const COMMA: u8 = b',';

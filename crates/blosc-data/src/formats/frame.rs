@@ -34,10 +34,7 @@ const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 pub fn data(schunk: Arc<SChunk>, name: &str) -> Result<Data> {
     let content = match Content::from_schunk(Arc::clone(&schunk), name) {
         Ok(content) => content,
-        Err(error) if is_unknown(&error) => {
-            let unread = Some(format!("only its bytes are read: {}", chain(&error)));
-            return Ok(Data::Bytes(Arc::new(FrameBytes { schunk, unread })));
-        }
+        Err(error) if is_unknown(&error) => return Ok(bytes(schunk)),
         Err(error) => return Err(error.into()),
     };
     Ok(match content {
@@ -46,12 +43,22 @@ pub fn data(schunk: Arc<SChunk>, name: &str) -> Result<Data> {
         content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_)) => {
             Data::Objects(Arc::new(FrameObjects { schunk, content }))
         }
-        _ => Data::Bytes(Arc::new(FrameBytes { schunk, unread: None })),
+        _ => bytes(schunk),
     })
 }
 
+/// A frame as bytes, whatever it holds.
+pub(crate) fn bytes(schunk: Arc<SChunk>) -> Data {
+    Data::Bytes(Arc::new(FrameBytes { schunk }))
+}
+
+/// Says why the values of a frame are not read.
+pub(crate) fn unread(error: &b2store::Error) -> String {
+    format!("only its bytes are read: {}", chain(error))
+}
+
 /// Whether a frame holds values that this program does not know, which is no damage.
-fn is_unknown(error: &b2store::Error) -> bool {
+pub(crate) fn is_unknown(error: &b2store::Error) -> bool {
     match error {
         b2store::Error::Corrupt { what, .. } => matches!(
             what,
@@ -115,8 +122,6 @@ fn chunk(schunk: &SChunk, nchunk: u64) -> Result<ChunkBytes> {
 #[derive(Clone, Debug)]
 struct FrameBytes {
     schunk: Arc<SChunk>,
-    /// Why its values are not read.
-    unread: Option<String>,
 }
 
 impl Bytes for FrameBytes {
@@ -155,14 +160,16 @@ impl Bytes for FrameBytes {
         Some(self)
     }
 
+    fn frame(&self) -> Option<&Arc<SChunk>> {
+        Some(&self.schunk)
+    }
+
     fn compare_seals(&self) -> Result<()> {
         Ok(self.schunk.compare_seal()?)
     }
 
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        let mut report = verify::report(self.schunk.verify(options, progress), ToString::to_string);
-        report.notes.extend(self.unread.clone());
-        Ok(report)
+        Ok(verify::frame(&self.schunk, options, progress))
     }
 }
 
@@ -262,7 +269,7 @@ impl Array for FrameArray {
     }
 
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        Ok(verify::report(self.array.schunk().verify(options, progress), ToString::to_string))
+        Ok(verify::frame(self.array.schunk(), options, progress))
     }
 }
 

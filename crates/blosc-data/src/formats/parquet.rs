@@ -6,7 +6,11 @@ mod disabled;
 mod enabled;
 
 #[cfg(not(feature = "parquet"))]
+pub(crate) use disabled::of_file;
+#[cfg(not(feature = "parquet"))]
 pub use disabled::{open, write, write_table};
+#[cfg(feature = "parquet")]
+pub(crate) use enabled::of_file;
 #[cfg(feature = "parquet")]
 pub use enabled::{open, write, write_table};
 

@@ -4,25 +4,27 @@ use core::{fmt, ops::Range};
 use std::sync::Arc;
 
 use b2store::{
-    ChildKind, Column as StoredColumn, ColumnKind, ColumnValues, Nulls, Store, StoreKind,
-    Table as StoredTable, table::Filter,
+    ChildKind, Column as StoredColumn, ColumnKind, ColumnValues, Content, Location, Note, Nulls,
+    Store, StoreKind, Table as StoredTable, table::Filter,
 };
 use serde_json::{Map, Value};
 
-use crate::content::rows;
+use crate::content::rows::{self, TableRows};
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Param, Result};
 use crate::format::Format;
 use crate::formats::frame;
 use crate::group::{Group, Member, MemberKind};
 use crate::json;
+use crate::limits::{Guard, OutputLimits};
 use crate::one_column::OneColumn;
 use crate::size::{check_range, check_room};
 use crate::source::Source;
+use crate::spool::Station;
 #[cfg(feature = "arrow")]
 use crate::table::names_of;
 use crate::table::{Column, RowFilter, Table};
-use crate::verify::{self, OnProgress, Report, VerifyOptions};
+use crate::verify::{self, OnProgress, Report, Verifier, VerifyOptions};
 
 /// The data of a store: a table if it is one, else a group.
 ///
@@ -44,6 +46,34 @@ pub(crate) fn data(source: Source, name: &str, options: &b2store::OpenOptions) -
         _ => "b2z",
     };
     Ok(Data::Group(Arc::new(StoreGroup { store, name: name.to_owned(), format })))
+}
+
+/// The table, or the column of one, that rows are.
+///
+/// # Errors
+///
+/// A table that cannot be opened.
+pub(crate) fn of_rows(rows: TableRows) -> Result<Data> {
+    let column = rows.columns().first().filter(|_| rows.is_column());
+    let column = column.map(|column| column.spec().name.clone());
+    let (table, home) = rows.into_table();
+    let table = Arc::new(StoreTable { home, ..StoreTable::open(table)? });
+    let Some(name) = column else { return Ok(Data::Table(table)) };
+    let column = OneColumn::open(table, &name);
+    let column = column.ok_or(Error::Internal("a column that is none of its table"))?;
+    Ok(Data::Table(Arc::new(column)))
+}
+
+/// The values of a store that is open, or those below the key of a group or a table in it.
+#[must_use]
+pub fn group(store: Store, name: &str, root: &str) -> Dataset {
+    let (name, format) = (name.to_owned(), "b2z");
+    let group = StoreGroup { store, name: name.clone(), format };
+    let group: Arc<dyn Group> = match root {
+        "/" => Arc::new(group),
+        root => Arc::new(Below { group, root: root.to_owned() }),
+    };
+    Dataset::new(name, Format::Store, Data::Group(group))
 }
 
 /// A store, or a group in one.
@@ -97,51 +127,144 @@ fn is_below(group: &str, key: &str) -> bool {
     key == group || rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The damage of a store as a whole: that which opening has found, and, where all of the store is
-/// looked at, that of its embedded values.
-fn verify_whole(store: &Store, root: &str) -> Report {
-    let mut report = Report::default();
-    let damage = store.notes().iter().filter_map(b2store::Note::damage);
-    let embed = (root == "/").then(|| store.check_embed().err()).flatten();
-    damage.chain(embed).for_each(|error| {
-        verify::add_fault(&mut report, error.into());
-    });
-    report
+/// The text of an oddity of a store; none of what is damage.
+#[must_use]
+pub fn note(note: &Note) -> Option<String> {
+    Some(match note {
+        Note::Ignored { path } => format!("{path} is no value of the store"),
+        Note::Key { key } => format!("the key {key:?} is none that a store may have"),
+        Note::NoData { key } => format!("{key} is registered, and has no data"),
+        Note::Registry => "the registry of objects is no map".to_owned(),
+        _ => return None,
+    })
 }
 
-/// Decodes a frame of a store, and compares the sum that an archive has of it: of a damaged chunk
-/// the frame says more than that sum.
-fn verify_frame(
-    store: &Store,
-    key: &str,
-    options: &VerifyOptions,
-    progress: OnProgress<'_>,
-) -> Report {
-    let schunk = match store.frame(key) {
-        Ok(schunk) => schunk,
-        Err(error) => return verify::of_reading(Err(error.into()), 0),
-    };
-    let mut report = verify::report(schunk.verify(options, progress), ToString::to_string);
-    if report.is_ok() {
-        report.other.extend(store.check_crc(key).err().map(Error::Store));
+/// The checksums that an archive has of its members.
+const CHECKSUM: &str = "crc32";
+
+/// Decodes every value of a store, or of the group or table with the key `root` in it, and compares
+/// the sums that an archive has of its members.
+fn verify(store: &Store, root: &str, verifier: &mut Verifier<'_>) -> Result<Report> {
+    let mut report = Report::default();
+    for found in store.notes() {
+        report.other.extend(found.damage().map(Error::Store));
+        report.notes.extend(note(found));
     }
-    report
-}
-
-/// The sums that an archive has of the values of a group, and the frames of attributes. Tables look
-/// after theirs.
-fn verify_keys(store: &Store, root: &str, options: &VerifyOptions) -> Report {
-    let mut report = Report::default();
-    let is_in_table = |key: &str| store.tables().any(|table| is_below(table, key));
-    for key in store.keys().filter(|key| is_below(root, key) && !is_in_table(key)) {
-        if key.ends_with("/__vlmeta__") {
-            let found = verify_frame(store, key, options, &mut |_| ());
-            verify::add_member(&mut report, key, found);
-        } else if let Err(error) = store.check_crc(key) {
-            report.other.push(error.into());
+    if root == "/" {
+        add_sum(&mut report, store.check_embed());
+    }
+    let mut damaged: Vec<&str> = vec![];
+    for key in store.keys().filter(|key| is_below(root, key)) {
+        let nfaults = report.nfaults();
+        verify_value(store, key, verifier, &mut report)?;
+        if report.nfaults() > nfaults {
+            damaged.push(key);
         }
     }
-    report
+    for key in store.tables().filter(|key| is_below(root, key)) {
+        if let Err(error) = verify_table(store, key, &damaged, &mut report) {
+            report.other.push(error);
+        }
+    }
+    if report.checksum.is_some() {
+        report.nsummed = report.nchunks;
+    }
+    Ok(report)
+}
+
+fn add_sum(report: &mut Report, sum: b2store::error::Result<Option<u32>>) {
+    match sum {
+        Ok(sum) => report.checksum = sum.map(|_| CHECKSUM).or(report.checksum),
+        Err(error) => report.other.push(error.into()),
+    }
+}
+
+/// Decodes the frame of a value, compares the sum of its member, and reads what the value holds.
+/// The rows of tables are read later.
+fn verify_value(
+    store: &Store,
+    key: &str,
+    verifier: &mut Verifier<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    if let Some(Location::Remote { .. }) = store.location(key) {
+        report.notes.push(format!("{key}: somewhere else, not looked at"));
+        return Ok(());
+    }
+    let schunk = match store.frame(key) {
+        Ok(schunk) => schunk,
+        Err(error) => {
+            report.other.push(error.into());
+            return Ok(());
+        }
+    };
+    let is_in_table = store.tables().any(|table| is_below(table, key));
+    match is_in_table {
+        true => verifier.guard().admit_bytes(schunk.nbytes(), frame::stored_nbytes(&schunk))?,
+        false => verifier.guard().admit_to_verify(&schunk)?,
+    }
+    let mut found = verifier.counted(|options, progress| {
+        Ok(verify::report(schunk.verify(options, progress), ToString::to_string))
+    })?;
+    let is_sound = found.is_ok();
+    found.checksum = None;
+    // The numbers of chunks are those of this frame.
+    let suspected = core::mem::take(&mut found.suspected);
+    found.notes.extend(suspected.iter().map(ToString::to_string));
+    verify::name_faults(&mut found, key);
+    report.merge(found);
+    match store.check_crc(key) {
+        // A chunk that is damaged says more than the sum of the member that it is in.
+        Err(_) if !is_sound => return Ok(()),
+        sum => add_sum(report, sum),
+    }
+    if is_sound && !is_in_table {
+        let read = check_value(store, key, &mut report.notes);
+        report.other.extend(read.err().filter(|error| !is_recipe(error)).map(Error::Store));
+    }
+    Ok(())
+}
+
+/// Recipes and references have no data, which is no fault.
+fn is_recipe(error: &b2store::Error) -> bool {
+    matches!(error, b2store::Error::Recipe { .. })
+}
+
+/// Reads the objects that a value holds, and the attributes of a group.
+fn check_value(store: &Store, key: &str, notes: &mut Vec<String>) -> b2store::error::Result<()> {
+    if let Some(group) = key.strip_suffix("/__vlmeta__") {
+        return store.attributes(if group.is_empty() { "/" } else { group }).map(drop);
+    }
+    let content = store.get(key)?;
+    if let Content::Recipe(recipe) = &content {
+        notes.push(format!("{key}: {}, which is not resolved", recipe.kind));
+    }
+    content.check_values()
+}
+
+/// Reads all columns of a table; one that cannot be read is a fault. A table of which a frame is
+/// known to be damaged is not read again.
+fn verify_table(store: &Store, key: &str, damaged: &[&str], report: &mut Report) -> Result<()> {
+    let table = match store.table(key) {
+        Ok(table) => table,
+        Err(_) if damaged.iter().any(|found| found.starts_with(key)) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    if damaged.iter().any(|key| table.has_key(key)) {
+        return Ok(());
+    }
+    let nrows = table.len()?;
+    for column in &table.schema().columns {
+        let read = || {
+            let column = table.column(&column.name)?;
+            (0..nrows).step_by(BATCH_NROWS).try_for_each(|start| {
+                column.read(start..nrows.min(start.saturating_add(BATCH_NROWS as u64))).map(drop)
+            })
+        };
+        let error = read().err().filter(|error| !is_recipe(error));
+        report.other.extend(error.map(Error::Store));
+    }
+    Ok(())
 }
 
 impl Group for StoreGroup {
@@ -169,17 +292,15 @@ impl Group for StoreGroup {
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        Ok(attributes(self.store.attributes("/")?))
+        Ok(json::map(&self.store.attributes("/")?))
     }
 
-    fn verify(&self, options: &VerifyOptions) -> Result<Report> {
-        let mut report = verify_whole(&self.store, "/");
-        report.merge(verify_keys(&self.store, "/", options));
-        Ok(report)
+    fn verify(&self, verifier: &mut Verifier<'_>) -> Result<Report> {
+        verify(&self.store, "/", verifier)
     }
 
     fn lost(&self) -> Vec<String> {
-        let damage = self.store.notes().iter().filter_map(b2store::Note::damage);
+        let damage = self.store.notes().iter().filter_map(Note::damage);
         damage.map(|damage| damage.to_string()).collect()
     }
 }
@@ -209,18 +330,12 @@ impl Group for Below {
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        Ok(attributes(self.group.store.attributes(&self.root)?))
+        Ok(json::map(&self.group.store.attributes(&self.root)?))
     }
 
-    fn verify(&self, options: &VerifyOptions) -> Result<Report> {
-        let mut report = verify_whole(&self.group.store, &self.root);
-        report.merge(verify_keys(&self.group.store, &self.root, options));
-        Ok(report)
+    fn verify(&self, verifier: &mut Verifier<'_>) -> Result<Report> {
+        verify(&self.group.store, &self.root, verifier)
     }
-}
-
-fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
-    found.iter().map(|(name, value)| (name.clone(), json::value(value))).collect()
 }
 
 /// Rows of a column that are read at once.
@@ -232,6 +347,8 @@ struct StoreTable {
     columns: Vec<Column>,
     nrows: u64,
     sizes: (u64, u64),
+    /// The temporary folder of a copy, and the format that it is a copy of.
+    home: Option<(Station, &'static str)>,
 }
 
 impl fmt::Debug for StoreTable {
@@ -258,17 +375,7 @@ impl StoreTable {
         let sizes = rows::frames(&table)
             .flatten()
             .fold((0, 0), |sizes, frame| rows::add_frame(sizes, &frame));
-        Ok(Self { table, columns, nrows, sizes })
-    }
-
-    /// Reads all rows of a column, some at a time.
-    fn read_all(&self, column: usize) -> Result<()> {
-        let column = self.stored(column)?;
-        for start in (0..self.nrows).step_by(BATCH_NROWS) {
-            let end = self.nrows.min(start.saturating_add(BATCH_NROWS as u64));
-            column.read(start..end)?;
-        }
-        Ok(())
+        Ok(Self { table, columns, nrows, sizes, home: None })
     }
 
     fn stored(&self, column: usize) -> Result<StoredColumn> {
@@ -279,7 +386,7 @@ impl StoreTable {
 
 impl Table for StoreTable {
     fn format(&self) -> &'static str {
-        "ctable"
+        self.home.as_ref().map_or("ctable", |(_, format)| format)
     }
 
     fn columns(&self) -> &[Column] {
@@ -295,7 +402,7 @@ impl Table for StoreTable {
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
-        Ok(attributes(self.table.attributes()?))
+        Ok(json::map(&self.table.attributes()?))
     }
 
     fn read_columns(&self, columns: &[usize], rows: Range<u64>) -> Result<Vec<ColumnValues>> {
@@ -308,21 +415,10 @@ impl Table for StoreTable {
         columns.iter().map(read).collect()
     }
 
-    /// The frames of the table, and then its attributes and rows, if these can be read; and the
-    /// store that it is in.
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
-        let (mut report, store) = (Report::default(), self.table.store());
-        for key in store.keys().filter(|key| self.table.has_key(key)) {
-            let found = verify_frame(store, key, options, &mut *progress);
-            verify::add_member(&mut report, key, found);
-        }
-        if report.is_ok() {
-            let rows = (0..self.columns.len()).map(|column| self.read_all(column));
-            let read = core::iter::once(self.attributes().map(drop)).chain(rows);
-            read.filter_map(Result::err).for_each(|error| verify::add_fault(&mut report, error));
-        }
-        report.merge(verify_whole(store, self.table.key()));
-        Ok(report)
+        let mut guard = Guard::for_looking(OutputLimits::default());
+        let verifier = &mut Verifier::new(options, &mut guard, progress);
+        verify(self.table.store(), self.table.key(), verifier)
     }
 
     fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>> {

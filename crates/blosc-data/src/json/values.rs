@@ -7,6 +7,12 @@ use serde_json::{Map, Number, Value as Json, json};
 
 use super::msgpack;
 
+/// Named values, such as the attributes of a group.
+#[must_use]
+pub fn map(of: &[(String, Value)]) -> Map<String, Json> {
+    of.iter().map(|(name, found)| (name.clone(), value(found))).collect()
+}
+
 /// Nearest in JSON: keys become text; bytes that are no text, and what JSON does not have, objects.
 #[must_use]
 pub fn value(of: &Value) -> Json {

@@ -8,7 +8,7 @@ use crate::chunk::{Expected, nbytes, read_chunk};
 use crate::decoding::decode_leniently;
 use crate::reader::check_position;
 use crate::sizes::SizeCheck;
-use crate::{Corrupt, Error, Mismatch, Offsets, PackedChunk, Result};
+use crate::{Checksum, Corrupt, Error, Mismatch, Offsets, PackedChunk, Result};
 
 /// What [`BlpFile::verify`] found. The chunks that cannot be read are in the order of the file.
 pub type Report = blosc_container::report::Report<Error, Note>;
@@ -80,6 +80,10 @@ impl<S: ReadAt> BlpFile<S> {
         let mut report = suspected;
         report.nchunks = self.header().nchunks.unwrap_or(0).max(scan.next);
         report.nbytes = done.nbytes;
+        if self.header().checksum() != Checksum::None {
+            let name = self.header().checksum().name();
+            (report.checksum, report.nsummed) = (Some(name), report.nchunks);
+        }
         // A chunk can be wrong in several ways, and those that were not found count as well.
         report.nbad = report.nchunks.saturating_sub(done.nchunks).max(u64::from(!bad.is_empty()));
         let reported = bad.into_iter().take(options.max_reported);

@@ -7,6 +7,7 @@ use std::{
 };
 
 use blosc_chunk::{CodecId, DParams, FilterId, Registries};
+use blosc_data::OpenOptions;
 use clap::Command;
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
@@ -17,6 +18,7 @@ use crate::{
     args::{self, compress::target_names},
     formats::{bcolz::Bcolz, store},
     inputs::origin::Origin,
+    metadata,
 };
 
 /// Kinds of checksums: of frames, then of Bloscpack files.
@@ -159,7 +161,8 @@ fn metadata(words: &[OsString], now: &OsStr) -> Vec<CompletionCandidate> {
     if origin.path().is_none_or(|path| !path.exists()) {
         return vec![];
     }
-    let names = crate::commands::meta::names(&origin, DParams::default()).unwrap_or_default();
+    let found = metadata::of_input(&origin, OpenOptions::default());
+    let names = found.map(|(_, document)| document.names()).unwrap_or_default();
     let found = names.iter().filter(|name| name.starts_with(now));
     found.map(CompletionCandidate::new).collect()
 }

@@ -80,7 +80,7 @@ pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<
         path: name,
         format: "ctable",
         kind: "a table",
-        attributes: attributes(table.attributes()?),
+        attributes: blosc_data::json::map(&table.attributes()?),
         table: Some(TableReport::new(table)?),
         ..StoreReport::default()
     };
@@ -108,10 +108,6 @@ fn print(cx: &Context, report: &StoreReport<'_>) -> Result<()> {
     print_report(cx, report, text, &report.problems, || Ok(()))
 }
 
-fn attributes(found: Vec<(String, b2store::Value)>) -> Map<String, Value> {
-    found.iter().map(|(name, value)| (name.clone(), blosc_data::json::value(value))).collect()
-}
-
 impl<'a> StoreReport<'a> {
     fn new(path: &'a str, format: &'static str, opened: &Store) -> Result<Self> {
         let members = store::members(opened);
@@ -128,7 +124,7 @@ impl<'a> StoreReport<'a> {
             nbytes: sum(|member| member.nbytes),
             cbytes: sum(|member| member.cbytes),
             dead_bytes: dead_bytes(opened),
-            attributes: attributes(opened.attributes("/")?),
+            attributes: blosc_data::json::map(&opened.attributes("/")?),
             table: None,
             warnings: opened.notes().iter().map(store::note_text).collect(),
             problems: damaged.collect(),

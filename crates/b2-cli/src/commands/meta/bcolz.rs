@@ -5,8 +5,10 @@ use std::path::Path;
 use bcolz_store::{Attrs, LockWait, tree::DirTree};
 use serde_json::Value;
 
-use super::document::Change;
-use crate::error::{Result, message};
+use crate::{
+    error::{Result, message},
+    metadata::Change,
+};
 
 /// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
 /// it.

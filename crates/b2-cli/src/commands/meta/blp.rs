@@ -11,11 +11,11 @@ use bloscpack::{
 };
 use serde_json::{Map, Value};
 
-use super::document::{Change, Document};
 use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     formats::Blp,
+    metadata::{Change, Document},
     output::{StageOptions, Staged},
 };
 

@@ -4,8 +4,13 @@ use std::path::Path;
 
 use b2frame::SChunkWriter;
 
-use super::document::{Change, Kind};
-use crate::{args::LockArgs, context::Context, error::Result, formats::msgpack_json};
+use crate::{
+    args::LockArgs,
+    context::Context,
+    error::Result,
+    formats::msgpack_json,
+    metadata::{Change, Kind},
+};
 
 pub(super) fn change(
     cx: &Context,

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use b2store::Table;
 use bcolz_store::CTable;
-use blosc_io::replace::Unfinished;
+use blosc_io::{ReadAt, replace::Unfinished};
 
 use crate::content::Object;
-use crate::error::{Refusal, Result};
+use crate::error::{Error, Refusal, Result};
+use crate::format::Format;
 use crate::params::OpenOptions;
 
 /// Refuses to read.
@@ -17,6 +18,11 @@ use crate::params::OpenOptions;
 /// [`Refusal::NoParquet`].
 pub fn open(_: &Path, _: bool, _: &OpenOptions, _: &Unfinished) -> Result<Object> {
     Err(Refusal::NoParquet.into())
+}
+
+/// Refuses to read.
+pub(crate) fn of_file(_: &dyn ReadAt, _: &OpenOptions) -> Result<Object> {
+    Err(Error::NoOpener(Format::Parquet))
 }
 
 /// Refuses to write.

@@ -1,17 +1,23 @@
 //! With the feature `parquet`.
 
-use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io::{BufWriter, Write as _},
+    path::Path,
+    sync::Arc,
+};
 
 use b2store::{Store, StoreForm, StoreWriter, Table};
 use bcolz_store::{
     CArray, CTable, Durability,
     parquet::{self, WriteOptions},
 };
-use blosc_io::{replace::Unfinished, tree::DirTree};
+use blosc_io::{ReadAt, replace::Unfinished, tree::DirTree};
 
-use crate::content::{Bcolz, Object, TableRows};
+use crate::content::{Bcolz, Object, TableRows, starts};
 use crate::error::{Doing, Error, Result};
 use crate::params::OpenOptions;
+use crate::size::as_len;
 use crate::spool::Station;
 
 /// The table in the file at `path`, kept for a while as one of bcolz, or with `is_for_store` as one
@@ -29,9 +35,7 @@ pub fn open(
     let station = Station::new(unfinished)?;
     let file = File::open(path).map_err(Error::io(Doing::Open))?;
     if is_for_store {
-        read_to_store(&file, station.path())?;
-        let table = Store::open_with(station.path(), &params.store())?.table("/")?;
-        return Ok(Object::Table(Box::new(TableRows::open(table)?.kept_in(station, "parquet"))));
+        return in_store(&file, station, params);
     }
     parquet::read(&file, station.path(), &|_, mut options| {
         options.durability = Durability::ProcessDeath;
@@ -39,8 +43,37 @@ pub fn open(
     })?;
     let tree = Arc::new(DirTree::new(station.path()));
     let set = Bcolz::open(tree as Arc<dyn blosc_io::Tree>, params.clone())?;
-    Ok(Object::Bcolz(Box::new(set.kept_in(station).called("parquet"))))
+    Ok(Object::Bcolz(Box::new(set.kept_in(station).called(FORMAT))))
 }
+
+/// The table in a file, kept for a while as one of a store.
+///
+/// # Errors
+///
+/// A file that cannot be read or kept.
+pub(crate) fn of_file(file: &dyn ReadAt, params: &OpenOptions) -> Result<Object> {
+    let len = file.len().map_err(Error::io(Doing::Open))?;
+    let mut copy = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
+    let mut piece = vec![0; as_len(len).min(PIECE_NBYTES)];
+    for start in starts(0..len, PIECE_NBYTES as u64) {
+        let piece = &mut piece[..as_len(len - start).min(PIECE_NBYTES)];
+        file.read_exact_at(start, piece).map_err(Error::io(Doing::Read))?;
+        copy.write_all(piece).map_err(Error::io(Doing::Spool))?;
+    }
+    in_store(&copy, Station::new(&Unfinished::default())?, params)
+}
+
+/// Bytes that are copied at once.
+const PIECE_NBYTES: usize = 1 << 20;
+
+fn in_store(file: &File, station: Station, params: &OpenOptions) -> Result<Object> {
+    read_to_store(file, station.path())?;
+    let table = Store::open_with(station.path(), &params.store())?.table("/")?;
+    Ok(Object::Table(Box::new(TableRows::open(table)?.kept_in(station, FORMAT))))
+}
+
+/// The name of the format of a copy.
+const FORMAT: &str = "parquet";
 
 fn read_to_store(file: &File, to: &Path) -> Result<()> {
     let (schema, batches) = parquet::batches(file)?;

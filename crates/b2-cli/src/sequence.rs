@@ -11,14 +11,13 @@ use b2frame::{SChunk, SChunkWriter};
 use blosc_chunk::{CodecId, Pipeline, Registries};
 use blosc_io::FileStore;
 
-use super::frames;
 use crate::{
     args::LockArgs,
     context::Context,
     error::{Doing, Error, Result, message},
     formats,
     inputs::{Object, ObjectReader, Origin, Part},
-    output::{Sink, StageOptions, Staged},
+    output::{Sink, StageOptions, Staged, copy},
     render::{harmless, size::count},
 };
 
@@ -29,7 +28,7 @@ use crate::{
 ///
 /// When the frames are no one content, something else is in the file, or it cannot be written; the
 /// file is as it was then.
-pub(super) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Result<()> {
+pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Result<()> {
     let origin = Origin::File { path: path.into(), part: Part::Whole };
     let _turn = cx.lock_exclusive(path, lock)?;
     let metadata = fs::metadata(path).map_err(Error::io_at(Doing::Open, path))?;
@@ -50,7 +49,7 @@ pub(super) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
 /// # Errors
 ///
 /// When they are no one content, or cannot be read or written.
-pub(super) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
+pub(crate) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
     let station = Staged::for_stream(&cx.unfinished)?;
     merge(cx, origin, station.path())?;
     // The open file stays when its name goes with the station.
@@ -72,7 +71,7 @@ fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<u64> {
     let typesize = part_of_content(&first)?.typesize();
     let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
     let mut sink = Sink::file(file, path);
-    frames::copy(&found, &first, &mut sink)?;
+    copy::copy(&found, &first, &mut sink)?;
     sink.finish()?;
     drop(first);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, LockArgs::default()))?;
@@ -109,7 +108,7 @@ fn part_of_content(object: &Object) -> Result<&SChunk> {
 /// Chooses a codec and filters without loss where those of the frame lose data: the chunk that new
 /// items go on in is compressed anew, and what is in it would lose more each time. Says whether it
 /// had to.
-pub(super) fn append_without_loss(writer: &mut SChunkWriter) -> bool {
+pub(crate) fn append_without_loss(writer: &mut SChunkWriter) -> bool {
     let (cparams, registries) = (writer.cparams().clone(), Registries::default());
     let codec = registries.codecs.get(cparams.codec);
     let is_lossy = codec.is_some_and(|codec| codec.is_lossy());

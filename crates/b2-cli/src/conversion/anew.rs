@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What makes no sense for any input.
-pub(super) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
+pub(crate) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     let is_blp = format == ConvertedFormat::Blp;
     let is_store = matches!(format, ConvertedFormat::B2z | ConvertedFormat::B2d);
     if is_store && args.output.rm {

@@ -16,7 +16,6 @@ use blosc_data::{Opened, Station, content::metadata::within_limits};
 
 use crate::inputs::Place;
 use crate::{
-    commands::meta,
     context::Context,
     error::{Doing, Error, Result, chain, message},
     exit::Code,
@@ -196,7 +195,7 @@ fn add_groups(
     let mut lost = vec![];
     for (key, attrs) in groups {
         for (name, value) in within_limits(attrs) {
-            let set = meta::store::set(writer, &key, &name, &value);
+            let set = store::set_attribute(writer, &key, &name, &value);
             match set {
                 Ok(()) => {}
                 Err(error) if error.code() == Code::Usage => {

@@ -1,12 +1,13 @@
 //! All metadata of a file as one JSON document, and what differs between two.
 
+use blosc_data::OpenOptions;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, MetadataError, Result, message},
-    formats::msgpack_json,
-    inputs::Object,
+    formats::{msgpack_json, store},
+    inputs::{Object, ObjectReader, Origin, Part},
     render::{Align, escape::json_safe, harmless, json_text, text_table::pad},
 };
 
@@ -15,7 +16,7 @@ const RESERVED: [&str; 2] = ["b2nd", "caterva"];
 
 /// The two kinds of metalayers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Of fixed size, in the header.
     Fixed,
     /// Of variable size, in the trailer.
@@ -24,7 +25,7 @@ pub(super) enum Kind {
 
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// Gives a name a value.
     Set { kind: Option<Kind>, name: String, value: Value },
     /// Takes a name away.
@@ -35,7 +36,7 @@ pub(super) enum Change {
 
 impl Change {
     /// The name that is changed; `None` where all are.
-    pub(super) fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Set { name, .. } | Self::Delete { name, .. } => Some(name),
             Self::Replace(_) => None,
@@ -46,7 +47,7 @@ impl Change {
 /// All metadata. Kinds that a file cannot have are not there; kinds that are not there are not
 /// changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Document {
+pub(crate) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     metalayers: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,15 +62,56 @@ pub(super) struct Document {
 /// A document for programs.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.meta/1")]
-pub(super) struct MetaReport<'a> {
+pub(crate) struct MetaReport<'a> {
     path: &'a str,
     #[serde(flatten)]
     document: &'a Document,
 }
 
+/// What has the metadata of an input.
+pub(crate) enum Owner {
+    Object(Object),
+    /// A group or a table of a store.
+    Group,
+}
+
+/// The metadata of an input, and what has them.
+///
+/// # Errors
+///
+/// When it cannot be opened, or can have none.
+pub(crate) fn of_input(origin: &Origin, params: OpenOptions) -> Result<(Owner, Document)> {
+    if let Some(document) = of_group(origin, params.clone())? {
+        return Ok((Owner::Group, document));
+    }
+    let object = ObjectReader::open(origin, params)?.next()?;
+    let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
+    let document = Document::from_object(&object)?;
+    Ok((Owner::Object(object), document))
+}
+
+/// The attributes of the group or the table that an input is; a whole store is its root. `None` for
+/// values, whose metadata are those of a frame, and for what is in no store.
+fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
+    let (path, key) = match origin {
+        Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
+        Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
+        _ => return Ok(None),
+    };
+    let store = store::open(path, params)?;
+    let found = if store.tables().any(|table| table == key) {
+        store.table(key)?.attributes()?
+    } else if key == "/" || store.groups().contains(key) {
+        store.attributes(key)?
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Document::of_attributes(blosc_data::json::map(&found))))
+}
+
 impl Document {
     /// The names of all metadata.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let other = self.metadata.as_ref().and_then(Value::as_object);
         let maps = [self.metalayers.as_ref(), self.vlmetalayers.as_ref(), other];
         maps.into_iter().flatten().flat_map(|map| map.keys().cloned()).collect()
@@ -80,7 +122,7 @@ impl Document {
     /// # Errors
     ///
     /// When it cannot hold any, or they do not decode.
-    pub(super) fn from_object(object: &Object) -> Result<Self> {
+    pub(crate) fn from_object(object: &Object) -> Result<Self> {
         match object {
             Object::Frame(schunk) => {
                 let (mut fixed, mut variable, mut reserved) = (Map::new(), Map::new(), Map::new());
@@ -115,7 +157,7 @@ impl Document {
     }
 
     /// Attributes, which have names and no kinds.
-    pub(super) fn of_attributes(map: Map<String, Value>) -> Self {
+    pub(crate) fn of_attributes(map: Map<String, Value>) -> Self {
         Self { metadata: Some(Value::Object(map)), ..Self::default() }
     }
 
@@ -124,7 +166,7 @@ impl Document {
     /// # Errors
     ///
     /// When it is none.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         Self::parts(bytes).map_err(|what| Error::Metadata { path: "standard input".into(), what })
     }
 
@@ -148,7 +190,7 @@ impl Document {
     }
 
     /// Only one kind of metalayers.
-    pub(super) fn only(&self, kind: Option<Kind>) -> Self {
+    pub(crate) fn only(&self, kind: Option<Kind>) -> Self {
         let document = self.clone();
         match kind {
             Some(Kind::Fixed) => Self { vlmetalayers: None, ..document },
@@ -158,7 +200,7 @@ impl Document {
     }
 
     /// The value of a name.
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         let in_object = || self.metadata.as_ref()?.get(name);
         let layer = |map: &'_ Option<Map<String, Value>>| {
             map.as_ref().is_some_and(|map| map.contains_key(name))
@@ -171,17 +213,17 @@ impl Document {
     }
 
     /// The metadata of a Bloscpack file.
-    pub(super) fn metadata(&self) -> Option<&Value> {
+    pub(crate) fn metadata(&self) -> Option<&Value> {
         self.metadata.as_ref()
     }
 
     /// The document for programs.
-    pub(super) fn report<'a>(&'a self, path: &'a str) -> MetaReport<'a> {
+    pub(crate) fn report<'a>(&'a self, path: &'a str) -> MetaReport<'a> {
         MetaReport { path, document: self }
     }
 
     /// A line for each value.
-    pub(super) fn lines(&self) -> String {
+    pub(crate) fn lines(&self) -> String {
         let maps = [&self.metalayers, &self.vlmetalayers].into_iter().flatten();
         let object = self.metadata.as_ref().and_then(Value::as_object);
         // People see NaN, and not the bytes from which it can be made again.
@@ -204,14 +246,14 @@ impl Document {
     }
 
     /// As JSON for people.
-    pub(super) fn pretty(&self) -> String {
+    pub(crate) fn pretty(&self) -> String {
         // Maps with text for keys can always be written.
         json_safe(&serde_json::to_string_pretty(self).unwrap_or_default()).into_owned() + "\n"
     }
 
     /// The same for a file whose document is `target`: metalayers become metadata and metadata
     /// metalayers of variable size, by their names. What makes a file an array stays with it.
-    pub(super) fn for_file(self, target: &Self) -> Self {
+    pub(crate) fn for_file(self, target: &Self) -> Self {
         match (self, &target.metadata) {
             (Self { metadata: Some(value), metalayers, vlmetalayers, .. }, None) => {
                 let mut map = vlmetalayers.unwrap_or_default();
@@ -244,7 +286,7 @@ impl Document {
     /// # Errors
     ///
     /// When one is not there.
-    pub(super) fn named(&self, names: &[String]) -> Result<Self> {
+    pub(crate) fn named(&self, names: &[String]) -> Result<Self> {
         if let Some(name) = names.iter().find(|name| self.get(name).is_none()) {
             return Err(message::NO_SUCH_METADATA.about(name));
         }
@@ -273,7 +315,7 @@ impl Document {
     /// # Errors
     ///
     /// When the file cannot hold something in the other one.
-    pub(super) fn changes(&self, new: &Self) -> Result<Vec<Change>> {
+    pub(crate) fn changes(&self, new: &Self) -> Result<Vec<Change>> {
         let mut changes = vec![];
         let kinds = [
             (Kind::Fixed, &self.metalayers, &new.metalayers),
@@ -303,7 +345,7 @@ impl Document {
     /// # Errors
     ///
     /// When a name is not there, or not for change.
-    pub(super) fn check(&self, changes: &[Change]) -> Result<()> {
+    pub(crate) fn check(&self, changes: &[Change]) -> Result<()> {
         for change in changes {
             match change {
                 Change::Set { name, .. } | Change::Delete { name, .. }

@@ -1,0 +1,425 @@
+//! From any format that is read to any that is written: `b2 convert` and `b2 recompress`.
+//!
+//! ```text
+//! Source: chunks as they are   --- transcoded --->  a destination that holds chunks
+//!         items in C order     --- compressed --->  any destination
+//!         Metadata             ------------------>  as far as there is room
+//! ```
+//!
+//! One file for each destination, which takes chunks if it can hold them and no other chunks were
+//! requested, and else the content. Output grows in a folder of its own ([`Staged`]), since some of
+//! it is a folder.
+
+pub(crate) mod anew;
+mod left_out;
+mod store;
+
+use std::{
+    fs::{self, File},
+    path::Path,
+    sync::Arc,
+    time::Instant,
+};
+
+use blosc_data::convert::{Conversion, OnProgress, Report, Settings, select};
+use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_io::{Durability, FileStore};
+use serde::Serialize;
+
+use self::left_out::listed;
+use crate::{
+    args::{ConvertArgs, ConvertedFormat, OutputArgs, convert::TextFormat},
+    content::{
+        from_parquet,
+        source::{self, Items, Source, values},
+    },
+    context::Context,
+    error::{Doing, Error, Result, message},
+    formats::{self, csv_table},
+    inputs::{
+        Guard, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
+        origin::{self, Found},
+        raw_data,
+    },
+    memory,
+    output::{
+        Dest, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target, Targets, placement,
+        targets,
+    },
+    render::{Progress, harmless, path_text, size},
+};
+
+/// The result of one input.
+#[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.convert/1")]
+struct ConvertReport<'a> {
+    path: &'a str,
+    output: &'a str,
+    from: &'static str,
+    format: &'static str,
+    nbytes: u64,
+    file_bytes: u64,
+    /// Chunks that are as they were, perhaps with another header.
+    moved: u64,
+    /// Chunks that were compressed anew.
+    recompressed: u64,
+    /// Metadata that the format cannot hold.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_out: &'a [String],
+    seconds: f64,
+}
+
+/// What came of [`rewrite`] (bytes).
+pub(crate) struct Rewritten {
+    pub(crate) nbytes: u64,
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+/// Writes an object of `format` anew in that format, to a target that may be itself.
+///
+/// # Errors
+///
+/// When it cannot be read or written, or does not come back equal; the target is as it was then.
+pub(crate) fn rewrite(
+    args: &ConvertArgs,
+    cx: &Context,
+    origin: &Origin,
+    format: ConvertedFormat,
+    target: &Target,
+) -> Result<Rewritten> {
+    anew::check(args, format)?;
+    let convert = Convert { args, output: &args.output, cx, format };
+    let source = convert.open(origin, false)?;
+    let (nbytes, before) = (source.nbytes()?, source.stored());
+    let done = convert.work(origin, source, vec![]).to_target(target)?;
+    Ok(Rewritten { nbytes, before, after: done.stored_nbytes })
+}
+
+/// How inputs become one format.
+#[derive(Clone, Copy)]
+pub(crate) struct Convert<'a> {
+    pub(crate) args: &'a ConvertArgs,
+    pub(crate) output: &'a OutputArgs,
+    pub(crate) cx: &'a Context,
+    pub(crate) format: ConvertedFormat,
+}
+
+impl<'a> Convert<'a> {
+    /// Makes a store of several inputs.
+    pub(crate) fn values(
+        self,
+        origin: &Origin,
+        files: Vec<Found>,
+        targets: &mut Targets<'_>,
+    ) -> Result<()> {
+        if self.output.rm {
+            return Err(message::FOLDER_IS_KEPT.error());
+        }
+        let Target::File(to) = targets.next(origin, Naming::Replace(self.format.suffix()))? else {
+            return Err(message::DIRECTORY_TO_STDOUT.error());
+        };
+        let values = match origin.path() {
+            Some(folder) => store::keyed_files(self.cx, folder, files)?,
+            None => store::keyed_arrays(self.cx, origin)?,
+        };
+        self.store_from(values, &origin.name(), &to)
+    }
+
+    /// Converts one input.
+    pub(crate) fn input(self, origin: &Origin, targets: &mut Targets<'_>) -> Result<()> {
+        let Self { output, cx, format, .. } = self;
+        let start = Instant::now();
+        let lies_here = |path: &&Place| !path.is_elsewhere() && !path.is_sparse_frame();
+        if let Some(path) = origin.place().filter(lies_here) {
+            foreign::check_name(path)?;
+            raw_data::check_kind(path, output)?;
+        }
+        let target = targets.next(origin, Naming::Replace(format.suffix()))?;
+        if output.rm && matches!(origin, Origin::File { part: origin::Part::Member(_), .. }) {
+            return Err(message::REMOVES_THE_STORE.error());
+        }
+        if let (Some(path), Target::File(to), true) =
+            (formats::store::whole(origin), &target, format.is_store())
+            && let Some(report) = self.copy_store(path, to)?
+        {
+            return report.print(cx, &origin.name(), to);
+        }
+        let (source, dropped) = self.open(origin, format.is_store())?.without_objects(format)?;
+        self.check_source(origin, &source)?;
+        let work = self.work(origin, source, dropped);
+        let done = work.to_target(&target)?;
+        work.report(&done, target.path(), start)
+    }
+
+    /// Adds an input to a store, or puts it in the place of a value.
+    pub(crate) fn into_store(self, origin: &Origin, place: &StorePlace) -> Result<()> {
+        let Self { args, cx, .. } = self;
+        let start = Instant::now();
+        let source = self.open(origin, true)?;
+        self.check_source(origin, &source)?;
+        let work = self.work(origin, source, vec![]);
+        let mut writer = place.open(cx.lock_wait(args.lock))?;
+        let progress = |nbytes| work.progress.add(nbytes);
+        let conversion = work.conversion(&progress);
+        let (mut done, station) = conversion.fill_store(&mut writer, Some(&place.key))?;
+        let store = writer.commit()?;
+        drop(station);
+        if args.verify && !conversion.is_equal_store(&store, Some(&place.key))? {
+            return Err(message::READ_BACK_DIFFERS.error());
+        }
+        done.left_out.extend(conversion.lost_of_table()?);
+        let below = format!("{}/", place.key);
+        for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
+            done.stored_nbytes += frame_bytes(&store.frame(key)?);
+        }
+        if !done.left_out.is_empty() {
+            let what = listed(&done.left_out.iter().collect::<Vec<_>>());
+            cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
+        }
+        work.report(&done, Some(Path::new(&place.name())), start)
+    }
+
+    /// Refuses recipes for data but in frames, which keep them, tells what becomes of objects, and
+    /// refuses options that the input makes meaningless.
+    fn check_source(self, origin: &Origin, source: &Source) -> Result<()> {
+        let Self { args, output, cx, format } = self;
+        let keeps_all = matches!(
+            format,
+            ConvertedFormat::B2frame | ConvertedFormat::Sframe | ConvertedFormat::B2nd
+        );
+        if let Some(schunk) = source.frame().filter(|_| !keeps_all || args.anew.is_wanted()) {
+            formats::store::refuse_recipe(schunk, &origin.name())?;
+            if let Some(content) = formats::store::special_content(schunk) {
+                let text = format!("its {content} of Python become one content");
+                cx.console.warning(&origin.name(), &text);
+            }
+        }
+        if let Source::Items(items) = source {
+            source::warn_of_trailing(items, &cx.console, &origin.name());
+            let (expected, more) = (source.nbytes()?, items.trailing());
+            // They would be lost with the file.
+            if output.rm && more > 0 {
+                return Err(Error::ArrayLen { expected, found: expected.saturating_add(more) });
+            }
+        }
+        if args.delimiter != csv_table::COMMA && source.name() != "csv" {
+            return Err(message::DELIMITER_IS_FOR_TEXT.error());
+        }
+        let Some(given) = &args.dtype else { return Ok(()) };
+        let is_told = matches!(source.name(), "raw" | "csv");
+        if let (Some(layout), false) = (source.layout()?, is_told) {
+            let is_shape = args.shape.as_ref().is_none_or(|shape| {
+                let nitems = memory::nbytes(1, &layout.shape);
+                shape.of_items(nitems) == layout.shape
+            });
+            if *given != layout.dtype || !is_shape {
+                return Err(message::HAS_A_TYPE.about(layout.dtype));
+            }
+        }
+        Ok(())
+    }
+
+    /// The one thing that the input holds. `for_store` says that it will be in a store, as which
+    /// some of it is read.
+    fn open(self, origin: &Origin, for_store: bool) -> Result<Source> {
+        // What comes once is recognised as files are.
+        if let Some(copy) = raw_data::copy_of_stream(origin)? {
+            let copied =
+                Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole };
+            return self.open_file(&copied, for_store);
+        }
+        self.open_file(origin, for_store)
+    }
+
+    /// The same for what is a file.
+    fn open_file(self, origin: &Origin, for_store: bool) -> Result<Source> {
+        let Self { args, cx, .. } = self;
+        let choose = |source| -> Result<Source> {
+            let (condition, open) = (args.condition.as_deref(), cx.read_params());
+            Ok(select(source, &args.columns, condition, &open, &cx.unfinished)?)
+        };
+        if let Some(items) = uncompressed_items(args, origin)? {
+            return choose(Source::Items(items));
+        }
+        if let Some(path) = from_parquet::file_of(origin)? {
+            return choose(Source::Object(from_parquet::open(cx, path, for_store)?));
+        }
+        let mut objects = ObjectReader::open(origin, cx.read_params())?;
+        let first = objects.next().map_err(|error| match error {
+            Error::NotBlosc { start } if !start.is_empty() => Error::NoType { start },
+            error => error,
+        })?;
+        let object = first.ok_or(Error::NotBlosc { start: vec![] })?;
+        Guard::new(args.limits).admit(&object)?;
+        let chosen = choose(Source::Object(object))?;
+        if objects.next()?.is_some() {
+            return crate::sequence::merged(cx, origin).map(Source::Object);
+        }
+        objects.warn_of_trailing(&cx.console, &origin.name());
+        Ok(chosen)
+    }
+
+    /// What one input needs on its way.
+    fn work(self, origin: &'a Origin, source: Source, dropped: Vec<String>) -> Work<'a> {
+        let Self { args, output, cx, format } = self;
+        let settings = self.settings(origin);
+        let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
+        Work { args, output, cx, origin, format, source, settings, dropped, progress }
+    }
+}
+
+/// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
+/// given.
+fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
+    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
+    if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
+        return Ok(None);
+    }
+    let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
+    if is_csv || args.from == Some(TextFormat::Csv) {
+        return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
+    }
+    foreign::check_name(path)?;
+    let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    Items::in_file(Arc::new(store), |len| {
+        let header = |dtype: &Dtype| {
+            let nitems = len / (dtype.itemsize() as u64).max(1);
+            let shape = args.shape.as_ref().map_or(vec![nitems], |shape| shape.of_items(nitems));
+            NpyHeader::new(dtype.clone(), shape)
+        };
+        Ok(args.dtype.as_ref().map(header))
+    })
+}
+
+/// One input on its way.
+struct Work<'a> {
+    args: &'a ConvertArgs,
+    output: &'a OutputArgs,
+    cx: &'a Context,
+    origin: &'a Origin,
+    format: ConvertedFormat,
+    source: Source,
+    settings: Settings,
+    /// Columns that the format cannot hold.
+    dropped: Vec<String>,
+    progress: Progress,
+}
+
+impl Work<'_> {
+    fn to_target(&self, target: &Target) -> Result<Report> {
+        match target.open(|| Sink::stdout(self.output.force))? {
+            Dest::File(path) => self.to_file(path),
+            Dest::Stream(sink) => self.to_stream(sink),
+        }
+    }
+
+    fn to_file(&self, target: &Path) -> Result<Report> {
+        let staged = Staged::in_folder(target, self.output.into(), &self.cx.unfinished)?;
+        let done = self.write(&staged)?;
+        let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
+        Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
+            staged,
+            |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
+                true => Ok(()),
+                false => Err(message::READ_BACK_DIFFERS.error()),
+            },
+            |staged| match done.left_out.first() {
+                Some(what) => Ok(Some(what.clone())),
+                None => Ok(self.conversion(&|_| ()).lost(staged.path())?),
+            },
+        )?;
+        Ok(done)
+    }
+
+    /// The header of nearly everything is written last, so that it goes through a file.
+    fn to_stream(&self, mut out: Sink) -> Result<Report> {
+        if self.format.is_folder() {
+            return Err(message::DIRECTORY_TO_STDOUT.error());
+        }
+        let staged = Staged::for_stream(&self.cx.unfinished)?;
+        let done = self.write(&staged)?;
+        out.write_rest(&mut File::open(staged.path()).map_err(Error::io(Doing::Spool))?)?;
+        out.finish()?;
+        Ok(done)
+    }
+
+    /// The conversion for the library to run.
+    fn conversion<'b>(&'b self, progress: OnProgress<'b>) -> Conversion<'b> {
+        let Self { source: content, settings, dropped, .. } = self;
+        Conversion { content, settings, dropped, progress }
+    }
+
+    /// Writes the output to where it grows.
+    fn write(&self, staged: &Staged) -> Result<Report> {
+        let progress = |nbytes| self.progress.add(nbytes);
+        let done = self.conversion(&progress).write(staged.path());
+        let done = done.map_err(|error| Error::from(error).of_output(staged.target()))?;
+        if done.is_table_instead && self.args.format == Some(ConvertedFormat::Carray) {
+            let text = "written as a table, since the items have fields";
+            self.cx.console.warning(&self.origin.name(), text);
+        }
+        self.tell_left_out(&done.left_out);
+        Ok(done)
+    }
+
+    /// Bytes of the input, also where its values have been read to another file.
+    fn input_nbytes(&self) -> u64 {
+        let len = || fs::metadata(self.origin.path()?).ok().map(|metadata| metadata.len());
+        match self.source.name() {
+            "csv" | "parquet" => len().unwrap_or(self.source.stored()),
+            _ => self.source.stored(),
+        }
+    }
+
+    fn report(self, done: &Report, output: Option<&Path>, start: Instant) -> Result<()> {
+        let (console, given) = (&self.cx.console, self.input_nbytes());
+        // The bar goes before the line that replaces it.
+        drop(self.progress);
+        let (name, elapsed) = (self.origin.name(), start.elapsed());
+        let (nbytes, from) = (self.source.nbytes().unwrap_or(0), self.source.name());
+        let &Report { moved, recompressed, stored_nbytes: stored, .. } = done;
+        if let (true, Some(path)) = (console.json(), output) {
+            return console.document(&ConvertReport {
+                path: &name,
+                output: &path_text(path),
+                from,
+                format: self.format.name(),
+                nbytes,
+                file_bytes: stored,
+                moved,
+                recompressed,
+                left_out: &done.left_out,
+                seconds: elapsed.as_secs_f64(),
+            });
+        }
+        if let Some(rows) = self.source.rows() {
+            let output = output.map_or_else(|| "stdout".to_owned(), path_text);
+            let (name, output) = (harmless(&name), harmless(&output));
+            console.note(&format!("{name} -> {output}   {} rows", size::count(rows.nrows())));
+            return Ok(());
+        }
+        let (before, after) = (given, stored);
+        let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
+        console.note(&outcome.line(console, &chunks(moved, recompressed)));
+        Ok(())
+    }
+}
+
+/// `   3 chunks moved, 1 recompressed`; nothing of data that are not in chunks.
+fn chunks(moved: u64, recompressed: u64) -> String {
+    let plural = |n: u64| if n == 1 { "chunk" } else { "chunks" };
+    match (moved, recompressed) {
+        (0, 0) => String::new(),
+        (moved, 0) => format!("   {} {} moved", size::count(moved), plural(moved)),
+        (0, anew) => format!("   {} {} recompressed", size::count(anew), plural(anew)),
+        (moved, anew) => {
+            format!(
+                "   {} {} moved, {} recompressed",
+                size::count(moved),
+                plural(moved),
+                size::count(anew)
+            )
+        }
+    }
+}

@@ -18,6 +18,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
     Doing, Error, Program,
@@ -77,6 +78,9 @@ pub struct Console<P> {
     manner: Manner,
     program: PhantomData<P>,
 }
+
+/// Characters on either side of a mark.
+const MAX_BEFORE_MARK: usize = 40;
 
 /// An error as programs get it.
 #[derive(Debug, Serialize)]
@@ -163,6 +167,27 @@ impl<P: Program> Console<P> {
         let hint = hint.map(|hint| labelled("hint", AnsiColor::Cyan, &harmless(hint)));
         text.extend(hint.map(|hint| format!("\n{hint}")));
         self.stderr(&format!("{plain}{text}\n"));
+    }
+
+    /// Prints a text that is no good for `file`, and under it a mark at the byte `at` of the text
+    /// that says why.
+    pub fn marked(&self, file: Option<&str>, text: &str, at: usize, why: &str) {
+        if self.manner.quiet >= 2 {
+            return;
+        }
+        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+        let long = before.char_indices().rev().nth(MAX_BEFORE_MARK).map(|(start, _)| start);
+        let before = match long.and_then(|start| before.get(start..)) {
+            Some(end) => format!("...{}", harmless(end)),
+            None => harmless(before),
+        };
+        let after: String = after.chars().take(MAX_BEFORE_MARK).collect();
+        let file = file.map(|file| format!("{}: ", harmless(file))).unwrap_or_default();
+        let blanks = self.name.width() + 2 + file.width() + before.width();
+        let (red, cyan) = (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold());
+        let (name, after, why) = (&self.name, harmless(&after), harmless(why));
+        let line = format!("{red}{name}:{red:#} {file}{before}{after}\n");
+        self.stderr(&format!("{line}{}{cyan}^{cyan:#} {why}\n", " ".repeat(blanks)));
     }
 
     /// Something that does not stop the work.

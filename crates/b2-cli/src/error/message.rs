@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use blosc_data::error::Refusal;
-use blosc_dtype::expr::ExprError;
 
 use super::Error;
 use crate::{exit::Code, render::path_text};
@@ -62,20 +61,6 @@ fn name_among<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Strin
         listed += ", ...";
     }
     format!("{name:?}; there are {listed}")
-}
-
-/// The error of a condition, with the columns that there are if it names another one.
-pub(crate) fn in_condition<'a>(
-    error: impl Into<Error>,
-    columns: impl IntoIterator<Item = &'a str>,
-) -> Error {
-    match error.into() {
-        Error::Bcolz(bcolz_store::Error::Expr(ExprError::NoColumn { name, .. }))
-        | Error::Store(b2store::Error::Expr(ExprError::NoColumn { name, .. })) => {
-            NO_COLUMN_IN_CONDITION.about(name_among(&name, columns))
-        }
-        error => error,
-    }
 }
 
 /// Names of columns in a message.
@@ -262,10 +247,15 @@ messages! {
         "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
     PLOT_LINE: Usage,
         "the slice has {} dimensions, and a line has one",
-        "choose one position of the others, as in --slice :,0";
+        "choose one position of the others, or up to 12 of one, as in --slice 0:12,:";
     PLOT_HEAT: Usage,
         "the slice has {} dimensions, and a heat map has two",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
+    PLOT_UNLIKE: Usage,
+        "columns of times and of numbers, or times of several units, have no axis together",
+        "draw some of them with --columns, and use --x NAME for the one that is the x axis";
+    PLOT_ROWS: Usage,
+        "--x and --where are for rows of a table, whose items have one dimension";
     PLOT_ONE_COLUMN: Usage,
         "only lines are drawn of several columns",
         "use --columns NAME for a histogram";
@@ -328,7 +318,7 @@ messages! {
         "no column has the name {}";
     NO_COLUMN_IN_CONDITION: Usage,
         "no column has the name {}",
-        "text stands in quotation marks, as in --where 'name == \"A\"'";
+        "text stands in quotation marks, names with blanks in backquotes: '`my name` == \"A\"'";
     EMPTY_LIST: Usage,
         "a list without a line, which checks nothing",
         "`(cd DIR && b2 sum -r .) > LIST` makes one of a folder";

@@ -11,8 +11,9 @@ mod sequence;
 mod store;
 
 pub(crate) use bcolz::data as bcolz_data;
-pub use bcolz::{array as bcolz_array, note as bcolz_note};
+pub use bcolz::{array as bcolz_array, filter as bcolz_filter, note as bcolz_note};
 pub(crate) use csv::data as csv_data;
 pub(crate) use npy::data as npy_data;
 pub(crate) use sequence::file_data;
 pub(crate) use store::data as store_data;
+pub use store::filter as store_filter;

@@ -82,6 +82,12 @@ pub fn run_with(
     let program = program.into_owned();
     let argv: Vec<OsString> = argv.collect();
     let json = argv.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    if let [_, help, topic] = &argv[..]
+        && help == "help"
+        && let Some(text) = topic.to_str().and_then(commands::man::topic)
+    {
+        return run_printer(&program, &GeneralArgs::default(), |console| console.print(&text));
+    }
     match args::parse(argv.iter().cloned()) {
         Ok(cli) => dispatch(&program, cli, &Openers::new(openers)),
         Err(error) => {

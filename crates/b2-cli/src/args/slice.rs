@@ -73,6 +73,9 @@ impl Slice {
         let mut side = 0;
         // As in Python, one comma may follow the last part.
         let text = text.trim();
+        // With the brackets that a copied index has.
+        let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        let text = inner.unwrap_or(text).trim();
         let text = text.strip_suffix(',').unwrap_or(text);
         for part in text.split(',').map(str::trim) {
             match (part, side) {
@@ -117,7 +120,8 @@ mod tests {
         assert_eq!(slice("0,1,...,2"), Ok([0, 1, 2].map(Pick::Index).to_vec()));
         assert_eq!(slice("0,..."), Ok(vec![Pick::Index(0)]));
         assert_eq!(slice("..."), Ok(vec![]));
-        for text in ["", ",", "a", "1:2:0", "1:2:3:4", "1,,", "...,...", "1,....", "None", "[0,1]"]
+        assert_eq!(slice("[0, ..., 1]"), slice("0,...,1"));
+        for text in ["", ",", "a", "1:2:0", "1:2:3:4", "1,,", "...,...", "1,....", "None", "[0,1"]
         {
             assert_eq!(slice(text), Err(SliceError { text: text.into() }));
         }

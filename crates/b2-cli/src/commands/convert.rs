@@ -36,6 +36,7 @@ use crate::{
         from_parquet,
         source::{self, Items, Source, values},
     },
+    console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -126,7 +127,7 @@ fn take_all(convert: Convert<'_>, several: Origin) -> Code {
     let mut inputs = Inputs::default();
     let mut files = vec![];
     if let Some(folder) = several.path() {
-        inputs.walk(folder, &walk::not_damaged);
+        inputs.walk(folder, &walk::not_damaged, true);
         files = core::mem::take(&mut inputs.found);
     }
     let is_group = several.path().is_none();
@@ -372,7 +373,7 @@ impl<'a> Convert<'a> {
             let (condition, open) = (args.condition.as_deref(), cx.read_params());
             Ok(select(source, &args.columns, condition, &open, &cx.unfinished)?)
         };
-        if let Some(items) = uncompressed_items(args, origin)? {
+        if let Some(items) = uncompressed_items(args, &cx.console, origin)? {
             return choose(Source::Items(items));
         }
         if let Some(path) = from_parquet::file_of(origin)? {
@@ -404,14 +405,18 @@ impl<'a> Convert<'a> {
 
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
 /// given.
-fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
+fn uncompressed_items(
+    args: &ConvertArgs,
+    console: &Console,
+    origin: &Origin,
+) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
         return Ok(None);
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
-        return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
+        return values(console, path, args.delimiter, args.dtype.as_ref()).map(Some);
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;

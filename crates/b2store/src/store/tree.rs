@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use blosc_dtype::text::natural_order;
+
 use super::Store;
 use crate::content::decode;
 use crate::error::{Error, Result};
@@ -42,7 +44,7 @@ impl Store {
         groups
     }
 
-    /// All that a user sees, sorted by bytes: groups, tables, and values that are not parts of
+    /// All that a user sees, numbers in names by their value: groups, tables, and values that are not parts of
     /// tables or attributes.
     #[must_use]
     pub fn tree(&self) -> Vec<Child> {
@@ -58,7 +60,7 @@ impl Store {
         children.extend(groups.into_iter().map(named(ChildKind::Group)));
         let tables = self.tables().filter(|key| *key != "/");
         children.extend(tables.map(named(ChildKind::Table)));
-        children.sort_by(|a, b| a.key.cmp(&b.key));
+        children.sort_by(|a, b| natural_order(&a.key, &b.key));
         children
     }
 

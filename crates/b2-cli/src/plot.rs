@@ -6,6 +6,7 @@ mod series;
 use core::ops::Range;
 use std::borrow::Cow;
 
+use blosc_data::tiles::{kept, part_name};
 use b2_plot::{AxisRange, Content, Extent, Histogram, Line, Map, Note, Room, Scene, Tally, color};
 use b2frame::nd::Pick;
 use blosc_dtype::Dtype;
@@ -395,16 +396,6 @@ fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
     vec![Pick::Index(0); ndim.saturating_sub(shown)]
 }
 
-/// Dimensions that are left, without those of one position if there are too many.
-fn kept(axes: &[Axis]) -> Vec<usize> {
-    let left = |is_kept: &dyn Fn(&Axis) -> bool| -> Vec<usize> {
-        (0..axes.len()).filter(|dim| is_kept(&axes[*dim])).collect()
-    };
-    let all = left(&|axis| !axis.is_index);
-    let long = left(&|axis| !axis.is_index && axis.len > 1);
-    if all.len() < 2 || long.is_empty() { all.into_iter().take(2).collect() } else { long }
-}
-
 /// Lines in one picture: more would have the same colours.
 const MAX_LINES: u64 = 12;
 
@@ -424,20 +415,4 @@ fn kind(
         (Some(PlotKind::Heat), _) => Err(message::PLOT_HEAT.about(shape.len())),
         (None, _) => Err(message::PLOT_DIMENSIONS.about(shape.len())),
     }
-}
-
-/// The slice between brackets; nothing if it is all.
-fn part_name(picks: &[Pick], ndim: usize) -> String {
-    if picks.iter().all(|pick| *pick == Pick::ALL) {
-        return String::new();
-    }
-    let end = |end: &Option<i64>| end.map(|end| end.to_string()).unwrap_or_default();
-    let text = |pick: &Pick| match pick {
-        Pick::Index(index) => index.to_string(),
-        Pick::Slice { start, stop, step: 1 } => format!("{}:{}", end(start), end(stop)),
-        Pick::Slice { start, stop, step } => format!("{}:{}:{step}", end(start), end(stop)),
-    };
-    let rest = ndim.saturating_sub(picks.len());
-    let parts = picks.iter().map(text).chain(core::iter::repeat_n(":".to_owned(), rest));
-    format!("[{}]", parts.collect::<Vec<_>>().join(", "))
 }

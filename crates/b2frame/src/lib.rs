@@ -118,6 +118,9 @@ pub use compress::{Totals, compress_slice, compress_stream};
 pub use dest::Dest;
 pub use edit::SChunkWriter;
 pub use error::{Error, Result};
+/// The crate whose arrays are read and written, in the version that fits.
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 pub use nd::{Element, NdArray, NdParams, NdWriter};
 pub use params::{
     Checksums, CompressOptions, CopyOptions, EditOptions, FrameParams, Mismatch, MismatchLog,

@@ -89,6 +89,7 @@ pub mod rescue;
 pub mod resources;
 pub mod scan;
 pub mod size;
+pub mod slice;
 mod source;
 mod spool;
 pub mod stats;

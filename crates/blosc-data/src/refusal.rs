@@ -1,6 +1,6 @@
 //! Why text is no table, and why data cannot become what was requested.
 
-use blosc_dtype::expr::ExprError;
+use blosc_dtype::expr::{ExprError, spelled};
 
 use crate::error::Error;
 
@@ -181,7 +181,7 @@ impl Refusal {
             Error::Bcolz(bcolz_store::Error::Expr(error))
             | Error::Store(b2store::Error::Expr(error)) => match error {
                 ExprError::NoColumn { name, .. } => {
-                    let columns = columns.into_iter().map(str::to_owned).collect();
+                    let columns = columns.into_iter().map(spelled).collect();
                     Self::NoConditionColumn { name, columns }.into()
                 }
                 error => Self::Condition { text: text.to_owned(), error }.into(),

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use b2frame::nd::{Pick, Selection};
+use blosc_dtype::numbers::NumberType;
 
 use crate::error::{Error, Result};
 
@@ -91,6 +92,99 @@ pub fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
         resolved.push(Axis { start: first.unwrap_or(0), step, len, is_index });
     }
     Ok(resolved)
+}
+
+/// Dimensions that are left, without those of one position if there are too many.
+#[must_use]
+pub fn kept(axes: &[Axis]) -> Vec<usize> {
+    let left = |is_kept: &dyn Fn(&Axis) -> bool| -> Vec<usize> {
+        (0..axes.len()).filter(|dim| is_kept(&axes[*dim])).collect()
+    };
+    let all = left(&|axis| !axis.is_index);
+    let long = left(&|axis| !axis.is_index && axis.len > 1);
+    if all.len() < 2 || long.is_empty() { all.into_iter().take(2).collect() } else { long }
+}
+
+/// The slice between brackets; nothing if it is all.
+#[must_use]
+pub fn part_name(picks: &[Pick], ndim: usize) -> String {
+    if picks.iter().all(|pick| *pick == Pick::ALL) {
+        return String::new();
+    }
+    let end = |end: &Option<i64>| end.map(|end| end.to_string()).unwrap_or_default();
+    let text = |pick: &Pick| match pick {
+        Pick::Index(index) => index.to_string(),
+        Pick::Slice { start, stop, step: 1 } => format!("{}:{}", end(start), end(stop)),
+        Pick::Slice { start, stop, step } => format!("{}:{}:{step}", end(start), end(stop)),
+    };
+    let rest = ndim.saturating_sub(picks.len());
+    let parts = picks.iter().map(text).chain(core::iter::repeat_n(":".to_owned(), rest));
+    format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// The axes at each position of all dimensions but the one with number `along` of those that stay,
+/// and what they are called; `None` if there is no such dimension, or more than `max` positions. A
+/// negative number counts from the end.
+#[must_use]
+pub fn each_along(axes: &[Axis], along: i64, max: u64) -> Option<Vec<(String, Vec<Axis>)>> {
+    let stay: Vec<usize> = (0..axes.len()).filter(|dim| !axes[*dim].is_index).collect();
+    let from_end = if along < 0 { stay.len() as i64 } else { 0 };
+    let along = *stay.get(usize::try_from(along.checked_add(from_end)?).ok()?)?;
+    let others: Vec<usize> = stay.into_iter().filter(|dim| *dim != along).collect();
+    let count = others.iter().try_fold(1_u64, |count, dim| count.checked_mul(axes[*dim].len))?;
+    (count <= max).then_some(())?;
+    let one = |n: u64| {
+        let (mut rest, mut at) = (n, axes.to_vec());
+        for dim in others.iter().rev() {
+            let position = axes[*dim].position(rest % axes[*dim].len.max(1));
+            rest /= axes[*dim].len.max(1);
+            at[*dim] = Axis { start: position, step: 1, len: 1, is_index: true };
+        }
+        let picks = at.iter().enumerate().map(|(dim, axis)| match dim == along {
+            true => Pick::ALL,
+            false => Pick::from(i64::try_from(axis.start).unwrap_or(i64::MAX)),
+        });
+        (part_name(&picks.collect::<Vec<_>>(), axes.len()), at)
+    };
+    Some((0..count).map(one).collect())
+}
+
+/// Adds the numbers at the positions of a tile to `values`: of a number in each of the items of
+/// the box that covers the tile, from `bytes` on. `sizes` are the bytes of an item, and of a number.
+pub fn numbers_of_tile(
+    number: NumberType,
+    sizes: (usize, usize),
+    axes: &[Axis],
+    (tile, bounds): (&[Range<u64>], &[Range<u64>]),
+    bytes: &[u8],
+    values: &mut Vec<f64>,
+) {
+    let (itemsize, nbytes) = sizes;
+    if axes.iter().all(|axis| axis.step == 1) {
+        return number.extend(bytes, itemsize, nbytes, usize::MAX, values);
+    }
+    // Bytes from one position of the box to the next.
+    let mut strides = vec![itemsize as u64; axes.len()];
+    for dim in (1..axes.len()).rev() {
+        let len = bounds[dim].end - bounds[dim].start;
+        strides[dim - 1] = strides[dim].saturating_mul(len);
+    }
+    let mut index: Vec<u64> = tile.iter().map(|range| range.start).collect();
+    loop {
+        let start = index.iter().enumerate().fold(0u64, |at, (dim, n)| {
+            let position = axes[dim].position(*n) - bounds[dim].start;
+            at.saturating_add(position.saturating_mul(strides[dim]))
+        });
+        let item = usize::try_from(start).ok().and_then(|start| bytes.get(start..));
+        number.extend(item.unwrap_or_default(), itemsize, nbytes, 1, values);
+        let Some(dim) = (0..index.len()).rev().find(|dim| index[*dim] + 1 < tile[*dim].end) else {
+            return;
+        };
+        index[dim] += 1;
+        for inner in dim + 1..index.len() {
+            index[inner] = tile[inner].start;
+        }
+    }
 }
 
 /// The tiles that a part is made of, in C order.
@@ -193,6 +287,19 @@ mod tests {
         assert_eq!(axes(&[], &[]).unwrap(), []);
         assert!(axes(&[Pick::Index(5)], &[5]).is_err());
         assert!(axes(&[Pick::ALL, Pick::ALL], &[5]).is_err());
+    }
+
+    #[test]
+    fn positions_of_the_other_dimensions_are_in_c_order() {
+        let all = axes(&[Pick::Index(1)], &[4, 2, 3]).unwrap();
+        let names = |along, max| {
+            let each = each_along(&all, along, max)?.into_iter().map(|(name, _)| name);
+            Some(each.collect::<Vec<_>>())
+        };
+        let rows = ["[1, :, 0]", "[1, :, 1]", "[1, :, 2]"].map(str::to_owned).to_vec();
+        assert_eq!(names(0, 9), Some(rows));
+        assert_eq!(names(-1, 9), Some(["[1, 0, :]", "[1, 1, :]"].map(str::to_owned).to_vec()));
+        assert_eq!((names(2, 9), names(-3, 9), names(0, 2)), (None, None, None));
     }
 
     #[test]

@@ -16,11 +16,13 @@ mod store;
 
 use std::{
     fs::{self, File},
+    io::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
 };
 
+use blosc_data::Spool;
 use blosc_data::convert::{Conversion, OnProgress, Report, Settings, select};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{Durability, FileStore};
@@ -29,18 +31,20 @@ use serde::Serialize;
 use self::left_out::listed;
 use crate::{
     args::{
-        ConvertArgs, ConvertedFormat, InputArgs, OutputArgs,
+        ConvertArgs, ConvertedFormat, InputArgs, OutputArgs, Slice,
         convert::{FORMATS, TextFormat},
     },
     content::{
         from_parquet,
+        grid::Grid,
+        values::axes,
         source::{self, Items, Source, values},
     },
     console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{self, csv_table},
+    formats::{self, Stored, csv_table},
     inputs::{
         Guard, Inputs, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
         origin::{self, Found},
@@ -200,7 +204,15 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
         let mut formats = FORMATS.iter().map(|(format, _)| *format);
         formats.find(|format| name.ends_with(format.suffix().as_bytes()))
     };
-    args.format.or_else(by_name).ok_or(message::UNKNOWN_OUTPUT_FORMAT.error())
+    let unknown = || match output.output.as_deref().filter(|path| path.is_dir() || ends_in_slash(path)) {
+        Some(path) => message::OUTPUT_IS_FOLDER.of_file(path),
+        None => message::UNKNOWN_OUTPUT_FORMAT.error(),
+    };
+    args.format.or_else(by_name).ok_or_else(unknown)
+}
+
+fn ends_in_slash(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 /// What came of [`rewrite`] (bytes).
@@ -371,7 +383,11 @@ impl<'a> Convert<'a> {
         let Self { args, cx, .. } = self;
         let choose = |source| -> Result<Source> {
             let (condition, open) = (args.condition.as_deref(), cx.read_params());
-            Ok(select(source, &args.columns, condition, &open, &cx.unfinished)?)
+            let chosen = select(source, &args.columns, condition, &open, &cx.unfinished)?;
+            match &args.slice {
+                Some(slice) => sliced(cx, origin, args.dtype.as_ref(), slice, chosen),
+                None => Ok(chosen),
+            }
         };
         if let Some(items) = uncompressed_items(args, &cx.console, origin)? {
             return choose(Source::Items(items));
@@ -428,6 +444,36 @@ fn uncompressed_items(
         };
         Ok(args.dtype.as_ref().map(header))
     })
+}
+
+/// A part of an array, as items that lie in memory or in a file without a name.
+fn sliced(
+    cx: &Context,
+    origin: &Origin,
+    given: Option<&Dtype>,
+    slice: &Slice,
+    source: Source,
+) -> Result<Source> {
+    if source.rows().is_some_and(|rows| !rows.is_column()) {
+        return Err(message::SLICE_OF_TABLE.error());
+    }
+    let metadata = source.metadata()?.without_array().values();
+    if !metadata.is_empty() {
+        let names: Vec<_> = metadata.iter().map(|(name, _)| harmless(name)).collect();
+        let text = format!("the part has none of the metadata {}", names.join(", "));
+        cx.console.warning(&origin.name(), &text);
+    }
+    let grid = Grid::new(cx, origin, given, vec![source])?;
+    let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
+    let mut out = Spool::default();
+    grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {
+        out.write_all(bytes).map_err(Error::io(Doing::Spool))
+    })?;
+    let shape: Vec<u64> = axes.iter().filter(|axis| !axis.is_index).map(|it| it.len).collect();
+    let (dtype, itemsize) = (grid.dtype().clone(), grid.dtype().itemsize() as u64);
+    let file_len = memory::nbytes(itemsize, &shape);
+    let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
+    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy" }))
 }
 
 /// One input on its way.

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::rc::Rc;
 
 pub(crate) use blosc_data::tiles::{Axis, axes};
-use blosc_data::tiles::Tiles;
+use blosc_data::tiles::{Tiles, numbers_of_tile};
 use blosc_dtype::{Dtype, Kind, numbers::NumberType};
 
 use super::grid::Grid;
@@ -29,33 +29,20 @@ impl Numbers {
     ///
     /// When there is no such field, or what is there are no numbers.
     pub(crate) fn new(grid: Rc<Grid>, field: Option<&str>) -> Result<Self> {
-        let (mut dtype, mut offset) = (grid.dtype().clone(), 0usize);
-        if let Some(path) = field {
-            if dtype.fields().is_empty() {
-                return Err(message::NOT_A_TABLE.error());
-            }
-            let mut rest = Some(path);
-            while let Some(wanted) = rest {
-                // A name with a dot in it comes before a field of a field.
-                let whole = dtype.fields().iter().find(|field| field.name() == wanted);
-                let (found, next) = match (whole, wanted.split_once('.')) {
-                    (None, Some((name, next))) => {
-                        (dtype.fields().iter().find(|field| field.name() == name), Some(next))
-                    }
-                    (whole, _) => (whole, None),
-                };
-                let names = || dtype.fields().iter().map(blosc_dtype::Field::name);
-                let found = found.ok_or_else(|| message::no_column(path, names()))?;
-                offset = offset.saturating_add(found.offset());
-                (dtype, rest) = (found.dtype().clone(), next);
-            }
-        }
+        let found = match field {
+            None => Some((grid.dtype().clone(), 0)),
+            Some(_) if grid.dtype().fields().is_empty() => return Err(message::NOT_A_TABLE.error()),
+            Some(path) => grid.dtype().field_at(path),
+        };
+        let names = || grid.dtype().fields().iter().map(blosc_dtype::Field::name);
+        let path = field.unwrap_or_default();
+        let (dtype, offset) = found.ok_or_else(|| message::no_column(path, names()))?;
         if !dtype.fields().is_empty() {
             let names: Vec<&str> = dtype.fields().iter().map(|field| field.name()).collect();
             return Err(message::CHOOSE_COLUMN.about(names.join(", ")));
         }
         let number = dtype.scalar().and_then(NumberType::new);
-        let number = number.ok_or_else(|| message::NOT_NUMBERS.about(type_name(&dtype)))?;
+        let number = number.ok_or_else(|| message::NOT_NUMBERS.about(dtype.kind_text()))?;
         Ok(Self { grid, offset, dtype, number })
     }
 
@@ -92,7 +79,9 @@ impl Numbers {
                 axes.iter().zip(&tile).map(|(axis, part)| axis.cover(part)).collect();
             let valid = self.grid.read(&bounds, &mut bytes)?;
             values.clear();
-            self.convert(axes, &tile, &bounds, &bytes, &mut values);
+            let (bytes, itemsize) = (bytes.get(self.offset..).unwrap_or_default(), self.dtype.itemsize());
+            let sizes = (self.grid.dtype().itemsize(), itemsize);
+            numbers_of_tile(self.number, sizes, axes, (&tile, &bounds), bytes, &mut values);
             if let (Some(valid), [axis], [bound]) = (&valid, axes, &bounds[..]) {
                 for (n, value) in values.iter_mut().enumerate() {
                     let row = axis.position(tile[0].start + n as u64) - bound.start;
@@ -107,64 +96,11 @@ impl Numbers {
         if self.grid.is_all(axes) { self.grid.compare_seals() } else { Ok(()) }
     }
 
-    /// The numbers at the positions of a tile, of the items of the box that covers it.
-    fn convert(
-        &self,
-        axes: &[Axis],
-        tile: &[Range<u64>],
-        bounds: &[Range<u64>],
-        bytes: &[u8],
-        values: &mut Vec<f64>,
-    ) {
-        let rowsize = self.grid.dtype().itemsize();
-        let itemsize = self.dtype.itemsize();
-        let bytes = bytes.get(self.offset..).unwrap_or_default();
-        if axes.iter().all(|axis| axis.step == 1) {
-            return self.number.extend(bytes, rowsize, itemsize, usize::MAX, values);
-        }
-        // Bytes from one position of the box to the next.
-        let mut strides = vec![rowsize as u64; axes.len()];
-        for dim in (1..axes.len()).rev() {
-            let len = bounds[dim].end - bounds[dim].start;
-            strides[dim - 1] = strides[dim].saturating_mul(len);
-        }
-        let mut index: Vec<u64> = tile.iter().map(|range| range.start).collect();
-        loop {
-            let start = index.iter().enumerate().fold(0u64, |at, (dim, n)| {
-                let position = axes[dim].position(*n) - bounds[dim].start;
-                at.saturating_add(position.saturating_mul(strides[dim]))
-            });
-            let item = usize::try_from(start).ok().and_then(|start| bytes.get(start..));
-            self.number.extend(item.unwrap_or_default(), rowsize, itemsize, 1, values);
-            let Some(dim) = (0..index.len()).rev().find(|dim| index[*dim] + 1 < tile[*dim].end)
-            else {
-                return;
-            };
-            index[dim] += 1;
-            for inner in dim + 1..index.len() {
-                index[inner] = tile[inner].start;
-            }
-        }
-    }
-
     /// Are the numbers points in time, and in which unit?
     pub(crate) fn time_unit(&self) -> Option<String> {
         let scalar = self.dtype.scalar().filter(|scalar| scalar.kind() == Kind::DateTime)?;
         scalar.unit().map(str::to_owned)
     }
-}
-
-/// What people call a type that is no number.
-fn type_name(dtype: &Dtype) -> String {
-    let name = match dtype.kind() {
-        Some(Kind::Bytes) => "byte strings",
-        Some(Kind::Unicode) => "strings",
-        Some(Kind::Complex) => "complex numbers",
-        Some(Kind::Float) => "floats of another size",
-        Some(_) => "bytes without a type",
-        None => "arrays",
-    };
-    format!("{name} ({dtype})")
 }
 
 /// Bytes of a number on its way.

@@ -251,6 +251,18 @@ messages! {
     PLOT_HEAT: Usage,
         "the slice has {} dimensions, and a heat map has two",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
+    DIRECTORY_IS_KEPT: System,
+        "file exists, and a directory is not replaced",
+        "use -o to choose another name, or remove it first";
+    SLICE_OF_TABLE: Usage,
+        "a table has rows and no dimensions for --slice",
+        "--where chooses rows, --columns columns";
+    STATS_AXIS: Usage,
+        "--axis {} is no dimension, or gives more than 10000 lines",
+        "--slice chooses a part";
+    STATS_TABLE: Usage,
+        "a table has rows and no dimensions for --axis",
+        "--columns chooses columns, --slice A:B rows";
     PLOT_UNLIKE: Usage,
         "columns of times and of numbers, or times of several units, have no axis together",
         "draw some of them with --columns, and use --x NAME for the one that is the x axis";
@@ -318,7 +330,7 @@ messages! {
         "no column has the name {}";
     NO_COLUMN_IN_CONDITION: Usage,
         "no column has the name {}",
-        "text stands in quotation marks, names with blanks in backquotes: '`my name` == \"A\"'";
+        "text stands in quotation marks, as in --where 'name == \"A\"'";
     EMPTY_LIST: Usage,
         "a list without a line, which checks nothing",
         "`(cd DIR && b2 sum -r .) > LIST` makes one of a folder";
@@ -347,6 +359,9 @@ messages! {
     UNKNOWN_OUTPUT_FORMAT: Usage,
         "neither --format nor the name of the output tells its format",
         "use --format, as in `b2 convert --format b2frame data.blp`";
+    OUTPUT_IS_FOLDER: Usage,
+        "a folder, whose name tells no format",
+        "as in `b2 convert --format b2nd --output-dir FOLDER FILE`";
     AFTER_THE_END: Data,
         "there is nothing at this byte: the file has {}",
         "`b2 info -v FILE` shows where its frames start";
@@ -429,6 +444,9 @@ messages! {
     NAME_OF_OTHER_FORMAT: Usage,
         "a name of files that compress does not write",
         "use `b2 convert`, another name, or --format to say what it shall be";
+    NAME_OF_FOREIGN_FORMAT: Usage,
+        "a name of files that no command of b2 writes",
+        "use another name, or --format to say what it shall be";
     NAME_OF_ANOTHER_FORMAT: Usage,
         "a name of files of another format, and this command keeps the format",
         "use another name, or `b2 convert`";

@@ -64,6 +64,14 @@ impl Store {
         children
     }
 
+    /// How many values and tables there are: each of those once, whatever frames it is made of.
+    #[must_use]
+    pub fn nvalues(&self) -> u64 {
+        let is_value = |child: &&Child| child.kind != ChildKind::Group;
+        let is_root = self.tables().any(|key| key == "/");
+        self.tree().iter().filter(is_value).count() as u64 + u64::from(is_root)
+    }
+
     /// The attributes of a group (`/` is the root), or of a value: its vlmetalayers. Those of a
     /// table are [`Table::attributes`](crate::Table::attributes).
     ///

@@ -539,6 +539,21 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
+/// A column's name as it can stand in any expression: in backquotes unless it is words with dots
+/// between.
+#[must_use]
+pub fn spelled(name: &str) -> String {
+    let is_word = |part: &str| {
+        part.starts_with(|c: char| c == '_' || c.is_alphabetic())
+            && part.chars().all(|c| c == '_' || c.is_alphanumeric())
+    };
+    let is_reserved = matches!(name, "True" | "true" | "False" | "false" | "not");
+    match name.split('.').all(is_word) && !is_reserved {
+        true => name.to_owned(),
+        false => format!("`{}`", name.replace('`', "``")),
+    }
+}
+
 /// Whether a value is tested, or only a value.
 enum Tested {
     As(Expr),
@@ -749,6 +764,11 @@ mod tests {
                 _ => None,
             });
             assert_eq!(found, column, "{text}");
+        }
+        for (place, name) in names.iter().enumerate() {
+            let text = spelled(name);
+            let parsed = parse(&text, &mut |name| names.iter().position(|known| *known == name));
+            assert_eq!(parsed, Ok(Expr::Column(place)), "{text}");
         }
     }
 

@@ -262,15 +262,9 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
     /// Only this part, as NumPy writes it: 0,:,5 or 10:20,::-1
-    #[arg(
-        long,
-        value_name = "S",
-        allow_hyphen_values = true,
-        conflicts_with = "lines",
-        help_heading = "Selection"
-    )]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) slice: Option<Slice>,
-    /// Only the first N items of the first dimension
+    /// Only the first N items of the first dimension, of the part with --slice
     #[arg(short = 'n', long, value_name = "N", help_heading = "Selection")]
     pub(crate) lines: Option<u64>,
     /// Only the last N items of the first dimension, or rows
@@ -545,6 +539,18 @@ pub(crate) fn command_name(argv: &[OsString]) -> Option<String> {
     let argv = manners::canonical(argv.iter().cloned(), &shapes);
     let word = argv.get(1)?.to_str()?;
     (!word.starts_with('-')).then(|| word.to_owned())
+}
+
+/// The name of a command without its aliases, and its options as they are written.
+pub(crate) fn options_of(command: Option<&str>) -> (Option<String>, Vec<String>) {
+    let grammar = grammar();
+    let command = command.and_then(|name| grammar.find_subcommand(name));
+    let args = command.into_iter().flat_map(clap::Command::get_arguments);
+    let names = args.flat_map(|arg| {
+        let long = arg.get_long().map(|name| format!("--{name}"));
+        long.into_iter().chain(arg.get_short().map(|name| format!("-{name}")))
+    });
+    (command.map(|command| command.get_name().to_owned()), names.collect())
 }
 
 /// Of a line without a command, what is wrong with its first word if that is no file either.

@@ -4,6 +4,7 @@
 //! `--json` it is an object. `-q` takes away everything but errors, `-qq` those too.
 
 use b2_program::{Manner, size::Units};
+use blosc_data::error::Refusal;
 
 use crate::{
     args::GeneralArgs,
@@ -32,6 +33,12 @@ impl From<&GeneralArgs> for Manner {
 pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error) {
     let named = error.path().map(path_text);
     let file = named.as_deref().or(file);
+    if let Error::Data(data) = error
+        && let blosc_data::Error::Refused(Refusal::Condition { text, error }) = &**data
+        && let (false, Some(at)) = (console.json(), error.at())
+    {
+        return console.marked(file, text, at, &error.reason());
+    }
     let text = chain(error);
     let (message, position) = (without_name(&text, file), ErrorPosition::of_error(error));
     console.problem(file, error.kind(), message, position, error.hint().as_deref());

@@ -16,11 +16,13 @@ mod store;
 
 use std::{
     fs::{self, File},
+    io::Write as _,
     path::Path,
     sync::Arc,
     time::Instant,
 };
 
+use blosc_data::Spool;
 use blosc_data::convert::{Conversion, OnProgress, Report, Settings, select};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{Durability, FileStore};
@@ -28,14 +30,17 @@ use serde::Serialize;
 
 use self::left_out::listed;
 use crate::{
-    args::{ConvertArgs, ConvertedFormat, OutputArgs, convert::TextFormat},
+    args::{ConvertArgs, ConvertedFormat, OutputArgs, Slice, convert::TextFormat},
+    console::Console,
     content::{
         from_parquet,
+        grid::Grid,
         source::{self, Items, Source, values},
+        values::axes,
     },
     context::Context,
     error::{Doing, Error, Result, message},
-    formats::{self, csv_table},
+    formats::{self, Stored, csv_table},
     inputs::{
         Guard, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
         origin::{self, Found},
@@ -237,9 +242,13 @@ impl<'a> Convert<'a> {
         let Self { args, cx, .. } = self;
         let choose = |source| -> Result<Source> {
             let (condition, open) = (args.condition.as_deref(), cx.read_params());
-            Ok(select(source, &args.columns, condition, &open, &cx.unfinished)?)
+            let chosen = select(source, &args.columns, condition, &open, &cx.unfinished)?;
+            match &args.slice {
+                Some(slice) => sliced(cx, origin, args.dtype.as_ref(), slice, chosen),
+                None => Ok(chosen),
+            }
         };
-        if let Some(items) = uncompressed_items(args, origin)? {
+        if let Some(items) = uncompressed_items(args, &cx.console, origin)? {
             return choose(Source::Items(items));
         }
         if let Some(path) = from_parquet::file_of(origin)? {
@@ -271,14 +280,18 @@ impl<'a> Convert<'a> {
 
 /// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
 /// given.
-fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Items>> {
+fn uncompressed_items(
+    args: &ConvertArgs,
+    console: &Console,
+    origin: &Origin,
+) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
         return Ok(None);
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
-        return values(path, args.delimiter, args.dtype.as_ref()).map(Some);
+        return values(console, path, args.delimiter, args.dtype.as_ref()).map(Some);
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -290,6 +303,36 @@ fn uncompressed_items(args: &ConvertArgs, origin: &Origin) -> Result<Option<Item
         };
         Ok(args.dtype.as_ref().map(header))
     })
+}
+
+/// A part of an array, as items that lie in memory or in a file without a name.
+fn sliced(
+    cx: &Context,
+    origin: &Origin,
+    given: Option<&Dtype>,
+    slice: &Slice,
+    source: Source,
+) -> Result<Source> {
+    if source.rows().is_some_and(|rows| !rows.is_column()) {
+        return Err(message::SLICE_OF_TABLE.error());
+    }
+    let metadata = source.metadata()?.without_array().values();
+    if !metadata.is_empty() {
+        let names: Vec<_> = metadata.iter().map(|(name, _)| harmless(name)).collect();
+        let text = format!("the part has none of the metadata {}", names.join(", "));
+        cx.console.warning(&origin.name(), &text);
+    }
+    let grid = Grid::new(cx, origin, given, vec![source])?;
+    let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
+    let mut out = Spool::default();
+    grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {
+        out.write_all(bytes).map_err(Error::io(Doing::Spool))
+    })?;
+    let shape: Vec<u64> = axes.iter().filter(|axis| !axis.is_index).map(|it| it.len).collect();
+    let (dtype, itemsize) = (grid.dtype().clone(), grid.dtype().itemsize() as u64);
+    let file_len = memory::nbytes(itemsize, &shape);
+    let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
+    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy" }))
 }
 
 /// One input on its way.

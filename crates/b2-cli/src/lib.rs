@@ -85,8 +85,18 @@ pub fn run_with(
     let program = program.into_owned();
     let argv: Vec<OsString> = argv.collect();
     let json = argv.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    if let [_, help, topic] = &argv[..]
+        && help == "help"
+        && let Some(text) = topic.to_str().and_then(commands::man::topic)
+    {
+        return run_printer(&program, &GeneralArgs::default(), |console| console.print(&text));
+    }
     match args::parse(argv.iter().cloned()) {
-        Ok(cli) => dispatch(&program, cli, &Openers::new(openers)),
+        Ok(cli) => {
+            let name = args::command_name(&argv);
+            let command = args::options_of(name.as_deref());
+            dispatch(&program, cli, &Openers::new(openers), command)
+        }
         Err(error) => {
             let command = args::command_name(&argv);
             print_usage_error(&program, &error, command.as_deref(), json);
@@ -107,7 +117,10 @@ fn print_usage_error(program: &str, error: &clap::Error, command: Option<&str>, 
     console.problem(None, "usage", &message, ErrorPosition::default(), Some(&hint));
 }
 
-fn dispatch(program: &str, cli: Cli, openers: &Openers) -> Code {
+/// The name of the command that runs, and its options.
+type Running = (Option<String>, Vec<String>);
+
+fn dispatch(program: &str, cli: Cli, openers: &Openers, running: Running) -> Code {
     let Some(command) = cli.command else {
         return run_without_command(program, cli.version, cli.verbose);
     };
@@ -116,7 +129,9 @@ fn dispatch(program: &str, cli: Cli, openers: &Openers) -> Code {
             run!($args, CheckArgs::default() => $command)
         };
         ($args:ident, $check:expr => $command:path) => {
-            run_command(program, &$args.general, $check, openers, |cx| $command(&$args.own, cx))
+            run_command(program, &$args.general, ($check, running), openers, |cx| {
+                $command(&$args.own, cx)
+            })
         };
     }
     match command {
@@ -177,14 +192,14 @@ fn run_without_command(program: &str, version: bool, verbose: bool) -> Code {
 fn run_command(
     program: &str,
     general: &GeneralArgs,
-    check: CheckArgs,
+    (check, running): (CheckArgs, Running),
     openers: &Openers,
     command: impl FnOnce(&Context) -> Code,
 ) -> Code {
     if general.version {
         return run_printer(program, general, print_version);
     }
-    let console = Console::new(program, general);
+    let console = Console::new(program, general).command(running.0, running.1);
     let unfinished = match b2_program::signals::unfinished_of_process() {
         Ok(unfinished) => unfinished,
         Err(refused) => {

@@ -1,13 +1,14 @@
 //! The picture of an input: its numbers, read tile by tile, and no more of them kept than a picture
 //! can show. `b2 plot` writes it, `b2 view` shows it.
 
-mod labels;
 mod series;
 
 use core::ops::Range;
+use std::borrow::Cow;
 
-use b2_plot::{Content, Extent, Histogram, Line, Map, Note, Room, Scene, Tally, color};
+use b2_plot::{AxisRange, Content, Extent, Histogram, Line, Map, Note, Room, Scene, Tally, color};
 use b2frame::nd::Pick;
+use blosc_data::tiles::{kept, part_name};
 use blosc_dtype::Dtype;
 
 use self::series::Series;
@@ -27,6 +28,12 @@ pub(crate) struct Request {
     pub(crate) slice: Option<Slice>,
     /// Columns of a table, or fields of items.
     pub(crate) columns: Vec<String>,
+    /// The column that is the x axis.
+    pub(crate) x: Option<String>,
+    /// Only the rows of a table that meet it.
+    pub(crate) condition: Option<String>,
+    /// Are logarithms drawn?
+    pub(crate) is_log: bool,
     /// Else what the dimensions suggest.
     pub(crate) kind: Option<PlotKind>,
     /// Bars of a histogram.
@@ -49,6 +56,7 @@ pub(crate) struct Drawn {
     pub(crate) tally: Tally,
     /// The least and the largest finite value that is drawn.
     pub(crate) extent: Extent,
+    pub(crate) is_log: bool,
     pub(crate) scene: Scene,
 }
 
@@ -71,40 +79,50 @@ impl Drawn {
         let picks = request.slice.as_ref().map(|slice| slice.in_dims(first.shape().len()));
         let picks = picks.unwrap_or_else(|| default_picks(request.kind, first.shape().len()));
         let axes = axes(&picks, first.shape())?;
+        let shown = shown(&series, &axes)?;
         let shape: Vec<u64> =
-            axes.iter().filter(|axis| !axis.is_index).map(|axis| axis.len).collect();
-        let nitems = axes.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
+            shown.iter().filter(|axis| !axis.is_index).map(|axis| axis.len).collect();
+        let nitems = shown.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         if nitems == 0 {
             return Err(message::PLOT_NO_VALUES.error());
         }
-        let kept = kept(&axes);
-        let kind = kind(request.kind, &kept, &shape)?;
+        let kept = kept(&shown);
+        let nrows = kept.first().map_or(0, |dim| shown[*dim].len);
+        let kind = kind(request.kind, &kept, &shape, nrows)?;
         if kind != PlotKind::Line && series.columns.len() > 1 {
             return Err(message::PLOT_ONE_COLUMN.error());
         }
         let itemsize = first.dtype().itemsize() as u64;
         let npasses = if kind == PlotKind::Histogram { 2 } else { 1 };
-        let nbytes = nitems.saturating_mul(itemsize).saturating_mul(series.columns.len() as u64);
+        let ncolumns = series.columns.len() + usize::from(series.x.is_some());
+        let nbytes = nitems.saturating_mul(itemsize).saturating_mul(ncolumns as u64);
         Guard::new(request.limits).admit_bytes(nbytes, series.stored)?;
         let name = origin.name();
         let progress = Progress::new(&cx.console, &name, Some(nbytes.saturating_mul(npasses)));
-        let reading = Reading { cx, axes: &axes, progress: &progress };
+        let (axes, shown, progress) = (&axes[..], &shown[..], &progress);
+        let reading = Reading { cx, axes, shown, progress, is_log: request.is_log };
         let part = part_name(&picks, first.shape().len());
         let title = match &request.title {
             Some(title) => harmless(title),
             None => format!("{}{part}", harmless(&name)),
         };
         let (mut scene, extent, tally) = match (kind, &kept[..]) {
-            (PlotKind::Line, [dim]) => reading.lines(&series, *dim, room.columns)?,
+            (PlotKind::Line, dims) => reading.lines(&series, dims, room.columns)?,
             (PlotKind::Heat, [down, across]) => {
                 reading.map(&series, first, [*down, *across], room)?
             }
             _ => reading.bars(&series, first, request.bins)?,
         };
         scene.title = title;
-        scene.notes.splice(0..0, left_out(tally));
+        scene.notes.splice(0..0, left_out(tally, request.is_log));
         let (name, dtype) = (format!("{name}{part}"), first.dtype().to_string());
-        Ok(Self { name, kind, dtype, shape, tally, extent, scene })
+        let is_log = request.is_log;
+        Ok(Self { name, kind, dtype, shape, tally, extent, is_log, scene })
+    }
+
+    /// The value that something drawn stands for.
+    pub(crate) fn value(&self, drawn: f64) -> f64 {
+        if self.is_log { 10f64.powf(drawn) } else { drawn }
     }
 
     /// What people call the kind of the picture.
@@ -140,61 +158,137 @@ pub(crate) fn scene_for_screen(
 /// Dots of a screen that is wide.
 const SCREEN_ROOM: Room = Room { columns: 400, rows: 120 };
 
-/// Takes the ranges of a tile in each axis, and its numbers.
-type TileWork<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64]);
+/// Takes the ranges of a tile, its positions on the x axis if a column says them, and its numbers.
+type TileWork<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64], &[f64]);
 
 /// How the numbers of a slice are read.
 struct Reading<'a> {
     cx: &'a Context,
     axes: &'a [Axis],
+    /// The same without the rows that nobody wants.
+    shown: &'a [Axis],
     progress: &'a Progress,
+    is_log: bool,
 }
 
 /// A scene without a title, the least and the largest value in it, and what is no value.
 type Reduced = (Scene, Extent, Tally);
 
 impl Reading<'_> {
-    fn pass(&self, numbers: &Numbers, work: TileWork<'_>) -> Result<()> {
+    /// Reads the numbers that are wanted, tile by tile, and with them those of `x`.
+    fn pass(
+        &self,
+        series: &Series,
+        (numbers, axes, x): (&Numbers, &[Axis], Option<&Numbers>),
+        work: TileWork<'_>,
+    ) -> Result<()> {
         let itemsize = numbers.dtype().itemsize() as u64;
-        numbers.for_each_tile(self.axes, self.cx.memory(), &mut |tile, values| {
-            work(tile, values);
+        let mut before = 0;
+        numbers.for_each_tile(axes, self.cx.memory(), &mut |tile, values| {
             self.progress.add((values.len() as u64).saturating_mul(itemsize));
+            let mut positions = vec![];
+            if let (Some(x), [axis], [part]) = (x, axes, tile) {
+                x.for_each_tile(&[axis.part(part)], self.cx.memory(), &mut |_, part| {
+                    positions.extend(part);
+                    Ok(())
+                })?;
+            }
+            let ([axis], [part]) = (axes, tile) else {
+                work(tile, &positions, values);
+                return Ok(());
+            };
+            let Some(wanted) = series.wanted(axis, part)? else {
+                work(tile, &positions, values);
+                return Ok(());
+            };
+            let choose = |from: &[f64]| -> Vec<f64> {
+                wanted.iter().filter_map(|n| from.get(*n).copied()).collect()
+            };
+            let after = before + wanted.len() as u64;
+            work(&[before..after], &choose(&positions), &choose(values));
+            before = after;
             Ok(())
         })
     }
 
-    /// A line for each column.
-    fn lines(&self, series: &Series, dim: usize, max_columns: usize) -> Result<Reduced> {
-        let axis = self.axes[dim];
-        let (mut lines, mut tally) = (vec![], Tally::default());
-        for (name, numbers) in &series.columns {
-            let mut line = Line::new(axis.len, max_columns);
-            self.pass(numbers, &mut |tile, values| line.add(tile[dim].start, values))?;
-            tally = tally.join(line.tally);
-            lines.push((harmless(name), line));
+    /// Values as they are drawn.
+    fn scaled<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
+        match self.is_log {
+            true => values.iter().map(|value| logarithm(*value)).collect(),
+            false => Cow::Borrowed(values),
+        }
+    }
+
+    /// A line for each column, or for each position of the first of two dimensions.
+    fn lines(&self, series: &Series, dims: &[usize], max_columns: usize) -> Result<Reduced> {
+        let dim = dims.last().copied().unwrap_or(0);
+        let axis = self.shown[dim];
+        let (mut lines, mut tally, mut over) = (vec![], Tally::default(), Extent::EMPTY);
+        if let Some((_, x)) = &series.x {
+            self.pass(series, (x, self.axes, None), &mut |_, _, values| over.add(values))?;
+        }
+        let over = series.x.as_ref().map(|_| over.ends().unwrap_or((0.0, 1.0)));
+        let over = over.map(|(low, high)| AxisRange::new(low, high));
+        for (name, axes) in self.rows(series, dims) {
+            for (column, numbers) in &series.columns {
+                let x = series.x.as_ref().map(|(_, x)| x);
+                let mut line = match &over {
+                    Some(_) => Line::of_columns(max_columns),
+                    None => Line::new(axis.len, max_columns),
+                };
+                self.pass(series, (numbers, &axes, x), &mut |tile, positions, values| {
+                    let values = self.scaled(values);
+                    match &over {
+                        Some(x) => line.add_over([x.low, x.high], positions, &values),
+                        None => line.add(tile[dim].start, &values),
+                    }
+                })?;
+                tally = tally.join(line.tally);
+                lines.push((harmless(&format!("{column}{name}")), line));
+            }
         }
         let means = lines.first().and_then(|(_, line)| {
             let ncolumns = line.columns.len() as u64;
-            (line.len > ncolumns).then(|| line.len / ncolumns.max(1))
+            (line.len > ncolumns).then(|| each(line.len, ncolumns))
         });
         let is_one = lines.len() < 2;
         #[allow(clippy::cast_precision_loss, reason = "positions of pixels")]
-        let (start, step) = (axis.start as f64, axis.step as f64);
+        let (start, step) = match &over {
+            Some(x) => (x.low, (x.high - x.low) / max_columns.saturating_sub(1).max(1) as f64),
+            None => (axis.start as f64, axis.step as f64),
+        };
         let mut scene = Scene::new("", Content::Lines { lines, start, step });
-        let units: Vec<_> = series.columns.iter().map(|(_, numbers)| numbers.time_unit()).collect();
-        let is_common = |unit: &String| units.iter().flatten().all(|it| it == unit);
-        scene.y.time_unit = units.first().cloned().flatten().filter(is_common);
-        (scene.x, scene.x_label) = series.axis(dim, &axis, 0.0);
+        scene.y.is_log = self.is_log;
+        scene.y.time_unit = series.columns.first().and_then(|(_, numbers)| numbers.time_unit());
+        (scene.x, scene.x_label) = match (over, &series.x) {
+            (Some(range), Some((name, x))) => {
+                (AxisRange { time_unit: x.time_unit(), ..range }, harmless(name))
+            }
+            _ => series.axis(dim, &axis, 0.0),
+        };
         scene.y_label = match is_one {
             true => series.value_label(),
             false => series.labels.units.as_deref().map(harmless).unwrap_or_default(),
         };
         scene.notes.extend(means.map(|each| Note {
             color: None,
-            text: format!("from least to largest of {} items each", count(each)),
+            text: format!("from least to largest of {each} items each"),
         }));
         let extent = scene.content.extent();
         Ok((scene, extent, tally))
+    }
+
+    /// The names and axes of lines: one, or one for each position of the first of two dimensions.
+    fn rows(&self, series: &Series, dims: &[usize]) -> Vec<(String, Vec<Axis>)> {
+        let [down, _] = dims else { return vec![(String::new(), self.axes.to_vec())] };
+        let rows = self.axes[*down];
+        let (_, label) = series.axis(*down, &rows, 0.0);
+        let row = |n: u64| {
+            let mut axes = self.axes.to_vec();
+            axes[*down] = Axis { start: rows.position(n), step: 1, len: 1, is_index: true };
+            (format!("{label} {}", rows.position(n)), axes)
+        };
+        (0..rows.len).map(row).collect()
     }
 
     /// A map of two dimensions, the first of them down.
@@ -207,13 +301,16 @@ impl Reading<'_> {
     ) -> Result<Reduced> {
         let [down, across] = dims.map(|dim| self.axes[dim]);
         let mut map = Map::new([down.len, across.len], room.rows, room.columns);
-        self.pass(numbers, &mut |tile, values| map.add(&tile[dims[0]], &tile[dims[1]], values))?;
+        self.pass(series, (numbers, self.axes, None), &mut |tile, _, values| {
+            map.add(&tile[dims[0]], &tile[dims[1]], &self.scaled(values));
+        })?;
         let (extent, tally) = (map.extent(), map.tally);
         let ncells = (map.nrows as u64).saturating_mul(map.ncols as u64);
         let nitems = down.len.saturating_mul(across.len);
         let mut scene = Scene::new("", Content::map(map));
         if let Content::Map { values, label, .. } = &mut scene.content {
             values.time_unit = numbers.time_unit();
+            values.is_log = self.is_log;
             *label = series.value_label();
         }
         (scene.x, scene.x_label) = series.axis(dims[1], &across, 0.5);
@@ -221,7 +318,7 @@ impl Reading<'_> {
         // The first row is above.
         scene.y.is_reversed = !scene.y.is_reversed;
         if nitems > ncells {
-            let text = format!("each cell the mean of {} items", count(nitems / ncells.max(1)));
+            let text = format!("each cell the mean of {} items", each(nitems, ncells));
             scene.notes.push(Note { color: None, text });
         }
         Ok((scene, extent, tally))
@@ -230,23 +327,61 @@ impl Reading<'_> {
     /// A histogram, whose range is looked for first.
     fn bars(&self, series: &Series, numbers: &Numbers, nbins: u16) -> Result<Reduced> {
         let (mut extent, mut tally) = (Extent::EMPTY, Tally::default());
-        self.pass(numbers, &mut |_, values| {
-            extent.add(values);
-            tally.count(values);
+        let read = (numbers, self.axes, None);
+        self.pass(series, read, &mut |_, _, values| {
+            let values = self.scaled(values);
+            extent.add(&values);
+            tally.count(&values);
         })?;
         let (low, high) = extent.ends().unwrap_or((0.0, 1.0));
         let mut histogram = Histogram::new(low, high, nbins);
-        self.pass(numbers, &mut |_, values| histogram.count(values, 1))?;
+        self.pass(series, read, &mut |_, _, values| histogram.count(&self.scaled(values), 1))?;
         let mut scene = Scene::new("", Content::Bars(histogram));
         scene.x.time_unit = numbers.time_unit();
+        scene.x.is_log = self.is_log;
         scene.x_label = series.value_label();
         Ok((scene, extent, tally))
     }
 }
 
+/// The axes, of which the first has no more rows than are wanted.
+fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
+    let mut shown = axes.to_vec();
+    if series.chosen.is_none() && series.x.is_none() {
+        return Ok(shown);
+    }
+    let [axis] = &mut shown[..] else { return Err(message::PLOT_ROWS.error()) };
+    if series.chosen.is_some() {
+        let mut nrows = 0;
+        for start in (0..axis.len).step_by(ROWS_AT_ONCE) {
+            let part = start..axis.len.min(start.saturating_add(ROWS_AT_ONCE as u64));
+            nrows += series.wanted(axis, &part)?.map_or(0, |rows| rows.len() as u64);
+        }
+        *axis = Axis { start: 0, step: 1, len: nrows, is_index: false };
+    }
+    Ok(shown)
+}
+
+/// Rows that a condition is asked for.
+const ROWS_AT_ONCE: usize = 1 << 16;
+
+/// How many items are drawn as one.
+fn each(nitems: u64, places: u64) -> String {
+    match nitems / places.max(1) {
+        1 => "1 or 2".to_owned(),
+        each => count(each),
+    }
+}
+
+/// NaN where there is none.
+fn logarithm(value: f64) -> f64 {
+    if value > 0.0 { value.log10() } else { f64::NAN }
+}
+
 /// Remarks on what is not drawn as a value.
-fn left_out(Tally { nan, inf, .. }: Tally) -> impl Iterator<Item = Note> {
-    let nan = (nan > 0).then(|| (color::NAN, format!("{} NaN", count(nan))));
+fn left_out(Tally { nan, inf, .. }: Tally, is_log: bool) -> impl Iterator<Item = Note> {
+    let what = if is_log { "NaN or not above zero" } else { "NaN" };
+    let nan = (nan > 0).then(|| (color::NAN, format!("{} {what}", count(nan))));
     let inf = (inf > 0).then(|| (color::INK, format!("{} infinite", count(inf))));
     [nan, inf].into_iter().flatten().map(|(color, text)| Note { color: Some(color), text })
 }
@@ -261,18 +396,12 @@ fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
     vec![Pick::Index(0); ndim.saturating_sub(shown)]
 }
 
-/// Dimensions that are left, without those of one position if there are too many.
-fn kept(axes: &[Axis]) -> Vec<usize> {
-    let left = |is_kept: &dyn Fn(&Axis) -> bool| -> Vec<usize> {
-        (0..axes.len()).filter(|dim| is_kept(&axes[*dim])).collect()
-    };
-    let all = left(&|axis| !axis.is_index);
-    let long = left(&|axis| !axis.is_index && axis.len > 1);
-    if all.len() < 2 || long.is_empty() { all.into_iter().take(2).collect() } else { long }
-}
+/// Lines in one picture: more would have the same colours.
+const MAX_LINES: u64 = 12;
 
-fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64]) -> Result<PlotKind> {
+fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64], nrows: u64) -> Result<PlotKind> {
     match (wanted, kept.len()) {
+        (Some(PlotKind::Line), 2) if nrows <= MAX_LINES => Ok(PlotKind::Line),
         (Some(PlotKind::Histogram), _) => Ok(PlotKind::Histogram),
         (_, 0) => Err(message::PLOT_NO_DIMENSION.error()),
         (Some(PlotKind::Line) | None, 1) => Ok(PlotKind::Line),
@@ -281,20 +410,4 @@ fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64]) -> Result<PlotK
         (Some(PlotKind::Heat), _) => Err(message::PLOT_HEAT.about(shape.len())),
         (None, _) => Err(message::PLOT_DIMENSIONS.about(shape.len())),
     }
-}
-
-/// The slice between brackets; nothing if it is all.
-fn part_name(picks: &[Pick], ndim: usize) -> String {
-    if picks.iter().all(|pick| *pick == Pick::ALL) {
-        return String::new();
-    }
-    let end = |end: &Option<i64>| end.map(|end| end.to_string()).unwrap_or_default();
-    let text = |pick: &Pick| match pick {
-        Pick::Index(index) => index.to_string(),
-        Pick::Slice { start, stop, step: 1 } => format!("{}:{}", end(start), end(stop)),
-        Pick::Slice { start, stop, step } => format!("{}:{}:{step}", end(start), end(stop)),
-    };
-    let rest = ndim.saturating_sub(picks.len());
-    let parts = picks.iter().map(text).chain(core::iter::repeat_n(":".to_owned(), rest));
-    format!("[{}]", parts.collect::<Vec<_>>().join(", "))
 }

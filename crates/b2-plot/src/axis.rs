@@ -17,6 +17,8 @@ pub struct AxisRange {
     pub is_reversed: bool,
     /// The unit of NumPy (`s`, `D`), if values are points in time since 1970.
     pub time_unit: Option<String>,
+    /// Are `low`, `high` and what is drawn logarithms to the base 10 of the values?
+    pub is_log: bool,
 }
 
 /// A mark of an axis.
@@ -33,7 +35,7 @@ impl AxisRange {
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
         let (low, high) = widened(low, high);
-        Self { low, high, is_reversed: false, time_unit: None }
+        Self { low, high, is_reversed: false, time_unit: None, is_log: false }
     }
 
     /// With room on both sides.
@@ -59,6 +61,9 @@ impl AxisRange {
     #[must_use]
     pub fn ticks(&self, max_ticks: usize) -> Vec<Tick> {
         let max_ticks = max_ticks.clamp(1, 20);
+        if self.is_log {
+            return self.log_ticks(max_ticks);
+        }
         match self.time_unit.as_deref().and_then(seconds_of_unit) {
             Some(unit) => self.time_ticks(max_ticks, unit),
             None => self.number_ticks(max_ticks),
@@ -84,13 +89,35 @@ impl AxisRange {
         let distinct = values.windows(2).all(|pair| pair[0] < pair[1]);
         if !step.is_normal() || !distinct || values.is_empty() {
             let ends = if max_ticks > 1 { vec![self.low, self.high] } else { vec![self.low] };
-            return ends
-                .into_iter()
-                .map(|value| Tick { value, text: short_number(value) })
-                .collect();
+            let ticks = ends.into_iter().map(|value| Tick { value, text: short_number(value) });
+            return told_apart(ticks.collect(), self.low);
         }
         let text = |value: f64| number_text(value, exponent, self.low.abs().max(self.high.abs()));
-        values.into_iter().map(|value| Tick { value, text: text(value) }).collect()
+        let ticks = values.into_iter().map(|value| Tick { value, text: text(value) });
+        told_apart(ticks.collect(), self.low)
+    }
+
+    /// Ticks at powers of ten, or at round numbers where there are few powers.
+    fn log_ticks(&self, max_ticks: usize) -> Vec<Tick> {
+        let powers = self.count(1.0);
+        if powers >= 2.0 {
+            let step = (powers / max_ticks as f64).ceil().max(1.0);
+            let text = |power: f64| match power {
+                -4.0..6.0 => short_number(10f64.powf(power)),
+                _ => format!("1e{power}"),
+            };
+            let powers = self.multiples(step, max_ticks).into_iter();
+            return powers.map(|value| Tick { value, text: text(value) }).collect();
+        }
+        let values = Self::new(10f64.powf(self.low), 10f64.powf(self.high));
+        let ticks = values.number_ticks(max_ticks).into_iter();
+        let ticks = ticks.map(|tick| Tick { value: tick.value.log10(), ..tick });
+        ticks.filter(|tick| (self.low..=self.high).contains(&tick.value)).collect()
+    }
+
+    /// A value of the axis, for people.
+    pub(crate) fn text(&self, value: f64) -> String {
+        short_number(if self.is_log { 10f64.powf(value) } else { value })
     }
 
     /// How many multiples of `step` there are, more or less.
@@ -162,6 +189,38 @@ impl AxisRange {
         ticks
     }
 }
+
+/// Ticks whose texts are short and differ: where they would not, a number that is near all of them,
+/// and how far each is from it.
+fn told_apart(ticks: Vec<Tick>, low: f64) -> Vec<Tick> {
+    let is_twice = ticks.windows(2).any(|pair| pair[0].text == pair[1].text);
+    if !is_twice && ticks.iter().all(|tick| tick.text.len() <= MAX_TICK_LEN) {
+        return ticks;
+    }
+    let ends = (ticks.first().map_or(low, |it| it.value), ticks.last().map_or(low, |it| it.value));
+    // As many digits as are the same in all of them.
+    let digits = decimals((low.abs() / (ends.1 - ends.0)).log10().ceil().min(15.0));
+    let base: f64 = format!("{low:.digits$e}").parse().unwrap_or(low);
+    let name = match base.abs() {
+        1e-4..1e9 => base.to_string(),
+        _ => format!("{base:e}"),
+    };
+    let way = |value: f64| match value - base {
+        0.0 => String::new(),
+        way if way < 0.0 => format!("-{}", short_number(-way)),
+        way => format!("+{}", short_number(way)),
+    };
+    // The number itself stands at the first tick only, and where it is.
+    let text = |n: usize, value: f64| match way(value) {
+        way if n == 0 || way.is_empty() => format!("{name}{way}"),
+        way => way,
+    };
+    let ticks = ticks.into_iter().enumerate();
+    ticks.map(|(n, tick)| Tick { text: text(n, tick.value), ..tick }).collect()
+}
+
+/// Letters of a tick: longer ones are told as the way from a number that is near.
+const MAX_TICK_LEN: usize = 10;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -272,6 +331,40 @@ mod tests {
             texts(1_000_000.0, 1_000_004.0, 5),
             ["1e6", "1.000001e6", "1.000002e6", "1.000003e6", "1.000004e6"]
         );
+    }
+
+    #[test]
+    fn ticks_that_differ_read_differently() {
+        assert_eq!(texts(1.0, 1.0 + 1e-10, 3), ["1", "+5e-11", "+1e-10"]);
+        for (low, high) in [
+            (1.0, 1.0 + 1e-10),
+            (-1.0 - 1e-10, -1.0),
+            (123_456_789.0, 123_456_790.0),
+            (1e15, 1e15 + 7.0),
+            (9.999_999_9, 10.000_000_1),
+            (1.0, 1.0 + 4.0 * f64::EPSILON),
+            (5e300, 5.000_000_001e300),
+        ] {
+            for max_ticks in [2, 5, 9] {
+                let found = texts(low, high, max_ticks);
+                let mut distinct = found.clone();
+                distinct.sort();
+                distinct.dedup();
+                assert_eq!(distinct.len(), found.len(), "{low} to {high}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_of_logarithms_are_powers_of_ten() {
+        let texts = |low: f64, high: f64, max_ticks: usize| {
+            let range = AxisRange { is_log: true, ..AxisRange::new(low.log10(), high.log10()) };
+            let ticks = range.ticks(max_ticks);
+            ticks.into_iter().map(|tick| tick.text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(0.001, 1000.0, 7), ["0.001", "0.01", "0.1", "1", "10", "100", "1000"]);
+        assert_eq!(texts(1e-30, 1e30, 4), ["1e-20", "1", "1e20"]);
+        assert_eq!(texts(2.0, 9.0, 4), ["2", "4", "6", "8"]);
     }
 
     #[test]

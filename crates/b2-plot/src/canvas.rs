@@ -296,7 +296,9 @@ impl Canvas {
         };
         for (n, column) in line.columns.iter().enumerate() {
             if !column.is_drawn() {
-                flush(&mut points, &mut self.shapes);
+                if !column.is_empty() {
+                    flush(&mut points, &mut self.shapes);
+                }
                 continue;
             }
             let x = x(n);

@@ -2,7 +2,7 @@
 
 use crate::{
     Histogram,
-    axis::{AxisRange, Tick, short_number},
+    axis::{AxisRange, Tick},
     color::{self, Rgb},
     reduce::{Line, Map},
     scene::{Content, Scene},
@@ -172,7 +172,7 @@ impl Cells {
         let mut last: Option<(usize, usize)> = None;
         for (n, column) in line.columns.iter().enumerate() {
             if !column.is_drawn() {
-                last = None;
+                last = last.filter(|_| column.is_empty());
                 continue;
             }
             let col = position(x(n), width);
@@ -303,7 +303,7 @@ impl Cells {
         }
         let mut notes = vec![scene.x_label.clone()];
         if let Content::Map { values, label, .. } = &scene.content {
-            let [low, high] = [values.low, values.high].map(short_number);
+            let [low, high] = [values.low, values.high].map(|end| values.text(end));
             notes.push(format!("{label} {low} to {high}"));
         }
         notes.extend(scene.notes.iter().map(|note| note.text.clone()));

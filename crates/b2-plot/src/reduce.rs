@@ -58,6 +58,14 @@ impl Line {
     #[must_use]
     pub fn new(len: u64, max_columns: usize) -> Self {
         let ncolumns = usize::try_from(len).unwrap_or(usize::MAX).min(max_columns.max(1));
+        Self { len, ..Self::of_columns(ncolumns) }
+    }
+
+    /// For any number of values over positions that [`add_over`](Self::add_over) is told: each
+    /// column is an equal part of the way from the first to the last of them.
+    #[must_use]
+    pub fn of_columns(ncolumns: usize) -> Self {
+        let len = ncolumns as u64;
         let empty = LineColumn {
             extent: Extent::EMPTY,
             first: f64::NAN,
@@ -67,6 +75,23 @@ impl Line {
             has_below: false,
         };
         Self { len, columns: vec![empty; ncolumns], tally: Tally::default() }
+    }
+
+    /// Adds values over their positions, which lie from `low` to `high`; others are left out.
+    pub fn add_over(&mut self, [low, high]: [f64; 2], positions: &[f64], values: &[f64]) {
+        self.tally.count(values);
+        let last = self.columns.len().saturating_sub(1);
+        for (at, value) in positions.iter().zip(values) {
+            let share = (at - low) / (high - low);
+            if !(0.0..=1.0).contains(&share) {
+                continue;
+            }
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to last")]
+            let ncolumn = (share * last as f64).round() as usize;
+            if let Some(column) = self.columns.get_mut(ncolumn) {
+                column.add(&[*value]);
+            }
+        }
     }
 
     /// Adds the values from position `start` on; they come in order.
@@ -115,6 +140,12 @@ impl LineColumn {
         }
         let last = run.iter().rev().copied().find(|value| value.is_finite());
         self.last = last.unwrap_or(self.last);
+    }
+
+    /// Is there no value at all, so that a line goes on behind it?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !(self.is_drawn() || self.has_nan || self.has_above || self.has_below)
     }
 
     /// Is there a finite value?
@@ -237,6 +268,18 @@ mod tests {
                 assert_eq!(column.extent, extent, "column {n} of {ncolumns}");
             }
         }
+    }
+
+    #[test]
+    fn values_lie_over_their_positions() {
+        let mut line = Line::of_columns(5);
+        line.add_over([0.0, 8.0], &[0.0, 4.0, 8.0, f64::NAN], &[1.0, 2.0, f64::NAN, 9.0]);
+        line.add_over([0.0, 8.0], &[9.0, 4.4], &[7.0, 3.0]);
+        let ends = |n: usize| line.columns[n].extent.ends();
+        assert_eq!([ends(0), ends(2)], [Some((1.0, 1.0)), Some((2.0, 3.0))]);
+        let is_empty: Vec<bool> = line.columns.iter().map(LineColumn::is_empty).collect();
+        assert_eq!(is_empty, [false, true, false, true, false]);
+        assert_eq!((line.position(4), line.tally.nan), (4.0, 1));
     }
 
     #[test]

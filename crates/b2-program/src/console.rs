@@ -12,12 +12,14 @@ use core::marker::PhantomData;
 use std::{
     borrow::Cow,
     io::{self, IsTerminal, Write},
+    sync::Arc,
 };
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
     Doing, Error, Program,
@@ -75,7 +77,46 @@ pub struct Manner {
 pub struct Console<P> {
     name: String,
     manner: Manner,
+    /// The command that runs, if there is one.
+    command: Option<Arc<Running>>,
     program: PhantomData<P>,
+}
+
+/// Characters on either side of a mark.
+const MAX_BEFORE_MARK: usize = 40;
+
+/// The command that runs: its name, and its options as they are written.
+#[derive(Debug)]
+struct Running {
+    name: String,
+    options: Vec<String>,
+}
+
+impl Running {
+    /// Can a hint be followed? Options outside of backquotes have to be those of this command, and
+    /// what is in backquotes another command, or this one with another option.
+    fn can_follow(&self, hint: &str) -> bool {
+        let is_known = |part: &str| {
+            options_in(part).all(|option| self.options.iter().any(|known| known == option))
+        };
+        let leads_back = |part: &str| {
+            let words = part.strip_prefix("b2 ").and_then(|words| words.strip_prefix(&*self.name));
+            let words = words.filter(|words| words.is_empty() || words.starts_with(' '));
+            words.is_some_and(|words| options_in(words).all(|option| option == "-o"))
+        };
+        let mut parts = hint.split('`').enumerate();
+        parts.all(|(n, part)| if n % 2 == 0 { is_known(part) } else { !leads_back(part) })
+    }
+}
+
+/// The options in a text.
+fn options_in(text: &str) -> impl Iterator<Item = &str> {
+    let words =
+        text.split_whitespace().map(|word| word.trim_matches([',', ';', ':', '.', '(', ')']));
+    words.filter(|word| {
+        let rest = word.trim_start_matches('-');
+        rest.len() < word.len() && rest.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 /// An error as programs get it.
@@ -96,7 +137,17 @@ impl<P: Program> Console<P> {
     /// The console of a program that was called by the name `name`.
     #[must_use]
     pub fn new(name: &str, manner: impl Into<Manner>) -> Self {
-        Self { name: name.to_owned(), manner: manner.into(), program: PhantomData }
+        let (name, manner) = (name.to_owned(), manner.into());
+        Self { name, manner, command: None, program: PhantomData }
+    }
+
+    /// Of the command with this name and these options, as they are written: hints that it cannot
+    /// follow, or that lead back to it, are not given.
+    #[must_use]
+    pub fn command(self, name: Option<String>, options: impl IntoIterator<Item = String>) -> Self {
+        let name = name.unwrap_or_default();
+        let command = Some(Arc::new(Running { name, options: options.into_iter().collect() }));
+        Self { command, ..self }
     }
 
     /// The name that the program was called by.
@@ -137,7 +188,8 @@ impl<P: Program> Console<P> {
     /// The same without a word.
     pub fn silent(&self) -> Self {
         let progress = ProgressWhen::Never;
-        Self::new(&self.name, Manner { quiet: 2, verbose: 0, progress, ..self.manner })
+        let manner = Manner { quiet: 2, verbose: 0, progress, ..self.manner };
+        Self { manner, command: self.command.clone(), ..Self::new(&self.name, manner) }
     }
 
     /// Prints what is wrong with `file`, with fields for programs that say where.
@@ -152,6 +204,7 @@ impl<P: Program> Console<P> {
         if self.manner.quiet >= 2 {
             return;
         }
+        let hint = hint.filter(|hint| self.command.as_ref().is_none_or(|it| it.can_follow(hint)));
         if self.manner.json {
             self.object(&Object { schema: "b2.error/1", kind, message, file, position, hint });
             return;
@@ -163,6 +216,27 @@ impl<P: Program> Console<P> {
         let hint = hint.map(|hint| labelled("hint", AnsiColor::Cyan, &harmless(hint)));
         text.extend(hint.map(|hint| format!("\n{hint}")));
         self.stderr(&format!("{plain}{text}\n"));
+    }
+
+    /// Prints a text that is no good for `file`, and under it a mark at the byte `at` of the text
+    /// that says why.
+    pub fn marked(&self, file: Option<&str>, text: &str, at: usize, why: &str) {
+        if self.manner.quiet >= 2 {
+            return;
+        }
+        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+        let long = before.char_indices().rev().nth(MAX_BEFORE_MARK).map(|(start, _)| start);
+        let before = match long.and_then(|start| before.get(start..)) {
+            Some(end) => format!("...{}", harmless(end)),
+            None => harmless(before),
+        };
+        let after: String = after.chars().take(MAX_BEFORE_MARK).collect();
+        let file = file.map(|file| format!("{}: ", harmless(file))).unwrap_or_default();
+        let blanks = self.name.width() + 2 + file.width() + before.width();
+        let (red, cyan) = (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold());
+        let (name, after, why) = (&self.name, harmless(&after), harmless(why));
+        let line = format!("{red}{name}:{red:#} {file}{before}{after}\n");
+        self.stderr(&format!("{line}{}{cyan}^{cyan:#} {why}\n", " ".repeat(blanks)));
     }
 
     /// Something that does not stop the work.
@@ -328,4 +402,27 @@ fn terminal_size<S>(_: S) -> Option<(usize, usize)> {
 fn labelled(label: &str, color: AnsiColor, text: &str) -> String {
     let style = color.on_default().bold();
     format!("{style}{label}:{style:#} {text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_that_cannot_be_followed_or_lead_back_are_none() {
+        let options = ["-o", "-v", "--format"].map(str::to_owned).to_vec();
+        let running = Running { name: "rescue".to_owned(), options };
+        for (hint, can_follow) in [
+            ("use -o to name the output", true),
+            ("use --format raw, or -o", true),
+            ("use -r to walk directories", false),
+            ("`b2 list -r` walks", true),
+            ("`b2 rescue STORE -o NEW` saves what can be read", false),
+            ("`b2 rescue -v STORE` says more", true),
+            ("`b2 rescues` is another", true),
+            ("levels -1 to -9, and - for a pipe", true),
+        ] {
+            assert_eq!(running.can_follow(hint), can_follow, "{hint}");
+        }
+    }
 }

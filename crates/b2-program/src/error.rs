@@ -155,7 +155,7 @@ pub fn chain_with(
     error: &(dyn StdError + 'static),
     explain: impl Fn(&(dyn StdError + 'static)) -> Option<String>,
 ) -> String {
-    let one_link = |error| explain(error).unwrap_or_else(|| own_words(error));
+    let one_link = |error| explain(error).unwrap_or_else(|| without_cause(error));
     let mut line = one_link(error);
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -169,6 +169,16 @@ pub fn chain_with(
     }
     // Ranges as people write them.
     line.replace("..=", " to ")
+}
+
+/// The words of an error that come before those of its cause.
+fn without_cause(error: &(dyn StdError + 'static)) -> String {
+    let text = own_words(error);
+    let cause = error.source().map(|cause| format!(": {cause}"));
+    match cause.and_then(|cause| text.strip_suffix(&cause).map(str::to_owned)) {
+        Some(words) => words,
+        None => text,
+    }
 }
 
 fn own_words(error: &(dyn StdError + 'static)) -> String {

@@ -31,7 +31,40 @@ pub enum Command {
     NextDimension,
     /// Chooses the dimension before.
     PreviousDimension,
+    /// Asks for a text, which letters are from now on.
+    Ask(Question),
+    /// A letter of the text.
+    Letter(char),
+    /// The last letter of the text goes.
+    Erase,
+    /// The text is complete.
+    Accept,
+    /// No text after all.
+    Cancel,
+    /// To the next member that the last search finds.
+    FindNext,
 }
+
+/// What a text is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// An index to go to: `40`, or one for each dimension as in `3,0,40`.
+    Index,
+    /// A part of the name of a member.
+    Name,
+}
+
+/// What the letters do, for people: a line for each, that says which keys a terminal has too.
+pub const HELP: &str = "\
+q, Esc             end
+?                  this help
+arrows, h j k l    a row or a column further; PgUp, PgDn: a screen
+g, Home  G, End    the first row, the last row
+:                  go to an index: 40, or 3,0,40 in three dimensions; of chunks: a number
+/ and n            the member whose name has these letters, and the next one
+Tab, Enter         to the list of members and back, into a member
+[ ]                back and forth in the dimension in < >, which { } choose
+v i c p            values, what it is, its chunks, a plot";
 
 impl Command {
     /// The command that a letter stands for, on every screen with keys.
@@ -50,6 +83,12 @@ impl Command {
             '[' => Self::Step(-1),
             '}' => Self::NextDimension,
             '{' => Self::PreviousDimension,
+            'g' => Self::Home,
+            'G' => Self::End,
+            ':' => Self::Ask(Question::Index),
+            '/' => Self::Ask(Question::Name),
+            'n' => Self::FindNext,
+            '?' => Self::Show(Pane::Help),
             _ => return None,
         })
     }
@@ -66,6 +105,8 @@ pub enum Pane {
     Chunks,
     /// A picture.
     Plot,
+    /// What the keys do.
+    Help,
 }
 
 /// Which part the steps move in.

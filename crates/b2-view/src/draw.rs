@@ -1,9 +1,10 @@
 //! The state as a screen full of characters.
 
-use b2_plot::Scene;
+use b2_plot::{Rgb, Scene};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::{
-    Focus, Pane, Source, Values, View,
+    Focus, HELP, Pane, Source, Values, View,
     screen::{Area, Color, Screen, Style},
     text::harmless,
 };
@@ -30,12 +31,15 @@ fn draw<S: Source>(view: &mut View<S>, screen: &mut Screen, keys: &str) {
     screen.line(all.row(0), &format!(" {}", view.heading()), Style::REVERSED);
     let last = all.height.saturating_sub(1);
     let body = Area { y: 1, height: all.height.saturating_sub(2), ..all };
-    screen.text(all.row(last), keys, Style::fore(Color::Faint));
+    match view.question() {
+        Some(typed) => screen.text(all.row(last), &typed, Style::default()),
+        None => screen.text(all.row(last), keys, Style::fore(Color::Faint)),
+    }
     if view.members().len() < 2 {
         return draw_member(view, screen, body);
     }
     let labels = view.members().iter();
-    let widest = labels.map(|m| m.label.chars().count() + 2 * m.depth).max().unwrap_or(0);
+    let widest = labels.map(|m| harmless(&m.label).width() + 2 * m.depth).max().unwrap_or(0);
     let width = (widest + 4).min(body.width / 3).max(MIN_LIST).min(body.width);
     draw_list(view, screen, Area { width, ..body });
     draw_member(view, screen, Area { x: width, width: body.width - width, ..body });
@@ -64,10 +68,14 @@ fn draw_member<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
         Pane::About => " about ".to_owned(),
         Pane::Chunks => " chunks: bright ones compress well ".to_owned(),
         Pane::Plot => " plot ".to_owned(),
+        Pane::Help => " keys ".to_owned(),
     };
     let inner = border(screen, area, &name, view.focus() == Focus::Member);
     if inner.width < MIN_COLUMN || inner.height < 2 {
         return;
+    }
+    if view.pane() == Pane::Help {
+        return screen.paragraph(inner, HELP);
     }
     let opened = match view.opened() {
         Ok(opened) => opened,
@@ -98,6 +106,7 @@ fn draw_member<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
             Some(Err(error)) => screen.paragraph(inner, error),
             None => {}
         },
+        Pane::Help => {}
     }
 }
 
@@ -105,10 +114,15 @@ fn draw_member<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
 /// `first_row` on.
 fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, area: Area) -> u64 {
     let short = |text: &str| -> String {
-        match text.chars().count() > MAX_TEXT {
-            true => text.chars().take(MAX_TEXT - 1).chain(['…']).collect(),
-            false => text.to_owned(),
+        if text.width() <= MAX_TEXT {
+            return text.to_owned();
         }
+        let mut width = 0;
+        let is_before_end = |letter: &char| {
+            width += letter.width().unwrap_or(0);
+            width < MAX_TEXT
+        };
+        text.chars().take_while(is_before_end).chain(['…']).collect()
     };
     let label = |n: usize| first_row.map_or(String::new(), |first| (first + n as u64).to_string());
     let labels: Vec<String> = (0..values.rows.len()).map(label).collect();
@@ -123,13 +137,14 @@ fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, are
     for (column, name) in values.names.iter().enumerate() {
         let texts = values.rows.iter().map(|row| short(row.get(column).map_or("", String::as_str)));
         let texts: Vec<String> = core::iter::once(short(name)).chain(texts).collect();
-        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0) + 2;
+        let width = texts.iter().map(|text| text.width()).max().unwrap_or(0) + 2;
         if width > rest.width && shown > 0 {
             break;
         }
         for (y, text) in texts.iter().enumerate() {
             let style = if y == 0 { gray } else { Style::default() };
-            screen.text(rest.row(y), &format!("{text:>width$}"), style);
+            let blanks = " ".repeat(width.saturating_sub(text.width()));
+            screen.text(rest.row(y), &format!("{blanks}{text}"), style);
         }
         rest = Area { x: rest.x + width, width: rest.width.saturating_sub(width), ..rest };
         shown += 1;
@@ -139,18 +154,22 @@ fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, are
 
 /// Draws the chunks, a block each whose colour is its ratio.
 fn draw_chunks<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
-    let rows = area.height.saturating_sub(1);
+    let rows = area.height.saturating_sub(2);
     let Some(map) = view.chunk_map((area.width / 2) as u64, rows as u64) else {
-        return screen.paragraph(area, "only frames show their chunks");
+        return screen.paragraph(area, "the chunks of this are not known one by one");
     };
     let columns = usize::try_from(map.columns).unwrap_or(usize::MAX);
-    for (y, row) in map.colors.chunks(columns.max(1)).enumerate() {
-        for (x, color) in (area.x..).step_by(2).zip(row) {
-            let style = Style::back(color.map_or(Color::Damaged, Color::Exact));
-            screen.text(Area { x, width: 2, ..area.row(y) }, "  ", style);
-        }
+    for (n, color) in map.colors.iter().enumerate() {
+        let style = Style::back(color.map_or(Color::Damaged, Color::Exact));
+        let place = Area { x: area.x + n % columns * 2, width: 2, ..area.row(n / columns) };
+        let (text, style) = match map.cursor == Some(n) {
+            true => ("[]", Style { fore: Some(Color::Exact(Rgb(255, 255, 255))), ..style }),
+            false => ("  ", style),
+        };
+        screen.text(place, text, style);
     }
     screen.text(area.row(rows), &map.text, Style::default());
+    screen.text(area.row(rows + 1), &map.cursor_text, Style::default());
 }
 
 fn draw_picture(scene: &Scene, screen: &mut Screen, area: Area) {

@@ -84,7 +84,7 @@ mod view;
 pub use b2_plot::{Rgb, Scene};
 pub use blosc_dtype::{item, text};
 pub use chunk_map::ChunkMap;
-pub use command::{Command, Focus, Pane};
+pub use command::{Command, Focus, HELP, Pane, Question};
 pub use opened::Opened;
 pub use source::{Chunks, Items, Member, Source};
 pub use values::Values;

@@ -36,10 +36,29 @@ impl<E> Opened<E> {
         mut about: Vec<(String, String)>,
         chunks: Option<Box<dyn Chunks>>,
     ) -> Self {
-        let lens: Vec<String> = items.shape().iter().map(|len| count(*len)).collect();
-        about.insert(0, ("type".to_owned(), items.dtype().to_string()));
-        about.insert(0, ("shape".to_owned(), lens.join(" x ")));
-        let shape = items.shape().to_vec();
+        let mut shape = items.shape().to_vec();
+        let lens: Vec<String> = shape.iter().map(|len| count(*len)).collect();
+        let line = |name: &str, text: String| (name.to_owned(), text);
+        match (&shape[..], items.dtype().fields()) {
+            // Items with fields are the rows of a table.
+            ([nrows], fields @ [_, ..]) => {
+                let fields = fields.iter();
+                let lines = fields.map(|it| (harmless(it.name()), it.dtype().to_string()));
+                let rows = line("rows", count(*nrows));
+                about.splice(0..0, core::iter::once(rows).chain(lines));
+                shape.push(items.dtype().fields().len() as u64);
+            }
+            ([], _) => {
+                let lines =
+                    [line("shape", "one item".into()), line("type", items.dtype().to_string())];
+                about.splice(0..0, lines);
+            }
+            _ => {
+                let lines =
+                    [line("shape", lens.join(" x ")), line("type", items.dtype().to_string())];
+                about.splice(0..0, lines);
+            }
+        }
         Self { content: Content::Items(items), shape, about, chunks }
     }
 
@@ -172,12 +191,19 @@ fn plane<E>(
     let itemsize = dtype.itemsize().max(1);
     let texts: Vec<Vec<String>> = bytes.chunks_exact(itemsize).enumerate().map(text).collect();
     let per_row = usize::try_from(columns.end - columns.start).unwrap_or(1).max(1);
-    let names = match (dtype.fields(), shape.len()) {
+    let mut names: Vec<String> = match (dtype.fields(), shape.len()) {
         ([], 2..) => columns.map(|column| column.to_string()).collect(),
         ([], _) => vec![String::new()],
         (fields, _) => fields.iter().map(|field| harmless(field.name())).collect(),
     };
-    let rows = texts.chunks(per_row).map(<[Vec<String>]>::concat).collect();
+    let mut rows: Vec<Vec<String>> = texts.chunks(per_row).map(<[Vec<String>]>::concat).collect();
+    if shape.len() < 2 && !dtype.fields().is_empty() {
+        // Fields stand side by side as columns do.
+        let before = usize::try_from(at.1).unwrap_or(usize::MAX).min(names.len());
+        rows.iter_mut()
+            .chain([&mut names])
+            .for_each(|row| drop(row.drain(..before.min(row.len()))));
+    }
     Ok(Values { names, rows })
 }
 

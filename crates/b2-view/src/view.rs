@@ -3,8 +3,8 @@
 use b2_plot::Scene;
 
 use crate::{
-    chunk_map::ChunkMap,
-    command::{Command, Focus, Pane},
+    chunk_map::{self, ChunkMap},
+    command::{Command, Focus, Pane, Question},
     opened::Opened,
     source::{Member, Source},
     text::{count, harmless},
@@ -26,6 +26,12 @@ pub struct View<S: Source> {
     /// The first row and column on the screen.
     at: (u64, u64),
     first_chunk: u64,
+    /// The chunk under the cursor.
+    chunk: u64,
+    /// What is asked for, and the text so far.
+    asked: Option<(Question, String)>,
+    /// The last search.
+    wanted: String,
     /// Rows and columns, and columns and rows of chunks, on the screen that was drawn last.
     page: (u64, u64),
     chunk_page: (u64, u64),
@@ -51,6 +57,9 @@ impl<S: Source> View<S> {
             dim: 0,
             at: (0, 0),
             first_chunk: 0,
+            chunk: 0,
+            asked: None,
+            wanted: String::new(),
             page: (1, 1),
             chunk_page: (1, 1),
             scene: None,
@@ -76,7 +85,8 @@ impl<S: Source> View<S> {
         let ndim = opened.as_ref().map_or(0, |opened| opened.shape().len());
         self.opened = opened;
         self.fixed = vec![0; ndim.saturating_sub(2)];
-        (self.dim, self.at, self.first_chunk, self.scene) = (0, (0, 0), 0, None);
+        (self.dim, self.at, self.scene) = (0, (0, 0), None);
+        (self.first_chunk, self.chunk) = (0, 0);
     }
 
     fn explain(&self, error: &S::Error) -> String {
@@ -129,6 +139,7 @@ impl<S: Source> View<S> {
             let lens: Vec<String> = opened.shape().iter().map(|len| count(*len)).collect();
             let dtype = opened.about().iter().find(|(name, _)| name == "type");
             text += &match (dtype, &lens[..]) {
+                (Some((_, dtype)), []) => format!("   one item of {dtype}"),
                 (Some((_, dtype)), _) => format!("   {} of {dtype}", lens.join(" x ")),
                 (None, [rows, columns]) => format!("   {rows} rows, {columns} columns"),
                 (None, _) => String::new(),
@@ -172,14 +183,50 @@ impl<S: Source> View<S> {
     /// if it is not stored in chunks that are known.
     pub fn chunk_map(&mut self, max_columns: u64, rows: u64) -> Option<ChunkMap> {
         let chunks = self.opened.as_ref().ok()?.chunks()?;
-        let map = ChunkMap::new(chunks, self.first_chunk, max_columns, rows);
-        self.chunk_page = (map.columns, rows.max(1));
+        let (columns, rows) = (chunk_map::columns(chunks, max_columns), rows.max(1));
+        let (first, row) = (self.first_chunk, self.chunk / columns * columns);
+        let last_row = first.saturating_add(columns.saturating_mul(rows - 1));
+        let first = match self.chunk {
+            chunk if chunk < first => row,
+            chunk if chunk >= last_row.saturating_add(columns) => {
+                row.saturating_sub(columns.saturating_mul(rows - 1))
+            }
+            _ => first,
+        };
+        let map = ChunkMap::new(chunks, (first, self.chunk), max_columns, rows);
+        (self.first_chunk, self.chunk_page) = (first, (columns, rows));
         Some(map)
+    }
+
+    /// The text that is asked for, as far as it was typed, behind the letter that asked for it.
+    pub fn question(&self) -> Option<String> {
+        let (question, text) = self.asked.as_ref()?;
+        let letter = if *question == Question::Index { ':' } else { '/' };
+        Some(format!("{letter}{}", harmless(text)))
     }
 
     /// Does what is wanted.
     pub fn execute(&mut self, command: Command) {
+        match (command, &mut self.asked) {
+            (Command::Letter(letter), Some((_, text))) => return text.push(letter),
+            (Command::Erase, Some((_, text))) => {
+                text.pop();
+                return;
+            }
+            (Command::Accept, asked) => match asked.take() {
+                Some((Question::Index, text)) => return self.go_to(&text),
+                Some((Question::Name, text)) => {
+                    self.wanted = text.to_lowercase();
+                    return self.find();
+                }
+                None => return,
+            },
+            _ => self.asked = None,
+        }
         match command {
+            Command::Ask(question) => self.asked = Some((question, String::new())),
+            Command::FindNext => self.find(),
+            Command::Letter(_) | Command::Erase | Command::Accept | Command::Cancel => {}
             Command::SwitchFocus => {
                 let is_list = self.focus == Focus::List || self.members().len() < 2;
                 self.focus = if is_list { Focus::Member } else { Focus::List };
@@ -218,6 +265,48 @@ impl<S: Source> View<S> {
         }
     }
 
+    /// To the row of the last number, the column too if there are enough of them for all dimensions;
+    /// in the map of chunks, to one of them.
+    fn go_to(&mut self, text: &str) {
+        let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+        let numbers = text.split(',').map(|number| number.trim().parse());
+        let Ok(numbers) = numbers.collect::<Result<Vec<u64>, _>>() else { return };
+        let Some((last, before)) = numbers.split_last() else { return };
+        self.focus = Focus::Member;
+        if self.pane == Pane::Chunks {
+            return self.choose_chunk(*last);
+        }
+        let ndim = self.opened.as_ref().map_or(0, |opened| opened.shape().len());
+        let (row, column) = match before.split_last() {
+            Some((row, fixed)) if numbers.len() == ndim => {
+                for (dim, at) in fixed.iter().enumerate() {
+                    let way = i64::try_from(*at).unwrap_or(i64::MAX);
+                    self.dim = dim;
+                    self.step(i64::MIN);
+                    self.step(way);
+                }
+                (*row, *last)
+            }
+            _ => (numbers.first().copied().unwrap_or(0), before.last().map_or(0, |_| *last)),
+        };
+        let (rows, columns) = self.extent();
+        self.at = (row.min(rows.saturating_sub(1)), column.min(columns.saturating_sub(1)));
+    }
+
+    /// Selects the next member that the last search finds.
+    fn find(&mut self) {
+        let len = self.members().len();
+        let mut next = (1..=len).map(|way| (self.selected + way) % len);
+        let is_found = |n: &usize| {
+            let member = self.members().get(*n);
+            member.is_some_and(|it| it.label.to_lowercase().contains(&self.wanted))
+        };
+        let Some(found) = next.find(is_found).filter(|_| !self.wanted.is_empty()) else { return };
+        self.selected = found;
+        self.open();
+        self.draw();
+    }
+
     fn select(&mut self, way: Command) {
         let last = self.members().len().saturating_sub(1);
         let page = usize::try_from(self.page.0).unwrap_or(1).max(1);
@@ -240,20 +329,31 @@ impl<S: Source> View<S> {
 
     fn move_chunks(&mut self, way: Command) {
         let (columns, rows) = self.chunk_page;
-        let chunks = self.opened.as_ref().ok().and_then(Opened::chunks);
-        let nchunks = chunks.map_or(0, |chunks| chunks.nchunks());
         let page = columns.saturating_mul(rows);
-        let last = nchunks.saturating_sub(1) / columns.max(1) * columns.max(1);
-        let first = match way {
-            Command::Up => self.first_chunk.saturating_sub(columns),
-            Command::Down => self.first_chunk.saturating_add(columns),
-            Command::PageUp => self.first_chunk.saturating_sub(page),
-            Command::PageDown => self.first_chunk.saturating_add(page),
-            Command::Home => 0,
-            Command::End => last,
+        let (first, chunk) = (self.first_chunk, self.chunk);
+        let (first, chunk) = match way {
+            Command::Up => (first, chunk.checked_sub(columns).unwrap_or(chunk)),
+            Command::Down => (first, chunk.saturating_add(columns)),
+            Command::Left => (first, chunk.saturating_sub(1)),
+            Command::Right => (first, chunk.saturating_add(1)),
+            Command::PageUp => (first.saturating_sub(page), chunk.saturating_sub(page)),
+            Command::PageDown => (first.saturating_add(page), chunk.saturating_add(page)),
+            Command::Home => (0, 0),
+            Command::End => (u64::MAX, u64::MAX),
             _ => return,
         };
+        let last = self.nchunks().saturating_sub(1) / columns.max(1) * columns.max(1);
         self.first_chunk = first.min(last);
+        self.choose_chunk(chunk);
+    }
+
+    fn nchunks(&self) -> u64 {
+        let chunks = self.opened.as_ref().ok().and_then(Opened::chunks);
+        chunks.map_or(0, |chunks| chunks.nchunks())
+    }
+
+    fn choose_chunk(&mut self, chunk: u64) {
+        self.chunk = chunk.min(self.nchunks().saturating_sub(1));
     }
 
     /// Rows and columns that can be moved through.

@@ -133,6 +133,19 @@ impl SChunkWriter {
         Self::in_file(path.as_ref(), Start::new(params)?, params.cparams.clone())
     }
 
+    /// The same of a file that is not there yet: nothing is emptied. It holds a frame after the
+    /// first commit, and no byte before it.
+    ///
+    /// # Errors
+    /// [`Error::Open`], also if there is something of this name; or as
+    /// [`create_in`](Self::create_in).
+    pub fn create_new(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
+        let start = Start::new(params)?;
+        let made = OpenOptions::new().write(true).create_new(true).open(path.as_ref());
+        made.map_err(|source| Error::Open { source })?;
+        Self::in_file(path.as_ref(), start, params.cparams.clone())
+    }
+
     /// Creates a sparse frame: a directory with one file for every chunk. It holds a frame after
     /// the first commit.
     ///

@@ -43,7 +43,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file could not be opened, or its length could not be read.
-    #[error("opening the file")]
+    #[error("opening the file: {source}")]
     Open {
         /// What the system said.
         source: io::Error,
@@ -63,7 +63,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The lock of a frame could not be taken.
-    #[error("locking {}", path.display())]
+    #[error("locking {}: {source}", path.display())]
     Lock {
         /// The file that was to be locked.
         path: PathBuf,

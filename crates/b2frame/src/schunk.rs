@@ -442,7 +442,11 @@ const MAX_DICT: usize = 32 << 10;
 pub(crate) fn open_file(path: &Path) -> Result<Arc<dyn ReadAt>> {
     match FileStore::open(path) {
         Ok(file) => Ok(Arc::new(file)),
-        Err(source) => Err(Error::Open { source }),
+        Err(error) => {
+            // The system does not say which file.
+            let text = format!("{}: {error}", path.display());
+            Err(Error::Open { source: std::io::Error::new(error.kind(), text) })
+        }
     }
 }
 

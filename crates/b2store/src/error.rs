@@ -21,7 +21,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The storage failed.
-    #[error("{name}: reading")]
+    #[error("{name}: reading: {source}")]
     Io {
         /// The file.
         name: String,
@@ -29,7 +29,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Writing failed.
-    #[error("{name}: writing")]
+    #[error("{name}: writing: {source}")]
     Write {
         /// The file or directory.
         name: String,
@@ -46,7 +46,7 @@ pub enum Error {
     #[error("zip archive: {0}")]
     Zip(#[from] ZipFault),
     /// A frame of the store cannot be read.
-    #[error("{name}")]
+    #[error("{name}: {source}")]
     Frame {
         /// The key, or the file or member.
         name: String,

@@ -10,6 +10,18 @@
 //!   b2frame          one frame: a file, a window of the archive, bytes in another frame
 //! ```
 //!
+//! ```no_run
+//! use b2store::{Content, Store};
+//!
+//! let store = Store::open("run.b2z")?;
+//! for key in store.keys() {
+//!     if let Content::Array(array) = store.get(key)? {
+//!         println!("{key}: {:?} of {}", array.shape(), array.dtype());
+//!     }
+//! }
+//! # Ok::<(), b2store::Error>(())
+//! ```
+//!
 //! The format is described in `docs/formats/store.md`. A store lies in a directory
 //! ([`Tree`](blosc_io::Tree)), or anywhere that has positions ([`ReadAt`](blosc_io::ReadAt)); the
 //! members of an archive are read in place.

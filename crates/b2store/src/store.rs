@@ -170,7 +170,7 @@ impl Store {
 
     /// All keys with a value, sorted by bytes: also those of attributes, and of the parts of
     /// tables, which [`tree`](Self::tree) hides.
-    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.inner.locations.keys().map(String::as_str)
     }
 

@@ -26,7 +26,7 @@ use crate::error::{Param, Result};
 use crate::layout::{Layout, chunk_path};
 use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::note::{Fault, Note};
-use crate::tree::{DirTree, Tree};
+use crate::tree::Tree;
 use crate::worker::Worker;
 use crate::{OpenOptions, StorageParams, fill};
 use blosc_dtype::json::Json;
@@ -63,7 +63,8 @@ impl CArray {
     /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) for what is missing or
     /// wrong in its metadata, `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
+        let tree = Arc::new(crate::open::directory(rootdir.as_ref())?);
+        Self::open_in(tree, "", &OpenOptions::default())
     }
 
     /// Opens the array at `path` of a tree.

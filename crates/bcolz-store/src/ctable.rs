@@ -19,7 +19,7 @@ use crate::names;
 use crate::names::{names_path, parse_names};
 use crate::note::{Fault, Note};
 use crate::params::{BrokenColumns, OpenOptions};
-use crate::tree::{DirTree, Tree};
+use crate::tree::Tree;
 
 /// A table that can be read; see the [crate] for an example.
 #[derive(Clone, Debug)]
@@ -51,7 +51,8 @@ impl CTable {
     /// `Corrupt` and `Dtype` for what is missing or wrong in the metadata of the table or of any
     /// column, `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
+        let tree = Arc::new(crate::open::directory(rootdir.as_ref())?);
+        Self::open_in(tree, "", &OpenOptions::default())
     }
 
     /// Opens the table at `path` of a tree.
@@ -290,7 +291,10 @@ fn chain(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = core::error::Error::source(error);
     while let Some(error) = cause {
-        text += &format!(": {error}");
+        let link = error.to_string();
+        if !text.ends_with(&link) {
+            text += &format!(": {link}");
+        }
         cause = error.source();
     }
     text

@@ -24,7 +24,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The storage failed.
-    #[error("{path}: reading or writing")]
+    #[error("{path}: reading or writing: {source}")]
     Io {
         /// The file or directory.
         path: String,
@@ -92,7 +92,7 @@ pub enum Error {
         limit: u64,
     },
     /// An expression of a query cannot be used.
-    #[error("expression")]
+    #[error("condition: {0}")]
     Expr(#[from] ExprError),
     /// Record batches do not go together.
     #[cfg(feature = "arrow")]

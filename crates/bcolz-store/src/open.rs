@@ -31,7 +31,15 @@ pub enum DataSet {
 ///
 /// As [`CArray::open`] and [`CTable::open`].
 pub fn open(rootdir: impl AsRef<Path>) -> Result<DataSet> {
-    open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
+    open_in(Arc::new(directory(rootdir.as_ref())?), "", &OpenOptions::default())
+}
+
+/// The files of a directory, which has to be there.
+pub(crate) fn directory(rootdir: &Path) -> Result<DirTree> {
+    match rootdir.metadata() {
+        Ok(_) => Ok(DirTree::new(rootdir)),
+        Err(source) => Err(Error::Io { path: rootdir.display().to_string(), source }),
+    }
 }
 
 /// Opens what is at `path` of a tree.

@@ -18,7 +18,7 @@ mod pair;
 
 use std::io::Read;
 
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, Kind, date, item, numbers::NumberType};
 use serde::Serialize;
 
 use crate::error::{Doing, Error, Result};
@@ -46,6 +46,23 @@ pub struct Differences {
     pub largest_difference: Option<f64>,
     /// Items that only one of the two has. An item that is cut counts as one.
     pub surplus: u64,
+    /// The one that has them: 0 or 1.
+    #[serde(skip)]
+    pub longer: usize,
+}
+
+impl Differences {
+    /// The largest difference for people: of times, how long it is.
+    #[must_use]
+    pub fn largest_text(&self) -> Option<String> {
+        let largest = self.largest_difference?;
+        let scalar = self.first.as_ref().and_then(|first| first.values[0].dtype.scalar());
+        let unit = scalar.filter(|it| matches!(it.kind(), Kind::DateTime | Kind::TimeDelta));
+        Some(match unit.and_then(blosc_dtype::Scalar::unit) {
+            Some(unit) => date::length(largest, unit),
+            None => largest.to_string(),
+        })
+    }
 }
 
 /// The first items that are not equal.
@@ -56,6 +73,25 @@ pub struct First {
     /// Both of them.
     #[serde(skip)]
     pub values: [Item; 2],
+}
+
+impl First {
+    /// Both for people, with as many digits as tell them apart.
+    #[must_use]
+    pub fn texts(&self) -> [String; 2] {
+        let texts = self.values.each_ref().map(|it| item::text(&it.dtype, &it.bytes));
+        if texts[0] != texts[1] {
+            return texts;
+        }
+        let exact = self.values.each_ref().map(|it| {
+            let number = it.dtype.scalar().and_then(NumberType::new)?;
+            Some(number.read(&it.bytes).to_f64().to_string())
+        });
+        match exact {
+            [Some(a), Some(b)] if a != b => [a, b],
+            _ => texts,
+        }
+    }
 }
 
 /// A comparison under way.
@@ -92,6 +128,10 @@ impl Comparison {
             let rest = (counts[0].max(counts[1]) - nitems) as u64;
             let is_cut = lens[0] % sizes[0] != lens[1] % sizes[1] && rest == 0;
             self.found.surplus += rest + u64::from(is_cut);
+            if rest > 0 || is_cut {
+                let is_second = lens[0] * sizes[1] < lens[1] * sizes[0];
+                self.found.longer = usize::from(is_second);
+            }
             if nitems == 0 && rest == 0 {
                 return Ok(());
             }
@@ -172,6 +212,7 @@ pub fn of_arrays(
     a.compare_seals()?;
     b.compare_seals()?;
     work.found.surplus = a.nitems().abs_diff(b.nitems());
+    work.found.longer = usize::from(a.nitems() < b.nitems());
     Ok(Some(work.finish()))
 }
 

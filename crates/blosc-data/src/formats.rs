@@ -10,7 +10,7 @@ mod sequence;
 pub(crate) mod store;
 
 pub(crate) use bcolz::of_set as bcolz_data;
-pub use bcolz::{array as bcolz_array, note as bcolz_note};
+pub use bcolz::{array as bcolz_array, filter as bcolz_filter, note as bcolz_note};
 pub(crate) use sequence::file_data;
 pub(crate) use store::data as store_data;
-pub use store::{group as store_group, note as store_note};
+pub use store::{filter as store_filter, group as store_group, note as store_note};

@@ -1,6 +1,6 @@
 //! Why text is no table, and why data cannot become what was requested.
 
-use blosc_dtype::expr::ExprError;
+use blosc_dtype::expr::{ExprError, spelled};
 
 use crate::error::Error;
 
@@ -110,6 +110,14 @@ pub enum Refusal {
         /// The columns of the table.
         columns: Vec<String>,
     },
+    /// A condition that is none, at a place of its text.
+    #[error("{error} in {text:?}")]
+    Condition {
+        /// The condition.
+        text: String,
+        /// Where and why it is none.
+        error: ExprError,
+    },
     /// A condition on a field without values to compare.
     #[error(
         "the condition is about a field that has no values to compare, such as a part of an item"
@@ -162,14 +170,22 @@ impl Refusal {
         Self::NoColumn { name: name.to_owned(), columns: columns.map(str::to_owned).collect() }
     }
 
-    /// The error of a condition, with the columns that there are if it names another one.
-    pub(crate) fn in_condition<'a>(error: Error, columns: impl Iterator<Item = &'a str>) -> Error {
+    /// The error of a condition `text`, with the columns that there are if it names another one.
+    #[must_use]
+    pub fn in_condition<'a>(
+        error: Error,
+        text: &str,
+        columns: impl IntoIterator<Item = &'a str>,
+    ) -> Error {
         match error {
-            Error::Bcolz(bcolz_store::Error::Expr(ExprError::NoColumn { name, .. }))
-            | Error::Store(b2store::Error::Expr(ExprError::NoColumn { name, .. })) => {
-                let columns = columns.map(str::to_owned).collect();
-                Self::NoConditionColumn { name, columns }.into()
-            }
+            Error::Bcolz(bcolz_store::Error::Expr(error))
+            | Error::Store(b2store::Error::Expr(error)) => match error {
+                ExprError::NoColumn { name, .. } => {
+                    let columns = columns.into_iter().map(spelled).collect();
+                    Self::NoConditionColumn { name, columns }.into()
+                }
+                error => Self::Condition { text: text.to_owned(), error }.into(),
+            },
             error => error,
         }
     }

@@ -2,7 +2,8 @@
 //! `2020-02-29T12:30`, `2020-02-29 12:30:15.5`.
 //!
 //! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text
-//! that says `Z`, or how far it is from Greenwich, is no date: NumPy keeps neither.
+//! that says `Z`, or how far it is from Greenwich, is no date, since NumPy keeps neither;
+//! [`Moment::parse_zoned`] takes it for the moment at Greenwich.
 //!
 //! ```
 //! use blosc_dtype::date::{Moment, date};
@@ -58,6 +59,32 @@ pub fn span(count: i64, unit: Option<&str>) -> String {
         _ if count == NOT_A_TIME => "NaT".to_owned(),
         Some(unit) => format!("{count} {unit}"),
         None => count.to_string(),
+    }
+}
+
+/// How long a number of units is, for people: `532.13 days`, `90 s`; `7 M` where the length of the
+/// unit differs.
+#[must_use]
+pub fn length(count: f64, unit: &str) -> String {
+    let seconds = parse_unit(unit).and_then(|(step, precision)| {
+        #[allow(clippy::cast_precision_loss, reason = "a length for people")]
+        Some(count * step as f64 * precision.nanos()? as f64 / 1e9)
+    });
+    let Some(seconds) = seconds else { return format!("{count} {unit}") };
+    let (value, name) = match seconds.abs() {
+        0.0 => (0.0, "s"),
+        86_400.0.. => (seconds / 86_400.0, "days"),
+        3600.0.. => (seconds / 3600.0, "hours"),
+        1.0.. => (seconds, "s"),
+        1e-3.. => (seconds * 1e3, "ms"),
+        1e-6.. => (seconds * 1e6, "us"),
+        _ => (seconds * 1e9, "ns"),
+    };
+    let text = format!("{value:.3}");
+    match (text.trim_end_matches('0').trim_end_matches('.'), name) {
+        ("1", "days") => "1 day".to_owned(),
+        ("1", "hours") => "1 hour".to_owned(),
+        (text, name) => format!("{text} {name}"),
     }
 }
 
@@ -177,6 +204,27 @@ impl Moment {
         Some(Self { year, month, day, nanos, precision })
     }
 
+    /// The same, and of a text that says `Z` or how far it is from Greenwich (`-05:00`, `+0530`),
+    /// the moment there, and that it was said.
+    #[must_use]
+    pub fn parse_zoned(text: &str) -> Option<(Self, bool)> {
+        let time = text.find(['T', ' ']).unwrap_or(text.len());
+        let zone = text[time..].find(['Z', '+', '-']).map(|at| time + at);
+        let Some(zone) = zone else { return Some((Self::parse(text)?, false)) };
+        let (text, zone) = text.split_at(zone);
+        let mut moment = Self::parse(text.trim_end())?;
+        (moment.precision > Precision::Hour).then_some(())?;
+        let seconds = if zone == "Z" { 0 } else { zone_seconds(zone)? };
+        let nanos = i128::from(moment.nanos) - i128::from(seconds) * 1_000_000_000;
+        let day = day_of_date(moment.year.into(), moment.month.into(), moment.day.into());
+        let (year, month, day) = date_of_day(day + nanos.div_euclid(NANOS_OF_DAY));
+        moment.year = year.try_into().ok()?;
+        moment.month = month.try_into().ok()?;
+        moment.day = day.try_into().ok()?;
+        moment.nanos = nanos.rem_euclid(NANOS_OF_DAY).try_into().ok()?;
+        Some((moment, true))
+    }
+
     /// The number of units (`D`, `25s`) since 1970; none if there is a rest, or if they are too
     /// many.
     #[must_use]
@@ -259,6 +307,21 @@ fn parse_time(text: &str) -> Option<(i64, Precision)> {
     }
 }
 
+/// `+05:30`, `+0530`, `-05`: seconds east of Greenwich.
+fn zone_seconds(text: &str) -> Option<i64> {
+    let (sign, rest) = text.split_at_checked(1)?;
+    let sign = match sign {
+        "+" => 1,
+        "-" => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_at_checked(2)?;
+    let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
+    let hours = digits(hours, 2).filter(|hours| *hours < 24)?;
+    let minutes = if minutes.is_empty() { 0 } else { digits(minutes, 2)? };
+    (minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
 /// This number of digits and nothing else.
 fn digits(text: &str, count: usize) -> Option<i64> {
     let is_number = text.len() == count && text.bytes().all(|letter| letter.is_ascii_digit());
@@ -303,6 +366,46 @@ mod tests {
         assert_eq!(count("2020-01-01", "Y"), Some(50));
         assert_eq!(count("2020-02-29 00:00:00", "s"), Some(1_582_934_400));
         assert_eq!(count("1970-01-01T00:00:00.5", "ms"), Some(500));
+    }
+
+    #[test]
+    fn lengths_are_for_people() {
+        for (count, unit, text) in [
+            (45_976_289e9, "ns", "532.133 days"),
+            (1.0, "D", "1 day"),
+            (90.0, "s", "90 s"),
+            (90.0, "m", "1.5 hours"),
+            (0.0, "ns", "0 s"),
+            (1500.0, "us", "1.5 ms"),
+            (3.0, "M", "3 M"),
+        ] {
+            assert_eq!(length(count, unit), text);
+        }
+    }
+
+    #[test]
+    fn zones_lead_to_greenwich() {
+        for (text, expected) in [
+            ("2018-01-05T10:00:00Z", Some("2018-01-05T10:00:00")),
+            ("2018-01-05 10:00:00 Z", Some("2018-01-05T10:00:00")),
+            ("2018-01-05T22:30-05:00", Some("2018-01-06T03:30:00")),
+            ("2018-01-01T00:30:00+0530", Some("2017-12-31T19:00:00")),
+            ("2018-01-05T10:00:00.5+01", Some("2018-01-05T09:00:00")),
+            ("2018-01-05", Some("2018-01-05T00:00:00")),
+            ("2018-01-05Z", None),
+            ("2018-01-05T10Z", None),
+            ("2018-01-05T10:00:00+25:00", None),
+            ("2018-01-05T10:00:00+1", None),
+            ("2018-01-05T10:00:00Zulu", None),
+        ] {
+            let found = Moment::parse_zoned(text).map(|(moment, _)| {
+                let nanos = moment.count("ns").unwrap();
+                date(nanos.div_euclid(1_000_000_000), Some("s"))
+            });
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+        assert_eq!(Moment::parse_zoned("2018-01-05T10:00Z").map(|it| it.1), Some(true));
+        assert_eq!(Moment::parse_zoned("2018-01-05T10:00").map(|it| it.1), Some(false));
     }
 
     #[test]

@@ -111,6 +111,34 @@ impl Dtype {
         if let Shape::Struct(item) = &self.shape { &item.fields } else { &[] }
     }
 
+    /// The field that a name with dots leads to, and where it is in an item (bytes). A name with a
+    /// dot in it comes before a field of a field.
+    #[must_use]
+    pub fn field_at(&self, path: &str) -> Option<(Self, usize)> {
+        let find = |name: &str| self.fields().iter().find(|field| field.name() == name);
+        if let Some(field) = find(path) {
+            return Some((field.dtype().clone(), field.offset()));
+        }
+        let (name, rest) = path.split_once('.')?;
+        let field = find(name)?;
+        let (dtype, offset) = field.dtype().field_at(rest)?;
+        Some((dtype, field.offset().checked_add(offset)?))
+    }
+
+    /// What people call a type that is no number.
+    #[must_use]
+    pub fn kind_text(&self) -> String {
+        let name = match self.kind() {
+            Some(Kind::Bytes) => "byte strings",
+            Some(Kind::Unicode) => "strings",
+            Some(Kind::Complex) => "complex numbers",
+            Some(Kind::Float) => "floats of another size",
+            Some(_) => "bytes without a type",
+            None => "arrays",
+        };
+        format!("{name} ({self})")
+    }
+
     /// Element type and shape (elements per dimension) of a sub-array.
     pub fn subarray(&self) -> Option<(&Self, &[u64])> {
         if let Shape::Subarray { base, shape, .. } = &self.shape {

@@ -45,6 +45,7 @@ use crate::Dtype;
 
 pub use direct::Stored;
 pub use error::ExprError;
+pub use parser::spelled;
 pub use vector::{ValueType, Vector};
 
 type Result<T> = core::result::Result<T, ExprError>;

@@ -1,5 +1,7 @@
 //! Text for people: names and values that come from files, and numbers of things.
 
+use core::cmp::Ordering;
+
 use alloc::{
     borrow::Cow,
     string::{String, ToString as _},
@@ -23,6 +25,44 @@ pub fn count(n: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// The order of names for people: parts between `/` one after the other, numbers in them by their
+/// value, so that `c/9` stands before `c/10`.
+#[must_use]
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    fn of_parts(mut a: &str, mut b: &str) -> Ordering {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        loop {
+            let (number, other) = (a.split_at(digits(a)), b.split_at(digits(b)));
+            if !number.0.is_empty() && !other.0.is_empty() {
+                let value = |text: &'_ str| text.trim_start_matches('0').len();
+                let by_len = value(number.0).cmp(&value(other.0));
+                let by_digits =
+                    || number.0.trim_start_matches('0').cmp(other.0.trim_start_matches('0'));
+                match by_len.then_with(by_digits) {
+                    Ordering::Equal => (a, b) = (number.1, other.1),
+                    order => return order,
+                }
+                continue;
+            }
+            let (mut letters, mut others) = (a.chars(), b.chars());
+            match (letters.next(), others.next()) {
+                (Some(x), Some(y)) if x == y => (a, b) = (letters.as_str(), others.as_str()),
+                (x, y) => return x.cmp(&y),
+            }
+        }
+    }
+    let (mut parts, mut others) = (a.split('/'), b.split('/'));
+    loop {
+        match (parts.next(), others.next()) {
+            (Some(x), Some(y)) => match of_parts(x, y).then_with(|| x.cmp(y)) {
+                Ordering::Equal => {}
+                order => return order,
+            },
+            (x, y) => return x.is_some().cmp(&y.is_some()),
+        }
+    }
 }
 
 /// `text` with the characters escaped that are to be, as Rust names them.
@@ -52,6 +92,19 @@ pub fn is_harmful(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_names_are_ordered_by_their_value() {
+        let sorted = [
+            "", "/a", "/a/c/0", "/a/c/2", "/a/c/10", "/a-b", "/a2", "/a02x", "/a10", "/b", "/b1/x",
+        ];
+        for (n, a) in sorted.iter().enumerate() {
+            for (m, b) in sorted.iter().enumerate() {
+                assert_eq!(natural_order(a, b), n.cmp(&m), "{a} {b}");
+            }
+        }
+        assert_eq!(natural_order("a01", "a1"), "a01".cmp("a1"));
+    }
 
     #[test]
     fn counts_are_grouped() {

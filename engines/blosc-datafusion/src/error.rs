@@ -89,8 +89,14 @@ pub enum Error {
 
 /// An error and its causes.
 fn chain(error: &dyn core::error::Error) -> String {
-    let causes = core::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    let mut text = error.to_string();
+    for error in core::iter::successors(error.source(), |error| error.source()) {
+        let link = error.to_string();
+        if !text.ends_with(&link) {
+            text = format!("{text}: {link}");
+        }
+    }
+    text
 }
 
 impl From<Error> for DataFusionError {

@@ -185,8 +185,10 @@ fn chain(error: &dyn core::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
+        let link = error.to_string();
+        if !text.ends_with(&link) {
+            text = format!("{text}: {link}");
+        }
         cause = error.source();
     }
     text

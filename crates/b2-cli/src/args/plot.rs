@@ -26,9 +26,23 @@ pub(crate) struct PlotArgs {
     /// These columns of a table, or fields of items: a line for each
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
+    /// The column that is the x axis [default: a first column of times, else the rows]
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    pub(crate) x: Option<String>,
+    /// Only rows of a table for which this is true: price > 10 and volume < 4
+    #[arg(
+        long = "where",
+        value_name = "EXPR",
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
+    pub(crate) condition: Option<String>,
     /// What is drawn [default: a line of one dimension, a heat map of two]
     #[arg(long, value_name = "KIND", help_heading = "Output")]
     pub(crate) kind: Option<PlotKind>,
+    /// Logarithms of the values, above zero: powers of ten are as far apart from each other
+    #[arg(long, help_heading = "Output")]
+    pub(crate) log: bool,
     /// Steps of a histogram
     #[arg(
         long,
@@ -126,7 +140,9 @@ Examples:
   b2 plot cube.b2nd --slice 0,:,: -o first.png         a heat map of two dimensions
   b2 plot cube.b2nd --slice :,120,240 -o point.svg
   b2 plot cube.b2nd --kind histogram --bins 100
-  b2 plot prices.bcolz --columns open,close -o prices.png
+  b2 plot cube.b2nd --slice 0,::40,: --kind line       a line for each row
+  b2 plot prices.bcolz --columns time,open,close -o prices.png
+  b2 plot trades.b2z --x size --columns price --where 'size > 9' --log
   b2 plot run.b2z::/pressure --size 1600x900 -o p.png
   b2 plot --dtype f4 samples.b2frame";
 

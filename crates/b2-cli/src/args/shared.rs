@@ -25,6 +25,9 @@ pub(crate) struct InputArgs {
     /// Names in LIST end with a NUL instead of a line break
     #[arg(long, requires = "files_from", help_heading = "Input")]
     pub(crate) null: bool,
+    /// Whether a directory that is not walked stands for what lies in it.
+    #[arg(skip)]
+    pub(crate) shallow: bool,
 }
 
 /// Where output goes.

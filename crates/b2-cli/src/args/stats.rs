@@ -6,6 +6,7 @@ use clap::Args;
 use super::{
     compress::parse_dtype,
     shared::{CheckArgs, InputArgs, LimitArgs},
+    slice::Slice,
 };
 
 /// Options of `stats`.
@@ -19,6 +20,12 @@ pub(crate) struct StatsArgs {
     /// Only these columns of a table, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
+    /// Only this part, as NumPy writes it: 0,:,5 or 10:20,::-1; rows of a table
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Selection")]
+    pub(crate) slice: Option<Slice>,
+    /// Along this dimension of the part, a line for each position of the others; -1 is the last
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Selection")]
+    pub(crate) axis: Option<i64>,
     /// Count the values in N equal steps from the least to the largest; reads everything twice
     #[arg(
         long,
@@ -40,5 +47,6 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   b2 stats temperature.b2nd
   b2 stats --histogram=20 temperature.npy
+  b2 stats --slice=-30: --axis 0 field.b2nd
   b2 stats --columns open,close prices.bcolz
   b2 stats --dtype f4 temperature.f32 temperature.f32.b2frame";

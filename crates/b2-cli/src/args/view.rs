@@ -13,8 +13,8 @@ pub(crate) struct ViewArgs {
     /// Write the screen as it is after --keys to a PNG file, and end
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) picture: Option<PathBuf>,
-    /// Keys to press for --picture: letters, up, down, left, right, pgup, pgdn, home, end, tab,
-    /// enter
+    /// Keys to press for --picture: letters, comma, up, down, left, right, pgup, pgdn, home, end,
+    /// tab, enter
     #[arg(
         long,
         value_name = "KEY,KEY",
@@ -52,6 +52,6 @@ Examples:
   b2 view trades.bcolz              the columns of a table
   b2 view --picture chunks.png --keys c field.b2nd
 
-Keys: arrows, PgUp, PgDn, Home, End move; Tab goes to the list and back; [ and ]
-step through the dimension that { and } choose; v values, i what it is, c chunks,
-p a plot; q ends.";
+Keys: q ends, ? shows all keys; arrows, PgUp, PgDn, g, G move, : goes to an index;
+Tab goes to the list and back, / searches a member; [ and ] step through the dimension
+that { and } choose; v values, i what it is, c chunks, p a plot.";

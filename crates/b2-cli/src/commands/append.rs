@@ -436,7 +436,7 @@ fn open_input(
         return Ok(Input { name, source, is_array });
     }
     if let Some(row) = row.filter(|_| path_is_csv) {
-        let items = values(path, csv_table::COMMA, Some(&row.dtype(path)?))?;
+        let items = values(&cx.console, path, csv_table::COMMA, Some(&row.dtype(path)?))?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }
     uncompressed_input(cx, File::open(path).map_err(Error::io_at(Doing::Open, path))?, name)

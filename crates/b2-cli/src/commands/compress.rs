@@ -32,7 +32,10 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    args::{ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split},
+    args::{
+        ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split,
+        convert::FORMATS,
+    },
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -51,7 +54,9 @@ use lossy::Loss;
 const FRAME_OF_PIPE_NBYTES: u64 = 64 << 20;
 
 /// Data of which it is told that they have grown (bytes).
-const MIN_TOLD_NBYTES: u64 = 64 << 10;
+const MIN_TOLD_NBYTES: u64 = 512;
+/// Bytes beside which those of a frame count.
+const FEW_NBYTES: u64 = 64 << 10;
 
 /// The result of one input.
 #[derive(Debug, Serialize)]
@@ -141,7 +146,11 @@ fn check_name(args: &CompressArgs) -> Result<()> {
     if output.is_dir() || !others.any(|suffix| name.ends_with(suffix.as_bytes())) {
         return Ok(());
     }
-    Err(message::NAME_OF_OTHER_FORMAT.of_file(output))
+    let is_converted = FORMATS.iter().any(|it| name.ends_with(it.0.suffix().as_bytes()));
+    Err(match is_converted {
+        true => message::NAME_OF_OTHER_FORMAT.of_file(output),
+        false => message::NAME_OF_FOREIGN_FORMAT.of_file(output),
+    })
 }
 
 /// Where the output of an input goes.
@@ -599,6 +608,19 @@ impl Work<'_> {
             ));
             return Ok(());
         };
+        if nbytes >= MIN_TOLD_NBYTES && stored > nbytes.saturating_add(nbytes / 10) {
+            let why = match nbytes {
+                ..FEW_NBYTES => "a frame has some hundred bytes of its own",
+                _ => "chunks and blocks hold little data",
+            };
+            console.warning(&name, &format!("the output is larger: {why}"));
+        }
+        let nbad = loss.map_or(0, |loss| loss.not_finite);
+        if nbad > 0 && lossy::name(&self.args.tuning).is_some_and(|name| name.contains("zfp")) {
+            let items = size::counted(nbad, "item");
+            let why = "ZFP takes no blocks with NaN or infinities, which are stored as they are";
+            console.warning(&name, &format!("{items} are no finite numbers: {why}"));
+        }
         if console.json() {
             return console.document(&CompressReport {
                 path: &name,
@@ -613,10 +635,6 @@ impl Work<'_> {
                 mean_error: loss.map(|loss| loss.mean()),
                 seconds: elapsed.as_secs_f64(),
             });
-        }
-        if nbytes >= MIN_TOLD_NBYTES && stored / 11 > nbytes / 10 {
-            let text = "the output is larger: chunks and blocks hold little data";
-            console.warning(&name, text);
         }
         let (before, after) = (nbytes, stored);
         let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };

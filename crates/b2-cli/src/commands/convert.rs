@@ -82,7 +82,7 @@ fn take_all(convert: Convert<'_>, several: Origin) -> Code {
     let mut inputs = Inputs::default();
     let mut files = vec![];
     if let Some(folder) = several.path() {
-        inputs.walk(folder, &walk::not_damaged);
+        inputs.walk(folder, &walk::not_damaged, true);
         files = core::mem::take(&mut inputs.found);
     }
     let is_group = several.path().is_none();
@@ -155,5 +155,14 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
         let mut formats = FORMATS.iter().map(|(format, _)| *format);
         formats.find(|format| name.ends_with(format.suffix().as_bytes()))
     };
-    args.format.or_else(by_name).ok_or(message::UNKNOWN_OUTPUT_FORMAT.error())
+    let unknown =
+        || match output.output.as_deref().filter(|path| path.is_dir() || ends_in_slash(path)) {
+            Some(path) => message::OUTPUT_IS_FOLDER.of_file(path),
+            None => message::UNKNOWN_OUTPUT_FORMAT.error(),
+        };
+    args.format.or_else(by_name).ok_or_else(unknown)
+}
+
+fn ends_in_slash(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }

@@ -4,9 +4,10 @@ use core::fmt::Write as _;
 use std::path::Path;
 
 use b2frame::Budget;
+use b2store::ChildKind;
 use blosc_data::{
     convert::pull,
-    diff::{Comparison, Differences, First, Pair, Tolerance},
+    diff::{Comparison, Differences, Pair, Tolerance},
 };
 use blosc_dtype::Dtype;
 use serde::Serialize;
@@ -21,9 +22,12 @@ use crate::{
     context::Context,
     error::{Error, Result, message},
     exit::Code,
-    formats::csv_table,
-    inputs::{Object, Origin, Part, Sink, foreign, origin},
-    render::{harmless, path_text, size::count},
+    formats::{csv_table, store},
+    inputs::{Object, Origin, Part, Place, Sink, foreign, origin},
+    render::{
+        harmless, path_text,
+        size::{count, counted},
+    },
 };
 
 /// What was found.
@@ -55,7 +59,12 @@ struct Values {
     first: Option<FirstRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     largest_difference: Option<f64>,
+    /// The same for people.
+    #[serde(skip)]
+    largest: Option<String>,
     surplus: u64,
+    #[serde(skip)]
+    longer: usize,
 }
 
 /// The first items that are not equal.
@@ -69,13 +78,14 @@ struct FirstRow {
 
 impl From<Differences> for Values {
     fn from(found: Differences) -> Self {
-        let Differences { items, different, largest_difference, surplus, .. } = found;
-        let first = found.first.map(|First { index, values }| {
-            let texts = values.each_ref().map(|item| item::text(&item.dtype, &item.bytes));
-            let values = values.each_ref().map(|item| item::json(&item.dtype, &item.bytes));
-            FirstRow { index, values, texts }
+        let largest = found.largest_text();
+        let Differences { items, different, largest_difference, surplus, longer, .. } = found;
+        let first = found.first.map(|first| {
+            let texts = first.texts();
+            let values = first.values.each_ref().map(|item| item::json(&item.dtype, &item.bytes));
+            FirstRow { index: first.index, values, texts }
         });
-        Self { items, different, first, largest_difference, surplus }
+        Self { items, different, first, largest_difference, largest, surplus, longer }
     }
 }
 
@@ -109,6 +119,58 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
         }
         return Err(message::FOLDERS_TO_COMPARE.error());
     }
+    if let Some(is_equal) = diff_stores(args, cx, first, second)? {
+        return Ok(is_equal);
+    }
+    diff_objects(args, cx, first, second, "")
+}
+
+/// Compares the values of two stores by their keys; nothing if they are no two stores.
+fn diff_stores(
+    args: &DiffArgs,
+    cx: &Context,
+    first: &Origin,
+    second: &Origin,
+) -> Result<Option<bool>> {
+    let (Some(a), Some(b)) = (store::whole(first), store::whole(second)) else { return Ok(None) };
+    if let (Some(_), _) | (_, Some(_)) =
+        (store::table(first, cx.read_params())?, store::table(second, cx.read_params())?)
+    {
+        return Ok(None);
+    }
+    let keys = |path: &Place| -> Result<Vec<String>> {
+        let children = store::open(path, cx.read_params())?.tree().into_iter();
+        let values = children.filter(|child| child.kind != ChildKind::Group);
+        Ok(values.map(|child| child.key).collect())
+    };
+    let (of_first, of_second) = (keys(a)?, keys(b)?);
+    let mut is_equal = true;
+    for (origin, only, others) in [(first, &of_first, &of_second), (second, &of_second, &of_first)]
+    {
+        for key in only.iter().filter(|key| !others.contains(key)) {
+            is_equal = false;
+            let line = format!("only {} has {}\n", harmless(&origin.name()), harmless(key));
+            if !cx.console.json() {
+                cx.console.print(&line)?;
+            }
+        }
+    }
+    for key in of_first.iter().filter(|key| of_second.contains(key)) {
+        let member =
+            |path: &Place| Origin::File { path: path.clone(), part: Part::Member(key.clone()) };
+        is_equal &= diff_objects(args, cx, &member(a), &member(b), key)?;
+    }
+    Ok(Some(is_equal))
+}
+
+/// Compares two objects, which have this key in stores.
+fn diff_objects(
+    args: &DiffArgs,
+    cx: &Context,
+    first: &Origin,
+    second: &Origin,
+    key: &str,
+) -> Result<bool> {
     let (a, b) = open_both(args, cx, first, second)?;
     let [a_shape, b_shape] = [&a, &b].map(|side| side.layout.as_ref().map(|it| it.shape.clone()));
     let types = types(&a, &b)?;
@@ -130,7 +192,13 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
     let report = DiffReport { path, other, equal, dtype, shape, metadata, values };
     match cx.console.json() {
         true => cx.console.document(&report)?,
-        false => cx.console.print(&text(&report))?,
+        false => {
+            let before =
+                if key.is_empty() { String::new() } else { format!("{}: ", harmless(key)) };
+            let lines = text(&report);
+            let lines = lines.lines().map(|line| format!("{before}{line}\n"));
+            cx.console.print(&lines.collect::<String>())?;
+        }
     }
     Ok(equal)
 }
@@ -149,11 +217,11 @@ fn open_both(
     Ok(match (text(first), text(second)) {
         (Some(path), None) => {
             let b = Side::open(cx, second, args)?;
-            (Side::of_text(first, &path, b.dtype())?, b)
+            (Side::of_text(cx, first, &path, b.dtype())?, b)
         }
         (None, Some(path)) => {
             let a = Side::open(cx, first, args)?;
-            let b = Side::of_text(second, &path, a.dtype())?;
+            let b = Side::of_text(cx, second, &path, a.dtype())?;
             (a, b)
         }
         _ => (Side::open(cx, first, args)?, Side::open(cx, second, args)?),
@@ -179,11 +247,11 @@ impl Side {
     }
 
     /// Comma-separated values, of a type if one is given.
-    fn of_text(origin: &Origin, path: &Path, given: Option<&Dtype>) -> Result<Self> {
+    fn of_text(cx: &Context, origin: &Origin, path: &Path, given: Option<&Dtype>) -> Result<Self> {
         let name = origin.name();
         let given = given.filter(|dtype| !dtype.fields().is_empty());
         let read = || {
-            let source = Source::Items(values(path, b',', given)?);
+            let source = Source::Items(values(&cx.console, path, b',', given)?);
             let layout = source.layout()?;
             Ok((vec![source], layout))
         };
@@ -325,10 +393,8 @@ fn text(report: &DiffReport<'_>) -> String {
     match &values.first {
         Some(first) => {
             let [a, b] = &first.texts;
-            let largest = match values.largest_difference {
-                Some(largest) => format!("; largest difference {largest}"),
-                None => String::new(),
-            };
+            let largest = values.largest.iter().map(|it| format!("; largest difference {it}"));
+            let largest: String = largest.collect();
             line(format!(
                 "differ: {} of {items} items, first at {:?}: {a} and {b}{largest}",
                 count(values.different),
@@ -342,7 +408,9 @@ fn text(report: &DiffReport<'_>) -> String {
         None => {}
     }
     if values.surplus > 0 {
-        line(format!("only one of them has {} more items", count(values.surplus)));
+        let longer = if values.longer == 0 { report.path } else { report.other };
+        let (longer, surplus) = (harmless(longer), counted(values.surplus, "more item"));
+        line(format!("{longer} has {surplus}"));
     }
     lines
 }

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
         return tree::run(&inputs, cx);
     }
     let mut rows = Vec::new();
-    let inputs = cx.find(&args.inputs, &walk::ours).map(|found| cx.expand_groups(found));
+    let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
+    let inputs = cx.find(&inputs, &walk::ours).map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
         let row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
             // It has a line all the same, and the failure is told as every other.

@@ -38,6 +38,27 @@ pub(crate) fn run(args: &ManArgs, console: &Console) -> Result<()> {
     }
 }
 
+/// The text of a page that was made of a document, which `b2 help` shows by its topic.
+pub(crate) fn topic(name: &str) -> Option<String> {
+    let (.., roff) = MADE_OF_DOCS.iter().find(|(page, ..)| {
+        *page == name || page.strip_prefix("b2-") == Some(name) && name != "formats"
+    })?;
+    let line = |line: &str| match line.split_once(' ') {
+        Some((".SH" | ".SS", title)) => Some(format!("\n{}\n", title.trim_matches('"'))),
+        _ if line == ".PP" => Some(String::from("\n")),
+        _ if line.starts_with('.') => None,
+        _ => Some(format!("{}\n", line.strip_prefix("\\&").unwrap_or(line))),
+    };
+    let text: String = roff.lines().filter_map(line).collect();
+    let codes = ["\\fB", "\\fI", "\\fR"].iter();
+    Some(
+        codes
+            .fold(text, |text, code| text.replace(code, ""))
+            .replace("\\-", "-")
+            .replace("\\e", "\\"),
+    )
+}
+
 /// Writes all pages, each to the folder of its section.
 fn write_all(folder: &Path, console: &Console) -> Result<()> {
     let pages = all_pages()?;

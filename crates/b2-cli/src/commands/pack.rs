@@ -67,13 +67,16 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
     let output = args.output.clone().unwrap_or_else(|| beside(&args.store, suffix));
     let exists = output.symlink_metadata().is_ok();
     // A directory is not replaced: there is no call that does it in one step everywhere.
-    if exists && (form == StoreForm::Dir || !args.force) {
+    if exists && form == StoreForm::Dir {
+        return Err(message::DIRECTORY_IS_KEPT.of_file(&output));
+    }
+    if exists && !args.force {
         return Err(Error::Exists { path: output });
     }
     let options = WriteOptions::default().form(form).replace(args.force);
     let made = written(&from, &output, &options)?;
     let (path, target) = (path_text(&args.store), path_text(&output));
-    let nvalues = made.keys().len() as u64;
+    let nvalues = made.nvalues();
     let text = format!("{} -> {}", harmless(&path), harmless(&target));
     let line = format!("{text}: {}", size::counted(nvalues, "value"));
     cx.console.done(&PackReport { path: &path, output: &target, nvalues }, &line)

@@ -47,7 +47,7 @@ struct PlotReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<Vec<Vec<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    histogram: Option<&'a Histogram>,
+    histogram: Option<Histogram>,
 }
 
 /// The least and the largest value of each part of a line; null where there is none.
@@ -134,7 +134,8 @@ fn save(
         return cx.console.document(&report(&drawn, &origin.name(), Some(&output)));
     }
     let lens: Vec<String> = drawn.shape.iter().map(|len| count(*len)).collect();
-    let what = format!("{} of {} items", drawn.kind_name(), lens.join(" x "));
+    let noun = if drawn.shape.iter().all(|len| *len == 1) { "item" } else { "items" };
+    let what = format!("{} of {} {noun}", drawn.kind_name(), lens.join(" x "));
     cx.console.note(&format!("{} -> {output}   {what}", drawn.name));
     Ok(())
 }
@@ -163,6 +164,9 @@ fn request(args: &PlotArgs) -> Request {
     Request {
         slice: args.slice.clone(),
         columns: args.columns.clone(),
+        x: args.x.clone(),
+        condition: args.condition.clone(),
+        is_log: args.log,
         kind: args.kind,
         bins: args.bins,
         title: args.title.clone(),
@@ -175,22 +179,26 @@ fn report<'a>(drawn: &'a Drawn, path: &'a str, output: Option<&'a str>) -> PlotR
     let (mut lines, mut cells, mut histogram) = (None, None, None);
     if output.is_none() {
         match &drawn.scene.content {
-            Content::Lines { lines: drawn, .. } => {
+            Content::Lines { lines: shown, .. } => {
                 let report = |(name, line): &'a (String, Line)| {
                     let ends = || line.columns.iter().map(|it| it.extent.ends());
                     LineReport {
                         name,
-                        min: ends().map(|it| it.map_or(f64::NAN, |it| it.0)).collect(),
-                        max: ends().map(|it| it.map_or(f64::NAN, |it| it.1)).collect(),
+                        min: ends().map(|it| drawn.value(it.map_or(f64::NAN, |it| it.0))).collect(),
+                        max: ends().map(|it| drawn.value(it.map_or(f64::NAN, |it| it.1))).collect(),
                     }
                 };
-                lines = Some(drawn.iter().map(report).collect());
+                lines = Some(shown.iter().map(report).collect());
             }
             Content::Map { map, .. } => {
-                let row = |row| (0..map.ncols).map(|col| map.mean(row, col)).collect();
+                let row = |row| (0..map.ncols).map(|col| drawn.value(map.mean(row, col))).collect();
                 cells = Some((0..map.nrows).map(row).collect());
             }
-            Content::Bars(bars) => histogram = Some(bars),
+            Content::Bars(bars) => {
+                let mut bars = bars.clone();
+                bars.edges.iter_mut().for_each(|edge| *edge = drawn.value(*edge));
+                histogram = Some(bars);
+            }
         }
     }
     PlotReport {
@@ -204,8 +212,8 @@ fn report<'a>(drawn: &'a Drawn, path: &'a str, output: Option<&'a str>) -> PlotR
         shape: drawn.shape.clone(),
         nan: drawn.tally.nan,
         inf: drawn.tally.inf,
-        min: drawn.extent.ends().map(|ends| ends.0),
-        max: drawn.extent.ends().map(|ends| ends.1),
+        min: drawn.extent.ends().map(|ends| drawn.value(ends.0)),
+        max: drawn.extent.ends().map(|ends| drawn.value(ends.1)),
         lines,
         cells,
         histogram,

@@ -209,7 +209,16 @@ fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Res
     let shape = grid.shape();
     let is_for_people = !args.csv && !cx.console.json();
     let picks = match (&args.slice, args.lines) {
-        (Some(slice), _) => slice.in_dims(shape.len()),
+        (Some(slice), None) => slice.in_dims(shape.len()),
+        (Some(slice), Some(lines)) => {
+            let mut axes = values::axes(&slice.in_dims(shape.len()), shape)?;
+            if let Some(first) = axes.iter_mut().find(|axis| !axis.is_index) {
+                first.len = first.len.min(lines);
+            }
+            let index =
+                |axis: &values::Axis| Pick::from(i64::try_from(axis.start).unwrap_or(i64::MAX));
+            axes.iter().map(|it| if it.is_index { index(it) } else { it.pick() }).collect()
+        }
         (None, Some(lines)) if !shape.is_empty() => vec![Pick::from(0..lines)],
         (None, None) if is_for_people && !wants_all(memory::nbytes(1, shape)) => {
             return print(cx, &edges(cx, grid, dtype)?);
@@ -270,7 +279,11 @@ fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part>
     let sizes = objects.iter().map(decoded::nbytes).collect::<Result<Vec<_>>>()?;
     let nitems = sizes.iter().fold(0u64, |sum, nbytes| sum.saturating_add(*nbytes)) / itemsize;
     let (first, last) = match (&args.slice, args.lines) {
-        (Some(slice), _) => (range(&slice.in_dims(1), nitems)?, None),
+        (Some(slice), lines) => {
+            let range = range(&slice.in_dims(1), nitems)?;
+            let end = range.start.saturating_add(lines.unwrap_or(u64::MAX)).min(range.end);
+            (range.start..end, None)
+        }
         (None, Some(lines)) => (0..nitems.min(lines), None),
         (None, None) if wants_all(nitems) => (0..nitems, None),
         (None, None) => (0..EDGE, Some(nitems - EDGE..nitems)),
@@ -331,7 +344,7 @@ fn dtype(args: &ShowArgs, known: &Dtype, typesize: usize) -> Result<Dtype> {
 }
 
 /// The one slice of items that a list of items can have.
-fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
+pub(crate) fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
     match picks {
         [Pick::Index(index)] => {
             let end = index.checked_add(1).filter(|end| *end != 0);

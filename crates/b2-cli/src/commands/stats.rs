@@ -1,21 +1,26 @@
 //! `b2 stats`: least, largest, mean, NaN, zeros and the distribution, per column of a table.
 
-use blosc_data::stats::{self, ColumnStats, Counts, ItemSink, Runs};
+use blosc_data::{
+    stats::{self, ColumnStats, Counts, ItemSink, Runs},
+    tiles::each_along,
+};
 use blosc_dtype::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     args::StatsArgs,
-    content::{self, WholeItems, item, source::Source},
+    commands::show::range,
+    content::{self, WholeItems, grid::Grid, item, source::Source, values},
     context::Context,
     error::{Error, Result, message},
     exit::Code,
     formats::{TableRows, store},
     inputs::{Guard, Origin, walk},
+    memory,
     render::{
         Align, Progress, Table, harmless,
-        size::{self, count},
+        size::{self, count, counted},
     },
     report::dtype_text,
 };
@@ -82,6 +87,9 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let layout = content::layout(&sources)?;
     let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
     check_columns(&args.columns, &dtype)?;
+    if args.slice.is_some() || args.axis.is_some() {
+        return describe_part(args, cx, origin, format, sources);
+    }
     let items = Items::new(sources, dtype.itemsize())?;
     let nbytes = items.nbytes;
     items.admit(Guard::new(args.limits))?;
@@ -104,6 +112,48 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
         },
     )
 }
+
+/// Looks at a part of an array, or at lines of items along one of its dimensions.
+fn describe_part(
+    args: &StatsArgs,
+    cx: &Context,
+    origin: &Origin,
+    format: &'static str,
+    sources: Vec<Source>,
+) -> Result<()> {
+    let stored = sources.iter().map(Source::stored).fold(0, u64::saturating_add);
+    let grid = Grid::new(cx, origin, args.dtype.as_ref(), sources)?;
+    let picks = args.slice.as_ref().map(|slice| slice.in_dims(grid.shape().len()));
+    let axes = values::axes(&picks.unwrap_or_default(), grid.shape())?;
+    let shape: Vec<u64> = axes.iter().filter(|axis| !axis.is_index).map(|it| it.len).collect();
+    let (items, dtype) = (memory::nbytes(1, &shape), grid.dtype());
+    let nbytes = items.saturating_mul(dtype.itemsize() as u64);
+    Guard::new(args.limits).admit_bytes(nbytes, stored)?;
+    let parts = match args.axis {
+        None => vec![(String::new(), axes)],
+        Some(axis) => each_along(&axes, axis, MAX_LINES)
+            .ok_or_else(|| message::STATS_AXIS.about(format!("{axis} of {shape:?}")))?,
+    };
+    let mut columns = vec![];
+    for (at, axes) in &parts {
+        let found = stats::of_items(dtype, &args.columns, args.histogram, &mut |work| {
+            grid.for_each_band(axes, cx.memory() / 4, &mut |bytes| {
+                work(bytes, 1);
+                Ok(())
+            })
+        })?;
+        let named = |it: ColumnStats| {
+            let name = it.name.iter().map(String::as_str).chain([at.as_str()]).collect::<String>();
+            ColumnStats { name: Some(name).filter(|name| !name.is_empty()), ..it }
+        };
+        columns.extend(found.into_iter().map(named).map(ColumnRow::from));
+    }
+    let (path, dtype, shape) = (&*origin.name(), dtype_text(dtype), Some(shape));
+    print(cx, &StatsReport { path, format, dtype, shape, nbytes, items, columns })
+}
+
+/// Lines along a dimension.
+const MAX_LINES: u64 = 10_000;
 
 /// The items of all objects of an input, and which objects are mostly runs.
 struct Items {
@@ -169,6 +219,13 @@ fn check_columns(names: &[String], dtype: &Dtype) -> Result<()> {
 /// Looks at the columns of a table of a store, or at one.
 fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRows) -> Result<()> {
     let rows = rows.select(&args.columns)?;
+    if args.axis.is_some() {
+        return Err(message::STATS_TABLE.error());
+    }
+    let range = match &args.slice {
+        Some(slice) => range(&slice.in_dims(1), rows.nrows())?,
+        None => 0..rows.nrows(),
+    };
     let (nbytes, stored) = rows.sizes();
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let columns = rows.columns().iter().map(|column| {
@@ -177,7 +234,7 @@ fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRo
     });
     let columns: Vec<blosc_data::Column> = columns.collect();
     let found = stats::of_columns(&columns, args.histogram, &mut |sink| {
-        rows.for_each_batch(0..rows.nrows(), &mut |values| {
+        rows.for_each_batch(range.clone(), &mut |values| {
             sink(&values);
             Ok::<(), blosc_data::Error>(())
         })?;
@@ -192,7 +249,7 @@ fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRo
             dtype: "table".to_owned(),
             shape: None,
             nbytes,
-            items: rows.nrows(),
+            items: range.end - range.start,
             columns: found.into_iter().map(ColumnRow::from).collect(),
         },
     )
@@ -212,10 +269,12 @@ fn text(report: &StatsReport<'_>) -> String {
         }
         _ => String::new(),
     };
-    let is_table = report.columns.iter().any(|column| column.name.is_some());
+    let name = report.columns.first().and_then(|column| column.name.as_deref());
+    // Names of positions begin with a bracket.
+    let is_table = name.is_some_and(|name| !name.starts_with('['));
     let dtype = if is_table { String::new() } else { format!(" of {}", report.dtype) };
-    let mut text =
-        format!("{}: {} items{dtype}{shape}\n", harmless(report.path), count(report.items));
+    let items = counted(report.items, if is_table { "row" } else { "item" });
+    let mut text = format!("{}: {items}{dtype}{shape}\n", harmless(report.path));
     let has_nulls = report.columns.iter().any(|column| column.counts.nulls.is_some());
     let mut aligns = vec![Align::Left; 2];
     aligns.resize(if has_nulls { 10 } else { 9 }, Align::Right);

@@ -62,7 +62,7 @@ fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
         if let Event::Key(key) = event
             && key.kind != KeyEventKind::Release
         {
-            match pressed(key) {
+            match pressed(key, view.question().is_some()) {
                 Pressed::Command(command) => view.execute(command),
                 Pressed::End => return Ok(()),
                 Pressed::Nothing => {}
@@ -122,13 +122,14 @@ mod tests {
         let mut shown = vec![];
         for keys in keys {
             for key in *keys {
-                let pressed = pressed(KeyEvent::new(*key, KeyModifiers::NONE));
-                let Pressed::Command(command) = pressed else { panic!("{key}") };
+                let key = KeyEvent::new(*key, KeyModifiers::NONE);
+                let pressed = pressed(key, view.question().is_some());
+                let Pressed::Command(command) = pressed else { panic!("{key:?}") };
                 view.execute(command);
             }
             shown.push(view.draw_screen((100, 24), KEYS).to_string());
         }
-        let end = pressed(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
+        let end = pressed(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE), false);
         assert_eq!(end, Pressed::End);
         shown
     }

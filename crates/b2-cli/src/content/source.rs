@@ -10,6 +10,7 @@ use crate::{
     error::{Doing, Error, Result},
     formats::csv_table,
     inputs::Object,
+    render::path_text,
 };
 
 pub(crate) use blosc_data::content::{Content as Source, Items, Layout, Packed, npy_header};
@@ -35,12 +36,19 @@ pub(crate) fn npy_trailing_text(nbytes: u64) -> String {
     format!("{nbytes} bytes after the array are no part of it: an append was interrupted")
 }
 
-/// Comma-separated values, as items with fields: those of the `given` type, or what they look like.
+/// Comma-separated values, as items with fields: those of the `given` type, or what they look like,
+/// with a warning where that may be other than was meant.
 ///
 /// # Errors
 ///
 /// When a line or a value makes no sense, or the file cannot be read.
-pub(crate) fn values(path: &Path, delimiter: u8, given: Option<&Dtype>) -> Result<Items> {
+pub(crate) fn values(
+    console: &Console,
+    path: &Path,
+    delimiter: u8,
+    given: Option<&Dtype>,
+) -> Result<Items> {
     let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-    Ok(csv_table::read(Arc::new(file), delimiter, given)?)
+    let tell = &mut |text: &str| console.warning(&path_text(path), text);
+    Ok(csv_table::read(Arc::new(file), delimiter, given, tell)?)
 }

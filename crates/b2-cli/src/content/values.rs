@@ -3,7 +3,8 @@
 use core::ops::Range;
 use std::rc::Rc;
 
-use b2frame::nd::{Pick, Selection};
+pub(crate) use blosc_data::tiles::{Axis, axes};
+use blosc_data::tiles::{Tiles, numbers_of_tile};
 use blosc_dtype::{Dtype, Kind, numbers::NumberType};
 
 use super::grid::Grid;
@@ -11,87 +12,6 @@ use crate::error::{Error, Result, message};
 
 /// Takes the ranges of a tile in each axis, and its numbers.
 pub(crate) type TileSink<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64]) -> Result<()>;
-
-/// The positions of a part along one dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Axis {
-    pub(crate) start: u64,
-    /// From one position to the next; negative for those that go back.
-    pub(crate) step: i64,
-    pub(crate) len: u64,
-    /// Was one position chosen, so that the dimension is gone?
-    pub(crate) is_index: bool,
-}
-
-impl Axis {
-    /// The position with number `n`.
-    pub(crate) fn position(&self, n: u64) -> u64 {
-        let way = n.saturating_mul(self.step.unsigned_abs());
-        if self.step < 0 { self.start.saturating_sub(way) } else { self.start.saturating_add(way) }
-    }
-
-    /// The positions with numbers in `part`, along a dimension that stays.
-    pub(crate) fn part(&self, part: &Range<u64>) -> Self {
-        let (start, len) = (self.position(part.start), part.end.saturating_sub(part.start));
-        Self { start, step: self.step, len, is_index: false }
-    }
-
-    /// The same as a slice.
-    pub(crate) fn pick(&self) -> Pick {
-        let number = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
-        let last = number(self.position(self.len.saturating_sub(1)));
-        let stop = match self.step {
-            _ if self.len == 0 => Some(number(self.start)),
-            ..0 => last.checked_sub(1).filter(|stop| *stop >= 0),
-            _ => Some(last.saturating_add(1)),
-        };
-        Pick::Slice { start: Some(number(self.start)), stop, step: self.step }
-    }
-
-    /// The range of positions from the lowest to the highest of those with numbers in `part`.
-    pub(crate) fn cover(&self, part: &Range<u64>) -> Range<u64> {
-        let (first, last) = (self.position(part.start), self.position(part.end.saturating_sub(1)));
-        first.min(last)..first.max(last).saturating_add(1)
-    }
-}
-
-/// The axes of a part of an array of shape `shape`.
-///
-/// # Errors
-///
-/// When it is no part of such an array.
-pub(crate) fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
-    let to_error = b2frame::Error::from;
-    let mut resolved = vec![];
-    if picks.len() > shape.len() {
-        Selection::from(picks.to_vec()).shape(shape).map_err(to_error)?;
-    }
-    for (dim, len) in shape.iter().enumerate() {
-        let pick = picks.get(dim).copied().unwrap_or(Pick::ALL);
-        // The whole is asked, so that an error names the dimension.
-        let mut whole = vec![Pick::slice(0, 0, 1); dim];
-        whole.push(pick);
-        let selection = Selection::from(whole);
-        let mut positions = selection.positions(shape).map_err(to_error)?;
-        let is_index = matches!(pick, Pick::Index(_));
-        let count = selection.shape(shape).map_err(to_error)?.get(dim).copied().unwrap_or(0);
-        let mut along = positions.swap_remove(dim);
-        let first = along.next();
-        let step = match (first, along.next()) {
-            (Some(first), Some(second)) => {
-                i64::try_from(i128::from(second) - i128::from(first)).unwrap_or(1)
-            }
-            _ => 1,
-        };
-        let len = match (is_index, first) {
-            (true, _) => 1.min(*len),
-            (false, None) => 0,
-            (false, Some(_)) => count,
-        };
-        resolved.push(Axis { start: first.unwrap_or(0), step, len, is_index });
-    }
-    Ok(resolved)
-}
 
 /// The numbers in the items of a grid: the items themselves, or a field of each.
 pub(crate) struct Numbers {
@@ -109,33 +29,20 @@ impl Numbers {
     ///
     /// When there is no such field, or what is there are no numbers.
     pub(crate) fn new(grid: Rc<Grid>, field: Option<&str>) -> Result<Self> {
-        let (mut dtype, mut offset) = (grid.dtype().clone(), 0usize);
-        if let Some(path) = field {
-            if dtype.fields().is_empty() {
-                return Err(message::NOT_A_TABLE.error());
-            }
-            let mut rest = Some(path);
-            while let Some(wanted) = rest {
-                // A name with a dot in it comes before a field of a field.
-                let whole = dtype.fields().iter().find(|field| field.name() == wanted);
-                let (found, next) = match (whole, wanted.split_once('.')) {
-                    (None, Some((name, next))) => {
-                        (dtype.fields().iter().find(|field| field.name() == name), Some(next))
-                    }
-                    (whole, _) => (whole, None),
-                };
-                let names = || dtype.fields().iter().map(blosc_dtype::Field::name);
-                let found = found.ok_or_else(|| message::no_column(path, names()))?;
-                offset = offset.saturating_add(found.offset());
-                (dtype, rest) = (found.dtype().clone(), next);
-            }
-        }
+        let found = match field {
+            None => Some((grid.dtype().clone(), 0)),
+            Some(_) if grid.dtype().fields().is_empty() => return Err(message::NOT_A_TABLE.error()),
+            Some(path) => grid.dtype().field_at(path),
+        };
+        let names = || grid.dtype().fields().iter().map(blosc_dtype::Field::name);
+        let path = field.unwrap_or_default();
+        let (dtype, offset) = found.ok_or_else(|| message::no_column(path, names()))?;
         if !dtype.fields().is_empty() {
             let names: Vec<&str> = dtype.fields().iter().map(|field| field.name()).collect();
             return Err(message::CHOOSE_COLUMN.about(names.join(", ")));
         }
         let number = dtype.scalar().and_then(NumberType::new);
-        let number = number.ok_or_else(|| message::NOT_NUMBERS.about(type_name(&dtype)))?;
+        let number = number.ok_or_else(|| message::NOT_NUMBERS.about(dtype.kind_text()))?;
         Ok(Self { grid, offset, dtype, number })
     }
 
@@ -172,7 +79,10 @@ impl Numbers {
                 axes.iter().zip(&tile).map(|(axis, part)| axis.cover(part)).collect();
             let valid = self.grid.read(&bounds, &mut bytes)?;
             values.clear();
-            self.convert(axes, &tile, &bounds, &bytes, &mut values);
+            let (bytes, itemsize) =
+                (bytes.get(self.offset..).unwrap_or_default(), self.dtype.itemsize());
+            let sizes = (self.grid.dtype().itemsize(), itemsize);
+            numbers_of_tile(self.number, sizes, axes, (&tile, &bounds), bytes, &mut values);
             if let (Some(valid), [axis], [bound]) = (&valid, axes, &bounds[..]) {
                 for (n, value) in values.iter_mut().enumerate() {
                     let row = axis.position(tile[0].start + n as u64) - bound.start;
@@ -187,46 +97,6 @@ impl Numbers {
         if self.grid.is_all(axes) { self.grid.compare_seals() } else { Ok(()) }
     }
 
-    /// The numbers at the positions of a tile, of the items of the box that covers it.
-    fn convert(
-        &self,
-        axes: &[Axis],
-        tile: &[Range<u64>],
-        bounds: &[Range<u64>],
-        bytes: &[u8],
-        values: &mut Vec<f64>,
-    ) {
-        let rowsize = self.grid.dtype().itemsize();
-        let itemsize = self.dtype.itemsize();
-        let bytes = bytes.get(self.offset..).unwrap_or_default();
-        if axes.iter().all(|axis| axis.step == 1) {
-            return self.number.extend(bytes, rowsize, itemsize, usize::MAX, values);
-        }
-        // Bytes from one position of the box to the next.
-        let mut strides = vec![rowsize as u64; axes.len()];
-        for dim in (1..axes.len()).rev() {
-            let len = bounds[dim].end - bounds[dim].start;
-            strides[dim - 1] = strides[dim].saturating_mul(len);
-        }
-        let mut index: Vec<u64> = tile.iter().map(|range| range.start).collect();
-        loop {
-            let start = index.iter().enumerate().fold(0u64, |at, (dim, n)| {
-                let position = axes[dim].position(*n) - bounds[dim].start;
-                at.saturating_add(position.saturating_mul(strides[dim]))
-            });
-            let item = usize::try_from(start).ok().and_then(|start| bytes.get(start..));
-            self.number.extend(item.unwrap_or_default(), rowsize, itemsize, 1, values);
-            let Some(dim) = (0..index.len()).rev().find(|dim| index[*dim] + 1 < tile[*dim].end)
-            else {
-                return;
-            };
-            index[dim] += 1;
-            for inner in dim + 1..index.len() {
-                index[inner] = tile[inner].start;
-            }
-        }
-    }
-
     /// Are the numbers points in time, and in which unit?
     pub(crate) fn time_unit(&self) -> Option<String> {
         let scalar = self.dtype.scalar().filter(|scalar| scalar.kind() == Kind::DateTime)?;
@@ -234,143 +104,5 @@ impl Numbers {
     }
 }
 
-/// What people call a type that is no number.
-fn type_name(dtype: &Dtype) -> String {
-    let name = match dtype.kind() {
-        Some(Kind::Bytes) => "byte strings",
-        Some(Kind::Unicode) => "strings",
-        Some(Kind::Complex) => "complex numbers",
-        Some(Kind::Float) => "floats of another size",
-        Some(_) => "bytes without a type",
-        None => "arrays",
-    };
-    format!("{name} ({dtype})")
-}
-
-/// The tiles that a part is made of, in C order.
-struct Tiles {
-    /// How each axis is cut.
-    cuts: Vec<Cut>,
-    /// Where the next tile starts.
-    next: Option<Vec<u64>>,
-}
-
-/// How an axis is cut into ranges.
-#[derive(Clone, Copy, Debug)]
-struct Cut {
-    /// Length of the first range, which ends where a chunk does.
-    first: u64,
-    /// Length of those after it.
-    len: u64,
-    whole: u64,
-}
-
-impl Cut {
-    /// The range that starts here.
-    fn range(&self, start: u64) -> Range<u64> {
-        let len = if start == 0 { self.first } else { self.len };
-        start..start.saturating_add(len).min(self.whole)
-    }
-}
-
-impl Tiles {
-    /// Tiles whose boxes have at most `max_items` items, and are whole multiples of `box_lens` as
-    /// far as that is possible.
-    fn new(axes: &[Axis], box_lens: &[u64], max_items: u64) -> Self {
-        let step = |dim: usize| axes[dim].step.unsigned_abs().max(1);
-        let cover = |lens: &[u64]| {
-            let covers =
-                lens.iter().enumerate().map(|(dim, len)| (len - 1).saturating_mul(step(dim)));
-            covers.fold(1u64, |nitems, len| nitems.saturating_mul(len.saturating_add(1)))
-        };
-        let mut lens: Vec<u64> = (0..axes.len())
-            .map(|dim| (box_lens[dim] / step(dim)).clamp(1, axes[dim].len.max(1)))
-            .collect();
-        for dim in 0..axes.len() {
-            while lens[dim] > 1 && cover(&lens) > max_items {
-                lens[dim] = lens[dim].div_ceil(2);
-            }
-        }
-        for dim in (0..axes.len()).rev() {
-            let times = (max_items / cover(&lens)).max(1);
-            let mut grown = lens.clone();
-            grown[dim] = lens[dim].saturating_mul(times).min(axes[dim].len.max(1));
-            if cover(&grown) <= max_items {
-                lens = grown;
-            }
-            if lens[dim] < axes[dim].len {
-                break;
-            }
-        }
-        let cut = |(axis, len): (&Axis, &u64)| {
-            let first = if axis.step == 1 { len - axis.start % len } else { *len };
-            Cut { first, len: *len, whole: axis.len }
-        };
-        let cuts = axes.iter().zip(&lens).map(cut).collect();
-        let is_empty = axes.iter().any(|axis| axis.len == 0);
-        Self { cuts, next: (!is_empty).then(|| vec![0; axes.len()]) }
-    }
-}
-
-impl Iterator for Tiles {
-    type Item = Vec<Range<u64>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut starts = self.next.take()?;
-        let tile: Vec<Range<u64>> =
-            starts.iter().zip(&self.cuts).map(|(start, cut)| cut.range(*start)).collect();
-        for dim in (0..starts.len()).rev() {
-            starts[dim] = tile[dim].end;
-            if starts[dim] < self.cuts[dim].whole {
-                self.next = Some(starts);
-                break;
-            }
-            starts[dim] = 0;
-        }
-        Some(tile)
-    }
-}
-
 /// Bytes of a number on its way.
 const VALUE_NBYTES: u64 = 8;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_are_those_of_numpy() {
-        let found = axes(&[Pick::Index(-1), Pick::ALL.step(-4)], &[5, 10, 3]).unwrap();
-        let axis = |start, step, len, is_index| Axis { start, step, len, is_index };
-        assert_eq!(found, [axis(4, 1, 1, true), axis(9, -4, 3, false), axis(0, 1, 3, false)]);
-        assert_eq!(found[1].cover(&(1..3)), 1..6);
-        assert_eq!(axes(&[Pick::slice(7, 3, 1)], &[9]).unwrap(), [axis(0, 1, 0, false)]);
-        assert_eq!(axes(&[], &[]).unwrap(), []);
-        assert!(axes(&[Pick::Index(5)], &[5]).is_err());
-        assert!(axes(&[Pick::ALL, Pick::ALL], &[5]).is_err());
-    }
-
-    #[test]
-    fn tiles_cover_every_position_once_and_fit() {
-        let axis = |start, step, len| Axis { start, step, len, is_index: false };
-        for (axes, lens, max_items) in [
-            (vec![axis(3, 1, 50), axis(0, 1, 40)], vec![8, 16], 300),
-            (vec![axis(3, 1, 50), axis(0, 1, 40)], vec![100, 100], 1),
-            (vec![axis(90, -7, 13), axis(1, 3, 11)], vec![20, 5], 200),
-            (vec![axis(0, 1, 1000)], vec![1], 64),
-            (vec![], vec![], 9),
-        ] {
-            let mut seen = 0;
-            for tile in Tiles::new(&axes, &lens, max_items) {
-                let covers = axes.iter().zip(&tile).map(|(axis, part)| axis.cover(part));
-                let box_items: u64 = covers.map(|range| range.end - range.start).product();
-                assert!(box_items <= max_items, "{tile:?}");
-                seen += tile.iter().map(|range| range.end - range.start).product::<u64>();
-            }
-            assert_eq!(seen, axes.iter().map(|axis| axis.len).product::<u64>());
-        }
-        let huge = [axis(0, 1, u64::MAX), axis(0, 1, u64::MAX)];
-        assert_eq!(Tiles::new(&huge, &[1, 1], 100).take(5).count(), 5);
-        assert_eq!(Tiles::new(&[axis(0, 1, 0)], &[1], 100).count(), 0);
-    }
-}

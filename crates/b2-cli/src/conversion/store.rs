@@ -40,7 +40,7 @@ pub(super) struct StoreReport {
 impl StoreReport {
     /// Puts a store that was made in its place.
     fn of_made(made: Store, staged: Staged) -> Result<Self> {
-        let nvalues = made.keys().len() as u64;
+        let nvalues = made.nvalues();
         drop(made);
         staged.commit(None)?;
         let (path, output, left_out) = (String::new(), String::new(), vec![]);
@@ -51,7 +51,7 @@ impl StoreReport {
     pub(super) fn print(mut self, cx: &Context, name: &str, to: &Path) -> Result<()> {
         (self.path, self.output) = (name.to_owned(), path_text(to));
         let text = format!("{} -> {}", harmless(&self.path), harmless(&self.output));
-        cx.console.done(&self, &format!("{text}   {} values", size::count(self.nvalues)))
+        cx.console.done(&self, &format!("{text}   {}", size::counted(self.nvalues, "value")))
     }
 }
 
@@ -104,11 +104,8 @@ impl Convert<'_> {
         let is_all = left_out.is_empty() && members.lost.is_empty() && lost.is_empty();
         left_out.extend(members.lost.into_iter().chain(lost));
         let made = writer.commit()?;
-        // The attributes of a group are no value.
-        let values = made.keys().filter(|key| !key.ends_with("/__vlmeta__"));
-        let nvalues = values.count() as u64;
         let report = StoreReport::of_made(made, staged)?;
-        StoreReport { left_out, nvalues, ..report }.print(cx, name, to)?;
+        StoreReport { left_out, ..report }.print(cx, name, to)?;
         if is_all { Ok(()) } else { Err(Error::Reported { code: Code::Foreign }) }
     }
 

@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use blosc_data::error::Refusal;
-use blosc_dtype::expr::ExprError;
 
 use super::Error;
 use crate::{exit::Code, render::path_text};
@@ -62,20 +61,6 @@ fn name_among<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Strin
         listed += ", ...";
     }
     format!("{name:?}; there are {listed}")
-}
-
-/// The error of a condition, with the columns that there are if it names another one.
-pub(crate) fn in_condition<'a>(
-    error: impl Into<Error>,
-    columns: impl IntoIterator<Item = &'a str>,
-) -> Error {
-    match error.into() {
-        Error::Bcolz(bcolz_store::Error::Expr(ExprError::NoColumn { name, .. }))
-        | Error::Store(b2store::Error::Expr(ExprError::NoColumn { name, .. })) => {
-            NO_COLUMN_IN_CONDITION.about(name_among(&name, columns))
-        }
-        error => error,
-    }
 }
 
 /// Names of columns in a message.
@@ -262,10 +247,27 @@ messages! {
         "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
     PLOT_LINE: Usage,
         "the slice has {} dimensions, and a line has one",
-        "choose one position of the others, as in --slice :,0";
+        "choose one position of the others, or up to 12 of one, as in --slice 0:12,:";
     PLOT_HEAT: Usage,
         "the slice has {} dimensions, and a heat map has two",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
+    DIRECTORY_IS_KEPT: System,
+        "file exists, and a directory is not replaced",
+        "use -o to choose another name, or remove it first";
+    SLICE_OF_TABLE: Usage,
+        "a table has rows and no dimensions for --slice",
+        "--where chooses rows, --columns columns";
+    STATS_AXIS: Usage,
+        "--axis {} is no dimension, or gives more than 10000 lines",
+        "--slice chooses a part";
+    STATS_TABLE: Usage,
+        "a table has rows and no dimensions for --axis",
+        "--columns chooses columns, --slice A:B rows";
+    PLOT_UNLIKE: Usage,
+        "columns of times and of numbers, or times of several units, have no axis together",
+        "draw some of them with --columns, and use --x NAME for the one that is the x axis";
+    PLOT_ROWS: Usage,
+        "--x and --where are for rows of a table, whose items have one dimension";
     PLOT_ONE_COLUMN: Usage,
         "only lines are drawn of several columns",
         "use --columns NAME for a histogram";
@@ -357,6 +359,9 @@ messages! {
     UNKNOWN_OUTPUT_FORMAT: Usage,
         "neither --format nor the name of the output tells its format",
         "use --format, as in `b2 convert --format b2frame data.blp`";
+    OUTPUT_IS_FOLDER: Usage,
+        "a folder, whose name tells no format",
+        "as in `b2 convert --format b2nd --output-dir FOLDER FILE`";
     AFTER_THE_END: Data,
         "there is nothing at this byte: the file has {}",
         "`b2 info -v FILE` shows where its frames start";
@@ -439,6 +444,9 @@ messages! {
     NAME_OF_OTHER_FORMAT: Usage,
         "a name of files that compress does not write",
         "use `b2 convert`, another name, or --format to say what it shall be";
+    NAME_OF_FOREIGN_FORMAT: Usage,
+        "a name of files that no command of b2 writes",
+        "use another name, or --format to say what it shall be";
     NAME_OF_ANOTHER_FORMAT: Usage,
         "a name of files of another format, and this command keeps the format",
         "use another name, or `b2 convert`";

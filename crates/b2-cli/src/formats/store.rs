@@ -384,10 +384,11 @@ pub(crate) fn strays(
     let is_lock = |file: &Path| file.as_os_str().as_encoded_bytes().ends_with(b".b2lock");
     let mut inputs = Inputs::default();
     if path.is_dir() {
-        inputs.walk(path, &|file| {
+        let is_lost = |file: &Place| {
             let is_lost = is_table && !copies_files && is_ignored(file) && !is_lock(file);
             is_lost.then_some(Reason::OtherFormat)
-        });
+        };
+        inputs.walk(path, &is_lost, true);
     }
     inputs.tell_only(|reason| reason != Reason::EmptyFolder);
     inputs.left_out

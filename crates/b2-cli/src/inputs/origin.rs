@@ -283,7 +283,10 @@ fn find_words(
         };
         match origin.place() {
             Some(path) if path.is_whole_folder() => inputs.found.push(Ok(origin)),
-            Some(path) if path.is_dir() && args.recursive => inputs.walk(path, choice),
+            Some(path) if path.is_dir() && args.recursive => inputs.walk(path, choice, true),
+            Some(path) if path.is_dir() && args.shallow && foreign::refusal(path).is_none() => {
+                inputs.walk(path, choice, false);
+            }
             Some(path) if path.is_dir() => {
                 let error = foreign::refusal(path).unwrap_or_else(|| Error::NotRegular {
                     path: path.to_path_buf(),

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_dtype::text::natural_order;
 use blosc_io::replace::is_leftover;
 
 use crate::{
@@ -43,6 +44,8 @@ pub(crate) enum Reason {
     Socket,
     Device,
     EmptyFolder,
+    /// Not walked.
+    Folder,
     /// The temporary file of a run under way, or of one that was killed.
     Unfinished,
     /// A list of what was copied along.
@@ -63,6 +66,7 @@ impl Reason {
             Self::Socket => "socket",
             Self::Device => "device",
             Self::EmptyFolder => "empty-folder",
+            Self::Folder => "folder",
             Self::Unfinished => "unfinished",
             Self::List => "list",
         }
@@ -82,6 +86,7 @@ impl Reason {
             Self::Socket => return size::counted(n, "socket"),
             Self::Device => return size::counted(n, "device"),
             Self::EmptyFolder => return size::counted(n, "empty folder"),
+            Self::Folder => return size::counted(n, "folder"),
             Self::List => return size::counted(n, "list of copies"),
         };
         format!("{} {adjective}", size::count(n))
@@ -150,8 +155,9 @@ impl Inputs {
         Self { found: with(self.found), ..self }
     }
 
-    /// Takes what is wanted below `root`, in the order of the names; links are not followed.
-    pub(crate) fn walk(&mut self, root: &Path, choice: Choice<'_>) {
+    /// Takes what is wanted below `root`, or only in it, in the order of the names; links are not
+    /// followed.
+    pub(crate) fn walk(&mut self, root: &Path, choice: Choice<'_>, is_deep: bool) {
         self.roots.push(root.to_owned());
         let mut waiting = vec![root.to_owned()];
         while let Some(path) = waiting.pop() {
@@ -162,6 +168,10 @@ impl Inputs {
                 }
                 Ok(Some(FileKind::Directory)) if path != root && origin::is_object(&path) => {
                     self.take(path, choice);
+                    continue;
+                }
+                Ok(Some(FileKind::Directory)) if path != root && !is_deep => {
+                    self.leave_out(path, Reason::Folder);
                     continue;
                 }
                 // The root was named by the user, so a link there is meant.
@@ -209,11 +219,12 @@ pub(crate) fn code_of_loss(items: &[LeftOut]) -> Code {
     }
 }
 
-/// The entries of a directory, last name first.
+/// The entries of a directory, last name first; numbers in names count by their value.
 fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths =
         fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.sort_unstable_by(|a, b| b.cmp(a));
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    paths.sort_by(|a, b| natural_order(&name(b), &name(a)).then_with(|| b.cmp(a)));
     Ok(paths)
 }
 

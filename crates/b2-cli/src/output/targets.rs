@@ -19,7 +19,7 @@ use b2_program::{
 use blosc_io::replace::carry_to_folder;
 
 use crate::{
-    args::OutputArgs,
+    args::{OutputArgs, convert::FORMATS},
     error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::{OpenedInput, Origin, origin},
 };
@@ -346,7 +346,10 @@ pub(crate) fn check_frame_name(target: &Target) -> Result<()> {
     let Some(path) = target.path() else { return Ok(()) };
     let name = path.as_os_str().as_encoded_bytes();
     match OTHER_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes())) {
-        true => Err(message::NAME_OF_ANOTHER_FORMAT.of_file(path)),
+        true if FORMATS.iter().any(|it| name.ends_with(it.0.suffix().as_bytes())) => {
+            Err(message::NAME_OF_ANOTHER_FORMAT.of_file(path))
+        }
+        true => Err(message::NAME_OF_FOREIGN_FORMAT.of_file(path)),
         false => Ok(()),
     }
 }

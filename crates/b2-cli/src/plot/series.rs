@@ -1,12 +1,15 @@
 //! The numbers of an input, as columns with names.
 
+use core::ops::Range;
 use std::rc::Rc;
 
 use b2_plot::AxisRange;
 use bcolz_store::DataSet;
+use blosc_data::{RowFilter, convert::select, formats, labels::Labels};
 
-use super::{Request, labels::Labels};
+use super::Request;
 use crate::{
+    args::plot::PlotKind,
     content::{
         self,
         grid::Grid,
@@ -17,12 +20,17 @@ use crate::{
     error::{Result, message},
     formats::store,
     inputs::{object::Object, origin::Origin},
+    memory::as_len,
     render::escape::harmless,
 };
 
 /// The numbers of an input: columns with their names, or one without.
 pub(super) struct Series {
     pub(super) columns: Vec<(String, Numbers)>,
+    /// The column that is the x axis.
+    pub(super) x: Option<(String, Numbers)>,
+    /// The rows in a range that a condition chooses.
+    pub(super) chosen: Option<Box<dyn RowFilter>>,
     pub(super) labels: Labels,
     /// Bytes that the input takes.
     pub(super) stored: u64,
@@ -45,14 +53,15 @@ impl Series {
                 let grid = Rc::new(Grid::from_table(cx, &table, name)?);
                 Ok((name.clone(), Numbers::new(grid, None)?))
             };
-            let columns = wanted.iter().map(grid).collect::<Result<_>>()?;
+            let columns = wanted.iter().map(grid).collect::<Result<Vec<_>>>()?;
             let (_, stored) = store::table_sizes(&table)?;
-            let labels = Labels::default();
-            return Ok(Self { columns, labels, stored, is_table: true, _sources: vec![] });
+            let condition = request.condition.as_deref();
+            let chosen = condition.map(|text| formats::store_filter(&table, text)).transpose()?;
+            return Self::new(request, columns, Labels::default(), stored, chosen, true, vec![]);
         }
         let foreign = content::foreign_table(cx, origin, request.dtype.as_ref())?;
         let is_foreign = foreign.is_some();
-        let sources = match foreign {
+        let mut sources = match foreign {
             Some(table) => vec![table],
             None => content::open_to_look(cx, origin)?,
         };
@@ -69,8 +78,16 @@ impl Series {
                 let grid = Rc::new(Grid::from_ctable(cx, set, name)?);
                 Ok((name.clone(), Numbers::new(grid, None)?))
             };
-            let columns = wanted.iter().map(grid).collect::<Result<_>>()?;
-            return Ok(Self { columns, labels, stored, is_table: true, _sources: sources });
+            let columns = wanted.iter().map(grid).collect::<Result<Vec<_>>>()?;
+            let condition = request.condition.as_deref();
+            let chosen = condition.map(|text| formats::bcolz_filter(table, text)).transpose()?;
+            return Self::new(request, columns, labels, stored, chosen, true, sources);
+        }
+        if let Some(text) = request.condition.as_deref() {
+            let one = sources.pop().filter(|_| sources.is_empty());
+            let one = one.ok_or_else(|| message::NOT_A_TABLE.error())?;
+            let open = cx.read_params();
+            sources.push(select(one, &[], Some(text), &open, &cx.unfinished)?);
         }
         for source in &sources {
             if let Some(schunk) = source.frame() {
@@ -78,11 +95,12 @@ impl Series {
             }
         }
         let grid = Rc::new(Grid::new(cx, origin, request.dtype.as_ref(), sources)?);
-        let names = match is_foreign {
-            true => {
-                let fields = grid.dtype().fields().iter();
-                chosen(request, fields.map(|field| field.name().to_owned()))?
-            }
+        let fields = grid.dtype().fields().iter();
+        if fields.len() == 0 && (request.x.is_some() || request.condition.is_some()) {
+            return Err(message::PLOT_ROWS.error());
+        }
+        let names = match is_foreign || request.x.is_some() {
+            true => chosen(request, fields.map(|field| field.name().to_owned()))?,
             false => request.columns.clone(),
         };
         let columns = match names.is_empty() {
@@ -93,7 +111,46 @@ impl Series {
                 names.iter().map(numbers).collect::<Result<_>>()?
             }
         };
-        Ok(Self { columns, labels, stored, is_table: is_foreign, _sources: vec![] })
+        Self::new(request, columns, labels, stored, None, is_foreign, vec![])
+    }
+
+    /// With the x axis apart from the other columns, which are all of one kind.
+    fn new(
+        request: &Request,
+        mut columns: Vec<(String, Numbers)>,
+        labels: Labels,
+        stored: u64,
+        chosen: Option<Box<dyn RowFilter>>,
+        is_table: bool,
+        sources: Vec<Source>,
+    ) -> Result<Self> {
+        let kind = |(_, numbers): &(String, Numbers)| numbers.time_unit();
+        let is_time = columns.first().is_some_and(|first| kind(first).is_some());
+        let others = columns.get(1..).unwrap_or_default();
+        let x = match (&request.x, request.kind) {
+            (Some(_), _) => columns.pop(),
+            (None, None | Some(PlotKind::Line))
+                if is_time && !others.is_empty() && others.iter().all(|it| kind(it).is_none()) =>
+            {
+                Some(columns.remove(0))
+            }
+            _ => None,
+        };
+        if columns.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1])) {
+            return Err(message::PLOT_UNLIKE.error());
+        }
+        Ok(Self { columns, x, chosen, labels, stored, is_table, _sources: sources })
+    }
+
+    /// The positions of a part along the rows that are wanted.
+    pub(super) fn wanted(&self, axis: &Axis, part: &Range<u64>) -> Result<Option<Vec<usize>>> {
+        let Some(chosen) = &self.chosen else { return Ok(None) };
+        let (start, step) = (axis.position(part.start), axis.step.unsigned_abs().max(1));
+        let ways = chosen.matches(axis.cover(part))?.into_iter().map(|row| row.abs_diff(start));
+        let ways = ways.filter(|way| way.is_multiple_of(step));
+        let mut found: Vec<usize> = ways.map(|way| as_len(way / step)).collect();
+        found.sort_unstable();
+        Ok(Some(found))
     }
 
     /// The range and the label of a dimension, with this much more at both ends.
@@ -108,6 +165,7 @@ impl Series {
         let name = self.labels.dims.get(dim).map(|name| harmless(name));
         let label = match name {
             Some(name) => name,
+            None if self.chosen.is_some() => "row of those found".to_owned(),
             None if self.is_table => "row".to_owned(),
             None => format!("dimension {dim}"),
         };
@@ -131,14 +189,18 @@ impl Series {
     }
 }
 
-/// The columns that were named; a table has to have some named, unless it has only one.
+/// The columns that were named, and the x axis after them; a table has to have some named, unless
+/// it has only one.
 fn chosen(request: &Request, names: impl Iterator<Item = String>) -> Result<Vec<String>> {
-    if !request.columns.is_empty() {
-        return Ok(request.columns.clone());
+    let x = request.x.as_ref();
+    let mut columns = request.columns.clone();
+    if columns.is_empty() {
+        let names: Vec<String> = names.filter(|name| Some(name) != x).collect();
+        if names.len() != 1 {
+            return Err(message::CHOOSE_COLUMN.about(names.join(", ")));
+        }
+        columns = names;
     }
-    let names: Vec<String> = names.collect();
-    match &names[..] {
-        [_] => Ok(names),
-        _ => Err(message::CHOOSE_COLUMN.about(names.join(", "))),
-    }
+    columns.extend(x.cloned());
+    Ok(columns)
 }

@@ -46,6 +46,7 @@ mod samples;
 mod scan;
 mod schemas;
 mod session;
+mod shell;
 mod show;
 mod stats;
 mod store_changes;

@@ -60,6 +60,14 @@ impl NdWriter {
         Self::made(params, |frame| SChunkWriter::create(path, frame))
     }
 
+    /// The same of a file that is not there yet: nothing is emptied.
+    ///
+    /// # Errors
+    /// As [`SChunkWriter::create_new`] and [`create_in`](Self::create_in).
+    pub fn create_new(path: impl AsRef<Path>, params: &NdParams) -> Result<Self> {
+        Self::made(params, |frame| SChunkWriter::create_new(path, frame))
+    }
+
     /// Creates a sparse frame for an array: a directory with one file for every chunk. It holds an
     /// array after the first commit.
     ///

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use blosc_dtype::text::natural_order;
+
 use super::Store;
 use crate::content::decode;
 use crate::error::{Error, Result};
@@ -42,7 +44,7 @@ impl Store {
         groups
     }
 
-    /// All that a user sees, sorted by bytes: groups, tables, and values that are not parts of
+    /// All that a user sees, numbers in names by their value: groups, tables, and values that are not parts of
     /// tables or attributes.
     #[must_use]
     pub fn tree(&self) -> Vec<Child> {
@@ -58,8 +60,16 @@ impl Store {
         children.extend(groups.into_iter().map(named(ChildKind::Group)));
         let tables = self.tables().filter(|key| *key != "/");
         children.extend(tables.map(named(ChildKind::Table)));
-        children.sort_by(|a, b| a.key.cmp(&b.key));
+        children.sort_by(|a, b| natural_order(&a.key, &b.key));
         children
+    }
+
+    /// How many values and tables there are: each of those once, whatever frames it is made of.
+    #[must_use]
+    pub fn nvalues(&self) -> u64 {
+        let is_value = |child: &&Child| child.kind != ChildKind::Group;
+        let is_root = self.tables().any(|key| key == "/");
+        self.tree().iter().filter(is_value).count() as u64 + u64::from(is_root)
     }
 
     /// The attributes of a group (`/` is the root), or of a value: its vlmetalayers. Those of a

@@ -118,8 +118,8 @@ impl Column {
     }
 
     /// Key of its main frame.
-    #[cfg(any(feature = "arrow", feature = "arrow-59"))]
-    pub(crate) fn key(&self) -> &str {
+    #[must_use]
+    pub fn key(&self) -> &str {
         &self.key
     }
 

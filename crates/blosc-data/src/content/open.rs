@@ -55,8 +55,13 @@ pub(crate) fn of_format(format: Format, source: Source, options: &OpenOptions) -
             return items.map(Content::Items).ok_or(Error::NotOurs(format));
         }
         (Format::Csv, Source::File(file)) => {
-            return csv::read(file, options.delimiter_of_text(), options.dtype.as_ref())
-                .map(Content::Items);
+            return csv::read(
+                file,
+                options.delimiter_of_text(),
+                options.dtype.as_ref(),
+                &mut |_| (),
+            )
+            .map(Content::Items);
         }
         (Format::Parquet, Source::File(file)) => parquet::of_file(&*file, options)?,
         (format, _) if format.is_data() => return Err(Error::NoOpener(format)),

@@ -83,15 +83,16 @@ impl<'a> Filter<'a> {
             named.push(field);
             Some(named.len() - 1)
         };
-        let expr = Expr::parse(text, &mut place).map_err(bcolz_store::Error::from);
-        let names = fields.iter().map(Field::name);
-        let expr = expr.map_err(|error| Refusal::in_condition(error.into(), names))?;
+        let expr = Expr::parse(text, &mut place);
         let expr = expr
-            .bind_dates(&|n| named.get(n).map(|field| field.dtype()))
-            .map_err(bcolz_store::Error::from)?;
-        let filter = Self { expr, fields: named };
-        filter.truth(&[], 1, 0)?;
-        Ok(filter)
+            .and_then(|expr| expr.bind_dates(&|n| named.get(n).map(|field| field.dtype())))
+            .map_err(|error| bcolz_store::Error::from(error).into());
+        let filter = expr.and_then(|expr| {
+            let filter = Self { expr, fields: named };
+            filter.truth(&[], 1, 0).map(|_| filter)
+        });
+        let names = fields.iter().map(Field::name);
+        filter.map_err(|error| Refusal::in_condition(error, text, names))
     }
 
     fn truth(&self, bytes: &[u8], itemsize: usize, nrows: usize) -> Result<Vec<bool>> {

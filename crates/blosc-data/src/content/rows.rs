@@ -157,7 +157,7 @@ impl TableRows {
     /// One that makes no sense.
     pub fn condition(&self, text: &str) -> Result<TableFilter> {
         let filter = self.table.filter(text);
-        filter.map_err(|error| Refusal::in_condition(error.into(), known(&self.table)))
+        filter.map_err(|error| Refusal::in_condition(error.into(), text, known(&self.table)))
     }
 
     /// With the rows only that meet a condition.

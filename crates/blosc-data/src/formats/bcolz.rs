@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::Array;
 use crate::columns::Rule;
 use crate::dataset::Data;
-use crate::error::{Error, Param, Result};
+use crate::error::{Error, Param, Refusal, Result};
 use crate::json::attrs;
 use crate::objects::{ListOfObjects as _, Pickles};
 use crate::size::{as_len, check_range, positions};
@@ -232,9 +232,7 @@ impl Table for BcolzTable {
     }
 
     fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>> {
-        // Faults of the condition are told now, not with the first rows.
-        self.table.scan().filter(condition)?;
-        Ok(Box::new(Filter { table: &self.table, condition: condition.to_owned() }))
+        filter(&self.table, condition)
     }
 
     #[cfg(feature = "arrow")]
@@ -253,13 +251,27 @@ impl Table for BcolzTable {
     }
 }
 
+/// A condition on the rows of a table.
+///
+/// # Errors
+///
+/// [`Refusal::NoConditionColumn`], [`Refusal::Condition`] of a condition that is none.
+pub fn filter(table: &CTable, condition: &str) -> Result<Box<dyn RowFilter>> {
+    // Faults of the condition are told now, not with the first rows.
+    table
+        .scan()
+        .filter(condition)
+        .map_err(|error| Refusal::in_condition(error.into(), condition, table.names()))?;
+    Ok(Box::new(Filter { table: table.clone(), condition: condition.to_owned() }))
+}
+
 #[derive(Debug)]
-struct Filter<'a> {
-    table: &'a CTable,
+struct Filter {
+    table: CTable,
     condition: String,
 }
 
-impl RowFilter for Filter<'_> {
+impl RowFilter for Filter {
     fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>> {
         check_range(&rows, self.table.len())?;
         let scan = self.table.scan().columns(&[])?.filter(&self.condition)?.rows(rows);

@@ -61,17 +61,23 @@ pub fn widths(file: Arc<dyn ReadAt>) -> Result<BTreeMap<String, usize>> {
 }
 
 /// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as
-/// what they look like.
+/// what they look like. `tell` gets what may be other than was meant, for people: a column that one
+/// value makes text, lines that seem to be separated by something else.
 ///
 /// # Errors
 ///
 /// When a line or a value makes no sense, or the file cannot be read.
-pub fn read(file: Arc<dyn ReadAt>, delimiter: u8, given: Option<&Dtype>) -> Result<Items> {
+pub fn read(
+    file: Arc<dyn ReadAt>,
+    delimiter: u8,
+    given: Option<&Dtype>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Items> {
     let mut lines = Lines::new(Arc::clone(&file), delimiter);
     let names = lines.names()?;
     let dtype = match given {
         Some(dtype) => dtype.clone(),
-        None => guessed(&mut lines, &names)?,
+        None => guessed(&mut lines, &names, tell)?,
     };
     let columns = columns(&dtype, &names)?;
     let mut lines = Lines::new(file, delimiter);
@@ -87,7 +93,7 @@ pub fn read(file: Arc<dyn ReadAt>, delimiter: u8, given: Option<&Dtype>) -> Resu
                 line: record.position().map_or(0, csv::Position::line),
                 column: field.name().to_owned(),
                 text: String::from_utf8_lossy(text).into_owned(),
-                dtype: field.dtype().to_string(),
+                dtype: value::type_name(field.dtype()),
             })?;
         }
         out.write_all(&item).map_err(Error::io(Doing::Spool))?;
@@ -100,11 +106,26 @@ pub fn read(file: Arc<dyn ReadAt>, delimiter: u8, given: Option<&Dtype>) -> Resu
 }
 
 /// The type that the values of each column have.
-fn guessed(lines: &mut Lines, names: &[String]) -> Result<Dtype> {
+fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> Result<Dtype> {
+    if let [name] = names
+        && let Some(other) = [';', '\t', '|'].into_iter().find(|other| name.contains(*other))
+    {
+        let other = if other == '\t' { "'\\t'".to_owned() } else { format!("'{other}'") };
+        tell(&format!(
+            "one column; if {other} stands between columns, `b2 convert --delimiter {other}` \
+             separates them"
+        ));
+    }
     let mut guesses = vec![Guess::default(); names.len()];
     while let Some(record) = lines.next()? {
+        let line = record.position().map_or(0, csv::Position::line);
         for (guess, text) in guesses.iter_mut().zip(record.iter()) {
-            guess.look_at(text);
+            guess.look_at(text, line);
+        }
+    }
+    for (name, guess) in names.iter().zip(&guesses) {
+        if let Some(why) = guess.broken() {
+            tell(&format!("column {name:?} is text: {why}"));
         }
     }
     let fields = names.iter().zip(&guesses).map(|(name, guess)| Ok((name.clone(), guess.dtype()?)));
@@ -255,7 +276,7 @@ mod tests {
 
     fn of_bytes(bytes: &[u8], given: Option<&str>) -> Result<Items> {
         let file = Arc::new(MemStore::new(bytes.to_vec()));
-        read(file, COMMA, given.map(|dtype| dtype.parse().unwrap()).as_ref())
+        read(file, COMMA, given.map(|dtype| dtype.parse().unwrap()).as_ref(), &mut |_| ())
     }
 
     fn values(text: &str, given: Option<&str>) -> Result<(String, Vec<u8>)> {
@@ -334,6 +355,43 @@ mod tests {
         assert_eq!(dtype("2300-01-01T00:00:00.000000001,1\n"), is("<U29"));
         assert_eq!(dtype("2020-02,1\n"), is("<U7"));
         assert_eq!(dtype("NaT,1\n"), is("<U3"));
+    }
+
+    #[test]
+    fn values_that_are_missing_do_not_make_text_and_what_does_is_told() {
+        let told = |text: &str| {
+            let (file, mut told) = (Arc::new(MemStore::new(text.as_bytes().to_vec())), vec![]);
+            let items = read(file, COMMA, None, &mut |text| told.push(text.to_owned()));
+            (items.unwrap().dtype.to_string(), told.join("; "))
+        };
+        for missing in ["", "NA", "null", "NULL"] {
+            let (dtype, told) = told(&format!("a,b,c\n1,2020-01-01,x\n{missing},{missing},NA\n"));
+            assert_eq!(dtype, "[('a', '<f8'), ('b', '<M8[D]'), ('c', '<U2')]", "{missing:?}");
+            assert_eq!(told, "");
+        }
+        let (dtype, note) = told("a,b\n1,2\n1.5,3\n-,4\n");
+        assert_eq!(dtype, "[('a', '<U3'), ('b', '<i8')]");
+        assert_eq!(
+            note,
+            "column \"a\" is text: line 4 has \"-\", and the values before it are numbers"
+        );
+        assert_eq!(told("a\n007\n12\n").1, "");
+        assert_eq!(told("a,b\nx,NA\n").0, "[('a', '<U1'), ('b', '<U2')]");
+        assert!(told("a;b\n1;2\n").1.contains("--delimiter ';'"));
+        assert!(told("a\tb\n1\t2\n").1.contains(r"--delimiter '\t'"));
+    }
+
+    #[test]
+    fn times_with_zones_are_those_of_greenwich() {
+        let (dtype, bytes) =
+            values("t,b\n2018-01-05T22:00:00-05:00,1\n2018-01-05T10:00:00Z,2\n", None).unwrap();
+        assert_eq!(dtype, "[('t', '<M8[s]'), ('b', '<i8')]");
+        assert_eq!(bytes[..8], 1_515_207_600_i64.to_le_bytes());
+        // A time that says nothing may be of any place.
+        let mixed = values("t\n2018-01-05T10:00:00Z\n2018-01-05T10:00:00\n", None).unwrap().0;
+        assert_eq!(mixed, "[('t', '<U20')]");
+        let said = values("a\nx\n", Some("[('a', '<M8[ns]')]")).unwrap_err().to_string();
+        assert_eq!(said, "line 2, column \"a\": \"x\" is no time such as 2018-01-05T10:00:00");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::content::rows::{self, TableRows};
 use crate::dataset::{Data, Dataset};
-use crate::error::{Error, Param, Result};
+use crate::error::{Error, Param, Refusal, Result};
 use crate::format::Format;
 use crate::formats::frame;
 use crate::group::{Group, Member, MemberKind};
@@ -422,7 +422,7 @@ impl Table for StoreTable {
     }
 
     fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>> {
-        Ok(Box::new(Rows { filter: self.table.filter(condition)?, nrows: self.nrows }))
+        filter(&self.table, condition)
     }
 
     #[cfg(feature = "arrow")]
@@ -443,6 +443,18 @@ impl Table for StoreTable {
     fn compare_seals(&self) -> Result<()> {
         (0..self.columns.len()).try_for_each(|column| Ok(self.stored(column)?.compare_seals()?))
     }
+}
+
+/// A condition on the rows of a table.
+///
+/// # Errors
+///
+/// [`Refusal::NoConditionColumn`], [`Refusal::Condition`] of a condition that is none.
+pub fn filter(table: &b2store::Table, condition: &str) -> Result<Box<dyn RowFilter>> {
+    let names = || table.schema().columns.iter().map(|column| column.name.as_str());
+    let filter = table.filter(condition);
+    let filter = filter.map_err(|it| Refusal::in_condition(it.into(), condition, names()))?;
+    Ok(Box::new(Rows { filter, nrows: table.len()? }))
 }
 
 #[derive(Debug)]

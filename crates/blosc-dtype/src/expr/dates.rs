@@ -36,6 +36,11 @@ pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -
     Ok(match expr {
         Expr::Not { at, inner } => Expr::Not { at, inner: plain(at, *inner)?.into() },
         Expr::Negative { at, inner } => Expr::Negative { at, inner: plain(at, *inner)?.into() },
+        Expr::IsNull { at, inner } if time(&inner, dtype).is_some() => {
+            let is_nat = Expr::Not { at, inner: is_date(at, &inner).into() };
+            binary(at, Op::Or, Expr::IsNull { at, inner }, is_nat)
+        }
+        Expr::IsNull { at, inner } => Expr::IsNull { at, inner: bind(*inner, dtype)?.into() },
         Expr::Call { at, function, values } => {
             let values = values.into_iter().map(|value| plain(at, value)).collect::<Result<_>>()?;
             Expr::Call { at, function, values }

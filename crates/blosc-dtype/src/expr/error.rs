@@ -106,6 +106,17 @@ pub enum ExprError {
         /// What is on its right.
         right: &'static str,
     },
+    /// Text in quotation marks where a number stands: a name in the wrong marks, more often than not.
+    #[error(
+        "at byte {at}: text in quotation marks is not compared with {other}; \
+         a name stands in backquotes"
+    )]
+    Quoted {
+        /// Where the operator stands.
+        at: usize,
+        /// What is on its other side.
+        other: &'static str,
+    },
     /// A filter that is not true or false, or something to sum up that is no number.
     #[error("the expression gives {found}, not {expected}")]
     Result {
@@ -114,6 +125,37 @@ pub enum ExprError {
         /// What is needed.
         expected: &'static str,
     },
+}
+
+impl ExprError {
+    /// Where in the text of the expression it is (bytes); none if it is about the whole.
+    #[must_use]
+    pub const fn at(&self) -> Option<usize> {
+        match self {
+            Self::Syntax { at, .. }
+            | Self::NoColumn { at, .. }
+            | Self::NoFunction { at, .. }
+            | Self::Arguments { at, .. }
+            | Self::Argument { at, .. }
+            | Self::Date { at, .. }
+            | Self::Duration { at, .. }
+            | Self::Time { at, .. }
+            | Self::Units { at, .. }
+            | Self::Types { at, .. }
+            | Self::Quoted { at, .. } => Some(*at),
+            Self::Column { .. } | Self::Result { .. } => None,
+        }
+    }
+
+    /// The same words without the place, for those who mark it in the text.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let text = self.to_string();
+        match (self.at(), text.split_once(": ")) {
+            (Some(_), Some((_, reason))) => reason.to_owned(),
+            _ => text,
+        }
+    }
 }
 
 const fn plural(count: usize) -> &'static str {

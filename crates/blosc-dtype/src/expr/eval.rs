@@ -45,8 +45,18 @@ pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<
             let right = adapted(&sides.1, right, &left);
             let left = adapted(&sides.0, left, &right);
             let right = if *op == Op::Pow { exponent(&sides.1, right) } else { right };
-            binary(*op, &left, &right).ok_or_else(|| types(*at, &left, &right))?
+            binary(*op, &left, &right).ok_or_else(|| match &**sides {
+                (Expr::Text(_), _) if right.value_type().is_number() => {
+                    ExprError::Quoted { at: *at, other: right.type_name() }
+                }
+                (_, Expr::Text(_)) if left.value_type().is_number() => {
+                    ExprError::Quoted { at: *at, other: left.type_name() }
+                }
+                _ => types(*at, &left, &right),
+            })?
         }
+        // Nulls are known to those who have them; the others are missing as they are.
+        Expr::IsNull { inner, .. } => Vector::Bool(is_missing(&*eval(inner, columns)?)),
         Expr::Call { at, function, values } => {
             let values =
                 values.iter().map(|value| eval(value, columns)).collect::<Result<Vec<_>>>()?;
@@ -57,6 +67,19 @@ pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<
 
 fn types(at: usize, left: &Vector<'_>, right: &Vector<'_>) -> ExprError {
     ExprError::Types { at, left: left.type_name(), right: right.type_name() }
+}
+
+/// For each value whether it is NaN.
+fn is_missing(value: &Vector<'_>) -> Vec<bool> {
+    let len = match value {
+        Vector::Float(values) => return map(values, f64::is_nan),
+        Vector::Bool(values) => values.len(),
+        Vector::Int(values) => values.len(),
+        Vector::Uint(values) => values.len(),
+        Vector::Bytes(values) => values.len(),
+        Vector::Text(values) => values.len(),
+    };
+    vec![false; len]
 }
 
 fn not(value: &Vector<'_>) -> Option<Vector<'static>> {

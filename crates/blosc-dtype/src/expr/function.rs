@@ -31,7 +31,7 @@ enum Work {
     Test(fn(f64) -> bool),
     Floats(fn(f64, f64) -> f64),
     Where,
-    Contains,
+    Text(fn(&[u8], &[u8]) -> bool),
 }
 
 /// Functions are known by their names.
@@ -54,7 +54,7 @@ impl Function {
     pub(super) const fn arity(&self) -> usize {
         match self.work {
             Work::Float(_) | Work::Number(..) | Work::Test(_) => 1,
-            Work::Floats(_) | Work::Contains => 2,
+            Work::Floats(_) | Work::Text(_) => 2,
             Work::Where => 3,
         }
     }
@@ -91,7 +91,7 @@ impl Function {
 /// Whether a function takes no values of this type.
 fn is_bad(work: Work, value: &Vector<'_>) -> bool {
     let is_text = matches!(value, Vector::Bytes(_) | Vector::Text(_));
-    matches!(work, Work::Contains) != is_text
+    matches!(work, Work::Text(_)) != is_text
 }
 
 fn map_values(work: Work, value: &Vector<'_>) -> Option<Vector<'static>> {
@@ -109,7 +109,8 @@ fn map_values(work: Work, value: &Vector<'_>) -> Option<Vector<'static>> {
 fn two(work: Work, a: &Vector<'_>, b: &Vector<'_>) -> Option<Vector<'static>> {
     Some(match work {
         Work::Floats(each) => Vector::Float(zip(&a.to_floats()?, &b.to_floats()?, each).into()),
-        _ => Vector::Bool(zip(&a.to_bytes()?, &b.to_bytes()?, contains)),
+        Work::Text(each) => Vector::Bool(zip(&a.to_bytes()?, &b.to_bytes()?, each)),
+        _ => return None,
     })
 }
 
@@ -160,7 +161,7 @@ fn nextafter(from: f64, to: f64) -> f64 {
     }
 }
 
-const FUNCTIONS: [(&str, Work); 38] = [
+const FUNCTIONS: [(&str, Work); 40] = [
     ("abs", Work::Number(f64::abs, i64::wrapping_abs, |value| value)),
     ("arccos", Work::Float(f64::acos)),
     ("arccosh", Work::Float(f64::acosh)),
@@ -170,10 +171,11 @@ const FUNCTIONS: [(&str, Work); 38] = [
     ("arctan2", Work::Floats(f64::atan2)),
     ("arctanh", Work::Float(f64::atanh)),
     ("ceil", Work::Float(f64::ceil)),
-    ("contains", Work::Contains),
+    ("contains", Work::Text(contains)),
     ("copysign", Work::Floats(f64::copysign)),
     ("cos", Work::Float(f64::cos)),
     ("cosh", Work::Float(f64::cosh)),
+    ("endswith", Work::Text(|text, end| text.ends_with(end))),
     ("exp", Work::Float(f64::exp)),
     ("expm1", Work::Float(f64::exp_m1)),
     ("floor", Work::Float(f64::floor)),
@@ -195,6 +197,7 @@ const FUNCTIONS: [(&str, Work); 38] = [
     ("sin", Work::Float(f64::sin)),
     ("sinh", Work::Float(f64::sinh)),
     ("sqrt", Work::Float(f64::sqrt)),
+    ("startswith", Work::Text(|text, start| text.starts_with(start))),
     ("tan", Work::Float(f64::tan)),
     ("tanh", Work::Float(f64::tanh)),
     ("trunc", Work::Float(f64::trunc)),

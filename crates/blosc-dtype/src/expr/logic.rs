@@ -65,13 +65,30 @@ fn known(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
                 _ => evaluated(expr, columns),
             }
         }
+        Expr::IsNull { .. } => missing(expr, columns),
         _ => evaluated(expr, columns),
     }
+}
+
+/// Where a value is missing, which is known of each row.
+fn missing(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
+    let values = eval(expr, columns.values)?;
+    let Vector::Bool(mut is_true) = values.repeated(columns.nrows).into_owned() else {
+        return Ok(None);
+    };
+    is_true.truncate(columns.nrows);
+    hide_nulls(expr, columns, &mut |valid| is_true = zip(&is_true, valid, |a, b| a | !b));
+    let is_false = is_true.iter().map(|value| !value).collect();
+    Ok(Some(Known { is_true, is_false }))
 }
 
 /// What is known of an expression that is evaluated as a whole: nothing where one of its columns is
 /// null.
 fn evaluated(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
+    if let Some(at) = test_of_nulls(expr) {
+        let expected = "`is null` alone, or beside `and`, `or`, `not`";
+        return Err(ExprError::Syntax { at, expected });
+    }
     let values = eval(expr, columns.values)?;
     let values = values.repeated(columns.nrows);
     let Vector::Bool(values) = &*values else { return Ok(None) };
@@ -94,7 +111,9 @@ fn hide_nulls(expr: &Expr, columns: Columns<'_>, hide: &mut dyn FnMut(&[bool])) 
                 hide(valid);
             }
         }
-        Expr::Not { inner, .. } | Expr::Negative { inner, .. } => hide_nulls(inner, columns, hide),
+        Expr::Not { inner, .. } | Expr::Negative { inner, .. } | Expr::IsNull { inner, .. } => {
+            hide_nulls(inner, columns, hide);
+        }
         Expr::Binary { sides, .. } => {
             hide_nulls(&sides.0, columns, hide);
             hide_nulls(&sides.1, columns, hide);
@@ -103,6 +122,17 @@ fn hide_nulls(expr: &Expr, columns: Columns<'_>, hide: &mut dyn FnMut(&[bool])) 
             values.iter().for_each(|value| hide_nulls(value, columns, hide));
         }
         Expr::Bool(_) | Expr::Int(_) | Expr::Uint(_) | Expr::Float(_) | Expr::Text(_) => {}
+    }
+}
+
+/// Where nulls are looked for by something that is evaluated as a whole, which knows none.
+fn test_of_nulls(expr: &Expr) -> Option<usize> {
+    match expr {
+        Expr::IsNull { at, .. } => Some(*at),
+        Expr::Not { inner, .. } | Expr::Negative { inner, .. } => test_of_nulls(inner),
+        Expr::Binary { sides, .. } => test_of_nulls(&sides.0).or_else(|| test_of_nulls(&sides.1)),
+        Expr::Call { values, .. } => values.iter().find_map(test_of_nulls),
+        _ => None,
     }
 }
 
@@ -148,6 +178,14 @@ mod tests {
             ("True", [true, true, true]),
             ("(a & 1) == 1", [true, false, true]),
             ("where(t, a, b) > 0", [false, false, false]),
+            ("a is null", [false, true, false]),
+            ("a is not null and b is null", [true, false, false]),
+            ("not is_null(a) or t", [true, false, true]),
+            ("s is null", [false, false, false]),
+            ("a in (1, 3)", [true, false, true]),
+            ("a not in (1, 7)", [false, false, true]),
+            ("a between 2 and 3", [false, false, true]),
+            ("s in ('x', 'z') and startswith(s, 'z')", [false, false, true]),
         ] {
             assert_eq!(truth(text).unwrap(), expected, "{text}");
         }
@@ -158,5 +196,7 @@ mod tests {
         let found = ExprError::Result { found: "integers", expected: "truth values" };
         assert_eq!(truth("a & b"), Err(found));
         assert!(matches!(truth("s + 1"), Err(ExprError::Types { .. })));
+        assert!(matches!(truth("'s' > 1"), Err(ExprError::Quoted { .. })));
+        assert!(matches!(truth("(a is null) == t"), Err(ExprError::Syntax { at: 3, .. })));
     }
 }

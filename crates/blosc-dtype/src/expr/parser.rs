@@ -23,6 +23,7 @@ pub(super) enum Expr {
     Text(String),
     Not { at: usize, inner: Box<Self> },
     Negative { at: usize, inner: Box<Self> },
+    IsNull { at: usize, inner: Box<Self> },
     Binary { at: usize, op: Op, sides: Box<(Self, Self)> },
     Call { at: usize, function: Function, values: Vec<Self> },
 }
@@ -33,7 +34,9 @@ impl Expr {
         match self {
             Self::Column(_) => false,
             Self::Bool(_) | Self::Int(_) | Self::Uint(_) | Self::Float(_) | Self::Text(_) => true,
-            Self::Not { inner, .. } | Self::Negative { inner, .. } => inner.is_constant(),
+            Self::Not { inner, .. } | Self::Negative { inner, .. } | Self::IsNull { inner, .. } => {
+                inner.is_constant()
+            }
             Self::Binary { sides, .. } => sides.0.is_constant() && sides.1.is_constant(),
             Self::Call { values, .. } => values.iter().all(Self::is_constant),
         }
@@ -125,7 +128,15 @@ impl<'a> Parser<'a, '_> {
                 return Ok(Expr::Not { at, inner: inner.into() });
             }
         }
+        let before = self.operators;
         let mut left = self.level(level + 1)?;
+        if level == COMPARISON_LEVEL {
+            let inside = self.operators - before;
+            match self.test(left, inside)? {
+                Tested::As(test) => return Ok(test),
+                Tested::Not(value) => left = value,
+            }
+        }
         let mut chained: Option<Expr> = None;
         let mut found = self.operator(operators);
         while let Some((at, op)) = found {
@@ -156,6 +167,83 @@ impl<'a> Parser<'a, '_> {
             (chained, left) = (Some(chain), again);
         }
         Ok(chained.unwrap_or(left))
+    }
+
+    /// What stands behind a value and is no operator: `in (1, 2)`, `between 1 and 2`, `is null`,
+    /// each also with `not`. The value has `inside` operators, and is there once for each
+    /// comparison.
+    fn test(&mut self, value: Expr, inside: usize) -> Result<Tested> {
+        let start = self.next();
+        let mut is_not = self.take_word("not");
+        let at = self.next();
+        let test = match self.word() {
+            "in" => {
+                self.at += "in".len();
+                self.list(at, &value, inside)?
+            }
+            "between" => {
+                self.at += "between".len();
+                self.range(at, value, inside)?
+            }
+            "is" if !is_not => {
+                self.at += "is".len();
+                self.next();
+                is_not = self.take_word("not");
+                self.next();
+                if !["null", "none", "na"].contains(&&*self.word().to_ascii_lowercase()) {
+                    return Err(self.expected("`null` or `not null`"));
+                }
+                self.at += self.word().len();
+                Expr::IsNull { at, inner: value.into() }
+            }
+            _ => {
+                self.at = start;
+                return Ok(Tested::Not(value));
+            }
+        };
+        Ok(Tested::As(if is_not { Expr::Not { at: start, inner: test.into() } } else { test }))
+    }
+
+    /// The comparisons with each value of a list in brackets.
+    fn list(&mut self, at: usize, value: &Expr, inside: usize) -> Result<Expr> {
+        self.next();
+        let end = match (self.take("("), self.take("[")) {
+            (true, _) => ")",
+            (_, true) => "]",
+            _ => return Err(self.expected("values in brackets")),
+        };
+        let mut found: Option<Expr> = None;
+        loop {
+            let other = self.deeper(|parser| parser.level(COMPARISON_LEVEL + 1))?;
+            self.count_operators(inside + 2)?;
+            let equal = Expr::Binary { at, op: Op::Eq, sides: (value.clone(), other).into() };
+            let all = match found {
+                Some(before) => Expr::Binary { at, op: Op::Or, sides: (before, equal).into() },
+                None => equal,
+            };
+            let is_next = self.take_next(",");
+            if self.take_next(end) {
+                return Ok(all);
+            }
+            if !is_next {
+                return Err(self.expected("a comma or a closing bracket"));
+            }
+            found = Some(all);
+        }
+    }
+
+    /// The comparisons with both ends of a range.
+    fn range(&mut self, at: usize, value: Expr, inside: usize) -> Result<Expr> {
+        self.count_operators(inside + 3)?;
+        let least = self.level(COMPARISON_LEVEL + 1)?;
+        self.next();
+        if !self.take_word("and") {
+            return Err(self.expected("`and` and the end of the range"));
+        }
+        let largest = self.level(COMPARISON_LEVEL + 1)?;
+        let from = Expr::Binary { at, op: Op::Ge, sides: (value.clone(), least).into() };
+        let to = Expr::Binary { at, op: Op::Le, sides: (value, largest).into() };
+        Ok(Expr::Binary { at, op: Op::And, sides: (from, to).into() })
     }
 
     fn unary(&mut self) -> Result<Expr> {
@@ -200,32 +288,121 @@ impl<'a> Parser<'a, '_> {
                 self.at += 1;
                 self.atom()
             }
+            Some('`') => self.quoted_name(at),
             Some(c) if c == '_' || c.is_alphabetic() => self.name(at),
-            _ => Err(self.expected("a column, a constant or a bracket")),
+            _ => {
+                let found = self.name_with_blanks();
+                found.ok_or_else(|| self.expected("a column, a constant or a bracket"))
+            }
         }
     }
 
     fn name(&mut self, at: usize) -> Result<Expr> {
-        let name = self.word();
-        self.at += name.len();
-        match name {
-            "True" | "true" => Ok(Expr::Bool(true)),
-            "False" | "false" => Ok(Expr::Bool(false)),
-            _ if self.take_next("(") => self.call(at, name),
-            _ => (self.place)(name)
-                .map(Expr::Column)
-                .ok_or_else(|| ExprError::NoColumn { at, name: name.to_owned() }),
+        let (word, dotted) = (self.word(), self.dotted());
+        match word {
+            "True" | "true" => {
+                self.at += word.len();
+                return Ok(Expr::Bool(true));
+            }
+            "False" | "false" => {
+                self.at += word.len();
+                return Ok(Expr::Bool(false));
+            }
+            _ if self.rest()[word.len()..].trim_start().starts_with('(') => {
+                self.at += word.len();
+                self.take_next("(");
+                return self.call(at, word, vec![]);
+            }
+            _ => {}
+        }
+        // Of `trip.begin.lon` all may be the name, or less: `name.startswith("A")`.
+        let mut name = dotted;
+        loop {
+            if let Some(place) = (self.place)(name) {
+                self.at += name.len();
+                return self.method(at, Expr::Column(place), dotted);
+            }
+            match name.rsplit_once('.') {
+                Some((shorter, _)) => name = shorter,
+                None => break,
+            }
+        }
+        if let Some(column) = self.name_with_blanks() {
+            return Ok(column);
+        }
+        match wrong_spelling(self.rest()) {
+            Some(_) => Err(self.expected("a column")),
+            None => Err(ExprError::NoColumn { at, name: dotted.to_owned() }),
         }
     }
 
-    /// The rest of a call, from behind its opening bracket.
-    fn call(&mut self, at: usize, name: &str) -> Result<Expr> {
+    /// A name in backquotes, of which two stand for one that is part of the name.
+    fn quoted_name(&mut self, at: usize) -> Result<Expr> {
+        let rest = &self.rest()[1..];
+        let mut end = 0;
+        loop {
+            let Some(quote) = rest[end..].find('`') else {
+                return Err(self.expected("the backquote at the end of the name"));
+            };
+            end += quote;
+            if !rest[end + 1..].starts_with('`') {
+                break;
+            }
+            end += 2;
+        }
+        let name = rest[..end].replace("``", "`");
+        self.at += end + 2;
+        let Some(place) = (self.place)(&name) else {
+            return Err(ExprError::NoColumn { at, name });
+        };
+        self.method(at, Expr::Column(place), "")
+    }
+
+    /// The longest column that the text begins with, whatever characters are in its name.
+    fn name_with_blanks(&mut self) -> Option<Expr> {
+        let rest = self.rest();
+        let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
+        let is_end = |end: &usize| match rest.split_at_checked(*end) {
+            // A part of a word is no name.
+            Some((name, next)) => !is_word(name.chars().last()) || !is_word(next.chars().next()),
+            None => false,
+        };
+        let mut ends = (1..=rest.len().min(MAX_NAME_LEN)).rev().filter(is_end);
+        let found = ends.find_map(|end| Some((end, (self.place)(&rest[..end])?)));
+        let (end, place) = found?;
+        self.at += end;
+        Some(Expr::Column(place))
+    }
+
+    /// A column, or what is called of it: `name.startswith("A")` is `startswith(name, "A")`.
+    fn method(&mut self, at: usize, column: Expr, dotted: &str) -> Result<Expr> {
+        if !self.rest().starts_with('.') {
+            return Ok(column);
+        }
+        self.at += 1;
+        let name = self.word();
+        self.at += name.len();
+        if !self.take_next("(") {
+            return Err(ExprError::NoColumn { at, name: dotted.to_owned() });
+        }
+        self.call(at, name, vec![column])
+    }
+
+    /// The rest of a call, from behind its opening bracket; `values` has what stands before it.
+    fn call(&mut self, at: usize, name: &str, mut values: Vec<Expr>) -> Result<Expr> {
+        if ["isnull", "is_null"].contains(&name) {
+            let inner = values.pop().map_or_else(|| self.deeper(|parser| parser.level(0)), Ok)?;
+            return match self.take_next(")") {
+                true => Ok(Expr::IsNull { at, inner: inner.into() }),
+                false => Err(self.expected("a closing bracket")),
+            };
+        }
         let function = function::named(name);
         let function =
             function.ok_or_else(|| ExprError::NoFunction { at, name: name.to_owned() })?;
-        let mut values = Vec::new();
+        let before = values.len();
         while !self.take_next(")") {
-            if !values.is_empty() && !self.take_next(",") {
+            if values.len() > before && !self.take_next(",") {
                 return Err(self.expected("a comma or a closing bracket"));
             }
             values.push(self.deeper(|parser| parser.level(0))?);
@@ -278,8 +455,12 @@ impl<'a> Parser<'a, '_> {
 
     fn operator(&mut self, operators: &[(&str, Op)]) -> Option<(usize, Op)> {
         let at = self.next();
-        // Those belong to tighter levels.
-        let is_longer = |text: &str| text == "*" && self.rest().starts_with("**");
+        // `**` belongs to a tighter level, and the others are none of ours.
+        let longer = ["**", "&&", "||", "<>"];
+        let is_longer = |text: &str| {
+            let mut longer = longer.iter().filter(|longer| self.rest().starts_with(**longer));
+            longer.any(|longer| text.len() == 1 && longer.starts_with(text))
+        };
         let found = operators.iter().find(|(text, _)| {
             let is_word = text.starts_with(char::is_alphabetic);
             if is_word {
@@ -323,7 +504,15 @@ impl<'a> Parser<'a, '_> {
         self.word() == word && self.take(word)
     }
 
-    /// The name that begins here.
+    /// The name that begins here, with those behind its dots.
+    fn dotted(&self) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c: char| c != '_' && c != '.' && !c.is_alphanumeric());
+        let name = &rest[..end.unwrap_or(rest.len())];
+        name.trim_end_matches('.')
+    }
+
+    /// The word that begins here.
     fn word(&self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
@@ -345,8 +534,68 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn expected(&self, expected: &'static str) -> ExprError {
+        let expected = wrong_spelling(self.rest()).unwrap_or(expected);
         ExprError::Syntax { at: self.at, expected }
     }
+}
+
+/// A column's name as it can stand in any expression: in backquotes unless it is words with dots
+/// between.
+#[must_use]
+pub fn spelled(name: &str) -> String {
+    let is_word = |part: &str| {
+        part.starts_with(|c: char| c == '_' || c.is_alphabetic())
+            && part.chars().all(|c| c == '_' || c.is_alphanumeric())
+    };
+    let is_reserved = matches!(name, "True" | "true" | "False" | "false" | "not");
+    match name.split('.').all(is_word) && !is_reserved {
+        true => name.to_owned(),
+        false => format!("`{}`", name.replace('`', "``")),
+    }
+}
+
+/// Whether a value is tested, or only a value.
+enum Tested {
+    As(Expr),
+    Not(Expr),
+}
+
+/// Names without backquotes that are looked for (bytes).
+const MAX_NAME_LEN: usize = 200;
+
+/// The right spelling of what other languages have where `rest` begins.
+fn wrong_spelling(rest: &str) -> Option<&'static str> {
+    let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
+    let word = &rest[..end];
+    let is_upper = word.starts_with(|c: char| c.is_ascii_uppercase());
+    let words = [
+        ("and", "`and`", is_upper),
+        ("or", "`or`", is_upper),
+        ("not", "`not`", is_upper),
+        ("in", "`in`, as in a in (1, 2)", is_upper),
+        ("is", "`is null` or `is not null`", is_upper),
+        ("between", "`between`, as in a between 1 and 2", is_upper),
+        ("true", "`true`", is_upper),
+        ("false", "`false`", is_upper),
+        ("like", "contains(a, \"text\"), startswith(a, \"text\") or endswith(a, \"text\")", true),
+        ("null", "`is null` or `is not null` behind a column", true),
+        ("none", "`is null` or `is not null` behind a column", true),
+    ];
+    let known =
+        words.iter().find(|(known, _, is_wrong)| *is_wrong && word.eq_ignore_ascii_case(known));
+    let symbols = [
+        ("&&", "`and`"),
+        ("||", "`or`"),
+        ("<>", "`!=`"),
+        ("===", "`==`"),
+        ("!=", ""),
+        ("==", ""),
+        ("=", "`==`, as in a == 1"),
+        ("!", "`not`"),
+    ];
+    let symbol = || symbols.iter().find(|(known, _)| rest.starts_with(known));
+    let right = known.map(|(_, right, _)| *right).or_else(|| symbol().map(|(_, right)| *right));
+    right.filter(|right| !right.is_empty())
 }
 
 #[cfg(test)]
@@ -365,6 +614,7 @@ mod tests {
                 Expr::Text(text) => format!("{text:?}"),
                 Expr::Not { inner, .. } => format!("~{}", print(inner)),
                 Expr::Negative { inner, .. } => format!("-{}", print(inner)),
+                Expr::IsNull { inner, .. } => format!("null({})", print(inner)),
                 Expr::Call { function, values, .. } => {
                     let values: Vec<String> = values.iter().map(print).collect();
                     format!("{}({})", function.name, values.join(", "))
@@ -412,15 +662,15 @@ mod tests {
             ("(a", "at byte 2: expected a closing bracket"),
             ("a b", "at byte 2: expected an operator or the end"),
             ("a + x", "at byte 4: no column \"x\""),
-            ("a = 1", "at byte 2: expected an operator or the end"),
+            ("a = 1", "at byte 2: expected `==`, as in a == 1"),
             ("'abc", "at byte 1: expected the end of the string"),
             ("eval(a)", "at byte 0: no function \"eval\""),
             ("1 + exp(a, b)", "at byte 4: exp takes 1 value, not 2"),
             ("hypot()", "at byte 0: hypot takes 2 values, not 0"),
             ("abs(a b)", "at byte 6: expected a comma or a closing bracket"),
             ("abs(a", "at byte 5: expected a comma or a closing bracket"),
-            ("os.system", "at byte 0: no column \"os\""),
-            ("a.b", "at byte 1: expected an operator or the end"),
+            ("os.system", "at byte 0: no column \"os.system\""),
+            ("a.b", "at byte 0: no column \"a.b\""),
         ] {
             assert_eq!(show(text), expected, "{text}");
         }
@@ -435,9 +685,98 @@ mod tests {
         assert!(show(&nested(5)).ends_with(')'));
     }
 
+    #[test]
+    fn lists_ranges_and_nulls_are_tests() {
+        for (text, expected) in [
+            ("a in (1, 2)", "((a Eq 1) Or (a Eq 2))"),
+            ("a in ['x',]", "(a Eq \"x\")"),
+            ("a not in (1) and b", "(~(a Eq 1) And b)"),
+            ("a between 1 and 2 and b", "(((a Ge 1) And (a Le 2)) And b)"),
+            ("not a + 1 not between b and c", "~~(((a Add 1) Ge b) And ((a Add 1) Le c))"),
+            ("a is null or b is not None", "(null(a) Or ~null(b))"),
+            ("is_null(a) & isnull(b)", "(null(a) And null(b))"),
+            ("a.isnull()", "null(a)"),
+            (
+                "a.startswith('x') | endswith(b, 'y')",
+                "(startswith(a, \"x\") Or endswith(b, \"y\"))",
+            ),
+            ("a in ()", "at byte 6: expected a column, a constant or a bracket"),
+            ("a in 1", "at byte 5: expected values in brackets"),
+            ("a in (1 2)", "at byte 8: expected a comma or a closing bracket"),
+            ("a between 1", "at byte 11: expected `and` and the end of the range"),
+            ("a is 1", "at byte 5: expected `null` or `not null`"),
+        ] {
+            assert_eq!(show(text), expected, "{text}");
+        }
+        assert!(show(&format!("a in ({})", "1,".repeat(10_000))).contains("fewer operators"));
+        let nested = |n| format!("{}a{}", "(".repeat(n), " in (1, 2))".repeat(n));
+        assert!(show(&nested(40)).contains("fewer operators"));
+    }
+
+    #[test]
+    fn spellings_of_other_languages_are_told() {
+        for (text, at, right) in [
+            ("a = 1", 2, "`==`"),
+            ("a === 1", 2, "`==`"),
+            ("a > 1 && b", 6, "`and`"),
+            ("(a || b)", 3, "`or`"),
+            ("a AND b", 2, "`and`"),
+            ("a Or b", 2, "`or`"),
+            ("NOT a", 0, "`not`"),
+            ("!a", 0, "`not`"),
+            ("a <> 1", 2, "`!=`"),
+            ("a IN (1)", 2, "`in`"),
+            ("a IS NULL", 2, "`is null`"),
+            ("a BETWEEN 1 and 2", 2, "`between`"),
+            ("a like 'x%'", 2, "startswith"),
+            ("a == null", 5, "`is null`"),
+            ("a == None", 5, "`is null`"),
+            ("a == TRUE", 5, "`true`"),
+        ] {
+            let found = show(text);
+            assert!(found.starts_with(&format!("at byte {at}: expected ")), "{text}: {found}");
+            assert!(found.contains(right), "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn every_column_can_be_named() {
+        let names = ["a", "trip.begin.lon", "Adj Close", "x-y", "a`b", "1st", "\u{20ac}", "a - b"];
+        for (text, column) in [
+            ("trip.begin.lon > 2", Some(1)),
+            ("`trip.begin.lon` > 2", Some(1)),
+            ("Adj Close > 2", Some(2)),
+            ("(`Adj Close`) > 2", Some(2)),
+            ("x-y > 2", Some(3)),
+            ("`a``b` > 2", Some(4)),
+            ("`1st` > 2", Some(5)),
+            ("\u{20ac} > 2", Some(6)),
+            ("`a - b` > 2", Some(7)),
+            ("a > 2", Some(0)),
+            ("trip.begin > 2", None),
+            ("Adj > 2", None),
+            ("`Adj Close > 2", None),
+        ] {
+            let parsed = parse(text, &mut |name| names.iter().position(|known| *known == name));
+            let found = parsed.ok().and_then(|expr| match expr {
+                Expr::Binary { sides, .. } => match sides.0 {
+                    Expr::Column(place) => Some(place),
+                    _ => None,
+                },
+                _ => None,
+            });
+            assert_eq!(found, column, "{text}");
+        }
+        for (place, name) in names.iter().enumerate() {
+            let text = spelled(name);
+            let parsed = parse(&text, &mut |name| names.iter().position(|known| *known == name));
+            assert_eq!(parsed, Ok(Expr::Column(place)), "{text}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
-        fn no_text_panics(text in "[absqrté0-9 .,eE+\\-*/%&|~^()<>=!'\"nod]{0,40}") {
+        fn no_text_panics(text in "[absqrté0-9 .,eE+\\-*/%&|~^()<>=!'\"`nodi]{0,40}") {
             show(&text);
         }
     }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use blosc_chunk::{FilterId, Registries};
-use blosc_dtype::{ByteOrder, Dtype, Kind, npy::NpyHeader};
+use blosc_dtype::{ByteOrder, Dtype, Kind, npy::NpyHeader, numbers::NumberType};
 use blosc_io::{FileStore, ReadAt};
 
 use super::Work;
@@ -112,6 +112,8 @@ pub(super) struct Sums {
     pub(super) largest: f64,
     sum: f64,
     nitems: u64,
+    /// Items that are NaN or infinite.
+    pub(super) not_finite: u64,
 }
 
 impl Sums {
@@ -176,7 +178,10 @@ impl Loss {
         let mut sums = self.sums.get();
         let itemsize = self.dtype.itemsize().max(1);
         let pairs = given.chunks_exact(itemsize).zip(found.chunks_exact(itemsize));
+        let number = self.dtype.scalar().and_then(NumberType::new);
+        let is_bad = |item| number.is_some_and(|number| !number.read(item).to_f64().is_finite());
         for (given, found) in pairs {
+            sums.not_finite += u64::from(is_bad(given));
             sums.add(if given == found { 0.0 } else { difference(&self.dtype, given, found) });
         }
         self.sums.set(sums);

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use bcolz_store::{CTable, DataSet, query::Scan};
+use blosc_data::error::Refusal;
 use blosc_dtype::Dtype;
 
 use super::{
@@ -91,9 +92,9 @@ impl<'a> Columns<'a> {
         let scan = self.table.scan().columns(&self.names)?.rows(rows).batch(BATCH_NROWS.into());
         let scan = scan.skip(args.skip.unwrap_or(0)).limit(args.lines.unwrap_or(u64::MAX));
         Ok(match &args.filter {
-            Some(expr) => scan
-                .filter(expr)
-                .map_err(|error| message::in_condition(error, self.table.names()))?,
+            Some(text) => scan.filter(text).map_err(|error| {
+                Refusal::in_condition(blosc_data::Error::from(error), text, self.table.names())
+            })?,
             None => scan,
         })
     }

@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// The keys, in a line.
 pub(super) const KEYS: &str =
-    "Tab list  arrows move  [ ] { } dimensions  v values  i about  c chunks  p plot  q end";
+    "q end  ? help  Tab list  : go to  / find  v values  i about  c chunks  p plot";
 
 /// What a key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +16,15 @@ pub(super) enum Pressed {
     Nothing,
 }
 
-pub(super) fn pressed(key: KeyEvent) -> Pressed {
+/// What a key says, where a text is asked for or not.
+pub(super) fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let command = match key.code {
         KeyCode::Char('c') if is_control => return Pressed::End,
+        KeyCode::Char(letter) if is_asked => Some(Command::Letter(letter)),
+        KeyCode::Enter if is_asked => Some(Command::Accept),
+        KeyCode::Backspace if is_asked => Some(Command::Erase),
+        KeyCode::Esc if is_asked => Some(Command::Cancel),
         KeyCode::Char('q') | KeyCode::Esc => return Pressed::End,
         KeyCode::Char(letter) => Command::of_letter(letter),
         KeyCode::Tab | KeyCode::BackTab => Some(Command::SwitchFocus),
@@ -53,6 +58,7 @@ pub(super) fn key_of(name: &str) -> Option<KeyEvent> {
             "end" => KeyCode::End,
             "tab" => KeyCode::Tab,
             "enter" => KeyCode::Enter,
+            "comma" => KeyCode::Char(','),
             _ => return None,
         },
     };
@@ -65,13 +71,17 @@ mod tests {
 
     #[test]
     fn keys_have_names_and_say_something() {
-        let said = |name: &str| key_of(name).map(pressed);
+        let said = |name: &str| key_of(name).map(|key| pressed(key, false));
         assert_eq!(said("q"), Some(Pressed::End));
         assert_eq!(said("down"), Some(Pressed::Command(Command::Down)));
         assert_eq!(said("]"), Some(Pressed::Command(Command::Step(1))));
         assert_eq!(said("x"), Some(Pressed::Nothing));
         assert_eq!((said("sideways"), said("")), (None, None));
+        let asked = |name: &str| key_of(name).map(|key| pressed(key, true));
+        assert_eq!(asked("q"), Some(Pressed::Command(Command::Letter('q'))));
+        assert_eq!(asked("enter"), Some(Pressed::Command(Command::Accept)));
+        assert!(KEYS.starts_with("q end") && KEYS.len() <= 80);
         let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(pressed(control), Pressed::End);
+        assert_eq!(pressed(control, true), Pressed::End);
     }
 }

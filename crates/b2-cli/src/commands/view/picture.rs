@@ -25,7 +25,7 @@ pub(super) fn write(
     let mut screen = view.draw_screen(size, KEYS);
     for key in keys {
         let key = key_of(key).ok_or_else(|| message::NO_KEY.about(key))?;
-        if let Pressed::Command(command) = pressed(key) {
+        if let Pressed::Command(command) = pressed(key, view.question().is_some()) {
             view.execute(command);
         }
         screen = view.draw_screen(size, KEYS);

@@ -73,7 +73,10 @@ impl Source for Input<'_> {
         match self.place(member)? {
             Place::Heading(what) => Err(message::HEADING.about(what)),
             Place::Input(origin) => {
-                let sources = content::open_to_look(cx, origin)?;
+                let sources = match content::foreign_table(cx, origin, None)? {
+                    Some(table) => vec![table],
+                    None => content::open_to_look(cx, origin)?,
+                };
                 let (about, chunks) = (about(&sources)?, chunks_of(&sources));
                 let grid = Grid::new(cx, origin, None, sources)?;
                 Ok(Opened::items(Box::new(grid), about, chunks))
@@ -85,9 +88,12 @@ impl Source for Input<'_> {
                 Ok(Opened::items(Box::new(grid), about, None))
             }
             Place::Column { table, key, name } => {
-                let grid = Grid::from_table(cx, &open_table(cx, table, key)?, name)?;
+                let opened = open_table(cx, table, key)?;
+                let grid = Grid::from_table(cx, &opened, name)?;
                 let about = vec![("column".to_owned(), format!("of the table {key}"))];
-                Ok(Opened::items(Box::new(grid), about, None))
+                let frame = opened.store().frame(opened.column(name)?.key()).ok();
+                let chunks = frame.map(|it| Box::new(FrameChunks(Arc::new(it))) as Box<dyn Chunks>);
+                Ok(Opened::items(Box::new(grid), about, chunks))
             }
         }
     }

@@ -21,33 +21,65 @@ pub(super) struct Guess {
     large: bool,
     /// Letters of the longest value.
     letters: usize,
+    /// The line and the text that made it text, and what the values before it are.
+    broken: Option<(u64, String, &'static str)>,
 }
 
 impl Default for Guess {
     fn default() -> Self {
         let (int, uint, float, truth) = (true, true, true, true);
         let (dates, empty, filled, large, letters) = (Dates::default(), false, false, false, 0);
-        Self { int, uint, float, truth, dates, empty, filled, large, letters }
+        let broken = None;
+        Self { int, uint, float, truth, dates, empty, filled, large, letters, broken }
     }
 }
 
 impl Guess {
-    /// Takes one more value into account.
-    pub(super) fn look_at(&mut self, value: &[u8]) {
+    /// Takes one more value into account, which stands in this line.
+    pub(super) fn look_at(&mut self, value: &[u8], line: u64) {
         let text = String::from_utf8_lossy(value);
         self.letters = self.letters.max(text.chars().count());
-        if text.is_empty() {
+        if is_missing(&text) {
             self.empty = true;
             return;
         }
+        let before = self.kind();
+        self.take(&text);
+        if let (Some(kind), None) = (before, self.kind())
+            && !text.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            self.broken = Some((line, text.chars().take(MAX_LETTERS).collect(), kind));
+        }
+    }
+
+    /// What the values so far are, if they are not text.
+    fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self { filled: false, .. } => None,
+            Self { truth: true, .. } => Some("truth values"),
+            Self { int: true, .. } | Self { uint: true, .. } | Self { float: true, .. } => {
+                Some("numbers")
+            }
+            Self { dates: Dates::All { .. }, .. } => Some("times"),
+            _ => None,
+        }
+    }
+
+    /// The line that makes text of what would be something else, for people.
+    pub(super) fn broken(&self) -> Option<String> {
+        let (line, text, kind) = self.broken.as_ref()?;
+        Some(format!("line {line} has {text:?}, and the values before it are {kind}"))
+    }
+
+    fn take(&mut self, text: &str) {
         self.filled = true;
         let int = text.parse::<i64>().ok().filter(|n| n.to_string() == text);
         let uint = text.parse::<u64>().ok().filter(|n| n.to_string() == text);
         self.int &= int.is_some();
         self.uint &= uint.is_some();
-        self.truth &= matches!(&*text, "True" | "False" | "true" | "false");
-        self.dates.look_at(&text);
-        let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
+        self.truth &= matches!(text, "True" | "False" | "true" | "false");
+        self.dates.look_at(text);
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
         // Numbers that begin with a zero are numbers of something, not quantities.
         let is_code = digits.len() > 1
             && digits.starts_with('0')
@@ -57,7 +89,7 @@ impl Guess {
             let is_named = !text.bytes().any(|byte| byte.is_ascii_digit());
             text.parse::<f64>().is_ok_and(|number| number.is_finite() || is_named)
         };
-        self.float &= !is_code && is_float(&text);
+        self.float &= !is_code && is_float(text);
         self.large |= digits.bytes().all(|c| c.is_ascii_digit())
             && digits.parse::<u64>().map_or(true, |n| n > 1 << f64::MANTISSA_DIGITS);
     }
@@ -70,7 +102,7 @@ impl Guess {
             Self { int: true, .. } if whole => "<i8".to_owned(),
             Self { uint: true, .. } if whole => "<u8".to_owned(),
             Self { float: true, large: false, filled: true, .. } => "<f8".to_owned(),
-            Self { dates: Dates::All { first, last, precision }, .. } => {
+            Self { dates: Dates::All { first, last, precision, .. }, .. } => {
                 // What is between them fits as well.
                 let unit = precision.unit();
                 match (first.count(unit), last.count(unit)) {
@@ -99,6 +131,8 @@ enum Dates {
         last: Moment,
         /// Of the one that says most.
         precision: Precision,
+        /// Whether they say how far they are from Greenwich.
+        is_zoned: bool,
     },
     No,
 }
@@ -111,18 +145,30 @@ impl Dates {
         let moment = match self {
             Self::No => None,
             // A year alone is a number, and with a month it may be anything.
-            _ => Moment::parse(text).filter(|moment| moment.precision >= Precision::Day),
+            _ => Moment::parse_zoned(text).filter(|it| it.0.precision >= Precision::Day),
         };
         *self = match (&self, moment) {
-            (Self::Unknown, Some(moment)) => {
-                Self::All { first: moment, last: moment, precision: moment.precision }
+            (Self::Unknown, Some((moment, is_zoned))) => {
+                let precision = moment.precision;
+                Self::All { first: moment, last: moment, precision, is_zoned }
             }
-            (Self::All { first, last, precision }, Some(moment)) if moment.is_like(*precision) => {
+            (Self::All { first, last, precision, is_zoned }, Some((moment, zoned)))
+                if moment.is_like(*precision) && *is_zoned == zoned =>
+            {
                 let first = if moment.is_before(first) { moment } else { *first };
                 let last = if last.is_before(&moment) { moment } else { *last };
-                Self::All { first, last, precision: moment.precision.max(*precision) }
+                let precision = moment.precision.max(*precision);
+                Self::All { first, last, precision, is_zoned: zoned }
             }
             _ => Self::No,
         };
     }
+}
+
+/// Letters of a value in a message.
+const MAX_LETTERS: usize = 40;
+
+/// Whether a value stands for none: nothing, or what R and pandas, or databases write for it.
+pub(super) fn is_missing(text: &str) -> bool {
+    matches!(text, "" | "NA" | "null" | "NULL")
 }

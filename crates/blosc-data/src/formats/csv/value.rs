@@ -3,6 +3,18 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date::Moment};
 use half::f16;
 
+use super::guess::is_missing;
+
+/// A type for people, behind "no".
+pub(super) fn type_name(dtype: &Dtype) -> String {
+    match (dtype.kind(), dtype.scalar().and_then(Scalar::unit)) {
+        (Some(Kind::DateTime), Some("Y" | "M" | "W" | "D")) => "day such as 2018-01-05".to_owned(),
+        (Some(Kind::DateTime), Some(_)) => "time such as 2018-01-05T10:00:00".to_owned(),
+        (Some(Kind::TimeDelta), Some(unit)) => format!("duration such as 7 {unit}"),
+        _ => dtype.to_string(),
+    }
+}
+
 /// Can values of this type be read from text?
 pub(super) fn is_readable(dtype: &Dtype) -> bool {
     let Some(scalar) = dtype.scalar() else { return false };
@@ -83,18 +95,18 @@ const NOT_A_TIME: i64 = i64::MIN;
 
 /// A date, or the number of units without one.
 fn date(text: &str, unit: Option<&str>) -> Option<i64> {
-    if matches!(text, "" | "NaT") {
+    if text == "NaT" || is_missing(text) {
         return Some(NOT_A_TIME);
     }
     match unit {
-        Some(unit) => Moment::parse(text.trim())?.count(unit),
+        Some(unit) => Moment::parse_zoned(text.trim())?.0.count(unit),
         None => text.trim().parse().ok(),
     }
 }
 
 /// `3`, or `3 ns` where that is the unit.
 fn span(text: &str, unit: Option<&str>) -> Option<i64> {
-    if matches!(text, "" | "NaT") {
+    if text == "NaT" || is_missing(text) {
         return Some(NOT_A_TIME);
     }
     match text.trim().split_once(' ') {
@@ -105,7 +117,7 @@ fn span(text: &str, unit: Option<&str>) -> Option<i64> {
 }
 
 fn number<T: core::str::FromStr>(text: &str, nothing: T) -> Option<T> {
-    if text.is_empty() { Some(nothing) } else { text.trim().parse().ok() }
+    if is_missing(text) { Some(nothing) } else { text.trim().parse().ok() }
 }
 
 /// `1.5-2.25j`, also in brackets, as its two parts; nothing is NaN.

@@ -4,12 +4,13 @@ use serde_json::Value;
 
 /// Names and units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Labels {
+pub struct Labels {
     /// What the values are.
-    pub(super) name: Option<String>,
-    pub(super) units: Option<String>,
+    pub name: Option<String>,
+    /// The unit of the values.
+    pub units: Option<String>,
     /// What the dimensions are.
-    pub(super) dims: Vec<String>,
+    pub dims: Vec<String>,
 }
 
 /// Keys of units, names and dimensions, in the order in which they are looked for: those of the
@@ -23,7 +24,8 @@ const MAX_LETTERS: usize = 120;
 
 impl Labels {
     /// As metadata say it, or objects in them.
-    pub(super) fn new(metadata: Vec<(String, Value)>) -> Self {
+    #[must_use]
+    pub fn new(metadata: Vec<(String, Value)>) -> Self {
         let mut flat: Vec<(String, Value)> = vec![];
         for (key, value) in metadata {
             match value {

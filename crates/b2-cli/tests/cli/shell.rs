@@ -1,0 +1,327 @@
+//! What users of the shell met a second time: each kind of finding is a table of lines.
+
+use serde_json::{Value, json};
+
+use crate::session::{Dir, Run};
+
+/// A table in four formats, and an array of 4 x 6 floats `a.npy`.
+fn dir() -> Dir {
+    let dir = Dir::new();
+    let rows = "time,price,size,sym,Adj Close,trip.lon,x-y\n\
+                2018-01-05T10:00:00,1.5,3,AB,1,2,3\n\
+                2018-01-05T10:00:10,,40,BC,2,3,4\n\
+                2018-01-05T10:00:40,2.5,500,AC,3,4,5\n";
+    dir.write("t.csv", rows);
+    for name in ["t.bcolz", "t.b2z", "t.npy"] {
+        dir.b2(&format!("convert -q t.csv {name}")).ok();
+    }
+    let items: Vec<u8> = (0..24_u8).flat_map(|n| f32::from(n).to_le_bytes()).collect();
+    dir.write("a.f32", items);
+    dir.b2("convert -q --dtype f4 --shape 4,6 a.f32 a.npy").ok();
+    dir
+}
+
+/// Runs a line whose last arguments are given one by one.
+fn run(dir: &Dir, line: &str, more: &[&str]) -> Run {
+    Run::of(dir.command(line).args(more).output().unwrap())
+}
+
+const TABLES: [&str; 4] = ["t.csv", "t.bcolz", "t.b2z", "t.npy"];
+
+#[test]
+fn conditions_take_what_users_write() {
+    let dir = dir();
+    for name in TABLES {
+        for (condition, sizes) in [
+            ("sym in (\"AB\", \"AC\")", "3 500"),
+            ("sym not in (\"AB\", \"AC\")", "40"),
+            ("startswith(sym, \"A\")", "3 500"),
+            ("sym.endswith(\"C\")", "40 500"),
+            ("size between 3 and 40", "3 40"),
+            ("price is null", "40"),
+            ("price is not null and is_null(time) == False", ""),
+            ("price is not null", "3 500"),
+            ("time between '2018-01-05T10:00:05' and '2018-01-05T10:00:40'", "40 500"),
+            ("`Adj Close` > 1", "40 500"),
+            ("Adj Close > 1", "40 500"),
+            ("trip.lon > 3", "500"),
+            ("`x-y` == 3", "3"),
+            ("x-y == 3", "3"),
+        ] {
+            let found = run(&dir, "show --csv --columns size", &["--where", condition, name]);
+            // A test of nulls is no value of an expression of a store.
+            if sizes.is_empty() {
+                continue;
+            }
+            let found = found.ok();
+            let lines: Vec<&str> = found.text().lines().skip(1).collect();
+            assert_eq!(lines.join(" "), sizes, "{condition} of {name}");
+        }
+    }
+}
+
+#[test]
+fn conditions_that_are_none_are_marked_at_their_place() {
+    let dir = dir();
+    for name in TABLES {
+        for (condition, place, right) in [
+            ("sym = \"AB\"", "= ", "`==`"),
+            ("size > 1 && size < 9", "&& ", "`and`"),
+            ("size > 1 || size < 9", "|| ", "`or`"),
+            ("size > 1 AND size < 9", "AND ", "`and`"),
+            ("sym like \"A%\"", "like ", "startswith"),
+            ("price == null", "null", "`is null`"),
+            ("\"Adj Close\" > 2", "> 2", "backquotes"),
+            ("size >", "", "expected"),
+        ] {
+            for line in ["show", "convert -f -o out.csv", "plot --columns size"] {
+                let run = run(&dir, line, &["--where", condition, name]);
+                assert_eq!(run.code, Some(2), "{line} {condition} of {name}: {}", run.stderr);
+                let lines: Vec<&str> = run.stderr.lines().collect();
+                let [first, second] = lines[..] else { panic!("{}", run.stderr) };
+                assert!(first.ends_with(condition), "{line} of {name}: {first}");
+                let mark = second.find('^').unwrap();
+                assert!(first[mark..].starts_with(place), "{first}\n{second}");
+                assert!(second.contains(right), "{first}\n{second}");
+            }
+        }
+    }
+    let run = run(&dir, "show", &["--where", "Adj > 1", "t.b2z"]);
+    assert!(run.stderr.contains("`Adj Close`, trip.lon, `x-y`"), "{}", run.stderr);
+    let run = run_json(&dir, &["--where", "size = 1", "t.b2z"]);
+    assert!(run["message"].as_str().unwrap().contains("at byte 5"), "{run}");
+}
+
+fn run_json(dir: &Dir, more: &[&str]) -> Value {
+    serde_json::from_str(&run(dir, "show --json", more).stderr).unwrap()
+}
+
+#[test]
+fn plots_of_tables_have_an_x_axis_of_one_kind() {
+    let dir = dir();
+    for name in TABLES {
+        let plot = |line: &str| dir.b2(&format!("plot --json {line} {name}"));
+        let drawn = |line: &str| -> Value {
+            serde_json::from_slice(&plot(line).ok().stdout).unwrap_or_else(|_| panic!("{line}"))
+        };
+        // Times that come first are the x axis, and no line.
+        let names = |value: &Value| -> Vec<String> {
+            let lines = value["lines"].as_array().unwrap().iter();
+            lines.map(|line| line["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(&drawn("--columns time,price,size")), ["price", "size"], "{name}");
+        assert_eq!(names(&drawn("--columns price --x size")), ["price"], "{name}");
+        // 10 and 40 seconds after the first of 50: columns are as far apart.
+        let line = &drawn("--columns time,size")["lines"][0]["max"];
+        let line = line.as_array().unwrap();
+        let places: Vec<usize> = (0..line.len()).filter(|n| !line[*n].is_null()).collect();
+        assert_eq!(places.len(), 3);
+        assert_eq!(
+            (places[1] * 4).abs_diff(line.len()),
+            1.min((places[1] * 4).abs_diff(line.len()))
+        );
+        let refused = plot("--columns price,time");
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains("no axis together"), "{}", refused.stderr);
+        // Rows of a condition, and logarithms, whose values are told as they are.
+        let found = run(&dir, "plot --json --columns size", &["--where", "size > 3", name]).ok();
+        let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+        assert_eq!((&found["shape"], &found["min"]), (&json!([2]), &json!(40.0)), "{name}");
+        let log = drawn("--columns size --log");
+        assert!((log["max"].as_f64().unwrap() - 500.0).abs() < 1e-9, "{name}");
+        assert_eq!(plot("--columns size --kind histogram --log").code, Some(0));
+    }
+    let rows = dir.b2("plot --json --kind line --slice 1:3,: a.npy").ok();
+    let rows: Value = serde_json::from_slice(&rows.stdout).unwrap();
+    assert_eq!(rows["lines"][1]["name"], json!("dimension 0 2"));
+    assert_eq!(rows["lines"][1]["max"], json!([12.0, 13.0, 14.0, 15.0, 16.0, 17.0]));
+    for line in ["plot --x a a.npy", "plot --where a>1 a.npy"] {
+        assert_eq!(dir.b2(line).code, Some(2), "{line}");
+    }
+    let run = dir.b2("plot --slice 0,:1 a.npy -o p.png").ok();
+    assert!(run.stderr.ends_with("line of 1 item\n"), "{}", run.stderr);
+}
+
+#[test]
+fn text_tells_what_may_be_meant_otherwise() {
+    let dir = Dir::new();
+    dir.write("na.csv", "a,b,t\n1,NA,2018-01-05T10:00:00Z\nnull,2.5,2018-01-05T10:00:00-05:00\n");
+    dir.write("bad.csv", "a,b\n1,2\nx,3\n").write("semi.csv", "a;b\n1;2\n");
+    for command in ["show", "stats", "convert -f -o o.b2z", "plot --columns a", "diff bad.csv"] {
+        let run = dir.b2(&format!("{command} bad.csv"));
+        let said =
+            "warning: column \"a\" is text: line 3 has \"x\", and the values before it are numbers";
+        assert!(run.stderr.contains(said), "{command}: {}", run.stderr);
+    }
+    let found = dir.b2("show --csv na.csv").ok();
+    assert_eq!(found.stderr, "");
+    let lines = ["a,b,t", "1.0,,2018-01-05T10:00:00", ",2.5,2018-01-05T15:00:00"];
+    assert_eq!(found.text().lines().collect::<Vec<_>>(), lines);
+    let run = dir.b2("show semi.csv").ok();
+    assert!(run.stderr.contains("`b2 convert --delimiter ';'`"), "{}", run.stderr);
+    dir.b2("convert --delimiter ; semi.csv s.b2z").ok();
+    assert_eq!(dir.b2("show --csv s.b2z").ok().text(), "a,b\n1,2\n");
+}
+
+#[test]
+fn parts_are_chosen_the_same_way_everywhere() {
+    let dir = dir();
+    let shown = |line: &str| dir.b2(line).ok().text().to_owned();
+    assert_eq!(shown("show --slice [0,...] a.npy"), shown("show --slice 0 a.npy"));
+    assert_eq!(shown("show --slice 1:,::2 -n 2 a.npy"), "[[ 6.  8. 10.]\n [12. 14. 16.]]\n");
+    assert_eq!(shown("show --csv --slice 1: -n 1 --columns size t.b2z"), "size\n40\n");
+    // A part as a file, and its statistics.
+    dir.b2("convert -q --slice 1,2:5 a.npy part.npy").ok();
+    assert_eq!(shown("show part.npy"), "[ 8.  9. 10.]\n");
+    dir.b2("convert -q --slice 1,2:5 a.npy part.b2nd").ok();
+    assert_eq!(shown("show part.b2nd"), "[ 8.  9. 10.]\n");
+    assert_eq!(dir.b2("convert --slice 0:2 t.b2z x.b2z").code, Some(2));
+    let stats = |line: &str| -> Value { serde_json::from_str(&shown(line)).unwrap() };
+    let part = stats("stats --json --slice 1,2:5 a.npy");
+    assert_eq!((&part["items"], &part["columns"][0]["mean"]), (&json!(3), &json!(9.0)));
+    for (axis, count, name, mean) in
+        [("0", 6, "[:, 1]", 10.0), ("1", 4, "[1, :]", 8.5), ("-1", 4, "[1, :]", 8.5)]
+    {
+        for line in [format!("--axis {axis}"), format!("--axis={axis}")] {
+            let found = stats(&format!("stats --json {line} a.npy"));
+            let columns = found["columns"].as_array().unwrap();
+            assert_eq!((columns.len(), &columns[1]["name"]), (count, &json!(name)), "{axis}");
+            assert_eq!(columns[1]["mean"], json!(mean), "{axis}");
+        }
+    }
+    assert_eq!(dir.b2("stats --axis 2 a.npy").code, Some(2));
+    for name in TABLES {
+        let text = shown(&format!("stats {name}"));
+        assert!(text.starts_with(&format!("{name}: 3 rows\n")), "{text}");
+        let part = stats(&format!("stats --json --slice 1: --columns size {name}"));
+        assert_eq!(part["columns"][0]["min"], json!(40), "{name}");
+    }
+}
+
+#[test]
+fn members_stand_in_the_order_of_their_numbers() {
+    let dir = dir();
+    std::fs::create_dir(dir.path("f")).unwrap();
+    for n in [10, 9, 1, 2] {
+        dir.b2(&format!("c -q a.npy -o f/c{n}.b2nd")).ok();
+    }
+    dir.b2("convert -q f s.b2z").ok();
+    let order = ["c1", "c2", "c9", "c10"];
+    for line in ["list f", "list -r f", "list --tree f", "list --tree s.b2z", "sum -r f"] {
+        let found = dir.b2(line).ok();
+        let places = order.map(|name| found.text().find(&format!("{name}.b2nd")));
+        let places = if line.ends_with("s.b2z") {
+            order.map(|name| found.text().find(&format!("{name} ")))
+        } else {
+            places
+        };
+        assert!(
+            places.iter().all(Option::is_some) && places.is_sorted(),
+            "{line}\n{}",
+            found.text()
+        );
+    }
+    // Folders in a folder are told, not walked.
+    std::fs::create_dir(dir.path("f/sub")).unwrap();
+    let run = dir.b2("list f").ok();
+    assert!(run.stderr.contains("1 folder"), "{}", run.stderr);
+}
+
+#[test]
+fn differences_are_told_so_that_they_can_be_seen() {
+    let dir = Dir::new();
+    dir.write("f4.raw", 0.1_f32.to_le_bytes()).write("f8.raw", 0.1_f64.to_le_bytes());
+    dir.b2("convert -q --dtype f4 f4.raw f4.npy").ok();
+    dir.b2("convert -q --dtype f8 f8.raw f8.npy").ok();
+    let text = dir.b2("diff f4.npy f8.npy").text().to_owned();
+    assert!(text.contains("0.10000000149011612 and 0.1;"), "{text}");
+    let times = [0_i64, 86_400 * 400].map(i64::to_le_bytes).concat();
+    dir.write("t1.raw", [0_i64, 1].map(i64::to_le_bytes).concat()).write("t2.raw", times);
+    for name in ["t1", "t2"] {
+        dir.b2(&format!("convert -q --dtype M8[s] {name}.raw {name}.npy")).ok();
+    }
+    let text = dir.b2("diff t1.npy t2.npy").text().to_owned();
+    assert!(text.ends_with("largest difference 400 days\n"), "{text}");
+    for (line, said) in [
+        ("diff f8.npy t1.npy", "never"),
+        ("diff t1.npy more.npy", "more.npy has 1 more item\n"),
+        ("diff more.npy t1.npy", "more.npy has 1 more item\n"),
+    ] {
+        dir.write("more.raw", [0_i64, 1, 2].map(i64::to_le_bytes).concat());
+        dir.b2("convert -q -f --dtype M8[s] more.raw more.npy").ok();
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(1), "{line}");
+        assert!(said == "never" || run.text().ends_with(said), "{line}: {}", run.text());
+    }
+}
+
+#[test]
+fn stores_are_compared_by_their_keys() {
+    let dir = dir();
+    for (name, files) in [("one", ["a.npy", "t.csv"]), ("two", ["a.npy", "t.npy"])] {
+        std::fs::create_dir(dir.path(name)).unwrap();
+        for file in files {
+            std::fs::copy(dir.path(file), dir.path(format!("{name}/{file}"))).unwrap();
+        }
+        dir.b2(&format!("convert -q {name} {name}.b2z")).ok();
+    }
+    dir.b2("unpack -q one.b2z -o three.b2d").ok();
+    assert_eq!(dir.b2("diff one.b2z three.b2d").code, Some(0));
+    dir.b2("convert -q --slice 1: a.npy one/a.npy -f").ok();
+    dir.b2("convert -q -f a.npy one/more.npy").ok();
+    dir.b2("convert -q -f one four.b2z").ok();
+    let run = dir.b2("diff one.b2z four.b2z");
+    assert_eq!(run.code, Some(1));
+    let text = run.text();
+    for line in
+        ["only four.b2z has /more\n", "/a: shape: [4, 6] and [3, 6]\n", "/t: equal: 3 items\n"]
+    {
+        assert!(text.contains(line), "{line:?} in\n{text}");
+    }
+}
+
+#[test]
+fn stores_have_as_many_values_as_their_tree_shows() {
+    let dir = dir();
+    std::fs::create_dir(dir.path("f")).unwrap();
+    for file in ["a.npy", "t.csv"] {
+        std::fs::copy(dir.path(file), dir.path(format!("f/{file}"))).unwrap();
+    }
+    for (line, said) in [
+        ("convert f f.b2z", "2 values"),
+        ("unpack f.b2z", "2 values"),
+        ("pack f.b2d -o g.b2z", "2 values"),
+        ("pack t.b2d -o u.b2z", "1 value"),
+    ] {
+        if line.contains("t.b2d") {
+            dir.b2("unpack -q t.b2z").ok();
+        }
+        let run = dir.b2(line).ok();
+        assert!(run.stderr.ends_with(&format!("{said}\n")), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn outputs_that_are_larger_or_hold_no_numbers_are_told() {
+    let dir = Dir::new();
+    let mut random = blosc_testdata::data::XorShift32::new(5);
+    let noise: Vec<u8> = (0..250).flat_map(|_| random.next_u32().to_le_bytes()).collect();
+    dir.write("noise", noise);
+    for line in ["c noise", "c --json -f noise"] {
+        let run = dir.b2(line).ok();
+        assert!(run.stderr.contains("the output is larger"), "{line}: {}", run.stderr);
+    }
+    let items = (0..4096_u16).map(|n| if n % 4 == 0 { f32::NAN } else { f32::from(n) });
+    dir.write("x.f32", items.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
+    let run = dir.b2("c --lossy -C zfp_acc:-2 --dtype f4 --shape 64,64 x.f32").ok();
+    let said = "1 024 items are no finite numbers: ZFP takes no blocks with NaN";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
+fn help_has_topics() {
+    let dir = Dir::new();
+    let run = dir.b2("help recipes").ok();
+    assert!(run.text().contains("Compress every file of a folder"), "{}", run.text());
+    assert!(!run.text().contains("\\f") && !run.text().contains(".nf"), "{}", run.text());
+}

@@ -98,7 +98,7 @@ fn looks_like_chunk(prefix: &[u8]) -> bool {
         return false;
     };
     let header_len = if flags & 5 == 5 { 32 } else { 16 };
-    matches!(version, 2..=6)
+    matches!(version, 1..=6)
         && typesize > 0
         && nbytes >= 0
         && blocksize > 0

@@ -14,7 +14,7 @@ use std::{io::Write as _, path::Path, sync::Arc};
 
 use b2frame::{ChunkBytes, SChunk, nd::NdMeta};
 use blosc_chunk::{ChunkHeader, SpecialKind};
-use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_dtype::{Dtype, Kind, npy::NpyHeader};
 use blosc_io::ReadAt;
 use bloscpack::numpy::{ArrayInfo, Order};
 
@@ -28,7 +28,7 @@ use crate::spool::Spool;
 pub use bcolz::{Bcolz, starts, stored_nbytes};
 pub use items::Items;
 pub use metadata::Metadata;
-pub use object::{Object, item_type};
+pub use object::Object;
 pub use open::{of_file, of_source};
 pub(crate) use records::RecordTable;
 pub use records::Records;
@@ -87,6 +87,17 @@ impl Layout {
     /// An array in C order.
     pub fn in_c_order(dtype: Dtype, shape: Vec<u64>) -> Self {
         Self { dtype, shape, fortran_order: false }
+    }
+
+    /// With the type that a user gives, where the items have none: bytes of nothing, as many as an
+    /// item has. C programs that name no type, and Caterva, leave them so.
+    #[must_use]
+    pub fn typed(self, given: Option<&Dtype>) -> Self {
+        let is_void = self.dtype.kind() == Some(Kind::Void);
+        match given.filter(|it| is_void && it.itemsize() == self.dtype.itemsize()) {
+            Some(dtype) => Self { dtype: dtype.clone(), ..self },
+            None => self,
+        }
     }
 
     /// The header of a `.npy` file of such an array.

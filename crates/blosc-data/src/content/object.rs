@@ -4,9 +4,8 @@
 use core::{fmt, ops::Range};
 use std::sync::Arc;
 
-use b2frame::{SChunk, nd::NdMeta};
+use b2frame::{SChunk, nd::item_dtype};
 use bcolz_store::DataSet;
-use blosc_dtype::{Dtype, npy::NpyError};
 
 use super::{Bcolz, Layout, Metadata, Sink, SinkError, TableRows};
 use crate::error::Result;
@@ -106,10 +105,10 @@ impl Object {
         Ok(match self {
             Self::Frame(schunk) => match schunk.nd_meta()? {
                 Some(meta) => {
-                    let dtype = item_type(&meta, schunk.header().typesize().get())?;
+                    let dtype = item_dtype(&meta, schunk.typesize());
                     Some(Layout::in_c_order(dtype, meta.shape().to_vec()))
                 }
-                // A frame that was an array in a Bloscpack file has kept its metadata.
+                // Metadata of a Bloscpack file, or of python-blosc2, may tell of an array.
                 None => {
                     let info = Metadata::of_frame(schunk)?.array();
                     info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
@@ -134,7 +133,10 @@ impl Object {
         Ok(match self {
             Self::Frame(schunk) => match schunk.nd_array()? {
                 Some(array) => Ok(Arc::new(frame::FrameArray::new(array.budget(budget.clone())))),
-                None => Err(Self::Frame(schunk)),
+                None => match frame::tensor(&schunk)? {
+                    Some(array) => Ok(array),
+                    None => Err(Self::Frame(schunk)),
+                },
             },
             Self::Blp(blp) => match blp.file.array_info()? {
                 Some(info) => Ok(blp::array(*blp, info)),
@@ -197,16 +199,4 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Object").field(&self.format()).finish()
     }
-}
-
-/// The type of the items of an array. The dtype of the array counts only if it fits their size;
-/// else they are bytes.
-///
-/// # Errors
-///
-/// When items cannot have that size.
-pub fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
-    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
-    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
-    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }

@@ -32,6 +32,7 @@ mod content;
 mod embed;
 pub mod error;
 mod files;
+mod ipc;
 mod key;
 mod recipe;
 pub mod rescue;

@@ -39,12 +39,13 @@ fn report(saved: &Salvage, nbytes: u64) -> Report {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
     let (mut counts, mut bad, mut filled) = (Counts::default(), vec![], 0);
     for value in &saved.values {
-        let of_value = Counts::of_states(&value.chunks);
-        counts.add_all(of_value);
+        let found = Counts::of_states(&value.chunks);
+        counts.add_all(found);
         let path = Some(value.key.clone());
-        bad.extend(Bad::chunks(&value.chunks).map(|bad| Bad { path: path.clone(), ..bad }));
+        let of_value = Bad::chunks(&value.chunks);
+        Bad::list(&mut bad, of_value.map(|bad| Bad { path: path.clone(), ..bad }));
         let nchunks = (value.chunks.len() as u64).max(1);
-        filled += value.nbytes / nchunks * of_value.lost;
+        filled += value.nbytes / nchunks * found.lost;
         actions.extend(actions_of(value));
     }
     let (complete, chunks) = (saved.is_complete(), Some(counts));

@@ -382,7 +382,8 @@ impl BatchArray {
             Serializer::MessagePack => T::decode(bytes, name, &field)?,
             Serializer::Arrow(known) => {
                 let rows = ipc::rows(bytes, known.as_deref(), ValueLimits::default().max_memory);
-                let wrong = |source| Error::corrupt(name, Corrupt::Ipc { field: field.clone(), source });
+                let wrong =
+                    |source| Error::corrupt(name, Corrupt::Ipc { field: field.clone(), source });
                 T::of_values(rows.map_err(wrong)?, name, &field)?
             }
         };

@@ -181,6 +181,9 @@ pub enum Corrupt {
         /// The method of zip.
         method: u16,
     },
+    /// Data that zip has compressed, and that are damaged.
+    #[error("its compressed data are damaged")]
+    Packed,
     /// A member that is encrypted.
     #[error("encrypted")]
     Encrypted,

@@ -238,7 +238,8 @@ impl<'a> Columns<'a> {
         let (place, rest) = self.buffers.split_first().ok_or(damaged("a buffer is missing"))?;
         self.buffers = rest;
         let (start, len) = (first_number(place), last_number(place));
-        let range = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(len)).ok());
+        let range =
+            usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(len)).ok());
         let bytes = range.and_then(|(start, end)| self.body.get(start..end));
         bytes.ok_or(damaged("a buffer lies outside"))
     }
@@ -326,7 +327,9 @@ impl<'a> Columns<'a> {
             if values.len() < len {
                 return Err(damaged("the fields of a struct"));
             }
-            self.take_memory(len.saturating_mul(child.name.len().saturating_add(size_of::<Value>())))?;
+            self.take_memory(
+                len.saturating_mul(child.name.len().saturating_add(size_of::<Value>())),
+            )?;
             for (row, value) in rows.iter_mut().zip(values) {
                 row.push((Value::Str(child.name.clone()), value));
             }

@@ -1,7 +1,7 @@
 //! Rows that are appended to a table, some at a time.
 
-use b2frame::{Checksums, NdArray};
 use b2frame::nd::{Fill, Pick, Selection};
+use b2frame::{Checksums, NdArray};
 use blosc_chunk::Executor;
 use blosc_container::parallel::for_each;
 use blosc_dtype::json::Json;

@@ -56,9 +56,7 @@ impl StoreWriter {
     pub(crate) fn restore_manifest(&mut self, table: &str) -> Result<bool> {
         let root = table.trim_end_matches('/').to_owned();
         let prefix = format!("{root}/_cols/");
-        let is_part = |key: &str| {
-            key.starts_with(&prefix) || key == format!("{root}/_valid_rows")
-        };
+        let is_part = |key: &str| key.starts_with(&prefix) || key == format!("{root}/_valid_rows");
         // In a store that is a table all else would be hidden.
         if root.is_empty() && !self.keys().all(is_part) {
             return Ok(false);

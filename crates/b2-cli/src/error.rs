@@ -292,7 +292,7 @@ impl Error {
                 Self::io_at(Doing::Write, target)(source)
             }
             Self::Frame(b2frame::Error::Input { source, .. }) => Self::io(Doing::Read)(source),
-            other => other,
+            other => other.written_to(target),
         }
     }
 
@@ -410,9 +410,7 @@ impl Error {
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"
             }
-            Self::NotBlosc { start } if probe(start) == Kind::Zip => {
-                "`unzip -l` lists what is in it; if it is a .npz, NumPy opens it with `numpy.load`"
-            }
+            Self::NotBlosc { start } => return blosc_data::opened_by(start).map(Into::into),
             Self::Mistyped { command } => {
                 return Some(format!("did you mean the command `{command}`?").into());
             }

@@ -83,7 +83,7 @@ pub fn run_with(
     let argv: Vec<OsString> = argv.collect();
     let json = argv.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     match args::parse(argv.iter().cloned()) {
-        Ok(cli) => dispatch(&program, cli, &Openers::new(openers)),
+        Ok(cli) => dispatch(&program, cli, &Openers::with_archives(openers)),
         Err(error) => {
             let command = args::command_name(&argv);
             print_usage_error(&program, &error, command.as_deref(), json);

@@ -188,6 +188,7 @@ fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
         }
         (Format::Blp, Source::File(file)) => formats::blp::data(file, 0, options)?,
         (Format::Npy, Source::File(file)) => formats::npy_data(file)?,
+        (Format::Npz, Source::File(file)) => formats::npz_data(file, name)?,
         (Format::Csv, Source::File(file)) => formats::csv_data(file, options)?,
         (Format::Bcolz, Source::Folder(tree)) => formats::bcolz_data(tree, options)?,
         (Format::Store, source) => formats::store_data(source, name, &options.store())?,

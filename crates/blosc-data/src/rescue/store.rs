@@ -17,6 +17,10 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
     let is_frame = path.is_file() && has_suffix(path, "b2e");
     let mut saved = match Salvage::open(path, &OpenOptions::default().frame(frame), &rescue) {
         Err(b2store::Error::NotAStore { .. }) if is_frame => return Ok(None),
+        // A rescue is what other commands name where these are told.
+        Err(b2store::Error::NotAStore { .. } | b2store::Error::Zip(_)) => {
+            return Err(Error::NothingRescued.into());
+        }
         saved => saved.map_err(Error::from)?,
     };
     let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);

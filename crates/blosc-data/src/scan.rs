@@ -14,8 +14,8 @@ use serde::Serialize;
 use crate::Budget;
 use crate::error::{Doing, Error, Result};
 use crate::formats::chunk::{BareChunk, stored_len};
-use b2frame::nd::item_dtype;
 use crate::formats::frame::format_name;
+use b2frame::nd::item_dtype;
 
 /// Bytes that are looked at together.
 const WINDOW_NBYTES: usize = 1 << 20;

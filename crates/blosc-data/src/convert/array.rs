@@ -35,9 +35,8 @@ impl Conversion<'_> {
     /// Writes an array to `path`, where nothing is yet.
     pub(super) fn array(&self, path: &Path) -> Result<Report> {
         let layout = self.content.layout()?;
-        let is_typed = layout.is_some_and(|layout| {
-            layout.clone().typed(self.settings.dtype.as_ref()) != layout
-        });
+        let is_typed = layout
+            .is_some_and(|layout| layout.clone().typed(self.settings.dtype.as_ref()) != layout);
         if self.content.nd_meta()?.is_some() && !is_typed {
             return self.frame(path);
         }

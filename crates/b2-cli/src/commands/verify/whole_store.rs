@@ -78,6 +78,7 @@ pub(super) fn run(
             findings.unopened(0, &error.into());
         }
     }
+    findings.nsummed = findings.nsummed.filter(|n| *n < findings.nchunks);
     if !findings.ok && root == "/" {
         findings.point_to_rescue(path);
     }
@@ -106,11 +107,16 @@ impl Findings {
         let (nother, nbad) = (self.other.len(), self.bad.len());
         self.add_report(0, verify(schunk, cx, progress), ToString::to_string);
         let is_sound = self.other.len() == nother && self.bad.len() == nbad;
+        // A value without chunks has nothing to count.
+        if schunk.is_sealed() && schunk.nchunks() > 0 {
+            self.checksums = "xxh3";
+            *self.nsummed.get_or_insert(0) += schunk.nchunks();
+        }
         let new = self.other.iter_mut().skip(nother);
         new.chain(self.bad.iter_mut().skip(nbad))
             .for_each(|problem| problem.message = format!("{key}: {}", problem.message));
         match store.check_crc(key) {
-            Ok(Some(_)) => self.checksums = "crc32",
+            Ok(Some(_)) => (self.checksums, self.nsummed) = ("crc32", None),
             // A chunk that is damaged says more than the sum of the member that it is in.
             Err(error) if is_sound => self.unopened(0, &error.into()),
             _ => {}

@@ -285,9 +285,8 @@ impl Salvage {
 
 /// A chunk of nothing but `value`: a run where the last item is whole, and else as other chunks.
 fn filled(value: &[u8], nbytes: usize, cparams: &CParams) -> Result<Vec<u8>, blosc_chunk::Error> {
-    special_chunk(Special::Value(value), nbytes, cparams).or_else(|_| {
-        Filling::new(value.to_vec()).chunk(0, nbytes, &[], cparams.clone())
-    })
+    special_chunk(Special::Value(value), nbytes, cparams)
+        .or_else(|_| Filling::new(value.to_vec()).chunk(0, nbytes, &[], cparams.clone()))
 }
 
 /// A damaged frame, and what is known of it so far.

@@ -377,14 +377,12 @@ impl<'a> Plan<'a> {
         let loose = if numbered.is_none() { rescue.chunks.as_slice() } else { &[] };
         let in_order = numbered.map(|(chunks, nchunks)| {
             let mut found = chunks.iter().peekable();
-            (0..*nchunks).map(move |nchunk| {
-                match found.next_if(|(known, _)| *known == nchunk) {
-                    Some((_, chunk)) => Place::Found(chunk),
-                    None => Place::Missing {
-                        start: nchunk.saturating_mul(rescue.chunksize().into()),
-                        nbytes: rescue.chunk_nbytes(nchunk, *nchunks),
-                    },
-                }
+            (0..*nchunks).map(move |nchunk| match found.next_if(|(known, _)| *known == nchunk) {
+                Some((_, chunk)) => Place::Found(chunk),
+                None => Place::Missing {
+                    start: nchunk.saturating_mul(rescue.chunksize().into()),
+                    nbytes: rescue.chunk_nbytes(nchunk, *nchunks),
+                },
             })
         });
         loose.iter().map(Place::Found).chain(in_order.into_iter().flatten())

@@ -98,9 +98,7 @@ fn is_dead(path: &Path, maker: Maker, target: &Path) -> bool {
         // Opening a pipe would wait.
         _ if !kind.is_file() && !kind.is_dir() => false,
         Maker::Any => true,
-        Maker::Process(pid) => {
-            !is_alive(pid) && (kind.is_dir() || begins_like(path, target))
-        }
+        Maker::Process(pid) => !is_alive(pid) && (kind.is_dir() || begins_like(path, target)),
         // It lies beside, and not in a container.
         Maker::Container => false,
     }

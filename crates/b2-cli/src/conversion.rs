@@ -218,6 +218,7 @@ impl<'a> Convert<'a> {
                 let nitems = memory::nbytes(1, &layout.shape);
                 shape.of_items(nitems) == layout.shape
             });
+            let layout = layout.typed(Some(given));
             if *given != layout.dtype || !is_shape {
                 return Err(message::HAS_A_TYPE.about(layout.dtype));
             }

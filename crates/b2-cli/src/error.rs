@@ -297,7 +297,7 @@ impl Error {
                 Self::io_at(Doing::Write, target)(source)
             }
             Self::Frame(b2frame::Error::Input { source, .. }) => Self::io(Doing::Read)(source),
-            other => other,
+            other => other.written_to(target),
         }
     }
 
@@ -407,6 +407,7 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::Input { error, .. } => return error.hint(),
+            Self::NotBlosc { start } => return blosc_data::opened_by(start).map(Into::into),
             Self::Mistyped { command } => format!("did you mean the command `{command}`?").into(),
             Self::MaxOutput { nbytes, .. } => {
                 format!("--max-output {} allows it", size::enough(*nbytes)).into()
@@ -425,9 +426,6 @@ impl Error {
             Self::Message { message, .. } => return message.hint,
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"
-            }
-            Self::NotBlosc { start } if probe(start) == Kind::Zip => {
-                "`unzip -l` lists what is in it; if it is a .npz, NumPy opens it with `numpy.load`"
             }
             Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",

@@ -95,7 +95,7 @@ pub fn run_with(
         Ok(cli) => {
             let name = args::command_name(&argv);
             let command = args::options_of(name.as_deref());
-            dispatch(&program, cli, &Openers::new(openers), command)
+            dispatch(&program, cli, &Openers::with_archives(openers), command)
         }
         Err(error) => {
             let command = args::command_name(&argv);

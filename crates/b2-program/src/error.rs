@@ -113,7 +113,7 @@ pub enum Doing {
     #[error("removing")]
     Remove,
     /// Keeping an input or an output in one of the temporary folders.
-    #[error("keeping the input in a temporary file")]
+    #[error("keeping the input in a temporary file in {}", std::env::temp_dir().display())]
     Spool,
     /// Catching signals.
     #[error("waiting for signals")]

@@ -39,7 +39,7 @@ mod typed;
 mod with_ndarray;
 mod writer;
 
-pub use array::NdArray;
+pub use array::{NdArray, item_dtype};
 pub use element::Element;
 #[doc(hidden)]
 pub use meta::NdCorrupt;
@@ -50,7 +50,6 @@ pub use params::{Fill, NdParams};
 pub use select::{Pick, Selection};
 pub use writer::NdWriter;
 
-pub(crate) use array::item_dtype;
 pub(crate) use geometry::Geometry;
 pub(crate) use hidden::Padding;
 pub(crate) use params::chunk_cparams;

@@ -98,7 +98,7 @@ fn looks_like_chunk(prefix: &[u8]) -> bool {
         return false;
     };
     let header_len = if flags & 5 == 5 { 32 } else { 16 };
-    matches!(version, 2..=6)
+    matches!(version, 1..=6)
         && typesize > 0
         && nbytes >= 0
         && blocksize > 0
@@ -132,6 +132,10 @@ const MAGICS: &[(&[u8], Kind)] = &[
     (b"Rar!\x1a\x07", Kind::Foreign("a RAR archive")),
     (b"\x7fELF", Kind::Foreign("an ELF program")),
     (b"<?xml", Kind::Foreign("an XML document")),
+    (b"\x80\x02", Kind::Foreign("a pickle of Python")),
+    (b"\x80\x03", Kind::Foreign("a pickle of Python")),
+    (b"\x80\x04", Kind::Foreign("a pickle of Python")),
+    (b"\x80\x05", Kind::Foreign("a pickle of Python")),
 ];
 
 #[cfg(test)]

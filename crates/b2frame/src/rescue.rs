@@ -21,7 +21,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_chunk::{CParams, ChunkHeader, SpecialKind};
+use blosc_chunk::{CParams, ChunkHeader, Special, SpecialKind, special_chunk};
+use blosc_container::rescue::Filling;
 use blosc_io::{MemStore, ReadAt, Tree};
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
@@ -273,12 +274,19 @@ impl Salvage {
         for (nchunk, state) in (0u64..).zip(&self.chunks) {
             if *state == ChunkState::Lost {
                 let nbytes = self.schunk.chunk_nbytes(nchunk)?;
-                let items = value.iter().copied().cycle().take(nbytes);
-                writer.update(nchunk, &items.collect::<Vec<_>>())?;
+                let chunk = filled(value, nbytes, writer.cparams());
+                let chunk = chunk.map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
+                writer.update_chunk(nchunk, &chunk)?;
             }
         }
         Ok(())
     }
+}
+
+/// A chunk of nothing but `value`: a run where the last item is whole, and else as other chunks.
+fn filled(value: &[u8], nbytes: usize, cparams: &CParams) -> Result<Vec<u8>, blosc_chunk::Error> {
+    special_chunk(Special::Value(value), nbytes, cparams)
+        .or_else(|_| Filling::new(value.to_vec()).chunk(0, nbytes, &[], cparams.clone()))
 }
 
 /// A damaged frame, and what is known of it so far.

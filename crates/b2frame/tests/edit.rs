@@ -433,37 +433,63 @@ fn data_can_be_written_as_to_a_file() {
     assert_eq!(copy, format!("{:>250}", "right").into_bytes());
 }
 
-/// A store whose writes fail from some position on.
-#[derive(Default)]
+/// A store whose writes fail from some position on, up to which they are done.
+#[derive(Clone, Default)]
 struct Full {
-    inner: MemStore,
+    inner: Arc<std::sync::Mutex<MemStore>>,
     room: Arc<core::sync::atomic::AtomicU64>,
 }
 
 impl blosc_io::ReadAt for Full {
     fn len(&self) -> std::io::Result<u64> {
-        self.inner.len()
+        self.inner.lock().unwrap().len()
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
-        self.inner.read_at(at, buf)
+        self.inner.lock().unwrap().read_at(at, buf)
     }
 }
 
 impl WriteAt for Full {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
-        if at + bytes.len() as u64 > self.room.load(core::sync::atomic::Ordering::Relaxed) {
-            return Err(std::io::ErrorKind::StorageFull.into());
+        let room = self.room.load(core::sync::atomic::Ordering::Relaxed).saturating_sub(at);
+        let fits = usize::try_from(room).unwrap().min(bytes.len());
+        let mut inner = self.inner.lock().unwrap();
+        if fits > 0 {
+            inner.write_at(at, &bytes[..fits])?;
         }
-        self.inner.write_at(at, bytes)
+        if fits == bytes.len() { Ok(()) } else { Err(std::io::ErrorKind::StorageFull.into()) }
     }
 
     fn set_len(&mut self, len: u64) -> std::io::Result<()> {
-        self.inner.set_len(len)
+        self.inner.lock().unwrap().set_len(len)
     }
 
     fn sync(&mut self, what: blosc_io::Sync) -> std::io::Result<()> {
-        self.inner.sync(what)
+        self.inner.lock().unwrap().sync(what)
+    }
+}
+
+/// A write that is cut short leaves nothing, be it the first one or a later one.
+#[test]
+fn an_append_that_finds_the_disk_full_leaves_no_tail() {
+    let mut rng = Rng::new(5);
+    let data: Vec<u8> = (0..1 << 18).flat_map(|_| rng.next_hi().to_le_bytes()).collect();
+    let params = FrameParams::default().chunksize(1 << 20);
+    for more in [10, 1000, 1 << 19, (1 << 20) + 1000, (2 << 20) + 100] {
+        let store = Full::default();
+        store.room.store(1 << 30, core::sync::atomic::Ordering::Relaxed);
+        let mut writer = SChunkWriter::create_in(Box::new(store.clone()), &params).unwrap();
+        writer.append(&data).unwrap();
+        writer.commit().unwrap();
+        let len = writer.finish().unwrap().frame_len();
+        store.room.store(len + more, core::sync::atomic::Ordering::Relaxed);
+        let mut writer =
+            SChunkWriter::open_in(Box::new(store.clone()), &EditOptions::default()).unwrap();
+        let done = writer.append(&data).and_then(|()| writer.append(&data));
+        assert!(done.and_then(|()| writer.commit()).is_err());
+        drop(writer);
+        assert_eq!(blosc_io::ReadAt::len(&store).unwrap(), len, "{more}");
     }
 }
 

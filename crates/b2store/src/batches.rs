@@ -10,6 +10,7 @@ use blosc_container::parallel::for_each;
 
 use crate::content::{check_version, decode, vlmetalayer};
 use crate::error::{Corrupt, Error, Param, Result};
+use crate::ipc::{self, Field};
 use crate::value::{Texts, Value, ValueLimits};
 
 /// A frame with one object in each chunk.
@@ -24,6 +25,7 @@ pub struct ObjectArray {
 pub struct BatchArray {
     schunk: Arc<SChunk>,
     name: String,
+    serializer: Serializer,
     /// Items of all blocks of a batch but the last.
     items_per_block: Option<u64>,
     /// Numbers of items, as far as they are stored.
@@ -51,10 +53,21 @@ struct Job<T> {
     found: T,
 }
 
+/// How the items of a block are encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Serializer {
+    MessagePack,
+    /// Arrow's form; blocks of early writers are of the field that the frame names.
+    Arrow(Option<Arc<Field>>),
+}
+
 /// What the items of a block are decoded to.
 pub(crate) trait Items: Default + Send {
     /// The items of a block, which is the field `field` of what `name` names.
     fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Self>;
+
+    /// The same of values.
+    fn of_values(values: Vec<Value>, name: &str, field: &str) -> Result<Self>;
 
     /// Number of items.
     fn len(&self) -> usize;
@@ -78,6 +91,10 @@ impl Items for Vec<Value> {
         }
     }
 
+    fn of_values(values: Vec<Value>, _: &str, _: &str) -> Result<Self> {
+        Ok(values)
+    }
+
     fn len(&self) -> usize {
         self.len()
     }
@@ -96,6 +113,18 @@ impl Items for Texts {
         Self::decode(bytes, &ValueLimits::default()).map_err(|source| {
             Error::corrupt(name, Corrupt::Value { field: field.to_owned(), source })
         })
+    }
+
+    fn of_values(values: Vec<Value>, name: &str, field: &str) -> Result<Self> {
+        let mut texts = Self::default();
+        for value in &values {
+            match value {
+                Value::Nil => texts.push(None),
+                Value::Str(text) => texts.push(Some(text)),
+                other => return Err(Error::wrong_type(name, field, "text", other.type_name())),
+            }
+        }
+        Ok(texts)
     }
 
     fn len(&self) -> usize {
@@ -120,7 +149,10 @@ enum Rows {
 impl ObjectArray {
     pub(crate) fn new(schunk: Arc<SChunk>, name: &str, layer: &Value) -> Result<Self> {
         check_version(layer, name, "vlarray")?;
-        check_serializer(layer, name)?;
+        match serializer(layer, name)? {
+            Serializer::MessagePack => {}
+            Serializer::Arrow(_) => return Err(no_serializer(name, "arrow")),
+        }
         Ok(Self { schunk, name: name.to_owned() })
     }
 
@@ -160,7 +192,7 @@ impl ObjectArray {
 impl BatchArray {
     pub(crate) fn new(schunk: Arc<SChunk>, name: &str, layer: &Value) -> Result<Self> {
         check_version(layer, name, "batcharray")?;
-        check_serializer(layer, name)?;
+        let serializer = serializer(layer, name)?;
         let items_per_block = match layer.get("items_per_block") {
             None | Some(Value::Nil) => None,
             Some(value) => match value.as_u64() {
@@ -178,7 +210,8 @@ impl BatchArray {
         };
         let starts = Arc::new(OnceLock::new());
         let threads = Executor::auto();
-        Ok(Self { schunk, name: name.to_owned(), items_per_block, stored, threads, starts })
+        let name = name.to_owned();
+        Ok(Self { schunk, name, serializer, items_per_block, stored, threads, starts })
     }
 
     /// With these threads to decode batches. Without it they are as many as there are processors.
@@ -344,7 +377,16 @@ impl BatchArray {
         bytes: &[u8],
         is_last: bool,
     ) -> Result<T> {
-        let items = T::decode(bytes, &self.name, &format!("batch {nbatch}, block {nblock}"))?;
+        let (name, field) = (&self.name, format!("batch {nbatch}, block {nblock}"));
+        let items = match &self.serializer {
+            Serializer::MessagePack => T::decode(bytes, name, &field)?,
+            Serializer::Arrow(known) => {
+                let rows = ipc::rows(bytes, known.as_deref(), ValueLimits::default().max_memory);
+                let wrong =
+                    |source| Error::corrupt(name, Corrupt::Ipc { field: field.clone(), source });
+                T::of_values(rows.map_err(wrong)?, name, &field)?
+            }
+        };
         let count = items.len() as u64;
         match self.items_per_block {
             Some(expected) if (!is_last && count != expected) || count > expected => {
@@ -539,11 +581,22 @@ fn batch_lengths(layer: &Value, nbatches: u64, name: &str) -> Result<Vec<u64>> {
     Ok(lengths)
 }
 
-fn check_serializer(layer: &Value, name: &str) -> Result<()> {
+fn serializer(layer: &Value, name: &str) -> Result<Serializer> {
     match layer.get("serializer").and_then(Value::as_str) {
-        None | Some("msgpack") => Ok(()),
-        Some(found) => Err(Error::corrupt(name, Corrupt::Serializer { found: found.to_owned() })),
+        None | Some("msgpack") => Ok(Serializer::MessagePack),
+        Some("arrow") => {
+            let Some(Value::Bytes(schema)) = layer.get("arrow_schema") else {
+                return Ok(Serializer::Arrow(None));
+            };
+            // Blocks that have a schema of their own need none.
+            Ok(Serializer::Arrow(ipc::field_of(schema).ok().map(Arc::new)))
+        }
+        Some(found) => Err(no_serializer(name, found)),
     }
+}
+
+fn no_serializer(name: &str, found: &str) -> Error {
+    Error::corrupt(name, Corrupt::Serializer { found: found.to_owned() })
 }
 
 fn range(range: Range<u64>, len: u64, unit: &'static str) -> Error {

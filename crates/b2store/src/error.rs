@@ -8,6 +8,7 @@ use std::io;
 pub use blosc_chunk::error::Blame;
 pub use blosc_dtype::expr::ExprError;
 
+pub use crate::ipc::IpcFault;
 pub use crate::key::KeyFault;
 use crate::recipe::RecipeKind;
 pub use crate::value::ValueError;
@@ -124,6 +125,14 @@ pub enum Corrupt {
         /// What is wrong.
         source: ValueError,
     },
+    /// Bytes that should be rows in Arrow's form.
+    #[error("{field}: {source}")]
+    Ipc {
+        /// The field.
+        field: String,
+        /// What is wrong.
+        source: IpcFault,
+    },
     /// A version that is not known.
     #[error("{field} has version {found}, known is {known}")]
     Version {
@@ -172,6 +181,9 @@ pub enum Corrupt {
         /// The method of zip.
         method: u16,
     },
+    /// Data that zip has compressed, and that are damaged.
+    #[error("its compressed data are damaged")]
+    Packed,
     /// A member that is encrypted.
     #[error("encrypted")]
     Encrypted,
@@ -416,7 +428,12 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } | Self::Write { .. } | Self::Internal { .. } => Blame::Io,
+            // The storage may be a chunk of another frame.
+            Self::Io { source, .. } => {
+                let inner = source.get_ref().and_then(|inner| inner.downcast_ref());
+                inner.map_or(Blame::Io, b2frame::Error::blame)
+            }
+            Self::Write { .. } | Self::Internal { .. } => Blame::Io,
             Self::Frame { source, .. } => source.blame(),
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,

@@ -1,5 +1,7 @@
 //! Keys of values: `/` and names joined by `/` ("Keys" in `docs/formats/store.md`).
 
+use crate::error::{Error, Result};
+
 /// What is wrong with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -25,6 +27,9 @@ pub enum KeyFault {
         /// Its length (bytes).
         nbytes: usize,
     },
+    /// It has more bytes or levels than readers take. Only when writing.
+    #[error("it has more than {MAX_NBYTES} bytes or {MAX_LEVELS} levels")]
+    Long,
     /// A name that stores use for themselves. Only when writing.
     #[error("a name in it is one that stores use for themselves")]
     Reserved,
@@ -39,6 +44,7 @@ pub(crate) const ATTRIBUTES_NAME: &str = "__vlmeta__";
 /// Checks a key that is to be written.
 pub(crate) fn check_new(key: &str) -> Result<(), KeyFault> {
     check(key)?;
+    check_size(key).map_err(|_| KeyFault::Long)?;
     if key.contains([':', '\\']) {
         return Err(KeyFault::NotPortable);
     }
@@ -59,6 +65,59 @@ pub(crate) const INDEX_MARK: &str = ".__index__.";
 /// Checks a key as readers have to: it leads nowhere but below the root.
 pub(crate) fn check(key: &str) -> Result<(), KeyFault> {
     check_names(key.strip_prefix('/').ok_or(KeyFault::NoSlash)?)
+}
+
+/// Most levels of a key: each of them is a group with a path of its own.
+const MAX_LEVELS: usize = 255;
+/// Most bytes of a key, as of a path on most systems.
+const MAX_NBYTES: usize = 4096;
+/// Most bytes of the paths of all groups of a store: they are what a few deep keys claim.
+const MAX_GROUP_NBYTES: u64 = 64 << 20;
+
+/// Refuses a key that claims more than its bytes are worth.
+///
+/// # Errors
+///
+/// [`Error::Limit`].
+pub(crate) fn check_size(key: &str) -> Result<()> {
+    let levels = key.trim_start_matches('/').split('/').count();
+    for (needed, limit, unit) in
+        [(key.len(), MAX_NBYTES, "bytes of a key"), (levels, MAX_LEVELS, "levels of a key")]
+    {
+        if needed > limit {
+            let shown: String = key.chars().take(MAX_SHOWN).chain("...".chars()).collect();
+            return Err(limited(shown, needed as u64, limit as u64, unit));
+        }
+    }
+    Ok(())
+}
+
+/// Characters of a key that is too long for a message.
+const MAX_SHOWN: usize = 40;
+
+/// Refuses keys, sorted by bytes, whose groups have paths of very many bytes.
+///
+/// # Errors
+///
+/// [`Error::Limit`].
+pub(crate) fn check_groups<'a>(keys: impl Iterator<Item = &'a str>) -> Result<()> {
+    let (mut last, mut nbytes) = ("", 0_u64);
+    for key in keys {
+        // What both lie in was counted before.
+        let same = key.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+        let new = ancestors(key).filter(|group| group.len() >= same);
+        nbytes = new.fold(nbytes, |sum, group| sum.saturating_add(group.len() as u64));
+        if nbytes > MAX_GROUP_NBYTES {
+            let (name, limit) = ("the groups".to_owned(), MAX_GROUP_NBYTES);
+            return Err(limited(name, nbytes, limit, "bytes of paths"));
+        }
+        last = key;
+    }
+    Ok(())
+}
+
+fn limited(name: String, needed: u64, limit: u64, unit: &'static str) -> Error {
+    Error::Limit { name, needed, limit, unit }
 }
 
 /// Checks names joined by `/`: those of a key without its first byte, or the path of a file.
@@ -158,6 +217,23 @@ mod tests {
         ] {
             assert_eq!(key_of_file(path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn keys_and_groups_have_limits() {
+        let deep = |levels: usize| "/a".repeat(levels);
+        assert!(check_size(&deep(255)).is_ok() && check_new(&deep(255)).is_ok());
+        assert_eq!(check_new(&deep(256)), Err(KeyFault::Long));
+        let error = check_size(&deep(30_000)).unwrap_err();
+        assert!(error.to_string().len() < 120, "{error}");
+        assert!(check_size(&format!("/{}", "x".repeat(4096))).is_err());
+        // Groups that keys share are counted once.
+        let key = |n: usize| format!("{}/{n}", deep(200));
+        let keys: Vec<String> = (1000..2000).map(key).collect();
+        assert!(check_groups(keys.iter().map(String::as_str)).is_ok());
+        let apart = |n: usize| format!("/{n}{}", "/0123456789abcde".repeat(250));
+        let keys: Vec<String> = (1000..1200).map(apart).collect();
+        assert!(check_groups(keys.iter().map(String::as_str)).is_err());
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod content;
 mod embed;
 pub mod error;
 mod files;
+mod ipc;
 mod key;
 mod recipe;
 pub mod rescue;
@@ -64,3 +65,4 @@ pub use store::{
 pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
 pub use write::{NewColumn, RowAppender, StoreForm, StoreWriter, WriteOptions, pack, unpack};
+pub use zip::{ArchiveMember, archive_members};

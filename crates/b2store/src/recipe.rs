@@ -6,6 +6,7 @@
 
 use b2frame::SChunk;
 
+use crate::content::vlmetalayer;
 use crate::error::{Error, Result};
 use crate::value::{Value, ValueLimits};
 
@@ -76,9 +77,24 @@ pub(crate) fn recipe(schunk: &SChunk, name: &str) -> Result<Option<Recipe>> {
         [("proxy-source", RecipeKind::ProxyCache), ("b2remote_store", RecipeKind::RemoteStore)]
     {
         if let Some(layer) = meta.get(layer) {
+            if kind == RecipeKind::ProxyCache && is_whole(schunk, name) {
+                return Ok(None);
+            }
             let description = Value::decode(layer.content, &ValueLimits::default());
             return Ok(Some(Recipe { kind, description: description.unwrap_or(Value::Nil) }));
         }
     }
     Ok(None)
+}
+
+/// Whether a cache has all chunks of the array that it is of: then they are data like any other.
+fn is_whole(schunk: &SChunk, name: &str) -> bool {
+    let Ok(Some(Value::Bytes(bits))) = vlmetalayer(schunk, name, "proxy-fetched") else {
+        return false;
+    };
+    let is_here = |nchunk: u64| {
+        let byte = usize::try_from(nchunk / 8).ok().and_then(|at| bits.get(at));
+        byte.is_some_and(|byte| byte >> (nchunk % 8) & 1 != 0)
+    };
+    schunk.nchunks() > 0 && (0..schunk.nchunks()).all(is_here)
 }

@@ -5,7 +5,8 @@
 //!   archive     its directory damaged or cut off: members are found by their local headers
 //!   embed.b2e   damaged or missing: values in it are lost, all others are files
 //!   value       a chunk damaged: zeros; the others stay at their positions
-//!   table       a column lost: the others stay; no flags of deleted rows: all rows are alive
+//!   table       a column lost: the others stay; no flags of deleted rows: all rows are alive;
+//!               no manifest: another one is made of arrays of one length
 //! ```
 //!
 //! The damaged store is only read.
@@ -25,7 +26,7 @@ use crate::embed::{EmbeddedFrame, embed_map};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::key;
-use crate::store::{EMBED_FILE, Location, Note, OpenOptions, Store};
+use crate::store::{EMBED_FILE, Location, OpenOptions, Store};
 use crate::value::Value;
 use crate::write::{StoreWriter, WriteOptions, crc32_of};
 use crate::zip;
@@ -41,6 +42,8 @@ pub struct Salvage {
     embedded: BTreeMap<String, Frame>,
     registry: BTreeMap<String, Value>,
     is_flat: bool,
+    /// Chunks of all values.
+    nchunks: u64,
 }
 
 /// The bytes of a saved frame.
@@ -105,6 +108,12 @@ pub enum Damage {
     /// The manifest of a table, whose columns are values of their own now.
     #[error("table {table}: its manifest is lost, its columns are values now")]
     Manifest {
+        /// The key of the table.
+        table: String,
+    },
+    /// The manifest of a table, which was made again of its columns.
+    #[error("table {table}: its manifest is lost, and made of the columns: times are numbers now")]
+    Restored {
         /// The key of the table.
         table: String,
     },
@@ -217,6 +226,7 @@ impl Salvage {
             let Some(key) = key::key_of_file(&path).filter(|key| key::check(key).is_ok()) else {
                 continue;
             };
+            key::check_size(&key)?;
             let source = files.open(&path, &path);
             let member = files.member(&path);
             let is_changed = match (&source, member) {
@@ -229,7 +239,7 @@ impl Salvage {
                 Ok(source) => reader.frame(&key, source)?,
                 Err(_) => None,
             };
-            let frame = salvage.note(key, is_changed, saved);
+            let frame = salvage.note(key, is_changed, saved, options.frame.max_index)?;
             salvage.frames.extend(frame.map(|frame| (path, frame)));
         }
         salvage.embedded_values(files.open(EMBED_FILE, EMBED_FILE).ok(), &reader)?;
@@ -238,7 +248,7 @@ impl Salvage {
 
     fn empty(damage: Vec<Damage>) -> Self {
         let (frames, embedded, registry) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { values: vec![], damage, frames, embedded, registry, is_flat: false }
+        Self { values: vec![], damage, frames, embedded, registry, is_flat: false, nchunks: 0 }
     }
 
     /// The same with values in order, if there are some.
@@ -250,13 +260,15 @@ impl Salvage {
         Ok(self)
     }
 
-    /// Notes what became of a value, and gives its bytes.
+    /// Notes what became of a value, and gives its bytes. A value of some bytes may claim millions
+    /// of chunks, so those of all values together are limited.
     fn note(
         &mut self,
         key: String,
         is_changed: bool,
         saved: Option<(SavedValue, Frame)>,
-    ) -> Option<Frame> {
+        max_nchunks: u64,
+    ) -> Result<Option<Frame>> {
         let lost = || SavedValue {
             key,
             chunks: vec![],
@@ -267,13 +279,18 @@ impl Salvage {
         };
         match saved {
             Some((value, frame)) => {
+                self.nchunks = self.nchunks.saturating_add(value.chunks.len() as u64);
+                if self.nchunks > max_nchunks {
+                    let (name, needed, unit) = ("all values".to_owned(), self.nchunks, "chunks");
+                    return Err(Error::Limit { name, needed, limit: max_nchunks, unit });
+                }
                 let is_changed = is_changed && value.is_complete();
                 self.values.push(SavedValue { is_changed, ..value });
-                Some(frame)
+                Ok(Some(frame))
             }
             None => {
                 self.values.push(lost());
-                None
+                Ok(None)
             }
         }
     }
@@ -309,6 +326,7 @@ impl Salvage {
             self.values.iter().map(|value| value.key.clone()).collect();
         for (key, place) in map {
             let Value::Str(key) = key else { continue };
+            key::check_size(&key)?;
             if key::check(&key).is_err() || !known.insert(key.clone()) {
                 continue;
             }
@@ -321,7 +339,8 @@ impl Salvage {
                 // A reference, or an entry that is damaged: there are no bytes to bring back.
                 _ => (None, false),
             };
-            let frame = self.note(key.clone(), is_changed, saved);
+            let max_nchunks = reader.options.frame.max_index;
+            let frame = self.note(key.clone(), is_changed, saved, max_nchunks)?;
             self.embedded.extend(frame.map(|frame| (key, frame)));
         }
         Ok(())
@@ -350,12 +369,7 @@ impl Salvage {
             writer.insert_embedded(key, Arc::clone(source));
         }
         writer.restore_registry(&self.registry);
-        let store = writer.commit()?;
-        let manifest = |note: &Note| match note {
-            Note::NoManifest { key } => Some(Damage::Manifest { table: key.clone() }),
-            _ => None,
-        };
-        self.damage.extend(store.notes().iter().filter_map(manifest));
+        let store = self.restore_manifests(writer.commit()?, path, &options)?;
         let without_flags = store.tables().filter(|key| !store.has_flags(key));
         let flags: Vec<Damage> =
             without_flags.map(|table| Damage::Flags { table: table.to_owned() }).collect();
@@ -366,6 +380,32 @@ impl Salvage {
             columns.extend(lost.map(|name| Damage::Column { table: table.to_owned(), name }));
         }
         self.mend(store, columns, path, &options)
+    }
+
+    /// Makes what was a table one again where its manifest is lost.
+    fn restore_manifests(
+        &mut self,
+        store: Store,
+        path: &Path,
+        options: &WriteOptions,
+    ) -> Result<Store> {
+        let has_none = |root: &&str| !store.contains(&format!("{root}/_meta"));
+        let roots = store.keys().filter_map(|key| Some(key.split_once("/_cols/")?.0));
+        let roots: BTreeSet<String> = roots.filter(has_none).map(str::to_owned).collect();
+        if roots.is_empty() {
+            return Ok(store);
+        }
+        drop(store);
+        let mut writer = StoreWriter::open_with(path, options)?;
+        for root in roots {
+            let table = if root.is_empty() { "/" } else { &root }.to_owned();
+            let is_made = writer.restore_manifest(&table)?;
+            self.damage.push(match is_made {
+                true => Damage::Restored { table },
+                false => Damage::Manifest { table },
+            });
+        }
+        writer.commit()
     }
 
     /// Mends tables so that they can be read.
@@ -388,6 +428,7 @@ impl Salvage {
                 Damage::Directory
                 | Damage::Header { .. }
                 | Damage::Manifest { .. }
+                | Damage::Restored { .. }
                 | Damage::Embedded => {}
             }
             self.damage.push(what);

@@ -25,7 +25,7 @@ pub(crate) use column::simple_name;
 pub use filter::Filter;
 use live::Span;
 pub(crate) use live::{Live, selection};
-pub(crate) use names::column_path;
+pub(crate) use names::{column_name, column_path};
 pub(crate) use schema::FIXED_KINDS;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
 

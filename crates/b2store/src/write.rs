@@ -189,6 +189,8 @@ impl StoreWriter {
     /// [`Param::Exists`]; a directory that cannot be read.
     pub fn create_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let place = place_of(path.as_ref(), options)?;
+        // Leftovers that stay are harmless.
+        let _ = replace::sweep(path.as_ref());
         Self::create_at(place, options)
     }
 

@@ -6,6 +6,7 @@
 //! and the directory differ, the bytes decide: the one whose CRC-32 is theirs is believed, and the
 //! difference is told. Members are read in place; nothing is ever inflated.
 
+mod any;
 mod local;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ use rawzip::{
     ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord,
 };
 
+pub use any::{ArchiveMember, archive_members};
 use local::{DESCRIPTOR_FLAG, LOCAL_NBYTES, LocalHeader};
 
 use crate::error::{Error, Result};

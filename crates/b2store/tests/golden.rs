@@ -83,16 +83,143 @@ fn a_zip_may_follow_other_bytes() {
 
 #[test]
 fn objects_batches_and_lists_13_to_16() {
-    for name in ["objects.b2f", "batches.b2b", "lists-batch.b2b", "lists-vl.b2b"] {
+    for name in
+        ["objects.b2f", "batches.b2b", "batches-arrow.b2b", "lists-batch.b2b", "lists-vl.b2b"]
+    {
         let stem = name.split_once('.').unwrap().0;
         let expected = &read_json(&format!("{stem}.json"))["value"];
         assert_content(&content(&open_frame(name)), expected, name);
     }
     let Content::Batches(batches) = open_frame("batches.b2b") else { panic!() };
     assert_eq!(batches.items(5..6).unwrap(), [Value::Str("y".to_owned())]);
+}
+
+/// A cache that has all chunks of its array is that array.
+#[test]
+fn a_whole_cache_of_another_array_is_an_array() {
+    let frame = || b2frame::SChunk::open(root().join("lazy/proxy-whole.b2nd")).unwrap();
+    let Content::Array(array) = Content::from_schunk(frame(), "x").unwrap() else { panic!() };
+    let items: Vec<u8> = (0..40_i32).flat_map(i32::to_le_bytes).collect();
+    assert_eq!(array.to_bytes(b2frame::nd::Selection::ALL).unwrap(), items);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.b2nd");
+    std::fs::copy(root().join("lazy/proxy-whole.b2nd"), &path).unwrap();
+    let mut writer = b2frame::SChunkWriter::open(&path).unwrap();
+    // Chunk 3 is not here.
+    writer.set_vlmeta("proxy-fetched", b"\xc4\x01\x07").unwrap();
+    writer.commit().unwrap();
+    let part = b2frame::SChunk::open(&path).unwrap();
+    assert!(matches!(Content::from_schunk(part, "x").unwrap(), Content::Recipe(_)));
+}
+
+/// The table of `testdata/stores/make_v4_13.py`: lists in Arrow's form, of every kind of item.
+#[test]
+fn lists_in_the_form_of_arrow_are_rows_like_others() {
+    let store = open("v4.13.1-lists.b2z");
+    let table = store.table("/").unwrap();
+    let column = |name: &str| match table.column(name).unwrap().read(0..4).unwrap().values {
+        b2store::Values::Objects(rows) => rows,
+        other => panic!("{name}: {other:?}"),
+    };
+    let list = |items: &[Value]| Value::Array(items.to_vec());
+    let (int, text) = (Value::Int, |text: &str| Value::Str(text.to_owned()));
+    let pair = |a: Value, b: Value| Value::Map(vec![(text("a"), a), (text("b"), b)]);
+    let (none, nil) = (list(&[]), Value::Nil);
+    for (name, rows) in [
+        (
+            "words",
+            [
+                list(&[text("a"), text("bc")]),
+                none.clone(),
+                nil.clone(),
+                list(&[text("d"), nil.clone()]),
+            ],
+        ),
+        (
+            "whole",
+            [
+                list(&[int(1), int(-2)]),
+                list(&[int(3)]),
+                none.clone(),
+                list(&[int(4), nil.clone(), int(6)]),
+            ],
+        ),
+        ("large", [list(&[Value::UInt(u64::MAX)]), none.clone(), list(&[int(0)]), nil.clone()]),
+        (
+            "reals",
+            [
+                list(&[Value::Float(1.5), nil.clone()]),
+                list(&[Value::Float(2.5)]),
+                none.clone(),
+                nil.clone(),
+            ],
+        ),
+        (
+            "truth",
+            [
+                list(&[Value::Bool(true), Value::Bool(false), nil.clone()]),
+                none.clone(),
+                list(&[Value::Bool(true)]),
+                nil.clone(),
+            ],
+        ),
+        (
+            "bytes",
+            [
+                list(&[Value::Bytes(b"ab".to_vec()), Value::Bytes(vec![])]),
+                none.clone(),
+                list(&[Value::Bytes(b"c".to_vec())]),
+                nil.clone(),
+            ],
+        ),
+        (
+            "times",
+            [list(&[int(1_577_836_800_000_000)]), nil.clone(), none.clone(), list(&[int(0)])],
+        ),
+        (
+            "pairs",
+            [
+                list(&[pair(int(1), text("x"))]),
+                none.clone(),
+                list(&[pair(nil.clone(), text("y")), pair(int(3), nil.clone())]),
+                nil.clone(),
+            ],
+        ),
+    ] {
+        assert_eq!(column(name), rows, "{name}");
+    }
+    // Rows of the other form would be a mixture.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.b2z");
+    std::fs::copy(root().join("v4.13.1-lists.b2z"), &path).unwrap();
+    let mut writer = b2store::StoreWriter::open(&path).unwrap();
+    let error = writer.append_to_table("/").map(drop).unwrap_err();
+    assert!(error.to_string().contains("in Arrow's form"), "{error}");
+}
+
+/// Each byte of a block is damaged once: rows, or an error, and no more memory than the limit.
+#[test]
+fn damaged_rows_in_the_form_of_arrow_are_no_panic() {
     let frame = b2frame::SChunk::open(root().join("batches-arrow.b2b")).unwrap();
-    let error = Content::from_schunk(frame, "batches-arrow.b2b").unwrap_err();
-    assert_eq!(error.to_string(), "batches-arrow.b2b: serializer \"arrow\" is not available");
+    let block = frame.vl_block(0, 0).unwrap();
+    let layer = frame.meta().get("batcharray").unwrap().content.to_vec();
+    for at in 0..block.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut bytes = block.clone();
+            bytes[at] = value;
+            let params = b2frame::FrameParams::new(blosc_chunk::CParams::default().typesize(1));
+            let params = params.metalayer("batcharray", layer.clone());
+            let mut writer = b2frame::SChunkWriter::in_memory(&params).unwrap();
+            writer.append_vl(&[&bytes]).unwrap();
+            let frame = writer.finish().unwrap();
+            let Content::Batches(batches) = Content::from_schunk(frame, "x").unwrap() else {
+                panic!()
+            };
+            if let Err(error) = batches.batch(0) {
+                assert_ne!(error.blame(), b2store::error::Blame::Io, "{error}");
+            }
+        }
+    }
 }
 
 #[test]

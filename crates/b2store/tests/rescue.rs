@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use b2frame::rescue::{ChunkState, RescueOptions};
 use b2store::rescue::{Damage, Salvage};
-use b2store::{Error, Note, OpenOptions, Store, StoreForm, WriteOptions};
+use b2store::{
+    ColumnKind, ColumnValues, Error, NewColumn, Note, Nulls, OpenOptions, Store, StoreForm,
+    StoreWriter, WriteOptions,
+};
 use blosc_testdata::fixture::path;
 
 const ARCHIVES: [&str; 5] = [
@@ -246,5 +249,133 @@ fn values_of_an_embed_store_come_back_or_are_named() {
             }
         }
         assert!(nwhole > original.len() * 3, "{name}: {nwhole}");
+    }
+}
+
+/// A table of two columns of numbers, one of them with nulls, and of text of fixed width.
+fn numbers(path: &Path, nrows: u16) {
+    let columns = [
+        NewColumn::new("a.b", ColumnKind::Fixed("i4")),
+        NewColumn::new("x", ColumnKind::Fixed("f8")).nulls(Nulls::Mask),
+        NewColumn::new("s", ColumnKind::String),
+    ];
+    let reals = (0..nrows).flat_map(|n| f64::from(n).sqrt().to_le_bytes()).collect();
+    let whole = (0..nrows).flat_map(|n| (i32::from(n) * 77_777 % 1009).to_le_bytes()).collect();
+    let text = (0..nrows).flat_map(|n| u32::from(b'a' + (n % 26) as u8).to_le_bytes()).collect();
+    let mut x = ColumnValues::fixed("<f8".parse().unwrap(), reals);
+    x.valid = Some((0..nrows).map(|n| n % 3 > 0).collect());
+    let values = [
+        ColumnValues::fixed("<i4".parse().unwrap(), whole),
+        x,
+        ColumnValues::fixed("<U1".parse().unwrap(), text),
+    ];
+    let mut writer = StoreWriter::create(path).unwrap();
+    writer.insert_table("/", &columns, &values).unwrap();
+    writer.commit().unwrap();
+}
+
+/// What makes an archive a store and a table stands at its start.
+#[test]
+fn a_table_in_an_archive_without_its_end_is_a_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.b2z");
+    numbers(&path, 20_000);
+    let whole = fs::read(&path).unwrap();
+    for tenths in [5, 9] {
+        let cut = dir.path().join("cut.b2z");
+        fs::write(&cut, &whole[..whole.len() * tenths / 10]).unwrap();
+        let store = salvage(&cut).unwrap();
+        let store = { store }.save(dir.path().join(format!("{tenths}.b2z")), &Default::default());
+        let table = store.unwrap().table("/").unwrap();
+        assert_eq!(table.len().unwrap(), 20_000);
+        assert!(table.column("s").is_ok() || table.column("a.b").is_ok());
+    }
+}
+
+#[test]
+fn columns_of_one_length_are_a_table_without_its_manifest() {
+    for has_flags in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.b2d");
+        numbers(&path, 100);
+        let mut writer = StoreWriter::open(&path).unwrap();
+        writer.delete_rows("/", 0..10).unwrap();
+        writer.commit().unwrap();
+        fs::remove_file(path.join("_meta.b2f")).unwrap();
+        if !has_flags {
+            fs::remove_file(path.join("_valid_rows.b2nd")).unwrap();
+        }
+        let mut saved = salvage(&path).unwrap();
+        let store = saved.save(dir.path().join("saved.b2z"), &WriteOptions::default()).unwrap();
+        let restored = Damage::Restored { table: "/".to_owned() };
+        assert!(saved.damage.contains(&restored), "{:?}", saved.damage);
+        let table = store.table("/").unwrap();
+        assert_eq!(table.len().unwrap(), if has_flags { 90 } else { 100 });
+        let names: Vec<_> = table.schema().columns.iter().map(|spec| spec.name.as_str()).collect();
+        assert_eq!(names, ["a.b", "s", "x"]);
+        let x = table.column("x").unwrap().read(0..3).unwrap();
+        let first = if has_flags { 10 } else { 0 };
+        let valid: Vec<bool> = (first..first + 3).map(|n| n % 3 > 0).collect();
+        assert_eq!(x.valid, Some(valid));
+    }
+    // Of two lengths they are values.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.b2d");
+    numbers(&path, 100);
+    numbers(&dir.path().join("u.b2d"), 90);
+    fs::copy(dir.path().join("u.b2d/_cols/s.b2nd"), path.join("_cols/s.b2nd")).unwrap();
+    fs::remove_file(path.join("_meta.b2f")).unwrap();
+    let mut saved = salvage(&path).unwrap();
+    let store = saved.save(dir.path().join("saved.b2z"), &WriteOptions::default()).unwrap();
+    assert_eq!(saved.damage, [Damage::Manifest { table: "/".to_owned() }]);
+    assert!(store.contains("/_cols/s"));
+}
+
+/// A value of some hundred bytes may claim millions of chunks: those of all are counted.
+#[test]
+fn chunks_are_counted_over_all_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2z");
+    let mut writer = StoreWriter::create(&path).unwrap();
+    let params = b2frame::FrameParams::default().chunksize(4);
+    for n in 0..20 {
+        let frame = b2frame::to_cframe(&[n; 2000], &params).unwrap();
+        writer.insert_cframe(&format!("/{n}"), frame).unwrap();
+    }
+    drop(writer.commit().unwrap());
+    let with_limit = |max_index| {
+        let frame = b2frame::OpenOptions::default().max_index(max_index);
+        Salvage::open(&path, &OpenOptions::default().frame(frame), &RescueOptions::default())
+    };
+    assert_eq!(with_limit(10_000).unwrap().values.len(), 20);
+    let error = with_limit(8_000).unwrap_err();
+    assert!(matches!(error, Error::Limit { unit: "chunks", .. }), "{error}");
+}
+
+/// What a table and a store have beside their values has a seal: nearly every bit that is flipped
+/// is noticed, and none makes another table.
+#[test]
+fn manifests_and_embedded_frames_are_sealed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.b2d");
+    numbers(&path, 10);
+    for name in ["_meta.b2f", "embed.b2e"] {
+        let file = path.join(name);
+        let whole = fs::read(&file).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&file, &bytes).unwrap();
+            // Numbers of threads, and bytes of the header that C-Blosc2 changes itself, tell nothing.
+            if let Ok(store) = Store::open(&path)
+                && store.check().is_ok()
+                && store.notes().iter().all(|note| note.damage().is_none())
+            {
+                let table = store.table("/").unwrap();
+                assert_eq!(table.len().unwrap(), 10, "{name} at {at}");
+                assert_eq!(table.schema().columns.len(), 3, "{name} at {at}");
+            }
+        }
+        fs::write(&file, &whole).unwrap();
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blosc_chunk::{ChunkHeader, FilterId};
 use blosc_container::report::VerifyOptions;
-use blosc_container::rescue::Fill;
+use blosc_container::rescue::{Fill, Filling};
 use blosc_dtype::{Dtype, Kind};
 use blosc_io::replace::{is_temporary, temporary_path};
 
@@ -328,8 +328,8 @@ impl Rescuer {
             return self.cut_chunks(array, &lost);
         }
         for nchunk in lost {
-            let (data, rows) = if array.is_object() {
-                (PICKLED_NONE.to_vec(), 1)
+            let (saved, nbytes, row, rows) = if array.is_object() {
+                (PICKLED_NONE.to_vec(), PICKLED_NONE.len(), vec![], 1)
             } else {
                 let rows = array.layout.rows_in(nchunk);
                 let needed = array.layout.nbytes_of(rows);
@@ -337,13 +337,16 @@ impl Rescuer {
                 if needed > limit {
                     return Err(Error::Limit { path: array.path().to_owned(), needed, limit });
                 }
-                let mut data = self.read_short_chunk(array, nchunk);
-                let nsaved = array.layout.rows_of(data.len() as u64);
-                let nfilled = usize::try_from(rows.saturating_sub(nsaved)).unwrap_or(usize::MAX);
-                data.extend(self.filling_row(array)?.repeat(nfilled));
-                (data, rows.saturating_sub(nsaved))
+                let saved = self.read_short_chunk(array, nchunk);
+                let nsaved = array.layout.rows_of(saved.len() as u64);
+                let nbytes = usize::try_from(needed).unwrap_or(usize::MAX);
+                (saved, nbytes, self.filling_row(array)?, rows.saturating_sub(nsaved))
             };
-            let file = self.encode(array, nchunk, &data)?;
+            let params = array.cparams().to_chunk(meta::typesize(array.dtype()));
+            let chunk = Filling::new(row).chunk(0, nbytes, &saved, params);
+            let wrong =
+                |source| Error::Chunk { path: chunk_path(array.path(), nchunk), nchunk, source };
+            let file = [&PREAMBLE[..], &chunk.map_err(wrong)?].concat();
             let chunk_path = chunk_path(array.path(), nchunk);
             self.tree.write(&chunk_path, &file).map_err(|source| Error::io(&chunk_path, source))?;
             self.did(array.path(), Repair::Filled { nchunk, rows });
@@ -513,13 +516,6 @@ impl Rescuer {
             sizes.nbytes = Some(array.layout.nbytes_of(len).into());
         }
         self.write(&meta::sizes_path(array.path()), &sizes.to_text())
-    }
-
-    fn encode(&self, array: &CArray, nchunk: u64, data: &[u8]) -> Result<Vec<u8>> {
-        let params = array.cparams().to_chunk(meta::typesize(array.dtype()));
-        let wrong =
-            |source| Error::Chunk { path: chunk_path(array.path(), nchunk), nchunk, source };
-        Ok([&PREAMBLE[..], &blosc_chunk::compress(data, &params).map_err(wrong)?].concat())
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {

@@ -47,8 +47,8 @@ pub enum Error {
         #[from]
         source: blosc_filters::Error,
     },
-    /// The version of the format is not one that this crate knows (2 to 6).
-    #[error("chunk format version {version}, known are 2 to 6")]
+    /// The version of the format is not one that this crate knows (1 to 6).
+    #[error("chunk format version {version}, known are 1 to 6")]
     UnknownVersion {
         /// The first byte of the chunk.
         version: u8,

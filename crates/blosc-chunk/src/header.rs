@@ -13,7 +13,7 @@ use crate::special::SpecialKind;
 /// The header of a chunk.
 ///
 /// Its invariants:
-/// * the version is 2 to 6, and a version-2 header is a short one without Blosc2 flags;
+/// * the version is 1 to 6, and a header of version 1 or 2 is a short one without Blosc2 flags;
 /// * `typesize` is 1..=255, `nbytes` not negative, `blocksize` at least 1, `cbytes` at least the
 ///   header's length;
 /// * at most one of memcpyed, special and VL-block is set;
@@ -137,10 +137,16 @@ impl ChunkHeader {
         bytes
     }
 
-    /// The version of the chunk format: 2 for Blosc 1, 3 to 6 for Blosc2.
+    /// The version of the chunk format: 1 before Blosc 1.0, 2 for Blosc 1, 3 to 6 for Blosc2.
     #[must_use]
     pub const fn version(&self) -> u8 {
         self.raw.version
+    }
+
+    /// Whether its version is one of those before Blosc2.
+    #[must_use]
+    pub const fn is_blosc1(&self) -> bool {
+        self.version() <= 2
     }
 
     /// The version of the codec's own stream format; 1 for every built-in codec.
@@ -383,7 +389,7 @@ impl ChunkHeader {
     }
 
     pub(crate) const fn bitshuffle_rule(&self) -> BitshuffleRule {
-        if self.version() == 2 { BitshuffleRule::Blosc1 } else { BitshuffleRule::Blosc2 }
+        if self.is_blosc1() { BitshuffleRule::Blosc1 } else { BitshuffleRule::Blosc2 }
     }
 
     fn short_pipeline(&self) -> Pipeline {
@@ -451,7 +457,7 @@ impl ChunkHeader {
     /// Refuses what C-Blosc refuses, but for a block size that is really used: C-Blosc2 writes such
     /// chunks.
     fn check_blocksize(&self) -> Result<()> {
-        let max = if self.version() == 2 { MAX_BLOCKSIZE_1 } else { MAX_BLOCKSIZE_2 };
+        let max = if self.is_blosc1() { MAX_BLOCKSIZE_1 } else { MAX_BLOCKSIZE_2 };
         let used = !self.is_vl() && self.blocksize() <= self.nbytes();
         if self.blocksize() <= max as usize || used {
             return Ok(());
@@ -503,10 +509,11 @@ impl RawExtension {
     }
 }
 
-/// Version 2 also fixes what the other bytes may be: C-Blosc 1.14 and later refuse the rest.
+/// Versions 1 and 2 also fix what the other bytes may be: C-Blosc 1.14 and later refuse the rest,
+/// and version 1, which releases before 1.0 wrote and those up to 1.13 read as 2.
 fn check_version(raw: &RawHeader) -> Result<()> {
     match raw.version {
-        2 => check_blosc1(raw),
+        1 | 2 => check_blosc1(raw),
         3..=6 => Ok(()),
         version => Err(Error::UnknownVersion { version }),
     }

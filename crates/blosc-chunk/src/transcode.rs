@@ -157,7 +157,7 @@ fn bitshuffles_alike(chunk: &Chunk<'_>, target: Target) -> bool {
         let len = grid.range(nblock).len();
         let nitems = len / typesize;
         let alike =
-            nitems.is_multiple_of(8) || nitems < 8 || (header.version() == 2) == target.is_blosc1();
+            nitems.is_multiple_of(8) || nitems < 8 || header.is_blosc1() == target.is_blosc1();
         let loses = target.is_blosc1() && nitems.is_multiple_of(8) && !len.is_multiple_of(typesize);
         alike && !loses
     })

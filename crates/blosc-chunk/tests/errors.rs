@@ -101,7 +101,7 @@ fn a_later_version_of_the_format_is_not_damage() {
     let error = ChunkHeader::parse(&bytes).unwrap_err();
     assert_eq!(error, Error::UnknownVersion { version: 7 });
     assert_eq!(error.blame(), Blame::NotOurs);
-    assert_eq!(error.to_string(), "chunk format version 7, known are 2 to 6");
+    assert_eq!(error.to_string(), "chunk format version 7, known are 1 to 6");
 }
 
 #[test]

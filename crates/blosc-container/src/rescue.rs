@@ -3,11 +3,13 @@
 
 mod blocks;
 mod chunk;
+mod filling;
 mod sequence;
 
 use crate::Budget;
 
 pub use chunk::{ChunkDamage, ChunkError, ChunkSalvage};
+pub use filling::Filling;
 pub use sequence::chunk_members;
 
 /// What takes the place of data that are lost.

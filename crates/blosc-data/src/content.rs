@@ -15,7 +15,7 @@ use std::{io::Write as _, path::Path, sync::Arc};
 use b2frame::{ChunkBytes, SChunk, nd::NdMeta};
 use blosc_chunk::{ChunkHeader, SpecialKind};
 use blosc_dtype::{
-    Dtype,
+    Dtype, Kind,
     npy::{NpyError, NpyHeader},
 };
 use blosc_io::ReadAt;
@@ -93,6 +93,17 @@ impl Layout {
     /// An array in C order.
     pub fn in_c_order(dtype: Dtype, shape: Vec<u64>) -> Self {
         Self { dtype, shape, fortran_order: false }
+    }
+
+    /// With the type that a user gives, where the items have none: bytes of nothing, as many as an
+    /// item has. C programs that name no type, and Caterva, leave them so.
+    #[must_use]
+    pub fn typed(self, given: Option<&Dtype>) -> Self {
+        let is_void = self.dtype.kind() == Some(Kind::Void);
+        match given.filter(|it| is_void && it.itemsize() == self.dtype.itemsize()) {
+            Some(dtype) => Self { dtype: dtype.clone(), ..self },
+            None => self,
+        }
     }
 
     /// The header of a `.npy` file of such an array.

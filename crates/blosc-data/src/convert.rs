@@ -123,7 +123,8 @@ impl<'a> Conversion<'a> {
             OutputFormat::Csv => self.csv(path),
             OutputFormat::B2z | OutputFormat::B2d => self.store(path),
             OutputFormat::Parquet => self.parquet(path),
-        }?;
+        }
+        .map_err(of_output)?;
         match self.settings.format {
             OutputFormat::B2frame | OutputFormat::Sframe | OutputFormat::B2nd => {
                 self.compare_input(path)?;
@@ -175,6 +176,20 @@ impl<'a> Conversion<'a> {
     /// A temporary place for what the output is made of.
     fn station(&self) -> Result<Station> {
         Station::new(&self.settings.unfinished)
+    }
+}
+
+/// A failure to write in the words of this crate, without the name of a part of the output. Files
+/// of bcolz may be those of an input, for which there is always room.
+fn of_output(error: Error) -> Error {
+    match error {
+        Error::Store(b2store::Error::Write { source, .. }) => Error::io(Doing::Write)(source),
+        Error::Bcolz(bcolz_store::Error::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::StorageFull =>
+        {
+            Error::io(Doing::Write)(source)
+        }
+        other => other,
     }
 }
 

@@ -273,7 +273,7 @@ pub enum Doing {
     #[error("removing")]
     Remove,
     /// Keeping data in a temporary file.
-    #[error("keeping the input in a temporary file")]
+    #[error("keeping the input in a temporary file in {}", std::env::temp_dir().display())]
     Spool,
 }
 

@@ -149,7 +149,7 @@ const SIGNS: &[(Format, Sign)] = &[
     (Format::Parquet, Sign::Begins(b"PAR1")),
     (Format::Frame, Sign::Looks(|look| matches!(look.kind(), Kind::Frame | Kind::OlderFrame))),
     (Format::ZarrZip, Sign::Looks(|look| look.is_zip_with(&[".zgroup", ".zarray", "zarr.json"]))),
-    (Format::Npz, Sign::Looks(|look| look.has_suffix("npz") && look.kind() == Kind::Zip)),
+    (Format::Npz, Sign::Looks(|look| look.first_in_zip().is_some_and(|it| it.ends_with(".npy")))),
     (Format::Zip, Sign::Looks(|look| look.kind() == Kind::Zip)),
     (Format::Empty, Sign::Looks(|look| look.len == 0)),
     (Format::Csv, Sign::Looks(|look| look.has_suffix("csv"))),
@@ -188,6 +188,27 @@ pub fn recognise(source: &Source, name: &str) -> std::io::Result<Format> {
         Kind::Foreign(name) => Format::Other(name),
         _ => Format::Unknown,
     }))
+}
+
+/// The program that opens a file of another kind which begins like this, in a sentence.
+#[must_use]
+pub fn opened_by(start: &[u8]) -> Option<&'static str> {
+    const PROGRAMS: &[(&str, &str)] = &[
+        ("an HDF5 file", "h5py and `h5dump` open it, and the crate `b2-full`: docs/engines.md"),
+        ("a NetCDF file", "xarray and `ncdump` open it"),
+        ("a Parquet file", "pandas opens it; `b2` does in builds with the feature `parquet`"),
+        ("an Arrow file", "pandas opens it with `read_feather`"),
+        ("a pickle of Python", "`pickle.load` opens it, which runs what is in it"),
+    ];
+    match probe(start) {
+        Kind::Zip => Some(
+            "`unzip -l` lists what is in it; if it is a .npz, NumPy opens it with `numpy.load`",
+        ),
+        Kind::Foreign(name) => {
+            PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program)
+        }
+        _ => None,
+    }
 }
 
 /// What was seen of a source.
@@ -249,12 +270,22 @@ impl<'a> Look<'a> {
         crate::formats::chunk::recognise(&self.head, self.len)
     }
 
+    /// The name of the first member of the zip archive that the file is, without its folder.
+    fn first_in_zip(&self) -> Option<String> {
+        let file = self.file.filter(|_| self.kind() == Kind::Zip)?;
+        let first = b2store::first_member(&**file)?;
+        Some(first.rsplit('/').next()?.to_owned())
+    }
+
+    /// Whether the first member of the archive is called like a value of a store.
+    fn begins_with_value(&self) -> bool {
+        let is_value = |name: String| [".b2nd", ".b2f", ".b2b"].iter().any(|it| name.ends_with(it));
+        self.first_in_zip().is_some_and(is_value)
+    }
+
     /// Whether the file is a zip archive whose first member is called so, in any folder.
     fn is_zip_with(&self, names: &[&str]) -> bool {
-        let Some(file) = self.file.filter(|_| self.kind() == Kind::Zip) else { return false };
-        let first = b2store::first_member(&**file).unwrap_or_default();
-        let last = first.rsplit('/').next().unwrap_or_default();
-        names.contains(&last)
+        self.first_in_zip().is_some_and(|first| names.contains(&first.as_str()))
     }
 }
 
@@ -270,7 +301,11 @@ fn is_store_file(look: &Look<'_>) -> bool {
     let is_called = look.has_suffix("b2z") || look.has_suffix("b2e");
     let marker = || b2store::has_marker(Arc::clone(file));
     match look.kind() {
-        Kind::Zip => is_called || marker() == Some(true),
+        // One that is sound and has no marker may have lost it.
+        Kind::Zip => match marker() {
+            Some(is_store) => is_store || is_called && look.begins_with_value(),
+            None => is_called,
+        },
         Kind::Frame => is_called && marker() != Some(false),
         Kind::Chunk | Kind::Unknown => is_called && look.chunk().is_none(),
         Kind::Empty => is_called,

@@ -26,6 +26,19 @@ pub fn dtype_text(dtype: &Dtype) -> String {
     }
 }
 
+/// Characters of a value in a line for people.
+const MAX_SHOWN_CHARS: usize = 400;
+
+/// A value as text for people: of a long one the beginning, and how long it is.
+#[must_use]
+pub fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}... ({} characters)", &text[..end], text.chars().count()),
+        None => text,
+    }
+}
+
 /// The metalayers and vlmetalayers of a frame, without those that describe an array. A fixed
 /// metalayer hides a variable one of its name.
 ///
@@ -46,4 +59,16 @@ pub fn layers(schunk: &SChunk) -> Result<Map<String, Value>> {
             .or_insert_with(|| msgpack::to_same_value(&content));
     }
     Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_shortened() {
+        assert_eq!(shortened(&Value::from("x".repeat(398))), format!("{:?}", "x".repeat(398)));
+        let long = shortened(&Value::from("\u{e4}".repeat(60_000)));
+        assert!(long.ends_with("\u{e4}... (60002 characters)") && long.len() < 900, "{long}");
+    }
 }

@@ -165,6 +165,7 @@ fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
     let format = recognise(&source, name).map_err(Error::io(Doing::Read))?;
     let data = match (format, source) {
         (Format::Frame, Source::File(file)) => formats::file_data(file, name, options)?,
+        (Format::Npz, Source::File(file)) => formats::npz_data(file, name)?,
         (Format::Store, source) => formats::store_data(source, name, &options.store())?,
         (format, source) => content::of_format(format, source, options)?.into_data(name)?,
     };

@@ -214,6 +214,12 @@ impl Bad {
         bad.map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
     }
 
+    /// Adds more to a list, as far as it goes on: objects of some bytes may claim many chunks each.
+    fn list(all: &mut Vec<Self>, more: impl IntoIterator<Item = Self>) {
+        let room = MAX_LISTED.saturating_sub(all.len());
+        all.extend(more.into_iter().take(room));
+    }
+
     fn blocks(chunk: Option<u64>, states: &[ChunkState]) -> impl Iterator<Item = Self> {
         numbered(states).map(move |(block, state)| Self {
             chunk,

@@ -14,7 +14,8 @@ use serde::Serialize;
 use crate::Budget;
 use crate::error::{Doing, Error, Result};
 use crate::formats::chunk::{BareChunk, stored_len};
-use crate::formats::frame::{format_name, item_type};
+use crate::formats::frame::format_name;
+use b2frame::nd::item_dtype;
 
 /// Bytes that are looked at together.
 const WINDOW_NBYTES: usize = 1 << 20;
@@ -142,9 +143,7 @@ impl Scan<'_> {
         // The chunks of a sparse frame would be in other files.
         let cbytes = schunk.frame_len();
         let meta = schunk.nd_meta().ok().flatten();
-        let dtype = meta.as_ref().and_then(|meta| {
-            item_type(meta, schunk.header().typesize().get()).ok().map(|dtype| dtype.to_string())
-        });
+        let dtype = meta.as_ref().map(|meta| item_dtype(meta, schunk.typesize()).to_string());
         Some(Found {
             offset,
             cbytes,

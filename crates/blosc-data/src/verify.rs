@@ -74,7 +74,7 @@ pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
 }
 
 /// Adds a fault that is not known yet. Recipes and references have no data, which is no fault.
-fn add_fault(report: &mut Report, error: Error) {
+pub(crate) fn add_fault(report: &mut Report, error: Error) {
     if let Error::Store(b2store::Error::Recipe { kind, .. }) = &error {
         report.notes.push(no_data(kind));
         return;

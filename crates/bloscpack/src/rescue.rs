@@ -12,7 +12,8 @@ mod scan;
 use core::ops::Range;
 use std::io::{Seek, Write};
 
-use blosc_chunk::{CParams, DParams, Decoder, Target, compress};
+use blosc_chunk::{CParams, DParams, Decoder, Target};
+use blosc_container::rescue::Filling;
 pub use blosc_container::rescue::{ChunkState, Fill};
 use blosc_dtype::{ByteOrder, Kind};
 use blosc_io::ReadAt;
@@ -170,17 +171,17 @@ impl Rescue {
         let source = Source::new(store, self)?;
         let mut decoder = Decoder::new(DParams::default().limits(self.limits));
         let (mut data, mut written) = (vec![], 0);
-        for place in self.places_for(fill, max_filled)? {
-            match place {
+        let (plan, filling) = (self.plan(fill, max_filled)?, self.filling(fill)?);
+        for place in plan.places() {
+            let done = match place {
                 Place::Found(chunk) => {
                     crate::decoding::decode_into(&source.read(chunk.at)?, &mut data, &mut decoder)?;
+                    to.write_all(&data)
                 }
-                Place::Missing { start, nbytes } => {
-                    data = self.fill_bytes(fill, start, nbytes)?;
-                }
-            }
-            to.write_all(&data).map_err(|source| Error::io(written, source))?;
-            written += data.len() as u64;
+                Place::Missing { start, nbytes } => filling.write(start, nbytes, to),
+            };
+            done.map_err(|source| Error::io(written, source))?;
+            written += place.nbytes();
         }
         Ok(written)
     }
@@ -202,12 +203,12 @@ impl Rescue {
         fill: &Fill,
         max_filled: u64,
     ) -> Result<(W, u64)> {
-        let places = self.places_for(fill, max_filled)?;
-        let filled = places.iter().map(Place::filled).sum();
+        let (plan, filling) = (self.plan(fill, max_filled)?, self.filling(fill)?);
+        let filled = plan.places().map(|place| place.filled()).sum();
         let metadata = self.metadata.as_ref().filter(|_| self.keeps_metadata(fill));
         let section = metadata.map(Section::keeping).transpose()?;
         let checksum = self.header.map_or(Checksum::default(), |header| header.checksum);
-        let sizes = Sizes::new(places.iter().map(Place::nbytes));
+        let sizes = Sizes::new(plan.places().map(|place| place.nbytes()));
         let header = Header {
             metadata: section.is_some(),
             typesize: self.header.and_then(|header| header.typesize).or(Some(1)),
@@ -217,12 +218,12 @@ impl Rescue {
         let mut writer =
             Writer::with_parts(to, header, section.as_ref(), &WriteOptions::default())?;
         let cparams = CParams::default().typesize(1).target(Target::Blosc1_14);
-        for place in places.iter().filter(|place| place.nbytes() > 0 || sizes.nchunks == 1) {
-            match *place {
+        for place in plan.places().filter(|place| place.nbytes() > 0 || sizes.nchunks == 1) {
+            match place {
                 Place::Found(chunk) => writer.push_chunk(source.read(chunk.at)?.bytes())?,
                 Place::Missing { start, nbytes } => {
-                    let data = self.fill_bytes(fill, start, nbytes)?;
-                    let chunk = compress(&data, &cparams);
+                    let len = usize::try_from(nbytes).unwrap_or(usize::MAX);
+                    let chunk = filling.chunk(start, len, &[], cparams.clone());
                     let nchunk = start.checked_div(nbytes).unwrap_or(0);
                     let chunk = chunk.map_err(|source| Error::Chunk { nchunk, at: 0, source })?;
                     writer.push_chunk(&chunk)?;
@@ -241,30 +242,23 @@ impl Rescue {
     }
 
     /// The chunks of the new file.
-    fn places_for(&self, fill: &Fill, max_filled: u64) -> Result<Vec<Place<'_>>> {
-        let places = self.places().filter(|_| *fill != Fill::Cut);
-        let Some((chunks, nchunks)) = places else {
-            return Ok(self.chunks.iter().map(Place::Found).collect());
+    fn plan(&self, fill: &Fill, max_filled: u64) -> Result<Plan<'_>> {
+        let mut plan = Plan { rescue: self, numbered: None };
+        let Some((chunks, nchunks)) = self.places().filter(|_| *fill != Fill::Cut) else {
+            return Ok(plan);
         };
         let needed = self.missing_nbytes(&chunks, nchunks);
+        let limited = |needed, limit| Error::Limit { what: Bounded::Data, needed, limit };
         if needed > max_filled {
-            return Err(Error::Limit { what: Bounded::Data, needed, limit: max_filled });
+            return Err(limited(needed, max_filled));
         }
-        let (size, limit) = (u64::from(self.chunksize()), self.limits.max_nbytes);
-        if needed > 0 && size > limit {
-            return Err(Error::Limit { what: Bounded::Data, needed: size, limit });
+        plan.numbered = Some((chunks, nchunks));
+        // The last chunk may be larger than the others.
+        let (largest, limit) = (plan.places().map(|place| place.filled()).max(), self.limits);
+        match largest.filter(|largest| *largest > limit.max_nbytes) {
+            Some(largest) => Err(limited(largest, limit.max_nbytes)),
+            None => Ok(plan),
         }
-        let mut found = chunks.into_iter().peekable();
-        let places =
-            (0..nchunks).map(|nchunk| match found.next_if(|(known, _)| *known == nchunk) {
-                Some((_, chunk)) => Place::Found(chunk),
-                None => {
-                    let size = u64::from(self.chunksize());
-                    let start = nchunk.saturating_mul(size);
-                    Place::Missing { start, nbytes: self.chunk_nbytes(nchunk, nchunks) }
-                }
-            });
-        Ok(places.collect())
     }
 
     /// The chunks with their numbers, and how many there were; `None` where the number of one, or
@@ -328,21 +322,19 @@ impl Rescue {
         }
     }
 
-    /// The fill from byte `start` of the data on.
-    fn fill_bytes(&self, fill: &Fill, start: u64, nbytes: u64) -> Result<Vec<u8>> {
-        let len = usize::try_from(nbytes).unwrap_or(usize::MAX);
+    /// The data in the place of those that are lost.
+    fn filling(&self, fill: &Fill) -> Result<Filling> {
         let item = match fill {
             Fill::NaN => self.nan()?,
             Fill::Value(item) => item.clone(),
-            _ => return Ok(vec![0; len]),
+            _ => return Ok(Filling::new(vec![])),
         };
         let itemsize = self.itemsize();
         if itemsize.is_some_and(|itemsize| itemsize != item.len()) || item.is_empty() {
             let (found, itemsize) = (item.len(), itemsize.unwrap_or(1));
             return Err(Param::Fill { found, itemsize }.into());
         }
-        let skipped = usize::try_from(start % item.len() as u64).unwrap_or(0);
-        Ok(item.iter().copied().cycle().skip(skipped).take(len).collect())
+        Ok(Filling::new(item))
     }
 
     /// Bytes of an item of the array.
@@ -368,6 +360,32 @@ impl Rescue {
             nan.reverse();
         }
         Ok(nan)
+    }
+}
+
+/// The chunks of the new file, of which a damaged header may claim very many.
+struct Plan<'a> {
+    rescue: &'a Rescue,
+    /// Those with a number, and how many there are in all; without them those that were found move
+    /// together.
+    numbered: Option<(Vec<(u64, &'a Rescued)>, u64)>,
+}
+
+impl<'a> Plan<'a> {
+    fn places(&self) -> impl Iterator<Item = Place<'a>> + '_ {
+        let (rescue, numbered) = (self.rescue, self.numbered.as_ref());
+        let loose = if numbered.is_none() { rescue.chunks.as_slice() } else { &[] };
+        let in_order = numbered.map(|(chunks, nchunks)| {
+            let mut found = chunks.iter().peekable();
+            (0..*nchunks).map(move |nchunk| match found.next_if(|(known, _)| *known == nchunk) {
+                Some((_, chunk)) => Place::Found(chunk),
+                None => Place::Missing {
+                    start: nchunk.saturating_mul(rescue.chunksize().into()),
+                    nbytes: rescue.chunk_nbytes(nchunk, *nchunks),
+                },
+            })
+        });
+        loose.iter().map(Place::Found).chain(in_order.into_iter().flatten())
     }
 }
 

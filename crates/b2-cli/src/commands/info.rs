@@ -14,7 +14,7 @@ use b2frame::SChunk;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use blosc_data::Opened;
+use blosc_data::{Opened, json};
 
 use crate::{
     args::{self, LookArgs},
@@ -205,7 +205,7 @@ impl Lines {
     }
 
     fn values(&mut self, values: &Map<String, Value>) {
-        values.iter().for_each(|(name, value)| self.add(name, &value.to_string()));
+        values.iter().for_each(|(name, value)| self.add(name, &json::shortened(value)));
     }
 
     /// Items, or the shape of an array.

@@ -20,6 +20,7 @@ use crate::{
         origin::{Origin, Part, content_kind},
         walk,
     },
+    output::{StageOptions, Staged},
     render::{
         escape::{harmless, path_text},
         size,
@@ -65,16 +66,11 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
         return Err(message::PACKED_ALREADY.about(name));
     }
     let output = args.output.clone().unwrap_or_else(|| beside(&args.store, suffix));
-    let exists = output.symlink_metadata().is_ok();
-    // A directory is not replaced: there is no call that does it in one step everywhere.
-    if exists && form == StoreForm::Dir {
-        return Err(message::DIRECTORY_IS_KEPT.of_file(&output));
-    }
-    if exists && !args.force {
-        return Err(Error::Exists { path: output });
-    }
-    let options = WriteOptions::default().form(form).replace(args.force);
-    let made = written(&from, &output, &options)?;
+    let options = StageOptions { force: args.force, sync: true };
+    let staged = Staged::in_folder(&output, options, &cx.unfinished)?;
+    let options = WriteOptions::default().form(form);
+    let made = StoreWriter::copy(&from, staged.path(), &options)?.commit()?;
+    staged.commit(None)?;
     let (path, target) = (path_text(&args.store), path_text(&output));
     let nvalues = made.nvalues();
     let text = format!("{} -> {}", harmless(&path), harmless(&target));
@@ -98,10 +94,6 @@ fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
         }
         opened => opened,
     }
-}
-
-fn written(from: &Store, to: &Path, options: &WriteOptions) -> Result<Store> {
-    Ok(StoreWriter::copy(from, to, options)?.commit()?)
 }
 
 /// The same name with another suffix.

@@ -57,8 +57,10 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
             if let Origin::File { path, part: Part::Member(key) } = origin {
                 return recompress_value(args, &options, cx, origin, path, key);
             }
-            let path = in_place(cx, origin)?;
+            let path = origin.path().ok_or_else(|| message::PIPE_IS_NOT_CHANGED.error())?;
+            // What another program writes looks like more than one object meanwhile.
             let _lock = cx.lock_exclusive(path, args.lock)?;
+            check_in_place(cx, origin)?;
             recompress(&options, cx, origin, &Target::File(path.to_owned()))
         });
     }
@@ -91,16 +93,15 @@ fn recompress_value(
     report(cx, origin, format, &done, Some(Path::new(&origin.name())), start)
 }
 
-/// The file that is all there is of this input.
-fn in_place<'a>(cx: &Context, origin: &'a Origin) -> Result<&'a Path> {
-    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+/// Refuses a file that holds more than this input.
+fn check_in_place(cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
     if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
         return Err(message::RECOMPRESS_ONE.error());
     }
-    Ok(path)
+    Ok(())
 }
 
 /// The format of the object, as `convert` calls it.

@@ -45,14 +45,16 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     // What is no file of its own could only be overwritten in place.
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
     let is_sequence = objects.next()?.is_some();
-    if !is_whole || !is_sequence && objects.trailing() > 0 {
+    if !is_whole {
         return Err(message::REPACKS_ONE_FRAME.error());
     }
     if is_sequence {
         drop(schunk);
         return merge(args, cx, origin, path);
     }
-    let file_bytes = frame_bytes(&schunk);
+    // What an append left that met a full disk goes as well.
+    let tail = objects.trailing();
+    let file_bytes = frame_bytes(&schunk).saturating_add(tail);
     // A contiguous frame is compared when it is written anew; files of chunks stay as they are.
     if is_sparse(&schunk) {
         schunk.compare_seal()?;
@@ -60,7 +62,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     // An open frame would hold the lock.
     drop(schunk);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;
-    let freed = writer.compact()?;
+    let freed = writer.compact()?.saturating_add(tail);
     report(cx, origin, file_bytes, freed)
 }
 

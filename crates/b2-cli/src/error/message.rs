@@ -251,9 +251,6 @@ messages! {
     PLOT_HEAT: Usage,
         "the slice has {} dimensions, and a heat map has two",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
-    DIRECTORY_IS_KEPT: System,
-        "file exists, and a directory is not replaced",
-        "use -o to choose another name, or remove it first";
     SLICE_OF_TABLE: Usage,
         "a table has rows and no dimensions for --slice",
         "--where chooses rows, --columns columns";

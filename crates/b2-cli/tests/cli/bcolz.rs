@@ -474,7 +474,7 @@ fn rescue_saves_what_can_be_read_as_something_new() {
     snapshot!(dir.b2("rescue -f --json chunk_truncated -o fixed"), @r#"
     exit 1
     --- stdout
-    {"schema":"b2.rescue/1","path":"chunk_truncated","output":"fixed","complete":false,"nbytes":100,"filled":40,"actions":[".: filled chunk 1, 10 rows, with the fill value"],"chunks":{"good":2,"doubtful":0,"lost":1},"bad":[{"chunk":1,"state":"lost"}]}
+    {"schema":"b2.rescue/1","path":"chunk_truncated","output":"fixed","complete":false,"nbytes":100,"filled":40,"actions":["filled chunk 1, 10 rows, with the fill value"],"chunks":{"good":2,"doubtful":0,"lost":1},"bad":[{"chunk":1,"state":"lost"}]}
     --- stderr
     "#);
     snapshot!(dir.b2("show fixed"), @"

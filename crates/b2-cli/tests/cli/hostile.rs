@@ -1,10 +1,12 @@
 //! Input of strangers: nothing of it reaches a terminal as a control character, and a little of it
 //! does not become a lot unasked.
 
+use std::{fs, process::Command};
+
 use b2frame::{FrameParams, NdParams, NdWriter, SChunkWriter};
 use blosc_chunk::{CParams, Special};
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk, zip};
 
 /// Sets the title of a window, colours, and turns the direction of what follows.
 const EVIL: &str = "\x1b]0;PWNED\x07\u{9b}31m\u{202e}";
@@ -202,4 +204,60 @@ fn a_table_of_millions_of_chunks_is_cut() {
         serde_json::from_slice(&dir.b2("info -vv --json bomb.b2nd").ok().stdout).unwrap();
     assert_eq!(document["chunks"].as_array().unwrap().len(), 100_000);
     assert_eq!(document["chunks_left_out"], 162_144);
+}
+
+const LAST_LARGER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/bloscpack/old_v2_last_larger.blp");
+
+/// Small files that claim much: every command that reads stays within the memory of the system, and
+/// says what is too much.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_claims_much_gets_no_memory() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id\n1\n").b2("convert -q t.csv t.b2d").ok();
+    let (embed, value) = (dir.read("t.b2d/embed.b2e"), dir.read("t.b2d/_cols/id.b2nd"));
+    let archive = |keys: &[String]| {
+        let values = keys.iter().map(|key| (key.as_str(), &value[..]));
+        zip(&values.chain([("embed.b2e", &embed[..])]).collect::<Vec<_>>())
+    };
+    let deep = |name: &str, levels: usize| format!("{name}/{}v.b2nd", "a/".repeat(levels));
+    dir.write("levels.b2z", archive(&[deep("x", 30_000)]));
+    dir.write("long.b2z", archive(&[format!("{}.b2nd", "x".repeat(60_000))]));
+    let wide: Vec<String> =
+        (0..200).map(|n| format!("{n}/{}v.b2nd", "0123456789abcde/".repeat(250))).collect();
+    dir.write("wide.b2z", archive(&wide));
+    let mut last = fs::read(LAST_LARGER).unwrap();
+    last[15] = 0x40;
+    dir.write("last.blp", last);
+    for (file, claims) in
+        [("levels.b2z", true), ("long.b2z", true), ("wide.b2z", true), ("last.blp", false)]
+    {
+        for line in [
+            "info",
+            "list",
+            "list --tree",
+            "verify",
+            "cat",
+            "show",
+            "stats",
+            "sum",
+            "rescue -o new --fill 0x0000803f",
+            "rescue -o new2",
+            "unpack -o new3",
+            "convert -o n.npy",
+        ] {
+            let line = format!("{line} --max-memory 64M {file}");
+            let mut limited = Command::new("sh");
+            let command = dir.command(&line);
+            limited.args(["-c", "ulimit -v 800000; exec \"$0\" \"$@\""]).arg(command.get_program());
+            limited.args(command.get_args()).current_dir(dir.path("."));
+            let run = Run::of(limited.output().unwrap());
+            let is_said = if claims { &[4, 5][..] } else { &[0, 1, 2, 4, 5] };
+            let code = run.code.unwrap_or(-1);
+            assert!(is_said.contains(&code), "{line}: {code} {}", run.stderr);
+            assert!(run.stderr.len() < 1000, "{line}: {}", run.stderr);
+        }
+    }
+    assert_eq!(dir.b2("rescue --fill 0x0000803f --max-memory 64M last.blp -o r").code, Some(5));
 }

@@ -7,6 +7,7 @@ mod bcolz;
 mod bcolz_convert;
 mod blp;
 mod blp_array;
+mod called;
 mod chunk;
 mod commands;
 mod completions;

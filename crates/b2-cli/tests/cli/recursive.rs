@@ -4,29 +4,16 @@ use std::fs;
 
 use crate::{
     samples::{self, copy_to},
-    session::{Dir, snapshot},
+    session::{Dir, snapshot, zip},
 };
-
-/// A zip archive with one file, which is stored as it is, as documents are.
-fn zip() -> Vec<u8> {
-    let (name, data) = (b"word/document.xml", b"<w:document/>");
-    let number = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
-    let sizes = [0, data.len(), data.len(), name.len()].map(number);
-    // Version, flags, method and times; sum, sizes and the lengths of the names.
-    let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], sizes.as_flattened()].concat();
-    let local = [&b"PK\x03\x04"[..], &common, name, data].concat();
-    let central = [&b"PK\x01\x02\x14\x00"[..], &common, &[0; 14], name].concat();
-    let places = [central.len(), local.len()].map(number);
-    let end = [&b"PK\x05\x06"[..], &[0, 0, 0, 0, 1, 0, 1, 0], places.as_flattened(), &[0, 0]];
-    [local, central, end.concat()].concat()
-}
 
 /// A folder `t` with a document and one of each thing that is left out of it.
 #[cfg(unix)]
 fn mixed() -> Dir {
     let dir = Dir::new();
     fs::create_dir_all(dir.path("t/empty")).unwrap();
-    dir.write("t/letter.docx", zip()).write("t/note.b2frame", "no frame");
+    dir.write("t/letter.docx", zip(&[("word/document.xml", b"<w:document/>")]))
+        .write("t/note.b2frame", "no frame");
     dir.write("x", [7; 100]);
     dir.b2("c -q -t 1 x -o t/old.b2frame").ok();
     std::os::unix::fs::symlink("letter.docx", dir.path("t/link")).unwrap();

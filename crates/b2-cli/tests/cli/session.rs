@@ -67,6 +67,24 @@ impl Dir {
     }
 }
 
+/// A zip archive of these files, which are stored as they are and have no sums, as documents are.
+pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let number = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
+    let (mut bytes, mut directory) = (vec![], vec![]);
+    for (name, data) in members {
+        let sizes = [0, data.len(), data.len(), name.len()].map(number);
+        // Version, flags, method and times; sum, sizes and the lengths of the names.
+        let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], sizes.as_flattened()].concat();
+        directory.extend([&b"PK\x01\x02\x14\x00"[..], &common, &[0; 10]].concat());
+        directory.extend([&number(bytes.len()), name.as_bytes()].concat());
+        bytes.extend([&b"PK\x03\x04"[..], &common, name.as_bytes(), data].concat());
+    }
+    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let places = [directory.len(), bytes.len()].map(number);
+    let end = [&b"PK\x05\x06\0\0\0\0"[..], &count, &count, places.as_flattened(), &[0, 0]];
+    [bytes, directory, end.concat()].concat()
+}
+
 /// What a run left behind.
 #[derive(Debug)]
 pub(crate) struct Run {

@@ -40,6 +40,8 @@ pub(super) struct FrameFile {
     is_new: bool,
     /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
     end: u64,
+    /// Whether something was written after what readers see, perhaps only a part of it.
+    has_tail: bool,
     rooms: Rooms,
     /// What commits are to survive.
     pub(super) durability: Durability,
@@ -82,6 +84,7 @@ impl FrameFile {
             committed: Some(frame_len),
             is_new: false,
             end: frame_len,
+            has_tail: false,
             rooms: Rooms::default(),
             durability,
             turn: Turn::default(),
@@ -242,7 +245,8 @@ impl FrameFile {
 
     /// Writes at a position of the frame, after what was appended: now, or before anything else is
     /// written.
-    pub(super) fn write_after(&self, at: u64, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write_after(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.has_tail = true;
         let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
         self.store.append_at(at, bytes).map_err(|source| Error::Write { at, len, source })
     }
@@ -266,7 +270,7 @@ impl FrameFile {
         let len = self.base.saturating_add(frame_len);
         self.rooms.settle();
         self.store.set_len(len).map_err(|source| self.write_error(source))?;
-        self.end = frame_len;
+        (self.end, self.has_tail) = (frame_len, false);
         self.turn.note_len(len);
         Ok(())
     }
@@ -286,7 +290,7 @@ impl FrameFile {
         self.header_len = header.header_len().into();
         self.committed = Some(header.frame_len());
         self.is_new = false;
-        self.end = header.frame_len();
+        (self.end, self.has_tail) = (header.frame_len(), false);
     }
 
     /// What an interrupted writer left is removed before anything is written over it: nobody shall
@@ -329,7 +333,7 @@ impl Drop for FrameFile {
             return;
         }
         let _ = match self.committed {
-            Some(frame_len) if frame_len < self.end => self.cut(frame_len),
+            Some(frame_len) if self.has_tail || frame_len < self.end => self.cut(frame_len),
             // A new file keeps what there is, for a rescue.
             _ => self.store.flush().map_err(|source| self.write_error(source)),
         };

@@ -297,10 +297,11 @@ impl TryFrom<SChunk> for NdArray {
     }
 }
 
-/// The type of items of `typesize` bytes, as far as the description can be believed.
-pub(crate) fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
-    let text = meta.dtype_text(u32::try_from(typesize).unwrap_or(u32::MAX));
-    let parsed = if meta.dtype_format() == 0 { Dtype::parse(&text).ok() } else { None };
+/// The type of items of `typesize` bytes, as far as the description can be believed. Caterva has
+/// none, and C programs that name no type have one of another size.
+pub fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
+    let text = meta.dtype_bytes().filter(|_| meta.dtype_format() == 0);
+    let parsed = text.and_then(|text| Dtype::parse(&String::from_utf8_lossy(text)).ok());
     parsed.filter(|dtype| dtype.itemsize() == typesize).unwrap_or_else(|| raw(typesize))
 }
 

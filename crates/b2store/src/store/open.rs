@@ -206,8 +206,10 @@ impl Store {
         let mut notes = header_notes(&files);
         let mut locations = file_locations(&files, options.max_files, &mut notes)?;
         for (key, embedded) in embed_map(&embed, name, options.max_embedded)? {
+            key::check_size(key.as_str().unwrap_or_default())?;
             insert_embedded(&mut locations, &key, embedded, &mut notes);
         }
+        key::check_groups(locations.keys().map(String::as_str))?;
         let registry = match vlmetalayer(&embed, name, "_object_registry")? {
             None => BTreeMap::new(),
             Some(Value::Map(entries)) => {
@@ -331,6 +333,7 @@ fn file_locations(
             notes.push(Note::Ignored { path });
             continue;
         };
+        key::check_size(&key)?;
         if let Err(fault) = key::check(&key) {
             return Err(Error::corrupt(path, Corrupt::Key { key, fault }));
         }

@@ -30,6 +30,15 @@ pub(crate) fn column_path(name: &str) -> Option<String> {
     crate::key::check_names(&path).is_ok().then_some(path)
 }
 
+/// The name of the column whose frames lie at a path below `_cols/`.
+pub(crate) fn column_name(path: &str) -> String {
+    let literal = |part: &str| {
+        let backslashes = part.replace('\\', r"\\").replace("%5C", r"\\");
+        backslashes.replace("%2E", r"\.").replace("%2F", "/").replace("%25", "%")
+    };
+    path.split('/').map(literal).collect::<Vec<_>>().join(".")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +62,7 @@ mod tests {
             ("a\nb", ""),
         ] {
             assert_eq!(column_path(name).unwrap_or_default(), path, "{name:?}");
+            assert!(path.is_empty() || column_name(path) == name, "{path:?}");
         }
         // A part that is dots alone is written with escapes.
         assert_eq!(column_path(r"\.\.").as_deref(), Some("%2E%2E"));

@@ -16,7 +16,8 @@ const MAX_NAME_NBYTES: usize = 31;
 /// What chunks of a frame without chunks would have (bytes), as python-blosc2 has it.
 const CHUNKSIZE: usize = 16 << 20;
 
-/// A frame for vlmetalayers alone.
+/// A frame for vlmetalayers alone. One of attributes has no seal: python-blosc2 would show it as
+/// one of them.
 pub(crate) fn params_without_chunks() -> FrameParams {
     FrameParams::new(CParams::default().typesize(1))
         .chunksize(CHUNKSIZE)

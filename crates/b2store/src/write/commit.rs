@@ -2,11 +2,12 @@
 //!
 //! | store | what is written | how |
 //! |---|---|---|
-//! | archive | all members, then `embed.b2e` | one file, one rename |
+//! | archive | `embed.b2e` and what makes tables, then all others | one file, one rename |
 //! | embed store | `embed.b2e` | one file, one rename |
 //! | new directory | all files | one directory, one rename |
 //! | directory | what differs | the steps of `steps.rs` |
 
+use core::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use blosc_io::ReadAt;
 
 use super::archive::{NewMember, archive};
 use super::edit::changed_frame;
+use super::steps;
 use super::{At, NewFile, StoreForm, StoreWriter, new_frame, open_store};
 use crate::content::vlmetalayer;
 use crate::error::{Error, Param, Result};
@@ -90,7 +92,8 @@ impl StoreWriter {
         embed.map_or_else(|| self.file(EMBED_FILE, None), Ok)
     }
 
-    /// The members of the archive: the largest first, `embed.b2e` last, as python-blosc2 has them.
+    /// The members of the archive: first those without which the others are no store and no
+    /// tables, so that an archive that is cut keeps them, and then the largest first.
     fn members(&self, embed: Option<Arc<dyn ReadAt>>) -> Result<Vec<NewMember>> {
         let known: BTreeMap<&str, u32> = match &self.base {
             Some(base) => {
@@ -106,12 +109,11 @@ impl StoreWriter {
             let crc32 = if file.is_none() { known.get(path.as_str()).copied() } else { None };
             members.push((len, NewMember { name: path.clone(), data, crc32 }));
         }
-        members.sort_by(|(a, _), (b, _)| b.cmp(a));
-        let mut members: Vec<NewMember> = members.into_iter().map(|(_, member)| member).collect();
         let crc32 = if embed.is_none() { known.get(EMBED_FILE).copied() } else { None };
         let data = self.embed_or_kept(embed)?;
-        members.push(NewMember { name: EMBED_FILE.to_owned(), data, crc32 });
-        Ok(members)
+        members.push((u64::MAX, NewMember { name: EMBED_FILE.to_owned(), data, crc32 }));
+        members.sort_by_key(|(len, member)| Reverse((steps::rank(&member.name), *len)));
+        Ok(members.into_iter().map(|(_, member)| member).collect())
     }
 
     /// The frame with the marker and the embedded values, if it is another one than before.
@@ -133,7 +135,6 @@ impl StoreWriter {
         let version = Value::Map(vec![(text("version"), Value::Int(1))]).encode_as(name)?;
         let params = FrameParams::new(CParams::default().typesize(1))
             .chunksize(EMBED_CHUNKSIZE)
-            .checksums(b2frame::Checksums::None)
             .metalayer(marker, version);
         new_frame(&params, name, |writer| {
             let metadata = self.append_embedded(writer, name, Vec::new(), 0)?;

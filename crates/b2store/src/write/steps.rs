@@ -175,9 +175,10 @@ fn is_below(path: &str, dir: &str) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What makes a table visible is written last.
-fn rank(path: &str) -> u8 {
+/// What makes a table visible is written last, and in an archive, which appears as a whole, first.
+pub(super) fn rank(path: &str) -> u8 {
     match path.rsplit('/').next() {
+        Some(EMBED_FILE) => 3,
         Some("_meta.b2f") => 2,
         Some("_valid_rows.b2nd") => 1,
         _ => 0,

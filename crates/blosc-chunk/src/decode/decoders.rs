@@ -27,7 +27,7 @@ impl DecoderKey {
             codec: header.codec_id(),
             meta: header.codec_meta(),
             typesize: header.raw().typesize,
-            is_blosc1: header.version() == 2,
+            is_blosc1: header.is_blosc1(),
             is_extended: header.is_extended(),
         }
     }

@@ -52,7 +52,7 @@ pub fn opens_frame(schunk: &SChunk) -> String {
 /// The oldest releases that read a chunk with this header, in words.
 #[must_use]
 pub fn opens_chunk(header: &ChunkHeader) -> String {
-    if header.version() == 2 {
+    if header.is_blosc1() {
         return of_blosc1(header);
     }
     let runs = header.is_memcpyed() || header.special().is_some();
@@ -137,6 +137,9 @@ fn of_blosc1(header: &ChunkHeader) -> String {
     let is_coded = !header.is_memcpyed() && header.nbytes() > 0;
     if is_coded && header.codec_id() == CodecId::SNAPPY {
         return format!("C-Blosc {oldest} or newer that was built with Snappy, no C-Blosc2");
+    }
+    if header.version() == 1 {
+        return "C-Blosc 1.0 to 1.13, C-Blosc2".to_owned();
     }
     format!("C-Blosc {oldest} or newer, C-Blosc2, numcodecs, zarrs")
 }

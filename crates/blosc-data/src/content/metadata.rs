@@ -26,6 +26,8 @@ pub struct Layer {
     pub content: Vec<u8>,
 }
 
+/// The vlmetalayer in which python-blosc2 describes the array that a frame holds.
+const TENSOR: &str = "__pack_tensor__";
 /// The vlmetalayer that holds the metadata of a Bloscpack file.
 const BLOSCPACK: &str = "bloscpack";
 /// Keys in a Bloscpack file.
@@ -131,7 +133,23 @@ impl Metadata {
 
     /// The array that this describes, if it does.
     pub fn array(&self) -> Option<ArrayInfo> {
-        self.json.as_ref().and_then(|value| ArrayInfo::from_metadata(value).ok().flatten())
+        let of_blp = |value| ArrayInfo::from_metadata(value).ok().flatten();
+        self.json.as_ref().and_then(of_blp).or_else(|| self.tensor())
+    }
+
+    /// The array that python-blosc2 describes in a frame without dimensions: a tuple of the library
+    /// that it is of, its shape and its type.
+    pub fn tensor(&self) -> Option<ArrayInfo> {
+        let layer = self.variable.iter().find(|layer| layer.name == TENSOR)?;
+        let Value::Array(parts) = without_tags(shown(&layer.content)) else { return None };
+        let [library, shape, dtype] = &parts[..] else { return None };
+        if !["numpy", "torch", "tensorflow"].contains(&library.as_str()?) {
+            return None;
+        }
+        let described = serde_json::json!({
+            "container": "numpy", "dtype": dtype, "shape": shape, "order": "C"
+        });
+        ArrayInfo::from_metadata(&described).ok().flatten()
     }
 
     /// Without what an array has said of itself.
@@ -142,6 +160,7 @@ impl Metadata {
                 self.json = None;
             }
         }
+        self.variable.retain(|layer| layer.name != TENSOR);
         self
     }
 
@@ -241,6 +260,15 @@ fn shown(content: &[u8]) -> Value {
 /// The value, if it is written as we would.
 fn exact(content: &[u8]) -> Option<Value> {
     Some(msgpack_json::to_json(content)).filter(|value| msgpack_json::from_json(value) == content)
+}
+
+/// Lists without the text that marks them as tuples.
+fn without_tags(value: Value) -> Value {
+    let Value::Array(mut values) = value else { return value };
+    if values.first().and_then(Value::as_str) == Some("__tuple__") {
+        values.remove(0);
+    }
+    Value::Array(values.into_iter().map(without_tags).collect())
 }
 
 #[cfg(test)]

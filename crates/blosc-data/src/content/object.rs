@@ -4,7 +4,7 @@
 use core::{fmt, ops::Range};
 use std::sync::Arc;
 
-use b2frame::SChunk;
+use b2frame::{SChunk, nd::item_dtype};
 use bcolz_store::DataSet;
 
 use super::{Bcolz, Content, Layout, Metadata, Sink, SinkError, TableRows};
@@ -14,7 +14,7 @@ use crate::formats::{
     bcolz_array, bcolz_data,
     blp::{self, Blp},
     chunk::BareChunk,
-    frame::{self, format_name, item_type, stored_nbytes},
+    frame::{self, format_name, stored_nbytes},
 };
 use crate::{Array, Budget, by_boxes};
 
@@ -106,10 +106,10 @@ impl Object {
         Ok(match self {
             Self::Frame(schunk) => match schunk.nd_meta()? {
                 Some(meta) => {
-                    let dtype = item_type(&meta, schunk.header().typesize().get())?;
+                    let dtype = item_dtype(&meta, schunk.typesize());
                     Some(Layout::in_c_order(dtype, meta.shape().to_vec()))
                 }
-                // A frame that was an array in a Bloscpack file has kept its metadata.
+                // Metadata of a Bloscpack file, or of python-blosc2, may tell of an array.
                 None => {
                     let info = Metadata::of_frame(schunk)?.array();
                     info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
@@ -134,7 +134,10 @@ impl Object {
         Ok(match self {
             Self::Frame(schunk) => match schunk.nd_array()? {
                 Some(array) => Ok(Arc::new(frame::FrameArray::new(array.budget(budget.clone())))),
-                None => Err(Self::Frame(schunk)),
+                None => match frame::tensor(&schunk)? {
+                    Some(array) => Ok(array),
+                    None => Err(Self::Frame(schunk)),
+                },
             },
             Self::Blp(blp) => match blp.file.array_info()? {
                 Some(info) => Ok(blp::array(*blp, info)),

@@ -34,7 +34,10 @@ struct Rows {
 impl Conversion<'_> {
     /// Writes an array to `path`, where nothing is yet.
     pub(super) fn array(&self, path: &Path) -> Result<Report> {
-        if self.content.nd_meta()?.is_some() {
+        let layout = self.content.layout()?;
+        let is_typed = layout
+            .is_some_and(|layout| layout.clone().typed(self.settings.dtype.as_ref()) != layout);
+        if self.content.nd_meta()?.is_some() && !is_typed {
             return self.frame(path);
         }
         if self.settings.compression.has_sizes() {
@@ -52,7 +55,7 @@ impl Conversion<'_> {
     /// Type and shape of the items, from the input or the options.
     pub(super) fn layout(&self) -> Result<Layout> {
         if let Some(layout) = self.content.layout()? {
-            return Ok(layout);
+            return Ok(layout.typed(self.settings.dtype.as_ref()));
         }
         let dtype = self.settings.dtype.clone().ok_or(Refusal::UnknownItems)?;
         let (found, itemsize) = (self.content.nbytes()?, dtype.itemsize() as u64);

@@ -32,7 +32,9 @@ impl Conversion<'_> {
             return Ok(is_array.then(|| frame::ARRAY.to_owned()));
         }
         let output = self.open_output(path)?;
-        let (given, found) = (self.content.layout()?, output.layout()?);
+        let given = self.content.layout()?;
+        let given = given.map(|layout| layout.typed(self.settings.dtype.as_ref()));
+        let found = output.layout()?;
         match (&given, &found) {
             (None, _) => {}
             (Some(given), Some(found))

@@ -1,18 +1,21 @@
 //! Frames: bytes, arrays, objects.
 
 use core::ops::Range;
+use std::io;
 use std::sync::Arc;
 
 use b2frame::header::{ChunkSize, FrameLayout, FrameType};
-use b2frame::nd::{NdMeta, Selection};
+use b2frame::nd::Selection;
 use b2frame::{ChunkBytes, NdArray, SChunk};
 use b2store::{Content, error::Corrupt};
-use blosc_dtype::{Dtype, npy::NpyError};
+use blosc_dtype::Dtype;
+use blosc_io::ReadAt;
 use serde_json::{Map, Value};
 
-use crate::boxes::{RowMajor, count, selection};
+use crate::boxes::{RowMajor, Stored, count, selection};
 use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
+use crate::content::{Layout, Metadata};
 use crate::cut::cut;
 use crate::dataset::Data;
 use crate::error::{Error, Result, chain};
@@ -43,7 +46,10 @@ pub fn data(schunk: Arc<SChunk>, name: &str) -> Result<Data> {
         content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_)) => {
             Data::Objects(Arc::new(FrameObjects { schunk, content }))
         }
-        _ => bytes(schunk),
+        _ => match tensor(&schunk)? {
+            Some(array) => Data::Array(array),
+            None => bytes(schunk),
+        },
     })
 }
 
@@ -55,6 +61,74 @@ pub(crate) fn bytes(schunk: Arc<SChunk>) -> Data {
 /// Says why the values of a frame are not read.
 pub(crate) fn unread(error: &b2store::Error) -> String {
     format!("only its bytes are read: {}", chain(error))
+}
+
+/// The array that a frame is by its metadata alone, as `pack_tensor`, `save_tensor` and
+/// `save_array` of python-blosc2 write them; `None` for others.
+///
+/// # Errors
+///
+/// Metadata that do not decode.
+pub fn tensor(schunk: &Arc<SChunk>) -> Result<Option<Arc<dyn Array>>> {
+    let info = Metadata::of_frame(schunk)?.tensor();
+    let Some(info) = info.filter(|info| info.nbytes() == schunk.nbytes()) else { return Ok(None) };
+    let Layout { dtype, shape, fortran_order } = info.into();
+    let stored = Stored {
+        store: Arc::new(Contents(Arc::clone(schunk))),
+        start: 0,
+        fortran_order,
+        shape,
+        itemsize: dtype.itemsize() as u64,
+    };
+    let bytes = FrameBytes { schunk: Arc::clone(schunk) };
+    Ok(Some(Arc::new(Tensor { dtype, stored, bytes })))
+}
+
+/// The data of a frame as bytes that can be read anywhere.
+struct Contents(Arc<SChunk>);
+
+impl ReadAt for Contents {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.nbytes())
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let len = as_len(self.0.nbytes().saturating_sub(at)).min(buf.len());
+        if let Some(buf) = buf.get_mut(..len).filter(|buf| !buf.is_empty()) {
+            self.0.read_bytes(at, buf).map_err(io::Error::other)?;
+        }
+        Ok(len)
+    }
+}
+
+/// Items in a frame without dimensions.
+#[derive(Debug)]
+struct Tensor {
+    dtype: Dtype,
+    stored: Stored,
+    bytes: FrameBytes,
+}
+
+impl Array for Tensor {
+    fn format(&self) -> &'static str {
+        self.bytes.format()
+    }
+
+    fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    fn shape(&self) -> &[u64] {
+        &self.stored.shape
+    }
+
+    fn stored_nbytes(&self) -> Option<u64> {
+        Some(stored_nbytes(&self.bytes.schunk))
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        self.stored.fill_box(bounds, dest)
+    }
 }
 
 /// Whether a frame holds values that this program does not know, which is no damage.
@@ -93,18 +167,6 @@ pub fn is_sparse(schunk: &SChunk) -> bool {
 pub fn stored_nbytes(schunk: &SChunk) -> u64 {
     let beside = if is_sparse(schunk) { schunk.cbytes() } else { 0 };
     schunk.frame_len().saturating_add(beside)
-}
-
-/// The type of the items of an array. The dtype of the array counts only if it fits their size;
-/// else they are bytes.
-///
-/// # Errors
-///
-/// When items cannot have that size.
-pub fn item_type(meta: &NdMeta, typesize: u32) -> Result<Dtype> {
-    let said = Dtype::parse(&meta.dtype_text(typesize)).ok();
-    let said = said.filter(|dtype| dtype.itemsize() as u64 == u64::from(typesize));
-    Ok(said.map_or_else(|| Dtype::parse(&format!("|V{typesize}")), Ok).map_err(NpyError::Dtype)?)
 }
 
 /// The codec and the filters before it: `shuffle, zstd`.

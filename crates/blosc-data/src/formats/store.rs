@@ -166,7 +166,7 @@ fn verify(store: &Store, root: &str, verifier: &mut Verifier<'_>) -> Result<Repo
             report.other.push(error);
         }
     }
-    if report.checksum.is_some() {
+    if report.checksum == Some(CHECKSUM) {
         report.nsummed = report.nchunks;
     }
     Ok(report)
@@ -174,6 +174,7 @@ fn verify(store: &Store, root: &str, verifier: &mut Verifier<'_>) -> Result<Repo
 
 fn add_sum(report: &mut Report, sum: b2store::error::Result<Option<u32>>) {
     match sum {
+        // It is compared beside the seals of frames, and covers what has none.
         Ok(sum) => report.checksum = sum.map(|_| CHECKSUM).or(report.checksum),
         Err(error) => report.other.push(error.into()),
     }
@@ -207,7 +208,8 @@ fn verify_value(
         Ok(verify::report(schunk.verify(options, progress), ToString::to_string))
     })?;
     let is_sound = found.is_ok();
-    found.checksum = None;
+    // A value without chunks has nothing to count.
+    found.checksum = found.checksum.filter(|_| found.nchunks > 0);
     // The numbers of chunks are those of this frame.
     let suspected = core::mem::take(&mut found.suspected);
     found.notes.extend(suspected.iter().map(ToString::to_string));

@@ -39,9 +39,17 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
         filled,
         chunks: Some(counts(&set, &actions)),
         bad: actions.iter().filter_map(bad).collect(),
-        actions: actions.iter().map(ToString::to_string).collect(),
+        actions: actions.iter().map(text).collect(),
         ..Report::default()
     })
+}
+
+/// An action in words. The data set itself is what the whole report is about.
+fn text(action: &Action) -> String {
+    match action.path.as_str() {
+        "" => action.what.to_string(),
+        _ => action.to_string(),
+    }
 }
 
 /// The chunks of an array, or of all columns.

@@ -43,7 +43,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
         all.nbytes = all.nbytes.saturating_add(saved.data().len() as u64);
         all.filled = all.filled.saturating_add(saved.filled);
         let of_chunk = (members.len() > 1).then_some(nchunk);
-        all.bad.extend(Bad::blocks(of_chunk, &saved.blocks));
+        Bad::list(&mut all.bad, Bad::blocks(of_chunk, &saved.blocks));
         let actions = saved.damage.iter().map(ToString::to_string);
         let actions = actions.chain(not_good("block", &saved.blocks, job.options.lost_are()));
         all.actions.extend(actions.map(|action| format!("{place}{action}")));

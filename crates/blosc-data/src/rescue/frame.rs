@@ -65,7 +65,7 @@ fn several<C: Caller>(
         all.actions.extend(one.actions.iter().map(|action| format!("{place}: {action}")));
         one.chunks.into_iter().for_each(|chunks| counts.add_all(chunks));
         let frame = Some(number as u64);
-        all.bad.extend(one.bad.into_iter().map(|bad| Bad { frame, ..bad }));
+        Bad::list(&mut all.bad, one.bad.into_iter().map(|bad| Bad { frame, ..bad }));
         nframes += 1;
     }
     if nframes == 0 {

@@ -17,6 +17,10 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
     let is_frame = path.is_file() && has_suffix(path, "b2e");
     let mut saved = match Salvage::open(path, &OpenOptions::default().frame(frame), &rescue) {
         Err(b2store::Error::NotAStore { .. }) if is_frame => return Ok(None),
+        // A rescue is what other commands name where these are told.
+        Err(b2store::Error::NotAStore { .. } | b2store::Error::Zip(_)) => {
+            return Err(Error::NothingRescued.into());
+        }
         saved => saved.map_err(Error::from)?,
     };
     let nbytes = saved.values.iter().map(|value| value.nbytes).fold(0, u64::saturating_add);
@@ -39,12 +43,13 @@ fn report(saved: &Salvage, nbytes: u64) -> Report {
     let mut actions: Vec<String> = saved.damage.iter().map(ToString::to_string).collect();
     let (mut counts, mut bad, mut filled) = (Counts::default(), vec![], 0);
     for value in &saved.values {
-        let of_value = Counts::of_states(&value.chunks);
-        counts.add_all(of_value);
+        let found = Counts::of_states(&value.chunks);
+        counts.add_all(found);
         let path = Some(value.key.clone());
-        bad.extend(Bad::chunks(&value.chunks).map(|bad| Bad { path: path.clone(), ..bad }));
+        let of_value = Bad::chunks(&value.chunks);
+        Bad::list(&mut bad, of_value.map(|bad| Bad { path: path.clone(), ..bad }));
         let nchunks = (value.chunks.len() as u64).max(1);
-        filled += value.nbytes / nchunks * of_value.lost;
+        filled += value.nbytes / nchunks * found.lost;
         actions.extend(actions_of(value));
     }
     let (complete, chunks) = (saved.is_complete(), Some(counts));

@@ -70,6 +70,12 @@ pub fn is_leftover(path: &Path) -> bool {
         || name.to_str().is_some_and(|name| old_names(name).any(|(target, _)| is_beside(target)))
 }
 
+/// Whether something unfinished of any target may be called so.
+pub(super) fn is_any_leftover(name: &OsStr) -> bool {
+    is_marked(name.as_encoded_bytes())
+        || name.to_str().is_some_and(|name| old_names(name).next().is_some())
+}
+
 /// Finds the maker of the file of this name, if it was to replace `target`.
 pub(super) fn maker_of(name: &OsStr, target: &OsStr) -> Option<Maker> {
     if is_random(name.as_encoded_bytes(), prefix(target).as_encoded_bytes()) {

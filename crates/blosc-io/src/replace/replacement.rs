@@ -88,7 +88,7 @@ impl Replacement {
         let target = resolve(target);
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         // Leftovers that stay are harmless.
-        let _ = sweep_beside(&target);
+        let _ = sweep_beside(&target, &options.unfinished);
         let temporary = make(directory_of(&target), name, &options.unfinished)?;
         let path = match temporary.as_file() {
             Some(_) => temporary.path().to_owned(),

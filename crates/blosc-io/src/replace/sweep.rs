@@ -1,13 +1,13 @@
 //! Removes what killed processes left.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::directory_of;
-use super::name::{Maker, is_temporary, maker_of};
+use super::name::{Maker, is_any_leftover, is_temporary, maker_of};
 use super::temporary::remove;
+use super::{Unfinished, directory_of};
 use crate::lock::LockKind;
 use crate::tree::{Entry, join};
 use crate::{Lock, LockWait, Tree};
@@ -23,7 +23,7 @@ const MAX_ENTRIES: usize = 4096;
 ///
 /// Errors of the system on reading the directory.
 pub fn sweep(path: &Path) -> io::Result<usize> {
-    sweep_beside(&resolve(path))
+    sweep_beside(&resolve(path), &Unfinished::default())
 }
 
 /// Where a link leads, if it leads anywhere; another path as it is.
@@ -33,23 +33,30 @@ pub(super) fn resolve(path: &Path) -> PathBuf {
     resolved.unwrap_or_else(|| path.to_path_buf())
 }
 
-/// As [`sweep`], for a path that is no link.
-pub(super) fn sweep_beside(target: &Path) -> io::Result<usize> {
+/// As [`sweep`], for a path that is no link. The folder is looked at once for each list of
+/// unfinished files.
+pub(super) fn sweep_beside(target: &Path, unfinished: &Unfinished) -> io::Result<usize> {
     let Some(name) = target.file_name() else { return Ok(0) };
     let dir = directory_of(target);
     let (mut removed, mut folder) = (0_usize, None);
-    for entry in fs::read_dir(dir)?.take(MAX_ENTRIES).flatten() {
-        let Some(maker) = maker_of(&entry.file_name(), name) else { continue };
+    for left in &*unfinished.leftovers_in(dir, leftovers_in)? {
+        let Some(maker) = maker_of(left, name) else { continue };
+        let path = dir.join(left);
         if folder.is_none() {
             folder = lock(dir);
         }
-        if folder.is_some() && is_dead(&entry, maker, target) {
-            let lock = lock(&entry.path());
-            removed =
-                removed.saturating_add((lock.is_some() && remove(&entry.path()).is_ok()).into());
+        if folder.is_some() && is_dead(&path, maker, target) {
+            let lock = lock(&path);
+            removed = removed.saturating_add((lock.is_some() && remove(&path).is_ok()).into());
         }
     }
     Ok(removed)
+}
+
+/// The names in a folder that something unfinished may have.
+fn leftovers_in(dir: &Path) -> io::Result<Vec<OsString>> {
+    let entries = fs::read_dir(dir)?.take(MAX_ENTRIES).flatten();
+    Ok(entries.map(|entry| entry.file_name()).filter(|name| is_any_leftover(name)).collect())
 }
 
 /// Removes what killed processes left inside a container, of all its files or of `target`, and says
@@ -85,15 +92,13 @@ fn lock(path: &Path) -> Option<Lock> {
 }
 
 /// Whether a file or folder beside its target is no longer written, as far as its name tells.
-fn is_dead(entry: &fs::DirEntry, maker: Maker, target: &Path) -> bool {
-    let Ok(kind) = entry.file_type() else { return false };
+fn is_dead(path: &Path, maker: Maker, target: &Path) -> bool {
+    let Ok(kind) = fs::symlink_metadata(path).map(|found| found.file_type()) else { return false };
     match maker {
         // Opening a pipe would wait.
         _ if !kind.is_file() && !kind.is_dir() => false,
         Maker::Any => true,
-        Maker::Process(pid) => {
-            !is_alive(pid) && (kind.is_dir() || begins_like(&entry.path(), target))
-        }
+        Maker::Process(pid) => !is_alive(pid) && (kind.is_dir() || begins_like(path, target)),
         // It lies beside, and not in a container.
         Maker::Container => false,
     }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ struct Listed {
     paths: BTreeSet<PathBuf>,
     changes: BTreeMap<PathBuf, Undo>,
     at_exit: Option<fn()>,
+    /// Names of what killed processes left, by the folder in which they are.
+    leftovers: BTreeMap<PathBuf, Arc<[OsString]>>,
 }
 
 type Undo = Box<dyn FnOnce() + Send>;
@@ -84,6 +87,21 @@ impl Unfinished {
         end()
     }
 
+    /// The names of leftovers in a folder, as `look` found them the first time: a run that makes
+    /// many files in a large folder reads it once.
+    pub(super) fn leftovers_in(
+        &self,
+        dir: &Path,
+        look: impl FnOnce(&Path) -> io::Result<Vec<OsString>>,
+    ) -> io::Result<Arc<[OsString]>> {
+        if let Some(known) = self.lock().leftovers.get(dir) {
+            return Ok(Arc::clone(known));
+        }
+        let found: Arc<[OsString]> = look(dir)?.into();
+        self.lock().leftovers.insert(dir.to_owned(), Arc::clone(&found));
+        Ok(found)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Listed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,6 +118,15 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_folder_is_looked_at_once_for_each_list() {
+        let (unfinished, dir) = (Unfinished::default(), Path::new("d"));
+        let found = unfinished.clone().leftovers_in(dir, |_| Ok(vec!["x".into()])).unwrap();
+        let again = unfinished.leftovers_in(dir, |_| Err(io::ErrorKind::Other.into())).unwrap();
+        assert_eq!((&found[..], &again[..]), (&["x".into()][..], &["x".into()][..]));
+        Unfinished::default().leftovers_in(dir, |_| Err(io::ErrorKind::Other.into())).unwrap_err();
+    }
 
     #[test]
     fn listed_paths_go_until_they_are_settled() {

@@ -30,7 +30,7 @@ pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
 /// The report for people: a line per topic.
 fn text(report: &ChunkReport<'_>, console: &Console) -> String {
     let units = console.units();
-    let maker = if report.file.format_version == 2 { "Blosc1" } else { "Blosc2" };
+    let maker = if report.file.format_version <= 2 { "Blosc1" } else { "Blosc2" };
     let what = format!("{maker} chunk (version {})", report.file.format_version);
     let mut lines = Lines::new(console, report.file.path, &what);
     lines.items(&report.file, report.typesize as u64);

@@ -1,7 +1,7 @@
 //! Rows that are appended to a table, some at a time.
 
-use b2frame::NdArray;
 use b2frame::nd::{Fill, Pick, Selection};
+use b2frame::{Checksums, NdArray};
 use blosc_chunk::Executor;
 use blosc_container::parallel::for_each;
 use blosc_dtype::json::Json;
@@ -234,14 +234,21 @@ fn store_columns(store: &mut StoreWriter, columns: Vec<ColumnAppender>) -> Resul
 
 impl StoreWriter {
     /// Writes the manifest of a new table, and registers it.
-    fn add_manifest(&mut self, key: &str, root: &str, mut schema: Json, nrows: u64) -> Result<()> {
+    pub(super) fn add_manifest(
+        &mut self,
+        key: &str,
+        root: &str,
+        mut schema: Json,
+        nrows: u64,
+    ) -> Result<()> {
         set_field(&mut schema, "n_rows", Json::Int(nrows.into()));
         let layers = [
             ("kind", Value::Str("ctable".to_owned())),
             ("version", Value::Int(1)),
             ("schema", Value::Str(schema.to_string())),
         ];
-        let manifest = new_frame(&params_without_chunks(), key, |writer| {
+        let params = params_without_chunks().checksums(Checksums::Body);
+        let manifest = new_frame(&params, key, |writer| {
             layers.iter().try_for_each(|(name, value)| {
                 let set = writer.set_vlmeta(name, &value.encode_as(key)?);
                 set.map_err(|source| Error::frame(key, source))
@@ -254,7 +261,7 @@ impl StoreWriter {
 }
 
 /// How many rows are alive, and the row after the last of them. Flags are read some at a time.
-fn count_rows(flags: &NdArray, key: &str) -> Result<(u64, u64)> {
+pub(super) fn count_rows(flags: &NdArray, key: &str) -> Result<(u64, u64)> {
     let (mut alive, mut end, mut start) = (0_u64, 0_u64, 0_u64);
     while start < flags.nitems() {
         let stop = start.saturating_add(FLAG_ROWS).min(flags.nitems());

@@ -133,7 +133,11 @@ impl Cells {
     pub(super) fn open(store: &StoreWriter, key: &str, dir: Option<PathBuf>) -> Result<Self> {
         let frame = store.frame(key)?;
         let layer = metalayer(&frame, key, "batcharray")?;
-        let stated = layer.as_ref().and_then(|layer| layer.get("items_per_block"));
+        let field = |name| layer.as_ref().and_then(|layer: &Value| layer.get(name));
+        if field("serializer").and_then(Value::as_str) == Some("arrow") {
+            return Err(Error::column(key, "its rows are in Arrow's form, which is only read"));
+        }
+        let stated = field("items_per_block");
         let stated = stated.and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
         let lengths = match store.get(key)? {
             Content::Batches(batches) => batches.lengths()?,
@@ -330,8 +334,7 @@ fn batch_params(
         ("items_per_block", count),
         ("arrow_schema", Value::Nil),
     ]);
-    let params =
-        FrameParams::new(CParams::default().typesize(1)).checksums(b2frame::Checksums::None);
+    let params = FrameParams::new(CParams::default().typesize(1));
     let params =
         layers.into_iter().fold(params, |params, (name, content)| params.metalayer(name, content));
     Ok(params.metalayer("batcharray", batches.encode_as("a cell")?))

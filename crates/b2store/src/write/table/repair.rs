@@ -1,18 +1,21 @@
 //! Tables that lost a part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use b2frame::nd::Fill;
 use blosc_dtype::json::Json;
+use blosc_dtype::{Dtype, Kind};
 use blosc_io::ReadAt;
 
-use super::StoreWriter;
+use super::appender::count_rows;
 use super::items::Items;
+use super::{NewColumn, StoreWriter, spec};
 use crate::content::{Content, vlmetalayer};
 use crate::error::Result;
 use crate::key;
 use crate::store::Store;
+use crate::table::{ColumnKind, ColumnValues, FIXED_KINDS, Nulls, Values, column_name};
 use crate::value::Value;
 use crate::write::{At, NewFile};
 
@@ -46,6 +49,49 @@ impl StoreWriter {
                 self.register_table(if root.is_empty() { "/" } else { &root }, &root);
             }
         }
+    }
+
+    /// Makes arrays of one length that were the columns of a table columns again: its manifest is
+    /// lost, and with it which numbers were times. Says whether that was possible.
+    pub(crate) fn restore_manifest(&mut self, table: &str) -> Result<bool> {
+        let root = table.trim_end_matches('/').to_owned();
+        let prefix = format!("{root}/_cols/");
+        let is_part = |key: &str| key.starts_with(&prefix) || key == format!("{root}/_valid_rows");
+        // In a store that is a table all else would be hidden.
+        if root.is_empty() && !self.keys().all(is_part) {
+            return Ok(false);
+        }
+        let keys: BTreeSet<String> = self.below(&prefix).map(str::to_owned).collect();
+        let (mut columns, mut values, mut nrows) = (vec![], vec![], None);
+        for key in &keys {
+            let path = key.strip_prefix(&prefix).unwrap_or_default();
+            if key.strip_suffix(".notnull").is_some_and(|column| keys.contains(column)) {
+                continue;
+            }
+            let Ok(Content::Array(array)) = self.get(key) else { return Ok(false) };
+            let len = array.shape().first().copied();
+            let item_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+            let Some(kind) = kind_of(array.dtype(), &item_shape) else { return Ok(false) };
+            if len.is_none() || *nrows.get_or_insert(len) != len {
+                return Ok(false);
+            }
+            let has_mask = keys.contains(&format!("{key}.notnull"));
+            let nulls = if has_mask { Nulls::Mask } else { Nulls::None };
+            columns.push(NewColumn::new(column_name(path), kind).nulls(nulls));
+            let dtype = array.dtype().clone();
+            let none = Values::Fixed { dtype, item_shape, bytes: vec![] };
+            values.push(ColumnValues { values: none, valid: None });
+        }
+        let Ok(schema) = spec::schema_of(&columns, &values) else { return Ok(false) };
+        let flags_key = format!("{root}/_valid_rows");
+        let alive = match self.array(&flags_key) {
+            Ok(flags) => count_rows(&flags, &flags_key)?.0,
+            Err(_) => nrows.flatten().unwrap_or(0),
+        };
+        self.is_changed = true;
+        let key = if root.is_empty() { "/" } else { &root };
+        self.add_manifest(key, &root, schema, alive)?;
+        Ok(true)
     }
 
     /// Makes all rows of a table alive: as many as its longest column has, or the schema says.
@@ -85,6 +131,23 @@ impl StoreWriter {
         }
         let content = Value::Str(schema.to_string()).encode_as(name)?;
         self.edit_value(&meta_key, |writer| writer.set_vlmeta("schema", &content))
+    }
+}
+
+/// The kind of a column of such items; text and bytes that are `None` are in no array.
+fn kind_of(dtype: &Dtype, item_shape: &[u64]) -> Option<ColumnKind> {
+    if !item_shape.is_empty() {
+        return Some(ColumnKind::NdArray { item_shape: item_shape.to_vec() });
+    }
+    match dtype.kind()? {
+        Kind::Unicode => Some(ColumnKind::String),
+        Kind::Bytes => Some(ColumnKind::Bytes),
+        _ => {
+            let text = dtype.to_string();
+            let short = text.trim_matches(['\'', '<', '|', '=']);
+            let known = FIXED_KINDS.iter().find(|(_, known)| *known == short);
+            known.map(|(_, short)| ColumnKind::Fixed(short))
+        }
     }
 }
 

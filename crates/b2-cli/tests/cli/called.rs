@@ -1,0 +1,133 @@
+//! Content that is called what it is not, or says in a way of its own what it is.
+
+use std::fs;
+
+use b2frame::{FrameParams, SChunkWriter, nd::NdMeta};
+use blosc_chunk::CParams;
+
+use crate::session::{Dir, zip};
+
+fn sample(dir: &Dir, name: &str, to: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/called/");
+    fs::copy(format!("{folder}{name}"), dir.path(to)).unwrap();
+}
+
+/// Names are nothing: each of these opens by every suffix.
+#[test]
+fn a_name_is_no_format() {
+    let dir = Dir::new();
+    dir.write("a", (0..=99).collect::<Vec<u8>>())
+        .b2("c -q --dtype u1 --shape 10,10 a -o a.b2nd")
+        .ok();
+    dir.write("t.csv", "id\n1\n2\n").b2("convert -q t.csv t.b2z").ok();
+    for suffix in ["b2z", "b2e", "blp", "npy", "npz", "csv", "txt", "chunk"] {
+        for (file, shown) in [("a.b2nd", "[[0 1"), ("t.b2z", "id")] {
+            let name = format!("x.{suffix}");
+            fs::copy(dir.path(file), dir.path(&name)).unwrap();
+            let run = dir.b2(&format!("show {name}")).ok();
+            let text = run.text().replace("  ", " ").replace("[[ 0", "[[0");
+            assert!(text.trim_start().starts_with(shown), "{file} as {name}: {text}");
+        }
+    }
+}
+
+/// Archives that are no stores are told apart, and no hint leads in a circle.
+#[test]
+fn archives_of_others_are_named() {
+    let dir = Dir::new();
+    let plain = zip(&[("word/document.xml", b"<w:document/>")]);
+    let zarr = zip(&[("temp/zarr.json", b"{}"), ("zarr.json", b"{}")]);
+    for (name, content, said) in [
+        ("a.docx", &plain, "a zip archive"),
+        ("a.b2z", &plain, "a zip archive"),
+        ("a.zip", &zarr, "zip"),
+        ("p.pickle", &b"\x80\x04\x95\x03\0\0\0\0\0\0\0K\x01.".to_vec(), "a pickle of Python"),
+        ("n.nc", &b"CDF\x01\0\0\0\0\0\0\0\0".to_vec(), "a NetCDF file"),
+    ] {
+        dir.write(name, content);
+        for line in ["info", "show", "list --tree", "verify", "rescue -o new"] {
+            let run = dir.b2(&format!("{line} {name}"));
+            assert_eq!(run.code, Some(4), "{line} {name}: {}", run.stderr);
+            assert!(run.stderr.contains(said), "{line} {name}: {}", run.stderr);
+            assert!(!run.stderr.contains("b2 rescue"), "{line} {name}: {}", run.stderr);
+        }
+    }
+    // One that has lost its marker is a store that has lost its marker.
+    dir.write("t.csv", "id\n1\n").b2("convert -q t.csv t.b2d").ok();
+    dir.write("lost.b2z", zip(&[("_cols/id.b2nd", &dir.read("t.b2d/_cols/id.b2nd"))]));
+    let run = dir.b2("info lost.b2z");
+    assert!(run.stderr.contains("`b2 rescue STORE -o NEW`"), "{}", run.stderr);
+    dir.write("nothing.b2z", zip(&[("a.b2nd", b"nothing")]));
+    let run = dir.b2("rescue nothing.b2z -o new");
+    assert_eq!(run.code, Some(1));
+    assert!(!run.stderr.contains("hint"), "{}", run.stderr);
+}
+
+/// Arrays of NumPy in an archive are a group of arrays.
+#[test]
+fn arrays_of_numpy_in_an_archive_are_read() {
+    let dir = Dir::new();
+    sample(&dir, "two-arrays.npz", "x.npz");
+    sample(&dir, "packed-arrays.npz", "called.zip");
+    for name in ["x.npz", "called.zip"] {
+        assert_eq!(dir.b2(&format!("show {name}::/a")).ok().text(), "[[0 1 2]\n [3 4 5]]\n");
+        assert!(dir.b2(&format!("list {name}")).ok().text().contains("::/a"), "{name}");
+        dir.b2(&format!("convert -qf {name}::/a a.npy")).ok();
+        assert_eq!(dir.b2("show a.npy").ok().text(), "[[0 1 2]\n [3 4 5]]\n");
+    }
+    assert_eq!(dir.b2("show x.npz::/b").ok().text(), "[1. 1.]\n");
+    assert!(dir.b2("info x.npz").ok().text().contains("npz"));
+    let mut damaged = dir.read("called.zip");
+    damaged[60] ^= 0x10;
+    dir.write("called.zip", damaged);
+    assert_eq!(dir.b2("show called.zip::/a").code, Some(1));
+}
+
+/// What `pack_tensor`, `save_tensor` and `save_array` of python-blosc2 write.
+#[test]
+fn tensors_of_python_are_arrays() {
+    let dir = Dir::new();
+    for (name, shape, shown) in [
+        ("saved-array.b2frame", "20 x 30", "0.14285715"),
+        ("packed-tensor.b2frame", "3 x 4", "0.14285715"),
+        ("saved-struct.b2frame", "2", "(1, 2.5)"),
+    ] {
+        sample(&dir, name, name);
+        let run = dir.b2(&format!("show {name}")).ok();
+        assert!(run.text().contains(shown), "{name}: {}", run.text());
+        dir.b2(&format!("convert -qf {name} x.npy")).ok();
+        assert_eq!(dir.b2("show x.npy").ok().text(), run.text(), "{name} {shape}");
+        dir.b2(&format!("convert -qf {name} x.b2nd")).ok();
+        assert_eq!(dir.b2("show x.b2nd").ok().text(), run.text(), "{name}");
+        // The same frame stays what python-blosc2 reads as a tensor.
+        dir.b2(&format!("recompress -q -C lz4 {name}")).ok();
+        assert!(dir.b2(&format!("info -v {name}")).ok().text().contains("__pack_tensor__"));
+    }
+}
+
+/// A void type is no type: C programs that name none leave `|u1` for items of four bytes.
+#[test]
+fn a_type_may_be_given_where_the_items_have_none() {
+    let dir = Dir::new();
+    for (layer, name) in [("b2nd", "c.b2nd"), ("caterva", "caterva.b2nd")] {
+        let meta = NdMeta::new(&[3, 4], &[3, 4], &[3, 4], "|u1").unwrap().encode();
+        // Caterva has two fields less, at the end, and says so at the start.
+        let meta = match layer {
+            "b2nd" => meta,
+            _ => [&[0x95][..], &meta[1..meta.len() - 9]].concat(),
+        };
+        let params = FrameParams::new(CParams::default().typesize(4)).chunksize(48);
+        let mut writer =
+            SChunkWriter::create(dir.path(name), &params.metalayer(layer, meta)).unwrap();
+        let items: Vec<u8> = (0..12_u8).flat_map(|n| f32::from(n).to_le_bytes()).collect();
+        writer.append(&items).unwrap();
+        writer.commit().unwrap();
+        for to in ["x.npy", "x.b2nd", "x.csv"] {
+            dir.b2(&format!("convert -qf {name} {to} --dtype f4")).ok();
+            let text = dir.b2(&format!("show {to}")).ok().text().to_owned();
+            assert!(text.contains("11."), "{name} to {to}: {text}");
+        }
+        // Items of another size are no type for these.
+        assert_eq!(dir.b2(&format!("convert -f {name} x.npy --dtype f8")).code, Some(2));
+    }
+}

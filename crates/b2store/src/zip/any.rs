@@ -1,0 +1,93 @@
+//! The files in a zip archive that is no store.
+
+use std::sync::Arc;
+
+use blosc_io::ReadAt;
+
+use super::local::LocalHeader;
+use super::{Directory, ENCRYPTED_FLAGS, ZipFault, with_limits, wrong};
+use crate::error::{Corrupt, Error, Result};
+use crate::store::OpenOptions;
+use crate::write::crc32_of;
+
+/// A file in a zip archive of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArchiveMember {
+    /// Its name.
+    pub name: String,
+    /// Position of its data in the archive (bytes).
+    pub position: u64,
+    /// Length of its data in the archive (bytes).
+    pub stored_nbytes: u64,
+    /// Length of the file (bytes).
+    pub nbytes: u64,
+    /// Whether zip has compressed it, by Deflate.
+    pub is_packed: bool,
+    crc32: u32,
+}
+
+impl ArchiveMember {
+    /// Compares the bytes of the file with the sum that the archive has of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt::Crc`]; the bytes cannot be read.
+    pub fn check(&self, plain: &dyn ReadAt) -> Result<()> {
+        let len = plain.len().map_err(|source| Error::io(&self.name, source))?;
+        let found = crc32_of(plain, 0..len).map_err(|source| Error::io(&self.name, source))?;
+        match found == self.crc32 {
+            true => Ok(()),
+            false => Err(Error::corrupt(&self.name, Corrupt::Crc { found, stored: self.crc32 })),
+        }
+    }
+
+    /// The error for data that cannot be decompressed.
+    #[must_use]
+    pub fn damaged(&self) -> Error {
+        Error::corrupt(&self.name, Corrupt::Packed)
+    }
+}
+
+/// The files in a zip archive, which need not be a store, by their positions.
+///
+/// # Errors
+///
+/// A directory that is damaged or too long; a file that is encrypted, or compressed by another
+/// method than Deflate; data that lie outside of the archive.
+pub fn archive_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> {
+    let directory = Directory::read(store, OpenOptions::default().max_files)?;
+    let len = store.len().map_err(wrong)?;
+    let mut members = Vec::new();
+    for (entry, limit) in with_limits(&directory.entries, directory.position) {
+        if entry.is_dir {
+            continue;
+        }
+        let name = entry.text()?;
+        let local = LocalHeader::read(&**store, entry.start, len).map_err(wrong)?;
+        let position = local.map_or(entry.after_name(), |local| local.position);
+        let end = position.saturating_add(entry.stored);
+        if end > limit {
+            return Err(ZipFault::Overlap { name, end, limit }.into());
+        }
+        let what = match entry.method {
+            _ if entry.flags & ENCRYPTED_FLAGS != 0 => Corrupt::Encrypted,
+            0 | DEFLATE => {
+                members.push(ArchiveMember {
+                    name,
+                    position,
+                    stored_nbytes: entry.stored,
+                    nbytes: entry.plain,
+                    is_packed: entry.method == DEFLATE,
+                    crc32: entry.crc32,
+                });
+                continue;
+            }
+            method => Corrupt::Compressed { method },
+        };
+        return Err(Error::corrupt(name, what));
+    }
+    Ok(members)
+}
+
+const DEFLATE: u16 = 8;

@@ -1,0 +1,172 @@
+//! Arrays of NumPy in a zip archive, as `numpy.savez` and `numpy.savez_compressed` write them.
+//!
+//! Each `.npy` file in it is an array. One that zip has compressed is decompressed when it is
+//! opened; others are read where they are.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use b2store::ArchiveMember;
+use blosc_chunk::error::Blame;
+use blosc_io::{FileStore, MemStore, ReadAt, Windowed};
+
+use crate::content;
+use crate::dataset::{Data, Dataset};
+use crate::error::{Doing, Error, Result};
+use crate::format::{Format, recognise};
+use crate::group::{Group, Member, MemberKind};
+use crate::params::OpenOptions;
+use crate::size::{as_len, check_memory};
+use crate::source::{ForeignGroup, Opened, Opener, Source};
+use crate::verify::{Report, Verifier};
+use crate::word::{Part, Word};
+
+/// Most bytes of an array that is decompressed, all of which is in memory.
+const MAX_UNPACKED_NBYTES: u64 = 256 << 20;
+
+/// The arrays of an archive.
+///
+/// # Errors
+///
+/// An archive that cannot be read.
+pub(crate) fn data(file: Arc<dyn ReadAt>, name: &str) -> Result<Data> {
+    Ok(Data::Group(Arc::new(Archive::open(file, name)?)))
+}
+
+/// Opens archives of arrays of NumPy, `x.npz`, and the arrays in them, `x.npz::/a`: for programs
+/// that know such things by openers alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NpzOpener;
+
+impl Opener for NpzOpener {
+    fn open(&self, word: &str) -> io::Result<Option<Opened>> {
+        let Word { path, part } = Word::of_path(Path::new(word));
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let name = path.to_string_lossy().into_owned();
+        let file: Arc<dyn ReadAt> = Arc::new(FileStore::open(&path)?);
+        if recognise(&Source::File(Arc::clone(&file)), &name)? != Format::Npz {
+            return Ok(None);
+        }
+        let archive = Archive::open(file, &name).map_err(of_opening)?;
+        let opened = match part {
+            Part::Whole => {
+                let members = archive.arrays().map(|(key, _)| format!("{name}::{key}")).collect();
+                Opened::Group(Arc::new(ForeignGroup {
+                    format: "npz",
+                    members,
+                    ..Default::default()
+                }))
+            }
+            Part::Member(key) => match archive.open(&key).map_err(of_opening)?.data {
+                Data::Array(array) => Opened::Array(array),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(opened))
+    }
+}
+
+/// What an opener says of an error.
+fn of_opening(error: Error) -> io::Error {
+    let kind = match error.blame() {
+        Blame::Data => io::ErrorKind::InvalidData,
+        Blame::Io => io::ErrorKind::Other,
+        Blame::Usage => io::ErrorKind::NotFound,
+        _ => io::ErrorKind::Unsupported,
+    };
+    io::Error::new(kind, crate::error::chain(&error))
+}
+
+/// An archive and what is in it.
+struct Archive {
+    file: Arc<dyn ReadAt>,
+    name: String,
+    members: Vec<ArchiveMember>,
+}
+
+impl core::fmt::Debug for Archive {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Archive").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Archive {
+    fn open(file: Arc<dyn ReadAt>, name: &str) -> Result<Self> {
+        let members = b2store::archive_members(&file)?;
+        Ok(Self { file, name: name.to_owned(), members })
+    }
+
+    /// The arrays by their keys.
+    fn arrays(&self) -> impl Iterator<Item = (String, &ArchiveMember)> {
+        let key = |member: &ArchiveMember| Some(format!("/{}", member.name.strip_suffix(".npy")?));
+        self.members.iter().filter_map(move |member| Some((key(member)?, member)))
+    }
+
+    /// The bytes of a member as they were before they came into the archive.
+    fn plain(&self, member: &ArchiveMember) -> Result<Arc<dyn ReadAt>> {
+        let stored = Windowed::new(Arc::clone(&self.file), member.position, member.stored_nbytes);
+        let stored = stored.map_err(Error::io(Doing::Open))?;
+        if !member.is_packed {
+            return Ok(Arc::new(stored));
+        }
+        check_memory(member.nbytes.max(member.stored_nbytes), MAX_UNPACKED_NBYTES)?;
+        let mut packed = vec![0; as_len(member.stored_nbytes)];
+        stored.read_exact_at(0, &mut packed).map_err(Error::io(Doing::Read))?;
+        let plain = Arc::new(MemStore::new(inflated(&packed, as_len(member.nbytes), member)?));
+        member.check(&*plain)?;
+        Ok(plain)
+    }
+}
+
+/// What zip has compressed.
+#[cfg(feature = "zlib")]
+fn inflated(packed: &[u8], nbytes: usize, member: &ArchiveMember) -> Result<Vec<u8>> {
+    use zlib_rs::{Inflate, InflateFlush, Status};
+    let mut plain = vec![0; nbytes];
+    let mut inflate = Inflate::new(false, 15);
+    let status = inflate.decompress(packed, &mut plain, InflateFlush::Finish);
+    match status {
+        Ok(Status::StreamEnd) if inflate.total_out() == nbytes as u64 => Ok(plain),
+        _ => Err(member.damaged().into()),
+    }
+}
+
+#[cfg(not(feature = "zlib"))]
+fn inflated(_: &[u8], _: usize, _: &ArchiveMember) -> Result<Vec<u8>> {
+    Err(Error::NotOurs(Format::Other("an array that zip has compressed")))
+}
+
+impl Group for Archive {
+    fn format(&self) -> &'static str {
+        "npz"
+    }
+
+    fn members(&self) -> Result<Vec<Member>> {
+        Ok(self.arrays().map(|(key, _)| Member::new(key, MemberKind::Value)).collect())
+    }
+
+    fn open(&self, name: &str) -> Result<Dataset> {
+        let key = format!("/{}", name.trim_matches('/'));
+        let found = self.arrays().find(|(known, _)| *known == key);
+        let (_, member) = found.ok_or_else(|| Error::NoMember { name: key.clone() })?;
+        let (name, plain) = (format!("{}::{key}", self.name), Source::File(self.plain(member)?));
+        let array = content::of_format(Format::Npy, plain, &OpenOptions::default())?;
+        Ok(Dataset::new(name.clone(), Format::Npy, array.into_data(&name)?))
+    }
+
+    fn verify(&self, _: &mut Verifier<'_>) -> Result<Report> {
+        let mut report = Report::default();
+        for (_, member) in self.arrays().filter(|(_, member)| !member.is_packed) {
+            let checked = self.plain(member).and_then(|plain| Ok(member.check(&*plain)?));
+            checked
+                .err()
+                .into_iter()
+                .for_each(|error| crate::verify::add_fault(&mut report, error));
+        }
+        Ok(report)
+    }
+}

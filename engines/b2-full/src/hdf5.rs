@@ -69,6 +69,10 @@ impl Opener for Hdf5Opener {
         let group = elsewhere.named_in(group_of(path, key, &group)?);
         Ok(Some(Opened::Group(Arc::new(group))))
     }
+
+    fn kind_name(&self) -> Option<&'static str> {
+        Some("HDF5")
+    }
 }
 
 /// The files that links lead to. None of them is opened: a link can name any file.

@@ -21,6 +21,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_data::verify::{BadChunk, OnProgress, Progress, Report, VerifyOptions};
 use blosc_data::{Array as AnyArray, ForeignGroup, Opened, Opener};
 use blosc_dtype::Dtype;
 use blosc_io::FileStore;
@@ -29,6 +30,7 @@ use serde_json::{Map, Value, json};
 use zarrs::array::{
     Array, ArrayBytes, ArrayCreateError, ArrayError, ArrayMetadata, ArraySubset, CodecError,
 };
+use zarrs::storage::ReadableStorageTraits as _;
 
 use crate::text::{About, TextArray};
 use crate::{split_name, with_dimensions};
@@ -48,6 +50,10 @@ impl Opener for ZarrOpener {
             Some(files) => open_in(&files, root, key).map(Some),
             None => Ok(None),
         }
+    }
+
+    fn kind_name(&self) -> Option<&'static str> {
+        Some("Zarr")
     }
 }
 
@@ -323,6 +329,42 @@ impl AnyArray for ZarrArray {
 
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> blosc_data::Result<()> {
         self.items_of_box(bounds, dest).map_err(blosc_data::Error::of_opener)
+    }
+
+    /// Each chunk alone, so that all that are damaged are told. A chunk that is not there has the
+    /// fill value, which may be meant.
+    fn verify(&self, _: &VerifyOptions, progress: OnProgress<'_>) -> blosc_data::Result<Report> {
+        let (mut report, mut nmissing) = (Report::default(), 0_u64);
+        let storage = self.array.storage();
+        for indices in ArraySubset::new_with_shape(self.array.chunk_grid_shape().to_vec()).indices() {
+            let key = self.array.chunk_key(&indices);
+            let nchunk = report.nchunks;
+            report.nchunks = nchunk.saturating_add(1);
+            if let Ok(None) = storage.size_key(&key) {
+                nmissing = nmissing.saturating_add(1);
+                continue;
+            }
+            match self.array.retrieve_chunk::<ArrayBytes<'static>>(&indices) {
+                Ok(_) => {}
+                Err(error) => {
+                    report.nbad = report.nbad.saturating_add(1);
+                    let error = blosc_data::Error::of_opener(of_chunk(error));
+                    report.bad.push(BadChunk { nchunk, offset: None, error });
+                }
+            }
+        }
+        let itemsize = self.dtype.itemsize() as u64;
+        let nbytes = self.chunkshape().iter().fold(itemsize, |n, len| n.saturating_mul(*len));
+        let lost = report.nbad.saturating_mul(nbytes);
+        report.nbytes = (self as &dyn AnyArray).nbytes().saturating_sub(lost);
+        progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
+        if nmissing > 0 {
+            report.notes.push(format!(
+                "{nmissing} of {} chunks are not there, which stands for the fill value",
+                report.nchunks
+            ));
+        }
+        Ok(report)
     }
 }
 

@@ -19,6 +19,7 @@ use std::{
 };
 
 use blosc_chunk::DParams;
+use blosc_data::Opened;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Object, ObjectReader, Origin, Part},
+    inputs::{Object, ObjectReader, Origin, Part, Place, origin::OpenedInput},
     output::{StageOptions, Staged},
     render::{harmless, size},
 };
@@ -36,8 +37,7 @@ use document::{Change, Document, Kind};
 
 /// Runs the requested action.
 pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
-    let origin = Origin::from_word(&args.file);
-    cx.run_on_inputs(vec![Ok(origin)], |origin| run_action(args, cx, origin))
+    cx.run_on_inputs(vec![cx.input(&args.file)], |origin| run_action(args, cx, origin))
 }
 
 /// A document about changes.
@@ -56,7 +56,13 @@ enum Owner {
 }
 
 fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let (owner, document) = match store::document(cx.dparams(), origin)? {
+    let of_group = match origin {
+        Origin::Opened(OpenedInput { opened: Opened::Group(group), .. }) => {
+            Some(Document::of_attributes(group.attributes.clone()))
+        }
+        _ => store::document(cx.dparams(), origin)?,
+    };
+    let (owner, document) = match of_group {
         Some(document) => (Owner::Group, document),
         None => {
             let mut objects = ObjectReader::open(origin, cx.read_params())?;
@@ -202,6 +208,10 @@ fn change(
     document: &Document,
     changes: &[Change],
 ) -> Result<()> {
+    let is_elsewhere = origin.place().is_some_and(Place::is_elsewhere);
+    if is_elsewhere || matches!(origin, Origin::Opened(_)) {
+        return Err(message::METADATA_ONLY_READ.error());
+    }
     document.check(changes)?;
     if changes.is_empty() {
         return report(cx, origin, changes);

@@ -33,7 +33,7 @@ use crate::{
         store,
     },
     inputs::{
-        decoded::{self, Guard},
+        decoded::Guard,
         object::Object,
         object_reader::ObjectReader,
         origin::{self, Origin, Part},
@@ -98,7 +98,7 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &walk::ours);
+    let inputs = cx.find(&args.inputs, &walk::ours).map(|found| cx.expand_groups(found));
     cx.run_unwarned(inputs, |origin| verify_input(args, cx, origin))
 }
 
@@ -149,8 +149,10 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                     Object::Table(rows) => {
                         rows.for_each_batch(0..rows.nrows(), &mut |_| Ok::<(), Error>(()))?;
                     }
-                    Object::Opened(_) => {
-                        decoded::all(&object, &cx.read_options(), &mut |_| Ok(()))?;
+                    Object::Opened(array) => {
+                        let options = VerifyOptions::default().budget(cx.read_options());
+                        let report = array.verify(&options, &mut |_| ())?;
+                        findings.add_report(nframe, report, String::clone);
                     }
                 }
                 nframe += 1;

@@ -3,7 +3,7 @@
 use core::{ops::ControlFlow, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use b2frame::{
@@ -108,14 +108,9 @@ impl Context {
     }
 
     /// The input that `word` means, also if it is no file.
-    pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
-        let opened = origin::open_by(&self.openers, word)?;
-        Ok(opened.unwrap_or_else(|| Origin::from_word(word)))
-    }
-
-    /// The same as an input, which has a name where it does not open.
     pub(crate) fn input(&self, word: &Path) -> Found {
-        self.origin(word).map_err(|error| (path_text(word), error))
+        let opened = origin::open_by(&self.openers, word).map_err(|error| (path_text(word), error));
+        Ok(opened?.unwrap_or_else(|| Origin::from_word(word)))
     }
 
     /// The groups, each with its arrays after it.
@@ -160,6 +155,12 @@ impl Context {
             }
         }
         kept
+    }
+
+    /// The same of all inputs and the folders that they lie in.
+    pub(crate) fn with_whole(&self, found: Inputs) -> Inputs {
+        let roots = found.roots.clone();
+        found.map(|found| self.keep_whole(found, roots.iter().map(PathBuf::as_path)))
     }
 
     /// Adds data that one of the openers opens, or the error that none does.

@@ -148,9 +148,22 @@ fn groups_become_stores_with_all_that_can_be_read() {
     }
 }
 
+/// The keys of values and of tables.
+fn values_of(store: &Store) -> Vec<&str> {
+    let tables: Vec<&str> = store.tables().collect();
+    let is_value = |key: &&str| {
+        let is_of_table = tables.iter().any(|table| key.starts_with(&format!("{table}/")));
+        !is_of_table && !key.ends_with("/__vlmeta__")
+    };
+    let mut values: Vec<&str> =
+        store.keys().filter(is_value).chain(tables.iter().copied()).collect();
+    values.sort_unstable();
+    values
+}
+
 fn check_store(group: &Group, store: &Store) {
-    let values = store.keys().filter(|key| !key.ends_with("/__vlmeta__"));
-    assert!(values.eq(group.arrays.iter().copied()), "{}", group.name);
+    let values = values_of(store);
+    assert!(values.eq(group.arrays), "{}: {values:?}", group.name);
     assert_eq!(attribute(store, "/", "title"), text("mixed"));
     assert_eq!(attribute(store, group.inner, "institution"), text("here"));
     let temp = NdArray::from_schunk(store.frame(group.temp).unwrap()).unwrap();
@@ -255,10 +268,8 @@ fn commands_that_read_no_groups_say_so() {
     ] {
         let name = &sample(name);
         for args in [
-            &["verify", name][..],
-            &["recompress", "-C", "lz4", name, "-o", new],
+            &["recompress", "-C", "lz4", name, "-o", new][..],
             &["append", name, name],
-            &["meta", "get", name],
             &["repack", name],
             &["seal", name],
         ] {
@@ -280,7 +291,6 @@ fn groups_in_a_folder_are_groups_of_the_store() {
     let (code, _, messages) = b2(&["convert", folder.to_str().unwrap(), to.to_str().unwrap()]);
     assert!(code == 4 && messages.contains("::/odd: warning: left out"), "{messages}");
     let store = Store::open(&to).unwrap();
-    let values = store.keys().filter(|key| !key.ends_with("/__vlmeta__"));
     let expected = [
         "/b.nc/lat",
         "/b.nc/run/temp",
@@ -291,7 +301,7 @@ fn groups_in_a_folder_are_groups_of_the_store() {
         "/inner/run.zarr/text",
         "/notes.txt",
     ];
-    assert!(values.eq(expected), "{messages}");
+    assert_eq!(values_of(&store), expected, "{messages}");
     assert_eq!(attribute(&store, "/inner/run.zarr", "title"), text("mixed"));
 }
 

@@ -204,7 +204,7 @@ fn data_sets_with_filters_and_text() {
     rows.push(("bytes", "|S4", BYTES.to_vec()));
     check("kinds.h5", &rows);
     let (_, scalar, _) = b2(&["show", &format!("{}::/scalar_text", sample("kinds.h5"))]);
-    assert_eq!(String::from_utf8(scalar).unwrap(), "one\n");
+    assert_eq!(String::from_utf8(scalar).unwrap(), "'one'\n");
     let long = |name: &str| b2(&["cat", &format!("{}::/long/{name}", sample("kinds.h5"))]);
     let (_, plain, _) = long("plain");
     assert_eq!(plain.len(), 2203 * 4);

@@ -80,10 +80,7 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Err(error) => return cx.refuse(&error),
     };
     let convert = |format| Convert { args, output: &output, cx, format };
-    let found = cx.find(&inputs, &walk::ours);
-    let roots = found.roots.clone();
-    let roots = roots.iter().map(PathBuf::as_path);
-    let found = found.map(|found| cx.keep_whole(found, roots));
+    let found = cx.with_whole(cx.find(&inputs, &walk::ours));
     if let (Some(several), Ok(format)) = (values_of(&inputs, &found.found), format(args, &output))
         && format.is_store()
     {

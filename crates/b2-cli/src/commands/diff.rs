@@ -23,7 +23,7 @@ use crate::{
     exit::Code,
     formats::csv_table,
     inputs::{Object, Origin, Part, Sink, foreign, origin},
-    render::{harmless, path_text, size::count},
+    render::{harmless, size::count},
 };
 
 /// What was found.
@@ -83,8 +83,8 @@ impl From<Differences> for Values {
 pub(crate) fn run(args: &DiffArgs, cx: &Context) -> Code {
     let words = [&args.first, &args.second];
     let opened = words.map(|word| {
-        let named = |error| Error::Input { file: path_text(word), error: Box::new(error) };
-        cx.origin(word).map_err(named)
+        let named = |(file, error)| Error::Input { file, error: Box::new(error) };
+        cx.input(word).map_err(named)
     });
     let compared = match opened {
         [Ok(first), Ok(second)] => diff(args, cx, &first, &second),

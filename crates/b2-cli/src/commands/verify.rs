@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::{
     args::{LimitArgs, LookArgs},
     commands::{
-        content::{self, source::layout_of},
+        content,
         show::NO_ARRAY,
     },
     context::Context,
@@ -98,7 +98,8 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = cx.find(&args.inputs, &walk::ours).map(|found| cx.expand_groups(found));
+    let inputs = cx.with_whole(cx.find(&args.inputs, &walk::ours));
+    let inputs = inputs.map(|found| cx.expand_groups(found));
     cx.run_unwarned(inputs, |origin| verify_input(args, cx, origin))
 }
 
@@ -140,7 +141,7 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
                     Object::Chunk(chunk) => findings.add_chunk(chunk, cx)?,
                     Object::Blp(blp) => {
                         findings.add_blp(blp, cx)?;
-                        if let Err(error) = layout_of(&object) {
+                        if let Err(error) = object.layout() {
                             findings.warnings.push(format!("{NO_ARRAY}: {}", chain(&error)));
                         }
                     }

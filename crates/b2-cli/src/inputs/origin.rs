@@ -17,7 +17,7 @@ use blosc_data::{Format, Opened, Openers, Word};
 
 use crate::{
     args::InputArgs,
-    error::{Doing, Error, FileKind, Result},
+    error::{Doing, Error, FileKind, Result, message},
     formats::chunk,
     inputs::{
         Place, foreign,
@@ -257,6 +257,12 @@ pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     find_words(args, choice, &mut |_| Ok(None))
 }
 
+/// What a name means that no opener knows.
+fn local(word: &Path) -> Result<Origin> {
+    let is_elsewhere = Word::is_address(word) && !word.exists();
+    if is_elsewhere { Err(message::NO_ADDRESSES.error()) } else { Ok(Origin::from_word(word)) }
+}
+
 fn find_words(
     args: &InputArgs,
     choice: Choice<'_>,
@@ -267,17 +273,14 @@ fn find_words(
     if let Some(list) = &args.files_from {
         match input::listed(list, args.null) {
             Ok(more) => words.extend(more),
-            Err(error) => {
-                inputs.found.push(Err((path_text(list), Error::io(Doing::Open)(error))));
-            }
+            Err(error) => inputs.found.push(Err((path_text(list), Error::io(Doing::Open)(error)))),
         }
     } else if words.is_empty() {
         words.push("-".into());
     }
     for word in &words {
-        let origin = match open(word) {
-            Ok(Some(origin)) => origin,
-            Ok(None) => Origin::from_word(word),
+        let origin = match open(word).and_then(|found| found.map_or_else(|| local(word), Ok)) {
+            Ok(origin) => origin,
             Err(error) => {
                 inputs.found.push(Err((path_text(word), error)));
                 continue;

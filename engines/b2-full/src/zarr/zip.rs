@@ -62,11 +62,7 @@ impl ZipTree {
     /// An archive that is damaged.
     pub(super) fn open(file: FileStore) -> io::Result<Option<Self>> {
         let found = members(&file)?;
-        let is_metadata = |path: &&String| {
-            let name = path.rsplit('/').next().unwrap_or_default();
-            METADATA.contains(&name)
-        };
-        let metadata = found.keys().filter(is_metadata);
+        let metadata = found.keys().filter(|path| is_metadata(path));
         let Some(top) = metadata.min_by_key(|path| path.matches('/').count()) else {
             return Ok(None);
         };
@@ -78,6 +74,10 @@ impl ZipTree {
         let listing = members.keys().cloned().collect();
         Ok(Some(Self { file: Arc::new(file), members, listing }))
     }
+}
+
+fn is_metadata(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| METADATA.contains(&name))
 }
 
 fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
@@ -102,6 +102,10 @@ fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
         listed.push((path, is_deflated, entry.uncompressed_size_hint(), entry.wayfinder()));
     }
     let mut found = BTreeMap::new();
+    // Looking at each member of an archive of others would take long.
+    if !listed.iter().any(|(path, ..)| is_metadata(path)) {
+        return Ok(found);
+    }
     for (path, is_deflated, nbytes, wayfinder) in listed {
         let entry = archive.get_entry(wayfinder).map_err(invalid)?;
         let (position, end) = entry.compressed_data_range();

@@ -3,7 +3,7 @@
 use core::{ops::ControlFlow, time::Duration};
 use std::{
     io::{self, IsTerminal as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use b2frame::{
@@ -94,10 +94,23 @@ impl Context {
         origin::find_opened(args, choice, &self.openers)
     }
 
+    /// The same for a command that reads no data of other formats.
+    pub(crate) fn find_ours(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
+        let refused = |input: Found| match input {
+            Ok(Origin::Opened(OpenedInput { name, .. })) => {
+                let error = foreign::refusal(&name.as_str().into());
+                let other = || message::NOT_FOR_COMMAND.about("data of another format");
+                Err((harmless(&name), error.unwrap_or_else(other)))
+            }
+            input => input,
+        };
+        self.find(args, choice).map(|found| found.into_iter().map(refused).collect())
+    }
+
     /// The input that `word` means, also if it is no file.
-    pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
-        let opened = origin::open_by(&self.openers, word)?;
-        Ok(opened.unwrap_or_else(|| Origin::from_word(word)))
+    pub(crate) fn input(&self, word: &Path) -> Found {
+        let opened = origin::open_by(&self.openers, word).map_err(|error| (path_text(word), error));
+        Ok(opened?.unwrap_or_else(|| Origin::from_word(word)))
     }
 
     /// The groups, each with its arrays after it.
@@ -144,6 +157,12 @@ impl Context {
         kept
     }
 
+    /// The same of all inputs and the folders that they lie in.
+    pub(crate) fn with_whole(&self, found: Inputs) -> Inputs {
+        let roots = found.roots.clone();
+        found.map(|found| self.keep_whole(found, roots.iter().map(PathBuf::as_path)))
+    }
+
     /// Adds data that one of the openers opens, or the error that none does.
     fn push_whole(&self, path: &Path, inputs: &mut Vec<Found>) {
         let opened = origin::open_by(&self.openers, path).and_then(|opened| {
@@ -179,7 +198,13 @@ impl Context {
 
     /// Says what stops the whole command.
     pub(crate) fn refuse(&self, error: &Error) -> Code {
-        tell_failure(&self.console, None, error);
+        self.tell(None, error)
+    }
+
+    fn tell(&self, name: Option<&str>, error: &Error) -> Code {
+        let opens_others = self.openers.iter().next().is_some();
+        let of_command = error.of_command().filter(|_| opens_others);
+        tell_failure(&self.console, name, of_command.as_ref().unwrap_or(error));
         error.code()
     }
 
@@ -252,12 +277,8 @@ impl Context {
             match done {
                 Ok(()) => {}
                 Err(error) if error.is_closed_pipe() => return ControlFlow::Break(code),
-                Err(error) => {
-                    code = code.and(error.code());
-                    if !matches!(error, Error::Reported { .. }) {
-                        tell_failure(&self.console, Some(&name), &error);
-                    }
-                }
+                Err(Error::Reported { code: reported }) => code = code.and(reported),
+                Err(error) => code = code.and(self.tell(Some(&name), &error)),
             }
         }
         ControlFlow::Continue(code)

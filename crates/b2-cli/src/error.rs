@@ -320,6 +320,23 @@ impl Error {
         }
     }
 
+    /// The same in a program that reads such inputs, by other commands.
+    pub(crate) fn of_command(&self) -> Option<Self> {
+        match self {
+            Self::Message { message: message::NO_ADDRESSES, .. } => {
+                Some(message::NOT_FOR_COMMAND.about("an address"))
+            }
+            Self::Message { message: message::OTHER_FORMAT, name: Some(name) } => {
+                Some(message::NOT_FOR_COMMAND.about(name))
+            }
+            Self::Input { file, error } => {
+                let error = Box::new(error.of_command()?);
+                Some(Self::Input { file: file.clone(), error })
+            }
+            _ => None,
+        }
+    }
+
     /// The file that this is about, when it is not the input.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {

@@ -9,7 +9,6 @@ pub(crate) mod origin;
 pub(crate) mod piped;
 pub(crate) mod place;
 pub(crate) mod raw_data;
-pub(crate) mod remote;
 pub(crate) use blosc_data::typesize;
 pub(crate) mod walk;
 

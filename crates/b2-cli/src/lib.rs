@@ -89,7 +89,10 @@ pub fn run_with(
         && help == "help"
         && let Some(text) = topic.to_str().and_then(commands::man::topic)
     {
-        return run_printer(&program, &GeneralArgs::default(), |console| console.print(&text));
+        let openers = Openers::with_archives(openers);
+        return run_printer(&program, &GeneralArgs::default(), &openers, |console| {
+            console.print(&text)
+        });
     }
     match args::parse(argv.iter().cloned()) {
         Ok(cli) => {
@@ -100,9 +103,21 @@ pub fn run_with(
         Err(error) => {
             let command = args::command_name(&argv);
             print_usage_error(&program, &error, command.as_deref(), json);
+            if let (clap::error::ErrorKind::DisplayHelp, Some(kinds)) =
+                (error.kind(), kinds_of(&Openers::new(openers)))
+            {
+                let console = Console::new(&program, &GeneralArgs::default());
+                let _unseen = console.print(&format!("\nThis program reads {kinds} as well.\n"));
+            }
             if error.use_stderr() { Code::Usage } else { Code::Success }
         }
     }
+}
+
+/// What this build reads beyond files of its own formats.
+fn kinds_of(openers: &Openers) -> Option<String> {
+    let kinds: Vec<&str> = openers.iter().filter_map(blosc_data::Opener::kind_name).collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
 /// What is wrong with the command line, or the text of `--help`. A usage error that cannot be shown
@@ -122,7 +137,7 @@ type Running = (Option<String>, Vec<String>);
 
 fn dispatch(program: &str, cli: Cli, openers: &Openers, running: Running) -> Code {
     let Some(command) = cli.command else {
-        return run_without_command(program, cli.version, cli.verbose);
+        return run_without_command(program, cli.version, cli.verbose, openers);
     };
     macro_rules! run {
         ($args:ident => $command:path) => {
@@ -164,23 +179,26 @@ fn dispatch(program: &str, cli: Cli, openers: &Openers, running: Running) -> Cod
         Command::Append(args) => run!(args, args.own.checks => commands::append::run),
         Command::Meta(args) => run!(args => commands::meta::run),
         Command::Dump(args) => run!(args => commands::dump::run),
-        Command::Formats(args) => run_printer(program, &args, commands::formats::run),
-        Command::Completions(args) => run_printer(program, &GeneralArgs::default(), |console| {
-            commands::completions::run(&args, console)
-        }),
-        Command::Man(args) => run_printer(program, &GeneralArgs::default(), |console| {
+        Command::Formats(args) => run_printer(program, &args, openers, commands::formats::run),
+        Command::Completions(args) => {
+            run_printer(program, &GeneralArgs::default(), openers, |console| {
+                commands::completions::run(&args, console)
+            })
+        }
+        Command::Man(args) => run_printer(program, &GeneralArgs::default(), openers, |console| {
             commands::man::run(&args, console)
         }),
     }
 }
 
 /// No command: the version, or the help as a usage error.
-fn run_without_command(program: &str, version: bool, verbose: bool) -> Code {
+fn run_without_command(program: &str, version: bool, verbose: bool, openers: &Openers) -> Code {
     if version {
         return run_printer(
             program,
             &GeneralArgs { verbose: verbose.into(), ..GeneralArgs::default() },
-            print_version,
+            openers,
+            |console| print_version(console, openers),
         );
     }
     let console = Console::new(program, &GeneralArgs::default());
@@ -197,7 +215,7 @@ fn run_command(
     command: impl FnOnce(&Context) -> Code,
 ) -> Code {
     if general.version {
-        return run_printer(program, general, print_version);
+        return run_printer(program, general, openers, |_| Ok(()));
     }
     let console = Console::new(program, general).command(running.0, running.1);
     let unfinished = match b2_program::signals::unfinished_of_process() {
@@ -221,10 +239,11 @@ fn run_command(
 fn run_printer(
     program: &str,
     general: &GeneralArgs,
+    openers: &Openers,
     command: impl FnOnce(&Console) -> Result<()>,
 ) -> Code {
     let console = Console::new(program, general);
-    let done = if general.version { print_version(&console) } else { command(&console) };
+    let done = if general.version { print_version(&console, openers) } else { command(&console) };
     match done {
         Ok(()) => Code::Success,
         Err(error) if error.is_closed_pipe() => Code::Success,
@@ -235,12 +254,15 @@ fn run_printer(
     }
 }
 
-fn print_version(console: &Console) -> Result<()> {
+fn print_version(console: &Console, openers: &Openers) -> Result<()> {
     let more = match console.verbose() {
         0 => String::new(),
         _ => {
-            let parquet = if cfg!(feature = "parquet") { "parquet" } else { "none" };
-            format!("{}features {parquet}\n", commands::formats::summary())
+            let parquet = cfg!(feature = "parquet").then(|| "parquet".to_owned());
+            let features: Vec<String> = parquet.into_iter().chain(kinds_of(openers)).collect();
+            let features =
+                if features.is_empty() { "none".to_owned() } else { features.join(", ") };
+            format!("{}features {features}\n", commands::formats::summary())
         }
     };
     // Set by those who build a release.

@@ -1,13 +1,13 @@
 //! All metadata of a file as one JSON document, and what differs between two.
 
-use blosc_data::OpenOptions;
+use blosc_data::{OpenOptions, Opened};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, MetadataError, Result, message},
     formats::{msgpack_json, store},
-    inputs::{Object, ObjectReader, Origin, Part},
+    inputs::{Object, ObjectReader, OpenedInput, Origin, Part},
     render::{Align, escape::json_safe, harmless, json_text, text_table::pad},
 };
 
@@ -96,6 +96,9 @@ fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
     let (path, key) = match origin {
         Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
         Origin::File { path, part: Part::Member(key) } => (path, key.as_str()),
+        Origin::Opened(OpenedInput { opened: Opened::Group(group), .. }) => {
+            return Ok(Some(Document::of_attributes(group.attributes.clone())));
+        }
         _ => return Ok(None),
     };
     let store = store::open(path, params)?;

@@ -37,6 +37,7 @@
 //! |---|---|
 //! | (root) | [`Program`], and the types that programs are made of |
 //! | [`error`] | errors with their causes on one line; kinds of files |
+//! | [`input`] | names of files in lists; standard input as a file |
 //! | [`path`] | names of files that mean the same, or no file |
 //! | [`progress`] | a bar, lines for another program, or nothing |
 //! | [`escape`] | texts of strangers, made safe for a terminal and for JSON |
@@ -52,6 +53,7 @@ mod console;
 pub mod error;
 pub mod escape;
 mod exit;
+pub mod input;
 pub mod path;
 mod program;
 pub mod progress;

@@ -88,6 +88,12 @@ impl Format {
             )
     }
 
+    /// Whether it is data that only an [`Opener`](crate::Opener) of another crate reads.
+    #[must_use]
+    pub const fn is_foreign(self) -> bool {
+        matches!(self, Self::ZarrArray | Self::ZarrGroup | Self::ZarrZip | Self::Hdf5)
+    }
+
     /// The name in a sentence: "a Bloscpack file".
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -124,6 +124,6 @@ pub use open::{open, open_bytes, open_source, open_with};
 pub use params::OpenOptions;
 pub use resources::Resources;
 pub use source::{ForeignGroup, Opened, Opener, Openers, Source};
-pub use spool::{Spool, Station};
+pub use spool::{Shifted, Spool, Station};
 pub use table::{Column, RowFilter, Table};
 pub use word::{Part, Word};

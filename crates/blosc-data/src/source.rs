@@ -64,6 +64,11 @@ pub trait Opener: fmt::Debug + Send + Sync {
     /// [`InvalidData`](io::ErrorKind::InvalidData) for damage; others are failures of the system.
     fn open(&self, word: &str) -> io::Result<Option<Opened>>;
 
+    /// Its kind of names for people, as "Zarr"; `None` for what a program keeps to itself.
+    fn kind_name(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What opening and reading took so far, in a line for people; `None` without any work.
     fn summary(&self) -> Option<String> {
         None

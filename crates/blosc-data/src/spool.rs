@@ -90,6 +90,33 @@ impl Station {
     }
 }
 
+/// A store whose first byte stands at a position, so that errors name positions of what it is a part
+/// of. Nothing before it can be read.
+#[derive(Clone, Debug)]
+pub struct Shifted<S> {
+    inner: S,
+    by: u64,
+}
+
+impl<S: ReadAt> Shifted<S> {
+    /// A store whose first byte stands at byte `by`.
+    #[must_use]
+    pub fn new(inner: S, by: u64) -> Self {
+        Self { inner, by }
+    }
+}
+
+impl<S: ReadAt> ReadAt for Shifted<S> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.inner.len()?.saturating_add(self.by))
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let at = at.checked_sub(self.by).ok_or(io::ErrorKind::InvalidInput)?;
+        self.inner.read_at(at, buf)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,5 +135,15 @@ mod tests {
             assert_eq!(store.len().unwrap(), len as u64);
             assert!(found == bytes, "{len}");
         }
+    }
+
+    #[test]
+    fn a_shifted_store_answers_at_positions_of_the_whole() {
+        let store = Shifted::new(MemStore::new(b"abc".to_vec()), 100);
+        let mut buf = [0; 2];
+        assert_eq!(store.len().unwrap(), 103);
+        store.read_exact_at(101, &mut buf).unwrap();
+        assert_eq!(&buf, b"bc");
+        assert!(store.read_at(99, &mut buf).is_err());
     }
 }

@@ -40,6 +40,23 @@ impl Word {
         split(text).map_or_else(whole, |(path, part)| Self { path: path.into(), part })
     }
 
+    /// Whether a name is an address of a kind that there are clients for: of an object store, or of
+    /// a web server.
+    #[must_use]
+    pub fn is_address(word: &Path) -> bool {
+        const SCHEMES: [&str; 9] =
+            ["http", "https", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+        let scheme = word.to_str().and_then(|text| text.split_once("://"));
+        scheme.is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+    }
+
+    /// The part of `ADDRESS::/key` that an opener of addresses opens; other names are whole.
+    #[must_use]
+    pub fn without_key(word: &Path) -> &Path {
+        let text = word.to_str().filter(|_| Self::is_address(word));
+        text.map_or(word, |text| Path::new(Self::of_address(text).0))
+    }
+
     /// An address without the key of a member, and that part.
     #[must_use]
     pub fn of_address(word: &str) -> (&str, Part) {
@@ -115,5 +132,22 @@ mod tests {
         let key = Part::Member("/a/b".to_owned());
         assert_eq!(Word::of_address("s3://c/x.b2z::/a/b"), ("s3://c/x.b2z", key));
         assert_eq!(Word::of_address("x.b2z::/a"), ("x.b2z::/a", Part::Whole));
+        for (word, place) in [
+            ("https://host/x.b2z::/a/b", "https://host/x.b2z"),
+            ("s3://bucket/a/b", "s3://bucket/a/b"),
+            ("x.b2z::/a", "x.b2z::/a"),
+        ] {
+            assert_eq!(Word::without_key(Path::new(word)), Path::new(place));
+        }
+    }
+
+    #[test]
+    fn addresses_are_told_from_names_of_files() {
+        for address in ["https://host/x.b2nd", "s3://bucket/a/b"] {
+            assert!(Word::is_address(Path::new(address)), "{address}");
+        }
+        for path in ["x.b2nd", "/a/b", "://x", "gopher://x", "a:b"] {
+            assert!(!Word::is_address(Path::new(path)), "{path}");
+        }
     }
 }

@@ -49,6 +49,15 @@ impl Opener for AddressOpener {
         }))
     }
 
+    fn kind_name(&self) -> Option<&'static str> {
+        let has_clouds = cfg!(any(feature = "aws", feature = "gcp", feature = "azure"));
+        Some(match (cfg!(feature = "http"), has_clouds) {
+            (true, true) => "addresses (http, https, s3, gs, az)",
+            (true, false) => "addresses (http, https)",
+            (false, _) => "addresses (s3, gs, az)",
+        })
+    }
+
     fn summary(&self) -> Option<String> {
         let counts = self.0.counts();
         let failed = match counts.failed {

@@ -18,10 +18,12 @@ use blosc_dtype::Dtype;
 use hdf5_blosc::datatype::ItemType;
 use hdf5_reader::group::Group;
 use hdf5_reader::{
-    Dataset, ExternalLinkResolver, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem,
+    Dataset, Datatype, ExternalLinkResolver, FilterRegistry, Hdf5File, OpenOptions, SliceInfo,
+    SliceInfoElem, StringSize, VarLenKind,
 };
 use serde_json::{Map, Value};
 
+use crate::text::{About, TextArray};
 use crate::{split_name, with_dimensions};
 use attributes::Attributes;
 use fault::{invalid, is_missing, of_reader, of_type, unsupported};
@@ -54,10 +56,7 @@ impl Opener for Hdf5Opener {
             return Ok(Some(Opened::Group(Arc::new(group))));
         }
         match file.dataset(&format!("/{key}")) {
-            Ok(dataset) => {
-                let array = Hdf5Array::new(&file, key, dataset)?;
-                return Ok(Some(Opened::Array(Arc::new(array))));
-            }
+            Ok(dataset) => return open_dataset(&file, key, dataset).map(Some),
             Err(error) if is_missing(&error) => {}
             Err(error) => return Err(of_reader(error)),
         }
@@ -69,6 +68,10 @@ impl Opener for Hdf5Opener {
         })?;
         let group = elsewhere.named_in(group_of(path, key, &group)?);
         Ok(Some(Opened::Group(Arc::new(group))))
+    }
+
+    fn kind_name(&self) -> Option<&'static str> {
+        Some("HDF5")
     }
 }
 
@@ -146,14 +149,49 @@ fn collect(
     Ok(())
 }
 
+fn open_dataset(file: &Hdf5File, key: &str, dataset: Dataset) -> io::Result<Opened> {
+    let is_text = match dataset.dtype() {
+        Datatype::String { size, .. } => *size == StringSize::Variable,
+        Datatype::VarLen { kind, .. } => *kind == VarLenKind::String,
+        _ => false,
+    };
+    if dataset.shape().is_empty() && dataset.num_elements().map_err(of_reader)? == 0 {
+        return Err(unsupported("a data set without a single item (H5S_NULL)"));
+    }
+    let root = file.root_group().map_err(of_reader)?;
+    if is_text {
+        let about = about(&root, key, &dataset)?;
+        let texts = dataset.read_strings().map_err(of_reader)?;
+        let array = TextArray::new(about, texts.iter().map(String::as_str))?;
+        return Ok(Opened::Array(Arc::new(array)));
+    }
+    Ok(Opened::Array(Arc::new(Hdf5Array::new(&root, key, dataset)?)))
+}
+
+/// What a data set is, apart from its items.
+fn about(root: &Group, key: &str, dataset: &Dataset) -> io::Result<About> {
+    let found = Attributes::of_dataset(dataset);
+    let names = attributes::dimension_names(root, key, dataset);
+    let chunks = dataset.chunks().unwrap_or_default();
+    Ok(About {
+        format: "hdf5",
+        shape: dataset.shape().to_vec(),
+        chunkshape: chunks.iter().map(|len| u64::from(*len)).collect(),
+        pipeline: filters::pipeline(root, dataset)?,
+        stored_nbytes: None,
+        attributes: with_dimensions(found.values, names),
+        lost: found.lost.iter().map(|name| format!("the attribute `{name}`")).collect(),
+    })
+}
+
+/// The attribute of files of PyTables, which alone says what its times are.
+const PYTABLES_VERSION: &str = "PYTABLES_FORMAT_VERSION";
+
 struct Hdf5Array {
     dataset: Dataset,
     dtype: Dtype,
     item: ItemType,
-    chunkshape: Vec<u64>,
-    pipeline: String,
-    attributes: Map<String, Value>,
-    lost: Vec<String>,
+    about: About,
 }
 
 impl fmt::Debug for Hdf5Array {
@@ -163,11 +201,13 @@ impl fmt::Debug for Hdf5Array {
 }
 
 impl Hdf5Array {
-    fn new(file: &Hdf5File, key: &str, dataset: Dataset) -> io::Result<Self> {
-        let item = ItemType::parse(&dataset.raw_datatype().map_err(of_reader)?).map_err(of_type)?;
-        if dataset.shape().is_empty() && dataset.num_elements().map_err(of_reader)? == 0 {
-            return Err(unsupported("a data set without a single item (H5S_NULL)"));
-        }
+    fn new(root: &Group, key: &str, dataset: Dataset) -> io::Result<Self> {
+        let message = dataset.raw_datatype().map_err(of_reader)?;
+        let item = match root.attribute(PYTABLES_VERSION) {
+            Ok(_) => ItemType::parse_of_pytables(&message),
+            Err(_) => ItemType::parse(&message),
+        };
+        let item = item.map_err(of_type)?;
         let dtype: Dtype = item.numpy().parse().map_err(unsupported)?;
         if item.nbytes() != dtype.itemsize() {
             return Err(invalid(format!(
@@ -175,15 +215,8 @@ impl Hdf5Array {
                 item.nbytes()
             )));
         }
-        let root = file.root_group().map_err(of_reader)?;
-        let pipeline = filters::pipeline(&root, &dataset)?;
-        let chunks = dataset.chunks().unwrap_or_default();
-        let chunkshape = chunks.iter().map(|len| u64::from(*len)).collect();
-        let found = Attributes::of_dataset(&dataset);
-        let lost = found.lost.iter().map(|name| format!("the attribute `{name}`")).collect();
-        let names = attributes::dimension_names(&root, key, &dataset);
-        let attributes = with_dimensions(found.values, names);
-        Ok(Self { dataset, dtype, item, chunkshape, pipeline, attributes, lost })
+        let about = about(root, key, &dataset)?;
+        Ok(Self { dataset, dtype, item, about })
     }
 
     /// The items of a box, as they are stored.
@@ -232,7 +265,7 @@ impl Hdf5Array {
 
 impl AnyArray for Hdf5Array {
     fn format(&self) -> &'static str {
-        "hdf5"
+        self.about.format
     }
 
     fn dtype(&self) -> &Dtype {
@@ -240,27 +273,23 @@ impl AnyArray for Hdf5Array {
     }
 
     fn shape(&self) -> &[u64] {
-        self.dataset.shape()
+        &self.about.shape
     }
 
     fn chunkshape(&self) -> &[u64] {
-        &self.chunkshape
+        &self.about.chunkshape
     }
 
     fn pipeline(&self) -> String {
-        self.pipeline.clone()
-    }
-
-    fn stored_nbytes(&self) -> Option<u64> {
-        None
+        self.about.pipeline.clone()
     }
 
     fn attributes(&self) -> blosc_data::Result<Map<String, Value>> {
-        Ok(self.attributes.clone())
+        Ok(self.about.attributes.clone())
     }
 
     fn lost(&self) -> Vec<String> {
-        self.lost.clone()
+        self.about.lost.clone()
     }
 
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> blosc_data::Result<()> {

@@ -16,6 +16,8 @@ use blosc_data::Opener;
 mod addresses;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+#[cfg(any(feature = "zarr", feature = "hdf5"))]
+mod text;
 #[cfg(feature = "zarr")]
 mod zarr;
 

@@ -173,9 +173,8 @@ fn data_sets_of_h5py() {
     let flags = (0..20_u8).map(|n| u8::from(n % 3 == 0)).collect();
     let complex =
         (0..6_u8).flat_map(|n| [f32::from(n), 2.0 * f32::from(n)]).flat_map(f32::to_le_bytes);
-    // `text` is of variable length.
     let listed = b2(&["list", &sample("sample.h5")]);
-    assert!(String::from_utf8_lossy(&listed.stderr).contains("variable length"));
+    assert!(listed.stderr.is_empty(), "{listed:?}");
     let arrays = [
         ("/flat", flat()),
         ("/deep/cube", cube(f64::to_be_bytes)),

@@ -4,14 +4,14 @@ use std::io;
 use std::sync::Arc;
 
 use blosc_io::tree::Entry;
-#[cfg(feature = "http")]
-use object_store::http::HttpBuilder;
+use object_store::{ObjectStore, ObjectStoreScheme};
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreScheme, parse_url_opts};
 use url::{Position, Url};
 
 use crate::cache::{Cache, Server};
+use crate::client;
 use crate::environment::{self, Cloud};
+use crate::object;
 use crate::remote::Remote;
 use crate::tree::RemoteTree;
 
@@ -86,38 +86,9 @@ impl Address {
             .collect();
         let more = implied(&url, &options);
         let options = options.into_iter().chain(more);
-        if url.query().is_some() {
-            return Self::with_query(&url, options).map_err(|error| invalid(text, &error));
-        }
-        let (store, path) = parse_url_opts(&url, options).map_err(|error| invalid(text, &error))?;
-        Ok(Self { store: store.into(), path })
-    }
-
-    /// An object of a web server, or of a cloud by HTTP alone, whose address has a query: signed
-    /// addresses have their signature there.
-    fn with_query(
-        url: &Url,
-        options: impl Iterator<Item = (String, String)>,
-    ) -> Result<Self, Box<dyn core::error::Error>> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err("`?` begins a query; in the name of an object write %3F".into());
-        }
-        #[cfg(feature = "http")]
-        {
-            let mut root = url.clone();
-            root.set_path("/");
-            root.set_fragment(None);
-            let known = options.filter_map(|(key, value)| Some((key.parse().ok()?, value)));
-            let builder = known
-                .fold(HttpBuilder::new(), |builder, (key, value)| builder.with_config(key, value));
-            let store = builder.with_url(root).build()?;
-            Ok(Self { store: Arc::new(store), path: Path::from_url_path(url.path())? })
-        }
-        #[cfg(not(feature = "http"))]
-        {
-            drop(options);
-            Err("built without the feature `http`".into())
-        }
+        let opened = client::open(&url, options.collect());
+        let (store, path) = opened.map_err(|error| invalid(text, &error))?;
+        Ok(Self { store, path })
     }
 
     /// The address of what a listing calls `name` directly below an address: names are no
@@ -164,7 +135,7 @@ impl Address {
         let (store, path) = (Arc::clone(&self.store), self.path.clone());
         cache.count_requests(1);
         let found = cache.driver.wait(async move {
-            store.list_with_delimiter(Some(&path)).await.map_err(io::Error::other)
+            store.list_with_delimiter(Some(&path)).await.map_err(object::io_error)
         });
         cache.count_end(&found, |_| 0);
         let found = found?;

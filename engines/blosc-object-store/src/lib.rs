@@ -31,6 +31,7 @@
 
 mod address;
 mod cache;
+mod client;
 mod driver;
 mod environment;
 mod object;

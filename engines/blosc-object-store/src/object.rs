@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _};
 
 /// A version of an object.
 #[derive(Clone)]
@@ -66,17 +66,60 @@ impl Object {
         meta.size == self.len && is_same
     }
 
+    /// All bytes in one request, if they are few: for servers that know no ranges.
+    pub(crate) async fn fetch_whole(&self, max_nbytes: u64) -> io::Result<Fetched> {
+        let got = self.store.get(&self.path).await.map_err(|e| self.error(e))?;
+        if got.meta.size > max_nbytes {
+            let text = "this server sends files only as a whole: download it";
+            return Err(io::Error::other(text));
+        }
+        let meta = got.meta.clone();
+        let bytes = got.bytes().await.map_err(|e| self.error(e))?;
+        Ok(Fetched { at: 0, bytes, meta })
+    }
+
     pub(crate) fn error(&self, error: object_store::Error) -> io::Error {
-        use object_store::Error;
-        let kind = match &error {
-            Error::NotFound { .. } => io::ErrorKind::NotFound,
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                io::ErrorKind::PermissionDenied
+        match error {
+            object_store::Error::Precondition { .. } | object_store::Error::NotModified { .. } => {
+                replaced(&self.path)
             }
-            Error::Precondition { .. } | Error::NotModified { .. } => return replaced(&self.path),
-            _ => io::ErrorKind::Other,
-        };
-        io::Error::new(kind, error)
+            error => io_error(error),
+        }
+    }
+}
+
+/// Most characters of a message.
+const MAX_MESSAGE_LEN: usize = 300;
+
+/// The error of a store in one line: pages of servers are for browsers.
+pub(crate) fn io_error(error: object_store::Error) -> io::Error {
+    use object_store::Error;
+    let kind = match &error {
+        Error::NotFound { .. } => return io::Error::new(io::ErrorKind::NotFound, "not found"),
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+            io::ErrorKind::PermissionDenied
+        }
+        Error::NotSupported { .. } => io::ErrorKind::Unsupported,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, one_line(&error))
+}
+
+/// What an error and its causes say, up to the page that a server sent.
+fn one_line(error: &dyn core::error::Error) -> String {
+    let (mut text, mut cause) = (error.to_string(), error.source());
+    while let Some(error) = cause {
+        let link = error.to_string();
+        if !text.contains(&link) {
+            text = format!("{text}: {link}");
+        }
+        cause = error.source();
+    }
+    let line = text.split(['\n', '\r']).next().unwrap_or_default();
+    let line = line.split(": <").next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(MAX_MESSAGE_LEN) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{}...", &line[..end]),
     }
 }
 

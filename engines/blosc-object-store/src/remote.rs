@@ -17,6 +17,8 @@ use crate::object::{Fetched, Object, bare, replaced};
 /// index of most frames.
 const HEAD: u64 = 16 << 10;
 const TAIL: u64 = 64 << 10;
+/// Most bytes that a server which knows no ranges is asked for.
+const MAX_WHOLE_NBYTES: u64 = 64 << 20;
 /// Bytes that a read which was not announced fetches at least, from a multiple of them on.
 const READ_AHEAD: u64 = 64 << 10;
 
@@ -26,12 +28,15 @@ pub struct Remote {
     cache: Arc<Cache>,
     object: Object,
     modified: std::time::SystemTime,
+    /// All of it, where the server sends no parts.
+    whole: Option<bytes::Bytes>,
 }
 
 impl Remote {
     /// Opens an object: its first and its last bytes are fetched at once, which is all that
     /// opening a frame of ordinary size needs. Where a server knows no ranges that count from the
-    /// end, the last bytes come with a second request.
+    /// end, the last bytes come with a second request. Where it knows no ranges at all, all of up to
+    /// 64 MiB is fetched and held.
     ///
     /// # Errors
     ///
@@ -64,6 +69,14 @@ impl Remote {
         let head = match head {
             Ok(head) => head,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                cache.count_requests(1);
+                let whole = asked.fetch_whole(MAX_WHOLE_NBYTES).await;
+                cache.count_end(&whole, |whole| whole.bytes.len());
+                let Fetched { bytes, meta, .. } = whole?;
+                let opened = Self::with_meta(asked.store, meta, cache);
+                return Ok(Self { whole: Some(bytes), ..opened });
+            }
             Err(error) => {
                 // No byte can be asked of an empty object.
                 cache.count_requests(1);
@@ -111,6 +124,7 @@ impl Remote {
                 id: cache.new_object(),
             },
             modified: meta.last_modified.into(),
+            whole: None,
         }
     }
 
@@ -176,6 +190,10 @@ impl ReadAt for Remote {
         let len = self.object.len.saturating_sub(at).min(buf.len() as u64);
         let len = usize::try_from(len).unwrap_or(buf.len());
         let buf = &mut buf[..len];
+        if let Some(whole) = &self.whole {
+            copy(0, whole, at, buf);
+            return Ok(len);
+        }
         let end = at.saturating_add(len as u64);
         let numbers: Vec<u64> = self.pages(&(at..end)).collect();
         if !self.cache.has_all(&self.object, &numbers) {
@@ -208,6 +226,11 @@ impl ReadAt for Remote {
             bytes.resize(len, 0);
             read.push(bytes);
         }
+        if let Some(whole) = &self.whole {
+            let parts = ranges.iter().zip(&mut read);
+            parts.for_each(|(range, read)| copy(0, whole, range.start, read));
+            return Ok(read);
+        }
         // Which ranges a page has bytes of: sorted by their starts, and how far back they reach.
         let mut order: Vec<usize> = (0..ranges.len()).collect();
         order.sort_unstable_by_key(|n| ranges[*n].start);
@@ -226,10 +249,13 @@ impl ReadAt for Remote {
     }
 
     fn prefetch_limit(&self) -> u64 {
-        self.cache.prefetch_limit()
+        if self.whole.is_some() { 0 } else { self.cache.prefetch_limit() }
     }
 
     fn prefetch(&self, ranges: &[Range<u64>]) {
+        if self.whole.is_some() {
+            return;
+        }
         self.cache.prefetch(&self.object, &self.pages_of(ranges));
     }
 

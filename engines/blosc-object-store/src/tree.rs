@@ -13,6 +13,7 @@ use object_store::{ObjectMeta, ObjectStore};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::Cache;
+use crate::object::io_error;
 use crate::remote::Remote;
 
 /// A tree of objects, for reading, as it was when it was opened.
@@ -35,7 +36,7 @@ impl RemoteTree {
         let (listed, prefix) = (Arc::clone(&store), root.clone());
         cache.count_requests(1);
         let found: io::Result<Vec<ObjectMeta>> = cache.driver.wait(async move {
-            listed.list(Some(&prefix)).try_collect().await.map_err(io::Error::other)
+            listed.list(Some(&prefix)).try_collect().await.map_err(io_error)
         });
         cache.count_end(&found, |_| 0);
         let found = found?;

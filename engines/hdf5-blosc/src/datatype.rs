@@ -63,7 +63,21 @@ impl ItemType {
     ///
     /// [`TypeError::Unsupported`], [`TypeError::Damaged`].
     pub fn parse(message: &[u8]) -> Result<Self> {
-        let item = parse(&mut Bytes(message), MAX_DEPTH)?;
+        Self::parse_all(Bytes { rest: message, is_of_pytables: false })
+    }
+
+    /// The same in a file of PyTables, which alone says what its times are: seconds since 1970, as
+    /// integers of 4 bytes, or as floats that are stored as seconds and microseconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn parse_of_pytables(message: &[u8]) -> Result<Self> {
+        Self::parse_all(Bytes { rest: message, is_of_pytables: true })
+    }
+
+    fn parse_all(mut bytes: Bytes<'_>) -> Result<Self> {
+        let item = parse(&mut bytes, MAX_DEPTH)?;
         if item.numpy.starts_with('(') {
             return unsupported("items that are arrays");
         }
@@ -147,6 +161,7 @@ fn parse(bytes: &mut Bytes<'_>, depth: usize) -> Result<ItemType> {
     match head.class {
         0 => Number::integer(&head, bytes, head.bits & 8 != 0).map(ItemType::of_number),
         1 => Number::float(&head, bytes).map(ItemType::of_number),
+        2 if bytes.is_of_pytables => Number::time(&head, bytes).map(ItemType::of_number),
         2 => unsupported("times of HDF5 (H5T_TIME)"),
         3 => Ok(ItemType::as_stored(format!("|S{size}"), size)),
         4 => Number::integer(&head, bytes, false).map(ItemType::of_number),

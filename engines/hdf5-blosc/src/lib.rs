@@ -6,6 +6,8 @@
 //! | 32001 | a chunk of Blosc 1 | revision, version, typesize, bytes of a chunk, level, shuffle, codec |
 //! | 32026 | a Blosc2 frame: an n-dimensional array, or a super-chunk of one chunk | the same, then dimensions and shape |
 //!
+//! [`other`] has LZF, LZ4, bitshuffle and Zstandard, which the same programs write.
+//!
 //! Each decoder takes the bytes of a chunk as they are stored and gives those that the filter got.
 //! It takes no more memory than `max_nbytes`, or than `client_data` say if that is less.
 #![forbid(unsafe_code)]
@@ -21,6 +23,7 @@ use blosc_chunk::{CParams, Chunk, DParams, Limits, Scratch, Target, Threads};
 use blosc_io::MemStore;
 
 pub mod datatype;
+pub mod other;
 
 pub use blosc_chunk;
 
@@ -46,6 +49,22 @@ pub enum Error {
         nbytes: u64,
         /// What is allowed.
         max_nbytes: u64,
+    },
+    /// A stream of another filter that is damaged.
+    #[error("filter {filter}")]
+    Codec {
+        /// The number of the filter.
+        filter: u16,
+        /// What is wrong with it.
+        source: blosc_codecs::Error,
+    },
+    /// A chunk of another filter that is damaged.
+    #[error("filter {filter}: {what}")]
+    Other {
+        /// The number of the filter.
+        filter: u16,
+        /// What is wrong with it.
+        what: &'static str,
     },
     /// Bytes that are neither a frame nor a chunk.
     #[error("neither a Blosc2 frame nor a chunk")]
@@ -157,11 +176,18 @@ fn client_data(version: [u32; 2], nbytes: usize, params: &CParams) -> [u32; 7] {
     [revision, format, typesize, nbytes, level.into(), shuffle.into(), codec.into()]
 }
 
-/// Gives the reader both filters.
+/// Gives the reader both filters, and those of [`other`].
 #[cfg(feature = "hdf5-reader")]
 pub fn register(registry: &mut hdf5_reader::FilterRegistry) {
     type Decode = fn(&[u8], &[u32], u64) -> Result<Vec<u8>>;
-    let filters: [(u16, Decode); 2] = [(FILTER_BLOSC, decode_32001), (FILTER_BLOSC2, decode_32026)];
+    let filters: [(u16, Decode); 6] = [
+        (FILTER_BLOSC, decode_32001),
+        (FILTER_BLOSC2, decode_32026),
+        (other::FILTER_LZF, other::decode_lzf),
+        (other::FILTER_LZ4, other::decode_lz4),
+        (other::FILTER_BITSHUFFLE, other::decode_bitshuffle),
+        (other::FILTER_ZSTD, other::decode_zstd),
+    ];
     for (id, decode) in filters {
         let filter =
             move |description: &hdf5_reader::messages::filter_pipeline::FilterDescription,

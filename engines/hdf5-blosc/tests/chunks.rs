@@ -1,7 +1,7 @@
 //! Chunks as the filters store them.
 
 use blosc_chunk::{CParams, CodecId, FilterId, Pipeline};
-use hdf5_blosc::{Error, decode_32001, decode_32026, encode_32001, encode_32026};
+use hdf5_blosc::{Error, decode_32001, decode_32026, encode_32001, encode_32026, other};
 use proptest::prelude::*;
 
 fn params(codec: u8, filter: u8, typesize: usize) -> CParams {
@@ -32,6 +32,17 @@ proptest! {
     fn hostile_bytes_are_errors(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = decode_32001(&bytes, &[], 1 << 20);
         let _ = decode_32026(&bytes, &[], 1 << 20);
+        for compressor in [0, 1, 2, 3] {
+            let client_data = [0, 2, 4, 0, compressor];
+            if let Ok(data) = other::decode_bitshuffle(&bytes, &client_data, 1 << 12) {
+                prop_assert!(data.len() <= 1 << 12);
+            }
+        }
+        for decode in [other::decode_lzf, other::decode_lz4, other::decode_zstd] {
+            if let Ok(data) = decode(&bytes, &[], 1 << 12) {
+                prop_assert!(data.len() <= 1 << 12);
+            }
+        }
     }
 
     #[test]

@@ -6,8 +6,9 @@ use core::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use b2frame::nd::{NdMeta, Selection};
 use b2frame::probe::{Kind, probe};
-use b2frame::{OpenOptions, SChunk};
+use b2frame::{NdArray, OpenOptions, SChunk};
 use blosc_chunk::{DParams, Encoder, Limits, Target, Threads};
 use blosc_io::MemStore;
 use zarrs_codec::{
@@ -22,7 +23,7 @@ use crate::codec::{BloscCodec, failed};
 use crate::config::Config;
 
 /// The codec `blosc-rs.blosc2` of arrays of version 3, with the parameters of `blosc`: it writes
-/// chunks of Blosc2, and reads chunks of both generations and frames.
+/// chunks of Blosc2, and reads chunks of both generations, frames and arrays in frames.
 #[derive(Debug)]
 pub struct Blosc2Codec(BloscCodec);
 
@@ -108,23 +109,35 @@ impl BytesToBytesCodecTraits for Blosc2Codec {
             return self.0.decode(encoded, decoded, options);
         }
         let max_nbytes = decoded.size().unwrap_or(u64::MAX);
-        let limits = Limits::none().max_nbytes(max_nbytes);
+        // The padding of an array is decoded as well, a block at a time.
+        let limits = Limits::none().max_nbytes(max_nbytes.saturating_mul(4).max(1 << 20));
         let dparams = DParams::default().threads(Threads::One).limits(limits);
         let open = OpenOptions::default().dparams(dparams);
         let frame = MemStore::new(encoded.into_owned());
         let schunk = SChunk::from_store_with(Arc::new(frame), &open).map_err(failed)?;
-        let nbytes = schunk.nbytes();
-        let fits = match decoded {
-            BytesRepresentation::FixedSize(size) => nbytes == *size,
-            _ => nbytes <= max_nbytes,
-        };
-        if !fits {
-            let text =
-                format!("a frame of {nbytes} bytes of data where the array has {max_nbytes}");
-            return Err(failed(text));
+        if schunk.meta().get(NdMeta::NAME).is_some() {
+            let array = NdArray::from_schunk(schunk).map_err(failed)?;
+            let itemsize = array.dtype().itemsize() as u64;
+            check_frame(array.nitems().saturating_mul(itemsize), decoded)?;
+            return array.to_bytes(Selection::ALL).map(Cow::Owned).map_err(failed);
         }
-        let mut data = vec![0; usize::try_from(nbytes).map_err(failed)?];
+        check_frame(schunk.nbytes(), decoded)?;
+        let mut data = vec![0; usize::try_from(schunk.nbytes()).map_err(failed)?];
         schunk.read_bytes(0, &mut data).map_err(failed)?;
         Ok(Cow::Owned(data))
     }
+}
+
+/// Refuses a frame that has another length than the array says, before memory is taken for it.
+fn check_frame(nbytes: u64, decoded: &BytesRepresentation) -> Result<(), CodecError> {
+    let max_nbytes = decoded.size().unwrap_or(u64::MAX);
+    let fits = match decoded {
+        BytesRepresentation::FixedSize(size) => nbytes == *size,
+        _ => nbytes <= max_nbytes,
+    };
+    if fits {
+        return Ok(());
+    }
+    let text = format!("a frame of {nbytes} bytes of data where the array has {max_nbytes}");
+    Err(failed(text))
 }

@@ -32,7 +32,10 @@ pub use blosc2::Blosc2Codec;
 pub use codec::BloscCodec;
 pub use config::{CodecName, Config, ConfigError, Shuffle};
 
-zarrs_plugin::impl_extension_aliases!(BloscCodec, v3: "blosc", v2: "blosc");
+// zarr-python writes arrays of version 3 with the codec of numcodecs as well.
+zarrs_plugin::impl_extension_aliases!(
+    BloscCodec, v3: "blosc", ["numcodecs.blosc"], v2: "blosc", []
+);
 
 inventory::submit! {
     CodecPluginV3::new::<BloscCodec>()
@@ -46,16 +49,24 @@ inventory::submit! {
 pub fn register() {
     static ONCE: Once = Once::new();
     let is_blosc = |name: &str| name == "blosc";
+    let is_ours = |name: &str| matches!(name, "blosc" | NUMCODECS_NAME);
     ONCE.call_once(|| {
-        drop(register_codec_v3(CodecRuntimePluginV3::new(is_blosc, BloscCodec::create_v3)));
+        drop(register_codec_v3(CodecRuntimePluginV3::new(is_ours, BloscCodec::create_v3)));
         drop(register_codec_v2(CodecRuntimePluginV2::new(is_blosc, BloscCodec::create_v2)));
     });
 }
 
+/// The name in metadata of version 3 of the codec with the parameters of version 2.
+const NUMCODECS_NAME: &str = "numcodecs.blosc";
+
 impl BloscCodec {
     fn create_v3(metadata: &MetadataV3) -> Result<Codec, PluginCreateError> {
         let map = metadata.configuration().cloned().unwrap_or_default();
-        let config = Config::from_v3(map.into()).map_err(|error| invalid(&error))?;
+        let config = match metadata.name() {
+            NUMCODECS_NAME => Config::from_v2(map.into()),
+            _ => Config::from_v3(map.into()),
+        };
+        let config = config.map_err(|error| invalid(&error))?;
         Ok(Codec::BytesToBytes(Arc::new(Self::new(config))))
     }
 

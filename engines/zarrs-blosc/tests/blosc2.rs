@@ -46,6 +46,26 @@ fn chunks_and_frames_are_decoded_and_other_sizes_refused() {
 }
 
 #[test]
+fn arrays_in_frames_give_their_items_without_padding() {
+    let params = b2frame::NdParams::new(&[30, 25], "<u8".parse().unwrap());
+    let params = params.chunkshape(&[16, 16]).blockshape(&[8, 8]);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.b2nd");
+    let mut writer = b2frame::NdWriter::create(&path, &params).unwrap();
+    let data: Vec<u8> = (0..750_u64).flat_map(u64::to_le_bytes).collect();
+    writer.write_bytes(b2frame::nd::Selection::ALL, &data).unwrap();
+    drop(writer.finish().unwrap());
+    let frame = std::fs::read(&path).unwrap();
+    let decode = |len: u64| {
+        let size = BytesRepresentation::FixedSize(len);
+        codec().decode(Cow::Borrowed(&frame), &size, &CodecOptions::default()).map(Cow::into_owned)
+    };
+    assert!(decode(6000).unwrap() == data);
+    decode(5999).unwrap_err();
+    decode(30 * 25 * 8 + 8).unwrap_err();
+}
+
+#[test]
 fn arrays_with_the_codec_are_written_and_read() {
     let dir = tempfile::tempdir().unwrap();
     let metadata = serde_json::json!({

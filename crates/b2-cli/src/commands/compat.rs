@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     exit::Code,
     formats::store,
-    inputs::{Object, ObjectReader, Origin, origin, walk},
+    inputs::{Object, ObjectReader, Origin, walk},
     render::{Align, Table, harmless},
 };
 
@@ -26,7 +26,7 @@ struct CompatReport<'a> {
 
 /// Prints the readers of each input.
 pub(crate) fn run(args: &CompatArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &walk::ours);
+    let inputs = cx.find_ours(&args.inputs, &walk::ours);
     cx.run_on_inputs(inputs, |origin| report_input(cx, origin))
 }
 

@@ -24,10 +24,7 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
         Ok(named) => named,
         Err(error) => return cx.refuse(&error),
     };
-    let found = cx.find(&inputs, &walk::ours);
-    let roots = found.roots.clone();
-    let roots = roots.iter().map(PathBuf::as_path);
-    let found = found.map(|found| cx.keep_whole(found, roots));
+    let found = cx.with_whole(cx.find(&inputs, &walk::ours));
     let (format, place) = match resolve(args, &output, found.len()) {
         Ok(resolved) => resolved,
         Err(error) => return cx.refuse(&error),

@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use crate::{
     args::{DecompressArgs, RestoredFormat},
-    content::source::layout_of,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -181,7 +180,7 @@ fn npy_header(object: &Object) -> Result<Vec<u8>> {
         // A frame that has kept the metadata of an array is bytes all the same.
         Object::Frame(schunk) if schunk.nd_meta()?.is_none() => None,
         Object::Chunk(_) | Object::Opened(_) => None,
-        object => layout_of(object)?,
+        object => object.layout()?,
     };
     Ok(layout.ok_or(message::NOT_AN_ARRAY.error())?.npy_header()?)
 }

@@ -18,13 +18,13 @@ use crate::{
     context::Context,
     error::{Error, Result, chain, message},
     exit::Code,
-    inputs::{Guard, Object, ObjectReader, Origin, object_reader::FoundKind, origin, walk},
+    inputs::{Guard, Object, ObjectReader, Origin, object_reader::FoundKind, walk},
     render::{harmless, json_text},
 };
 
 /// Shows each input.
 pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &walk::ours);
+    let inputs = cx.find_ours(&args.inputs, &walk::ours);
     cx.run_on_inputs(inputs, |origin| dump_input(args, cx, origin))
 }
 

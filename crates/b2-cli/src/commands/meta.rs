@@ -25,7 +25,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Object, Origin, Part},
+    inputs::{Object, Origin, Part, Place},
     metadata::{self, Change, Document, Kind, Owner},
     output::{StageOptions, Staged},
     render::{harmless, size},
@@ -33,8 +33,7 @@ use crate::{
 
 /// Runs the requested action.
 pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
-    let origin = Origin::from_word(&args.file);
-    cx.run_on_inputs(vec![Ok(origin)], |origin| run_action(args, cx, origin))
+    cx.run_on_inputs(vec![cx.input(&args.file)], |origin| run_action(args, cx, origin))
 }
 
 /// A document about changes.
@@ -170,6 +169,10 @@ fn change(
     document: &Document,
     changes: &[Change],
 ) -> Result<()> {
+    let is_elsewhere = origin.place().is_some_and(Place::is_elsewhere);
+    if is_elsewhere || matches!(origin, Origin::Opened(_)) {
+        return Err(message::METADATA_ONLY_READ.error());
+    }
     document.check(changes)?;
     if changes.is_empty() {
         return report(cx, origin, changes);

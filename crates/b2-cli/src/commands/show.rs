@@ -167,6 +167,8 @@ fn show_parts(
     origin: &Origin,
     mut parts: Vec<Object>,
 ) -> Result<()> {
+    let beside = || blosc_data::formats::chunk::dtype_beside(origin.path()?, parts.first()?);
+    let args = &ShowArgs { dtype: args.dtype.clone().or_else(beside), ..args.clone() };
     if parts.len() == 1
         && let Some(object) = parts.pop()
     {

@@ -98,7 +98,10 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
         return Err(message::EMPTY_LIST.error());
     }
     let mut nwrong = 0;
-    let origins = entries.iter().map(|entry| Ok(Origin::from_word(&origin::path_of(entry.name)?)));
+    let origins = entries.iter().map(|entry| {
+        let path = b2_program::input::path_of(entry.name).map_err(Error::io(Doing::Read))?;
+        Ok(Origin::from_word(&path))
+    });
     let origins = origins.collect::<Result<Vec<_>>>()?.into_iter().map(Ok);
     let mut wanted = entries.iter();
     let code = cx.run_on_inputs(origins.collect::<Vec<Found>>(), |origin| {

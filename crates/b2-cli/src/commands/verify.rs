@@ -82,7 +82,8 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = origin::find(&args.inputs, &walk::ours);
+    let inputs = cx.with_whole(cx.find(&args.inputs, &walk::ours));
+    let inputs = inputs.map(|found| cx.expand_groups(found));
     cx.run_unwarned(inputs, |origin| verify_input(args, cx, origin))
 }
 

@@ -36,8 +36,7 @@ use source::Input;
 
 /// Shows the input until the user ends.
 pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
-    let origin = Origin::from_word(&args.file);
-    cx.run_on_inputs(vec![Ok(origin)], |origin| view(args, cx, origin))
+    cx.run_on_inputs(vec![cx.input(&args.file)], |origin| view(args, cx, origin))
 }
 
 fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {

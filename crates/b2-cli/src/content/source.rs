@@ -9,20 +9,10 @@ use crate::{
     console::Console,
     error::{Doing, Error, Result},
     formats::csv_table,
-    inputs::Object,
     render::path_text,
 };
 
 pub(crate) use blosc_data::content::{Content as Source, Items, Layout, Packed, npy_header};
-
-/// The array that an object is, if it is one.
-///
-/// # Errors
-///
-/// When it says that it is one, and cannot be.
-pub(crate) fn layout_of(object: &Object) -> Result<Option<Layout>> {
-    Ok(object.layout()?)
-}
 
 /// Warns of bytes after the items.
 pub(crate) fn warn_of_trailing(items: &Items, console: &Console, name: &str) {

@@ -113,14 +113,16 @@ messages! {
     // What this build and these formats can do.
     NO_PARQUET: Foreign,
         "this build reads and writes no Parquet: it was made without the feature `parquet`",
-        "cargo install b2-cli --features parquet";
+        "cargo install --path crates/b2-cli --features parquet";
     NO_ADDRESSES: Foreign,
         "this program reads files; it has no client for addresses",
-        "the crate `b2-full` is this program with such clients: docs/engines.md";
+        "`cargo install --path engines/b2-full` makes a `b2` with such clients: docs/engines.md";
     OTHER_FORMAT: Foreign,
         "{}, and none of the formats of Blosc",
-        "info, list, show, cat, stats, sum, plot, diff and convert of the crate `b2-full` read it: \
-         docs/engines.md";
+        "`cargo install --path engines/b2-full` makes a `b2` that reads it: docs/engines.md";
+    NOT_FOR_COMMAND: Foreign,
+        "{}, which this command does not read",
+        "cat, convert, diff, info, list, meta get, plot, show, stats, sum, verify and view do";
     NOTHING_CONVERTED: Foreign,
         "nothing in it becomes a value of a store, and nothing was written",
         "`b2 list --tree` shows what is in it";
@@ -519,6 +521,8 @@ messages! {
         "no name was given";
     ONE_IMPORT: Usage,
         "import takes one file, or `-`";
+    METADATA_ONLY_READ: Usage,
+        "metadata of addresses and of other formats are only read";
     PIPE_IS_NOT_CHANGED: Usage,
         "data from a pipe cannot be changed";
     EDITOR_FAILED: Usage,
@@ -539,7 +543,10 @@ mod tests {
     #[test]
     fn row_gives_hint_and_exit_code() {
         let error = NO_PARQUET.error();
-        assert_eq!(error.hint().as_deref(), Some("cargo install b2-cli --features parquet"));
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("cargo install --path crates/b2-cli --features parquet")
+        );
         assert_eq!((error.code(), NO_NAMES.error().hint()), (Code::Foreign, None));
     }
 }

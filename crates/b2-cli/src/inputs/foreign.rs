@@ -13,14 +13,15 @@ use crate::{
 
 /// The format of what lies at a place; `None` for everything else.
 pub(crate) fn kind_of(place: &Place) -> Option<Format> {
-    place
-        .format()
-        .filter(|format| matches!(format, Format::ZarrArray | Format::ZarrGroup | Format::Hdf5))
+    place.format().filter(|format| format.is_foreign())
 }
 
 /// The error for `path`, or for the file of `FILE::/key`, if it is of such a format.
 pub(crate) fn refusal(place: &Place) -> Option<Error> {
-    let refuse = |place: &Place| kind_of(place).map(|kind| message::OTHER_FORMAT.about(kind));
+    let refuse = |place: &Place| match place.format()? {
+        Format::Parquet if !cfg!(feature = "parquet") => Some(message::NO_PARQUET.error()),
+        format => format.is_foreign().then(|| message::OTHER_FORMAT.about(format)),
+    };
     refuse(place).or_else(|| {
         let (file, _) = place.to_str()?.split_once("::").filter(|_| !place.exists())?;
         refuse(&file.into())

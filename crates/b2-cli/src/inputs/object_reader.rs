@@ -18,6 +18,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use b2_program::input;
 use b2frame::{
     SChunk,
     header::FrameHeader,
@@ -28,7 +29,7 @@ use b2frame::{
 use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
-use blosc_data::{Format, Opened, rescue::Damaged};
+use blosc_data::{Format, Opened, Shifted, Word, rescue::Damaged};
 
 use crate::inputs::Place;
 use crate::{
@@ -44,7 +45,6 @@ use crate::{
         foreign,
         object::Object,
         origin::{self, OpenedInput, Origin, Part},
-        remote,
     },
     output::targets::CHUNK_SUFFIX,
 };
@@ -161,7 +161,7 @@ impl ObjectReader {
     /// The objects of a file, or of the folder of a sparse frame, from its beginning.
     fn at_place(path: &Place, part: &Part, params: OpenOptions) -> Result<Self> {
         Ok(match path.elsewhere() {
-            None if remote::is_address(path) && !path.exists() => {
+            None if Word::is_address(path) && !path.exists() => {
                 return Err(message::NO_ADDRESSES.error());
             }
             Some(blosc_data::Source::File(object)) => Self::from_store(object, params),
@@ -244,7 +244,7 @@ impl ObjectReader {
 
     /// Standard input; a file there is read as a file.
     fn stdin(params: OpenOptions) -> Self {
-        match stdin_file() {
+        match input::stdin_file() {
             Some((file, at)) => {
                 Self::new(Source::Stored(Arc::new(FileStore::from_file(file))), at, params)
             }
@@ -517,7 +517,7 @@ impl ObjectReader {
             Source::Folder | Source::Member(_) => Ok(nothing()),
             Source::Piped(pipe) => {
                 let inner = spool(Cursor::new(head).chain(&mut *locked(pipe)).take(len))?;
-                let store: Arc<dyn ReadAt> = Arc::new(Shifted { inner, by: self.at });
+                let store: Arc<dyn ReadAt> = Arc::new(Shifted::new(inner, self.at));
                 self.unopened = Some(Arc::clone(&store));
                 Ok(store)
             }
@@ -551,24 +551,6 @@ fn spool(mut reader: impl Read) -> Result<Box<dyn ReadAt>> {
     Ok(Box::new(FileStore::from_file(file)))
 }
 
-/// A store whose first byte stands at position `by`, so that errors name positions of the whole
-/// input.
-struct Shifted {
-    inner: Box<dyn ReadAt>,
-    by: u64,
-}
-
-impl ReadAt for Shifted {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.inner.len()?.saturating_add(self.by))
-    }
-
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let at = at.checked_sub(self.by).ok_or(io::ErrorKind::InvalidInput)?;
-        self.inner.read_at(at, buf)
-    }
-}
-
 /// Opens a file, or the index file of a sparse frame, with the directory of that.
 fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
     let folder = path.is_sparse_frame().then(|| path.clone());
@@ -586,30 +568,6 @@ pub(crate) fn lock_frame(path: &Place, wait: &LockWait) -> Result<Option<FrameLo
     }
 }
 
-/// The regular file that stands for standard input, and the position in it, which moves to the end:
-/// who reads on finds nothing left, as in a pipe.
-#[cfg(unix)]
-fn stdin_file() -> Option<(File, u64)> {
-    use std::{
-        io::{Seek, SeekFrom},
-        os::fd::AsFd,
-    };
-    let handle = io::stdin().as_fd().try_clone_to_owned().ok()?;
-    let mut file = File::from(handle);
-    let at = file
-        .metadata()
-        .ok()
-        .filter(std::fs::Metadata::is_file)
-        .and_then(|_| file.stream_position().ok())?;
-    file.seek(SeekFrom::End(0)).ok()?;
-    Some((file, at))
-}
-
-#[cfg(not(unix))]
-fn stdin_file() -> Option<(File, u64)> {
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -624,15 +582,5 @@ mod tests {
         let mut end = [0; 3];
         store.read_exact_at(20 << 20, &mut end).unwrap();
         assert_eq!(&end, b"end");
-    }
-
-    #[test]
-    fn a_shifted_store_answers_at_positions_of_the_input() {
-        let store = Shifted { inner: Box::new(MemStore::new(b"abc".to_vec())), by: 100 };
-        let mut buf = [0; 2];
-        assert_eq!(store.len().unwrap(), 103);
-        store.read_exact_at(101, &mut buf).unwrap();
-        assert_eq!(&buf, b"bc");
-        assert!(store.read_at(99, &mut buf).is_err());
     }
 }

@@ -3,9 +3,10 @@
 use std::{
     fs::{self, File},
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
+use b2_program::input;
 use b2frame::{
     probe,
     probe::{Kind, PROBE_LEN},
@@ -16,12 +17,11 @@ use blosc_data::{Format, Opened, Openers, Word};
 
 use crate::{
     args::InputArgs,
-    error::{Doing, Error, FileKind, Result},
+    error::{Doing, Error, FileKind, Result, message},
     formats::chunk,
     inputs::{
         Place, foreign,
         piped::Piped,
-        remote,
         walk::{Choice, Inputs},
     },
     output::targets::SUFFIXES,
@@ -226,7 +226,7 @@ pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Opener
 /// The input that one of the openers opens. Files and directories that lie elsewhere are inputs as
 /// others are, by the same name.
 pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> {
-    let without_key = remote::without_key(word);
+    let without_key = Word::without_key(word);
     let opened = openers.open(&without_key.to_string_lossy());
     let name = || word.to_string_lossy().into_owned();
     match opened.map_err(Error::of_opener(Doing::Open))? {
@@ -257,6 +257,12 @@ pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     find_words(args, choice, &mut |_| Ok(None))
 }
 
+/// What a name means that no opener knows.
+fn local(word: &Path) -> Result<Origin> {
+    let is_elsewhere = Word::is_address(word) && !word.exists();
+    if is_elsewhere { Err(message::NO_ADDRESSES.error()) } else { Ok(Origin::from_word(word)) }
+}
+
 fn find_words(
     args: &InputArgs,
     choice: Choice<'_>,
@@ -265,17 +271,16 @@ fn find_words(
     let mut words = args.files.clone();
     let mut inputs = Inputs::default();
     if let Some(list) = &args.files_from {
-        match listed(list, args.null) {
+        match input::listed(list, args.null) {
             Ok(more) => words.extend(more),
-            Err(error) => inputs.found.push(Err((path_text(list), error))),
+            Err(error) => inputs.found.push(Err((path_text(list), Error::io(Doing::Open)(error)))),
         }
     } else if words.is_empty() {
         words.push("-".into());
     }
     for word in &words {
-        let origin = match open(word) {
-            Ok(Some(origin)) => origin,
-            Ok(None) => Origin::from_word(word),
+        let origin = match open(word).and_then(|found| found.map_or_else(|| local(word), Ok)) {
+            Ok(origin) => origin,
             Err(error) => {
                 inputs.found.push(Err((path_text(word), error)));
                 continue;
@@ -308,46 +313,11 @@ pub(crate) fn is_object(path: &Path) -> bool {
 /// The file of a sparse frame that identifies it.
 pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
-/// The names in a list: one per line, or each ended by a NUL.
-fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>> {
-    let bytes = match list.to_str() {
-        Some("-") => {
-            let mut bytes = Vec::new();
-            io::copy(&mut io::stdin().lock(), &mut bytes).map(|_| bytes)
-        }
-        _ => fs::read(list),
-    };
-    let bytes = bytes.map_err(Error::io(Doing::Open))?;
-    let names = bytes.split(|&byte| byte == if null { 0 } else { b'\n' });
-    names
-        .map(|name| if null { name } else { name.strip_suffix(b"\r").unwrap_or(name) })
-        .filter(|name| !name.is_empty())
-        .map(path_of)
-        .collect()
-}
-
-/// The path that is written like this.
-///
-/// # Errors
-///
-/// Bytes that are no path on this system.
-#[cfg(unix)]
-pub(crate) fn path_of(name: &[u8]) -> Result<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    Ok(std::ffi::OsStr::from_bytes(name).into())
-}
-
-#[cfg(not(unix))]
-pub(crate) fn path_of(name: &[u8]) -> Result<PathBuf> {
-    let text = core::str::from_utf8(name)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
-    text.map(PathBuf::from).map_err(Error::io(Doing::Read))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::inputs::walk::{LeftOut, Reason, all};
+    use std::path::PathBuf;
 
     fn paths(inputs: Inputs) -> Vec<PathBuf> {
         inputs.found.into_iter().map(|found| found.unwrap().path().unwrap().to_owned()).collect()

@@ -276,7 +276,7 @@ fn without_parquet_the_feature_is_named() {
     --- stdout
     --- stderr
     b2: ct_basic: this build reads and writes no Parquet: it was made without the feature `parquet`
-    hint: cargo install b2-cli --features parquet
+    hint: cargo install --path crates/b2-cli --features parquet
     ");
     dir.write("x.parquet", "PAR1 and what follows");
     snapshot!(dir.b2("convert x.parquet y.bcolz"), @r"
@@ -284,7 +284,7 @@ fn without_parquet_the_feature_is_named() {
     --- stdout
     --- stderr
     b2: x.parquet: this build reads and writes no Parquet: it was made without the feature `parquet`
-    hint: cargo install b2-cli --features parquet
+    hint: cargo install --path crates/b2-cli --features parquet
     ");
     assert_eq!(dir.names(), ["ct_basic", "x.parquet"]);
 }

@@ -246,7 +246,7 @@ fn parquet_is_not_taken_for_bytes() {
         let run = dir.b2(&format!("{command} x.parquet"));
         assert_eq!(run.code, Some(4), "{command}");
         assert!(
-            run.stderr.contains("hint: cargo install b2-cli --features parquet"),
+            run.stderr.contains("hint: cargo install --path crates/b2-cli --features parquet"),
             "{}",
             run.stderr
         );

@@ -74,6 +74,63 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
 }
 
 #[test]
+fn what_reads_the_formats_of_others_is_said() {
+    let dir = Dir::new();
+    data(&dir);
+    dir.write("x.parquet", b"PAR1 and more PAR1");
+    dir.write("z.zip", zip_of(".zgroup"));
+    let full = "cargo install --path engines/b2-full";
+    for (name, what, program) in [
+        ("v2.zarr", "a Zarr group", full),
+        ("v3.zarr/temp", "a Zarr array", full),
+        ("x.h5", "an HDF5 file", full),
+        ("z.zip", "a Zarr group in a zip archive", full),
+        ("x.parquet", "Parquet", "cargo install --path crates/b2-cli --features parquet"),
+        ("https://host/x.b2nd", "no client for addresses", full),
+    ] {
+        for command in ["info", "list", "show", "verify", "cat"] {
+            let run = dir.b2(&format!("{command} {name}"));
+            assert_eq!(run.code, Some(4), "{command} {name}: {}", run.stderr);
+            let is_said = run.stderr.contains(what) && run.stderr.contains(program);
+            assert!(is_said, "{command} {name}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_chunk_beside_the_metadata_of_its_array_has_a_type() {
+    let dir = Dir::new();
+    fs::create_dir_all(dir.path("a/0")).unwrap();
+    dir.write("x", (0..6_i32).flat_map(i32::to_le_bytes).collect::<Vec<u8>>());
+    dir.b2("compress --format chunk --target blosc-1.14 -t 4 x -o a/0.0").ok();
+    fs::copy(dir.path("a/0.0"), dir.path("a/0/0")).unwrap();
+    let metadata = |filters: &str| {
+        format!("{{\"zarr_format\": 2, \"dtype\": \"<i4\", \"filters\": {filters}}}")
+    };
+    for filters in ["null", "[]"] {
+        dir.write("a/.zarray", metadata(filters));
+        for chunk in ["a/0.0", "a/0/0"] {
+            assert_eq!(dir.b2(&format!("show {chunk}")).ok().text(), "[0 1 2 3 4 5]\n");
+        }
+    }
+    // Filters, and types that were given, count for more.
+    assert!(dir.b2("show --dtype u1 a/0.0").ok().text().contains("0 0 0 1"));
+    dir.write("a/.zarray", metadata("[{\"id\": \"delta\"}]"));
+    assert!(dir.b2("show a/0.0").stderr.contains("bytes without a type"));
+}
+
+/// An archive of one empty member.
+fn zip_of(name: &str) -> Vec<u8> {
+    let len = u16::try_from(name.len()).unwrap().to_le_bytes();
+    let local = [&b"PK\x03\x04\x14\0"[..], &[0; 20], &len, &[0; 2], name.as_bytes()].concat();
+    let entry = [&b"PK\x01\x02\x14\0\x14\0"[..], &[0; 20], &len, &[0; 16], name.as_bytes()];
+    let entry = entry.concat();
+    let (size, at) = (entry.len() as u32, local.len() as u32);
+    let end = [&b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..], &size.to_le_bytes(), &at.to_le_bytes()];
+    [&local[..], &entry, &end.concat(), &[0; 2]].concat()
+}
+
+#[test]
 fn a_folder_becomes_a_store_without_what_is_no_value() {
     let dir = Dir::new();
     for (name, _) in data(&dir) {

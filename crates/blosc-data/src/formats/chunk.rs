@@ -4,6 +4,7 @@
 //! memory; a caller that looks inside gets all of its bytes, if they fit.
 
 use core::{fmt, ops::Range};
+use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::{Budget, ChunkBytes, probe, probe::Kind};
@@ -14,11 +15,13 @@ use blosc_chunk::{
     validate::{BlockReport, Depth, Note},
 };
 use blosc_container::chunk_reader::{ChunkReader, MERGE_GAP_NBYTES, ReadError};
+use blosc_dtype::Dtype;
 use blosc_io::ReadAt;
 
 use crate::Bytes;
 use crate::bytes::stream_exactly;
 use crate::chunks::Chunks;
+use crate::content::Object;
 use crate::error::{Doing, Error, Param, Result};
 use crate::size::{as_len, check_memory, zeroed};
 use crate::verify::{BadChunk, OnProgress, Report, VerifyOptions};
@@ -43,6 +46,29 @@ pub fn header_of(head: &[u8]) -> Option<ChunkHeader> {
     let unnamed = matches!(probe(head), Kind::Chunk | Kind::Unknown);
     ChunkHeader::parse(head).ok().filter(|_| unnamed)
 }
+
+/// The type of the items of a chunk file of Zarr 2, as the metadata of its array say it. The file is
+/// in the folder of the array, or in folders of it where dimensions have one each.
+#[must_use]
+pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {
+    let Object::Chunk(chunk) = object else { return None };
+    let folders = path.ancestors().skip(1).take(MAX_DIMENSIONS);
+    let metadata = folders.map(|folder| folder.join(".zarray")).find(|file| file.is_file())?;
+    let is_short = metadata.metadata().is_ok_and(|found| found.len() <= MAX_METADATA_NBYTES);
+    let metadata = std::fs::read(metadata).ok().filter(|_| is_short)?;
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
+    // Filters change what bytes mean.
+    let is_plain =
+        metadata.get("filters").is_none_or(|filters| filters.as_array().is_none_or(Vec::is_empty));
+    let dtype: Dtype = metadata.get("dtype")?.as_str()?.parse().ok()?;
+    let fits = chunk.header().nbytes().checked_rem(dtype.itemsize()) == Some(0);
+    (is_plain && fits && !dtype.has_objects()).then_some(dtype)
+}
+
+/// Most folders between a chunk and the metadata of its array.
+const MAX_DIMENSIONS: usize = 32;
+/// Most bytes of metadata that are looked at.
+const MAX_METADATA_NBYTES: u64 = 1 << 20;
 
 /// Bytes of a header, and of the position of the first block after it.
 pub const HEAD_LEN: usize = ChunkHeader::MAX_LEN + 4;

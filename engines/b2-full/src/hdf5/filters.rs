@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hdf5_blosc::other;
 use hdf5_reader::Dataset;
 use hdf5_reader::group::Group;
 use hdf5_reader::messages::HdfMessage;
@@ -23,11 +24,11 @@ const FILTERS: [(u16, &str, bool); 14] = [
     (hdf5_blosc::FILTER_BLOSC, "blosc", true),
     (hdf5_blosc::FILTER_BLOSC2, "blosc2", true),
     (307, "bzip2", false),
-    (32000, "lzf", false),
-    (32004, "lz4", false),
-    (32008, "bitshuffle", false),
+    (other::FILTER_LZF, "lzf", true),
+    (other::FILTER_LZ4, "lz4", true),
+    (other::FILTER_BITSHUFFLE, "bitshuffle", true),
+    (other::FILTER_ZSTD, "zstd", true),
     (32013, "zfp", false),
-    (32015, "zstd", false),
 ];
 
 /// The filters in the order of writing, as `info` shows them.

@@ -3,13 +3,17 @@
 use super::{Result, TypeError};
 
 /// The rest of a message.
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(super) struct Bytes<'a> {
+    pub(super) rest: &'a [u8],
+    /// Whether PyTables wrote the file.
+    pub(super) is_of_pytables: bool,
+}
 
 impl<'a> Bytes<'a> {
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (taken, rest) =
-            self.0.split_at_checked(len).ok_or(TypeError::Damaged("it ends too early"))?;
-        self.0 = rest;
+            self.rest.split_at_checked(len).ok_or(TypeError::Damaged("it ends too early"))?;
+        self.rest = rest;
         Ok(taken)
     }
 
@@ -32,7 +36,7 @@ impl<'a> Bytes<'a> {
 
     /// A name with a zero after it; before version 3 more zeros make it a multiple of 8 bytes.
     pub(super) fn name(&mut self, version: u8) -> Result<&'a [u8]> {
-        let len = self.0.iter().position(|byte| *byte == 0);
+        let len = self.rest.iter().position(|byte| *byte == 0);
         let len = len.ok_or(TypeError::Damaged("a name without an end"))?;
         let with_zero = len.saturating_add(1);
         let room = if version < 3 { with_zero.next_multiple_of(8) } else { with_zero };

@@ -22,6 +22,8 @@ enum Bits {
     Integer { offset: u32, precision: u32, is_signed: bool },
     /// A float as IEEE 754 has it, of the size of a type of NumPy.
     Ieee,
+    /// Seconds and microseconds, each of 4 bytes with a sign, which become a float of seconds.
+    Seconds,
     /// A float that one of these holds exactly.
     Float { parts: FloatParts, to: Ieee },
 }
@@ -155,6 +157,20 @@ impl Number {
         Ok(Self { size: head.size, is_big: head.bits & 1 != 0, bits })
     }
 
+    /// A time of PyTables.
+    pub(super) fn time(head: &Head, bytes: &mut Bytes<'_>) -> Result<Self> {
+        let precision = bytes.u16()?;
+        let bits = match head.size {
+            4 => Bits::Integer { offset: 0, precision: precision.into(), is_signed: true },
+            8 => Bits::Seconds,
+            size => return unsupported(format!("times of {size} bytes")),
+        };
+        if usize::from(precision) != head.size.saturating_mul(8) {
+            return Err(TypeError::Damaged("bits that the time does not have"));
+        }
+        Ok(Self { size: head.size, is_big: head.bits & 1 != 0, bits })
+    }
+
     pub(super) fn float(head: &Head, bytes: &mut Bytes<'_>) -> Result<Self> {
         let (offset, precision) = precision(head, bytes)?;
         let [exponent_at, exponent, mantissa_at, mantissa] =
@@ -197,7 +213,7 @@ impl Number {
     pub(super) fn nbytes(&self) -> usize {
         match self.bits {
             Bits::Integer { .. } => self.size.next_power_of_two(),
-            Bits::Ieee => self.size,
+            Bits::Ieee | Bits::Seconds => self.size,
             Bits::Float { to, .. } => to.nbytes,
         }
     }
@@ -211,7 +227,7 @@ impl Number {
                     && usize::try_from(precision).ok() == self.size.checked_mul(8)
             }
             Bits::Ieee => true,
-            Bits::Float { .. } => false,
+            Bits::Float { .. } | Bits::Seconds => false,
         }
     }
 
@@ -220,7 +236,7 @@ impl Number {
         let kind = match self.bits {
             Bits::Integer { is_signed: true, .. } => 'i',
             Bits::Integer { .. } => 'u',
-            Bits::Ieee | Bits::Float { .. } => 'f',
+            Bits::Ieee | Bits::Seconds | Bits::Float { .. } => 'f',
         };
         let order = match self.nbytes() {
             1 => '|',
@@ -243,6 +259,7 @@ impl Number {
                 }
             }
             Bits::Float { parts, to } => parts.to(to, word),
+            Bits::Seconds => seconds(word).to_bits(),
             Bits::Ieee => word,
         };
         item.iter_mut()
@@ -257,6 +274,13 @@ impl Number {
         let add = |word: u64, byte: &u8| word.wrapping_shl(8) | u64::from(*byte);
         if self.is_big { bytes.fold(0, add) } else { bytes.rev().fold(0, add) }
     }
+}
+
+/// The seconds of a time whose high half is seconds, and whose low half is microseconds.
+fn seconds(word: u64) -> f64 {
+    let [a, b, c, d, high @ ..] = word.to_le_bytes();
+    let (seconds, micros) = (i32::from_le_bytes(high), i32::from_le_bytes([a, b, c, d]));
+    1e-6 * f64::from(micros) + f64::from(seconds)
 }
 
 /// The type of a float with an implied first bit, if NumPy has one that holds it.

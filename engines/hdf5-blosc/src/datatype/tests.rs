@@ -161,3 +161,21 @@ fn numbers_of_a_record_are_converted_where_they_are() {
     let items = [0xfe, 0xff, 7, 1, 0, 0xff, 0x0f, 9, 0x02, 0x00, 6, 2, 0, 0, 0, 5];
     assert_eq!(converted(&record, &stored), items);
 }
+
+#[test]
+fn times_of_pytables_are_seconds() {
+    let times = |size: u32, precision: u8| message(0x12, 0, size, &[precision, 0]);
+    let item = |message: &[u8]| ItemType::parse_of_pytables(message);
+    assert_eq!(item(&times(4, 32)).unwrap().numpy(), "<i4");
+    let double = item(&times(8, 64)).unwrap();
+    assert_eq!(double.numpy(), "<f8");
+    for (seconds, micros, expected) in [(1, 500_000, 1.5), (-3, -750_000, -3.75), (0, 0, 0.0)] {
+        let stored = [i32::to_le_bytes(micros), i32::to_le_bytes(seconds)].concat();
+        let mut found = [0; 8];
+        double.convert(&stored, &mut found);
+        assert_eq!(f64::from_le_bytes(found), expected);
+    }
+    for (size, precision) in [(2, 16), (8, 32), (16, 128)] {
+        item(&times(size, precision)).unwrap_err();
+    }
+}

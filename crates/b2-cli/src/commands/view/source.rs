@@ -176,6 +176,18 @@ fn members(cx: &Context, origin: &Origin) -> Result<Vec<(Member, Place)>> {
         }
         return Ok(members);
     }
+    if origin.is_group() {
+        let arrays = cx.expand_groups(vec![Ok(origin.clone())]).into_iter();
+        let member = |array| {
+            let (name, place) = match array {
+                Ok(array) => (Origin::name(&array), Place::Input(array)),
+                Err((name, _)) => (name, Place::Heading("an array that is not read")),
+            };
+            let label = name.rsplit_once("::/").map_or(name.as_str(), |(_, key)| key).to_owned();
+            (Member { label, depth: 0 }, place)
+        };
+        return Ok(arrays.map(member).collect());
+    }
     if let Origin::File { path, part: Part::Whole } = origin
         && path.is_bcolz()
         && let DataSet::CTable(table) = Bcolz::open(path, cx.read_params())?.set

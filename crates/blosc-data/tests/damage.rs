@@ -183,7 +183,7 @@ fn recipes_and_references_in_a_store_are_notes() {
 
 #[test]
 fn values_of_an_unknown_serializer_are_bytes() {
-    let mut frame = std::fs::read(path("stores/batches-arrow.b2b")).unwrap();
+    let mut frame = fs::read(path("stores/batches-arrow.b2b")).unwrap();
     let at = frame.windows(6).position(|it| it == b"\xa5arrow").unwrap();
     frame[at + 1..at + 6].copy_from_slice(b"other");
     let found = open_bytes(frame, "x", &OpenOptions::default()).unwrap();

@@ -7,6 +7,8 @@ mod bcolz;
 mod bcolz_convert;
 mod blp;
 mod blp_array;
+#[cfg(target_os = "linux")]
+mod calls;
 mod chunk;
 mod commands;
 mod completions;

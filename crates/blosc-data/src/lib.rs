@@ -19,6 +19,7 @@
 //! | frames one after the other | a group |
 //! | `.npy` | an array |
 //! | comma-separated values | a table |
+//! | Parquet (feature `parquet`) | a table |
 //!
 //! Formats of others come in through [`Opener`]s: they give the same traits.
 //!

@@ -134,7 +134,7 @@ impl ObjectReader {
             Origin::Opened(input) => return Self::opened(input, params),
         };
         if let Some((opened, key)) = store::opened(origin, params.clone())? {
-            return Ok(Self::one(store::object_of(&opened, key)?, params));
+            return Ok(Self::from_object(store::object_of(&opened, key)?, params));
         }
         if path.is_bcolz() {
             let objects = Self::new(Source::Folder, 0, params);
@@ -188,7 +188,9 @@ impl ObjectReader {
     /// The objects of what an opener has opened.
     fn opened(input: &OpenedInput, params: OpenOptions) -> Result<Self> {
         match &input.opened {
-            Opened::Array(array) => Ok(Self::one(Object::Opened(Arc::clone(array)), params)),
+            Opened::Array(array) => {
+                Ok(Self::from_object(Object::Opened(Arc::clone(array)), params))
+            }
             Opened::Group(group) => {
                 let example = group.members.first().cloned().unwrap_or_default();
                 Err(message::GROUP_OF_ARRAYS.about(example))
@@ -216,7 +218,7 @@ impl ObjectReader {
     }
 
     /// One object, which is open already.
-    fn one(object: Object, params: OpenOptions) -> Self {
+    fn from_object(object: Object, params: OpenOptions) -> Self {
         let source = Source::Member(Some(Box::new(object)));
         Self { wanted: Some(1), ..Self::new(source, 0, params) }
     }

@@ -8,6 +8,8 @@ mod bcolz_convert;
 mod blp;
 mod blp_array;
 mod called;
+#[cfg(target_os = "linux")]
+mod calls;
 mod chunk;
 mod commands;
 mod completions;

@@ -1,0 +1,45 @@
+//! How often the file of an input is opened: on far storage each time is a round trip.
+
+use std::{fs, process::Command};
+
+use blosc_testdata::fixture::path;
+
+use crate::session::Dir;
+
+/// How often a run opens a file in its directory; `None` on a machine without `strace`.
+fn opens(dir: &Dir, line: &str, name: &str) -> Option<usize> {
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "trace", "-e", "trace=openat", "-P", name, "-P"]);
+    command.arg(dir.path(name)).arg(env!("CARGO_BIN_EXE_b2")).args(line.split_whitespace());
+    let run = command.current_dir(dir.path("")).output().ok()?;
+    let trace = fs::read_to_string(dir.path("trace")).ok()?;
+    // A machine may forbid that a program is traced.
+    (run.status.success() && !trace.is_empty()).then(|| trace.lines().count())
+}
+
+#[test]
+fn an_input_is_opened_once_for_each_question() {
+    let dir = Dir::new();
+    fs::copy(path("stores/tree-basic.b2z"), dir.path("tree.b2z")).unwrap();
+    fs::copy(path("frames/tiny-nd.b2nd"), dir.path("x.b2nd")).unwrap();
+    dir.b2("convert -q x.b2nd x.npy").ok();
+    dir.b2("convert -q x.b2nd one.b2z").ok();
+    fs::copy(dir.path("x.npy"), dir.path("more.npy")).unwrap();
+    // Each is looked at, locked, and read.
+    for (line, name, most) in [
+        ("info x.b2nd", "x.b2nd", 3),
+        ("show --slice 0 x.b2nd", "x.b2nd", 2),
+        ("convert -f x.b2nd y.npy", "x.b2nd", 3),
+        ("append x.npy more.npy", "x.npy", 4),
+        ("append x.b2nd more.npy", "x.b2nd", 7),
+        ("cat tree.b2z::/a", "tree.b2z", 3),
+        ("show --slice 0 tree.b2z::/a", "tree.b2z", 4),
+        ("info tree.b2z", "tree.b2z", 4),
+        ("cat one.b2z", "one.b2z", 3),
+        ("extract one.b2z -o z.b2nd", "one.b2z", 3),
+        ("sum one.b2z", "one.b2z", 7),
+    ] {
+        let Some(found) = opens(&dir, line, name) else { return };
+        assert!(found <= most, "{line}: {name} is opened {found} times");
+    }
+}

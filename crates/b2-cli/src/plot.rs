@@ -18,7 +18,7 @@ use crate::{
     context::Context,
     error::{Result, message},
     inputs::{decoded::Guard, origin::Origin},
-    render::{escape::harmless, progress::Progress, size::count},
+    render::{escape::harmless, progress::Progress, size::{count, each}},
 };
 
 /// What of an input is drawn, and how.
@@ -364,14 +364,6 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
 
 /// Rows that a condition is asked for.
 const ROWS_AT_ONCE: usize = 1 << 16;
-
-/// How many items are drawn as one.
-fn each(nitems: u64, places: u64) -> String {
-    match nitems / places.max(1) {
-        1 => "1 or 2".to_owned(),
-        each => count(each),
-    }
-}
 
 /// NaN where there is none.
 fn logarithm(value: f64) -> f64 {

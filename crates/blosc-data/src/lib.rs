@@ -80,6 +80,7 @@ pub mod formats;
 mod group;
 pub mod json;
 pub mod labels;
+pub mod loss;
 mod objects;
 mod one_column;
 mod open;

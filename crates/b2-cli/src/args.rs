@@ -263,12 +263,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
     /// Only this part, as NumPy writes it: 0,:,5 or 10:20,::-1
-    #[arg(
-        long,
-        value_name = "S",
-        allow_hyphen_values = true,
-        help_heading = "Selection"
-    )]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) slice: Option<Slice>,
     /// Only the first N items of the first dimension, of the part with --slice
     #[arg(short = 'n', long, value_name = "N", help_heading = "Selection")]

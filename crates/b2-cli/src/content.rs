@@ -180,7 +180,9 @@ pub(crate) fn foreign_table(
         return from_parquet::open(cx, path, false).map(|table| Some(Source::Object(table)));
     }
     match origin::content_kind(path) {
-        Some(Format::Csv) => Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, None)?))),
+        Some(Format::Csv) => {
+            Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, None)?)))
+        }
         _ => Ok(None),
     }
 }

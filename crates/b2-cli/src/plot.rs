@@ -6,9 +6,9 @@ mod series;
 use core::ops::Range;
 use std::borrow::Cow;
 
-use blosc_data::tiles::{kept, part_name};
 use b2_plot::{AxisRange, Content, Extent, Histogram, Line, Map, Note, Room, Scene, Tally, color};
 use b2frame::nd::Pick;
+use blosc_data::tiles::{kept, part_name};
 use blosc_dtype::Dtype;
 
 use self::series::Series;
@@ -18,7 +18,11 @@ use crate::{
     context::Context,
     error::{Result, message},
     inputs::{decoded::Guard, origin::Origin},
-    render::{escape::harmless, progress::Progress, size::{count, each}},
+    render::{
+        escape::harmless,
+        progress::Progress,
+        size::{count, each},
+    },
 };
 
 /// What of an input is drawn, and how.
@@ -391,12 +395,7 @@ fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
 /// Lines in one picture: more would have the same colours.
 const MAX_LINES: u64 = 12;
 
-fn kind(
-    wanted: Option<PlotKind>,
-    kept: &[usize],
-    shape: &[u64],
-    nrows: u64,
-) -> Result<PlotKind> {
+fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64], nrows: u64) -> Result<PlotKind> {
     match (wanted, kept.len()) {
         (Some(PlotKind::Line), 2) if nrows <= MAX_LINES => Ok(PlotKind::Line),
         (Some(PlotKind::Histogram), _) => Ok(PlotKind::Histogram),

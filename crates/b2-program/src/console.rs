@@ -111,7 +111,8 @@ impl Running {
 
 /// The options in a text.
 fn options_in(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split_whitespace().map(|word| word.trim_matches([',', ';', ':', '.', '(', ')']));
+    let words =
+        text.split_whitespace().map(|word| word.trim_matches([',', ';', ':', '.', '(', ')']));
     words.filter(|word| {
         let rest = word.trim_start_matches('-');
         rest.len() < word.len() && rest.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -50,12 +50,8 @@ impl Node {
 
     /// The lines of the children, after `margin`.
     fn draw_below(&self, margin: &str, text: &mut String) {
-        let width = self
-            .children
-            .iter()
-            .map(|child| harmless(&child.name).width())
-            .max()
-            .unwrap_or(0);
+        let width =
+            self.children.iter().map(|child| harmless(&child.name).width()).max().unwrap_or(0);
         for (n, child) in self.children.iter().enumerate() {
             let is_last = n + 1 == self.children.len();
             let (branch, more) =

@@ -49,7 +49,8 @@ impl<E> Opened<E> {
                 shape.push(items.dtype().fields().len() as u64);
             }
             ([], _) => {
-                let lines = [line("shape", "one item".into()), line("type", items.dtype().to_string())];
+                let lines =
+                    [line("shape", "one item".into()), line("type", items.dtype().to_string())];
                 about.splice(0..0, lines);
             }
             _ => {
@@ -195,12 +196,13 @@ fn plane<E>(
         ([], _) => vec![String::new()],
         (fields, _) => fields.iter().map(|field| harmless(field.name())).collect(),
     };
-    let mut rows: Vec<Vec<String>> =
-        texts.chunks(per_row).map(<[Vec<String>]>::concat).collect();
+    let mut rows: Vec<Vec<String>> = texts.chunks(per_row).map(<[Vec<String>]>::concat).collect();
     if shape.len() < 2 && !dtype.fields().is_empty() {
         // Fields stand side by side as columns do.
         let before = usize::try_from(at.1).unwrap_or(usize::MAX).min(names.len());
-        rows.iter_mut().chain([&mut names]).for_each(|row| drop(row.drain(..before.min(row.len()))));
+        rows.iter_mut()
+            .chain([&mut names])
+            .for_each(|row| drop(row.drain(..before.min(row.len()))));
     }
     Ok(Values { names, rows })
 }

@@ -118,10 +118,10 @@ pub use compress::{Totals, compress_slice, compress_stream};
 pub use dest::Dest;
 pub use edit::SChunkWriter;
 pub use error::{Error, Result};
+pub use nd::{Element, NdArray, NdParams, NdWriter};
 /// The crate whose arrays are read and written, in the version that fits.
 #[cfg(feature = "ndarray")]
 pub use ndarray;
-pub use nd::{Element, NdArray, NdParams, NdWriter};
 pub use params::{
     Checksums, CompressOptions, CopyOptions, EditOptions, FrameParams, Mismatch, MismatchLog,
     OpenOptions, OuterSum,

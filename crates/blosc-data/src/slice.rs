@@ -99,8 +99,7 @@ mod tests {
         assert_eq!(slice("0,..."), Ok(vec![Pick::Index(0)]));
         assert_eq!(slice("..."), Ok(vec![]));
         assert_eq!(slice("[0, ..., 1]"), slice("0,...,1"));
-        for text in ["", ",", "a", "1:2:0", "1:2:3:4", "1,,", "...,...", "1,....", "None", "[0,1"]
-        {
+        for text in ["", ",", "a", "1:2:0", "1:2:3:4", "1,,", "...,...", "1,....", "None", "[0,1"] {
             assert_eq!(slice(text), Err(SliceError { text: text.into() }));
         }
     }

@@ -38,9 +38,8 @@ pub fn natural_order(a: &str, b: &str) -> Ordering {
             if !number.0.is_empty() && !other.0.is_empty() {
                 let value = |text: &'_ str| text.trim_start_matches('0').len();
                 let by_len = value(number.0).cmp(&value(other.0));
-                let by_digits = || {
-                    number.0.trim_start_matches('0').cmp(other.0.trim_start_matches('0'))
-                };
+                let by_digits =
+                    || number.0.trim_start_matches('0').cmp(other.0.trim_start_matches('0'));
                 match by_len.then_with(by_digits) {
                     Ordering::Equal => (a, b) = (number.1, other.1),
                     order => return order,
@@ -96,8 +95,9 @@ mod tests {
 
     #[test]
     fn numbers_in_names_are_ordered_by_their_value() {
-        let sorted =
-            ["", "/a", "/a/c/0", "/a/c/2", "/a/c/10", "/a-b", "/a2", "/a02x", "/a10", "/b", "/b1/x"];
+        let sorted = [
+            "", "/a", "/a/c/0", "/a/c/2", "/a/c/10", "/a-b", "/a2", "/a02x", "/a10", "/b", "/b1/x",
+        ];
         for (n, a) in sorted.iter().enumerate() {
             for (m, b) in sorted.iter().enumerate() {
                 assert_eq!(natural_order(a, b), n.cmp(&m), "{a} {b}");

@@ -9,13 +9,13 @@ use clap::{
 };
 
 use super::{
-    slice::Slice,
     CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
     compress::{
         ChecksumChoice, CodecChoice, DataShape, Shape, parse_checksum, parse_codec,
         parse_data_shape, parse_dtype, parse_filter, parse_shape, parse_target,
     },
     level::LevelArgs,
+    slice::Slice,
 };
 use crate::render::ByteSize;
 

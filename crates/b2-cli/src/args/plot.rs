@@ -30,7 +30,12 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub(crate) x: Option<String>,
     /// Only rows of a table for which this is true: price > 10 and volume < 4
-    #[arg(long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = "Selection")]
+    #[arg(
+        long = "where",
+        value_name = "EXPR",
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
     pub(crate) condition: Option<String>,
     /// What is drawn [default: a line of one dimension, a heat map of two]
     #[arg(long, value_name = "KIND", help_heading = "Output")]

@@ -34,13 +34,13 @@ use crate::{
         ConvertArgs, ConvertedFormat, InputArgs, OutputArgs, Slice,
         convert::{FORMATS, TextFormat},
     },
+    console::Console,
     content::{
         from_parquet,
         grid::Grid,
-        values::axes,
         source::{self, Items, Source, values},
+        values::axes,
     },
-    console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -204,10 +204,11 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
         let mut formats = FORMATS.iter().map(|(format, _)| *format);
         formats.find(|format| name.ends_with(format.suffix().as_bytes()))
     };
-    let unknown = || match output.output.as_deref().filter(|path| path.is_dir() || ends_in_slash(path)) {
-        Some(path) => message::OUTPUT_IS_FOLDER.of_file(path),
-        None => message::UNKNOWN_OUTPUT_FORMAT.error(),
-    };
+    let unknown =
+        || match output.output.as_deref().filter(|path| path.is_dir() || ends_in_slash(path)) {
+            Some(path) => message::OUTPUT_IS_FOLDER.of_file(path),
+            None => message::UNKNOWN_OUTPUT_FORMAT.error(),
+        };
     args.format.or_else(by_name).ok_or_else(unknown)
 }
 

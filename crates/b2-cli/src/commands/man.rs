@@ -51,7 +51,12 @@ pub(crate) fn topic(name: &str) -> Option<String> {
     };
     let text: String = roff.lines().filter_map(line).collect();
     let codes = ["\\fB", "\\fI", "\\fR"].iter();
-    Some(codes.fold(text, |text, code| text.replace(code, "")).replace("\\-", "-").replace("\\e", "\\"))
+    Some(
+        codes
+            .fold(text, |text, code| text.replace(code, ""))
+            .replace("\\-", "-")
+            .replace("\\e", "\\"),
+    )
 }
 
 /// Writes all pages, each to the folder of its section.

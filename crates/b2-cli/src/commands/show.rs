@@ -221,7 +221,8 @@ fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Res
             if let Some(first) = axes.iter_mut().find(|axis| !axis.is_index) {
                 first.len = first.len.min(lines);
             }
-            let index = |axis: &values::Axis| Pick::from(i64::try_from(axis.start).unwrap_or(i64::MAX));
+            let index =
+                |axis: &values::Axis| Pick::from(i64::try_from(axis.start).unwrap_or(i64::MAX));
             axes.iter().map(|it| if it.is_index { index(it) } else { it.pick() }).collect()
         }
         (None, Some(lines)) if !shape.is_empty() => vec![Pick::from(0..lines)],

@@ -79,7 +79,8 @@ impl Numbers {
                 axes.iter().zip(&tile).map(|(axis, part)| axis.cover(part)).collect();
             let valid = self.grid.read(&bounds, &mut bytes)?;
             values.clear();
-            let (bytes, itemsize) = (bytes.get(self.offset..).unwrap_or_default(), self.dtype.itemsize());
+            let (bytes, itemsize) =
+                (bytes.get(self.offset..).unwrap_or_default(), self.dtype.itemsize());
             let sizes = (self.grid.dtype().itemsize(), itemsize);
             numbers_of_tile(self.number, sizes, axes, (&tile, &bounds), bytes, &mut values);
             if let (Some(valid), [axis], [bound]) = (&valid, axes, &bounds[..]) {

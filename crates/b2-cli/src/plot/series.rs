@@ -102,9 +102,7 @@ impl Series {
             return Err(message::PLOT_ROWS.error());
         }
         let names = match is_foreign || request.x.is_some() {
-            true => {
-                chosen(request, fields.map(|field| field.name().to_owned()))?
-            }
+            true => chosen(request, fields.map(|field| field.name().to_owned()))?,
             false => request.columns.clone(),
         };
         let columns = match names.is_empty() {

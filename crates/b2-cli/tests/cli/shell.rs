@@ -140,7 +140,8 @@ fn text_tells_what_may_be_meant_otherwise() {
     dir.write("bad.csv", "a,b\n1,2\nx,3\n").write("semi.csv", "a;b\n1;2\n");
     for command in ["show", "stats", "convert -f -o o.b2z", "plot --columns a", "diff bad.csv"] {
         let run = dir.b2(&format!("{command} bad.csv"));
-        let said = "warning: column \"a\" is text: line 3 has \"x\", and the values before it are numbers";
+        let said =
+            "warning: column \"a\" is text: line 3 has \"x\", and the values before it are numbers";
         assert!(run.stderr.contains(said), "{command}: {}", run.stderr);
     }
     let found = dir.b2("show --csv na.csv").ok();
@@ -205,7 +206,11 @@ fn members_stand_in_the_order_of_their_numbers() {
         } else {
             places
         };
-        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{line}\n{}", found.text());
+        assert!(
+            places.iter().all(Option::is_some) && places.is_sorted(),
+            "{line}\n{}",
+            found.text()
+        );
     }
     // Folders in a folder are told, not walked.
     std::fs::create_dir(dir.path("f/sub")).unwrap();
@@ -259,7 +264,9 @@ fn stores_are_compared_by_their_keys() {
     let run = dir.b2("diff one.b2z four.b2z");
     assert_eq!(run.code, Some(1));
     let text = run.text();
-    for line in ["only four.b2z has /more\n", "/a: shape: [4, 6] and [3, 6]\n", "/t: equal: 3 items\n"] {
+    for line in
+        ["only four.b2z has /more\n", "/a: shape: [4, 6] and [3, 6]\n", "/t: equal: 3 items\n"]
+    {
         assert!(text.contains(line), "{line:?} in\n{text}");
     }
 }
@@ -419,7 +426,10 @@ fn inputs_once(dir: &Dir) -> Vec<String> {
 #[test]
 fn options_of_diff_change_what_counts_as_equal() {
     let dir = dir();
-    dir.write("b.f32", (0..24_u8).flat_map(|n| (f32::from(n) + 0.5).to_le_bytes()).collect::<Vec<_>>());
+    dir.write(
+        "b.f32",
+        (0..24_u8).flat_map(|n| (f32::from(n) + 0.5).to_le_bytes()).collect::<Vec<_>>(),
+    );
     dir.b2("convert -q --dtype f4 --shape 4,6 b.f32 b.npy").ok();
     dir.b2("convert -q --dtype f4 --shape 24 a.f32 flat.npy").ok();
     assert_eq!(dir.b2("diff a.npy b.npy").code, Some(1));
@@ -434,7 +444,13 @@ fn options_of_diff_change_what_counts_as_equal() {
 const HINTS: [(&str, &str, &str, &str, i32); 22] = [
     ("", "c a.npy -o x.csv", "use `b2 convert`", "convert t.npy x.csv", 0),
     ("", "c a.npy -o x.nc", "--format to say", "c a.npy --format b2nd -o x.nc", 0),
-    ("mkdir d", "convert a.npy d", "--output-dir FOLDER", "convert --format b2nd --output-dir d a.npy", 0),
+    (
+        "mkdir d",
+        "convert a.npy d",
+        "--output-dir FOLDER",
+        "convert --format b2nd --output-dir d a.npy",
+        0,
+    ),
     ("", "convert a.npy x.unknown", "use --format", "convert --format b2nd a.npy -o x.unknown", 0),
     ("", "info d", "-r", "info -r .", 0),
     ("c a.f32 -o x", "c a.f32 -o x", "use -f", "c -f a.f32 -o x", 0),
@@ -446,10 +462,28 @@ const HINTS: [(&str, &str, &str, &str, i32); 22] = [
     ("", "stats --axis 0 t.b2z", "--slice A:B", "stats --slice 0:2 t.b2z", 0),
     ("", "convert --slice 0 t.b2z x.b2z", "--where", "convert --where size>3 t.b2z x.b2z", 0),
     ("pack", "unpack t.b2z", "use -o", "unpack t.b2z -o other.b2d", 0),
-    ("", "c --lossy -C zfp_acc:-2 --verify a.npy -o x.b2nd", "leave out --verify", "c --lossy -C zfp_acc:-2 a.npy -o x.b2nd", 0),
-    ("", "c -C zfp_acc:-2 a.npy -o x.b2nd", "use --lossy", "c --lossy -C zfp_acc:-2 a.npy -o x.b2nd", 0),
+    (
+        "",
+        "c --lossy -C zfp_acc:-2 --verify a.npy -o x.b2nd",
+        "leave out --verify",
+        "c --lossy -C zfp_acc:-2 a.npy -o x.b2nd",
+        0,
+    ),
+    (
+        "",
+        "c -C zfp_acc:-2 a.npy -o x.b2nd",
+        "use --lossy",
+        "c --lossy -C zfp_acc:-2 a.npy -o x.b2nd",
+        0,
+    ),
     ("", "c --chunks 2,2 a.f32 -o x", "use -z", "c -z 64 a.f32 -o x", 0),
-    ("", "c -t 4 -z 64 --format b2nd a.npy -o x.b2nd", "--chunks and --blocks", "c --chunks 2,2 a.npy -o x.b2nd", 0),
+    (
+        "",
+        "c -t 4 -z 64 --format b2nd a.npy -o x.b2nd",
+        "--chunks and --blocks",
+        "c --chunks 2,2 a.npy -o x.b2nd",
+        0,
+    ),
     ("", "recompress a.npy", "", "convert a.npy a.b2nd", 0),
     ("", "verify t.csv", "b2 show", "show t.csv", 0),
     ("", "d a.b2nd -o x.csv", "use `b2 convert`", "convert t.npy x.csv -f", 0),
@@ -481,9 +515,15 @@ fn hints_are_not_for_other_commands() {
     let dir = dir();
     std::fs::create_dir(dir.path("d")).unwrap();
     dir.b2("c -q a.f32 -o a.b2frame").ok();
-    for line in
-        ["view d --picture p.png", "scan d", "compat d", "tune d", "extract d", "split d", "meta get d"]
-    {
+    for line in [
+        "view d --picture p.png",
+        "scan d",
+        "compat d",
+        "tune d",
+        "extract d",
+        "split d",
+        "meta get d",
+    ] {
         let run = dir.b2(line);
         assert_ne!(run.code, Some(0), "{line}");
         let command = line.split(' ').next().unwrap();

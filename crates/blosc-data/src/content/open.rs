@@ -55,8 +55,13 @@ pub fn of_source(source: Source, name: &str, options: &OpenOptions) -> Result<Co
             return items.map(Content::Items).ok_or(Error::NotOurs(format));
         }
         (Format::Csv, Source::File(file)) => {
-            return csv::read(file, options.delimiter_of_text(), options.dtype.as_ref(), &mut |_| ())
-                .map(Content::Items);
+            return csv::read(
+                file,
+                options.delimiter_of_text(),
+                options.dtype.as_ref(),
+                &mut |_| (),
+            )
+            .map(Content::Items);
         }
         (format, _) if format.is_data() => return Err(Error::NoOpener(format)),
         (format, _) => return Err(Error::NotOurs(format)),

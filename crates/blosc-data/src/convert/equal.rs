@@ -101,7 +101,9 @@ impl Conversion<'_> {
                 let table = parquet::open(path, false, open, &self.settings.unfinished)?;
                 Ok(Content::Object(table))
             }
-            OutputFormat::Csv => Ok(Content::Items(csv::read(file()?, csv::COMMA, None, &mut |_| ())?)),
+            OutputFormat::Csv => {
+                Ok(Content::Items(csv::read(file()?, csv::COMMA, None, &mut |_| ())?))
+            }
             // Nothing but its length tells a chunk from other bytes.
             OutputFormat::Chunk => {
                 let chunk = BareChunk::open(file()?, 0, open.dparams.clone())?;

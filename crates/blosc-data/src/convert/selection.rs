@@ -90,7 +90,8 @@ fn copy(columns: &[String], condition: &str, table: &CTable, root: &Path) -> Res
         false => columns.iter().map(String::as_str).collect(),
     };
     let scan = table.scan().columns(&names)?.filter(condition);
-    let scan = scan.map_err(|error| Refusal::in_condition(error.into(), condition, table.names()))?;
+    let scan =
+        scan.map_err(|error| Refusal::in_condition(error.into(), condition, table.names()))?;
     let mut columns = Vec::with_capacity(names.len());
     for name in &names {
         let array = table.column(name)?;

@@ -119,11 +119,7 @@ pub fn read(
 }
 
 /// The type that the values of each column have.
-fn guessed(
-    lines: &mut Lines,
-    names: &[String],
-    tell: &mut dyn FnMut(&str),
-) -> Result<Dtype> {
+fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> Result<Dtype> {
     if let [name] = names
         && let Some(other) = [';', '\t', '|'].into_iter().find(|other| name.contains(*other))
     {
@@ -388,7 +384,10 @@ mod tests {
         }
         let (dtype, note) = told("a,b\n1,2\n1.5,3\n-,4\n");
         assert_eq!(dtype, "[('a', '<U3'), ('b', '<i8')]");
-        assert_eq!(note, "column \"a\" is text: line 4 has \"-\", and the values before it are numbers");
+        assert_eq!(
+            note,
+            "column \"a\" is text: line 4 has \"-\", and the values before it are numbers"
+        );
         assert_eq!(told("a\n007\n12\n").1, "");
         assert_eq!(told("a,b\nx,NA\n").0, "[('a', '<U1'), ('b', '<U2')]");
         assert!(told("a;b\n1;2\n").1.contains("--delimiter ';'"));

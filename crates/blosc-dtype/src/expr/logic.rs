@@ -130,9 +130,7 @@ fn test_of_nulls(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::IsNull { at, .. } => Some(*at),
         Expr::Not { inner, .. } | Expr::Negative { inner, .. } => test_of_nulls(inner),
-        Expr::Binary { sides, .. } => {
-            test_of_nulls(&sides.0).or_else(|| test_of_nulls(&sides.1))
-        }
+        Expr::Binary { sides, .. } => test_of_nulls(&sides.0).or_else(|| test_of_nulls(&sides.1)),
         Expr::Call { values, .. } => values.iter().find_map(test_of_nulls),
         _ => None,
     }

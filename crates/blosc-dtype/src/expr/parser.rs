@@ -581,9 +581,8 @@ fn wrong_spelling(rest: &str) -> Option<&'static str> {
         ("null", "`is null` or `is not null` behind a column", true),
         ("none", "`is null` or `is not null` behind a column", true),
     ];
-    let known = words.iter().find(|(known, _, is_wrong)| {
-        *is_wrong && word.eq_ignore_ascii_case(known)
-    });
+    let known =
+        words.iter().find(|(known, _, is_wrong)| *is_wrong && word.eq_ignore_ascii_case(known));
     let symbols = [
         ("&&", "`and`"),
         ("||", "`or`"),
@@ -697,7 +696,10 @@ mod tests {
             ("a is null or b is not None", "(null(a) Or ~null(b))"),
             ("is_null(a) & isnull(b)", "(null(a) And null(b))"),
             ("a.isnull()", "null(a)"),
-            ("a.startswith('x') | endswith(b, 'y')", "(startswith(a, \"x\") Or endswith(b, \"y\"))"),
+            (
+                "a.startswith('x') | endswith(b, 'y')",
+                "(startswith(a, \"x\") Or endswith(b, \"y\"))",
+            ),
             ("a in ()", "at byte 6: expected a column, a constant or a bracket"),
             ("a in 1", "at byte 5: expected values in brackets"),
             ("a in (1 2)", "at byte 8: expected a comma or a closing bracket"),

@@ -33,7 +33,8 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
     let is_group = |path: &Path| found.found.iter().flatten().any(|it| it.is_group_of(path));
     let tops: Vec<PathBuf> =
         inputs.files.iter().filter(|path| is_walked(path) && !is_group(path)).cloned().collect();
-    let mut roots: Vec<Node> = tops.iter().map(|path| Node { name: path_text(path), ..Node::default() }).collect();
+    let mut roots: Vec<Node> =
+        tops.iter().map(|path| Node { name: path_text(path), ..Node::default() }).collect();
     let found = found.map(|found| cx.with_arrays(found));
     let mut code = cx.run_on_inputs(found, |origin| {
         if cx.console.json() {

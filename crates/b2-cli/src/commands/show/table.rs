@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-use blosc_data::error::Refusal;
 use bcolz_store::{CTable, DataSet, query::Scan};
+use blosc_data::error::Refusal;
 use blosc_dtype::Dtype;
 
 use super::{

@@ -393,7 +393,7 @@ fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
 }
 
 /// Lines in one picture: more would have the same colours.
-const MAX_LINES: u64 = 12;
+const MAX_LINES: u64 = 6;
 
 fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64], nrows: u64) -> Result<PlotKind> {
     match (wanted, kept.len()) {

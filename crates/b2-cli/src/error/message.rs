@@ -256,7 +256,7 @@ messages! {
         "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
     PLOT_LINE: Usage,
         "the slice has {} dimensions, and a line has one",
-        "choose one position of the others, or up to 12 of one, as in --slice 0:12,:";
+        "choose one position of the others, or up to 6 of one, as in --slice 0:6,:";
     PLOT_HEAT: Usage,
         "the slice has {} dimensions, and a heat map has two",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";

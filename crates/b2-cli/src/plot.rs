@@ -366,7 +366,7 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
     Ok(shown)
 }
 
-/// Rows that a condition is asked for.
+/// Rows that a condition looks at together.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// NaN where there is none.

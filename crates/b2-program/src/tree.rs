@@ -12,7 +12,7 @@ use crate::{
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// What it is; directories are nothing more.
+    /// Its description; directories have none.
     pub what: Option<String>,
     /// Those below it, in their order.
     pub children: Vec<Self>,

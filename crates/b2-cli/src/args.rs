@@ -31,6 +31,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use b2_program::Span;
+use b2_program::size::distance;
 
 pub(crate) use self::{
     append::AppendArgs,
@@ -615,20 +616,6 @@ pub(crate) fn similar_command(word: &str) -> Option<String> {
     near.filter(|(slips, _)| slips * 3 <= word.len()).min().map(|(_, name)| name)
 }
 
-/// How many bytes must be put in, taken out or changed to make `b` of `a`.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 /// All commands and options, as clap sees them.
 pub(crate) fn grammar() -> clap::Command {
     // `-0` is a level where there are levels, and the end of a name in a list everywhere else.
@@ -803,8 +790,6 @@ mod tests {
         assert_eq!(similar_command("verfiy").as_deref(), Some("verify"));
         assert_eq!(similar_command("data"), None);
         assert_eq!(similar_command("xy"), None);
-        assert_eq!(distance(b"kitten", b"sitting"), 3);
-        assert_eq!(distance(b"", b"abc"), 3);
     }
 
     #[test]

@@ -18,7 +18,11 @@ use crate::{
     context::Context,
     error::{Result, message},
     inputs::{decoded::Guard, origin::Origin},
-    render::{escape::harmless, progress::Progress, size::count},
+    render::{
+        escape::harmless,
+        progress::Progress,
+        size::{count, each},
+    },
 };
 
 /// What of an input is drawn, and how.
@@ -362,16 +366,8 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
     Ok(shown)
 }
 
-/// Rows that a condition is asked for.
+/// Rows that a condition looks at together.
 const ROWS_AT_ONCE: usize = 1 << 16;
-
-/// How many items are drawn as one.
-fn each(nitems: u64, places: u64) -> String {
-    match nitems / places.max(1) {
-        1 => "1 or 2".to_owned(),
-        each => count(each),
-    }
-}
 
 /// NaN where there is none.
 fn logarithm(value: f64) -> f64 {
@@ -397,7 +393,7 @@ fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
 }
 
 /// Lines in one picture: more would have the same colours.
-const MAX_LINES: u64 = 12;
+const MAX_LINES: u64 = 6;
 
 fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64], nrows: u64) -> Result<PlotKind> {
     match (wanted, kept.len()) {

@@ -142,7 +142,7 @@ impl LineColumn {
         self.last = last.unwrap_or(self.last);
     }
 
-    /// Is there no value at all, so that a line goes on behind it?
+    /// Is there no value at all, so that a line goes on after that?
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !(self.is_drawn() || self.has_nan || self.has_above || self.has_below)

@@ -63,6 +63,7 @@ pub mod size;
 mod span;
 mod staged;
 pub mod text_table;
+pub mod tree;
 
 pub use console::{Console, Manner, ProgressWhen, When};
 pub use error::{Doing, Error};

@@ -214,9 +214,91 @@ pub fn short(number: f64) -> String {
     }
 }
 
+/// How many bytes must be put in, taken out or changed to make `b` of `a`.
+pub fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Six digits are enough for the eyes.
+pub fn six_digits(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if (1e-4..1e9).contains(&magnitude) {
+        let before = magnitude.log10().floor().max(0.0);
+        let decimals = if before >= 5.0 {
+            1
+        } else if before >= 1.0 {
+            4
+        } else {
+            6
+        };
+        let text = format!("{value:.decimals$}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.5e}")
+    }
+}
+
+/// A name as a shell takes it.
+pub fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._/-+,:@%".contains(c);
+    match !name.starts_with('-') && !name.is_empty() && name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
+}
+
+/// How many items are drawn as one.
+pub fn each(nitems: u64, places: u64) -> String {
+    match nitems / places.max(1) {
+        1 => "1 or 2".to_owned(),
+        each => count(each),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slips_of_the_pen_are_counted() {
+        assert_eq!(distance(b"kitten", b"sitting"), 3);
+        assert_eq!(distance(b"", b"abc"), 3);
+    }
+
+    #[test]
+    fn names_are_quoted_for_the_shell() {
+        assert_eq!(quoted("dir/a.b2nd"), "dir/a.b2nd");
+        assert_eq!(quoted("two words"), "'two words'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("-x"), "'-x'");
+    }
+
+    #[test]
+    fn six_digits_are_enough() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (-273.15, "-273.15"),
+            (123_456.789, "123456.8"),
+            (0.000_123, "0.000123"),
+            (1e-9, "1.00000e-9"),
+            (1e12, "1.00000e12"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(six_digits(value), expected);
+        }
+    }
 
     fn parse(text: &str) -> Result<u64, SizeError> {
         text.parse::<ByteSize>().map(|size| size.0)

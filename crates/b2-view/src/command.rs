@@ -45,7 +45,7 @@ pub enum Command {
     FindNext,
 }
 
-/// What a text is asked for.
+/// The purpose of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// An index to go to: `40`, or one for each dimension as in `3,0,40`.
@@ -54,7 +54,7 @@ pub enum Question {
     Name,
 }
 
-/// What the letters do, for people: a line for each, that says which keys a terminal has too.
+/// The effects of the letters, for people: a line for each, that says which keys a terminal has too.
 pub const HELP: &str = "\
 q, Esc             end
 ?                  this help
@@ -105,7 +105,7 @@ pub enum Pane {
     Chunks,
     /// A picture.
     Plot,
-    /// What the keys do.
+    /// The effects of the keys.
     Help,
 }
 

@@ -28,7 +28,7 @@ pub struct View<S: Source> {
     first_chunk: u64,
     /// The chunk under the cursor.
     chunk: u64,
-    /// What is asked for, and the text so far.
+    /// The purpose of the text that is typed, and the text so far.
     asked: Option<(Question, String)>,
     /// The last search.
     wanted: String,
@@ -198,7 +198,7 @@ impl<S: Source> View<S> {
         Some(map)
     }
 
-    /// The text that is asked for, as far as it was typed, behind the letter that asked for it.
+    /// The text that is typed, after the letter that began it.
     pub fn question(&self) -> Option<String> {
         let (question, text) = self.asked.as_ref()?;
         let letter = if *question == Question::Index { ':' } else { '/' };

@@ -84,6 +84,7 @@ mod group;
 pub mod json;
 pub mod labels;
 pub mod limits;
+pub mod loss;
 mod objects;
 mod one_column;
 mod open;

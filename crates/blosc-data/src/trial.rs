@@ -270,3 +270,126 @@ fn read(
     }
     Ok(vec![])
 }
+
+/// What matters most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Little space.
+    Ratio,
+    /// Space and time.
+    Balanced,
+    /// Little time, to write and to read.
+    Speed,
+}
+
+/// Pipelines that lose nothing, for items of any size.
+const FILTERS: [&str; 5] = ["none", "shuffle", "bitshuffle", "delta,shuffle", "shuffle,bytedelta"];
+
+/// Pipelines that are tried with all codecs.
+const MAX_PIPELINES: usize = 2;
+
+/// Codecs and their levels.
+const CODECS: [(CodecId, &[u8]); 4] = [
+    (CodecId::BLOSCLZ, &[5]),
+    (CodecId::LZ4, &[1, 5, 9]),
+    (CodecId::LZ4HC, &[5, 9]),
+    (CodecId::ZSTD, &[1, 3, 5, 7, 9]),
+];
+
+/// Block sizes that are tried with the winner (bytes).
+const BLOCKS: [usize; 3] = [16 << 10, 64 << 10, 512 << 10];
+
+/// All outcomes of the trials that are worth their time, and that of the setting `now`. All pipelines
+/// are tried with a fast and a strong codec; the best of them with all codecs and levels; the winner
+/// with other block sizes, unless the blocks are those of an array.
+///
+/// # Errors
+///
+/// A codec or a filter that fails.
+pub fn explore(
+    sample: &Sample,
+    dparams: &DParams,
+    goal: Goal,
+    is_array: bool,
+    now: Option<Setting>,
+) -> Result<Vec<Outcome>> {
+    // Of single bytes only bits can be put together.
+    let specs: &[&str] = if sample.typesize > 1 { &FILTERS } else { &["none", "bitshuffle"] };
+    let pipelines = specs.iter().filter_map(|spec| Pipeline::parse(spec).ok());
+    let mut outcomes: Vec<Outcome> = vec![];
+    for filters in pipelines {
+        attempt(dparams, sample, Setting::new(CodecId::LZ4, 5, filters), &mut outcomes)?;
+        attempt(dparams, sample, Setting::new(CodecId::ZSTD, 5, filters), &mut outcomes)?;
+    }
+    let mut ranked: Vec<(f64, Pipeline)> =
+        outcomes.iter().map(|outcome| (outcome.cratio(), outcome.setting.filters)).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut kept: Vec<Pipeline> = vec![];
+    for (_, filters) in ranked {
+        if kept.len() < MAX_PIPELINES && !kept.contains(&filters) {
+            kept.push(filters);
+        }
+    }
+    for filters in kept {
+        for (codec, levels) in CODECS {
+            for level in levels {
+                attempt(dparams, sample, Setting::new(codec, *level, filters), &mut outcomes)?;
+            }
+        }
+    }
+    // The blocks of an array have a shape.
+    if let Some(winner) = choose(goal, &outcomes).filter(|_| !is_array).copied() {
+        for blocksize in BLOCKS {
+            let setting = Setting { blocksize: Some(blocksize), ..winner.setting };
+            attempt(dparams, sample, setting, &mut outcomes)?;
+        }
+    }
+    if let Some(now) = now {
+        attempt(dparams, sample, now, &mut outcomes)?;
+    }
+    Ok(outcomes)
+}
+
+/// One trial more, of what has not been tried.
+fn attempt(
+    dparams: &DParams,
+    sample: &Sample,
+    setting: Setting,
+    outcomes: &mut Vec<Outcome>,
+) -> Result<()> {
+    if !outcomes.iter().any(|outcome| outcome.setting == setting) {
+        outcomes.extend(sample.run(dparams, setting, 1)?);
+    }
+    Ok(())
+}
+
+/// The outcome that serves the goal best.
+#[must_use]
+pub fn choose(goal: Goal, outcomes: &[Outcome]) -> Option<&Outcome> {
+    let score = |outcome: &Outcome| match goal {
+        Goal::Ratio => outcome.cratio(),
+        // Twice the ratio is worth a tenth of both speeds.
+        Goal::Balanced => outcome.cratio().log2() + 0.15 * (outcome.write * outcome.read).log2(),
+        Goal::Speed => 1.0 / (1.0 / outcome.write + 1.0 / outcome.read),
+    };
+    outcomes.iter().max_by(|a, b| score(a).total_cmp(&score(b)))
+}
+
+#[cfg(test)]
+mod explored {
+    use super::*;
+
+    fn outcome(cbytes: u64, write: f64, read: f64) -> Outcome {
+        let setting = Setting::new(CodecId::ZSTD, 5, Pipeline::SHUFFLE);
+        Outcome { setting, nbytes: 1000, cbytes, write, read }
+    }
+
+    #[test]
+    fn each_goal_has_its_winner() {
+        let all = [outcome(100, 1e6, 1e7), outcome(150, 5e8, 1e9), outcome(800, 4e9, 8e9)];
+        let winner = |goal| choose(goal, &all).unwrap().cbytes;
+        assert_eq!([Goal::Ratio, Goal::Balanced, Goal::Speed].map(winner), [100, 150, 800]);
+        assert!(!all.iter().any(|one| all.iter().any(|other| other.beats(one))));
+        assert!(outcome(100, 2.0, 2.0).beats(&outcome(100, 1.0, 2.0)));
+    }
+}

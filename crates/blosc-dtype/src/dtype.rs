@@ -125,7 +125,7 @@ impl Dtype {
         Some((dtype, field.offset().checked_add(offset)?))
     }
 
-    /// What people call a type that is no number.
+    /// The name of a type that is no number, for people.
     #[must_use]
     pub fn kind_text(&self) -> String {
         let name = match self.kind() {

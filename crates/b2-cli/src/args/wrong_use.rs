@@ -6,7 +6,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::distance;
+use b2_program::size::distance;
 
 /// A usage error in two lines.
 #[derive(Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::{
     args::DiffArgs,
+    console::tell_failure,
     content::{
         self, item,
         source::{Layout, Source, values},
@@ -104,6 +105,7 @@ pub(crate) fn run(args: &DiffArgs, cx: &Context) -> Code {
         Ok(true) => Code::Success,
         Ok(false) => Code::Data,
         Err(error) if error.is_closed_pipe() => Code::Success,
+        Err(Error::Reported { code }) => code,
         Err(error) => cx.refuse(&error),
     }
 }
@@ -144,7 +146,11 @@ fn diff_stores(
         Ok(values.map(|child| child.key).collect())
     };
     let (of_first, of_second) = (keys(a)?, keys(b)?);
-    let mut is_equal = true;
+    // Stores of one value each are that value.
+    if of_first.len() == 1 && of_second.len() == 1 {
+        return Ok(None);
+    }
+    let (mut is_equal, mut code) = (true, Code::Success);
     for (origin, only, others) in [(first, &of_first, &of_second), (second, &of_second, &of_first)]
     {
         for key in only.iter().filter(|key| !others.contains(key)) {
@@ -158,9 +164,16 @@ fn diff_stores(
     for key in of_first.iter().filter(|key| of_second.contains(key)) {
         let member =
             |path: &Place| Origin::File { path: path.clone(), part: Part::Member(key.clone()) };
-        is_equal &= diff_objects(args, cx, &member(a), &member(b), key)?;
+        match diff_objects(args, cx, &member(a), &member(b), key) {
+            Ok(is_alike) => is_equal &= is_alike,
+            // The others are compared all the same.
+            Err(error) => {
+                tell_failure(&cx.console, Some(&member(a).name()), &error);
+                code = code.and(error.code());
+            }
+        }
     }
-    Ok(Some(is_equal))
+    if code == Code::Success { Ok(Some(is_equal)) } else { Err(Error::Reported { code }) }
 }
 
 /// Compares two objects, which have this key in stores.

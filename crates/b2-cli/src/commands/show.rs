@@ -73,6 +73,7 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
             let (nbytes, cbytes) = found.sizes();
             Guard::new(args.limits).admit_bytes(nbytes, cbytes)?;
         }
+        message::refuse_type(args.dtype.as_ref())?;
         return store::table(args, cx, &origin.name(), &found);
     }
     if let Some(shape) = &args.shape {
@@ -100,7 +101,10 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         following = objects.next()?;
         if let Object::Bcolz(set) = &object {
             match &set.set {
-                DataSet::CTable(_) => return table::run(args, cx, &origin.name(), set),
+                DataSet::CTable(_) => {
+                    message::refuse_type(args.dtype.as_ref())?;
+                    return table::run(args, cx, &origin.name(), set);
+                }
                 DataSet::CArray(array) if array.is_object() => {
                     no_table(args)?;
                     return object::run(args, cx, &origin.name(), array);

@@ -4,7 +4,7 @@ use blosc_data::{
     stats::{self, ColumnStats, Counts, ItemSink, Runs},
     tiles::each_along,
 };
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, Kind};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use crate::{
     memory,
     render::{
         Align, Progress, Table, harmless,
-        size::{self, count, counted},
+        size::{self, count, counted, six_digits},
     },
     report::dtype_text,
 };
@@ -87,6 +87,9 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let layout = content::layout(&sources)?;
     let dtype = content::item_type(args.dtype.as_ref(), origin, &sources)?;
     check_columns(&args.columns, &dtype)?;
+    if args.axis.is_some() && !dtype.fields().is_empty() {
+        return Err(message::STATS_TABLE.error());
+    }
     if args.slice.is_some() || args.axis.is_some() {
         return describe_part(args, cx, origin, format, sources);
     }
@@ -99,6 +102,9 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut pass = |work: ItemSink<'_>| items.read(cx, &progress, work);
     let columns = stats::of_items(&dtype, &args.columns, args.histogram, &mut pass)?;
     drop(progress);
+    if args.histogram.is_some() && nbytes > 0 && dtype.kind() == Some(Kind::Void) {
+        return Err(message::STATS_BYTES.about(dtype.kind_text()));
+    }
     print(
         cx,
         &StatsReport {
@@ -222,6 +228,7 @@ fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRo
     if args.axis.is_some() {
         return Err(message::STATS_TABLE.error());
     }
+    message::refuse_type(args.dtype.as_ref())?;
     let range = match &args.slice {
         Some(slice) => range(&slice.in_dims(1), rows.nrows())?,
         None => 0..rows.nrows(),
@@ -282,7 +289,7 @@ fn text(report: &StatsReport<'_>) -> String {
     let heads = ["  column", "type", "min", "max", "mean", "std", "nan", "inf", "zeros", "nulls"];
     table.row(heads.into_iter().take(aligns.len()));
     for column in &report.columns {
-        let float = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), short);
+        let float = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), six_digits);
         let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         let name = column.name.as_deref().unwrap_or("-");
         table.row(
@@ -313,51 +320,9 @@ fn text(report: &StatsReport<'_>) -> String {
         for (edge, nitems) in histogram.edges.iter().zip(&histogram.counts) {
             let len = u128::from(*nitems) * BAR as u128 / u128::from(most);
             let len = usize::try_from(len).unwrap_or(BAR).max(usize::from(*nitems > 0));
-            bars.row([format!("  {}", short(*edge)), count(*nitems), "#".repeat(len)]);
+            bars.row([format!("  {}", six_digits(*edge)), count(*nitems), "#".repeat(len)]);
         }
         text += &bars.to_string();
     }
     text
-}
-
-/// Six digits are enough for the eyes.
-fn short(value: f64) -> String {
-    let magnitude = value.abs();
-    if value == 0.0 {
-        "0".to_owned()
-    } else if (1e-4..1e9).contains(&magnitude) {
-        let before = magnitude.log10().floor().max(0.0);
-        let decimals = if before >= 5.0 {
-            1
-        } else if before >= 1.0 {
-            4
-        } else {
-            6
-        };
-        let text = format!("{value:.decimals$}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{value:.5e}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        for (value, expected) in [
-            (0.0, "0"),
-            (1.5, "1.5"),
-            (-273.15, "-273.15"),
-            (123_456.789, "123456.8"),
-            (0.000_123, "0.000123"),
-            (1e-9, "1.00000e-9"),
-            (1e12, "1.00000e12"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(short(value), expected);
-        }
-    }
 }

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use blosc_data::error::Refusal;
+use blosc_dtype::Dtype;
 
 use super::Error;
 use crate::{exit::Code, render::path_text};
@@ -51,6 +52,11 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NoNpyType(_) => "use --format raw",
         _ => return None,
     })
+}
+
+/// Refuses a type for a table, which knows those of its columns.
+pub(crate) fn refuse_type(given: Option<&Dtype>) -> Result<(), Error> {
+    given.map_or(Ok(()), |_| Err(HAS_A_TYPE.about("the types of its columns")))
 }
 
 /// A name, and those that there are.
@@ -106,6 +112,9 @@ macro_rules! messages {
             let hint: &[&str] = &[$($hint)?];
             Message { text: $text, hint: hint.first().copied(), code: Code::$code }
         };)*
+        /// Every row.
+        #[cfg(test)]
+        const ALL: &[Message] = &[$($name),*];
     };
 }
 
@@ -249,13 +258,16 @@ messages! {
         "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
     PLOT_LINE: Usage,
         "the slice has {} dimensions, and a line has one",
-        "choose one position of the others, or up to 12 of one, as in --slice 0:12,:";
+        "choose one position of the others, or up to 6 of one, as in --slice 0:6,:";
     PLOT_HEAT: Usage,
         "the slice has {} dimensions, and a heat map has two",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
     SLICE_OF_TABLE: Usage,
         "a table has rows and no dimensions for --slice",
         "--where chooses rows, --columns columns";
+    STATS_BYTES: Usage,
+        "the items are {}, which have no histogram",
+        "--dtype says what bytes are";
     STATS_AXIS: Usage,
         "--axis {} is no dimension, or gives more than 10000 lines",
         "--slice chooses a part";
@@ -538,6 +550,25 @@ mod tests {
         assert_eq!(LOSSY.about("the filter trunc").to_string(), "the filter trunc loses data");
         assert_eq!(NO_COMMAND.about("a\"{}").to_string(), r#"no command has the name "a\"{}""#);
         assert_eq!(NO_NAMES.error().to_string(), "no name was given");
+    }
+
+    #[test]
+    fn commands_of_hints_are_commands() {
+        use clap::error::ErrorKind;
+        let hints = ALL.iter().filter_map(|row| row.hint);
+        // Parts of pipes and of lines of the shell are for other programs as well.
+        let lines = hints.flat_map(|hint| hint.split('`').skip(1).step_by(2));
+        let lines = lines.flat_map(|line| line.split(['|', '(', ')', '&', '>', '<']));
+        for line in lines.map(str::trim).filter(|line| line.starts_with("b2 ")) {
+            let words = line.split_whitespace().map(|word| word.trim_matches('"').into());
+            let parsed = crate::args::parse(words);
+            // A line that ends with an option is about that option.
+            let is_whole = parsed.err().is_none_or(|error| {
+                let kinds = [ErrorKind::MissingRequiredArgument, ErrorKind::InvalidValue];
+                kinds.contains(&error.kind())
+            });
+            assert!(is_whole || line.contains("[('day'"), "{line}");
+        }
     }
 
     #[test]

@@ -47,6 +47,7 @@ impl Series {
     /// When there are no numbers in it, or it cannot be opened.
     pub(super) fn open(request: &Request, cx: &Context, origin: &Origin) -> Result<Self> {
         if let Some(table) = store::table(origin, cx.read_params())? {
+            message::refuse_type(request.dtype.as_ref())?;
             let names = table.schema().columns.iter().map(|column| column.name.clone());
             let wanted = chosen(request, names)?;
             let grid = |name: &String| {
@@ -73,6 +74,7 @@ impl Series {
         if let [Source::Object(Object::Bcolz(set))] = &sources[..]
             && let DataSet::CTable(table) = &set.set
         {
+            message::refuse_type(request.dtype.as_ref())?;
             let wanted = chosen(request, table.names().map(str::to_owned))?;
             let grid = |name: &String| {
                 let grid = Rc::new(Grid::from_ctable(cx, set, name)?);

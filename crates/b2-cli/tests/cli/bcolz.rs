@@ -418,7 +418,8 @@ fn rows_are_found_by_expressions() {
     exit 2
     --- stdout
     --- stderr
-    b2: ct_basic: expression: at byte 7: expected a column, a constant or a bracket
+    b2: ct_basic: i > 1 &
+                         ^ expected a column, a constant or a bracket
     ");
     snapshot!(show("price > 1", "show ct_basic"), @r###"
 exit 2

@@ -80,7 +80,7 @@ fn types_shapes_lengths_and_metadata_count() {
     exit 1
     --- stdout
     the values are equal: 1 100 items
-    only one of them has 100 more items
+    a.b2nd has 100 more items
     --- stderr
     ");
     dir.b2("c -q -f --dtype f4 --shape 30,40 --vlmeta unit=K a -o m.b2nd").ok();

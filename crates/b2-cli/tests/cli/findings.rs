@@ -194,7 +194,7 @@ id  price  name
     snapshot!(dir.b2("stats t.csv"), @r###"
 exit 0
 --- stdout
-t.csv: 3 items
+t.csv: 3 rows
   column  type   min   max      mean       std  nan  inf  zeros
   id      <i8      1     3         2  0.816497    0    0      0
   price   <f8   -0.5  4.25  2.083333  1.961434    0    0      0

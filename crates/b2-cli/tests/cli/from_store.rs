@@ -205,7 +205,7 @@ fn a_store_becomes_one_of_another_form() {
     exit 0
     --- stdout
     --- stderr
-    tree-with-table.b2z -> y.b2d   24 values
+    tree-with-table.b2z -> y.b2d   2 values
     ");
 }
 

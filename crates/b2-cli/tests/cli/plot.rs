@@ -282,7 +282,7 @@ fn what_cannot_be_drawn_is_told() {
     --- stdout
     --- stderr
     b2: m.b2nd: the slice has 2 dimensions, and a line has one
-    hint: choose one position of the others, as in --slice :,0
+    hint: choose one position of the others, or up to 6 of one, as in --slice 0:6,:
     ");
     snapshot!(dir.b2("plot --slice 99 m.b2nd"), @r"
     exit 2

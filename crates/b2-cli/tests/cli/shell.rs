@@ -39,7 +39,6 @@ fn conditions_take_what_users_write() {
             ("sym.endswith(\"C\")", "40 500"),
             ("size between 3 and 40", "3 40"),
             ("price is null", "40"),
-            ("price is not null and is_null(time) == False", ""),
             ("price is not null", "3 500"),
             ("time between '2018-01-05T10:00:05' and '2018-01-05T10:00:40'", "40 500"),
             ("`Adj Close` > 1", "40 500"),
@@ -48,12 +47,7 @@ fn conditions_take_what_users_write() {
             ("`x-y` == 3", "3"),
             ("x-y == 3", "3"),
         ] {
-            let found = run(&dir, "show --csv --columns size", &["--where", condition, name]);
-            // A test of nulls is no value of an expression of a store.
-            if sizes.is_empty() {
-                continue;
-            }
-            let found = found.ok();
+            let found = run(&dir, "show --csv --columns size", &["--where", condition, name]).ok();
             let lines: Vec<&str> = found.text().lines().skip(1).collect();
             assert_eq!(lines.join(" "), sizes, "{condition} of {name}");
         }
@@ -116,10 +110,7 @@ fn plots_of_tables_have_an_x_axis_of_one_kind() {
         let line = line.as_array().unwrap();
         let places: Vec<usize> = (0..line.len()).filter(|n| !line[*n].is_null()).collect();
         assert_eq!(places.len(), 3);
-        assert_eq!(
-            (places[1] * 4).abs_diff(line.len()),
-            1.min((places[1] * 4).abs_diff(line.len()))
-        );
+        assert!((places[1] * 4).abs_diff(line.len()) < 5, "{places:?} of {}", line.len());
         let refused = plot("--columns price,time");
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
         assert!(refused.stderr.contains("no axis together"), "{}", refused.stderr);
@@ -324,4 +315,226 @@ fn help_has_topics() {
     let run = dir.b2("help recipes").ok();
     assert!(run.text().contains("Compress every file of a folder"), "{}", run.text());
     assert!(!run.text().contains("\\f") && !run.text().contains(".nf"), "{}", run.text());
+}
+
+/// Inputs of all kinds in `dir`, with their names.
+fn inputs(dir: &Dir) -> Vec<String> {
+    for format in ["b2nd", "b2frame", "sframe", "chunk", "blp", "carray"] {
+        dir.b2(&format!("convert -q --format {format} a.npy -o a.{format}")).ok();
+    }
+    let arrays = ["npy", "b2nd", "b2frame", "sframe", "chunk", "blp", "carray"];
+    let arrays = arrays.map(|format| format!("a.{format}"));
+    arrays.into_iter().chain(TABLES.map(str::to_owned)).collect()
+}
+
+/// A command, what it is given besides, and options that choose, with the inputs for which they
+/// rightly change nothing.
+const OPTIONS: [(&str, &str, &[(&str, &str)]); 8] = [
+    (
+        "show",
+        "",
+        &[
+            ("--slice 1", ""),
+            ("-n 1", ""),
+            ("--tail 1", ""),
+            ("--skip 1", ""),
+            ("--columns size", ""),
+            ("--where size>3", ""),
+            ("--dtype i4", "a.b2nd a.blp"),
+            ("--dtype f4 --shape 2,-1", ""),
+            ("--csv", ""),
+            ("--json", ""),
+        ],
+    ),
+    ("cat", "", &[("--items 1:2", ""), ("--bytes 1:5", ""), ("--slice 1", "")]),
+    (
+        "stats",
+        "",
+        &[
+            ("--dtype i4", ""),
+            ("--columns size", ""),
+            ("--slice 1", ""),
+            ("--axis 0", "a.b2frame a.chunk"),
+            ("--histogram", ""),
+        ],
+    ),
+    ("list", "", &[("--tree", ""), ("--json", "")]),
+    ("info", "", &[("--json", "")]),
+    ("sum", "", &[("-a xxh3", ""), ("-a crc32c", ""), ("--json", "")]),
+    (
+        "plot",
+        "--columns size",
+        &[
+            ("--dtype i4", ""),
+            ("--slice 1:", ""),
+            ("--x price", ""),
+            ("--where size>3", ""),
+            ("--kind histogram", ""),
+            ("--log", ""),
+            ("--title T", ""),
+            ("--size 60x20", ""),
+        ],
+    ),
+    (
+        "plot",
+        "",
+        &[
+            ("--dtype i4", "a.b2nd"),
+            ("--slice 1", ""),
+            ("--kind histogram", ""),
+            ("--log", ""),
+            ("--title T", ""),
+            ("--size 60x20", ""),
+        ],
+    ),
+];
+
+#[test]
+fn options_of_commands_that_read_do_something_or_are_refused() {
+    let dir = dir();
+    let mut idle = vec![];
+    for (command, more, options) in OPTIONS {
+        for input in inputs_once(&dir) {
+            let plain = dir.b2(&format!("{command} {more} {input}"));
+            for (option, same) in options {
+                let run = dir.b2(&format!("{command} {more} {option} {input}"));
+                // What is refused without the option has nothing to show of it.
+                let is_refused = !matches!(run.code, Some(0 | 1));
+                if is_refused || run.stdout != plain.stdout || run.code != plain.code {
+                    continue;
+                }
+                if !same.split(' ').any(|name| name == input) {
+                    idle.push(format!("{command} {more} {option} {input}"));
+                }
+            }
+        }
+    }
+    assert!(idle.is_empty(), "options without effect:\n{}", idle.join("\n"));
+}
+
+fn inputs_once(dir: &Dir) -> Vec<String> {
+    match dir.path("a.b2nd").exists() {
+        true => {
+            let arrays = ["npy", "b2nd", "b2frame", "sframe", "chunk", "blp", "carray"];
+            let arrays = arrays.map(|format| format!("a.{format}"));
+            arrays.into_iter().chain(TABLES.map(str::to_owned)).collect()
+        }
+        false => inputs(dir),
+    }
+}
+
+#[test]
+fn options_of_diff_change_what_counts_as_equal() {
+    let dir = dir();
+    dir.write(
+        "b.f32",
+        (0..24_u8).flat_map(|n| (f32::from(n) + 0.5).to_le_bytes()).collect::<Vec<_>>(),
+    );
+    dir.b2("convert -q --dtype f4 --shape 4,6 b.f32 b.npy").ok();
+    dir.b2("convert -q --dtype f4 --shape 24 a.f32 flat.npy").ok();
+    assert_eq!(dir.b2("diff a.npy b.npy").code, Some(1));
+    assert_eq!(dir.b2("diff --atol 1 a.npy b.npy").code, Some(0));
+    assert_eq!(dir.b2("diff --rtol 1 a.npy b.npy").code, Some(0));
+    assert_eq!(dir.b2("diff a.npy flat.npy").code, Some(1));
+    assert_eq!(dir.b2("diff --values a.npy flat.npy").code, Some(0));
+}
+
+/// Lines that are made before, a line that fails with a hint, a part of the hint, and the line that
+/// it leads to, with the exit code of that.
+const HINTS: [(&str, &str, &str, &str, i32); 22] = [
+    ("", "c a.npy -o x.csv", "use `b2 convert`", "convert t.npy x.csv", 0),
+    ("", "c a.npy -o x.nc", "--format to say", "c a.npy --format b2nd -o x.nc", 0),
+    (
+        "mkdir d",
+        "convert a.npy d",
+        "--output-dir FOLDER",
+        "convert --format b2nd --output-dir d a.npy",
+        0,
+    ),
+    ("", "convert a.npy x.unknown", "use --format", "convert --format b2nd a.npy -o x.unknown", 0),
+    ("", "info d", "-r", "info -r .", 0),
+    ("c a.f32 -o x", "c a.f32 -o x", "use -f", "c -f a.f32 -o x", 0),
+    ("", "show --where nope>1 t.b2z", "quotation marks", "show --where size>1 t.b2z", 0),
+    ("", "plot t.b2z", "--columns NAME", "plot --columns size t.b2z", 0),
+    ("", "plot --columns price,time t.b2z", "--x NAME", "plot --columns price --x time t.b2z", 0),
+    ("", "plot --kind heat --slice 0 a.npy", "--kind line", "plot --kind line --slice 0 a.npy", 0),
+    ("convert a.npy a.b2frame", "plot a.b2frame", "--dtype", "plot --dtype f4 a.b2frame", 0),
+    ("", "stats --axis 0 t.b2z", "--slice A:B", "stats --slice 0:2 t.b2z", 0),
+    ("", "convert --slice 0 t.b2z x.b2z", "--where", "convert --where size>3 t.b2z x.b2z", 0),
+    ("pack", "unpack t.b2z", "use -o", "unpack t.b2z -o other.b2d", 0),
+    (
+        "",
+        "c --lossy -C zfp_acc:-2 --verify a.npy -o x.b2nd",
+        "leave out --verify",
+        "c --lossy -C zfp_acc:-2 a.npy -o x.b2nd",
+        0,
+    ),
+    (
+        "",
+        "c -C zfp_acc:-2 a.npy -o x.b2nd",
+        "use --lossy",
+        "c --lossy -C zfp_acc:-2 a.npy -o x.b2nd",
+        0,
+    ),
+    ("", "c --chunks 2,2 a.f32 -o x", "use -z", "c -z 64 a.f32 -o x", 0),
+    (
+        "",
+        "c -t 4 -z 64 --format b2nd a.npy -o x.b2nd",
+        "--chunks and --blocks",
+        "c --chunks 2,2 a.npy -o x.b2nd",
+        0,
+    ),
+    ("", "recompress a.npy", "", "convert a.npy a.b2nd", 0),
+    ("", "verify t.csv", "b2 show", "show t.csv", 0),
+    ("", "d a.b2nd -o x.csv", "use `b2 convert`", "convert t.npy x.csv -f", 0),
+    ("", "dump t.b2z", "list --tree", "list --tree t.b2z", 0),
+];
+
+#[test]
+fn hints_lead_to_lines_that_help() {
+    for (before, line, hint, hinted, code) in HINTS {
+        let dir = dir();
+        dir.b2("convert -q a.npy a.b2nd").ok();
+        std::fs::create_dir(dir.path("d")).unwrap();
+        match before {
+            "" | "mkdir d" => {}
+            "pack" => drop(dir.b2("unpack -q t.b2z").ok()),
+            before => drop(dir.b2(&format!("{before} -q")).ok()),
+        }
+        let run = dir.b2(line);
+        assert!(!matches!(run.code, Some(0)), "{line}");
+        let said = run.stderr.lines().find_map(|line| line.strip_prefix("hint: "));
+        assert!(said.unwrap_or_default().contains(hint), "{line}: {}", run.stderr);
+        let followed = dir.b2(hinted);
+        assert_eq!(followed.code, Some(code), "{hinted}: {}", followed.stderr);
+    }
+}
+
+#[test]
+fn hints_are_not_for_other_commands() {
+    let dir = dir();
+    std::fs::create_dir(dir.path("d")).unwrap();
+    dir.b2("c -q a.f32 -o a.b2frame").ok();
+    for line in [
+        "view d --picture p.png",
+        "scan d",
+        "compat d",
+        "tune d",
+        "extract d",
+        "split d",
+        "meta get d",
+    ] {
+        let run = dir.b2(line);
+        assert_ne!(run.code, Some(0), "{line}");
+        let command = line.split(' ').next().unwrap();
+        let options = dir.b2(&format!("{command} --help")).ok();
+        let hints = run.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
+        for hint in hints {
+            let bare: String = hint.split('`').step_by(2).collect();
+            for word in bare.split_whitespace().filter(|word| word.starts_with('-')) {
+                let word = word.trim_matches([',', ';', '.']);
+                assert!(options.text().contains(word), "{line}: {hint}");
+            }
+        }
+    }
 }

@@ -86,7 +86,7 @@ fn columns_are_described_one_by_one() {
     snapshot!(dir.b2("stats t.bcolz"), @r###"
 exit 0
 --- stdout
-t.bcolz: 3 items
+t.bcolz: 3 rows
   column  type  min  max  mean       std  nan  inf  zeros
   id      <i8     1    3     2  0.816497    0    0      0
   price   <f8   2.5  7.5     5       2.5    1    0      0
@@ -137,7 +137,7 @@ fn columns_of_a_table_and_its_nulls() {
     snapshot!(dir.b2("stats --columns id,t,a,u table-basic.b2z"), @"
     exit 0
     --- stdout
-    table-basic.b2z: 5 items
+    table-basic.b2z: 5 rows
       column  type                         min                      max  mean       std  nan  inf  zeros  nulls
       id      <i8                            0                        5   2.8  1.720465    0    0      1      0
       t       <M8[ms]  2020-01-01T00:00:00.000  2020-01-06T00:00:00.000     -         -    0    0      0      0
@@ -154,7 +154,7 @@ fn columns_of_a_table_and_its_nulls() {
     snapshot!(dir.b2("stats --columns k,i --histogram=2 table-nulls-mask.b2d"), @"
     exit 0
     --- stdout
-    table-nulls-mask.b2d: 3 items
+    table-nulls-mask.b2d: 3 rows
       column  type   min  max  mean       std  nan  inf  zeros  nulls
       k       <i4      1    3     2  0.816497    0    0      0      0
       i       |i1   -128  127  -0.5     127.5    0    0      0      1

@@ -69,7 +69,8 @@ impl Store {
     pub fn nvalues(&self) -> u64 {
         let is_value = |child: &&Child| child.kind != ChildKind::Group;
         let is_root = self.tables().any(|key| key == "/");
-        self.tree().iter().filter(is_value).count() as u64 + u64::from(is_root)
+        let nvalues = self.tree().iter().filter(is_value).count() as u64;
+        nvalues.saturating_add(u64::from(is_root))
     }
 
     /// The attributes of a group (`/` is the root), or of a value: its vlmetalayers. Those of a

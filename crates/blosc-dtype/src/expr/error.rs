@@ -114,7 +114,7 @@ pub enum ExprError {
     Quoted {
         /// Where the operator stands.
         at: usize,
-        /// What is on its other side.
+        /// The type on its other side.
         other: &'static str,
     },
     /// A filter that is not true or false, or something to sum up that is no number.

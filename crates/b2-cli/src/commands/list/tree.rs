@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bcolz_store::{CArray, DataSet};
 
+use b2_program::tree::Node;
 use blosc_data::Opened;
 
 use crate::inputs::Place;
@@ -22,18 +23,9 @@ use crate::{
     render::{
         escape::{harmless, name_text, path_text},
         size,
-        text_table::{Align, pad},
     },
     report::{dtype_text, info::title},
 };
-
-/// A line of the tree, and those below it.
-struct Node {
-    name: String,
-    /// The format; directories have none.
-    what: Option<String>,
-    children: Vec<Self>,
-}
 
 /// Shows all inputs; those below the same directory together.
 pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
@@ -41,7 +33,8 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
     let is_group = |path: &Path| found.found.iter().flatten().any(|it| it.is_group_of(path));
     let tops: Vec<PathBuf> =
         inputs.files.iter().filter(|path| is_walked(path) && !is_group(path)).cloned().collect();
-    let mut roots: Vec<Node> = tops.iter().map(|path| Node::from_path(path)).collect();
+    let mut roots: Vec<Node> =
+        tops.iter().map(|path| Node { name: path_text(path), ..Node::default() }).collect();
     let found = found.map(|found| cx.with_arrays(found));
     let mut code = cx.run_on_inputs(found, |origin| {
         if cx.console.json() {
@@ -50,19 +43,19 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
                 false => cx.console.document(&super::row(cx, origin)?),
             };
         }
-        if let Some(node) = Node::of_group(origin) {
+        if let Some(node) = of_group(origin) {
             roots.push(node);
             return Ok(());
         }
         let node = node(cx, origin).map_err(|error| walk::as_damage(origin, error));
         let (node, failure) = match node {
-            Err(error) if error.code() == Code::Data => (Node::damaged(origin), Some(error)),
+            Err(error) if error.code() == Code::Data => (damaged(origin), Some(error)),
             node => (node?, None),
         };
         if let (Origin::Opened(input), Some(group)) = (origin, roots.last_mut())
-            && let Some(below) = group.below(&input.name)
+            && let Some(path) = below(group, &input.name)
         {
-            group.insert_named(&below, node);
+            group.insert_named(&path, node);
             return failure.map_or(Ok(()), Err);
         }
         let path = origin.path().unwrap_or(Path::new(""));
@@ -194,104 +187,25 @@ fn dims(shape: &[u64]) -> String {
     }
 }
 
-impl Node {
-    /// What does not open.
-    fn damaged(origin: &Origin) -> Self {
-        let name = origin.path().and_then(Path::file_name);
-        let name = name.map_or("stdin".into(), |name| name_text(name.as_encoded_bytes()));
-        Self { name, what: Some("damaged".to_owned()), children: vec![] }
-    }
-
-    /// A directory that was named.
-    fn from_path(path: &Path) -> Self {
-        Self { name: path_text(path), what: None, children: vec![] }
-    }
-
-    /// A group of arrays, which come next.
-    fn of_group(origin: &Origin) -> Option<Self> {
-        let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
-            return None;
-        };
-        let what = format!("{} group", title(group.format));
-        Some(Self { name: harmless(name), what: Some(what), children: vec![] })
-    }
-
-    /// The path of an array in this group, by its name: `b/c` of `x.h5::/a/b/c` in `x.h5::/a`.
-    fn below(&self, array: &str) -> Option<Vec<String>> {
-        let rest = array.strip_prefix(self.name.trim_end_matches('/'))?;
-        let rest = rest.strip_prefix("::").unwrap_or(rest).strip_prefix('/')?;
-        Some(rest.split('/').map(str::to_owned).collect())
-    }
-
-    /// Puts a node that has the last name of its path where that says.
-    fn insert_named(&mut self, path: &[String], node: Self) {
-        let name = path.last().cloned().unwrap_or_default();
-        self.insert(path, Self { name, ..node });
-    }
-
-    /// Puts a node where its path says; directories on the way are made.
-    fn insert(&mut self, path: &[String], node: Self) {
-        let Some((first, rest)) = path.split_first() else { return };
-        if rest.is_empty() {
-            return self.children.push(node);
-        }
-        // Inputs come in order, so that the directory is the last one if it is there.
-        if self.children.last().is_none_or(|last| last.name != *first || last.what.is_some()) {
-            self.children.push(Self { name: first.clone(), what: None, children: vec![] });
-        }
-        if let Some(last) = self.children.last_mut() {
-            last.insert(rest, node);
-        }
-    }
-
-    /// The node, and all below it.
-    fn draw(&self) -> String {
-        let mut text = format!("{}\n", self.line(0));
-        self.draw_below("", &mut text);
-        text
-    }
-
-    /// The lines of the children, after `margin`.
-    fn draw_below(&self, margin: &str, text: &mut String) {
-        let width = self
-            .children
-            .iter()
-            .map(|child| harmless(&child.name).chars().count())
-            .max()
-            .unwrap_or(0);
-        for (n, child) in self.children.iter().enumerate() {
-            let is_last = n + 1 == self.children.len();
-            let (branch, more) =
-                if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
-            text.push_str(&format!("{margin}{branch}{}\n", child.line(width)));
-            child.draw_below(&format!("{margin}{more}"), text);
-        }
-    }
-
-    /// Name and description, aligned after the longest name.
-    fn line(&self, width: usize) -> String {
-        let name = harmless(&self.name);
-        match &self.what {
-            Some(what) => format!("{}   {}", pad(&name, width, Align::Left), harmless(what)),
-            None => name,
-        }
-    }
+/// What does not open.
+fn damaged(origin: &Origin) -> Node {
+    let name = origin.path().and_then(Path::file_name);
+    let name = name.map_or("stdin".into(), |name| name_text(name.as_encoded_bytes()));
+    Node { name, what: Some("damaged".to_owned()), children: vec![] }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A group of arrays, which come next.
+fn of_group(origin: &Origin) -> Option<Node> {
+    let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
+        return None;
+    };
+    let what = format!("{} group", title(group.format));
+    Some(Node { name: harmless(name), what: Some(what), children: vec![] })
+}
 
-    #[test]
-    fn a_tree_has_branches() {
-        let leaf =
-            |name: &str| Node { name: name.into(), what: Some("x".into()), children: vec![] };
-        let mut root = Node::from_path(Path::new("top"));
-        for path in ["a", "b/c", "b/dd", "b/e/f", "g"] {
-            let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
-            root.insert(&parts, leaf(parts.last().unwrap()));
-        }
-        let expected = "top\n├── a   x\n├── b\n│   ├── c    x\n│   ├── dd   x\n│   └── e\n│       └── f   x\n└── g   x\n";
-        assert_eq!(root.draw(), expected);
-    }
+/// The path of an array in this group, by its name: `b/c` of `x.h5::/a/b/c` in `x.h5::/a`.
+fn below(group: &Node, array: &str) -> Option<Vec<String>> {
+    let rest = array.strip_prefix(group.name.trim_end_matches('/'))?;
+    let rest = rest.strip_prefix("::").unwrap_or(rest).strip_prefix('/')?;
+    Some(rest.split('/').map(str::to_owned).collect())
 }

@@ -16,7 +16,7 @@ pub(super) enum Pressed {
     Nothing,
 }
 
-/// What a key says, where a text is asked for or not.
+/// The meaning of a key, where a text is typed or not.
 pub(super) fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let command = match key.code {

@@ -52,7 +52,7 @@ impl Guess {
         }
     }
 
-    /// What the values so far are, if they are not text.
+    /// The kind of the values so far, if they are not text.
     fn kind(&self) -> Option<&'static str> {
         match self {
             Self { filled: false, .. } => None,

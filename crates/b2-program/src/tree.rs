@@ -1,0 +1,90 @@
+//! Names as a tree of lines.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::{
+    escape::harmless,
+    text_table::{Align, pad},
+};
+
+/// A line of the tree, and those below it.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its description; directories have none.
+    pub what: Option<String>,
+    /// Those below it, in their order.
+    pub children: Vec<Self>,
+}
+
+impl Node {
+    /// Puts a node that has the last name of its path where that says.
+    pub fn insert_named(&mut self, path: &[String], node: Self) {
+        let name = path.last().cloned().unwrap_or_default();
+        self.insert(path, Self { name, ..node });
+    }
+
+    /// Puts a node where its path says; directories on the way are made.
+    pub fn insert(&mut self, path: &[String], node: Self) {
+        let Some((first, rest)) = path.split_first() else { return };
+        if rest.is_empty() {
+            return self.children.push(node);
+        }
+        // Inputs come in order, so that the directory is the last one if it is there.
+        if self.children.last().is_none_or(|last| last.name != *first || last.what.is_some()) {
+            self.children.push(Self { name: first.clone(), what: None, children: vec![] });
+        }
+        if let Some(last) = self.children.last_mut() {
+            last.insert(rest, node);
+        }
+    }
+
+    /// The node, and all below it.
+    #[must_use]
+    pub fn draw(&self) -> String {
+        let mut text = format!("{}\n", self.line(0));
+        self.draw_below("", &mut text);
+        text
+    }
+
+    /// The lines of the children, after `margin`.
+    fn draw_below(&self, margin: &str, text: &mut String) {
+        let width =
+            self.children.iter().map(|child| harmless(&child.name).width()).max().unwrap_or(0);
+        for (n, child) in self.children.iter().enumerate() {
+            let is_last = n + 1 == self.children.len();
+            let (branch, more) =
+                if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
+            text.push_str(&format!("{margin}{branch}{}\n", child.line(width)));
+            child.draw_below(&format!("{margin}{more}"), text);
+        }
+    }
+
+    /// Name and description, aligned after the longest name.
+    fn line(&self, width: usize) -> String {
+        let name = harmless(&self.name);
+        match &self.what {
+            Some(what) => format!("{}   {}", pad(&name, width, Align::Left), harmless(what)),
+            None => name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_branches() {
+        let leaf =
+            |name: &str| Node { name: name.into(), what: Some("x".into()), children: vec![] };
+        let mut root = Node { name: "top".into(), what: None, children: vec![] };
+        for path in ["a", "b/c", "b/dd", "b/e/f", "g"] {
+            let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+            root.insert(&parts, leaf(parts.last().unwrap()));
+        }
+        let expected = "top\n├── a   x\n├── b\n│   ├── c    x\n│   ├── dd   x\n│   └── e\n│       └── f   x\n└── g   x\n";
+        assert_eq!(root.draw(), expected);
+    }
+}

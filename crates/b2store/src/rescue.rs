@@ -18,7 +18,9 @@ use std::sync::Arc;
 
 use b2frame::SChunk;
 use b2frame::probe::{Kind, PROBE_LEN, probe};
-use b2frame::rescue::{ChunkState, Damage as FrameDamage, RescueOptions, Salvage as FrameSalvage};
+use b2frame::rescue::{
+    ChunkState, Damage as FrameDamage, Fill, RescueOptions, Salvage as FrameSalvage,
+};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, MemStore, ReadAt, Tree};
 
@@ -461,7 +463,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// What can be read of a frame; `None` if it is beyond reading.
     fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Result<Option<(SavedValue, Frame)>> {
-        let saved = FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, self.rescue);
+        let salvage = |rescue: &RescueOptions| {
+            FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, rescue)
+        };
+        let saved = match salvage(self.rescue) {
+            // A fill of other items than these: zeros are better than nothing.
+            Err(b2frame::Error::Param(_)) => salvage(&self.rescue.clone().fill(Fill::Zeros)),
+            saved => saved,
+        };
         match saved {
             // What the caller allows does not make a value a lost one.
             Err(source @ b2frame::Error::Limit { what: b2frame::error::Limited::Data, .. }) => {

@@ -16,7 +16,9 @@ fn sample(dir: &Dir, name: &str, to: &str) {
 #[test]
 fn a_name_is_no_format() {
     let dir = Dir::new();
-    dir.write("a", (0..=99).collect::<Vec<u8>>()).b2("c -q --dtype u1 --shape 10,10 a -o a.b2nd").ok();
+    dir.write("a", (0..=99).collect::<Vec<u8>>())
+        .b2("c -q --dtype u1 --shape 10,10 a -o a.b2nd")
+        .ok();
     dir.write("t.csv", "id\n1\n2\n").b2("convert -q t.csv t.b2z").ok();
     for suffix in ["b2z", "b2e", "blp", "npy", "npz", "csv", "txt", "chunk"] {
         for (file, shown) in [("a.b2nd", "[[0 1"), ("t.b2z", "id")] {
@@ -121,11 +123,11 @@ fn a_type_may_be_given_where_the_items_have_none() {
         writer.append(&items).unwrap();
         writer.commit().unwrap();
         for to in ["x.npy", "x.b2nd", "x.csv"] {
-            dir.b2(&format!("convert -qf {name} {to} --dtype f4")).ok();
+            dir.b2(&format!("convert -qf {name} -o {to} --dtype f4")).ok();
             let text = dir.b2(&format!("show {to}")).ok().text().to_owned();
             assert!(text.contains("11."), "{name} to {to}: {text}");
         }
         // Items of another size are no type for these.
-        assert_eq!(dir.b2(&format!("convert -f {name} x.npy --dtype f8")).code, Some(2));
+        assert_eq!(dir.b2(&format!("convert -f {name} -o x.npy --dtype f8")).code, Some(2));
     }
 }

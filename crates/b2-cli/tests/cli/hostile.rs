@@ -78,7 +78,7 @@ fn the_titles_of_plots_are_escaped() {
     let dir = Dir::new();
     dir.write("a", walk(100)).b2("c -q --dtype <i4 --shape 100 a -o a.b2nd").ok();
     let name = format!("{EVIL}\r.b2nd");
-    std::fs::rename(dir.path("a.b2nd"), dir.path(&name)).unwrap();
+    fs::rename(dir.path("a.b2nd"), dir.path(&name)).unwrap();
     let shown = dir.command("plot --size 60x10").arg(&name).output().unwrap();
     assert!(shown.status.success());
     let text = String::from_utf8(shown.stdout).unwrap();

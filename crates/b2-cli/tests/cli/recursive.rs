@@ -4,16 +4,20 @@ use std::fs;
 
 use crate::{
     samples::{self, copy_to},
-    session::{Dir, snapshot, zip},
+    session::{self, Dir, snapshot},
 };
+
+/// A document, which is a zip archive.
+fn zip() -> Vec<u8> {
+    session::zip(&[("word/document.xml", b"<w:document/>")])
+}
 
 /// A folder `t` with a document and one of each thing that is left out of it.
 #[cfg(unix)]
 fn mixed() -> Dir {
     let dir = Dir::new();
     fs::create_dir_all(dir.path("t/empty")).unwrap();
-    dir.write("t/letter.docx", zip(&[("word/document.xml", b"<w:document/>")]))
-        .write("t/note.b2frame", "no frame");
+    dir.write("t/letter.docx", zip()).write("t/note.b2frame", "no frame");
     dir.write("x", [7; 100]);
     dir.b2("c -q -t 1 x -o t/old.b2frame").ok();
     std::os::unix::fs::symlink("letter.docx", dir.path("t/link")).unwrap();
@@ -128,7 +132,7 @@ fn a_run_that_takes_nothing_fails() {
 fn what_lost_its_beginning_or_its_end_is_damaged() {
     let dir = Dir::new();
     fs::create_dir(dir.path("archive")).unwrap();
-    dir.write("x", crate::session::walk(1000));
+    dir.write("x", session::walk(1000));
     dir.b2("c -q -t 4 x -o archive/sound.b2frame").ok();
     dir.b2("c -q -t 4 --format chunk x -o x.chunk").ok();
     let chunk = dir.read("x.chunk");

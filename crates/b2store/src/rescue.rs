@@ -303,9 +303,7 @@ impl Salvage {
         embed: Option<Arc<dyn ReadAt>>,
         reader: &Reader<'_>,
     ) -> Result<()> {
-        let embed = embed.and_then(|source| {
-            FrameSalvage::from_store(source, &reader.options.frame, reader.rescue).ok()
-        });
+        let embed = embed.and_then(|source| reader.salvage(&source).ok());
         let Some(embed) = embed else {
             self.damage.push(Damage::Embedded);
             return Ok(());
@@ -461,17 +459,21 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What can be read of a frame; `None` if it is beyond reading.
-    fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Result<Option<(SavedValue, Frame)>> {
+    /// What can be read of a frame. Where the fill is of other items than its own, zeros are better
+    /// than nothing.
+    fn salvage(&self, source: &Arc<dyn ReadAt>) -> b2frame::Result<FrameSalvage> {
         let salvage = |rescue: &RescueOptions| {
-            FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, rescue)
+            FrameSalvage::from_store(Arc::clone(source), &self.options.frame, rescue)
         };
-        let saved = match salvage(self.rescue) {
-            // A fill of other items than these: zeros are better than nothing.
+        match salvage(self.rescue) {
             Err(b2frame::Error::Param(_)) => salvage(&self.rescue.clone().fill(Fill::Zeros)),
             saved => saved,
-        };
-        match saved {
+        }
+    }
+
+    /// What can be read of a frame; `None` if it is beyond reading.
+    fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Result<Option<(SavedValue, Frame)>> {
+        match self.salvage(&source) {
             // What the caller allows does not make a value a lost one.
             Err(source @ b2frame::Error::Limit { what: b2frame::error::Limited::Data, .. }) => {
                 Err(Error::frame(key, source))

@@ -1,12 +1,14 @@
-"""Writes v4.13.1-lists.b2z: a table whose lists are in Arrow's form, the default of that release.
+"""Writes v4.13.1-lists.b2z: a table whose lists are in Arrow's form, the default of `from_parquet` in that release.
 
 usage: python make_v4_13.py OUTPUT.b2z       with blosc2==4.13.1 and pyarrow
 """
 
 import sys
+import tempfile
 
 import blosc2
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 assert blosc2.__version__ == "4.13.1"
 struct = pa.struct([("a", pa.int64()), ("b", pa.string())])
@@ -25,4 +27,6 @@ table = pa.table(
         ),
     }
 )
-blosc2.CTable.from_arrow(table.schema, table.to_batches(), urlpath=sys.argv[1], mode="w").close()
+with tempfile.NamedTemporaryFile(suffix=".parquet") as parquet:
+    pq.write_table(table, parquet.name)
+    blosc2.CTable.from_parquet(parquet.name, urlpath=sys.argv[1], mode="w").close()

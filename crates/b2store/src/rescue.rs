@@ -18,7 +18,9 @@ use std::sync::Arc;
 
 use b2frame::SChunk;
 use b2frame::probe::{Kind, PROBE_LEN, probe};
-use b2frame::rescue::{ChunkState, Damage as FrameDamage, RescueOptions, Salvage as FrameSalvage};
+use b2frame::rescue::{
+    ChunkState, Damage as FrameDamage, Fill, RescueOptions, Salvage as FrameSalvage,
+};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, MemStore, ReadAt, Tree};
 
@@ -301,9 +303,7 @@ impl Salvage {
         embed: Option<Arc<dyn ReadAt>>,
         reader: &Reader<'_>,
     ) -> Result<()> {
-        let embed = embed.and_then(|source| {
-            FrameSalvage::from_store(source, &reader.options.frame, reader.rescue).ok()
-        });
+        let embed = embed.and_then(|source| reader.salvage(&source).ok());
         let Some(embed) = embed else {
             self.damage.push(Damage::Embedded);
             return Ok(());
@@ -459,10 +459,21 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// What can be read of a frame. Where the fill is of other items than its own, zeros are better
+    /// than nothing.
+    fn salvage(&self, source: &Arc<dyn ReadAt>) -> b2frame::Result<FrameSalvage> {
+        let salvage = |rescue: &RescueOptions| {
+            FrameSalvage::from_store(Arc::clone(source), &self.options.frame, rescue)
+        };
+        match salvage(self.rescue) {
+            Err(b2frame::Error::Param(_)) => salvage(&self.rescue.clone().fill(Fill::Zeros)),
+            saved => saved,
+        }
+    }
+
     /// What can be read of a frame; `None` if it is beyond reading.
     fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Result<Option<(SavedValue, Frame)>> {
-        let saved = FrameSalvage::from_store(Arc::clone(&source), &self.options.frame, self.rescue);
-        match saved {
+        match self.salvage(&source) {
             // What the caller allows does not make a value a lost one.
             Err(source @ b2frame::Error::Limit { what: b2frame::error::Limited::Data, .. }) => {
                 Err(Error::frame(key, source))

@@ -494,7 +494,7 @@ fn rescue_saves_what_can_be_read_as_something_new() {
     snapshot!(dir.b2("rescue storage_no_json -o raw"), @"
     exit 1
     --- stdout
-    .: the type is lost; items are |V4, as the chunks have them
+    the type is lost; items are |V4, as the chunks have them
     raw: 100 B of data, see above
     --- stderr
     ");

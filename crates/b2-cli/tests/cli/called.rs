@@ -123,11 +123,11 @@ fn a_type_may_be_given_where_the_items_have_none() {
         writer.append(&items).unwrap();
         writer.commit().unwrap();
         for to in ["x.npy", "x.b2nd", "x.csv"] {
-            dir.b2(&format!("convert -qf {name} {to} --dtype f4")).ok();
+            dir.b2(&format!("convert -qf {name} -o {to} --dtype f4")).ok();
             let text = dir.b2(&format!("show {to}")).ok().text().to_owned();
             assert!(text.contains("11."), "{name} to {to}: {text}");
         }
         // Items of another size are no type for these.
-        assert_eq!(dir.b2(&format!("convert -f {name} x.npy --dtype f8")).code, Some(2));
+        assert_eq!(dir.b2(&format!("convert -f {name} -o x.npy --dtype f8")).code, Some(2));
     }
 }

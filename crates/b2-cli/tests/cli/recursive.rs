@@ -4,12 +4,12 @@ use std::fs;
 
 use crate::{
     samples::{self, copy_to},
-    session::{Dir, snapshot, zip},
+    session::{self, Dir, snapshot},
 };
 
-/// A document as word processors write it, which is a zip archive.
-fn document() -> Vec<u8> {
-    zip(&[("word/document.xml", b"<w:document/>")])
+/// A document, which is a zip archive.
+fn zip() -> Vec<u8> {
+    session::zip(&[("word/document.xml", b"<w:document/>")])
 }
 
 /// A folder `t` with a document and one of each thing that is left out of it.
@@ -17,7 +17,7 @@ fn document() -> Vec<u8> {
 fn mixed() -> Dir {
     let dir = Dir::new();
     fs::create_dir_all(dir.path("t/empty")).unwrap();
-    dir.write("t/letter.docx", document()).write("t/note.b2frame", "no frame");
+    dir.write("t/letter.docx", zip()).write("t/note.b2frame", "no frame");
     dir.write("x", [7; 100]);
     dir.b2("c -q -t 1 x -o t/old.b2frame").ok();
     std::os::unix::fs::symlink("letter.docx", dir.path("t/link")).unwrap();
@@ -132,7 +132,7 @@ fn a_run_that_takes_nothing_fails() {
 fn what_lost_its_beginning_or_its_end_is_damaged() {
     let dir = Dir::new();
     fs::create_dir(dir.path("archive")).unwrap();
-    dir.write("x", crate::session::walk(1000));
+    dir.write("x", session::walk(1000));
     dir.b2("c -q -t 4 x -o archive/sound.b2frame").ok();
     dir.b2("c -q -t 4 --format chunk x -o x.chunk").ok();
     let chunk = dir.read("x.chunk");
@@ -159,7 +159,7 @@ fn what_lost_its_beginning_or_its_end_is_damaged() {
 #[test]
 fn a_zip_is_a_store_only_if_it_has_the_member_of_one() {
     let dir = samples::make();
-    dir.write("letter.docx", document());
+    dir.write("letter.docx", zip());
     for command in ["info", "list", "list --tree", "verify", "show", "stats", "rescue -o new.b2z"] {
         let run = dir.b2(&format!("{command} letter.docx"));
         assert_eq!(run.code, Some(if command == "stats" { 0 } else { 4 }), "{command}");
@@ -202,7 +202,7 @@ fn sums_of_a_folder_are_of_all_files() {
 fn mixed_sums() -> Dir {
     let dir = Dir::new();
     fs::create_dir(dir.path("a")).unwrap();
-    dir.write("a/x", "plain").write("a/letter.docx", document());
+    dir.write("a/x", "plain").write("a/letter.docx", zip());
     dir.b2("convert -q --dtype u1 a/x a/x.npy").ok();
     dir
 }
@@ -332,7 +332,7 @@ mod tree {
             for (k, bytes) in names.iter().enumerate() {
                 fs::write(folder.join(name(bytes)), vec![n; usize::from(n) * 1000 + k]).unwrap();
             }
-            fs::write(folder.join("letter.docx"), document()).unwrap();
+            fs::write(folder.join("letter.docx"), zip()).unwrap();
             fs::write(folder.join("photo.jpg"), [b"\xff\xd8\xff\xe0", &[n; 700][..]].concat())
                 .unwrap();
             fs::write(folder.join("none.csv"), "").unwrap();

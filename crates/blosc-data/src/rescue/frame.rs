@@ -6,13 +6,14 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use b2frame::probe::Kind;
+use b2frame::probe::{Kind, probe};
 use b2frame::rescue::{ChunkState, Salvage, members};
 use b2frame::{OpenOptions, seal::SealState};
 use blosc_io::{ReadAt, Windowed};
 
 use super::{
-    Bad, Caller, Counts, Job, Options, Output, Report, file, listed, stored_nbytes, with_state,
+    Bad, Caller, Counts, Job, Options, Output, Report, file, head, listed, stored_nbytes,
+    with_state,
 };
 use crate::error::{Doing, Error, Result};
 use crate::formats::frame;
@@ -101,7 +102,13 @@ fn append(from: &Path, output: &mut File) -> io::Result<()> {
 /// What can be read of a frame, in bounded memory.
 pub(super) fn salvage(path: &Path, at: u64, options: &Options, max_nbytes: u64) -> Result<Salvage> {
     let open = OpenOptions::default().offset(at).dparams(options.dparams_in(2));
-    Ok(Salvage::open(path, &open, &options.of_container(max_nbytes))?)
+    match Salvage::open(path, &open, &options.of_container(max_nbytes)) {
+        // Of a file of another kind that is told, where nothing of a frame was found.
+        Err(b2frame::Error::NotAFrame { .. }) if path.is_file() => {
+            Err(b2frame::Error::NotAFrame { found: probe(&head(path, at)?) }.into())
+        }
+        saved => Ok(saved?),
+    }
 }
 
 /// The report of a frame that was saved.

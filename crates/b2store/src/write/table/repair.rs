@@ -64,13 +64,13 @@ impl StoreWriter {
         let keys: BTreeSet<String> = self.below(&prefix).map(str::to_owned).collect();
         let (mut columns, mut values, mut nrows) = (vec![], vec![], None);
         for key in &keys {
-            let path = key.strip_prefix(&prefix).unwrap_or_default();
+            let Some(path) = key.strip_prefix(&prefix) else { continue };
             if key.strip_suffix(".notnull").is_some_and(|column| keys.contains(column)) {
                 continue;
             }
             let Ok(Content::Array(array)) = self.get(key) else { return Ok(false) };
             let len = array.shape().first().copied();
-            let item_shape = array.shape().get(1..).unwrap_or_default().to_vec();
+            let item_shape: Vec<u64> = array.shape().iter().skip(1).copied().collect();
             let Some(kind) = kind_of(array.dtype(), &item_shape) else { return Ok(false) };
             if len.is_none() || *nrows.get_or_insert(len) != len {
                 return Ok(false);

@@ -159,9 +159,11 @@ fn dispatch(program: &str, cli: Cli, openers: &Openers) -> Code {
         Command::Meta(args) => run!(args => commands::meta::run),
         Command::Dump(args) => run!(args => commands::dump::run),
         Command::Formats(args) => run_printer(program, &args, openers, commands::formats::run),
-        Command::Completions(args) => run_printer(program, &GeneralArgs::default(), openers, |console| {
-            commands::completions::run(&args, console)
-        }),
+        Command::Completions(args) => {
+            run_printer(program, &GeneralArgs::default(), openers, |console| {
+                commands::completions::run(&args, console)
+            })
+        }
         Command::Man(args) => run_printer(program, &GeneralArgs::default(), openers, |console| {
             commands::man::run(&args, console)
         }),
@@ -220,8 +222,7 @@ fn run_printer(
     command: impl FnOnce(&Console) -> Result<()>,
 ) -> Code {
     let console = Console::new(program, general);
-    let done =
-        if general.version { print_version(&console, openers) } else { command(&console) };
+    let done = if general.version { print_version(&console, openers) } else { command(&console) };
     match done {
         Ok(()) => Code::Success,
         Err(error) if error.is_closed_pipe() => Code::Success,

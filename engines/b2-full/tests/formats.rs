@@ -236,7 +236,8 @@ fn tables_of_pytables_are_records() {
 fn the_example_prints_what_names_lead_to() {
     let tests = std::env::current_exe().unwrap();
     let example = tests.parent().and_then(Path::parent).unwrap().join("examples/arrays");
-    let names = [sample("v3.zarr"), sample("v3.zarr") + "::/deep/cube", sample("v2.zarr") + "/flat"];
+    let names =
+        [sample("v3.zarr"), sample("v3.zarr") + "::/deep/cube", sample("v2.zarr") + "/flat"];
     let output = Command::new(example).args(&names).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");

@@ -166,7 +166,9 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
         return Err(message::EMPTY_LIST.error());
     }
     let mut nwrong = 0;
-    let origins = entries.iter().map(|(.., name)| Ok(Origin::from_word(&b2_program::input::path_of(name).map_err(Error::io(Doing::Read))?)));
+    let origins = entries.iter().map(|(.., name)| {
+        Ok(Origin::from_word(&b2_program::input::path_of(name).map_err(Error::io(Doing::Read))?))
+    });
     let origins = origins.collect::<Result<Vec<_>>>()?.into_iter().map(Ok);
     let mut wanted = entries.iter();
     let code = cx.run_on_inputs(origins.collect::<Vec<Found>>(), |origin| {

@@ -19,10 +19,7 @@ use serde::Serialize;
 
 use crate::{
     args::{LimitArgs, LookArgs},
-    commands::{
-        content,
-        show::NO_ARRAY,
-    },
+    commands::{content, show::NO_ARRAY},
     context::Context,
     error::{Error, Result, chain},
     exit::Code,

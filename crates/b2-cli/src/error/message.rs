@@ -538,7 +538,10 @@ mod tests {
     #[test]
     fn row_gives_hint_and_exit_code() {
         let error = NO_PARQUET.error();
-        assert_eq!(error.hint().as_deref(), Some("cargo install --path crates/b2-cli --features parquet"));
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("cargo install --path crates/b2-cli --features parquet")
+        );
         assert_eq!((error.code(), NO_NAMES.error().hint()), (Code::Foreign, None));
     }
 }

@@ -58,9 +58,8 @@ pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {
     let metadata = std::fs::read(metadata).ok().filter(|_| is_short)?;
     let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
     // Filters change what bytes mean.
-    let is_plain = metadata.get("filters").is_none_or(|filters| {
-        filters.as_array().is_none_or(Vec::is_empty)
-    });
+    let is_plain =
+        metadata.get("filters").is_none_or(|filters| filters.as_array().is_none_or(Vec::is_empty));
     let dtype: Dtype = metadata.get("dtype")?.as_str()?.parse().ok()?;
     let fits = chunk.header().nbytes().checked_rem(dtype.itemsize()) == Some(0);
     (is_plain && fits && !dtype.has_objects()).then_some(dtype)

@@ -179,8 +179,10 @@ fn list_of(fields: impl Iterator<Item = Option<String>>) -> Option<String> {
 /// The shape of a field, which may be a number.
 fn lengths(shape: &Value) -> Option<String> {
     let lens = shape.as_array().map_or(core::slice::from_ref(shape), Vec::as_slice);
-    let lens: Vec<String> =
-        lens.iter().map(|len| lenient::count(len).map(|len| len.to_string())).collect::<Option<_>>()?;
+    let lens: Vec<String> = lens
+        .iter()
+        .map(|len| lenient::count(len).map(|len| len.to_string()))
+        .collect::<Option<_>>()?;
     Some(format!("({},)", lens.join(", ")))
 }
 

@@ -206,7 +206,7 @@ fn readable(metadata: &Value, items: &Items) -> io::Result<Value> {
 
 fn open_array(files: &Files, folder: &str) -> io::Result<Opened> {
     let metadata = files.metadata_of(folder)?;
-    let items = Items::of(&metadata)?;
+    let items = Items::of_metadata(&metadata)?;
     let readable = serde_json::from_value(readable(&metadata, &items)?).map_err(invalid)?;
     zarrs_blosc::register();
     let (storage, path) = (Arc::new(files.clone()), format!("/{folder}"));
@@ -390,7 +390,7 @@ mod tests {
     use serde_json::json;
 
     fn dtype(metadata: Value) -> String {
-        let given = Items::of(&metadata).map(|items| items.given());
+        let given = Items::of_metadata(&metadata).map(|items| items.given());
         given.map_or_else(|error| error.to_string(), |dtype| dtype.unwrap().to_string())
     }
 

@@ -172,7 +172,7 @@ impl BytesToBytesCodecTraits for Filter {
         let item = self.item.itemsize().max(1) as u64;
         let nbytes = |nbytes: u64| match self.change {
             Change::Bits => nbytes.div_ceil(8).saturating_add(1),
-            _ => (nbytes / item).saturating_mul(stored),
+            _ => nbytes.checked_div(item).unwrap_or(0).saturating_mul(stored),
         };
         match decoded {
             BytesRepresentation::FixedSize(size) => BytesRepresentation::FixedSize(nbytes(*size)),

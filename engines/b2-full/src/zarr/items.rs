@@ -42,7 +42,7 @@ impl Items {
     /// # Errors
     ///
     /// A type without a counterpart in NumPy; metadata without a type.
-    pub(super) fn of(metadata: &Value) -> io::Result<Self> {
+    pub(super) fn of_metadata(metadata: &Value) -> io::Result<Self> {
         if let Some(dtype) = metadata.get("dtype") {
             return Self::of_v2(dtype, metadata.get("filters"));
         }

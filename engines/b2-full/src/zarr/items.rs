@@ -161,7 +161,7 @@ fn code_of_v2(dtype: &Value) -> Option<String> {
             let field = |field: &Value| {
                 let (name, code) = (field.get(0)?.as_str()?, quoted(code_of_v2(field.get(1)?)?));
                 let name = str_repr(name);
-                Some(match field.get(2).map(|shape| lengths(shape)) {
+                Some(match field.get(2).map(lengths) {
                     None => format!("({name}, {code})"),
                     Some(shape) => format!("({name}, {code}, {})", shape?),
                 })

@@ -90,8 +90,8 @@ impl Station {
     }
 }
 
-/// A store whose first byte stands at a position, so that errors name positions of what it is a part
-/// of. Nothing before it can be read.
+/// A store whose first byte stands at a position, so that errors name positions of the whole that
+/// it is a part of. Nothing before it can be read.
 #[derive(Clone, Debug)]
 pub struct Shifted<S> {
     inner: S,

@@ -206,7 +206,7 @@ fn readable(metadata: &Value, items: &Items) -> io::Result<Value> {
 
 fn open_array(files: &Files, folder: &str) -> io::Result<Opened> {
     let metadata = files.metadata_of(folder)?;
-    let items = Items::of(&metadata)?;
+    let items = Items::of_metadata(&metadata)?;
     let readable = serde_json::from_value(readable(&metadata, &items)?).map_err(invalid)?;
     zarrs_blosc::register();
     let (storage, path) = (Arc::new(files.clone()), format!("/{folder}"));
@@ -243,13 +243,13 @@ fn open_array(files: &Files, folder: &str) -> io::Result<Opened> {
 
 /// An array of text or bytes of any length.
 fn text_of(array: &Array<Files>, about: About, is_text: bool) -> io::Result<Opened> {
-    let subset = ArraySubset::new_with_ranges(
-        &about.shape.iter().map(|len| 0..*len).collect::<Vec<_>>(),
-    );
+    let subset =
+        ArraySubset::new_with_ranges(&about.shape.iter().map(|len| 0..*len).collect::<Vec<_>>());
     let found = array.retrieve_array_subset::<ArrayBytes<'static>>(&subset).map_err(of_chunk)?;
     let ArrayBytes::Variable(found) = found else { return Err(invalid("items of one length")) };
     let ends = found.offsets().iter().skip(1);
-    let values = found.offsets().iter().zip(ends).map(|(start, end)| found.bytes().get(*start..*end));
+    let values =
+        found.offsets().iter().zip(ends).map(|(start, end)| found.bytes().get(*start..*end));
     let values: Vec<&[u8]> =
         values.collect::<Option<_>>().ok_or_else(|| invalid("a value that is cut off"))?;
     let array = match is_text {
@@ -336,7 +336,8 @@ impl AnyArray for ZarrArray {
     fn verify(&self, _: &VerifyOptions, progress: OnProgress<'_>) -> blosc_data::Result<Report> {
         let (mut report, mut nmissing) = (Report::default(), 0_u64);
         let storage = self.array.storage();
-        for indices in ArraySubset::new_with_shape(self.array.chunk_grid_shape().to_vec()).indices() {
+        for indices in ArraySubset::new_with_shape(self.array.chunk_grid_shape().to_vec()).indices()
+        {
             let key = self.array.chunk_key(&indices);
             let nchunk = report.nchunks;
             report.nchunks = nchunk.saturating_add(1);
@@ -389,7 +390,7 @@ mod tests {
     use serde_json::json;
 
     fn dtype(metadata: Value) -> String {
-        let given = Items::of(&metadata).map(|items| items.given());
+        let given = Items::of_metadata(&metadata).map(|items| items.given());
         given.map_or_else(|error| error.to_string(), |dtype| dtype.unwrap().to_string())
     }
 
@@ -463,9 +464,8 @@ mod tests {
 
     #[test]
     fn fill_values_have_several_spellings() {
-        let fill = |code: &str, value: Value| {
-            Items::Fixed(code.parse().unwrap()).fill_value(&value).ok()
-        };
+        let fill =
+            |code: &str, value: Value| Items::Fixed(code.parse().unwrap()).fill_value(&value).ok();
         for (code, value, expected) in [
             ("|u1", json!("0"), Some(json!(0))),
             ("<i4", json!(-3.0), Some(json!(-3))),

@@ -35,7 +35,7 @@ fn inputs(folder: &Path, address: &str) -> Vec<Input> {
     };
     let array = format!("{}::/flat", samples().join("v3.zarr").display());
     let path = folder.join("x.b2nd");
-    let made = b2(&["convert", &array, path.to_str().unwrap()]);
+    let made = b2(&["convert", "-f", &array, path.to_str().unwrap()]);
     assert_eq!(made.0, 0, "{made:?}");
     vec![
         sample("v2.zarr", "::/flat"),
@@ -158,8 +158,8 @@ fn verifying_decodes_chunks_and_tells_of_those_that_are_not_there() {
         copy_folder(&samples().join(name), &copy);
         std::fs::remove_file(copy.join(gone)).unwrap();
         let flat = format!("{}::/flat", copy.display());
-        let (code, stdout, _) = b2(&["verify", &flat]);
-        assert!(code == 0 && stdout.contains("1 of 12 chunks are not there"), "{stdout}");
+        let (code, _, stderr) = b2(&["verify", &flat]);
+        assert!(code == 0 && stderr.contains("1 of 12 chunks are not there"), "{stderr}");
         let bytes = std::fs::read(copy.join(chunk)).unwrap();
         std::fs::write(copy.join(chunk), &bytes[..bytes.len() - 1]).unwrap();
         for folder in [flat.as_str(), copy.to_str().unwrap(), dir.path().to_str().unwrap()] {

@@ -49,9 +49,7 @@ fn days() -> Vec<u8> {
 
 /// Records of a number, a float and 3 bytes.
 fn pairs(float: fn(f64) -> [u8; 8]) -> Vec<u8> {
-    let record = |(a, b, c): (i32, f64, &[u8; 3])| {
-        [&a.to_le_bytes()[..], &float(b), c].concat()
-    };
+    let record = |(a, b, c): (i32, f64, &[u8; 3])| [&a.to_le_bytes()[..], &float(b), c].concat();
     let rows = [(1, 2.5, b"ab\0"), (2, -0.5, b"\0\0\0"), (3, 1e9, b"abc"), (4, 0.0, b"x\0\0")];
     rows.into_iter().flat_map(record).collect()
 }
@@ -86,53 +84,59 @@ fn check(file: &str, rows: &[Row]) {
 fn arrays_of_version_2_of_zarr() {
     let ints = || grid(i32::to_le_bytes);
     let bytes: Vec<u8> = (0..24).collect();
-    check("kinds2.zarr", &[
-        ("delta", "<i4", ints()),
-        ("delta_float", "<f4", grid(single)),
-        ("scale", "<f8", grid(double)),
-        ("quantize", "<f8", grid(double)),
-        ("bitround", "<f4", grid(single)),
-        ("astype", "<i4", ints()),
-        ("packbits", "|b1", bytes.iter().map(|n| u8::from(n % 2 == 0)).collect()),
-        ("shuffle", "<i4", ints()),
-        ("fletcher", "<i4", ints()),
-        ("two_filters", "<i4", ints()),
-        ("fortran", "<i4", ints()),
-        ("zstd", "<i4", ints()),
-        ("gzip", "<i4", ints()),
-        ("imagecodecs_blosc", "<i4", ints()),
-        ("imagecodecs_blosc2", "<i4", ints()),
-        ("big", "<i4", ints()),
-        ("fill_text", "|u1", bytes.clone()),
-        ("fill_float", "|u1", bytes),
-        ("lengths", "<i4", ints()),
-        ("days", "<M8[ns]", days()),
-        ("bytes", "|S4", BYTES.to_vec()),
-        ("words", "<U3", words()),
-        ("pairs", "[('a', '<i4'), ('b', '>f8'), ('c', '|S3')]", pairs(f64::to_be_bytes)),
-        ("text", "<U3", words()),
-    ]);
+    check(
+        "kinds2.zarr",
+        &[
+            ("delta", "<i4", ints()),
+            ("delta_float", "<f4", grid(single)),
+            ("scale", "<f8", grid(double)),
+            ("quantize", "<f8", grid(double)),
+            ("bitround", "<f4", grid(single)),
+            ("astype", "<i4", ints()),
+            ("packbits", "|b1", bytes.iter().map(|n| u8::from(n % 2 == 0)).collect()),
+            ("shuffle", "<i4", ints()),
+            ("fletcher", "<i4", ints()),
+            ("two_filters", "<i4", ints()),
+            ("fortran", "<i4", ints()),
+            ("zstd", "<i4", ints()),
+            ("gzip", "<i4", ints()),
+            ("imagecodecs_blosc", "<i4", ints()),
+            ("imagecodecs_blosc2", "<i4", ints()),
+            ("big", "<i4", ints()),
+            ("fill_text", "|u1", bytes.clone()),
+            ("fill_float", "|u1", bytes),
+            ("lengths", "<i4", ints()),
+            ("days", "<M8[ns]", days()),
+            ("bytes", "|S4", BYTES.to_vec()),
+            ("words", "<U3", words()),
+            ("pairs", "[('a', '<i4'), ('b', '>f8'), ('c', '|S3')]", pairs(f64::to_be_bytes)),
+            ("text", "<U3", words()),
+        ],
+    );
 }
 
 #[test]
 fn arrays_of_version_3_of_zarr() {
     let ints = || grid(i32::to_le_bytes);
-    check("kinds3.zarr", &[
-        ("numcodecs_blosc", "<i4", ints()),
-        ("numcodecs_zstd", "<i4", ints()),
-        ("numcodecs_zlib", "<i4", ints()),
-        ("zstd", "<i4", ints()),
-        ("delta", "<i4", ints()),
-        ("scale", "<f8", grid(double)),
-        ("bitround", "<f4", grid(single)),
-        ("sharded", "<i4", ints()),
-        ("fill_text", "<i4", ints()),
-        ("days", "<M8[ns]", days()),
-        ("bytes", "|S4", BYTES.to_vec()),
-        ("words", "<U3", words()),
-        ("pairs", "[('a', '<i4'), ('b', '<f8'), ('c', '|S3')]", pairs(f64::to_le_bytes)),
-        ("text", "<U3", words()),
-    ]);
+    check(
+        "kinds3.zarr",
+        &[
+            ("numcodecs_blosc", "<i4", ints()),
+            ("numcodecs_zstd", "<i4", ints()),
+            ("numcodecs_zlib", "<i4", ints()),
+            ("zstd", "<i4", ints()),
+            ("delta", "<i4", ints()),
+            ("scale", "<f8", grid(double)),
+            ("bitround", "<f4", grid(single)),
+            ("sharded", "<i4", ints()),
+            ("fill_text", "<i4", ints()),
+            ("days", "<M8[ns]", days()),
+            ("bytes", "|S4", BYTES.to_vec()),
+            ("words", "<U3", words()),
+            ("pairs", "[('a', '<i4'), ('b', '<f8'), ('c', '|S3')]", pairs(f64::to_le_bytes)),
+            ("text", "<U3", words()),
+        ],
+    );
 }
 
 #[test]

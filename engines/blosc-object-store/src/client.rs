@@ -14,14 +14,19 @@ type Result<T> = core::result::Result<T, Box<dyn Error>>;
 
 /// The store of an address and the path in it, with options of [`object_store`]. What comes after
 /// `?` is sent to web servers: signed addresses have their signature there.
-pub(crate) fn open(url: &Url, options: Vec<(String, String)>) -> Result<(Arc<dyn ObjectStore>, Path)> {
+pub(crate) fn open(
+    url: &Url,
+    options: Vec<(String, String)>,
+) -> Result<(Arc<dyn ObjectStore>, Path)> {
     /// A client of a kind with the options that it knows.
     #[cfg(any(feature = "http", feature = "aws", feature = "gcp", feature = "azure"))]
     macro_rules! client {
         ($builder:ty, $url:expr) => {{
-            let known = options.into_iter().filter_map(|(key, value)| Some((key.parse().ok()?, value)));
+            let known =
+                options.into_iter().filter_map(|(key, value)| Some((key.parse().ok()?, value)));
             let builder = <$builder>::new().with_url($url.as_str());
-            let builder = known.fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            let builder =
+                known.fold(builder, |builder, (key, value)| builder.with_config(key, value));
             Arc::new(builder.with_http_connector(connector::Connector).build()?) as _
         }};
     }

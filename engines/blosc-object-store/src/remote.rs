@@ -17,7 +17,7 @@ use crate::object::{Fetched, Object, bare, replaced};
 /// index of most frames.
 const HEAD: u64 = 16 << 10;
 const TAIL: u64 = 64 << 10;
-/// Most bytes that a server which knows no ranges is asked for.
+/// Most bytes that are requested of a server without ranges.
 const MAX_WHOLE_NBYTES: u64 = 64 << 20;
 /// Bytes that a read which was not announced fetches at least, from a multiple of them on.
 const READ_AHEAD: u64 = 64 << 10;
@@ -35,8 +35,8 @@ pub struct Remote {
 impl Remote {
     /// Opens an object: its first and its last bytes are fetched at once, which is all that
     /// opening a frame of ordinary size needs. Where a server knows no ranges that count from the
-    /// end, the last bytes come with a second request. Where it knows no ranges at all, all of up to
-    /// 64 MiB is fetched and held.
+    /// end, the last bytes come with a second request. Where it knows no ranges at all, an object of
+    /// up to 64 MiB is fetched and held whole.
     ///
     /// # Errors
     ///

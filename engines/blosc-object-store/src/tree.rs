@@ -35,9 +35,9 @@ impl RemoteTree {
     pub fn open(store: Arc<dyn ObjectStore>, root: &Path, cache: &Arc<Cache>) -> io::Result<Self> {
         let (listed, prefix) = (Arc::clone(&store), root.clone());
         cache.count_requests(1);
-        let found: io::Result<Vec<ObjectMeta>> = cache.driver.wait(async move {
-            listed.list(Some(&prefix)).try_collect().await.map_err(io_error)
-        });
+        let found: io::Result<Vec<ObjectMeta>> = cache
+            .driver
+            .wait(async move { listed.list(Some(&prefix)).try_collect().await.map_err(io_error) });
         cache.count_end(&found, |_| 0);
         let found = found?;
         // A thousand names in each answer, at most; one asks for the next.

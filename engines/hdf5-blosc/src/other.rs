@@ -205,7 +205,8 @@ pub fn decode_bitshuffle(stored: &[u8], client_data: &[u32], max_nbytes: u64) ->
     let mut decoder = decoder(FILTER_BITSHUFFLE, codec)?;
     let mut shuffled = vec![0; nbytes];
     // Items that are no group of eight stand at the end as they are.
-    let grouped = nbytes.checked_sub(nbytes % itemsize.saturating_mul(8)).unwrap_or(0);
+    let rest = nbytes.checked_rem(itemsize.saturating_mul(8)).unwrap_or(0);
+    let grouped = nbytes.saturating_sub(rest);
     let (blocks, rest) = shuffled.split_at_mut_checked(grouped).unwrap_or_default();
     for block in blocks.chunks_mut(blocksize.max(1)) {
         let len = usize::try_from(input.number(4)?).unwrap_or(usize::MAX);

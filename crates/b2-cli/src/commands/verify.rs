@@ -82,8 +82,7 @@ struct Problem {
 
 /// Verifies each input.
 pub(crate) fn run(args: &LookArgs, cx: &Context) -> Code {
-    let inputs = cx.with_whole(cx.find(&args.inputs, &walk::ours));
-    let inputs = inputs.map(|found| cx.expand_groups(found));
+    let inputs = cx.with_whole(cx.find(&args.inputs, &walk::ours)).map(|it| cx.expand_groups(it));
     cx.run_unwarned(inputs, |origin| verify_input(args, cx, origin))
 }
 

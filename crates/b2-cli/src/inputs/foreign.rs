@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use blosc_data::Format;
+use blosc_data::{Format, Word};
 
 use crate::{
     error::{Error, Result, message},
@@ -16,8 +16,11 @@ pub(crate) fn kind_of(place: &Place) -> Option<Format> {
     place.format().filter(|format| format.is_foreign())
 }
 
-/// The error for `path`, or for the file of `FILE::/key`, if it is of such a format.
+/// The error for an address, and for `path` or the file of `FILE::/key` of such a format.
 pub(crate) fn refusal(place: &Place) -> Option<Error> {
+    if Word::is_address(place) && !place.exists() && !place.is_elsewhere() {
+        return Some(message::NO_ADDRESSES.error());
+    }
     let refuse = |place: &Place| match place.format()? {
         Format::Parquet if !cfg!(feature = "parquet") => Some(message::NO_PARQUET.error()),
         format => format.is_foreign().then(|| message::OTHER_FORMAT.about(format)),
@@ -28,9 +31,9 @@ pub(crate) fn refusal(place: &Place) -> Option<Error> {
     })
 }
 
-/// Refuses `FILE::/key` of such a file, which is no name of a file.
+/// Refuses an address, and `FILE::/key` of such a file: these are no names of files.
 pub(crate) fn check_name(place: &Place) -> Result<()> {
-    refusal(place).filter(|_| !place.exists()).map_or(Ok(()), Err)
+    if place.exists() { Ok(()) } else { refusal(place).map_or(Ok(()), Err) }
 }
 
 /// The outermost data of such a format that `path`, in one of the folders `roots`, belongs to.

@@ -29,7 +29,7 @@ use b2frame::{
 use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
 
-use blosc_data::{Format, Opened, Shifted, Word, rescue::Damaged};
+use blosc_data::{Format, Opened, Shifted, rescue::Damaged};
 
 use crate::inputs::Place;
 use crate::{
@@ -161,9 +161,6 @@ impl ObjectReader {
     /// The objects of a file, or of the folder of a sparse frame, from its beginning.
     fn at_place(path: &Place, part: &Part, params: OpenOptions) -> Result<Self> {
         Ok(match path.elsewhere() {
-            None if Word::is_address(path) && !path.exists() => {
-                return Err(message::NO_ADDRESSES.error());
-            }
             Some(blosc_data::Source::File(object)) => Self::from_store(object, params),
             Some(blosc_data::Source::Folder(tree)) => {
                 let index = tree.open(origin::INDEX_FILE).map_err(Error::io(Doing::Open))?;

@@ -17,7 +17,7 @@ use blosc_data::{Format, Opened, Openers, Word};
 
 use crate::{
     args::InputArgs,
-    error::{Doing, Error, FileKind, Result, message},
+    error::{Doing, Error, FileKind, Result},
     formats::chunk,
     inputs::{
         Place, foreign,
@@ -259,8 +259,8 @@ pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
 
 /// What a name means that no opener knows.
 fn local(word: &Path) -> Result<Origin> {
-    let is_elsewhere = Word::is_address(word) && !word.exists();
-    if is_elsewhere { Err(message::NO_ADDRESSES.error()) } else { Ok(Origin::from_word(word)) }
+    let origin = Origin::from_word(word);
+    origin.place().map_or(Ok(()), foreign::check_name).map(|()| origin)
 }
 
 fn find_words(

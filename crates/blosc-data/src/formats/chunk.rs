@@ -47,8 +47,8 @@ pub fn header_of(head: &[u8]) -> Option<ChunkHeader> {
     ChunkHeader::parse(head).ok().filter(|_| unnamed)
 }
 
-/// The type of the items of a chunk file of Zarr 2, as the metadata of its array say it. The file is
-/// in the folder of the array, or in folders of it where dimensions have one each.
+/// The type of the items of a chunk file of Zarr 2, as the metadata of its array say it. The file
+/// is in the folder of the array, or in folders of it where dimensions have one each.
 #[must_use]
 pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {
     let Object::Chunk(chunk) = object else { return None };

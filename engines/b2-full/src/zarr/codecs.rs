@@ -168,9 +168,8 @@ fn zstd(configuration: &Value) -> Value {
 /// A codec of numcodecs, or of imagecodecs, by its id and its metadata. The level of a compressor
 /// means nothing to a reader.
 fn numcodec(id: &str, metadata: &Value, dtype: Option<&Dtype>) -> io::Result<Codec> {
-    let named = |name: &str, configuration: Value| {
-        json!({"name": name, "configuration": configuration})
-    };
+    let named =
+        |name: &str, configuration: Value| json!({"name": name, "configuration": configuration});
     let own = || {
         let mut map: Map<String, Value> = metadata.as_object().cloned().unwrap_or_default();
         map.remove("id");

@@ -97,7 +97,9 @@ impl Files {
     /// Metadata that are damaged.
     pub(super) fn attributes_of(&self, folder: &str) -> io::Result<Map<String, Value>> {
         let attributes = match self.has(folder, "zarr.json") && !self.has(folder, ".zarray") {
-            true => self.json_of(folder, "zarr.json")?.and_then(|all| all.get("attributes").cloned()),
+            true => {
+                self.json_of(folder, "zarr.json")?.and_then(|all| all.get("attributes").cloned())
+            }
             false => self.json_of(folder, ".zattrs")?,
         };
         match attributes {
@@ -116,9 +118,8 @@ impl Files {
         let is_folder = |name: &str| self.0.list(&within(folder, name)).is_ok();
         let entries = self.0.list(folder)?.into_iter();
         let is_data = |name: &str| !METADATA.contains(&name);
-        let folders = entries.filter(|entry| {
-            entry.is_dir || (is_data(&entry.name) && is_folder(&entry.name))
-        });
+        let folders = entries
+            .filter(|entry| entry.is_dir || (is_data(&entry.name) && is_folder(&entry.name)));
         Ok(folders.map(|entry| entry.name).collect())
     }
 

@@ -82,9 +82,8 @@ pub(super) fn of_numcodecs(
             return Err(unsupported(format!("the filter {id} of items of the type {code}")));
         }
     }
-    let number = |key: &str, default: f64| {
-        metadata.get(key).and_then(Value::as_f64).unwrap_or(default)
-    };
+    let number =
+        |key: &str, default: f64| metadata.get(key).and_then(Value::as_f64).unwrap_or(default);
     let (scale, offset) = (number("scale", 1.0), number("offset", 0.0));
     Ok(Some(
         json!({"change": id, "stored": stored, "item": item, "scale": scale, "offset": offset}),
@@ -127,8 +126,7 @@ impl CodecTraitsV3 for Filter {
             "packbits" => Change::Bits,
             _ => Change::Type,
         };
-        let scalar =
-            |key| number_type(text(key)?).map(|(scalar, _)| scalar).ok_or_else(wrong);
+        let scalar = |key| number_type(text(key)?).map(|(scalar, _)| scalar).ok_or_else(wrong);
         let filter = Self { change, stored: scalar("stored")?, item: scalar("item")? };
         Ok(Codec::BytesToBytes(Arc::new(filter)))
     }
@@ -174,7 +172,7 @@ impl BytesToBytesCodecTraits for Filter {
         let item = self.item.itemsize().max(1) as u64;
         let nbytes = |nbytes: u64| match self.change {
             Change::Bits => nbytes.div_ceil(8).saturating_add(1),
-            _ => (nbytes / item).saturating_mul(stored),
+            _ => nbytes.checked_div(item).unwrap_or(0).saturating_mul(stored),
         };
         match decoded {
             BytesRepresentation::FixedSize(size) => BytesRepresentation::FixedSize(nbytes(*size)),
@@ -206,9 +204,10 @@ impl BytesToBytesCodecTraits for Filter {
         let expected = decoded.size().filter(|size| *size != items.len() as u64);
         match expected {
             None => Ok(Cow::Owned(items)),
-            Some(expected) => {
-                Err(failed(format!("{} bytes of items, of which the array has {expected}", items.len())))
-            }
+            Some(expected) => Err(failed(format!(
+                "{} bytes of items, of which the array has {expected}",
+                items.len()
+            ))),
         }
     }
 }
@@ -216,8 +215,10 @@ impl BytesToBytesCodecTraits for Filter {
 /// A byte for each bit, the first of which is the highest.
 fn bits(stored: &[u8]) -> Vec<u8> {
     let Some((padding, packed)) = stored.split_first() else { return vec![] };
-    let mut items: Vec<u8> =
-        packed.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte.wrapping_shr(bit) & 1)).collect();
+    let mut items: Vec<u8> = packed
+        .iter()
+        .flat_map(|byte| (0..8).rev().map(move |bit| byte.wrapping_shr(bit) & 1))
+        .collect();
     items.truncate(items.len().saturating_sub(usize::from(*padding)));
     items
 }

@@ -42,7 +42,7 @@ impl Items {
     /// # Errors
     ///
     /// A type without a counterpart in NumPy; metadata without a type.
-    pub(super) fn of(metadata: &Value) -> io::Result<Self> {
+    pub(super) fn of_metadata(metadata: &Value) -> io::Result<Self> {
         if let Some(dtype) = metadata.get("dtype") {
             return Self::of_v2(dtype, metadata.get("filters"));
         }
@@ -161,7 +161,7 @@ fn code_of_v2(dtype: &Value) -> Option<String> {
             let field = |field: &Value| {
                 let (name, code) = (field.get(0)?.as_str()?, quoted(code_of_v2(field.get(1)?)?));
                 let name = str_repr(name);
-                Some(match field.get(2).map(|shape| lengths(shape)) {
+                Some(match field.get(2).map(lengths) {
                     None => format!("({name}, {code})"),
                     Some(shape) => format!("({name}, {code}, {})", shape?),
                 })
@@ -179,8 +179,10 @@ fn list_of(fields: impl Iterator<Item = Option<String>>) -> Option<String> {
 /// The shape of a field, which may be a number.
 fn lengths(shape: &Value) -> Option<String> {
     let lens = shape.as_array().map_or(core::slice::from_ref(shape), Vec::as_slice);
-    let lens: Vec<String> =
-        lens.iter().map(|len| lenient::count(len).map(|len| len.to_string())).collect::<Option<_>>()?;
+    let lens: Vec<String> = lens
+        .iter()
+        .map(|len| lenient::count(len).map(|len| len.to_string()))
+        .collect::<Option<_>>()?;
     Some(format!("({},)", lens.join(", ")))
 }
 

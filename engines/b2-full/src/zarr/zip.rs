@@ -67,9 +67,8 @@ impl ZipTree {
             return Ok(None);
         };
         let root = top.rfind('/').map_or(String::new(), |end| format!("{}/", &top[..end]));
-        let below = |(path, member): (String, Member)| {
-            Some((path.strip_prefix(&root)?.to_owned(), member))
-        };
+        let below =
+            |(path, member): (String, Member)| Some((path.strip_prefix(&root)?.to_owned(), member));
         let members: BTreeMap<String, Member> = found.into_iter().filter_map(below).collect();
         let listing = members.keys().cloned().collect();
         Ok(Some(Self { file: Arc::new(file), members, listing }))
@@ -84,8 +83,9 @@ fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
     let len = file.len()?;
     let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
     let located = ZipArchive::with_max_search_space(1 << 17);
-    let archive =
-        located.locate_in_reader(At(file), &mut buffer, len).map_err(|(_, error)| invalid(error))?;
+    let archive = located
+        .locate_in_reader(At(file), &mut buffer, len)
+        .map_err(|(_, error)| invalid(error))?;
     if archive.entries_hint() > MAX_MEMBERS {
         return Err(unsupported(format!("an archive of more than {MAX_MEMBERS} members")));
     }

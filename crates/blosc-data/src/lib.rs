@@ -58,6 +58,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod append;
 mod array;
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -84,6 +85,7 @@ mod one_column;
 mod open;
 mod params;
 mod refusal;
+pub mod repack;
 pub mod rescue;
 pub mod resources;
 pub mod scan;
@@ -92,6 +94,7 @@ mod source;
 mod spool;
 pub mod stats;
 mod table;
+pub mod table_edit;
 pub mod trial;
 pub mod typesize;
 pub mod verify;

@@ -28,6 +28,7 @@ mod sequence;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod sum;
+pub(crate) mod table;
 pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod view;

@@ -2,11 +2,13 @@
 //!
 //! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
 //! files go that its index does not name. A crash leaves the old one or the new one. Of a sequence
-//! of frames one frame is made.
+//! of frames one frame is made, and of a store the values with dead bytes are written anew.
 
 use std::{fs, path::Path};
 
 use b2frame::SChunkWriter;
+use b2store::WriteOptions;
+use blosc_data::repack::repack_store;
 use serde::Serialize;
 
 use super::sequence;
@@ -15,8 +17,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::store,
-    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, is_sparse, origin, walk},
+    inputs::{Object, ObjectReader, Origin, Part, Place, frame_bytes, is_sparse, origin, walk},
     render::harmless,
 };
 
@@ -38,21 +39,31 @@ pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
 
 fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
-    let origin = &store::value_of(origin, cx.read_params())?;
+    if Place::from(path).is_store() {
+        let key = match origin {
+            Origin::File { part: Part::Member(key), .. } => Some(key.as_str()),
+            _ => None,
+        };
+        let options = WriteOptions::default().wait(cx.lock_wait(args.lock));
+        let done = repack_store(path, key, &options)?;
+        return report(cx, origin, done.file_bytes, done.freed);
+    }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
     // What is no file of its own could only be overwritten in place.
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
     let is_sequence = objects.next()?.is_some();
-    if !is_whole || !is_sequence && objects.trailing() > 0 {
+    if !is_whole {
         return Err(message::REPACKS_ONE_FRAME.error());
     }
     if is_sequence {
         drop(schunk);
         return merge(args, cx, origin, path);
     }
-    let file_bytes = frame_bytes(&schunk);
+    // An append that met a full disk leaves bytes after the frame.
+    let tail = objects.trailing();
+    let file_bytes = frame_bytes(&schunk).saturating_add(tail);
     // A contiguous frame is compared when it is written anew; files of chunks stay as they are.
     if is_sparse(&schunk) {
         schunk.compare_seal()?;
@@ -61,7 +72,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     drop(schunk);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;
     let freed = writer.compact()?;
-    report(cx, origin, file_bytes, freed)
+    report(cx, origin, file_bytes, freed.saturating_add(tail))
 }
 
 /// One frame takes the place of several.

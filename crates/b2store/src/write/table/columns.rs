@@ -104,7 +104,6 @@ pub(super) struct ColumnAppender {
     nrows: u64,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one for each column, which is written once")]
 enum Frames {
     Items(Items),
     Text {

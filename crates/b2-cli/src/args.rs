@@ -19,6 +19,7 @@ pub(crate) mod shared;
 pub(crate) mod slice;
 pub(crate) mod stats;
 pub(crate) mod sum;
+pub(crate) mod table;
 pub(crate) mod tune;
 pub(crate) mod view;
 pub(crate) mod wrong_use;
@@ -50,6 +51,7 @@ pub(crate) use self::{
     slice::Slice,
     stats::StatsArgs,
     sum::SumArgs,
+    table::TableArgs,
     tune::{BenchArgs, TuneArgs},
     view::ViewArgs,
 };
@@ -154,7 +156,7 @@ pub(crate) enum Command {
     /// Give frames of other programs a checksum, or remove it
     #[command(after_help = SEAL_EXAMPLES)]
     Seal(Options<SealArgs>),
-    /// Remove the bytes of frames that nothing refers to
+    /// Remove the bytes of frames and stores that nothing refers to
     #[command(visible_alias = "compact", after_help = REPACK_EXAMPLES)]
     Repack(Options<RepackArgs>),
     /// Make one file of a store that is a directory
@@ -166,6 +168,9 @@ pub(crate) enum Command {
     /// Add data at the end of a frame, an array, a Bloscpack file or a table
     #[command(visible_alias = "a", after_help = append::EXAMPLES)]
     Append(Options<AppendArgs>),
+    /// Change columns, cells and rows of a table
+    #[command(after_help = table::EXAMPLES)]
+    Table(Options<TableArgs>),
     /// Show and change metadata
     #[command(after_help = meta::EXAMPLES)]
     Meta(Options<MetaArgs>),

@@ -27,6 +27,7 @@ pub(crate) mod seal;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod sum;
+pub(crate) mod table;
 pub(crate) mod tune;
 pub(crate) mod verify;
 pub(crate) mod view;

@@ -26,7 +26,7 @@ use crate::{
         typesize::dtype_of_name,
     },
 };
-use blosc_data::Format;
+use blosc_data::{Format, convert::OutputFormat};
 
 /// The inputs, with the frames of a store instead of the store. What holds no data there is warned
 /// of and left out.
@@ -124,7 +124,14 @@ fn for_each_guarded(
         if let Object::Frame(schunk) = &object {
             store::refuse_recipe(schunk, &origin.name())?;
         }
-        work(Source::Object(object))?;
+        let (source, objects_of_python) =
+            Source::Object(object).without_objects(OutputFormat::Raw)?;
+        for name in objects_of_python {
+            let text = format!("column {name:?} holds Python objects, and is left out");
+            cx.console.warning(&origin.name(), &text);
+            cx.note_short();
+        }
+        work(source)?;
         nobjects += 1;
     }
     objects.warn_of_trailing(&cx.console, &origin.name());

@@ -1,6 +1,10 @@
 //! What every command works with: the console, the budget, the list of unfinished files.
 
-use core::{ops::ControlFlow, time::Duration};
+use core::{
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 use std::{
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
@@ -57,6 +61,8 @@ pub(crate) struct Context {
     mismatch: Mismatch,
     /// What opens inputs that are no files.
     openers: Openers,
+    /// Whether a part of an input was left out.
+    is_short: AtomicBool,
 }
 
 impl Context {
@@ -74,6 +80,7 @@ impl Context {
             simd: general.simd.unwrap_or_default(),
             mismatch: Mismatch::Fail,
             openers: Openers::default(),
+            is_short: AtomicBool::new(false),
         }
     }
 
@@ -313,7 +320,18 @@ impl Context {
             simd: *simd,
             mismatch: mismatch.clone(),
             openers: openers.clone(),
+            is_short: AtomicBool::new(false),
         }
+    }
+
+    /// The code of a run that ends with this one, if nothing was left out.
+    pub(crate) fn code_of_all(&self, code: Code) -> Code {
+        if self.is_short.load(Ordering::Relaxed) { code.and(Code::Foreign) } else { code }
+    }
+
+    /// Notes that a part of an input is left out, of which the user is told.
+    pub(crate) fn note_short(&self) {
+        self.is_short.store(true, Ordering::Relaxed);
     }
 
     /// [`run_on_inputs`](Self::run_on_inputs) for commands that write one output for each input.

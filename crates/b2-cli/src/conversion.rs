@@ -11,6 +11,7 @@
 //! it is a folder.
 
 pub(crate) mod anew;
+mod each;
 mod left_out;
 mod store;
 
@@ -22,15 +23,19 @@ use std::{
     time::Instant,
 };
 
+use b2store::{StoreWriter, WriteOptions};
 use blosc_data::Spool;
-use blosc_data::convert::{Conversion, OnProgress, Report, Settings, select};
+use blosc_data::convert::{
+    Conversion, OnProgress, Recompressed, Report, Settings, recompress_store, select,
+};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{Durability, FileStore};
 use serde::Serialize;
 
+pub(crate) use self::each::run;
 use self::left_out::listed;
 use crate::{
-    args::{ConvertArgs, ConvertedFormat, OutputArgs, Slice, convert::TextFormat},
+    args::{ConvertArgs, ConvertedFormat, LockArgs, OutputArgs, Slice, convert::TextFormat},
     console::Console,
     content::{
         from_parquet,
@@ -81,6 +86,37 @@ pub(crate) struct Rewritten {
     pub(crate) after: u64,
 }
 
+impl From<Recompressed> for Rewritten {
+    fn from(done: Recompressed) -> Self {
+        let Recompressed { before, report: Report { nbytes, stored_nbytes: after, .. }, .. } = done;
+        Self { nbytes, before, after }
+    }
+}
+
+/// Compresses what is at `key` of a store in another way, or all of it, in its place.
+///
+/// # Errors
+///
+/// As [`rewrite`].
+pub(super) fn rewrite_in_store(
+    args: &ConvertArgs,
+    cx: &Context,
+    (origin, path, key): (&Origin, &Path, Option<&str>),
+    format: ConvertedFormat,
+    lock: LockArgs,
+) -> Result<Rewritten> {
+    anew::check(args, format)?;
+    let convert = Convert { args, output: &args.output, cx, format };
+    let mut writer =
+        StoreWriter::open_with(path, &WriteOptions::default().wait(cx.lock_wait(lock)))?;
+    let settings = convert.settings(origin);
+    let progress = Progress::new(&cx.console, &origin.name(), None);
+    let done = recompress_store(&mut writer, key, &settings, true, &|nbytes| progress.add(nbytes))?;
+    writer.commit()?;
+    tell_gone(cx, origin, &done.report.left_out);
+    Ok(done.into())
+}
+
 /// Writes an object of `format` anew in that format, to a target that may be itself.
 ///
 /// # Errors
@@ -95,8 +131,14 @@ pub(crate) fn rewrite(
 ) -> Result<Rewritten> {
     anew::check(args, format)?;
     let convert = Convert { args, output: &args.output, cx, format };
+    if let (Some(path), Some(to)) = (formats::store::whole(origin), target.path())
+        && let Some((_, done)) = convert.copy_store(origin, path, to)?
+    {
+        return Ok(done.into());
+    }
     let source = convert.open(origin, false)?;
-    let (nbytes, before) = (source.nbytes()?, source.stored());
+    let nbytes = source.rows().map_or_else(|| source.nbytes(), |rows| Ok(rows.sizes().0))?;
+    let before = source.stored();
     let done = convert.work(origin, source, vec![]).to_target(target)?;
     Ok(Rewritten { nbytes, before, after: done.stored_nbytes })
 }
@@ -146,7 +188,7 @@ impl<'a> Convert<'a> {
         }
         if let (Some(path), Target::File(to), true) =
             (formats::store::whole(origin), &target, format.is_store())
-            && let Some(report) = self.copy_store(path, to)?
+            && let Some((report, _)) = self.copy_store(origin, path, to)?
         {
             return report.print(cx, &origin.name(), to);
         }
@@ -275,6 +317,9 @@ impl<'a> Convert<'a> {
         let Self { args, output, cx, format } = self;
         let settings = self.settings(origin);
         let progress = Progress::new(&cx.console, &origin.name(), source.nbytes().ok());
+        if !dropped.is_empty() {
+            cx.note_short();
+        }
         Work { args, output, cx, origin, format, source, settings, dropped, progress }
     }
 }
@@ -447,6 +492,13 @@ impl Work<'_> {
         let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
         console.note(&outcome.line(console, &chunks(moved, recompressed)));
         Ok(())
+    }
+}
+
+/// Names the indexes that a store is without now.
+fn tell_gone(cx: &Context, origin: &Origin, gone: &[String]) {
+    for what in gone {
+        cx.console.warning(&origin.name(), &format!("removed: {what}, since its chunks changed"));
     }
 }
 

@@ -177,6 +177,7 @@ fn dispatch(program: &str, cli: Cli, openers: &Openers, running: Running) -> Cod
         Command::Show(args) => run!(args, args.own.checks => commands::show::run),
         Command::Convert(args) => run!(args, args.own.checks => commands::convert::run),
         Command::Append(args) => run!(args, args.own.checks => commands::append::run),
+        Command::Table(args) => run!(args, args.own.checks => commands::table::run),
         Command::Meta(args) => run!(args => commands::meta::run),
         Command::Dump(args) => run!(args => commands::dump::run),
         Command::Formats(args) => run_printer(program, &args, openers, commands::formats::run),
@@ -228,7 +229,7 @@ fn run_command(
     };
     let cx =
         Context::new(console.clone(), general, unfinished).openers(openers.clone()).mismatch(check);
-    let code = command(&cx);
+    let code = cx.code_of_all(command(&cx));
     if console.verbose() > 0 {
         openers.iter().filter_map(|opener| opener.summary()).for_each(|line| console.note(&line));
     }

@@ -467,3 +467,9 @@ fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
     }
     path.canonicalize().map(Some).map_err(|source| Error::Open { source })
 }
+
+/// Whether chunks look as if they had been compressed with the same parameters.
+pub(crate) fn is_same_way(a: &CParams, b: &CParams) -> bool {
+    let key = |p: &CParams| (p.codec, p.codec_meta, p.clevel, p.filters, p.dict.clone());
+    key(a) == key(b)
+}

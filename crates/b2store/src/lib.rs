@@ -64,5 +64,7 @@ pub use store::{
 };
 pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
-pub use write::{NewColumn, RowAppender, StoreForm, StoreWriter, WriteOptions, pack, unpack};
+pub use write::{
+    NewColumn, RowAppender, StoreForm, StoreWriter, TableParams, WriteOptions, pack, unpack,
+};
 pub use zip::{ArchiveMember, archive_members};

@@ -424,7 +424,7 @@ impl Salvage {
         for what in damage {
             match &what {
                 Damage::Flags { table } => writer.restore_flags(table)?,
-                Damage::Column { table, name } => writer.drop_column(table, name)?,
+                Damage::Column { table, name } => writer.forget_column(table, name)?,
                 Damage::Directory
                 | Damage::Header { .. }
                 | Damage::Manifest { .. }
@@ -491,7 +491,7 @@ impl Reader<'_> {
             key: key.to_owned(),
             chunks: saved.chunks.clone(),
             damage: saved.damage.clone(),
-            nbytes: saved.schunk.nbytes(),
+            nbytes: saved.schunk.items_nbytes(),
             is_lost: false,
             is_changed: false,
         };

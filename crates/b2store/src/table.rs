@@ -174,6 +174,25 @@ impl Table {
         self.inner.live.capacity()
     }
 
+    /// The same table with other flags, which say which physical rows are alive.
+    pub(crate) fn with_all_rows(&self, flags: &NdArray) -> Result<Self> {
+        let Inner { store, root, schema, .. } = &*self.inner;
+        let live = Live::new(flags.clone(), self.key_of("/_valid_rows"), store.threads());
+        let (store, root, schema) = (store.clone(), root.clone(), schema.clone());
+        Ok(Self { inner: Arc::new(Inner { store, root, schema, live }) })
+    }
+
+    /// Bytes of the data of all rows ([`Column::nbytes`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`column`](Self::column) and [`Column::nbytes`].
+    pub fn nbytes(&self) -> Result<u64> {
+        let specs = self.schema().columns.iter();
+        let columns = specs.map(|spec| self.column(&spec.name)?.nbytes());
+        columns.sum()
+    }
+
     /// A column by its name.
     ///
     /// # Errors
@@ -198,6 +217,16 @@ impl Table {
             }
             None => Err(Param::NoColumn { name }.into()),
         }
+    }
+
+    /// The columns that python-blosc2 has indexes of.
+    ///
+    /// # Errors
+    ///
+    /// A manifest that cannot be read.
+    pub fn indexed_columns(&self) -> Result<Vec<String>> {
+        let key = self.key_of("/_meta");
+        crate::write::indexed_columns(&self.store().frame(&key)?, &key)
     }
 
     /// The attributes of the table.

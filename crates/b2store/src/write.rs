@@ -11,6 +11,7 @@
 mod archive;
 mod attributes;
 mod commit;
+mod compact;
 mod draft;
 mod edit;
 mod place;
@@ -40,7 +41,8 @@ use edit::edit_frame;
 use place::Place;
 #[cfg(feature = "arrow")]
 pub(crate) use table::fixed_name;
-pub use table::{NewColumn, RowAppender};
+pub(crate) use table::indexed_columns;
+pub use table::{NewColumn, RowAppender, TableParams};
 
 /// What a store is on a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,6 +141,10 @@ pub struct StoreWriter {
     /// Frames that are written before all others, in place of those in `files`.
     first: BTreeMap<String, NewFile>,
     is_changed: bool,
+    /// Keys whose new bytes hold the same data as the old ones.
+    same: BTreeSet<String>,
+    /// Whether the embedded values are written one after the other again.
+    is_embed_anew: bool,
     held: Option<Held>,
 }
 
@@ -232,6 +238,8 @@ impl StoreWriter {
             tables: BTreeSet::new(),
             first: BTreeMap::new(),
             is_changed: true,
+            same: BTreeSet::new(),
+            is_embed_anew: false,
             held: None,
         }
     }
@@ -503,6 +511,7 @@ impl StoreWriter {
     /// Puts a frame where the value of a key is.
     fn store_value(&mut self, key: &str, suffix: &str, source: Arc<dyn ReadAt>) {
         self.is_changed = true;
+        self.same.remove(key);
         if self.form == StoreForm::Embed {
             self.keys.insert(key.to_owned(), At::New(NewFile(source)));
             return;
@@ -636,7 +645,8 @@ impl StoreWriter {
         from.compare()?;
         let is_frame = matches!(from.files(), Files::None);
         if is_frame == (self.form == StoreForm::Embed) {
-            return self.take_base(from.clone());
+            self.take_base(from.clone())?;
+            return self.compact_copy(from);
         }
         // From one frame to files, or back: every value is in another place.
         for key in from.keys() {
@@ -646,6 +656,32 @@ impl StoreWriter {
         }
         self.registry = from.registry().clone();
         self.tables = from.tables().map(str::to_owned).collect();
+        self.compact_copy(from)
+    }
+
+    /// Copies no dead bytes, unless damage goes along, which is copied as it is.
+    fn compact_copy(&mut self, from: &Store) -> Result<()> {
+        if from.options().frame.mismatch.is_noted() { Ok(()) } else { self.compact() }
+    }
+
+    /// Puts a frame of the same data in the place of a value or of a part of a table: one that is
+    /// compressed in another way. Indexes on an array are removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoKey`]; bytes that are no frame.
+    pub fn insert_recompressed(&mut self, key: &str, path: impl AsRef<Path>) -> Result<()> {
+        if !self.contains(key) {
+            return Err(Error::no_key(key));
+        }
+        let path = path.as_ref();
+        let store = FileStore::open(path)
+            .map_err(|source| Error::io(path.display().to_string(), source))?;
+        let (source, _) = self.checked_frame(key, Arc::new(store))?;
+        if let Some(At::File(path)) = self.keys.get(key).cloned() {
+            self.remove_indexes(&path);
+        }
+        self.put(key, source);
         Ok(())
     }
 }

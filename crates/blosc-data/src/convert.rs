@@ -25,6 +25,7 @@ mod selection;
 mod settings;
 mod sink;
 mod store;
+mod whole;
 
 use std::path::Path;
 
@@ -44,6 +45,7 @@ pub use pull::pull;
 pub use selection::select;
 pub use settings::{Compression, DataShape, OutputFormat, Settings};
 pub use sink::{Sink, convert, create};
+pub use whole::{Recompressed, copy_store, recompress_store};
 
 /// The result of one conversion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -194,7 +196,7 @@ fn of_output(error: Error) -> Error {
 }
 
 /// Bytes of a file, or of the files in a folder.
-fn nbytes_at(path: &Path) -> Result<u64> {
+pub(crate) fn nbytes_at(path: &Path) -> Result<u64> {
     let failed = || Error::io_at(Doing::Write, path);
     let metadata = std::fs::metadata(path).map_err(failed())?;
     if !metadata.is_dir() {

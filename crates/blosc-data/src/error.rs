@@ -145,6 +145,12 @@ pub enum Error {
         /// What is wrong with the value.
         fault: CellFault,
     },
+    /// A frame that was compressed anew, and does not come back equal.
+    #[error("{name}: reading back gave other data")]
+    ReadBack {
+        /// Its key.
+        name: String,
+    },
     /// Nothing of something damaged can be read.
     #[error("no sound chunk and no header were found")]
     NothingRescued,
@@ -341,6 +347,7 @@ impl Error {
             | Self::ArrayLen { .. }
             | Self::Cell { .. }
             | Self::Depth { .. }
+            | Self::ReadBack { .. }
             | Self::NothingRescued => Blame::Data,
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),

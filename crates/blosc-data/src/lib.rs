@@ -60,6 +60,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod append;
 mod array;
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -90,6 +91,7 @@ mod one_column;
 mod open;
 mod params;
 mod refusal;
+pub mod repack;
 pub mod rescue;
 pub mod resources;
 pub mod scan;
@@ -100,6 +102,7 @@ mod spool;
 pub mod stats;
 pub mod sum;
 mod table;
+pub mod table_edit;
 pub mod tiles;
 pub mod trial;
 pub mod typesize;

@@ -126,6 +126,15 @@ pub enum Refusal {
     /// A column of Python objects in a part of a table of bcolz.
     #[error("column {0} holds objects of Python, which a part of a table of bcolz cannot hold")]
     ObjectsStayWhole(String),
+    /// New rows without a column of the table.
+    #[error("the new rows have no column `{0}`")]
+    LacksColumn(String),
+    /// New values that are no text, for a column of text.
+    #[error("column `{0}` of the table holds text, and the new values are none")]
+    NoText(String),
+    /// New text that is longer than the column is wide.
+    #[error("column `{0}` of the table has a fixed width, and the new text is longer")]
+    TextTooLong(String),
     /// Python objects where bytes are wanted.
     #[error("items are Python objects, which are no bytes of data")]
     PythonObjects,
@@ -135,6 +144,9 @@ pub enum Refusal {
     /// A number of bytes for the chunks or blocks of an array.
     #[error("chunks and blocks of an array have a shape, not a number of bytes")]
     BytesOfArray,
+    /// A shape of several dimensions, or a number of bytes, for the chunks or blocks of a table.
+    #[error("chunks and blocks of a table are numbers of rows")]
+    RowsOfTable,
     /// A shape for chunks or blocks of bytes.
     #[error("shapes of chunks and blocks are for arrays")]
     ShapesOfBytes,
@@ -150,6 +162,12 @@ pub enum Refusal {
     /// A type that a `.npy` file cannot hold.
     #[error("a .npy file cannot hold items of the type {0}")]
     NoNpyType(String),
+    /// A change of a table that bcolz does not have.
+    #[error("a table of bcolz has no nulls and no deleted rows")]
+    NotInBcolz,
+    /// A size of blocks, which bcolz chooses by itself.
+    #[error("bcolz chooses the blocks of its chunks by itself")]
+    BcolzBlocks,
     /// A codec that bcolz does not have.
     #[error("bcolz has no codec {0}")]
     BcolzCodec(String),

@@ -19,6 +19,9 @@ pub(crate) struct AppendArgs {
     /// Dimension of an array along which it grows, from 0
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Arrays")]
     pub(crate) axis: usize,
+    /// Make TARGET of the first FILE if it is not there, as `convert` does it
+    #[arg(long)]
+    pub(crate) create: bool,
     #[command(flatten)]
     pub(crate) checks: CheckArgs,
     #[command(flatten)]
@@ -33,4 +36,5 @@ Examples:
   b2 append field.b2nd more.npy     rows after the last
   b2 append --axis 1 field.b2nd column.npy
   b2 append trades.bcolz today.csv  rows of a table
+  b2 append --create days.b2z today.csv  also on the first day
   producer | b2 append data.blp";

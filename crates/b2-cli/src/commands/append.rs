@@ -20,35 +20,31 @@ use std::{
 
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
+use blosc_data::{
+    append::{Appending, RowType},
+    repack::much_waste,
+};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
 use serde::Serialize;
 
 use crate::{
-    args::AppendArgs,
+    args::{AppendArgs, ConvertArgs, InputArgs, OutputArgs},
     content::{
         self,
         source::{Items, Source, values, warn_of_trailing},
     },
     context::Context,
+    conversion,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{self, TableRows, csv_table},
+    formats::{self, csv_table},
     inputs::{Guard, Object, ObjectReader, Origin, origin, raw_data},
     memory,
     output::signals,
     render::{Progress, harmless, path_text, size},
     sequence,
 };
-
-/// Bytes of data in a chunk of a frame whose chunks have any size.
-const CHUNK_NBYTES: usize = 1 << 20;
-
-/// Chunks of a frame of which the waste is counted.
-const MAX_CHUNKS_LOOKED_AT: u64 = 4096;
-
-/// Dead bytes that are not worth a word.
-const LITTLE_WASTE: u64 = 16 << 10;
 
 /// The result.
 #[derive(Debug, Serialize)]
@@ -88,7 +84,14 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
     let stdin = [Path::new("-").to_owned()];
-    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    let mut files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    if let (true, Some((first, rest))) = (args.create && !path.exists(), files.split_first()) {
+        create(cx, path, first)?;
+        files = rest;
+    }
+    if files.is_empty() {
+        return Ok(());
+    }
     if files.iter().any(|file| file == Path::new("-")) && io::stdin().is_terminal() {
         return Err(message::TERMINAL_INPUT.error());
     }
@@ -100,8 +103,15 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let object = open_target(cx, origin)?;
     // Text is no bytes of a table.
     let row = match &object {
-        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => Some(Row::Is(set.dtype()?)),
-        Object::Table(rows) if !rows.is_column() => Some(Row::Of(rows)),
+        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => {
+            Some(RowType::Is(set.dtype()?))
+        }
+        Object::Table(rows) if !rows.is_column() => Some(RowType::Of(rows)),
+        _ => None,
+    };
+    let is_frame = matches!(object, Object::Frame(_) | Object::Table(_));
+    let before = match &object {
+        Object::Table(rows) => Some(rows.sizes().0),
         _ => None,
     };
     let (row, is_table) = (row.as_ref(), row.is_some());
@@ -154,31 +164,41 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         Object::Chunk(_) | Object::Opened(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
     };
     drop(work);
+    let appended = before.map_or(appended, |before| grown.nbytes.saturating_sub(before));
     report(cx, &origin.name(), appended, grown, is_table)?;
-    tell_waste(cx, origin)
+    tell_waste(cx, origin, is_frame)
 }
 
-/// Says when a frame has more dead bytes than others: each append replaces the chunk that was not
-/// full, the index and the trailer. Frames of many chunks, which waste little, are not looked at.
-fn tell_waste(cx: &Context, origin: &Origin) -> Result<()> {
-    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(()) };
-    if !path.is_file() || path.is_store() {
+/// Makes the target of the first input.
+fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
+    let is_raw = first != Path::new("-") && origin::content_kind(&first.into()).is_none();
+    let args = ConvertArgs {
+        inputs: InputArgs { files: vec![first.to_owned()], ..InputArgs::default() },
+        delimiter: csv_table::COMMA,
+        dtype: is_raw.then(|| content::parse("|u1")).transpose()?,
+        output: OutputArgs { output: Some(target.to_owned()), ..OutputArgs::default() },
+        ..ConvertArgs::default()
+    };
+    match conversion::run(&args, cx) {
+        Code::Success => Ok(()),
+        code => Err(Error::Reported { code }),
+    }
+}
+
+/// Says when a frame or a store has more dead bytes than others.
+fn tell_waste(cx: &Context, origin: &Origin, is_frame: bool) -> Result<()> {
+    let Some(path) = origin.path().filter(|path| is_frame && path.exists()) else { return Ok(()) };
+    let is_store = crate::inputs::Place::from(path).is_store();
+    if !is_store && path.is_dir() {
         return Ok(());
     }
-    let object = ObjectReader::open(origin, cx.read_params())?.next()?;
-    let Some(Object::Frame(schunk)) = object else { return Ok(()) };
-    if schunk.nchunks() > MAX_CHUNKS_LOOKED_AT {
-        return Ok(());
-    }
-    let dead = schunk.usage()?.dead_bytes;
-    let live = schunk.frame_len().saturating_sub(dead);
-    if dead > live.max(LITTLE_WASTE) {
+    if let Some((dead, all)) = much_waste(path, is_store, &cx.read_params())? {
         let units = cx.console.units();
         cx.console.note(&format!(
             "{}: {} of {} are dead: `b2 repack` frees them",
             path_text(path),
             units.size(dead),
-            units.size(schunk.frame_len())
+            units.size(all)
         ));
     }
     Ok(())
@@ -232,42 +252,6 @@ struct Work<'a> {
     progress: Progress,
 }
 
-/// The rows of a table that text is read as.
-enum Row<'a> {
-    /// Rows of this type.
-    Is(Dtype),
-    /// Rows of a table in which text has any length.
-    Of(&'a TableRows),
-}
-
-impl Row<'_> {
-    /// Has the first line of a file the names of all columns?
-    fn is_named_in(&self, path: &Path) -> bool {
-        let Ok(file) = FileStore::open(path).map(Arc::new) else { return false };
-        match self {
-            Self::Is(dtype) => {
-                csv_table::has_names(file, dtype.fields().iter().map(blosc_dtype::Field::name))
-            }
-            Self::Of(rows) => {
-                let columns = rows.columns().iter();
-                csv_table::has_names(file, columns.map(|column| column.spec().name.as_str()))
-            }
-        }
-    }
-
-    /// The type of a row of a file.
-    fn dtype(&self, path: &Path) -> Result<Dtype> {
-        match self {
-            Self::Is(dtype) => Ok(dtype.clone()),
-            Self::Of(rows) => {
-                let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-                let widths = csv_table::widths(Arc::new(file))?;
-                Ok(rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))?)
-            }
-        }
-    }
-}
-
 impl Work<'_> {
     /// At the end of a frame that is no array.
     fn append_to_frame(&self, offset: u64) -> Result<Grown> {
@@ -287,34 +271,15 @@ impl Work<'_> {
         self.check_axis(1)?;
         self.keep_what_is_there(writer);
         let typesize = writer.schunk()?.typesize() as u64;
-        let is_variable = writer.schunk()?.chunksize().fixed().is_none();
-        for input in &self.inputs {
-            input.check_items(typesize)?;
-        }
-        for input in &self.inputs {
-            let mut piece = vec![];
-            input.source.in_c_order(
-                &self.cx.read_options(),
-                self.cx.memory() / 4,
-                &mut |bytes| {
-                    self.progress.add(bytes.len() as u64);
-                    if !is_variable {
-                        return Ok(self.cx.unfinished.hold(|| writer.append(bytes))?);
-                    }
-                    // There each piece would be a chunk, however small.
-                    piece.extend_from_slice(bytes);
-                    let whole = piece.len() / CHUNK_NBYTES * CHUNK_NBYTES;
-                    self.cx.unfinished.hold(|| {
-                        let mut chunks = piece.chunks_exact(CHUNK_NBYTES);
-                        chunks.try_for_each(|chunk| writer.append(chunk))
-                    })?;
-                    piece.drain(..whole);
-                    Ok::<(), Error>(())
-                },
-            )?;
-            self.cx.unfinished.hold(|| writer.append(&piece))?;
-        }
-        Ok(())
+        self.inputs.iter().try_for_each(|input| input.check_items(typesize))?;
+        let append = |input: &Input| Ok(self.means(|by| by.to_frame(writer, &input.source))?);
+        self.inputs.iter().try_for_each(append)
+    }
+
+    /// Appends with the means of the library.
+    fn means<T>(&self, append: impl FnOnce(Appending<'_>) -> T) -> T {
+        let (resources, unfinished) = (self.cx.resources(), &self.cx.unfinished);
+        append(Appending { resources, unfinished, progress: &|nbytes| self.progress.add(nbytes) })
     }
 
     /// Without a codec or filter that loses data: the chunk that the new items go on in is
@@ -382,7 +347,7 @@ fn open_named(
     cx: &Context,
     file: &Path,
     target: &Path,
-    row: Option<&Row<'_>>,
+    row: Option<&RowType<'_>>,
 ) -> Result<Input> {
     open_input(args, cx, file, target, row).map_err(|error| match error.path() {
         Some(_) => error,
@@ -395,7 +360,7 @@ fn open_input(
     cx: &Context,
     file: &Path,
     target: &Path,
-    row: Option<&Row<'_>>,
+    row: Option<&RowType<'_>>,
 ) -> Result<Input> {
     let origin = Origin::from_word(file);
     let name = origin.name();

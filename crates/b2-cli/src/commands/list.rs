@@ -123,7 +123,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let mut row = ListRow::new(origin);
     while let Some(object) = objects.next()? {
-        row.nbytes += object.nbytes();
+        row.nbytes += object.data_nbytes();
         row.file_bytes = match &object {
             Object::Opened(array) => array.stored_nbytes(),
             object => row.file_bytes.map(|nbytes| nbytes + object.stored()),

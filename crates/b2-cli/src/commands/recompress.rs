@@ -5,18 +5,17 @@
 
 use std::{path::Path, time::Instant};
 
-use b2store::{StoreWriter, WriteOptions};
 use serde::Serialize;
 
 use crate::{
     args::{ConvertArgs, ConvertedFormat, RecompressArgs},
     context::Context,
-    conversion::{Rewritten, rewrite},
+    conversion::{Rewritten, rewrite, rewrite_in_store},
     error::{Error, Result, message},
     exit::Code,
     formats::{csv_table, store},
-    inputs::{Object, ObjectReader, Origin, Part, origin, walk},
-    output::{Naming, Outcome, Staged, Target, Targets, check_frame_name},
+    inputs::{Object, ObjectReader, Origin, Part, Place, origin, walk},
+    output::{Naming, Outcome, Target, Targets, check_frame_name},
     render::{path_text, size},
 };
 
@@ -54,8 +53,14 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
             let origin = &store::value_of(origin, cx.read_params())?;
-            if let Origin::File { path, part: Part::Member(key) } = origin {
-                return recompress_value(args, &options, cx, origin, path, key);
+            match origin {
+                Origin::File { path, part: Part::Member(key) } => {
+                    return recompress_in_store(args, &options, cx, (origin, path, Some(key)));
+                }
+                Origin::File { path, .. } if path.is_store() => {
+                    return recompress_in_store(args, &options, cx, (origin, path, None));
+                }
+                _ => {}
             }
             let path = origin.path().ok_or_else(|| message::PIPE_IS_NOT_CHANGED.error())?;
             // What another program writes looks like more than one object meanwhile.
@@ -72,24 +77,17 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     })
 }
 
-/// Recompresses a value of a store, which is locked meanwhile.
-fn recompress_value(
+/// Recompresses what is in a store, which is locked meanwhile.
+fn recompress_in_store(
     args: &RecompressArgs,
     options: &ConvertArgs,
     cx: &Context,
-    origin: &Origin,
-    path: &Path,
-    key: &str,
+    (origin, path, key): (&Origin, &Path, Option<&str>),
 ) -> Result<()> {
     let start = Instant::now();
-    let locked = WriteOptions::default().wait(cx.lock_wait(args.lock));
-    let mut writer = StoreWriter::open_with(path, &locked)?;
     let format = convert_format(cx, origin)?;
-    let station = Staged::for_stream(&cx.unfinished)?;
-    let target = Target::File(station.path().to_owned());
-    let done = rewrite(options, cx, origin, format, &target)?;
-    writer.insert_file(key, station.path())?;
-    writer.commit()?;
+    let place = (origin, path, key);
+    let done = rewrite_in_store(options, cx, place, format, args.lock)?;
     report(cx, origin, format, &done, Some(Path::new(&origin.name())), start)
 }
 
@@ -106,11 +104,19 @@ fn check_in_place(cx: &Context, origin: &Origin) -> Result<()> {
 
 /// The format of the object, as `convert` calls it.
 fn convert_format(cx: &Context, origin: &Origin) -> Result<ConvertedFormat> {
+    if let Some(path) = store::whole(origin) {
+        return Ok(store_format(path));
+    }
     let object = ObjectReader::open(origin, cx.read_params())?.next()?;
-    format(&object.ok_or(Error::NotBlosc { start: vec![] })?)
+    format(origin, &object.ok_or(Error::NotBlosc { start: vec![] })?)
 }
 
-fn format(object: &Object) -> Result<ConvertedFormat> {
+/// The format of a store of the same form.
+fn store_format(path: &Place) -> ConvertedFormat {
+    if path.is_dir() { ConvertedFormat::B2d } else { ConvertedFormat::B2z }
+}
+
+fn format(origin: &Origin, object: &Object) -> Result<ConvertedFormat> {
     Ok(match object {
         Object::Frame(schunk) if crate::inputs::object::is_sparse(schunk) => {
             ConvertedFormat::Sframe
@@ -123,9 +129,10 @@ fn format(object: &Object) -> Result<ConvertedFormat> {
         Object::Blp(_) => ConvertedFormat::Blp,
         Object::Bcolz(set) if set.format() == "ctable" => ConvertedFormat::Ctable,
         Object::Bcolz(_) => ConvertedFormat::Carray,
-        Object::Table(rows) => {
-            return Err(message::A_TABLE.about(rows.table().key()));
+        Object::Table(rows) if rows.is_column() => {
+            return Err(message::A_COLUMN.about(origin.name()));
         }
+        Object::Table(_) => origin.place().map_or(ConvertedFormat::B2z, store_format),
         Object::Opened(_) => {
             return Err(Error::NotBlosc { start: vec![] });
         }

@@ -2,11 +2,13 @@
 //!
 //! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
 //! files go that its index does not name. A crash leaves the old one or the new one. Of a sequence
-//! of frames one frame is made.
+//! of frames one frame is made, and of a store the values with dead bytes are written anew.
 
 use std::{fs, path::Path};
 
 use b2frame::SChunkWriter;
+use b2store::WriteOptions;
+use blosc_data::repack::repack_store;
 use serde::Serialize;
 
 use crate::{
@@ -14,8 +16,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::store,
-    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, is_sparse, origin, walk},
+    inputs::{Object, ObjectReader, Origin, Part, Place, frame_bytes, is_sparse, origin, walk},
     render::harmless,
     sequence,
 };
@@ -38,7 +39,15 @@ pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
 
 fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
-    let origin = &store::value_of(origin, cx.read_params())?;
+    if Place::from(path).is_store() {
+        let key = match origin {
+            Origin::File { part: Part::Member(key), .. } => Some(key.as_str()),
+            _ => None,
+        };
+        let options = WriteOptions::default().wait(cx.lock_wait(args.lock));
+        let done = repack_store(path, key, &options)?;
+        return report(cx, origin, done.file_bytes, done.freed);
+    }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
@@ -52,7 +61,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
         drop(schunk);
         return merge(args, cx, origin, path);
     }
-    // What an append left that met a full disk goes as well.
+    // An append that met a full disk leaves bytes after the frame.
     let tail = objects.trailing();
     let file_bytes = frame_bytes(&schunk).saturating_add(tail);
     // A contiguous frame is compared when it is written anew; files of chunks stay as they are.
@@ -62,8 +71,8 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     // An open frame would hold the lock.
     drop(schunk);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;
-    let freed = writer.compact()?.saturating_add(tail);
-    report(cx, origin, file_bytes, freed)
+    let freed = writer.compact()?;
+    report(cx, origin, file_bytes, freed.saturating_add(tail))
 }
 
 /// One frame takes the place of several.

@@ -12,7 +12,11 @@ use super::{
     Convert,
     source::{Items, Source},
 };
-use blosc_data::{Opened, Station, content::metadata::within_limits};
+use blosc_data::{
+    Opened, Station,
+    content::metadata::within_limits,
+    convert::{Recompressed, copy_store},
+};
 
 use crate::inputs::Place;
 use crate::{
@@ -57,15 +61,21 @@ impl StoreReport {
 
 impl Convert<'_> {
     /// Copies a store to one of another form, unless it is a table.
-    pub(super) fn copy_store(self, from: &Place, to: &Path) -> Result<Option<StoreReport>> {
+    pub(super) fn copy_store(
+        self,
+        origin: &Origin,
+        from: &Place,
+        to: &Path,
+    ) -> Result<Option<(StoreReport, Recompressed)>> {
         let from: Store = store::open(from, self.cx.read_params())?;
         if from.tables().any(|key| key == "/") {
             return Ok(None);
         }
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
-        let options = WriteOptions::default().form(self.format.store_form());
-        let made = StoreWriter::copy(&from, staged.path(), &options)?.commit()?;
-        StoreReport::of_made(made, staged).map(Some)
+        let settings = self.settings(origin);
+        let (made, done) = copy_store(&from, staged.path(), &settings, self.args.verify, &|_| ())?;
+        super::tell_gone(self.cx, origin, &done.report.left_out);
+        Ok(Some((StoreReport::of_made(made, staged)?, done)))
     }
 
     /// Makes a store of inputs with keys: a value or a table for each. Files of no format become
@@ -115,7 +125,7 @@ impl Convert<'_> {
         writer: &mut StoreWriter,
         key: &str,
         origin: &Origin,
-    ) -> Result<Option<Station>> {
+    ) -> Result<Vec<Station>> {
         let (source, dropped) = self.open_or_bytes(origin)?.without_objects(self.format)?;
         let work = self.work(origin, source, dropped);
         let progress = |nbytes| work.progress.add(nbytes);

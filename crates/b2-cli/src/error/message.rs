@@ -50,6 +50,8 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         Refusal::FormatWithoutShape(_) => "use --format b2nd",
         Refusal::IsForTwoDimensions(_) => "use --shape, or another codec",
         Refusal::NoNpyType(_) => "use --format raw",
+        Refusal::RowsOfTable => "use --chunks N and --blocks N",
+        Refusal::NotInBcolz => "`b2 convert --where 'not (...)'` makes a table without some rows",
         _ => return None,
     })
 }
@@ -235,15 +237,12 @@ messages! {
     COLUMN_HAS_NO_METADATA: Usage,
         "a column of a table has no metadata of its own",
         "the table has attributes";
-    TEXT_TOO_LONG: Usage,
-        "column `{}` of the table has a fixed width, and the new text is longer";
+    TABLE_HOW: Usage,
+        "these are no columns or rows that the action takes",
+        "`b2 help table` shows each action with what it takes";
     ROWS_HAVE_FIELDS: Usage,
         "bytes without fields, which are no rows of a table",
         "`b2 convert --dtype \"[('day', 'i8'), ('price', 'f8')]\" FILE rows.npy` says what they are";
-    NO_TEXT: Usage,
-        "column `{}` of the table holds text, and the new values are none";
-    LACKS_COLUMN: Usage,
-        "the new rows have no column `{}`";
     NOT_NUMBERS: Usage,
         "the items are {}, which are no numbers to draw",
         "--dtype says what bytes are, --columns chooses a column or a field of numbers";
@@ -310,7 +309,7 @@ messages! {
         "is damaged: a new seal would hide that",
         "`b2 verify` says where, `b2 rescue` saves the rest";
     REPACKS_FRAMES: Usage,
-        "only frames are repacked in place",
+        "only frames and stores are repacked in place",
         "`b2 convert` makes a new file without dead bytes";
     REPACKS_ONE_FRAME: Usage,
         "a part of a file, which is not repacked in place",

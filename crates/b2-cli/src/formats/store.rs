@@ -308,15 +308,15 @@ impl Member {
         let table = store.table(&self.key)?;
         let ncolumns = table.schema().columns.len() as u64;
         self.shape = Some(vec![table.len()?, ncolumns]);
-        let below = format!("{}/", self.key.trim_end_matches('/'));
-        for key in store.keys().filter(|key| key.starts_with(&below)) {
+        for key in store.keys().filter(|key| table.has_key(key)) {
             self.add_frame(&store.frame(key)?);
         }
+        self.nbytes = table.nbytes()?;
         Ok(())
     }
 
     fn add_frame(&mut self, schunk: &SChunk) {
-        self.nbytes = self.nbytes.saturating_add(schunk.nbytes());
+        self.nbytes = self.nbytes.saturating_add(schunk.items_nbytes());
         self.cbytes = self.cbytes.saturating_add(frame_bytes(schunk));
         self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
     }

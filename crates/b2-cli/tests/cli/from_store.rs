@@ -157,6 +157,7 @@ fn one_column_or_value_is_an_array() {
     table-basic.b2z::/t: Blosc2 table in a store
       rows        5
       t           timestamp[ms, UTC]
+      size        40 B -> 293 B  0.14x
     --- stderr
     ");
     snapshot!(dir.b2("convert table-basic.b2z::/li x.npy"), @"

@@ -192,15 +192,15 @@ fn a_list() {
     --- stdout
     Format   Chunks  Compressed  Uncompressed  Ratio  Check  Name
     b2frame       3       369 B         148 B   0.40  none   tiny.b2frame
-    b2nd          4       456 B          64 B   0.14  none   tiny-nd.b2nd
+    b2nd          4       456 B          30 B   0.07  none   tiny-nd.b2nd
     b2frame       3       172 B        1000 B   5.81  none   special-zero.b2frame
-                 10       997 B       1.2 KiB   1.22         3 files
+                 10       997 B       1.2 KiB   1.18         3 files
     --- stderr
     "#);
     snapshot!(dir.b2("list --json tiny-nd.b2nd"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.list/1","path":"tiny-nd.b2nd","format":"b2nd","nchunks":4,"file_bytes":456,"nbytes":64,"file_ratio":0.14035087719298245,"frames":1}
+    {"schema":"b2.list/1","path":"tiny-nd.b2nd","format":"b2nd","nchunks":4,"file_bytes":456,"nbytes":30,"file_ratio":0.06578947368421052,"frames":1}
     --- stderr
     "#);
     snapshot!(dir.b2("ls -r ."), @r#"
@@ -208,9 +208,9 @@ fn a_list() {
     --- stdout
     Format   Chunks  Compressed  Uncompressed  Ratio  Check  Name
     b2frame       3       172 B        1000 B   5.81  none   ./special-zero.b2frame
-    b2nd          4       456 B          64 B   0.14  none   ./tiny-nd.b2nd
+    b2nd          4       456 B          30 B   0.07  none   ./tiny-nd.b2nd
     b2frame       3       369 B         148 B   0.40  none   ./tiny.b2frame
-                 10       997 B       1.2 KiB   1.22         3 files
+                 10       997 B       1.2 KiB   1.18         3 files
     --- stderr
     "#);
 }

@@ -56,6 +56,7 @@ mod store_changes;
 mod stores;
 mod streams;
 mod sum;
+mod tables;
 mod to_store;
 mod trial;
 mod tune;

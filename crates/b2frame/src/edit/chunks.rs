@@ -116,7 +116,24 @@ impl SChunkWriter {
     /// [`Param::VlBlocks`], [`Error::Compress`], or [`Error::Write`].
     pub fn append_vl(&mut self, blocks: &[&[u8]]) -> Result<()> {
         let chunk = self.encode_vl(blocks)?;
-        self.append_chunk(&chunk)
+        self.append_of_any_size(&chunk)
+    }
+
+    /// Appends a chunk that may have another size than the others. Where the frame says that all
+    /// have one size, and this one does not fit, chunks have [any size](Self::make_variable) from
+    /// now on.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk) and [`make_variable`](Self::make_variable).
+    pub fn append_of_any_size(&mut self, chunk: &[u8]) -> Result<()> {
+        self.begin()?;
+        let fixed = self.frame.header().chunksize().fixed();
+        if let (Some(size), Ok(header)) = (fixed, ChunkHeader::parse(chunk))
+            && (self.has_short_end() || header.nbytes() > size as usize)
+        {
+            self.make_variable()?;
+        }
+        self.append_chunk(chunk)
     }
 
     /// Replaces a chunk by blocks of individual sizes.

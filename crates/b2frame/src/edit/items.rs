@@ -5,8 +5,8 @@
 
 use std::io;
 
-use super::SChunkWriter;
 use super::chunks::Place;
+use super::{SChunkWriter, is_same_way};
 use blosc_container::Budget;
 
 use crate::error::{Error, Param, Result};
@@ -47,6 +47,21 @@ impl SChunkWriter {
             data = later;
         }
         Ok(())
+    }
+
+    /// Whether the chunks of another super-chunk can follow those that are here as they are: of the
+    /// same size, of items of the same size, compressed in the same way, after a last chunk that is
+    /// full.
+    ///
+    /// # Errors
+    /// As [`schunk`](Self::schunk).
+    pub fn is_alike(&mut self, other: &SChunk) -> Result<bool> {
+        self.lock()?;
+        let is_full = self.tail.is_empty() && !self.has_short_end();
+        let size = |schunk: &SChunk| (schunk.chunksize().fixed(), schunk.typesize());
+        let (mine, others) = (size(self.schunk()?), size(other));
+        let is_data = mine.0.is_some() && !other.header().flags().vl_blocks();
+        Ok(is_full && is_data && mine == others && is_same_way(&other.cparams(), self.cparams()))
     }
 
     /// Appends the data of another super-chunk, compressed anew: as chunks of the size that is set

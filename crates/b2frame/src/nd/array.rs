@@ -280,6 +280,16 @@ impl SChunk {
         Ok(Some(meta))
     }
 
+    /// Bytes of data: of an array those of its items, without the padding of chunks; of any other
+    /// frame [`nbytes`](Self::nbytes).
+    #[must_use]
+    pub fn items_nbytes(&self) -> u64 {
+        match self.nd_meta() {
+            Ok(Some(meta)) => meta.nitems().saturating_mul(self.typesize() as u64),
+            _ => self.nbytes(),
+        }
+    }
+
     /// The n-dimensional array, if the frame holds one. It shares the super-chunk.
     ///
     /// # Errors

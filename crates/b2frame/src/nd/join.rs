@@ -6,12 +6,11 @@
 
 use core::ops::Range;
 
-use blosc_chunk::CParams;
-
 use super::geometry::{Odometer, ravel};
 use super::writer::NdWriter;
 use super::{NdArray, NdMeta, NdParam, NdParams, Pick};
 use crate::dest::Dest;
+use crate::edit::is_same_way;
 use crate::error::Result;
 use crate::schunk::ChunkBytes;
 
@@ -104,7 +103,7 @@ impl NdWriter {
         if bounds.iter().any(Range::is_empty) {
             return Ok(());
         }
-        if self.is_alike(&bounds, array) {
+        if self.has_alike(self.shape(), &bounds, array) {
             self.move_chunks(&bounds, array)?;
         } else {
             self.copy_items(&bounds, array)?;
@@ -155,9 +154,25 @@ impl NdWriter {
         }
     }
 
-    /// Whether each chunk of the array is one of this array too, padding and all.
-    fn is_alike(&self, bounds: &[Range<u64>], array: &NdArray) -> bool {
-        let lens = self.geometry.chunkshape().iter().zip(self.shape());
+    /// Whether [`append_array`](Self::append_array) moves the chunks of the array without decoding
+    /// them: both have the same type, chunks, blocks and pipeline, and the seam is a border of
+    /// chunks.
+    #[must_use]
+    pub fn is_alike(&self, axis: usize, array: &NdArray) -> bool {
+        let mut whole = self.shape().to_vec();
+        let mut bounds: Vec<Range<u64>> = array.shape().iter().map(|len| 0..*len).collect();
+        let (Some(len), Some(part)) = (whole.get_mut(axis), bounds.get_mut(axis)) else {
+            return false;
+        };
+        let end = len.saturating_add(part.end);
+        *part = core::mem::replace(len, end)..end;
+        let fits = array.ndim() == whole.len() && array.dtype() == self.dtype();
+        fits && self.has_alike(&whole, &bounds, array)
+    }
+
+    /// Whether each chunk of the array is one of this array of the shape `whole`, padding and all.
+    fn has_alike(&self, whole: &[u64], bounds: &[Range<u64>], array: &NdArray) -> bool {
+        let lens = self.geometry.chunkshape().iter().zip(whole);
         // A chunk that is cut off in one must be in the other: its padding must not show.
         let mut places = bounds.iter().zip(lens);
         array.is_whole()
@@ -232,10 +247,4 @@ impl NdWriter {
         };
         Odometer::new(numbers.collect()).map(piece).collect()
     }
-}
-
-/// Whether chunks look as if they had been compressed with the same parameters.
-fn is_same_way(a: &CParams, b: &CParams) -> bool {
-    let key = |p: &CParams| (p.codec, p.codec_meta, p.clevel, p.filters, p.dict.clone());
-    key(a) == key(b)
 }

@@ -107,8 +107,8 @@ impl NdParams {
     }
 
     /// Chunk and block shape: those given, the others as python-blosc2 would choose on a machine
-    /// with 32 KiB, 1 MiB and 32 MiB of caches. An array without items and with neither given
-    /// gets its own shape for both.
+    /// with 32 KiB, 1 MiB and 32 MiB of caches. An array without items, which may grow, gets
+    /// those of one with a mebibyte.
     ///
     /// # Errors
     /// [`NdParam::Dims`] for a shape of another number of dimensions.
@@ -124,9 +124,10 @@ impl NdParams {
         };
         let typesize = (self.dtype.itemsize() as u64).max(1);
         let (chunks, blocks) = (wide(&self.chunkshape), wide(&self.blockshape));
-        let blocks = blocks
-            .unwrap_or_else(|| shapes::blocks_of(chunks.as_ref().unwrap_or(&self.shape), typesize));
-        let chunks = chunks.unwrap_or_else(|| shapes::chunks_of(&self.shape, &blocks, typesize));
+        let shape = &growing(&self.shape, typesize);
+        let blocks =
+            blocks.unwrap_or_else(|| shapes::blocks_of(chunks.as_ref().unwrap_or(shape), typesize));
+        let chunks = chunks.unwrap_or_else(|| shapes::chunks_of(shape, &blocks, typesize));
         let narrow = |lens: Vec<u64>| {
             lens.into_iter().map(|len| u32::try_from(len).unwrap_or(u32::MAX)).collect()
         };
@@ -169,6 +170,9 @@ impl NdParams {
     }
 }
 
+/// Data that chunks are chosen for where an array has no items yet (bytes).
+const GROWING_NBYTES: u64 = 1 << 20;
+
 /// How the chunks of an array are compressed: a block of the array is a block of the chunk.
 pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> CParams {
     let typesize = dtype.itemsize();
@@ -196,4 +200,14 @@ fn filters_for(cparams: &CParams, dtype: &Dtype) -> Pipeline {
         }
     }
     Pipeline::from_slots(ids, metas)
+}
+
+/// The shape of an array that is to grow: of dimensions without items the first one is as long as
+/// makes a mebibyte, the others are 1.
+fn growing(shape: &[u64], typesize: u64) -> Vec<u64> {
+    let others = shape.iter().filter(|len| **len > 0);
+    let layer = others.fold(typesize, |nbytes, len| nbytes.saturating_mul(*len));
+    let mut long = GROWING_NBYTES.checked_div(layer).unwrap_or(1).max(1);
+    let len = |len: &u64| if *len > 0 { *len } else { core::mem::replace(&mut long, 1) };
+    shape.iter().map(len).collect()
 }

@@ -127,6 +127,79 @@ impl ColumnValues {
         Self { values, valid }
     }
 
+    /// The only row `count` times.
+    #[must_use]
+    pub(crate) fn repeated(&self, count: usize) -> Self {
+        let values = match &self.values {
+            Values::Fixed { dtype, item_shape, bytes } => {
+                let (dtype, item_shape) = (dtype.clone(), item_shape.clone());
+                Values::Fixed { dtype, item_shape, bytes: bytes.repeat(count) }
+            }
+            Values::Objects(objects) => {
+                Values::Objects(objects.iter().cycle().take(count).cloned().collect())
+            }
+            Values::Text { .. } | Values::Dictionary { .. } => {
+                let text = self.text_at(0).unwrap_or_default();
+                Self::text(core::iter::repeat_n(text, count)).values
+            }
+        };
+        Self { values, valid: self.is_null(0).then(|| vec![false; count]) }
+    }
+
+    /// With the only row of `value` in these rows; `None` where it does not fit. Text of fixed
+    /// width may be shorter.
+    pub(crate) fn replaced(self, rows: &[usize], value: &Self) -> Option<Self> {
+        let (len, rowsize, is_null) = (self.len(), self.rowsize(), value.is_null(0));
+        let mut valid = self.valid.clone().unwrap_or_else(|| vec![true; len]);
+        for row in rows {
+            *valid.get_mut(*row)? = !is_null;
+        }
+        let values = match (&self.values, &value.values) {
+            (Values::Fixed { .. }, _) if is_null => self.values,
+            (Values::Fixed { dtype, item_shape, bytes }, Values::Fixed { bytes: new, .. }) => {
+                let is_text = matches!(dtype.kind(), Some(Kind::Unicode | Kind::Bytes));
+                let (mut bytes, mut new) = (bytes.clone(), new.clone());
+                if new.len() > rowsize || new.len() < rowsize && !is_text {
+                    return None;
+                }
+                new.resize(rowsize, 0);
+                for row in rows {
+                    let start = row.checked_mul(rowsize)?;
+                    bytes.get_mut(start..start.checked_add(rowsize)?)?.copy_from_slice(&new);
+                }
+                let (dtype, item_shape) = (dtype.clone(), item_shape.clone());
+                Values::Fixed { dtype, item_shape, bytes }
+            }
+            (Values::Fixed { .. }, _) => return None,
+            (Values::Objects(objects), _) => {
+                let (mut objects, new) = (objects.clone(), value.value(0));
+                for row in rows {
+                    objects.get_mut(*row)?.clone_from(&new);
+                }
+                Values::Objects(objects)
+            }
+            (Values::Text { .. } | Values::Dictionary { .. }, _) => {
+                let new = value.text_at(0).unwrap_or_default();
+                let mut texts: Vec<&str> =
+                    (0..len).map(|row| self.text_at(row).unwrap_or_default()).collect();
+                for row in rows {
+                    *texts.get_mut(*row)? = new;
+                }
+                Self::text(texts).values
+            }
+        };
+        Some(Self { values, valid: Some(valid).filter(|valid| valid.contains(&false)) })
+    }
+
+    /// Bytes, of which one means null, as truth values.
+    pub(crate) fn into_truth(mut self) -> Self {
+        if let (Values::Fixed { dtype, bytes, .. }, Ok(truth)) = (&mut self.values, "|b1".parse()) {
+            *dtype = truth;
+            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte == 1));
+        }
+        self
+    }
+
     /// The text of a row; `None` for nulls and what is no text.
     pub(crate) fn text_at(&self, row: usize) -> Option<&str> {
         if self.is_null(row) {

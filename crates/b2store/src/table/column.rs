@@ -163,23 +163,54 @@ impl Column {
     ///
     /// As [`SChunk::compare_seal`].
     pub fn compare_seals(&self) -> Result<()> {
-        let compare =
-            |schunk: &SChunk| schunk.compare_seal().map_err(|error| Error::frame(&self.key, error));
+        let flags = self.table.inner.live.schunk();
+        self.frames().chain([flags]).try_for_each(|schunk| {
+            schunk.compare_seal().map_err(|error| Error::frame(&self.key, error))
+        })
+    }
+
+    /// The frames of the column.
+    pub fn frames(&self) -> impl Iterator<Item = &SChunk> {
+        let (first, second): (&SChunk, Option<&SChunk>) = match &self.data {
+            Data::Fixed(array) => (array.schunk(), None),
+            Data::Utf8 { offsets, bytes } => (offsets.schunk(), Some(bytes.schunk())),
+            Data::Batches(batches) => (batches.schunk(), None),
+            Data::Lists(lists) => (lists.schunk(), None),
+            Data::Dictionary { codes, words } => (codes.schunk(), Some(words.batches.schunk())),
+        };
+        let mask: Option<&SChunk> = self.mask.as_ref().map(|mask| &**mask.schunk());
+        [Some(first), second, mask].into_iter().flatten()
+    }
+
+    /// Bytes of the data of its rows: as many items as there are rows, with their offsets and their
+    /// text for text of any length, and with the words for codes. Objects count as they are packed.
+    /// Room for further rows and the flags of nulls are no data; text whose offsets cannot be
+    /// decoded counts nothing, since reading tells of that.
+    ///
+    /// # Errors
+    ///
+    /// Flags that cannot be decoded.
+    pub fn nbytes(&self) -> Result<u64> {
+        let items = |nbytes: u64| Ok::<u64, Error>(self.table.len()?.saturating_mul(nbytes));
         match &self.data {
-            Data::Fixed(array) => compare(array.schunk())?,
-            Data::Utf8 { offsets, bytes } => {
-                compare(offsets.schunk())?;
-                compare(bytes.schunk())?;
+            Data::Fixed(_) => items(self.rowsize().unwrap_or_default()),
+            Data::Utf8 { offsets, .. } => {
+                let end = match offsets.nitems().checked_sub(1) {
+                    Some(last) => {
+                        self.read_array(offsets, last..last.saturating_add(1)).unwrap_or_default()
+                    }
+                    None => Vec::new(),
+                };
+                let text = end.first_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+                Ok(items(8)?.saturating_add(text))
             }
-            Data::Batches(batches) => compare(batches.schunk())?,
-            Data::Lists(lists) => compare(lists.schunk())?,
-            Data::Dictionary { codes, words } => {
-                compare(codes.schunk())?;
-                compare(words.batches.schunk())?;
+            Data::Dictionary { words, .. } => {
+                Ok(items(4)?.saturating_add(words.batches.schunk().nbytes()))
+            }
+            Data::Batches(_) | Data::Lists(_) => {
+                Ok(self.frames().map(SChunk::nbytes).fold(0, u64::saturating_add))
             }
         }
-        self.mask.as_ref().map_or(Ok(()), |mask| compare(mask.schunk()))?;
-        compare(self.table.inner.live.schunk())
     }
 
     /// The arrays of which reading rows reads the same rows.

@@ -165,7 +165,7 @@ impl StoreWriter {
             kept.len() != map.len() || self.keys.values().any(|at| matches!(at, At::New(_)));
         let is_other_registry = *base.registry() != self.registry;
         let tick = self.next_tick(schunk, name)?;
-        let is_changed = is_other_map || is_other_registry || tick.is_some();
+        let is_changed = is_other_map || is_other_registry || tick.is_some() || self.is_embed_anew;
         if !is_changed && self.form != StoreForm::Embed {
             return Ok(None);
         }
@@ -174,7 +174,13 @@ impl StoreWriter {
             return Ok(Some(source));
         }
         let edited = changed_frame(source, name, |writer| {
-            let append = |writer| self.append_embedded(writer, name, kept, schunk.nbytes());
+            let mut end = schunk.nbytes();
+            if self.is_embed_anew {
+                let gone = (0..writer.nchunks()).rev().try_for_each(|nchunk| writer.delete(nchunk));
+                gone.map_err(|source| Error::frame(name, source))?;
+                end = 0;
+            }
+            let append = |writer| self.append_embedded(writer, name, kept, end);
             let metadata = is_other_map.then(|| append(&mut *writer)).transpose()?;
             let registry = is_other_registry.then(|| self.encoded_registry(name)).transpose()?;
             set_layers(
@@ -182,8 +188,10 @@ impl StoreWriter {
                 name,
                 &[(METADATA_LAYER, metadata), (REGISTRY_LAYER, registry), (TICK_LAYER, tick)],
             )
-        });
-        edited.map(Some)
+        })?;
+        let live =
+            if self.is_embed_anew { self.live_bytes(name, Arc::clone(&edited))? } else { None };
+        Ok(Some(live.unwrap_or(edited)))
     }
 
     /// The next count of changes, where programs of python-blosc2 may have the store open.

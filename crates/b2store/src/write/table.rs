@@ -4,13 +4,15 @@
 mod appender;
 mod batches;
 mod columns;
+mod edit;
 mod items;
 mod repair;
 mod spec;
 
 use core::ops::Range;
+use std::sync::Arc;
 
-use b2frame::NdArray;
+use b2frame::{NdArray, SChunk};
 use blosc_dtype::json::{self, Json};
 
 use super::{Draft, StoreForm, StoreWriter, edit_frame};
@@ -19,9 +21,9 @@ use crate::error::{Corrupt, Error, Param, Result};
 use crate::table::{ColumnValues, Live, Schema, Table, selection};
 use crate::value::Value;
 pub use appender::RowAppender;
-pub use spec::NewColumn;
 #[cfg(feature = "arrow")]
 pub(crate) use spec::fixed_name;
+pub use spec::{NewColumn, TableParams};
 
 /// Flags of rows that are written at a time.
 const MAX_FLAGS_WRITTEN: usize = 1 << 20;
@@ -78,6 +80,9 @@ impl StoreWriter {
             from.compare_value(part)?;
             let (source, _) = from.source(part)?;
             let (source, suffix) = self.checked_frame(part, source)?;
+            let is_sound = !from.options().frame.mismatch.is_noted();
+            let live = if is_sound { self.live_bytes(part, Arc::clone(&source))? } else { None };
+            let source = live.unwrap_or(source);
             let suffix = match from.location(part) {
                 // Lists that are not in batches have the suffix of those all the same.
                 Some(crate::store::Location::File { path }) if path.ends_with(".b2b") => ".b2b",
@@ -91,6 +96,23 @@ impl StoreWriter {
         }
         self.register_table(key, &root);
         Ok(())
+    }
+
+    /// Removes the indexes of a table, which python-blosc2 would go on to believe; gives the names
+    /// of their columns. What changes rows or values does that by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NoTable`]; a manifest that cannot be read.
+    pub fn remove_table_indexes(&mut self, key: &str) -> Result<Vec<String>> {
+        let root = self.table_root(key)?;
+        let names = indexed_columns(&self.frame(&format!("{root}/_meta"))?, key)?;
+        if !names.is_empty() {
+            self.begin_table_change(&root)?;
+            let key = format!("{root}/_meta");
+            self.edit_value(&key, |writer| writer.delete_vlmeta("index_catalog").map(drop))?;
+        }
+        Ok(names)
     }
 
     /// The key of a new table without a `/` at the end, if a table may be there.
@@ -249,6 +271,14 @@ impl StoreWriter {
         let text = text_layer(&self.frame(key)?, key, "schema")?;
         json::parse(text.as_bytes()).map_err(|error| Error::corrupt(key, Corrupt::Json(error)))
     }
+}
+
+/// The columns that the catalog of indexes in a manifest names.
+pub(crate) fn indexed_columns(manifest: &SChunk, key: &str) -> Result<Vec<String>> {
+    let catalog = vlmetalayer(manifest, key, "index_catalog")?;
+    let entries = catalog.as_ref().and_then(Value::as_map).unwrap_or_default();
+    let names = entries.iter().filter_map(|(name, _)| name.as_str().map(str::to_owned));
+    Ok(names.collect())
 }
 
 fn set_field(json: &mut Json, name: &str, value: Json) {

@@ -73,6 +73,14 @@ impl Object {
         }
     }
 
+    /// Bytes of data without the padding of arrays.
+    pub fn data_nbytes(&self) -> u64 {
+        match self {
+            Self::Frame(schunk) => schunk.items_nbytes(),
+            other => other.nbytes(),
+        }
+    }
+
     /// Bytes that it takes in its file or files.
     pub fn stored(&self) -> u64 {
         match self {

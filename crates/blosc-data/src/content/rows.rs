@@ -39,7 +39,7 @@ pub struct TableRows {
     dtypes: OnceLock<Vec<Dtype>>,
     /// Which columns have had nulls that their type cannot say.
     had_nulls: Vec<AtomicBool>,
-    /// Bytes decoded, and bytes of the files.
+    /// Bytes of data, and bytes of the files.
     sizes: (u64, u64),
     /// The rows that meet a condition; all if there is none.
     chosen: Option<Chosen>,
@@ -59,13 +59,15 @@ struct Chosen {
 /// Rows that are read together, and which of them are meant, if not all.
 type Part = (Range<u64>, Option<Vec<bool>>);
 
-/// Bytes of the frames of a table, decoded and stored.
+/// Bytes of the data of a table, and of its frames as they are stored.
 ///
 /// # Errors
 ///
-/// A frame that cannot be opened.
+/// A column or a frame that cannot be opened.
 pub fn table_sizes(table: &Table) -> Result<(u64, u64)> {
-    frames(table).try_fold((0, 0), |sizes, frame| Ok(add_frame(sizes, &frame?)))
+    let stored = frames(table).map(|frame| Ok(stored_nbytes(&frame?)));
+    let stored = stored.sum::<Result<u64, b2store::Error>>()?;
+    Ok((table.nbytes()?, stored))
 }
 
 /// The frames of a table.
@@ -74,9 +76,10 @@ pub(crate) fn frames(table: &Table) -> impl Iterator<Item = Result<SChunk, b2sto
     store.keys().filter(|key| table.has_key(key)).map(|key| store.frame(key))
 }
 
-/// Adds bytes of data and bytes in the file of one frame.
-pub(crate) fn add_frame((nbytes, stored): (u64, u64), schunk: &SChunk) -> (u64, u64) {
-    (nbytes.saturating_add(schunk.nbytes()), stored.saturating_add(stored_nbytes(schunk)))
+/// The same of some columns.
+fn column_sizes(columns: &[Column]) -> Result<(u64, u64)> {
+    let nbytes = columns.iter().map(Column::nbytes).sum::<Result<u64, b2store::Error>>()?;
+    Ok((nbytes, columns.iter().flat_map(Column::frames).map(stored_nbytes).sum()))
 }
 
 /// The names of the columns of a table.
@@ -111,7 +114,9 @@ impl TableRows {
         }
         let columns = names.iter().map(|name| table.column(name));
         let columns = columns.collect::<core::result::Result<Vec<_>, _>>()?;
-        let (nrows, sizes) = (table.len()?, table_sizes(&table)?);
+        let is_all = columns.len() == table.schema().columns.len();
+        let sizes = if is_all { table_sizes(&table)? } else { column_sizes(&columns)? };
+        let nrows = table.len()?;
         let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
         let dtypes = OnceLock::new();
         let (chosen, home) = (None, None);
@@ -233,7 +238,8 @@ impl TableRows {
         }
     }
 
-    /// Bytes of the table, decoded and as they are stored.
+    /// Bytes of data of the columns, and of their frames as they are stored; of all columns, those
+    /// of the table.
     pub fn sizes(&self) -> (u64, u64) {
         self.sizes
     }

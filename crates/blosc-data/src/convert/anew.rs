@@ -4,9 +4,14 @@ use blosc_chunk::{
     CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader,
 };
 
-use super::{Conversion, OutputFormat};
+use b2store::TableParams;
+
+use super::{Conversion, OutputFormat, whole::rows_of};
 use crate::error::{Refusal, Result};
 use crate::size::as_len;
+
+/// The name of a table in a store in messages.
+const TABLE: &str = "table in a store";
 
 impl Conversion<'_> {
     /// Must chunks be looked at, or made, that could be copied otherwise?
@@ -17,12 +22,33 @@ impl Conversion<'_> {
     /// The parameters of the input, as far as the output can have them, with those that were asked
     /// for.
     pub(super) fn cparams(&self) -> Result<CParams> {
+        self.old().map(|old| self.cparams_after(old))
+    }
+
+    /// How the columns of a new table are stored: as `compress` compresses, whatever the input is.
+    pub(super) fn table_params(&self) -> Result<TableParams> {
+        let anew = &self.settings.compression;
+        if anew.has_sizes() {
+            return Err(Refusal::RowsOfTable.into());
+        }
+        let codec = anew.codec.map(|codec| codec.0);
+        check_dimensions(codec, &anew.filters.unwrap_or_default(), None, Some(TABLE))?;
+        let mut params = TableParams::default()
+            .cparams(self.cparams_after(CParams::default().codec(CodecId::ZSTD)));
+        params.chunk_rows = rows_of(&anew.chunkshape)?;
+        params.block_rows = rows_of(&anew.blockshape)?;
+        params.checksums = self.settings.checksums;
+        Ok(params)
+    }
+
+    /// Parameters with those that were requested.
+    fn cparams_after(&self, old: CParams) -> CParams {
         let anew = &self.settings.compression;
         let target = anew.target.unwrap_or(match self.settings.format {
             OutputFormat::Blp => Reader::Blosc1_14,
             _ => Reader::Blosc2_0,
         });
-        let mut old = fitting(self.old()?, target);
+        let mut old = fitting(old, target);
         if anew.target.is_some() && !know_filters(&old.filters, target) {
             old = old.filters(Pipeline::SHUFFLE);
         }
@@ -33,7 +59,7 @@ impl Conversion<'_> {
         };
         let level = anew.level.unwrap_or(old.clevel);
         let block_size = anew.block_nbytes.map(as_len);
-        Ok(CParams::default()
+        CParams::default()
             .codec(codec.0)
             .codec_meta(codec.1)
             .clevel(level)
@@ -42,7 +68,7 @@ impl Conversion<'_> {
             .blocksize(block_size)
             .split(old.split)
             .target(target)
-            .registries(self.settings.open.dparams.registries.clone()))
+            .registries(self.settings.open.dparams.registries.clone())
     }
 
     /// How the input is compressed.

@@ -134,8 +134,14 @@ impl Conversion<'_> {
         rows: u64,
         model: Option<&CArray>,
     ) -> Result<CreateOptions> {
-        let chunkshape = self.settings.compression.chunkshape.as_ref();
-        let asked = chunkshape.and_then(|chunks| chunks.first().copied());
+        let compression = &self.settings.compression;
+        if compression.block_nbytes.is_some() || compression.blockshape.is_some() {
+            return Err(Refusal::BcolzBlocks.into());
+        }
+        let rowsize = crate::size::nbytes(dtype.itemsize() as u64, inner).max(1);
+        let of_nbytes = compression.chunk_nbytes.map(|nbytes| (nbytes / rowsize).max(1));
+        let of_shape = compression.chunkshape.as_ref().and_then(|chunks| chunks.first().copied());
+        let asked = of_shape.or(of_nbytes);
         let mut options = CreateOptions::new(dtype)
             .row_shape(inner.to_vec())
             .chunklen(asked.or_else(|| model.map(CArray::chunklen)))
@@ -160,6 +166,9 @@ impl Conversion<'_> {
         }
         if let Some(level) = anew.level {
             cparams = cparams.clevel(level.get());
+        }
+        if anew.is_fast {
+            cparams = cparams.cname(Cname::Lz4);
         }
         if let Some((id, _)) = anew.codec {
             let name = id.to_string();

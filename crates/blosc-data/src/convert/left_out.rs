@@ -63,14 +63,7 @@ impl Content {
     ///
     /// Columns that cannot be opened.
     pub fn without_objects(self, format: OutputFormat) -> Result<(Self, Vec<String>)> {
-        let keeps = matches!(
-            format,
-            OutputFormat::Carray
-                | OutputFormat::Ctable
-                | OutputFormat::B2z
-                | OutputFormat::B2d
-                | OutputFormat::Parquet
-        );
+        let keeps = matches!(format, OutputFormat::B2z | OutputFormat::B2d | OutputFormat::Parquet);
         let Self::Object(Object::Bcolz(set)) = self else { return Ok((self, vec![])) };
         let DataSet::CTable(table) = &set.set else {
             return Ok((Self::Object(Object::Bcolz(set)), vec![]));

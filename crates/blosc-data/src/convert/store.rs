@@ -14,7 +14,7 @@ use b2store::{
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
 
-use super::{Conversion, Report, each_rows, split};
+use super::{Conversion, Recompressed, Report, each_rows, recompress_store, split};
 use crate::columns::{Rule, cell_of};
 use crate::content::{Content, Object, TableRows, rows::nulls_of_copy};
 use crate::error::{Error, Refusal, Result};
@@ -53,11 +53,11 @@ impl Conversion<'_> {
         &self,
         writer: &mut StoreWriter,
         key: Option<&str>,
-    ) -> Result<(Report, Option<Station>)> {
+    ) -> Result<(Report, Vec<Station>)> {
         let root = key.unwrap_or(ROOT);
         if let Some(rows) = self.table_rows() {
-            self.copy_rows(rows, writer, root)?;
-            return Ok((Report::default(), None));
+            let done = self.copy_rows(rows, writer, root)?;
+            return Ok((Report { nbytes: 0, stored_nbytes: 0, ..done.report }, done.stations));
         }
         let Some(columns) = self.columns()? else {
             let station = self.station()?;
@@ -66,12 +66,13 @@ impl Conversion<'_> {
                 if is_array { self.array(station.path())? } else { self.frame(station.path())? };
             self.compare_input(station.path())?;
             writer.insert_file(key.unwrap_or(&self.settings.key), station.path())?;
-            return Ok((done, Some(station)));
+            return Ok((done, vec![station]));
         };
         let attributes = self.attributes()?;
         // Known before the work, and not after it.
         StoreWriter::check_attributes(root, attributes.iter().map(|(name, _)| name))?;
-        let mut rows = writer.create_table(root, &new_columns(&columns))?;
+        let params = self.table_params()?;
+        let mut rows = writer.create_table_with(root, &new_columns(&columns), &params)?;
         self.batches(&columns, &mut |values| Ok(rows.append(&values)?))?;
         self.content.compare_seals()?;
         rows.finish()?;
@@ -83,7 +84,7 @@ impl Conversion<'_> {
         let long = attributes.iter().filter(|(_, value)| has_long_integer(value));
         let long = long.map(|(name, _)| format!("an integer of attribute `{name}`, now text,"));
         let left_out = retyped.chain(long).collect();
-        Ok((Report::without(left_out), None))
+        Ok((Report::without(left_out), vec![]))
     }
 
     /// The table of a store that the input is.
@@ -97,10 +98,19 @@ impl Conversion<'_> {
     }
 
     /// A table as it is in another store: its frames, or new ones with some of its columns.
-    fn copy_rows(&self, rows: &TableRows, writer: &mut StoreWriter, key: &str) -> Result<()> {
+    fn copy_rows(
+        &self,
+        rows: &TableRows,
+        writer: &mut StoreWriter,
+        key: &str,
+    ) -> Result<Recompressed> {
         if self.is_copy(rows) {
+            writer.insert_table_from(key, rows.table())?;
+            if self.is_anew() || self.settings.checksums.is_some() {
+                return recompress_store(writer, Some(key), self.settings, false, self.progress);
+            }
             (self.progress)(rows.sizes().0);
-            return Ok(writer.insert_table_from(key, rows.table())?);
+            return Ok(Recompressed::default());
         }
         let columns: Vec<NewColumn> = rows
             .columns()
@@ -113,7 +123,7 @@ impl Conversion<'_> {
                 }
             })
             .collect();
-        let mut new = writer.create_table(key, &columns)?;
+        let mut new = writer.create_table_with(key, &columns, &self.table_params()?)?;
         rows.for_each_batch(0..rows.nrows(), &mut |values| {
             let values: Vec<ColumnValues> = values
                 .into_iter()
@@ -130,14 +140,14 @@ impl Conversion<'_> {
         for (name, value) in rows.table().attributes()? {
             writer.set_attribute(key, &name, &value)?;
         }
-        Ok(())
+        Ok(Recompressed::default())
     }
 
     /// The table that chosen columns and rows are, in an archive of its own.
     pub(super) fn chosen_table(&self, rows: &TableRows, path: &Path) -> Result<Table> {
         let options = WriteOptions::default().form(StoreForm::Zip);
         let mut writer = StoreWriter::create_with(path, &options)?;
-        self.copy_rows(rows, &mut writer, ROOT)?;
+        let _done = self.copy_rows(rows, &mut writer, ROOT)?;
         Ok(writer.commit()?.table(ROOT)?)
     }
 

@@ -373,10 +373,11 @@ impl StoreTable {
             column
         });
         let columns = columns.collect();
-        // A frame that does not open counts nothing: the other columns can be read.
-        let sizes = rows::frames(&table)
-            .flatten()
-            .fold((0, 0), |sizes, frame| rows::add_frame(sizes, &frame));
+        // What does not open counts nothing: the other columns can be read.
+        let stored = rows::frames(&table).flatten().map(|frame| frame::stored_nbytes(&frame)).sum();
+        let names = table.schema().columns.iter().map(|spec| &spec.name);
+        let data = names.flat_map(|name| table.column(name).and_then(|column| column.nbytes()));
+        let sizes = (data.sum(), stored);
         Ok(Self { table, columns, nrows, sizes, home: None })
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use b2store::rescue::{Salvage, SavedValue};
-use b2store::{OpenOptions, StoreForm, WriteOptions};
+use b2store::{OpenOptions, Store, StoreForm, WriteOptions};
 
 use super::{Bad, Caller, Counts, Job, Output, Report, has_suffix, not_good, stored_nbytes};
 use crate::error::{Error, Result};
@@ -35,8 +35,18 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
         false => StoreForm::Zip,
     };
     let written = saved.save(&target, &WriteOptions::default().form(form));
-    drop(written.map_err(Error::from)?);
+    let nbytes = data_nbytes(&written.map_err(Error::from)?)?;
     Ok(Some(report(&saved, nbytes)))
+}
+
+/// Bytes of data in a store: of a table those of its rows.
+fn data_nbytes(store: &Store) -> Result<u64> {
+    let tables = store.tables().map(|key| store.table(key));
+    let tables = tables.collect::<Result<Vec<_>, _>>()?;
+    let values = store.keys().filter(|key| !tables.iter().any(|table| table.has_key(key)));
+    let values = values.map(|key| Ok(store.frame(key)?.items_nbytes()));
+    let tables = tables.iter().map(|table| Ok(table.nbytes()?));
+    values.chain(tables).sum()
 }
 
 fn report(saved: &Salvage, nbytes: u64) -> Report {
@@ -49,9 +59,11 @@ fn report(saved: &Salvage, nbytes: u64) -> Report {
         let of_value = Bad::chunks(&value.chunks);
         Bad::list(&mut bad, of_value.map(|bad| Bad { path: path.clone(), ..bad }));
         let nchunks = (value.chunks.len() as u64).max(1);
-        filled += value.nbytes / nchunks * found.lost;
+        filled += value.nbytes.saturating_mul(found.lost) / nchunks;
         actions.extend(actions_of(value));
     }
+    // Flags and room for more rows are filled as well, and are no data.
+    let filled = filled.min(nbytes);
     let (complete, chunks) = (saved.is_complete(), Some(counts));
     Report { complete, nbytes, filled, actions, chunks, bad, ..Report::default() }
 }

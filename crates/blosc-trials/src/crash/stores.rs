@@ -97,15 +97,33 @@ macro_rules! operations_of {
             "remove a value": |store| store.remove("/bytes"),
             "remove a group": |store| store.remove("/group"),
             "attribute of a value": |store| store.set_attribute("/bytes", "unit", &text("K")),
+            "set cells": |store| {
+                let value = ColumnValues::fixed("<i8".parse()?, vec![7; 8]);
+                store.set_cells("/table", "id", &mut |row| row == 1, &value).map(drop)
+            },
+            "add a column": |store| {
+                let (new, value) = (NewColumn::new("new", ColumnKind::Utf8), "same");
+                store.add_column("/table", &new, &ColumnValues::text([value]))
+            },
+            "rename a column": |store| store.rename_column("/table", "text", "other").map(drop),
+            "drop a column": |store| store.drop_column("/table", "text").map(drop),
+            "new table": |store| store.insert_table("/other", &columns(), &rows(&[1, 2])?),
+            "remove a table": |store| store.remove("/table"),
+        };
+        all.extend(operations! {
+            $container, $store, make, &[9, 0, 0, 0, 0, 0, 0, 0],
+            |store| store.append_rows("/table", &rows(&[9])?);
             "append rows": |store| store.append_rows("/table", &rows(&[5, 6, 7])?),
+            "append a row": |store| store.append_rows("/table", &rows(&[5])?),
             "delete rows": |store| store.delete_rows("/table", 0..2),
+            "delete chosen rows": |store| {
+                store.delete_chosen_rows("/table", &mut |row| row != 1).map(drop)
+            },
             "append and delete rows": |store| {
                 store.append_rows("/table", &rows(&[5, 6, 7])?)?;
                 store.delete_rows("/table", 1..3)
             },
-            "new table": |store| store.insert_table("/other", &columns(), &rows(&[1, 2])?),
-            "remove a table": |store| store.remove("/table"),
-        };
+        });
         all.extend(operations! {
             $container, $store, make_table, &[9, 0, 0, 0, 0, 0, 0, 0],
             |store| store.append_rows("/", &rows(&[9])?);
@@ -198,20 +216,24 @@ fn change_array(store: &mut StoreWriter) -> Result<()> {
     store.edit_array("/group/array", |array| Ok(array.append_bytes(0, &data(8 * 4, 10))?))
 }
 
-fn columns() -> [NewColumn; 3] {
+fn columns() -> [NewColumn; 4] {
     [
         NewColumn::new("id", ColumnKind::Fixed("i8")),
         NewColumn::new("word", ColumnKind::Dictionary { null_code: -1 }),
         NewColumn::new("text", ColumnKind::Utf8).nulls(Nulls::Mask),
+        NewColumn::new("line", ColumnKind::VlString),
     ]
 }
 
-fn rows(ids: &[i64]) -> Result<[ColumnValues; 3]> {
+/// Lines are of any length, so that the batches of a table differ in size.
+fn rows(ids: &[i64]) -> Result<[ColumnValues; 4]> {
     let bytes = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
     let texts: Vec<String> = ids.iter().map(|id| format!("text {id}")).collect();
     let words = || ColumnValues::text(texts.iter().map(String::as_str));
     let is_even = ids.iter().map(|id| id % 2 == 0).collect();
-    Ok([ColumnValues::fixed("<i8".parse()?, bytes), words(), words().with_valid(is_even)])
+    let lines: Vec<String> = ids.iter().map(|id| "x".repeat((id * id % 17) as usize)).collect();
+    let lines = ColumnValues::text(lines.iter().map(String::as_str));
+    Ok([ColumnValues::fixed("<i8".parse()?, bytes), words(), words().with_valid(is_even), lines])
 }
 
 fn add_later(store: &mut StoreWriter) -> Result<()> {

@@ -1,19 +1,12 @@
 //! Items along a dimension of an array in a frame.
-//!
-//! Along the first dimension rows are taken as they come, in bands that end where chunks end. Along
-//! another one the array grows first, and its new part is filled in boxes.
 
-use b2frame::{NdWriter, SChunkWriter, nd::Pick};
+use b2frame::{NdWriter, SChunkWriter};
 use blosc_dtype::Dtype;
 
 use super::{Grown, Input, Work};
 use crate::{
     content::source::Layout,
     error::{Error, Result},
-    formats::{
-        Boxes,
-        stored_array::{BoxSource, count},
-    },
     memory,
     output::signals,
 };
@@ -42,79 +35,11 @@ impl Work<'_> {
             .map(|input| layout(input, writer.dtype(), writer.shape(), self.args.axis));
         let layouts = layouts.collect::<Result<Vec<_>>>()?;
         for (input, layout) in self.inputs.iter().zip(layouts) {
-            match self.args.axis {
-                _ if layout.shape.contains(&0) => {}
-                0 => self.rows(writer, input)?,
-                axis => self.boxes(writer, input, &layout, axis)?,
-            }
+            self.means(|by| by.to_array(writer, &input.source, &layout, self.args.axis))?;
         }
         let itemsize = writer.dtype().itemsize() as u64;
         let nbytes = memory::nbytes(itemsize, writer.shape());
         Ok(Grown { nbytes, shape: Some(writer.shape().to_vec()) })
-    }
-
-    /// Rows after the last.
-    fn rows(&self, writer: &mut NdWriter, input: &Input) -> Result<()> {
-        let row = row_of(writer);
-        let chunk = u64::from(writer.meta().chunkshape().first().copied().unwrap_or(1)).max(1);
-        let budget = self.cx.memory() / 4;
-        // Whole chunks, or what fits the memory of one.
-        let rows = match budget / row.saturating_mul(chunk).max(1) {
-            0 => (budget / row.max(1)).max(1),
-            chunks => chunks * chunk,
-        };
-        let first = chunk - writer.shape().first().copied().unwrap_or(0) % chunk;
-        let len = |rows: u64| memory::as_len(rows.saturating_mul(row));
-        let (mut wanted, mut band) = (len(first.min(rows)), vec![]);
-        input.source.in_c_order(&self.cx.read_options(), budget, &mut |mut bytes| {
-            self.progress.add(bytes.len() as u64);
-            while !bytes.is_empty() {
-                let (now, later) = bytes.split_at((wanted - band.len()).min(bytes.len()));
-                band.extend_from_slice(now);
-                bytes = later;
-                if band.len() == wanted {
-                    self.cx.unfinished.hold(|| writer.append_bytes(0, &band))?;
-                    band.clear();
-                    wanted = len(rows);
-                }
-            }
-            Ok::<(), Error>(())
-        })?;
-        if !band.is_empty() {
-            self.cx.unfinished.hold(|| writer.append_bytes(0, &band))?;
-        }
-        Ok(())
-    }
-
-    /// A part at the end of another dimension.
-    fn boxes(
-        &self,
-        writer: &mut NdWriter,
-        input: &Input,
-        layout: &Layout,
-        axis: usize,
-    ) -> Result<()> {
-        let mut shape = writer.shape().to_vec();
-        let start = shape[axis];
-        shape[axis] = start.saturating_add(layout.shape[axis]);
-        let mut items = BoxSource::File(input.source.in_file(layout, &self.cx.read_options())?);
-        writer.resize(&shape)?;
-        let itemsize = layout.dtype.itemsize() as u64;
-        let mut part = vec![];
-        for bounds in
-            Boxes::new(&layout.shape, writer.meta().chunkshape(), itemsize, self.cx.memory() / 4)
-        {
-            part.resize(memory::as_len(count(&bounds) * itemsize), 0);
-            items.fill(&bounds, &mut part)?;
-            let selection = bounds.iter().enumerate().map(|(dim, range)| {
-                let by = if dim == axis { start } else { 0 };
-                Pick::from(range.start + by..range.end + by)
-            });
-            let selection: Vec<_> = selection.collect();
-            self.cx.unfinished.hold(|| writer.write_bytes(selection, &part))?;
-            self.progress.add(part.len() as u64);
-        }
-        Ok(())
     }
 }
 
@@ -129,6 +54,11 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
         shape[axis] = input.source.nbytes()?.checked_div(of).unwrap_or(0);
         return Ok(Layout::in_c_order(dtype, shape));
     };
+    let mut found = found;
+    // One step along the dimension that grows may lack it.
+    if found.shape.len() + 1 == shape.len() && axis < shape.len() {
+        found.shape.insert(axis, 1);
+    }
     if found.dtype != dtype {
         let (found, expected) = (found.dtype.to_string(), dtype.to_string());
         return Err(Error::OtherType { file: input.name.clone(), found, expected });
@@ -144,9 +74,4 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
         });
     }
     Ok(found)
-}
-
-/// Bytes of the items at one position of the first dimension.
-fn row_of(writer: &NdWriter) -> u64 {
-    memory::nbytes(writer.dtype().itemsize() as u64, writer.shape().iter().skip(1))
 }

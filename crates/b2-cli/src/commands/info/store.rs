@@ -1,8 +1,7 @@
 //! `b2 info` on a store, and on a table in one.
 
-use b2frame::SChunk;
 use b2store::{
-    Location, Store, Table,
+    Store, Table,
     table::{ColumnKind, ColumnSpec, Nulls},
 };
 use serde::Serialize;
@@ -76,10 +75,13 @@ pub(super) fn run(cx: &Context, name: &str, path: &Place) -> Result<()> {
 
 /// Describes a table in a store.
 pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<()> {
+    let (nbytes, cbytes) = store::table_sizes(table)?;
     let report = StoreReport {
         path: name,
         format: "ctable",
         kind: "a table",
+        nbytes,
+        cbytes,
         attributes: blosc_data::json::map(&table.attributes()?),
         table: Some(TableReport::new(table)?),
         ..StoreReport::default()
@@ -93,8 +95,11 @@ pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Res
     let is_asked =
         |report: &ColumnReport| rows.columns().iter().any(|c| c.spec().name == report.name);
     table.columns.retain(is_asked);
+    let (nbytes, cbytes) = rows.sizes();
     let report = StoreReport {
         path: name,
+        nbytes,
+        cbytes,
         format: "ctable",
         kind: "a column of a table",
         table: Some(table),
@@ -123,7 +128,7 @@ impl<'a> StoreReport<'a> {
             kind: store::kind_text(opened),
             nbytes: sum(|member| member.nbytes),
             cbytes: sum(|member| member.cbytes),
-            dead_bytes: dead_bytes(opened),
+            dead_bytes: opened.dead_bytes().ok(),
             attributes: blosc_data::json::map(&opened.attributes("/")?),
             table: None,
             warnings: opened.notes().iter().map(store::note_text).collect(),
@@ -131,16 +136,6 @@ impl<'a> StoreReport<'a> {
             members,
         })
     }
-}
-
-/// What changed values have left behind in the frames of a store. An archive is written anew with
-/// every change, so that between its members nothing stays.
-fn dead_bytes(store: &Store) -> Option<u64> {
-    let is_here = |key: &&str| !matches!(store.location(key), Some(Location::Remote { .. }));
-    let of_frame = |schunk: &SChunk| Some(schunk.usage().ok()?.dead_bytes);
-    let of_value = |key: &str| of_frame(&store.frame(key).ok()?);
-    let values = store.keys().filter(is_here).map(of_value);
-    values.chain([of_frame(store.embed_frame())]).try_fold(0, |sum: u64, n| sum.checked_add(n?))
 }
 
 impl TableReport {
@@ -249,12 +244,11 @@ impl Lines {
     }
 
     fn table(&mut self, table: &TableReport) {
-        let deleted = table.capacity.saturating_sub(table.rows);
-        let spare = match deleted {
-            0 => String::new(),
-            spare => format!("     {} more deleted or spare", size::count(spare)),
-        };
-        self.add("rows", &format!("{}{spare}", size::count(table.rows)));
+        self.add("rows", &size::count(table.rows));
+        if let spare @ 1.. = table.capacity.saturating_sub(table.rows) {
+            let (all, spare) = (size::count(table.capacity), size::count(spare));
+            self.add("capacity", &format!("{all} rows     {spare} deleted or spare"));
+        }
         for column in &table.columns {
             let nulls = match column.nulls {
                 "none" => String::new(),

@@ -8,7 +8,7 @@ use blosc_dtype::json::Json;
 
 use super::columns::{Checked, ColumnAppender, check_values};
 use super::items::Items;
-use super::{NewColumn, StoreWriter, set_field, spec};
+use super::{NewColumn, StoreWriter, TableParams, set_field, spec};
 use crate::error::{Error, Param, Result};
 #[cfg(feature = "arrow")]
 use crate::table::ColumnKind;
@@ -53,7 +53,7 @@ pub struct RowAppender<'a> {
 
 enum Growing {
     /// The first values say how wide the columns are.
-    New(Vec<NewColumn>),
+    New(Vec<NewColumn>, TableParams),
     Open(Box<Open>),
 }
 
@@ -83,9 +83,24 @@ impl StoreWriter {
     ///
     /// [`Param::Key`], [`Param::Occupied`], [`Param::Column`] for names.
     pub fn create_table(&mut self, key: &str, columns: &[NewColumn]) -> Result<RowAppender<'_>> {
+        self.create_table_with(key, columns, &TableParams::default())
+    }
+
+    /// The same, stored as the parameters say.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_table`](Self::create_table).
+    pub fn create_table_with(
+        &mut self,
+        key: &str,
+        columns: &[NewColumn],
+        params: &TableParams,
+    ) -> Result<RowAppender<'_>> {
         let root = self.check_table_key(key)?;
         spec::check_names(columns)?;
-        let (key, table) = (key.to_owned(), Growing::New(columns.to_vec()));
+        let table = Growing::New(columns.to_vec(), params.clone());
+        let key = key.to_owned();
         Ok(RowAppender { store: self, key, root, table, nrows: 0 })
     }
 
@@ -123,17 +138,17 @@ impl RowAppender<'_> {
     /// [`Param::Column`], [`Param::Rows`], [`Param::Value`], after which nothing of the batch is
     /// appended; columns that cannot be written, after which the table is of no use.
     pub fn append(&mut self, values: &[ColumnValues]) -> Result<()> {
-        if let Growing::New(columns) = &self.table {
+        if let Growing::New(columns, how) = &self.table {
             let json = spec::schema_of(columns, values)?;
             let schema = Schema::parse(&json.to_string(), &self.key)?;
             check_rows(&schema, values)?;
             let dir = self.store.place.dir.clone();
             let columns = schema.columns.iter().zip(values).map(|(spec, values)| {
-                ColumnAppender::create(&self.root, spec, values, dir.clone())
+                ColumnAppender::create(&self.root, spec, values, (dir.clone(), how))
             });
             let columns = columns.collect::<Result<Vec<_>>>()?;
             let flags_key = format!("{}/_valid_rows", self.root);
-            let flags = Items::create(&flags_key, (0, &[]), "|b1", Fill::Zeros, dir)?;
+            let flags = Items::create(&flags_key, (0, &[]), "|b1", Fill::Zeros, (dir, how))?;
             let open = Open { schema, columns, flags, alive: None };
             // Values that do not fit leave the table as new as it was.
             open.checked(values)?;
@@ -150,7 +165,7 @@ impl RowAppender<'_> {
     #[cfg(feature = "arrow")]
     pub(crate) fn targets(&self) -> Vec<(String, ColumnKind, Option<usize>)> {
         match &self.table {
-            Growing::New(columns) => columns
+            Growing::New(columns, _) => columns
                 .iter()
                 .map(|column| (column.name().to_owned(), column.kind(), None))
                 .collect(),
@@ -179,7 +194,7 @@ impl RowAppender<'_> {
         let Self { store, key, root, table, nrows } = self;
         let open = match table {
             Growing::Open(open) => *open,
-            Growing::New(columns) => {
+            Growing::New(columns, _) => {
                 let name = "columns with values".to_owned();
                 return Err(Param::Rows { name, found: 0, expected: columns.len() as u64 }.into());
             }
@@ -223,7 +238,7 @@ impl Open {
     }
 }
 
-fn store_columns(store: &mut StoreWriter, columns: Vec<ColumnAppender>) -> Result<()> {
+pub(super) fn store_columns(store: &mut StoreWriter, columns: Vec<ColumnAppender>) -> Result<()> {
     for column in columns {
         for (key, suffix, frame) in column.finish()? {
             store.store_value(&key, suffix, frame);

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use b2frame::{EditOptions, FrameParams, SChunk, SChunkWriter};
-use blosc_chunk::CParams;
 use blosc_dtype::json::Json;
 use blosc_io::ReadAt;
 
 use super::spec::BATCH_ROWS;
-use super::{Draft, StoreWriter};
+use super::{Draft, StoreWriter, TableParams};
 use crate::content::{Content, metalayer};
 use crate::error::{Error, Result};
 use crate::table::{ColumnKind, ColumnSpec};
@@ -80,6 +79,7 @@ const NO_CELLS: &str = "fewer cells than were counted";
 pub(super) struct Cells {
     name: String,
     dir: Option<PathBuf>,
+    how: TableParams,
     frame: Frame,
     /// Number of cells in each batch.
     lengths: Vec<u64>,
@@ -107,19 +107,24 @@ enum Frame {
 
 impl Cells {
     /// The frame of a new column.
-    pub(super) fn create(name: &str, spec: &ColumnSpec, dir: Option<PathBuf>) -> Result<Self> {
-        Ok(Self::empty(name, vec![layer_of(spec)?], Vec::new(), dir))
+    pub(super) fn create(
+        name: &str,
+        spec: &ColumnSpec,
+        (dir, how): (Option<PathBuf>, &TableParams),
+    ) -> Result<Self> {
+        Ok(Self::empty(name, vec![layer_of(spec)?], Vec::new(), (dir, how.clone())))
     }
 
     fn empty(
         name: &str,
         layers: Vec<(String, Vec<u8>)>,
         vlmeta: Vec<(String, Vec<u8>)>,
-        dir: Option<PathBuf>,
+        (dir, how): (Option<PathBuf>, TableParams),
     ) -> Self {
         Self {
             name: name.to_owned(),
             dir,
+            how,
             frame: Frame::Empty { layers, vlmeta },
             lengths: Vec::new(),
             per_block: BLOCK_ITEMS,
@@ -132,6 +137,7 @@ impl Cells {
     /// The frame of a column that is there.
     pub(super) fn open(store: &StoreWriter, key: &str, dir: Option<PathBuf>) -> Result<Self> {
         let frame = store.frame(key)?;
+        let how = TableParams::like(&frame);
         let layer = metalayer(&frame, key, "batcharray")?;
         let field = |name| layer.as_ref().and_then(|layer: &Value| layer.get(name));
         if field("serializer").and_then(Value::as_str) == Some("arrow") {
@@ -147,7 +153,7 @@ impl Cells {
         let is_single = metalayer(&frame, key, "vlarray")?.is_some();
         if stated.is_none() && lengths.is_empty() && !is_single {
             let (layers, vlmeta) = layers_of(&frame, key)?;
-            return Ok(Self::empty(key, layers, vlmeta, dir));
+            return Ok(Self::empty(key, layers, vlmeta, (dir, how)));
         }
         drop(frame);
         let source = store.source(key)?;
@@ -158,7 +164,8 @@ impl Cells {
         let per_block = stated.unwrap_or(BATCH_ROWS).max(1);
         let frame = Frame::Open { draft, writer };
         let (name, pending) = (key.to_owned(), Encoded::default());
-        Ok(Self { name, dir, frame, lengths, per_block, is_single, is_changed: false, pending })
+        let is_changed = false;
+        Ok(Self { name, dir, how, frame, lengths, per_block, is_single, is_changed, pending })
     }
 
     /// Appends cells.
@@ -201,7 +208,7 @@ impl Cells {
                 let bytes = bytes.ok_or_else(no_cells)?;
                 let chunk = blosc_chunk::compress(bytes, writer.cparams());
                 let chunk = chunk.map_err(|source| b2frame::Error::Compress { nchunk: 0, source });
-                writer.append_chunk(&chunk.map_err(wrong)?).map_err(wrong)?;
+                writer.append_of_any_size(&chunk.map_err(wrong)?).map_err(wrong)?;
             }
             return Ok(());
         }
@@ -218,7 +225,7 @@ impl Cells {
     /// Makes the frame, if there is none yet.
     fn start(&mut self) -> Result<()> {
         let Frame::Empty { layers, vlmeta } = &mut self.frame else { return Ok(()) };
-        let params = batch_params(core::mem::take(layers), Some(self.per_block))?;
+        let params = batch_params(core::mem::take(layers), Some(self.per_block), &self.how)?;
         let vlmeta = core::mem::take(vlmeta);
         self.frame = new_frame(&params, &vlmeta, &self.name, self.dir.clone())?;
         Ok(())
@@ -228,7 +235,7 @@ impl Cells {
     pub(super) fn finish(mut self) -> Result<Arc<dyn ReadAt>> {
         self.flush(true)?;
         if let Frame::Empty { layers, vlmeta } = &mut self.frame {
-            let params = batch_params(core::mem::take(layers), None)?;
+            let params = batch_params(core::mem::take(layers), None, &self.how)?;
             let vlmeta = core::mem::take(vlmeta);
             self.frame = new_frame(&params, &vlmeta, &self.name, None)?;
         }
@@ -326,6 +333,7 @@ fn layer_of(spec: &ColumnSpec) -> Result<(String, Vec<u8>)> {
 fn batch_params(
     layers: Vec<(String, Vec<u8>)>,
     items_per_block: Option<usize>,
+    how: &TableParams,
 ) -> Result<FrameParams> {
     let count = items_per_block.map_or(Value::Nil, |count| Value::count(count as u64));
     let batches = map([
@@ -334,7 +342,9 @@ fn batch_params(
         ("items_per_block", count),
         ("arrow_schema", Value::Nil),
     ]);
-    let params = FrameParams::new(CParams::default().typesize(1));
+    let checksums = how.checksums.unwrap_or(b2frame::Checksums::None);
+    let params = FrameParams::new(how.cparams.clone().typesize(1).blocksize(None));
+    let params = params.checksums(checksums);
     let params =
         layers.into_iter().fold(params, |params, (name, content)| params.metalayer(name, content));
     Ok(params.metalayer("batcharray", batches.encode_as("a cell")?))

@@ -11,9 +11,9 @@ use blosc_dtype::json::{Json, base64};
 use blosc_dtype::{ByteOrder, Kind};
 use blosc_io::ReadAt;
 
-use super::StoreWriter;
 use super::batches::{Cells, Encoded};
 use super::items::Items;
+use super::{StoreWriter, TableParams};
 use crate::content::Content;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, simple_name};
@@ -96,6 +96,7 @@ pub(super) struct ColumnAppender {
     spec: ColumnSpec,
     key: String,
     dir: Option<PathBuf>,
+    how: TableParams,
     frames: Frames,
     /// Made when the first null comes.
     mask: Option<Items>,
@@ -103,7 +104,6 @@ pub(super) struct ColumnAppender {
     nrows: u64,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one for each column, which is written once")]
 enum Frames {
     Items(Items),
     Text {
@@ -127,12 +127,13 @@ impl ColumnAppender {
         root: &str,
         spec: &ColumnSpec,
         values: &ColumnValues,
-        dir: Option<PathBuf>,
+        (dir, how): (Option<PathBuf>, &TableParams),
     ) -> Result<Self> {
         let key = column_key(root, spec)?;
         let array = |key: &str, inner: &[u64], dtype: &str| {
-            Items::create(key, (0, inner), dtype, Fill::Zeros, dir.clone())
+            Items::create(key, (0, inner), dtype, Fill::Zeros, (dir.clone(), how))
         };
+        let cells = |key: &str| Cells::create(key, spec, (dir.clone(), how));
         let frames = match (&spec.kind, &values.values) {
             (ColumnKind::Utf8, _) => {
                 let mut offsets = array(&key, &[], "<i8")?;
@@ -141,7 +142,7 @@ impl ColumnAppender {
             }
             (ColumnKind::Dictionary { null_code }, _) => Frames::Words {
                 codes: array(&key, &[], "<i4")?,
-                words: Cells::create(&words_key(&key), spec, dir.clone())?,
+                words: cells(&words_key(&key))?,
                 codes_by_word: HashMap::new(),
                 null_code: *null_code,
             },
@@ -153,9 +154,10 @@ impl ColumnAppender {
                 };
                 Frames::Items(array(&key, item_shape, &text)?)
             }
-            _ => Frames::Cells(Cells::create(&key, spec, dir.clone())?),
+            _ => Frames::Cells(cells(&key)?),
         };
-        Ok(Self { spec: spec.clone(), key, dir, frames, mask: None, nrows: 0 })
+        let (spec, how) = (spec.clone(), how.clone());
+        Ok(Self { spec, key, dir, how, frames, mask: None, nrows: 0 })
     }
 
     /// A column that is there; the next row that is appended is row `end`.
@@ -209,7 +211,18 @@ impl ColumnAppender {
         let mask_key = mask_key(&key);
         let has_mask = spec.nulls == Nulls::Mask && store.contains(&mask_key);
         let mask = if has_mask { Some(array(&mask_key, end)?) } else { None };
-        Ok(Self { spec: spec.clone(), key, dir, frames, mask, nrows: end })
+        let how = TableParams::like(&store.frame(&key)?);
+        Ok(Self { spec: spec.clone(), key, dir, how, frames, mask, nrows: end })
+    }
+
+    /// Whether a mask tells nulls.
+    pub(super) const fn has_mask(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    /// Whether the column can hold values of this kind.
+    pub(super) fn check_kind(&self, values: &ColumnValues) -> Result<()> {
+        check_values(&self.spec, values)
     }
 
     /// Bytes of an item of fixed width.
@@ -321,7 +334,8 @@ impl ColumnAppender {
             // No row before was null.
             let fill = Fill::Value(vec![1]);
             let (key, rows) = (mask_key(&self.key), (self.nrows, &[][..]));
-            self.mask = Some(Items::create(&key, rows, "|b1", fill, self.dir.clone())?);
+            let how = (self.dir.clone(), &self.how);
+            self.mask = Some(Items::create(&key, rows, "|b1", fill, how)?);
         }
         let bytes: Vec<u8> = match &values.valid {
             Some(valid) => valid.iter().map(|is_valid| u8::from(*is_valid)).collect(),
@@ -463,12 +477,24 @@ fn words_key(key: &str) -> String {
     format!("{key}_dict")
 }
 
-fn mask_key(key: &str) -> String {
+pub(super) fn mask_key(key: &str) -> String {
     format!("{key}.notnull")
 }
 
+/// The keys that the frames of a column may have.
+pub(super) fn keys_of(root: &str, spec: &ColumnSpec) -> Result<Vec<String>> {
+    let key = column_key(root, spec)?;
+    let other = match spec.kind {
+        ColumnKind::Utf8 => Some(text_key(&key)),
+        ColumnKind::Dictionary { .. } => Some(words_key(&key)),
+        _ => None,
+    };
+    let mask = mask_key(&key);
+    Ok([Some(key), other, Some(mask)].into_iter().flatten().collect())
+}
+
 /// The key of the main frame of a column.
-fn column_key(root: &str, spec: &ColumnSpec) -> Result<String> {
+pub(super) fn column_key(root: &str, spec: &ColumnSpec) -> Result<String> {
     let why = "a part of its name is empty or leads elsewhere";
     let path = spec.path.as_ref().ok_or_else(|| Error::column(&spec.name, why))?;
     Ok(format!("{root}/_cols/{path}"))

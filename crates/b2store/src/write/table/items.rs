@@ -8,7 +8,7 @@ use b2frame::nd::Fill;
 use b2frame::{Dtype, EditOptions, NdParams, NdWriter};
 use blosc_io::ReadAt;
 
-use super::Draft;
+use super::{Draft, TableParams};
 use crate::error::{Error, Result};
 
 /// Rows of a chunk and of a block, unless rows are long.
@@ -36,9 +36,9 @@ impl Items {
         (rows, inner): (u64, &[u64]),
         dtype: &str,
         fill: Fill,
-        dir: Option<PathBuf>,
+        (dir, how): (Option<PathBuf>, &TableParams),
     ) -> Result<Self> {
-        let params = params(&[&[rows][..], inner].concat(), dtype, fill, name)?;
+        let params = params(&[&[rows][..], inner].concat(), dtype, how, name)?.fill(fill);
         let draft = Draft::empty().spill_in(dir);
         let writer = NdWriter::create_in(Box::new(draft.clone()), &params);
         Self::over(name, draft, writer.map_err(|source| Error::frame(name, source))?)
@@ -137,17 +137,21 @@ fn inner(shape: &[u64]) -> &[u64] {
 }
 
 /// How a new array of a table is made.
-fn params(shape: &[u64], dtype: &str, fill: Fill, name: &str) -> Result<NdParams> {
+fn params(shape: &[u64], dtype: &str, how: &TableParams, name: &str) -> Result<NdParams> {
     let dtype: Dtype = dtype.parse().map_err(|_| Error::column(name, "no NumPy type"))?;
     let rest = inner(shape);
     let items = rest.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
     let rowsize = items.saturating_mul(dtype.itemsize() as u64).max(1);
     let fitting = u32::try_from(CHUNK_NBYTES.checked_div(rowsize).unwrap_or(1)).unwrap_or(1);
-    let rows = CHUNK_ROWS.min(fitting.max(1));
-    let block_rows = BLOCK_ROWS.min(rows.div_ceil(8));
+    let rows = CHUNK_ROWS.min(fitting.max(1)).max(how.block_rows.unwrap_or(1));
+    let rows = how.chunk_rows.unwrap_or(rows);
+    let block_rows = how.block_rows.unwrap_or_else(|| BLOCK_ROWS.min(rows.div_ceil(8)));
     let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX).max(1);
     let others: Vec<u32> = rest.iter().map(narrow).collect();
     let chunkshape = [&[rows][..], &others].concat();
     let blockshape = [&[block_rows][..], &others].concat();
-    Ok(NdParams::new(shape, dtype).chunkshape(&chunkshape).blockshape(&blockshape).fill(fill))
+    let params = NdParams::new(shape, dtype)
+        .cparams(how.cparams.clone())
+        .checksums(how.checksums.unwrap_or_default());
+    Ok(params.chunkshape(&chunkshape).blockshape(&blockshape))
 }

@@ -10,7 +10,7 @@ use blosc_io::ReadAt;
 
 use super::appender::count_rows;
 use super::items::Items;
-use super::{NewColumn, StoreWriter, spec};
+use super::{NewColumn, StoreWriter, TableParams, spec};
 use crate::content::{Content, vlmetalayer};
 use crate::error::Result;
 use crate::key;
@@ -111,26 +111,10 @@ impl StoreWriter {
         let longest = lens.max().unwrap_or(0);
         let rows = stated.map_or(longest, |stated| stated.min(longest)).max(1);
         let key = format!("{root}/_valid_rows");
-        let flags = Items::create(&key, (rows, &[]), "|b1", Fill::Value(vec![1]), None)?;
+        let (fill, how) = (Fill::Value(vec![1]), TableParams::default());
+        let flags = Items::create(&key, (rows, &[]), "|b1", fill, (None, &how))?;
         self.store_value(&key, ".b2nd", flags.finish()?);
         Ok(())
-    }
-
-    /// Takes a column off the schema of a table, and its frames.
-    pub(crate) fn drop_column(&mut self, table: &str, name: &str) -> Result<()> {
-        let root = table.trim_end_matches('/').to_owned();
-        let meta_key = format!("{root}/_meta");
-        let mut schema = self.parsed_schema(&meta_key)?;
-        if let Json::Object(fields) = &mut schema {
-            for columns in fields.iter_mut().filter(|(field, _)| field == "columns") {
-                if let Json::Array(columns) = &mut columns.1 {
-                    let is_it = |column: &Json| matches!(column.get("name"), Some(Json::String(found)) if found == name);
-                    columns.retain(|column| !is_it(column));
-                }
-            }
-        }
-        let content = Value::Str(schema.to_string()).encode_as(name)?;
-        self.edit_value(&meta_key, |writer| writer.set_vlmeta("schema", &content))
     }
 }
 

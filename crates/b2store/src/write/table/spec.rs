@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use b2frame::Checksums;
+use blosc_chunk::CParams;
 use blosc_dtype::json::Json;
 
 use crate::error::{Param, Result};
@@ -9,6 +11,31 @@ use crate::table::{ColumnKind, ColumnSpec, ColumnValues, FIXED_KINDS, Nulls, Val
 
 /// Rows of a batch.
 pub(super) const BATCH_ROWS: usize = 2048;
+
+blosc_chunk::setters! {
+/// How the columns of a new table are stored.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct TableParams {
+    /// How they are compressed. The typesize is that of each column.
+    pub cparams: CParams,
+    ;
+    /// Rows of a chunk of columns of fixed width; `None` for as many as fit a few megabytes.
+    pub chunk_rows: Option<u32>,
+    /// Rows of a block of such columns; `None` for an eighth of a chunk.
+    pub block_rows: Option<u32>,
+    /// By which sums damage of a frame is noticed; `None` for what is customary: none where frames
+    /// hold cells of any length.
+    pub checksums: Option<Checksums>,
+}
+}
+
+impl TableParams {
+    /// The parameters of a frame that is there, for others beside it.
+    pub(super) fn like(schunk: &b2frame::SChunk) -> Self {
+        Self { cparams: schunk.cparams(), ..Self::default() }
+    }
+}
 
 /// A column of a new table.
 ///
@@ -43,6 +70,11 @@ impl NewColumn {
             column.options = fields.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
         }
         column
+    }
+
+    /// With another name.
+    pub(super) fn named(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
     }
 
     /// With nulls that are marked like this.

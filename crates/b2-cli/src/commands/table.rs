@@ -1,0 +1,79 @@
+//! `b2 table`: columns, cells and rows of a table that change where they are.
+
+use b2store::WriteOptions;
+use blosc_data::table_edit::{Change, Changed, Means, change_bcolz, change_table};
+use serde::Serialize;
+
+use crate::{
+    args::table::TableArgs,
+    context::Context,
+    error::{Result, message},
+    exit::Code,
+    formats::store,
+    inputs::{Origin, Part, Place},
+    render::{harmless, size},
+};
+
+/// The result.
+#[derive(Debug, Serialize)]
+#[serde(tag = "schema", rename = "b2.table/1")]
+struct TableReport<'a> {
+    path: &'a str,
+    /// Cells that were set, or rows that are gone.
+    changed: u64,
+    /// Columns whose indexes are gone.
+    indexes: &'a [String],
+}
+
+/// Changes the table.
+pub(crate) fn run(args: &TableArgs, cx: &Context) -> Code {
+    let changes = Change::parse(&args.action, &args.items, args.condition.as_deref());
+    let Some(changes) = changes else { return cx.refuse(&message::TABLE_HOW.error()) };
+    let origin = Origin::from_word(&args.table);
+    cx.run_on_inputs(vec![Ok(origin)], |origin| {
+        changes.iter().try_for_each(|change| apply(change, args, cx, origin))
+    })
+}
+
+fn apply(change: &Change, args: &TableArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    let place = Place::from(path);
+    if place.is_store() && store::table(origin, cx.read_params())?.is_none() {
+        return Err(message::NOT_A_TABLE.error());
+    }
+    let (wait, open) = (cx.lock_wait(args.lock), cx.read_params());
+    let means = Means {
+        write: WriteOptions::default().wait(wait.clone()),
+        bcolz: open.bcolz().lock(wait),
+        open,
+        resources: cx.resources().clone(),
+        unfinished: cx.unfinished.clone(),
+    };
+    let key = match origin {
+        Origin::File { part: Part::Member(key), .. } => key.as_str(),
+        _ => "/",
+    };
+    let done = match (place.is_store(), place.is_bcolz()) {
+        (true, _) => change_table(path, key, change, &means)?,
+        (_, true) => change_bcolz(path, change, &means)?,
+        _ => return Err(message::NOT_A_TABLE.error()),
+    };
+    tell(change, cx, &origin.name(), &done)
+}
+
+fn tell(change: &Change, cx: &Context, name: &str, done: &Changed) -> Result<()> {
+    for column in &done.indexes {
+        cx.console.warning(name, &format!("the index of column `{column}` is removed"));
+    }
+    let count = |unit: &str| size::counted(done.count, unit);
+    let what = match change {
+        Change::Add { name, .. } => format!("column {name} added"),
+        Change::Rename { from, to } => format!("column {from} is {to} now"),
+        Change::Drop { name } => format!("column {name} removed"),
+        Change::Delete { .. } => format!("{} deleted", count("row")),
+        Change::Compact => format!("{} deleted or spare, gone", count("row")),
+        _ => format!("{} set", count("cell")),
+    };
+    let report = TableReport { path: name, changed: done.count, indexes: &done.indexes };
+    cx.console.done(&report, &format!("{}: {}", harmless(name), harmless(&what)))
+}

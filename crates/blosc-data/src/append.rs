@@ -1,0 +1,363 @@
+//! Data at the end of frames, arrays and tables that are there.
+//!
+//! Chunks that lie in the target as they lie in the new data are moved as they are. All else is
+//! decoded and compressed as the target is.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use b2frame::nd::Pick;
+use b2frame::{NdWriter, SChunk, SChunkWriter};
+use b2store::{Column, ColumnKind, ColumnValues, RowAppender, Value, Values};
+use blosc_dtype::{Dtype, Kind};
+use blosc_io::FileStore;
+use blosc_io::replace::Unfinished;
+
+use crate::Resources;
+use crate::boxes::{BoxSource, Boxes, count};
+use crate::columns::Rule;
+use crate::content::{Content, Layout, TableRows};
+use crate::convert::{OnProgress, each_rows, split};
+use crate::error::{Doing, Error, Refusal, Result};
+use crate::formats::csv;
+use crate::size::{as_len, nbytes};
+
+/// Bytes of data in a chunk of a frame whose chunks have any size.
+const CHUNK_NBYTES: usize = 1 << 20;
+
+/// The means of an append.
+#[derive(Clone, Copy)]
+pub struct Appending<'a> {
+    /// Threads and memory.
+    pub resources: &'a Resources,
+    /// Held while something is written, so that a signal does not end the process in between.
+    pub unfinished: &'a Unfinished,
+    /// Told how many bytes of the new data are done.
+    pub progress: OnProgress<'a>,
+}
+
+impl core::fmt::Debug for Appending<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Appending").field("resources", self.resources).finish_non_exhaustive()
+    }
+}
+
+impl Appending<'_> {
+    fn hold(&self, write: impl FnOnce() -> b2frame::Result<()>) -> Result<()> {
+        Ok(self.unfinished.hold(write)?)
+    }
+
+    /// Appends the content to a frame without dimensions.
+    ///
+    /// # Errors
+    ///
+    /// Content that cannot be read; a system that refuses.
+    pub fn to_frame(&self, writer: &mut SChunkWriter, content: &Content) -> Result<()> {
+        if let Some(schunk) = content.frame()
+            && schunk.nd_meta()?.is_none()
+            && writer.is_alike(schunk)?
+        {
+            return self.move_chunks(writer, schunk);
+        }
+        let is_variable = writer.schunk()?.chunksize().fixed().is_none();
+        let (resources, mut piece) = (self.resources, vec![]);
+        content.in_c_order(&resources.decoding(), resources.held() / 4, &mut |bytes| {
+            (self.progress)(bytes.len() as u64);
+            if !is_variable {
+                return self.hold(|| writer.append(bytes));
+            }
+            // There each piece would be a chunk, however small.
+            piece.extend_from_slice(bytes);
+            let whole = piece.len() / CHUNK_NBYTES * CHUNK_NBYTES;
+            self.hold(|| {
+                let mut chunks = piece.chunks_exact(CHUNK_NBYTES);
+                chunks.try_for_each(|chunk| writer.append(chunk))
+            })?;
+            piece.drain(..whole);
+            Ok::<(), Error>(())
+        })?;
+        self.hold(|| writer.append(&piece))
+    }
+
+    fn move_chunks(&self, writer: &mut SChunkWriter, schunk: &SChunk) -> Result<()> {
+        for nchunk in 0..schunk.nchunks() {
+            let chunk = schunk.chunk(nchunk)?;
+            let before = writer.nbytes();
+            self.hold(|| writer.append_chunk_bytes(&chunk))?;
+            (self.progress)(writer.nbytes().saturating_sub(before));
+        }
+        Ok(schunk.compare_seal()?)
+    }
+
+    /// Appends the content, which is an array as `layout` says, along a dimension of an array.
+    ///
+    /// # Errors
+    ///
+    /// Content that cannot be read; a system that refuses.
+    pub fn to_array(
+        &self,
+        writer: &mut NdWriter,
+        content: &Content,
+        layout: &Layout,
+        axis: usize,
+    ) -> Result<()> {
+        if let Some(schunk) = content.frame()
+            && let Some(array) = schunk.nd_array()?
+            && writer.is_alike(axis, &array)
+        {
+            self.hold(|| writer.append_array(axis, &array))?;
+            (self.progress)(array.nbytes());
+            return Ok(());
+        }
+        match axis {
+            _ if layout.shape.contains(&0) => Ok(()),
+            0 => self.rows(writer, content),
+            axis => self.boxes(writer, content, layout, axis),
+        }
+    }
+
+    /// Rows after the last, in bands that end where chunks end.
+    fn rows(&self, writer: &mut NdWriter, content: &Content) -> Result<()> {
+        let itemsize = writer.dtype().itemsize() as u64;
+        let row = nbytes(itemsize, writer.shape().iter().skip(1));
+        let chunk = u64::from(writer.meta().chunkshape().first().copied().unwrap_or(1)).max(1);
+        let budget = self.resources.held() / 4;
+        // Whole chunks, or what fits the memory of one.
+        let rows = match budget / row.saturating_mul(chunk).max(1) {
+            0 => (budget / row.max(1)).max(1),
+            chunks => chunks * chunk,
+        };
+        let first = chunk - writer.shape().first().copied().unwrap_or(0) % chunk;
+        let len = |rows: u64| as_len(rows.saturating_mul(row));
+        let (mut wanted, mut band) = (len(first.min(rows)), vec![]);
+        content.in_c_order(&self.resources.decoding(), budget, &mut |mut bytes| {
+            (self.progress)(bytes.len() as u64);
+            while !bytes.is_empty() {
+                let (now, later) = bytes.split_at((wanted - band.len()).min(bytes.len()));
+                band.extend_from_slice(now);
+                bytes = later;
+                if band.len() == wanted {
+                    self.hold(|| writer.append_bytes(0, &band))?;
+                    band.clear();
+                    wanted = len(rows);
+                }
+            }
+            Ok::<(), Error>(())
+        })?;
+        if !band.is_empty() {
+            self.hold(|| writer.append_bytes(0, &band))?;
+        }
+        Ok(())
+    }
+
+    /// A part at the end of another dimension: the array grows first, and its new part is filled in
+    /// boxes.
+    fn boxes(
+        &self,
+        writer: &mut NdWriter,
+        content: &Content,
+        layout: &Layout,
+        axis: usize,
+    ) -> Result<()> {
+        let mut shape = writer.shape().to_vec();
+        let start = shape[axis];
+        shape[axis] = start.saturating_add(layout.shape[axis]);
+        let mut items = BoxSource::File(content.in_file(layout, &self.resources.decoding())?);
+        writer.resize(&shape)?;
+        let itemsize = layout.dtype.itemsize() as u64;
+        let (mut part, budget) = (vec![], self.resources.held() / 4);
+        for bounds in Boxes::new(&layout.shape, writer.meta().chunkshape(), itemsize, budget) {
+            part.resize(as_len(count(&bounds) * itemsize), 0);
+            items.fill(&bounds, &mut part)?;
+            let selection = bounds.iter().enumerate().map(|(dim, range)| {
+                let by = if dim == axis { start } else { 0 };
+                Pick::from(range.start + by..range.end + by)
+            });
+            let selection: Vec<_> = selection.collect();
+            self.hold(|| writer.write_bytes(selection, &part))?;
+            (self.progress)(part.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Appends the rows of a table or of items with fields to the table `rows`; columns are found
+    /// by their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoColumns`], [`Refusal::LacksColumn`], [`Refusal::NoText`],
+    /// [`Refusal::TextTooLong`]; content that cannot be read.
+    pub fn to_table(
+        &self,
+        appender: &mut RowAppender<'_>,
+        rows: &TableRows,
+        content: &Content,
+    ) -> Result<()> {
+        if let Some(new) = content.rows() {
+            return rows_of_store(appender, rows, new);
+        }
+        let layout = content.layout()?.filter(|layout| !layout.dtype.fields().is_empty());
+        let layout = layout.ok_or(Refusal::NoColumns)?;
+        let fields = fields(rows, &layout.dtype)?;
+        let mut parts = vec![vec![]; layout.dtype.fields().len()];
+        each_rows(content, self.resources, layout.dtype.itemsize(), &mut |bytes| {
+            (self.progress)(bytes.len() as u64);
+            let count = bytes.len() / layout.dtype.itemsize().max(1);
+            split(bytes, &layout.dtype, &mut parts);
+            let values = fields.iter().map(|field| {
+                let part = parts.get(field.position).cloned().unwrap_or_default();
+                field.values(part, count)
+            });
+            Ok(appender.append(&values.collect::<Result<Vec<_>>>()?)?)
+        })
+    }
+}
+
+/// The rows of a table that text is read as.
+#[derive(Debug)]
+pub enum RowType<'a> {
+    /// Rows of this type.
+    Is(Dtype),
+    /// Rows of a table in which text has any length.
+    Of(&'a TableRows),
+}
+
+impl RowType<'_> {
+    /// Has the first line of a file the names of all columns?
+    pub fn is_named_in(&self, path: &Path) -> bool {
+        let Ok(file) = FileStore::open(path).map(Arc::new) else { return false };
+        match self {
+            Self::Is(dtype) => {
+                csv::has_names(file, dtype.fields().iter().map(blosc_dtype::Field::name))
+            }
+            Self::Of(rows) => {
+                let columns = rows.columns().iter();
+                csv::has_names(file, columns.map(|column| column.spec().name.as_str()))
+            }
+        }
+    }
+
+    /// The type of a row of a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read; columns of lists and the like.
+    pub fn dtype(&self, path: &Path) -> Result<Dtype> {
+        match self {
+            Self::Is(dtype) => Ok(dtype.clone()),
+            Self::Of(rows) => {
+                let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+                let widths = csv::widths(Arc::new(file))?;
+                Ok(rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))?)
+            }
+        }
+    }
+}
+
+/// The rows of content with fields as values for the columns of a table.
+pub(crate) fn values_of(
+    rows: &TableRows,
+    content: &Content,
+    resources: &Resources,
+) -> Result<Vec<ColumnValues>> {
+    let layout = content.layout()?.ok_or(Refusal::NoColumns)?;
+    let mut items = vec![];
+    each_rows(content, resources, layout.dtype.itemsize(), &mut |bytes| {
+        items.extend_from_slice(bytes);
+        Ok::<(), Error>(())
+    })?;
+    let mut parts = vec![vec![]; layout.dtype.fields().len()];
+    split(&items, &layout.dtype, &mut parts);
+    let count = items.len() / layout.dtype.itemsize().max(1);
+    let values = fields(rows, &layout.dtype)?.into_iter().map(|field| {
+        let part = parts.get(field.position).cloned().unwrap_or_default();
+        field.values(part, count)
+    });
+    values.collect()
+}
+
+/// One column of the new rows: its place among the fields, and how its items become values.
+struct Field<'a> {
+    column: &'a Column,
+    position: usize,
+    rule: Rule,
+}
+
+/// Appends the rows of a table of a store.
+fn rows_of_store(appender: &mut RowAppender<'_>, rows: &TableRows, new: &TableRows) -> Result<()> {
+    let positions = rows.columns().iter().map(|column| {
+        let name = &column.spec().name;
+        let found = new.columns().iter().position(|column| column.spec().name == *name);
+        found.ok_or_else(|| Refusal::LacksColumn(name.clone()).into())
+    });
+    let positions = positions.collect::<Result<Vec<_>>>()?;
+    new.for_each_batch(0..new.nrows(), &mut |values| {
+        let mut values: Vec<Option<ColumnValues>> = values.into_iter().map(Some).collect();
+        let ordered: Vec<ColumnValues> = positions
+            .iter()
+            .filter_map(|position| values.get_mut(*position).and_then(Option::take))
+            .collect();
+        Ok(appender.append(&ordered)?)
+    })
+}
+
+/// The field of each column of a table.
+fn fields<'a>(rows: &'a TableRows, dtype: &Dtype) -> Result<Vec<Field<'a>>> {
+    let of_column = |column: &'a Column| {
+        let name = &column.spec().name;
+        let position = dtype.fields().iter().position(|field| field.name() == name);
+        let position = position.ok_or_else(|| Refusal::LacksColumn(name.clone()))?;
+        let found = dtype.fields()[position].dtype();
+        let (item, inner) = found.subarray().unwrap_or((found, &[]));
+        Ok(Field { column, position, rule: Rule::of_items(name, item, inner)? })
+    };
+    rows.columns().iter().map(of_column).collect()
+}
+
+impl Field<'_> {
+    /// The items of a field as values of the column.
+    fn values(&self, items: Vec<u8>, count: usize) -> Result<ColumnValues> {
+        let spec = self.column.spec();
+        let values = self.rule.values(&spec.name, items, count)?;
+        let cells = || (0..count).map(|row| values.value(row));
+        match spec.kind {
+            ColumnKind::Utf8 | ColumnKind::VlString | ColumnKind::Dictionary { .. } => {
+                let texts = cells().map(|cell| match cell {
+                    Value::Str(text) => Some(text),
+                    Value::Bytes(bytes) => String::from_utf8(bytes).ok(),
+                    _ => None,
+                });
+                let texts: Option<Vec<String>> = texts.collect();
+                let texts = texts.ok_or_else(|| Refusal::NoText(spec.name.clone()))?;
+                Ok(ColumnValues::text(texts.iter().map(String::as_str)))
+            }
+            ColumnKind::VlBytes => Ok(ColumnValues::objects(cells())),
+            ColumnKind::String | ColumnKind::Bytes => self.padded(values),
+            _ => Ok(values),
+        }
+    }
+
+    /// Text as wide as that of the column.
+    fn padded(&self, values: ColumnValues) -> Result<ColumnValues> {
+        let (Values::Fixed { dtype, bytes, .. }, Some(wanted)) =
+            (&values.values, self.column.dtype())
+        else {
+            return Ok(values);
+        };
+        let is_text = matches!(dtype.kind(), Some(Kind::Unicode | Kind::Bytes));
+        let (width, size) = (dtype.itemsize(), wanted.itemsize());
+        if !is_text || dtype.kind() != wanted.kind() || width == size {
+            return Ok(values);
+        }
+        let mut padded = Vec::with_capacity(bytes.len() / width.max(1) * size);
+        for item in bytes.chunks_exact(width.max(1)) {
+            let (kept, cut) = item.split_at(width.min(size));
+            if cut.iter().any(|byte| *byte != 0) {
+                return Err(Refusal::TextTooLong(self.column.spec().name.clone()).into());
+            }
+            padded.extend_from_slice(kept);
+            padded.resize(padded.len() + size - kept.len(), 0);
+        }
+        Ok(ColumnValues::fixed(wanted.clone(), padded))
+    }
+}

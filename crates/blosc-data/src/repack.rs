@@ -1,0 +1,74 @@
+//! Bytes of frames and stores that nothing refers to.
+
+use std::path::Path;
+
+use b2frame::SChunk;
+use b2store::{Store, StoreWriter, WriteOptions};
+
+use crate::convert::nbytes_at;
+use crate::error::Result;
+use crate::params::OpenOptions;
+
+/// Chunks of a frame of which the waste is counted.
+const MAX_CHUNKS_LOOKED_AT: u64 = 4096;
+
+/// Dead bytes that are not worth a word.
+const LITTLE_WASTE: u64 = 16 << 10;
+
+/// What became of the bytes of a file or folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repacked {
+    /// All bytes before.
+    pub file_bytes: u64,
+    /// Bytes that are gone.
+    pub freed: u64,
+}
+
+/// Writes a store anew without the bytes that nothing refers to, or what is at and below `key`.
+/// Chunks stay as they are, and the store is the old or the new one whatever happens.
+///
+/// # Errors
+///
+/// As [`StoreWriter::open_with`] and [`StoreWriter::compact`]; a key that is not there.
+pub fn repack_store(path: &Path, key: Option<&str>, options: &WriteOptions) -> Result<Repacked> {
+    let file_bytes = nbytes_at(path)?;
+    let mut writer = StoreWriter::open_with(path, options)?;
+    match key {
+        None => writer.compact()?,
+        Some(key) => {
+            let below = format!("{}/", key.trim_end_matches('/'));
+            let is_meant = |found: &&str| *found == key || found.starts_with(&below);
+            let keys: Vec<String> = writer.keys().filter(is_meant).map(str::to_owned).collect();
+            keys.iter().try_for_each(|key| writer.compact_value(key))?;
+        }
+    }
+    drop(writer.commit()?);
+    Ok(Repacked { file_bytes, freed: file_bytes.saturating_sub(nbytes_at(path)?) })
+}
+
+/// Dead bytes and all bytes of a frame in a file or of a store, if more than half of it is dead:
+/// each change replaces chunks that were not full, the index and the trailer. Frames of many
+/// chunks, which waste little, are not looked at.
+///
+/// # Errors
+///
+/// What cannot be opened, or whose chunks cannot be counted.
+pub fn much_waste(
+    path: &Path,
+    is_store: bool,
+    options: &OpenOptions,
+) -> Result<Option<(u64, u64)>> {
+    let dead = if is_store {
+        Store::open_with(path, &options.store())?.dead_bytes()?
+    } else {
+        let schunk = SChunk::open_with(path, &options.frame())?;
+        if schunk.nchunks() > MAX_CHUNKS_LOOKED_AT {
+            return Ok(None);
+        }
+        schunk.usage()?.dead_bytes
+    };
+    let all = nbytes_at(path)?;
+    let live = all.saturating_sub(dead);
+    Ok((dead > live.max(LITTLE_WASTE)).then_some((dead, all)))
+}

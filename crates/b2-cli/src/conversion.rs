@@ -201,8 +201,12 @@ impl<'a> Convert<'a> {
 
     /// Adds an input to a store, or puts it in the place of a value.
     pub(crate) fn into_store(self, origin: &Origin, place: &StorePlace) -> Result<()> {
-        let Self { args, cx, .. } = self;
+        let Self { args, cx, format, .. } = self;
         let start = Instant::now();
+        if !matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame) {
+            return Err(message::VALUES_ARE_FRAMES.about(format.name()));
+        }
+        anew::check(args, format)?;
         let source = self.open(origin, true)?;
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, vec![]);

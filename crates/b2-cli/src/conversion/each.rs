@@ -50,11 +50,10 @@ fn resolve(
         Some(_) => args.format.unwrap_or(ConvertedFormat::B2nd),
         None => format(args, output)?,
     };
-    let is_frame = matches!(format, ConvertedFormat::B2nd | ConvertedFormat::B2frame);
-    if place.is_some() && !is_frame {
-        return Err(message::VALUES_ARE_FRAMES.about(format.name()));
+    // What cannot be a value of a store is told of the input that would be one.
+    if place.is_none() {
+        anew::check(args, format)?;
     }
-    anew::check(args, format)?;
     Ok((format, place))
 }
 

@@ -258,7 +258,7 @@ fn stores_are_compared_by_their_keys() {
     }
     dir.b2("unpack -q one.b2z -o three.b2d").ok();
     assert_eq!(dir.b2("diff one.b2z three.b2d").code, Some(0));
-    dir.b2("convert -q --slice 1: a.npy one/a.npy -f").ok();
+    dir.b2("convert -q -f --slice 1: a.npy -o one/a.npy").ok();
     dir.b2("convert -q -f a.npy one/more.npy").ok();
     dir.b2("convert -q -f one four.b2z").ok();
     let run = dir.b2("diff one.b2z four.b2z");

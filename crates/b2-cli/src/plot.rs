@@ -209,7 +209,8 @@ impl Reading<'_> {
                 wanted.iter().filter_map(|n| from.get(*n).copied()).collect()
             };
             let after = before + wanted.len() as u64;
-            work(&[before..after], &choose(&positions), &choose(values));
+            let rows = before..after;
+            work(core::slice::from_ref(&rows), &choose(&positions), &choose(values));
             before = after;
             Ok(())
         })

@@ -180,7 +180,7 @@ pub fn change_bcolz(path: &Path, change: &Change, means: &Means) -> Result<Chang
             let (dtype, nrows) = (table.column(name)?.row_dtype()?, table.len());
             let item = item_of(name, &dtype, value, means)?;
             let chosen = match condition {
-                None => vec![0..nrows],
+                None => core::iter::once(0..nrows).collect(),
                 Some(condition) => {
                     let scan = table.scan().columns(&[])?.filter(condition);
                     let scan =

@@ -31,7 +31,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
         false => StoreForm::Zip,
     };
     let written = saved.save(&target, &WriteOptions::default().form(form));
-    let nbytes = data_nbytes(&written.map_err(Error::from)?).map_err(Error::from)?;
+    let nbytes = data_nbytes(&written.map_err(Error::from)?)?;
     Ok(Some(report(&saved, nbytes)))
 }
 

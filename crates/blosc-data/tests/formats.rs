@@ -48,7 +48,7 @@ fn fixtures_of_the_manifest_have_the_content_that_their_programs_decode() {
 fn a_file_of_parquet_opens_as_a_table() {
     let file = blosc_testdata::fixture::path("parquet/pyarrow.parquet");
     let found = open(&file).unwrap();
-    assert_eq!(found.format, Format::Parquet);
+    assert_eq!(found.format, blosc_data::Format::Parquet);
     let table = found.into_table().unwrap();
     assert_eq!(table.format(), "parquet");
     assert!(table.nrows() > 0 && !table.columns().is_empty());

@@ -88,7 +88,7 @@ fn tables_take_rows_by_the_names_of_columns() {
     exit 0
     --- stdout
     --- stderr
-    table-basic.b2z: 3.0 MiB appended, now 3.0 MiB, 10 rows
+    table-basic.b2z: 685 B appended, now 1.4 KiB, 10 rows
     ");
     let rows = dir.b2("show --csv table-basic.b2z").ok().text().to_owned();
     let rows: Vec<&str> = rows.lines().collect();

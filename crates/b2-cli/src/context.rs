@@ -103,21 +103,28 @@ impl Context {
 
     /// The same for a command that reads no data of other formats.
     pub(crate) fn find_ours(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
-        let refused = |input: Found| match input {
-            Ok(Origin::Opened(OpenedInput { name, .. })) => {
+        let refuse = |input: &mut Found| {
+            if let Ok(Origin::Opened(OpenedInput { name, .. })) = input {
                 let error = foreign::refusal(&name.as_str().into());
                 let other = || message::NOT_FOR_COMMAND.about("data of another format");
-                Err((harmless(&name), error.unwrap_or_else(other)))
+                *input = Err((harmless(name), error.unwrap_or_else(other)));
             }
-            input => input,
         };
-        self.find(args, choice).map(|found| found.into_iter().map(refused).collect())
+        self.find(args, choice).map(|mut found| {
+            found.iter_mut().for_each(refuse);
+            found
+        })
     }
 
     /// The input that `word` means, also if it is no file.
-    pub(crate) fn input(&self, word: &Path) -> Found {
-        let opened = origin::open_by(&self.openers, word).map_err(|error| (path_text(word), error));
-        Ok(opened?.unwrap_or_else(|| Origin::from_word(word)))
+    pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
+        let opened = origin::open_by(&self.openers, word)?;
+        Ok(opened.unwrap_or_else(|| Origin::from_word(word)))
+    }
+
+    /// The same as the only input of a command.
+    pub(crate) fn input(&self, word: &Path) -> Vec<Found> {
+        vec![self.origin(word).map_err(|error| (path_text(word), error))]
     }
 
     /// The groups, each with its arrays after it.

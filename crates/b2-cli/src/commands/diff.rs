@@ -26,7 +26,7 @@ use crate::{
     formats::{csv_table, store},
     inputs::{Object, Origin, Part, Place, Sink, foreign, origin},
     render::{
-        harmless,
+        harmless, path_text,
         size::{count, counted},
     },
 };
@@ -94,8 +94,8 @@ impl From<Differences> for Values {
 pub(crate) fn run(args: &DiffArgs, cx: &Context) -> Code {
     let words = [&args.first, &args.second];
     let opened = words.map(|word| {
-        let named = |(file, error)| Error::Input { file, error: Box::new(error) };
-        cx.input(word).map_err(named)
+        let named = |error| Error::Input { file: path_text(word), error: Box::new(error) };
+        cx.origin(word).map_err(named)
     });
     let compared = match opened {
         [Ok(first), Ok(second)] => diff(args, cx, &first, &second),

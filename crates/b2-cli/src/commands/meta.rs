@@ -33,7 +33,7 @@ use crate::{
 
 /// Runs the requested action.
 pub(crate) fn run(args: &MetaArgs, cx: &Context) -> Code {
-    cx.run_on_inputs(vec![cx.input(&args.file)], |origin| run_action(args, cx, origin))
+    cx.run_on_inputs(cx.input(&args.file), |origin| run_action(args, cx, origin))
 }
 
 /// A document about changes.

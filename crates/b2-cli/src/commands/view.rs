@@ -36,7 +36,7 @@ use source::Input;
 
 /// Shows the input until the user ends.
 pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
-    cx.run_on_inputs(vec![cx.input(&args.file)], |origin| view(args, cx, origin))
+    cx.run_on_inputs(cx.input(&args.file), |origin| view(args, cx, origin))
 }
 
 fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {

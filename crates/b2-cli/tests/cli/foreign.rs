@@ -78,7 +78,7 @@ fn what_reads_the_formats_of_others_is_said() {
     let dir = Dir::new();
     data(&dir);
     dir.write("x.parquet", b"PAR1 and more PAR1");
-    dir.write("z.zip", zip_of(".zgroup"));
+    dir.write("z.zip", session::zip(&[(".zgroup", b"")]));
     let full = "cargo install --path engines/b2-full";
     for (name, what, program) in [
         ("v2.zarr", "a Zarr group", full),
@@ -117,17 +117,6 @@ fn a_chunk_beside_the_metadata_of_its_array_has_a_type() {
     assert!(dir.b2("show --dtype u1 a/0.0").ok().text().contains("0 0 0 1"));
     dir.write("a/.zarray", metadata("[{\"id\": \"delta\"}]"));
     assert!(dir.b2("show a/0.0").stderr.contains("bytes without a type"));
-}
-
-/// An archive of one empty member.
-fn zip_of(name: &str) -> Vec<u8> {
-    let len = u16::try_from(name.len()).unwrap().to_le_bytes();
-    let local = [&b"PK\x03\x04\x14\0"[..], &[0; 20], &len, &[0; 2], name.as_bytes()].concat();
-    let entry = [&b"PK\x01\x02\x14\0\x14\0"[..], &[0; 20], &len, &[0; 16], name.as_bytes()];
-    let entry = entry.concat();
-    let (size, at) = (entry.len() as u32, local.len() as u32);
-    let end = [&b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..], &size.to_le_bytes(), &at.to_le_bytes()];
-    [&local[..], &entry, &end.concat(), &[0; 2]].concat()
 }
 
 #[test]

@@ -327,9 +327,11 @@ fn inputs(dir: &Dir) -> Vec<String> {
     arrays.into_iter().chain(TABLES.map(str::to_owned)).collect()
 }
 
-/// A command, what it is given besides, and options that choose, with the inputs for which they
+/// A command, its further arguments, and options that choose, with the inputs for which they
 /// rightly change nothing.
-const OPTIONS: [(&str, &str, &[(&str, &str)]); 8] = [
+type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const OPTIONS: [Case; 8] = [
     (
         "show",
         "",

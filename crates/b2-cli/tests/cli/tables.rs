@@ -266,8 +266,9 @@ fn odd_array(shape: &[u64], path: &std::path::Path) {
     let params = NdParams::new(shape, "<i4".parse::<Dtype>().unwrap()).cparams(zstd);
     let params = params.chunkshape(&[10, 20]).blockshape(&[5, 20]);
     let mut writer = NdWriter::create(path, &params).unwrap();
-    let items: Vec<u8> =
-        (0..shape.iter().product::<u64>() as u32).flat_map(u32::to_le_bytes).collect();
+    let items: Vec<u8> = (0..shape.iter().product::<u64>())
+        .flat_map(|n| u32::try_from(n).unwrap().to_le_bytes())
+        .collect();
     let lz4 = writer.cparams().clone().codec(CodecId::LZ4);
     writer.schunk_writer().set_cparams(lz4);
     writer.write_bytes(b2frame::nd::Selection::ALL, &items).unwrap();
@@ -323,7 +324,7 @@ fn an_empty_series_can_start() {
     };
     let npy = |rows: u64| {
         let header: Vec<u8> = header(rows).chars().map(|c| c as u8).collect();
-        [header, walk(rows as usize * 5)].concat()
+        [header, walk(usize::try_from(rows).unwrap() * 5)].concat()
     };
     dir.write("none.npy", npy(0)).write("two.npy", npy(2));
     for line in ["c -q none.npy -o e.b2nd --target blosc2-2.0", "convert -q none.npy e.b2nd"] {

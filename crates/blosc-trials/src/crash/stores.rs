@@ -231,7 +231,8 @@ fn rows(ids: &[i64]) -> Result<[ColumnValues; 4]> {
     let texts: Vec<String> = ids.iter().map(|id| format!("text {id}")).collect();
     let words = || ColumnValues::text(texts.iter().map(String::as_str));
     let is_even = ids.iter().map(|id| id % 2 == 0).collect();
-    let lines: Vec<String> = ids.iter().map(|id| "x".repeat(usize::try_from(id * id % 17).unwrap_or(0))).collect();
+    let lines: Vec<String> =
+        ids.iter().map(|id| "x".repeat(usize::try_from(id * id % 17).unwrap_or(0))).collect();
     let lines = ColumnValues::text(lines.iter().map(String::as_str));
     Ok([ColumnValues::fixed("<i8".parse()?, bytes), words(), words().with_valid(is_even), lines])
 }

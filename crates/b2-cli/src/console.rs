@@ -35,7 +35,7 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
     let file = named.as_deref().or(file);
     if let Error::Data(data) = error
         && let blosc_data::Error::Refused(Refusal::Condition { text, error }) = &**data
-        && let (false, Some(at)) = (console.json(), error.at())
+        && let (false, Some(at)) = (console.json(), error.position())
     {
         return console.marked(file, text, at, &error.reason());
     }

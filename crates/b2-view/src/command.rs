@@ -54,7 +54,7 @@ pub enum Question {
     Name,
 }
 
-/// The effects of the letters, for people: a line for each, that says which keys a terminal has too.
+/// The effects of the letters, for people: a line for each, with the keys that a terminal has too.
 pub const HELP: &str = "\
 q, Esc             end
 ?                  this help

@@ -265,7 +265,7 @@ impl<S: Source> View<S> {
         }
     }
 
-    /// To the row of the last number, the column too if there are enough of them for all dimensions;
+    /// To the row of the last number, and to a column if there is a number for each dimension;
     /// in the map of chunks, to one of them.
     fn go_to(&mut self, text: &str) {
         let text = text.trim().trim_start_matches('[').trim_end_matches(']');

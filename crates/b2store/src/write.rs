@@ -681,7 +681,7 @@ impl StoreWriter {
         if let Some(At::File(path)) = self.keys.get(key).cloned() {
             self.remove_indexes(&path);
         }
-        self.put(key, source);
+        self.put_source(key, source);
         Ok(())
     }
 }

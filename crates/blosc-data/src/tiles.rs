@@ -150,7 +150,7 @@ pub fn each_along(axes: &[Axis], along: i64, max: u64) -> Option<Vec<(String, Ve
 }
 
 /// Adds the numbers at the positions of a tile to `values`: of a number in each of the items of
-/// the box that covers the tile, from `bytes` on. `sizes` are the bytes of an item, and of a number.
+/// the box that covers the tile, from `bytes` on. `sizes`: bytes of an item, and of a number.
 pub fn numbers_of_tile(
     number: NumberType,
     sizes: (usize, usize),

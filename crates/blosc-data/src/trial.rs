@@ -299,9 +299,9 @@ const CODECS: [(CodecId, &[u8]); 4] = [
 /// Block sizes that are tried with the winner (bytes).
 const BLOCKS: [usize; 3] = [16 << 10, 64 << 10, 512 << 10];
 
-/// All outcomes of the trials that are worth their time, and that of the setting `now`. All pipelines
-/// are tried with a fast and a strong codec; the best of them with all codecs and levels; the winner
-/// with other block sizes, unless the blocks are those of an array.
+/// All outcomes of the trials that are worth their time, and that of the setting `now`. All
+/// pipelines are tried with a fast and a strong codec; the best of them with all codecs and levels;
+/// the winner with other block sizes, unless the blocks are those of an array.
 ///
 /// # Errors
 ///

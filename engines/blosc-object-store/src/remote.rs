@@ -35,8 +35,8 @@ pub struct Remote {
 impl Remote {
     /// Opens an object: its first and its last bytes are fetched at once, which is all that
     /// opening a frame of ordinary size needs. Where a server knows no ranges that count from the
-    /// end, the last bytes come with a second request. Where it knows no ranges at all, an object of
-    /// up to 64 MiB is fetched and held whole.
+    /// end, the last bytes come with a second request. Where it knows none at all, an object of up
+    /// to 64 MiB is fetched and held whole.
     ///
     /// # Errors
     ///

@@ -1,11 +1,14 @@
 //! Words that would be a part of an array, and stand where files do.
 
+use core::ops::Range;
 use std::path::{Path, PathBuf};
 
+use b2frame::nd::Pick;
 pub(crate) use blosc_data::slice::Slice;
 
 use crate::{
-    error::{Error, message},
+    args::Span,
+    error::{Error, Result, message},
     render::path_text,
 };
 
@@ -24,4 +27,20 @@ pub(crate) fn misplaced(words: &[PathBuf]) -> Option<Error> {
     };
     let (_, word) = words.iter().enumerate().find(is_part)?;
     Some(message::A_PART_IS_NO_FILE.about(path_text(word)))
+}
+
+/// The range of a slice of items in a list of this length.
+///
+/// # Errors
+///
+/// When it is no range: several dimensions, or a step.
+pub(crate) fn range(slice: &Slice, nitems: u64) -> Result<Range<u64>> {
+    match &slice.in_dims(1)[..] {
+        [Pick::Index(index)] => {
+            let end = index.checked_add(1).filter(|end| *end != 0);
+            Ok(Span::new(Some(*index), end).within(nitems))
+        }
+        [Pick::Slice { start, stop, step: 1 }] => Ok(Span::new(*start, *stop).within(nitems)),
+        _ => Err(message::ONE_SLICE.error()),
+    }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    args::{DataShape, ShowArgs, Span, slice},
+    args::{DataShape, ShowArgs, slice},
     content::{self, array::Array, grid::Grid, item, source::Source, values},
     context::Context,
     error::{Error, Result, chain, message},
@@ -286,7 +286,7 @@ fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part>
     let nitems = sizes.iter().fold(0u64, |sum, nbytes| sum.saturating_add(*nbytes)) / itemsize;
     let (first, last) = match (&args.slice, args.lines) {
         (Some(slice), lines) => {
-            let range = range(&slice.in_dims(1), nitems)?;
+            let range = slice::range(slice, nitems)?;
             let end = range.start.saturating_add(lines.unwrap_or(u64::MAX)).min(range.end);
             (range.start..end, None)
         }
@@ -346,18 +346,6 @@ fn dtype(args: &ShowArgs, known: &Dtype, typesize: usize) -> Result<Dtype> {
             let dtype = given.as_ref().unwrap_or(known).clone();
             without_unnamed_padding(dtype).map_err(|error| Error::Npy(error.into()))
         }
-    }
-}
-
-/// The one slice of items that a list of items can have.
-pub(crate) fn range(picks: &[Pick], nitems: u64) -> Result<core::ops::Range<u64>> {
-    match picks {
-        [Pick::Index(index)] => {
-            let end = index.checked_add(1).filter(|end| *end != 0);
-            Ok(Span::new(Some(*index), end).within(nitems))
-        }
-        [Pick::Slice { start, stop, step: 1 }] => Ok(Span::new(*start, *stop).within(nitems)),
-        _ => Err(message::ONE_SLICE.error()),
     }
 }
 

@@ -9,8 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    args::StatsArgs,
-    commands::show::range,
+    args::{StatsArgs, slice},
     content::{self, WholeItems, grid::Grid, item, source::Source, values},
     context::Context,
     error::{Error, Result, message},
@@ -230,7 +229,7 @@ fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRo
     }
     message::refuse_type(args.dtype.as_ref())?;
     let range = match &args.slice {
-        Some(slice) => range(&slice.in_dims(1), rows.nrows())?,
+        Some(slice) => slice::range(slice, rows.nrows())?,
         None => 0..rows.nrows(),
     };
     let (nbytes, stored) = rows.sizes();

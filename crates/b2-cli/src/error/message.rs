@@ -563,7 +563,11 @@ mod tests {
             let parsed = crate::args::parse(words);
             // A line that ends with an option is about that option.
             let is_whole = parsed.err().is_none_or(|error| {
-                let kinds = [ErrorKind::MissingRequiredArgument, ErrorKind::InvalidValue];
+                let kinds = [
+                    ErrorKind::MissingRequiredArgument,
+                    ErrorKind::InvalidValue,
+                    ErrorKind::DisplayHelp,
+                ];
                 kinds.contains(&error.kind())
             });
             assert!(is_whole || line.contains("[('day'"), "{line}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::session::Dir;
+use crate::session::{self, Dir};
 
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n and more";
 

@@ -44,8 +44,8 @@ impl Store {
         groups
     }
 
-    /// All that a user sees, numbers in names by their value: groups, tables, and values that are not parts of
-    /// tables or attributes.
+    /// All that a user sees, numbers in names by their value: groups, tables, and values beside
+    /// those of tables and attributes.
     #[must_use]
     pub fn tree(&self) -> Vec<Child> {
         let groups = self.groups();

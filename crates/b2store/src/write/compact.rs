@@ -62,7 +62,7 @@ impl StoreWriter {
             return Ok(());
         }
         if let Some(frame) = self.live_bytes(key, self.source(key)?)? {
-            self.put(key, frame);
+            self.put_source(key, frame);
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl StoreWriter {
     }
 
     /// Puts other bytes of the same data where those of a value are.
-    pub(super) fn put(&mut self, key: &str, source: Arc<dyn ReadAt>) {
+    pub(super) fn put_source(&mut self, key: &str, source: Arc<dyn ReadAt>) {
         self.is_changed = true;
         self.same.insert(key.to_owned());
         match self.keys.get_mut(key) {

@@ -276,8 +276,8 @@ impl StoreWriter {
 /// The columns that the catalog of indexes in a manifest names.
 pub(crate) fn indexed_columns(manifest: &SChunk, key: &str) -> Result<Vec<String>> {
     let catalog = vlmetalayer(manifest, key, "index_catalog")?;
-    let entries = catalog.as_ref().and_then(Value::as_map).unwrap_or_default();
-    let names = entries.iter().filter_map(|(name, _)| name.as_str().map(str::to_owned));
+    let entries = catalog.as_ref().and_then(Value::as_map).into_iter().flatten();
+    let names = entries.filter_map(|(name, _)| name.as_str().map(str::to_owned));
     Ok(names.collect())
 }
 

@@ -106,7 +106,7 @@ pub enum ExprError {
         /// What is on its right.
         right: &'static str,
     },
-    /// Text in quotation marks where a number stands: a name in the wrong marks, more often than not.
+    /// Text in quotation marks where a number stands: mostly a name in the wrong marks.
     #[error(
         "at byte {at}: text in quotation marks is not compared with {other}; \
          a name stands in backquotes"
@@ -130,7 +130,7 @@ pub enum ExprError {
 impl ExprError {
     /// Where in the text of the expression it is (bytes); none if it is about the whole.
     #[must_use]
-    pub const fn at(&self) -> Option<usize> {
+    pub const fn position(&self) -> Option<usize> {
         match self {
             Self::Syntax { at, .. }
             | Self::NoColumn { at, .. }
@@ -151,7 +151,7 @@ impl ExprError {
     #[must_use]
     pub fn reason(&self) -> String {
         let text = self.to_string();
-        match (self.at(), text.split_once(": ")) {
+        match (self.position(), text.split_once(": ")) {
             (Some(_), Some((_, reason))) => reason.to_owned(),
             _ => text,
         }

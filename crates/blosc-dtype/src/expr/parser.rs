@@ -169,7 +169,7 @@ impl<'a> Parser<'a, '_> {
         Ok(chained.unwrap_or(left))
     }
 
-    /// The tests that stand after a value and are no operators: `in (1, 2)`, `between 1 and 2`, `is null`,
+    /// The tests after a value that are no operators: `in (1, 2)`, `between 1 and 2`, `is null`,
     /// each also with `not`. The value has `inside` operators, and is there once for each
     /// comparison.
     fn test(&mut self, value: Expr, inside: usize) -> Result<Tested> {

@@ -3,9 +3,9 @@
 use bcolz_store::{CArray, pickle::Object};
 use serde_json::{Map, Number, Value};
 
-use super::{ShowReport, range};
+use super::ShowReport;
 use crate::{
-    args::ShowArgs,
+    args::{ShowArgs, slice},
     context::Context,
     error::{Error, Result},
     formats::msgpack_json,
@@ -15,7 +15,7 @@ use crate::{
 /// Shows elements of an object array, one in a line.
 pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, array: &CArray) -> Result<()> {
     let rows = match &args.slice {
-        Some(slice) => range(&slice.in_dims(1), array.len())?,
+        Some(slice) => slice::range(slice, array.len())?,
         None => 0..array.len().min(args.lines.unwrap_or(u64::MAX)),
     };
     let wanted = memory::as_len(rows.end - rows.start);

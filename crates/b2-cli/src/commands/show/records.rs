@@ -4,11 +4,11 @@
 use blosc_data::content::Records;
 
 use super::{
-    item, range,
+    item,
     rows::{self, BATCH_NROWS, RowPrinter, align},
 };
 use crate::{
-    args::ShowArgs,
+    args::{ShowArgs, slice},
     commands::content::{grid::Grid, values::Axis},
     context::Context,
     error::{Result, message},
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
     let [len] = grid.shape() else { return Err(message::NOT_A_TABLE.error()) };
     let records = Records::new(&args.columns, args.filter.as_deref(), grid.dtype())?;
     let rows = match &args.slice {
-        Some(slice) => range(&slice.in_dims(1), *len)?,
+        Some(slice) => slice::range(slice, *len)?,
         None => 0..*len,
     };
     let names = records.columns.iter().map(|field| field.name().to_owned()).collect();

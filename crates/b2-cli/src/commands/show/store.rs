@@ -9,11 +9,11 @@ pub(crate) use blosc_data::cells::cell;
 use blosc_data::cells::cell_json as json;
 
 use super::{
-    ShowReport, range,
+    ShowReport,
     rows::{BATCH_NROWS, CELL_NBYTES, RowPrinter, align},
 };
 use crate::{
-    args::ShowArgs,
+    args::{ShowArgs, slice},
     context::Context,
     error::{Error, Result, message},
     formats::TableRows,
@@ -42,7 +42,7 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let (nrows, ncolumns) = (rows.nrows(), names.len() as u64);
     let range = match &args.slice {
-        Some(slice) => range(&slice.in_dims(1), nrows)?,
+        Some(slice) => slice::range(slice, nrows)?,
         None => 0..nrows,
     };
     let filter = args.filter.as_deref().map(|text| rows.condition(text)).transpose()?;
@@ -123,7 +123,7 @@ pub(super) fn objects(
     };
     super::no_table(args)?;
     let rows = match &args.slice {
-        Some(slice) => range(&slice.in_dims(1), nitems)?,
+        Some(slice) => slice::range(slice, nitems)?,
         None => 0..nitems.min(args.lines.unwrap_or(u64::MAX)),
     };
     let read = |rows: &Range<u64>| -> Result<Vec<Value>> {

@@ -7,11 +7,11 @@ use blosc_data::error::Refusal;
 use blosc_dtype::Dtype;
 
 use super::{
-    item, range,
+    item,
     rows::{BATCH_NROWS, RowPrinter, align},
 };
 use crate::{
-    args::ShowArgs,
+    args::{ShowArgs, slice},
     context::Context,
     error::{Result, message},
     formats::Bcolz,
@@ -81,7 +81,7 @@ impl<'a> Columns<'a> {
             dtypes.push(array.row_dtype()?);
         }
         let rows = match &args.slice {
-            Some(slice) => range(&slice.in_dims(1), table.len())?,
+            Some(slice) => slice::range(slice, table.len())?,
             None => 0..table.len(),
         };
         Ok(Self { table, names, dtypes, rows })

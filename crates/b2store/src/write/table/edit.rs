@@ -126,9 +126,11 @@ impl StoreWriter {
     pub(crate) fn forget_column(&mut self, table: &str, name: &str) -> Result<()> {
         let root = table.trim_end_matches('/').to_owned();
         let schema = self.schema(&root)?;
-        let keys = found(&schema, name).and_then(|spec| keys_of(&root, spec)).unwrap_or_default();
-        for key in keys.iter().filter(|key| self.keys.contains_key(*key)).collect::<Vec<_>>() {
-            self.remove_value(key);
+        let keys = found(&schema, name).and_then(|spec| keys_of(&root, spec));
+        for key in keys.into_iter().flatten() {
+            if self.keys.contains_key(&key) {
+                self.remove_value(&key);
+            }
         }
         self.edit_columns(&root, |columns| columns.retain(|column| !is_named(column, name)))
     }
@@ -326,7 +328,8 @@ impl StoreWriter {
         let is_array = !spec.kind.has_native_nulls() && spec.kind != ColumnKind::Utf8;
         if is_array || matches!(spec.kind, ColumnKind::Dictionary { .. }) {
             let array = self.array(&column_key(root, spec)?)?;
-            return Ok(array.shape().first().copied().unwrap_or_default());
+            let rows = array.shape().first().copied();
+            return rows.ok_or_else(|| Error::column(&spec.name, "its array has no dimension"));
         }
         self.written_rows(root, spec)
     }

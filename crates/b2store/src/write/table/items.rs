@@ -152,6 +152,6 @@ fn params(shape: &[u64], dtype: &str, how: &TableParams, name: &str) -> Result<N
     let blockshape = [&[block_rows][..], &others].concat();
     let params = NdParams::new(shape, dtype)
         .cparams(how.cparams.clone())
-        .checksums(how.checksums.unwrap_or_default());
+        .checksums(how.checksums.unwrap_or(b2frame::Checksums::Body));
     Ok(params.chunkshape(&chunkshape).blockshape(&blockshape))
 }

@@ -216,7 +216,7 @@ impl Context {
     }
 
     fn tell(&self, name: Option<&str>, error: &Error) -> Code {
-        let opens_others = self.openers.iter().next().is_some();
+        let opens_others = self.openers.iter().any(|opener| opener.kind_name().is_some());
         let of_command = error.of_command().filter(|_| opens_others);
         tell_failure(&self.console, name, of_command.as_ref().unwrap_or(error));
         error.code()

@@ -96,8 +96,10 @@ impl Running {
     /// Can a hint be followed? Options outside of backquotes have to be those of this command, and
     /// what is in backquotes another command, or this one with another option.
     fn can_follow(&self, hint: &str) -> bool {
+        // A line of another program has options of that.
         let is_known = |part: &str| {
-            options_in(part).all(|option| self.options.iter().any(|known| known == option))
+            part.starts_with("cargo ")
+                || options_in(part).all(|option| self.options.iter().any(|known| known == option))
         };
         let leads_back = |part: &str| {
             let words = part.strip_prefix("b2 ").and_then(|words| words.strip_prefix(&*self.name));
@@ -421,6 +423,7 @@ mod tests {
             ("`b2 rescue -v STORE` says more", true),
             ("`b2 rescues` is another", true),
             ("levels -1 to -9, and - for a pipe", true),
+            ("cargo install --path crates/b2-cli --features parquet", true),
         ] {
             assert_eq!(running.can_follow(hint), can_follow, "{hint}");
         }

@@ -175,7 +175,7 @@ messages! {
         "-v names them; without -r a file that is named is looked at whatever it is";
     NOTHING_CALLED_SO: Foreign,
         "nothing in it is called like a frame or a chunk; left out: {}",
-        "name the files: what they hold counts then, as in `b2 cat DIR/*`";
+        "name the files: what they hold counts then, as in `DIR/*`";
     NOTHING_TO_COMPRESS: Foreign,
         "nothing in it is to be compressed; left out: {}",
         "`b2 recompress` and `b2 convert` compress anew; --output-dir with --copy-rest copies them";

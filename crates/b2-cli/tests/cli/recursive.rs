@@ -115,7 +115,7 @@ fn a_run_that_takes_nothing_fails() {
     --- stdout
     --- stderr
     b2: unnamed: nothing in it is called like a frame or a chunk; left out: 1 compressed but not called so
-    hint: name the files: what they hold counts then, as in `b2 cat DIR/*`
+    hint: name the files: what they hold counts then, as in `DIR/*`
     "#);
     snapshot!(dir.b2("c -r frames"), @r#"
     exit 4

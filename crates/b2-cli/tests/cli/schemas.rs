@@ -128,6 +128,7 @@ fn documents_of_all_commands_are_of_their_schemas() {
             look(&line, &scratch.b2(&line));
         }
     }
+    look("table rename --json t.b2z", &dir.b2("table --json rename t.b2z price=amount"));
     look("formats --json", &dir.b2("formats --json"));
     look("tune --json x.f32", &dir.b2("tune --json x.f32"));
     dir.b2("sum x.f32 x.b2nd").ok();

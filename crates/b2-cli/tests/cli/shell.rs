@@ -463,7 +463,7 @@ const HINTS: [(&str, &str, &str, &str, i32); 22] = [
     ("convert a.npy a.b2frame", "plot a.b2frame", "--dtype", "plot --dtype f4 a.b2frame", 0),
     ("", "stats --axis 0 t.b2z", "--slice A:B", "stats --slice 0:2 t.b2z", 0),
     ("", "convert --slice 0 t.b2z x.b2z", "--where", "convert --where size>3 t.b2z x.b2z", 0),
-    ("pack", "unpack t.b2z", "use -o", "unpack t.b2z -o other.b2d", 0),
+    ("pack", "unpack t.b2z", "use -f", "unpack -f t.b2z", 0),
     (
         "",
         "c --lossy -C zfp_acc:-2 --verify a.npy -o x.b2nd",

@@ -345,7 +345,7 @@ fn the_predecessor_counts_only_alone() {
         NdArray::from_cframe(to_cframe(&[1, 2, 3, 4], params).unwrap()).unwrap()
     };
     let old = open(&params.clone().metalayer("caterva", caterva.clone()));
-    assert_eq!((old.shape(), old.dtype().to_string().as_str()), (&[3][..], "|S1"));
+    assert_eq!((old.shape(), old.dtype().to_string().as_str()), (&[3][..], "|V1"));
     let both = params.metalayer("caterva", caterva).metalayer("b2nd", describe(&[2], "|u1"));
     assert_eq!(open(&both).read::<u8>().unwrap(), [1, 2]);
 }

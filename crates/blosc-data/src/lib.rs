@@ -111,7 +111,7 @@ pub use error::{Error, Result};
 pub use format::{Format, HEAD_LEN, recognise};
 pub use group::{Group, Member, MemberKind};
 pub use objects::ListOfObjects;
-pub use open::{open, open_bytes, open_source, open_with};
+pub use open::{open, open_bytes, open_part, open_source, open_with};
 pub use params::OpenOptions;
 pub use resources::Resources;
 pub use source::{ForeignGroup, Opened, Opener, Openers, Source};

@@ -222,8 +222,8 @@ fn convert(
     let settings = Settings::default().format(output_format(format)?).open(open.clone());
     let mut settings = settings.compression(options.compression()?);
     settings.resources.threads = threads.0.clone();
-    settings.key =
-        original.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into());
+    let stem = original.file_stem().unwrap_or_default();
+    settings.key = format!("/{}", stem.to_string_lossy());
     let report = watched(py, progress, None, |watch| -> blosc_data::Result<_> {
         let name = original.to_string_lossy();
         let source = source(&original, watch)?;

@@ -7,7 +7,7 @@ use bcolz_store::{CArrayWriter, CTableWriter, CreateOptions};
 use blosc_chunk::Target;
 use blosc_data::Dtype;
 use bloscpack::numpy::{ArrayInfo, Order};
-use bloscpack::{Checksum, Reader, WriteOptions};
+use bloscpack::{BlpFile, Checksum, WriteOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::errors::{busy, param, raise, raise_at};
 use crate::memory::Input;
 use crate::params;
+use crate::source::BufferSource;
 
 /// How a Bloscpack file is written.
 #[derive(FromPyObject)]
@@ -74,14 +75,11 @@ fn blp_unpack<'py>(
     blp: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyBytes>, Option<String>)> {
     let input = Input::get(blp)?;
-    let bytes = input.bytes();
     let unpacked = py.detach(|| {
-        let mut reader = Reader::new(bytes)?;
+        let file = BlpFile::new(BufferSource(input))?;
         let mut data = vec![];
-        while let Some(chunk) = reader.next_data()? {
-            data.extend_from_slice(chunk);
-        }
-        let metadata = reader.metadata().and_then(|found| found.json()).map(ToString::to_string);
+        file.copy_to(0..file.nchunks()?, &mut data)?;
+        let metadata = file.metadata().and_then(|found| found.json()).map(ToString::to_string);
         Ok::<_, bloscpack::Error>((data, metadata))
     });
     let (data, metadata) = unpacked.map_err(|error| raise(blosc_data::Error::from(error)))?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use blosc_data::ColumnKind;
 use blosc_data::arrow::Scan as RowScan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -48,7 +49,11 @@ impl Table {
         let columns = self.data.columns().iter().map(|column| {
             let kind = format!("{:?}", column.kind);
             let kind = kind.split([' ', '(']).next().unwrap_or_default().to_lowercase();
-            let dtype = column.dtype.as_ref().map(ToString::to_string);
+            let dtype = match &column.kind {
+                // The numbers that are stored count from 1970.
+                ColumnKind::Timestamp { unit, .. } => Some(format!("<M8[{unit}]")),
+                _ => column.dtype.as_ref().map(ToString::to_string),
+            };
             let shape = PyTuple::new(py, &column.item_shape)?;
             (column.name.as_str(), kind, dtype, shape, column.is_nullable).into_pyobject(py)
         });

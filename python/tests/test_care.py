@@ -68,10 +68,11 @@ def test_seal_and_compact(field, broken):
     with pytest.raises(bk.CorruptError):
         bk.seal(broken)
     with bk.open(path, "r+") as array:
-        array[...] = x + 1
+        array[:5] = x[:5] + 1
     size = path.stat().st_size
     assert bk.compact(path) == size - path.stat().st_size > 0
-    assert (bk.load(path) == x + 1).all()
+    x[:5] += 1
+    assert (bk.load(path) == x).all()
 
 
 def test_convert(field, tmp_path):

@@ -109,7 +109,7 @@ def test_other_programs_take_it(table, data):
     assert frame["price"].isna().sum() == 100
     duckdb = pytest.importorskip("duckdb")
     scan = table.scan(["day"])
-    assert duckdb.sql("select sum(day) from scan").fetchone()[0] == sum(data["day"].to_pylist())
+    assert duckdb.sql("select sum(day) from scan").fetchall()[0][0] == sum(data["day"].to_pylist())
 
 
 def test_no_pyarrow_is_needed(path):

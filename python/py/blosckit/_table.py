@@ -173,6 +173,8 @@ class Column:
         mask = None if nulls is None else np.frombuffer(nulls, dtype=bool)
         if "data" in read:
             dtype = _dtype.from_text(read["dtype"])
+            if self.field.dtype is not None and self.field.dtype.kind == "M":
+                dtype = self.field.dtype
             shape = (stop - start, *read["item_shape"])
             values: AnyArray = np.frombuffer(read["data"], dtype=dtype).reshape(shape)
             if mask is not None and not masked:

@@ -46,11 +46,19 @@ def dict_of(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
 
 def ndarray_of(dtype: Any, shape: tuple[int, ...], data: bytearray) -> npt.NDArray[Any]:
     """An array of plain items."""
-    descr = [tuple(field) for field in dtype] if isinstance(dtype, list) else dtype
-    kind: np.dtype[Any] = np.dtype(descr)
+    kind: np.dtype[Any] = np.dtype(_descr(dtype))
     if kind.hasobject:
         raise ValueError("an array of objects has no bytes")
     return np.frombuffer(data, dtype=kind).reshape(shape)
+
+
+def _descr(dtype: Any) -> Any:
+    """What `numpy.dtype` takes: names of types as they are, fields as tuples."""
+    if isinstance(dtype, dict):
+        return _descr(dtype["descr"] if "descr" in dtype else dtype["str"])
+    if isinstance(dtype, list):
+        return [(name, _descr(inner), *map(tuple, shape)) for name, inner, *shape in dtype]
+    return dtype
 
 
 def object_array_of(shape: tuple[int, ...], items: list[Any]) -> npt.NDArray[Any]:

@@ -112,6 +112,17 @@ def test_an_encoder_is_shared_and_pickled():
     assert found == [expected] * 8
 
 
+def test_other_threads_go_on_meanwhile():
+    x = np.random.default_rng(0).integers(0, 50, 2_000_000)
+    steps = 0
+    work = threading.Thread(target=lambda: bk.compress(x, "zstd", 7))
+    work.start()
+    while work.is_alive():
+        work.join(0.001)
+        steps += 1
+    assert steps > 5
+
+
 def test_threads_change_no_byte():
     x = np.random.default_rng(0).integers(0, 100, 4_000_000)
     assert bk.compress(x, threads=4) == bk.compress(x)

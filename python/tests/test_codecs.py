@@ -92,7 +92,7 @@ def test_xarray(tmp_path):
         array.attrs["unit"] = "K"
     dataset = xr.open_dataset(path, engine="blosckit")
     assert dataset.attrs["title"] == "a run" and set(dataset) == {"field", "other"}
-    assert dataset["field"].dims == ("dim_0", "dim_1", "dim_2")
+    assert dataset["field"].dims == ("field_dim_0", "field_dim_1", "field_dim_2")
     one = xr.open_dataset(tmp_path / "one.b2nd", engine="blosckit")["one"]
     assert one.dims == ("t", "y", "x") and one.attrs == {"unit": "K"}
     assert (one.isel(t=1, y=[3, 0], x=slice(None, None, -2)).values == x[1][[3, 0], ::-2]).all()

@@ -3,6 +3,34 @@
 from os import PathLike
 from typing import Any, Protocol, TypedDict, final
 
+__all__ = [
+    "Array",
+    "ArrayWriter",
+    "BcolzWriter",
+    "Encoder",
+    "Frame",
+    "FrameWriter",
+    "Group",
+    "Objects",
+    "Recipe",
+    "StoreWriter",
+    "Table",
+    "Threads",
+    "__version__",
+    "blp_pack",
+    "blp_unpack",
+    "chunk_info",
+    "compact",
+    "convert",
+    "decompress",
+    "open_object",
+    "open_path",
+    "rescue_to",
+    "save_array",
+    "seal",
+    "verify",
+]
+
 __version__: str
 
 class _Report(TypedDict):

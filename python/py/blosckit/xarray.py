@@ -1,7 +1,8 @@
 """The back end `blosckit` of xarray: `xarray.open_dataset(path, engine="blosckit")`.
 
 An array is one variable, a store as many as it has arrays. The names of dimensions are those of
-the attribute `dims` or `_ARRAY_DIMENSIONS`.
+the attribute `dims` or `_ARRAY_DIMENSIONS`; without them `dim_0`, and in a store `NAME_dim_0`, since
+arrays there have lengths of their own.
 """
 
 from __future__ import annotations
@@ -64,8 +65,11 @@ class BlosckitBackend(BackendEntrypoint):
                     arrays[key.strip("/")] = item
         else:
             raise ValueError(f"{found!r} is no array and no store")
+        is_store = isinstance(found, Group)
         variables = {
-            name: _variable(array) for name, array in arrays.items() if name not in dropped
+            name: _variable(array, f"{name}_" if is_store else "")
+            for name, array in arrays.items()
+            if name not in dropped
         }
         return Dataset(variables, attrs=attrs)
 
@@ -78,11 +82,11 @@ class BlosckitBackend(BackendEntrypoint):
             return False
 
 
-def _variable(array: blosckit.Array) -> Variable:
+def _variable(array: blosckit.Array, prefix: str) -> Variable:
     attrs = dict(array.attrs)
     named = [attrs.pop(name, None) for name in ("dims", "_ARRAY_DIMENSIONS")]
     dims = next((found for found in named if _fits(found, array.ndim)), None)
-    names = dims or [f"dim_{axis}" for axis in range(array.ndim)]
+    names = dims or [f"{prefix}dim_{axis}" for axis in range(array.ndim)]
     data = indexing.LazilyIndexedArray(_LazyArray(array))
     encoding = {"preferred_chunks": dict(zip(names, array.chunks or (), strict=False))}
     return Variable(names, data, attrs, encoding)

@@ -149,6 +149,16 @@ def test_cut_files_raise_blosc_errors(tmp_path):
                 pass
 
 
+def test_what_claims_too_much_is_a_limit(tmp_path):
+    path = tmp_path / "huge.b2nd"
+    with bk.create(path, (1 << 50,), "u1", chunks=(1 << 30,)):
+        pass
+    array = bk.open(path)
+    assert array[12345] == 0
+    with pytest.raises(bk.LimitError):
+        array[...]
+
+
 def test_flipped_bits_raise_blosc_errors():
     rng = np.random.default_rng(0)
     for content in [bk.pack_array(np.arange(1000)), bk.compress(np.arange(1000))]:

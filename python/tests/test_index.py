@@ -76,7 +76,8 @@ def test_lists_mixed_with_slices(data):
         elif kind == "none":
             key.extend([None, slice(None)])
         elif kind == "list":
-            key.append(data.draw(st.lists(st.integers(-n, n - 1), min_size=length, max_size=length)))
+            numbers = st.lists(st.integers(-n, n - 1), min_size=length, max_size=length)
+            key.append(data.draw(numbers))
         else:
             key.append(data.draw(hnp.arrays(bool, n)))
     check(x, array, tuple(key))

@@ -13,7 +13,7 @@ from blosckit import _dtype, _index, _native
 from blosckit._base import Opened, Reopen, ratio
 from blosckit._index import Basic, Box, Outer, Plan, Points
 from blosckit._threads import threads as threads_of
-from blosckit.errors import UnsupportedError
+from blosckit.errors import LimitError, UnsupportedError
 
 AnyArray = npt.NDArray[Any]
 
@@ -145,7 +145,9 @@ class Array(Opened[_native.Array]):
         """Indexes in which each list is for its dimension alone, as `numpy.ix_` has it."""
         return OuterIndex(self)
 
-    def read(self, key: Any = ..., *, out: AnyArray | None = None, threads: int | None = None) -> Any:
+    def read(
+        self, key: Any = ..., *, out: AnyArray | None = None, threads: int | None = None
+    ) -> Any:
         """A part as `array[key]`, in the memory of `out`, and with another number of threads.
 
         `out` has the shape and the type of the part.
@@ -207,7 +209,10 @@ class Array(Opened[_native.Array]):
         return array[()] if is_scalar and out is None else array
 
     def _new(self, shape: tuple[int, ...]) -> AnyArray:
-        return np.zeros(shape, dtype=self._record)
+        try:
+            return np.zeros(shape, dtype=self._record)
+        except (MemoryError, ValueError) as error:
+            raise LimitError(f"{self.path}: no memory for {shape} items") from error
 
     def _checked(self, out: AnyArray, shape: tuple[int, ...]) -> AnyArray:
         if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != self._record:

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blosckit.errors import UnsupportedError
+
 
 def from_text(text: str) -> np.dtype[Any]:
     """The type that a file names."""
-    descr = ast.literal_eval(text) if text[:1] in "[{('" else text
-    kind: np.dtype[Any] = np.dtype(descr)
+    try:
+        descr = ast.literal_eval(text) if text[:1] in "[{('" else text
+        kind: np.dtype[Any] = np.dtype(descr)
+    except (TypeError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise UnsupportedError(f"the type {text[:100]!r} is none of NumPy") from error
     return kind
 
 

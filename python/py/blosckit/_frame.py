@@ -7,6 +7,7 @@ from typing import Any
 
 from blosckit import _native
 from blosckit._base import Opened, ratio
+from blosckit.errors import LimitError
 
 
 class Frame(Opened[_native.Frame]):
@@ -73,7 +74,11 @@ class Frame(Opened[_native.Frame]):
         if start < 0 or (nbytes is not None and nbytes < 0):
             raise ValueError("positions and lengths are not negative")
         left = max(self.nbytes - start, 0)
-        out = bytearray(left if nbytes is None else min(nbytes, left))
+        length = left if nbytes is None else min(nbytes, left)
+        try:
+            out = bytearray(length)
+        except (MemoryError, OverflowError) as error:
+            raise LimitError(f"{self.path}: no memory for {length} bytes") from error
         if out:
             self._handle.read(start, out)
         return bytes(out)

@@ -1,8 +1,8 @@
 """The back end `blosckit` of xarray: `xarray.open_dataset(path, engine="blosckit")`.
 
 An array is one variable, a store as many as it has arrays. The names of dimensions are those of
-the attribute `dims` or `_ARRAY_DIMENSIONS`; without them `dim_0`, and in a store `NAME_dim_0`, since
-arrays there have lengths of their own.
+the attribute `dims` or `_ARRAY_DIMENSIONS`; without them `dim_0`, and in a store `NAME_dim_0`,
+since arrays there have lengths of their own.
 """
 
 from __future__ import annotations

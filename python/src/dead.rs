@@ -87,7 +87,7 @@ fn blp_unpack<'py>(
 }
 
 enum Rows {
-    Array(CArrayWriter),
+    Array(Box<CArrayWriter>),
     Table(CTableWriter),
 }
 
@@ -115,7 +115,9 @@ impl BcolzWriter {
         row_shape: Vec<u64>,
     ) -> PyResult<Self> {
         let options = create_options(dtype, row_shape)?;
-        let writer = py.detach(|| CArrayWriter::create(&path, &options).map(Rows::Array));
+        let writer = py.detach(|| {
+            CArrayWriter::create(&path, &options).map(|rows| Rows::Array(Box::new(rows)))
+        });
         Self::over(writer, path)
     }
 
@@ -139,7 +141,7 @@ impl BcolzWriter {
     fn open(py: Python<'_>, path: PathBuf, is_table: bool) -> PyResult<Self> {
         let writer = py.detach(|| match is_table {
             true => CTableWriter::open(&path).map(Rows::Table),
-            false => CArrayWriter::open(&path).map(Rows::Array),
+            false => CArrayWriter::open(&path).map(|rows| Rows::Array(Box::new(rows))),
         });
         Self::over(writer, path)
     }

@@ -31,8 +31,7 @@ pub(crate) fn raise_at(error: blosc_data::Error, name: Option<&str>) -> PyErr {
         if let blosc_data::Error::NoMember { name } = &error {
             return PyKeyError::new_err(name.clone());
         }
-        let is_recipe =
-            matches!(&error, blosc_data::Error::Store(b2store::Error::Recipe { .. }));
+        let is_recipe = matches!(&error, blosc_data::Error::Store(b2store::Error::Recipe { .. }));
         let class = match error.blame() {
             _ if is_recipe => "UnsupportedError",
             Blame::Data => "CorruptError",

@@ -110,7 +110,7 @@ impl RangesObject {
     }
 
     /// Fills the buffer from what is kept, if all of it is.
-    fn from_kept(&self, at: u64, buf: &mut [u8]) -> bool {
+    fn take_kept(&self, at: u64, buf: &mut [u8]) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().any(|(start, bytes)| {
             let skip = at.checked_sub(*start).and_then(|skip| usize::try_from(skip).ok());
@@ -128,10 +128,10 @@ impl ReadAt for RangesObject {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let len = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
         let Some(buf) = buf.get_mut(..len).filter(|buf| !buf.is_empty()) else { return Ok(0) };
-        if self.from_kept(at, buf) {
+        if self.take_kept(at, buf) {
             return Ok(len);
         }
-        let parts = self.fetch(&[at..at.saturating_add(len as u64)])?;
+        let parts = self.fetch(core::slice::from_ref(&(at..at.saturating_add(len as u64))))?;
         let part = parts.first().filter(|part| part.len() == len);
         buf.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(len)

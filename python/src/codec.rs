@@ -145,7 +145,7 @@ pub(crate) fn decompress<'py>(
     Ok(range.len().into_pyobject(py)?.into_any())
 }
 
-/// What the header of a chunk says.
+/// The fields of the header of a chunk.
 #[pyfunction]
 pub(crate) fn chunk_info<'py>(
     py: Python<'py>,

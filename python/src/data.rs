@@ -17,7 +17,7 @@ use crate::errors::raise;
 use crate::memory::{Input, Output};
 use crate::value;
 
-/// What every class knows of its data.
+/// The name of the data, and the means to read them.
 pub(crate) struct Origin {
     pub(crate) name: String,
     pub(crate) budget: Budget,

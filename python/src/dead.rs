@@ -1,4 +1,4 @@
-//! What the packages bloscpack and bcolz wrote, for `blosckit.bloscpack` and `blosckit.bcolz`.
+//! Files of the packages bloscpack and bcolz, for `blosckit.bloscpack` and `blosckit.bcolz`.
 
 use std::path::PathBuf;
 use std::sync::Mutex;

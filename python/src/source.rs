@@ -38,7 +38,7 @@ pub(crate) struct FileObject {
 impl FileObject {
     /// # Errors
     ///
-    /// What `seek` raises.
+    /// The exception of `seek`.
     pub(crate) fn new(file: &Bound<'_, PyAny>) -> PyResult<Self> {
         let end: Option<u64> = file.call_method1("seek", (0, 2))?.extract()?;
         let len = match end {
@@ -88,7 +88,7 @@ const PREFETCH_NBYTES: u64 = 64 << 20;
 impl RangesObject {
     /// # Errors
     ///
-    /// What `size` raises.
+    /// The exception of `size`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let len = object.call_method0("size")?.extract()?;
         Ok(Self { object: object.clone().unbind(), len, kept: Mutex::new(vec![]) })

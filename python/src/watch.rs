@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 /// How often signals are looked for and progress is told.
 const STEP: Duration = Duration::from_millis(100);
 
-/// What the two threads of long work share.
+/// The state that the two threads of long work share.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// Bytes of data that are done.

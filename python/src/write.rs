@@ -64,7 +64,7 @@ impl<W: Send> Open<W> {
 #[pyclass(frozen, module = "blosckit._native")]
 struct ArrayWriter(Open<NdWriter>);
 
-/// What a new array is like.
+/// The properties of a new array.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct ArrayOptions {

@@ -1,4 +1,4 @@
-"""What Bloscpack and bcolz had, by `blosckit.bloscpack` and `blosckit.bcolz`."""
+"""The functions of Bloscpack and bcolz, by `blosckit.bloscpack` and `blosckit.bcolz`."""
 
 from __future__ import annotations
 

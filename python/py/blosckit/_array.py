@@ -105,7 +105,7 @@ class Array(Opened[_native.Array]):
         return self._handle.chunk(n)
 
     def info(self) -> dict[str, Any]:
-        """What the array is."""
+        """The properties, for people and programs."""
         return super().info() | {
             "shape": self.shape,
             "dtype": str(self.dtype),

@@ -1,4 +1,4 @@
-"""What all opened objects have: a name, an end, a way to be sent to another process."""
+"""The parts of all opened objects: a name, an end, a way to be sent to another process."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Opened(Generic[Handle]):
         return found
 
     def info(self) -> dict[str, Any]:
-        """What it is: names and values for people and programs."""
+        """The properties, for people and programs."""
         return {"path": self.path, "format": self.format, "kind": self._kind}
 
     def __repr__(self) -> str:

@@ -102,5 +102,5 @@ def decompress(
 
 
 def chunk_info(chunk: Any) -> dict[str, Any]:
-    """What the header of a chunk says: sizes, codec, filters, kind."""
+    """The fields of the header of a chunk: sizes, codec, filters, kind."""
     return _native.chunk_info(chunk)

@@ -31,7 +31,7 @@ class BadChunk:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found in a file. It is true if everything could be read."""
+    """The findings in a file; true if everything could be read."""
 
     path: str
     ok: bool
@@ -63,7 +63,7 @@ class Report:
 
 @dataclass(frozen=True)
 class RescueReport:
-    """What a rescue has saved. It is true if everything is there that there was."""
+    """The result of a rescue; true if everything is there that there was."""
 
     path: str
     complete: bool
@@ -78,7 +78,7 @@ class RescueReport:
 
 @dataclass(frozen=True)
 class ConvertReport:
-    """What a conversion did."""
+    """The result of a conversion."""
 
     path: str
     nbytes: int

@@ -23,7 +23,7 @@ class _Writer(Protocol):
 
 
 class Editor:
-    """What all writers have: an end, with or without a commit."""
+    """The common part of all writers: an end, with or without a commit."""
 
     def __init__(self, writer: _Writer, path: str) -> None:
         self._any_writer = writer
@@ -98,7 +98,7 @@ class Attributes(MutableMapping[str, Any]):
 
 
 class ArrayEditor(Editor):
-    """An array that is made or changed. What is read of it is committed first."""
+    """An array that is made or changed. Changes are committed before it is read."""
 
     def __init__(self, writer: _native.ArrayWriter, path: str) -> None:
         super().__init__(writer, path)

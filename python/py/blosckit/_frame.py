@@ -41,7 +41,7 @@ class Frame(Opened[_native.Frame]):
         return self._handle.nchunks
 
     def info(self) -> dict[str, Any]:
-        """What it is."""
+        """The properties, for people and programs."""
         return super().info() | {
             "nbytes": self.nbytes,
             "cbytes": self.cbytes,
@@ -121,7 +121,7 @@ class Objects(Opened[_native.Objects]):
             yield self[at]
 
     def info(self) -> dict[str, Any]:
-        """What it is."""
+        """The properties, for people and programs."""
         return super().info() | {"objects": len(self)}
 
     def _summary(self) -> str:
@@ -129,13 +129,13 @@ class Objects(Opened[_native.Objects]):
 
 
 class Recipe(Opened[_native.Recipe]):
-    """A note how to get data: a lazy expression, a reference. It is shown, never followed."""
+    """A note how to get data: a lazy expression, a reference. This note is shown, never followed."""
 
     _kind = "recipe"
 
     @property
     def format(self) -> str:
-        """What kind of note it is."""
+        """The kind of note."""
         return self._handle.kind
 
     @property
@@ -145,5 +145,5 @@ class Recipe(Opened[_native.Recipe]):
 
     @property
     def description(self) -> Any:
-        """What the file says of it."""
+        """The words of the file."""
         return self._handle.description

@@ -70,7 +70,7 @@ class Group(Opened[_native.Group]):
             return default
 
     def info(self) -> dict[str, Any]:
-        """What it is."""
+        """The properties, for people and programs."""
         return super().info() | {"members": ", ".join(self) or None}
 
     def _summary(self) -> str:

@@ -1,4 +1,4 @@
-"""What an index of NumPy means: the only place that knows its rules.
+"""The meaning of an index of NumPy: the only place that knows its rules.
 
 An index becomes one of four plans, each of which is one call of the extension module:
 
@@ -66,7 +66,7 @@ Plan: TypeAlias = Basic | Points | Outer | Box
 
 
 def plan(key: Any, shape: Shape) -> Plan:
-    """What `array[key]` reads of an array of a shape.
+    """The plan of `array[key]` for an array of a shape.
 
     Raises what NumPy raises for the same index: mostly `IndexError`.
     """
@@ -228,7 +228,7 @@ def _positions(item: Any, n: int) -> Numbers:
 
 
 def outer(key: Any, shape: Shape) -> Plan:
-    """What `array.oindex[key]` reads: each list and each mask is for its dimension alone."""
+    """The plan of `array.oindex[key]`: each list and each mask is for its dimension alone."""
     items = [_as_index(item) for item in (key if isinstance(key, tuple) else (key,))]
     if not any(isinstance(item, np.ndarray) for item in items):
         return _basic(tuple(items), shape)

@@ -20,7 +20,7 @@ BATCH_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Field:
-    """What a column holds."""
+    """The description of a column."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Table(Opened[_native.Table]):
 
     @property
     def schema(self) -> list[Field]:
-        """What the columns hold."""
+        """The descriptions of the columns."""
         return list(self._schema.values())
 
     @property
@@ -62,7 +62,7 @@ class Table(Opened[_native.Table]):
         return self._handle.sizes[1]
 
     def info(self) -> dict[str, Any]:
-        """What the table is."""
+        """The properties, for people and programs."""
         columns = ", ".join(f"{field.name}: {field.dtype or field.kind}" for field in self.schema)
         return super().info() | {
             "rows": len(self),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference to something elsewhere. It is shown, never followed."""
+    """A reference to something elsewhere. This note is shown, never followed."""
 
     description: Any
 
@@ -53,7 +53,7 @@ def ndarray_of(dtype: Any, shape: tuple[int, ...], data: bytearray) -> npt.NDArr
 
 
 def _descr(dtype: Any) -> Any:
-    """What `numpy.dtype` takes: names of types as they are, fields as tuples."""
+    """The form that `numpy.dtype` takes: names of types as they are, fields as tuples."""
     if isinstance(dtype, dict):
         return _descr(dtype["descr"] if "descr" in dtype else dtype["str"])
     if isinstance(dtype, list):

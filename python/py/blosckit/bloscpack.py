@@ -33,7 +33,7 @@ class BloscArgs:
 
 @dataclass
 class BloscpackArgs:
-    """What a file has beside its chunks."""
+    """The parts of a file beside its chunks."""
 
     offsets: bool = True
     checksum: str = "adler32"

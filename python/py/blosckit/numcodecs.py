@@ -22,7 +22,7 @@ _SHUFFLES = {NOSHUFFLE: "none", SHUFFLE: "byte", BITSHUFFLE: "bit"}
 
 
 class _Chunks(Codec):  # type: ignore[misc]
-    """What both codecs have: one chunk for each buffer."""
+    """The common part of both codecs: one chunk for each buffer."""
 
     _format: ClassVar[str]
     max_buffer_size = 2**31 - 1

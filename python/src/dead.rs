@@ -151,7 +151,7 @@ impl BcolzWriter {
         let inputs = columns.iter().map(|column| Input::get(&column));
         let inputs = inputs.collect::<PyResult<Vec<_>>>()?;
         let columns: Vec<&[u8]> = inputs.iter().map(Input::bytes).collect();
-        self.with(py, |rows| match rows {
+        self.edit(py, |rows| match rows {
             Rows::Array(writer) => columns.iter().try_for_each(|items| writer.append(items)),
             Rows::Table(writer) => writer.append(&columns),
         })
@@ -159,14 +159,14 @@ impl BcolzWriter {
 
     /// Removes the last rows.
     fn trim(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        self.with(py, |rows| match rows {
+        self.edit(py, |rows| match rows {
             Rows::Array(writer) => writer.trim(count),
             Rows::Table(writer) => writer.trim(count),
         })
     }
 
     fn resize(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        self.with(py, |rows| match rows {
+        self.edit(py, |rows| match rows {
             Rows::Array(writer) => writer.resize(count),
             Rows::Table(writer) => writer.resize(count),
         })
@@ -176,14 +176,14 @@ impl BcolzWriter {
     fn set_attribute(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
         let item =
             blosc_dtype::json::parse(text.as_bytes()).map_err(|error| param(error.to_string()))?;
-        self.with(py, |rows| match rows {
+        self.edit(py, |rows| match rows {
             Rows::Array(writer) => writer.set_attr(name, item),
             Rows::Table(writer) => writer.set_attr(name, item),
         })
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |rows| match rows {
+        self.edit(py, |rows| match rows {
             Rows::Array(writer) => writer.flush(),
             Rows::Table(writer) => writer.flush(),
         })
@@ -208,7 +208,7 @@ impl BcolzWriter {
         Ok(Self { rows: Mutex::new(Some(rows)), name })
     }
 
-    fn with(
+    fn edit(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Rows) -> bcolz_store::Result<()> + Send,

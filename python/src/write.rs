@@ -35,7 +35,7 @@ impl<W: Send> Open<W> {
     }
 
     /// Works with the writer, without the GIL.
-    fn with<T: Send, E: Into<blosc_data::Error> + Send>(
+    fn edit<T: Send, E: Into<blosc_data::Error> + Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut W) -> Result<T, E> + Send,
@@ -126,13 +126,13 @@ impl ArrayWriter {
 
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let shape = self.0.with(py, |writer| Ok::<_, b2frame::Error>(writer.shape().to_vec()))?;
+        let shape = self.0.edit(py, |writer| Ok::<_, b2frame::Error>(writer.shape().to_vec()))?;
         PyTuple::new(py, shape)
     }
 
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.with(py, |writer| Ok::<_, b2frame::Error>(writer.dtype().to_string()))
+        self.0.edit(py, |writer| Ok::<_, b2frame::Error>(writer.dtype().to_string()))
     }
 
     /// Writes a part from items in C order.
@@ -144,7 +144,7 @@ impl ArrayWriter {
     ) -> PyResult<()> {
         let (selection, items) = (selection(key)?, Input::get(items)?);
         let bytes = items.bytes();
-        self.0.with(py, |writer| writer.write_bytes(&selection, bytes))
+        self.0.edit(py, |writer| writer.write_bytes(&selection, bytes))
     }
 
     /// Writes to all combinations of positions.
@@ -157,32 +157,32 @@ impl ArrayWriter {
         let (lists, items) = (positions(lists)?, Input::get(items)?);
         let (lists, bytes): (Vec<&[u64]>, _) =
             (lists.iter().map(Vec::as_slice).collect(), items.bytes());
-        self.0.with(py, |writer| writer.write_oindex_bytes(&lists, bytes))
+        self.0.edit(py, |writer| writer.write_oindex_bytes(&lists, bytes))
     }
 
     fn append(&self, py: Python<'_>, axis: usize, items: &Bound<'_, PyAny>) -> PyResult<()> {
         let items = Input::get(items)?;
         let bytes = items.bytes();
-        self.0.with(py, |writer| writer.append_bytes(axis, bytes))
+        self.0.edit(py, |writer| writer.append_bytes(axis, bytes))
     }
 
     fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
-        self.0.with(py, |writer| writer.resize(&shape))
+        self.0.edit(py, |writer| writer.resize(&shape))
     }
 
     fn set_attribute(&self, py: Python<'_>, name: &str, item: &Bound<'_, PyAny>) -> PyResult<()> {
         let content = value::from_python(item)?.encode();
         let content = content.ok_or_else(|| param(format!("{name:?} cannot be encoded")))?;
-        self.0.with(py, |writer| writer.schunk_writer().set_vlmeta(name, &content))
+        self.0.edit(py, |writer| writer.schunk_writer().set_vlmeta(name, &content))
     }
 
     /// Whether there was one.
     fn delete_attribute(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        self.0.with(py, |writer| writer.schunk_writer().delete_vlmeta(name))
+        self.0.edit(py, |writer| writer.schunk_writer().delete_vlmeta(name))
     }
 
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.with(py, NdWriter::commit)
+        self.0.edit(py, NdWriter::commit)
     }
 
     /// Ends without a commit.
@@ -247,27 +247,27 @@ impl FrameWriter {
     fn append(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Input::get(data)?;
         let bytes = data.bytes();
-        self.0.with(py, |writer| writer.append(bytes))
+        self.0.edit(py, |writer| writer.append(bytes))
     }
 
     fn write(&self, py: Python<'_>, start: u64, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Input::get(data)?;
         let bytes = data.bytes();
-        self.0.with(py, |writer| writer.write_bytes(start, bytes))
+        self.0.edit(py, |writer| writer.write_bytes(start, bytes))
     }
 
     fn set_attribute(&self, py: Python<'_>, name: &str, item: &Bound<'_, PyAny>) -> PyResult<()> {
         let content = value::from_python(item)?.encode();
         let content = content.ok_or_else(|| param(format!("{name:?} cannot be encoded")))?;
-        self.0.with(py, |writer| writer.set_vlmeta(name, &content))
+        self.0.edit(py, |writer| writer.set_vlmeta(name, &content))
     }
 
     fn delete_attribute(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        self.0.with(py, |writer| writer.delete_vlmeta(name))
+        self.0.edit(py, |writer| writer.delete_vlmeta(name))
     }
 
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.with(py, SChunkWriter::commit)
+        self.0.edit(py, SChunkWriter::commit)
     }
 
     fn close(&self) -> PyResult<()> {
@@ -311,12 +311,12 @@ impl StoreWriter {
 
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.0
-            .with(py, |writer| Ok::<_, b2store::Error>(writer.keys().map(str::to_owned).collect()))
+            .edit(py, |writer| Ok::<_, b2store::Error>(writer.keys().map(str::to_owned).collect()))
     }
 
     /// Adds or replaces a value by a frame.
     fn insert_frame(&self, py: Python<'_>, key: &str, frame: Vec<u8>) -> PyResult<()> {
-        self.0.with(py, |writer| writer.insert_cframe(key, frame))
+        self.0.edit(py, |writer| writer.insert_cframe(key, frame))
     }
 
     /// Adds a table by a stream of Arrow, or appends its rows; their number.
@@ -330,7 +330,7 @@ impl StoreWriter {
         let batches = arrow_stream(stream)?;
         let schema = batches.schema();
         let batches = batches.map(|batch| batch.map_err(b2store::Error::from));
-        self.0.with(py, |writer| {
+        self.0.edit(py, |writer| {
             if is_new {
                 return writer.insert_batches(key, &schema, batches);
             }
@@ -345,7 +345,7 @@ impl StoreWriter {
     }
 
     fn remove(&self, py: Python<'_>, key: &str) -> PyResult<()> {
-        self.0.with(py, |writer| writer.remove(key))
+        self.0.edit(py, |writer| writer.remove(key))
     }
 
     fn set_attribute(
@@ -356,11 +356,11 @@ impl StoreWriter {
         item: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let item = value::from_python(item)?;
-        self.0.with(py, |writer| writer.set_attribute(key, name, &item))
+        self.0.edit(py, |writer| writer.set_attribute(key, name, &item))
     }
 
     fn delete_attribute(&self, py: Python<'_>, key: &str, name: &str) -> PyResult<bool> {
-        self.0.with(py, |writer| writer.remove_attribute(key, name))
+        self.0.edit(py, |writer| writer.remove_attribute(key, name))
     }
 
     /// Puts the store in place; the writer is closed then.

@@ -129,7 +129,7 @@ class Objects(Opened[_native.Objects]):
 
 
 class Recipe(Opened[_native.Recipe]):
-    """A note how to get data: a lazy expression, a reference. This note is shown, never followed."""
+    """A note how to get data, such as a lazy expression. The note is shown, never followed."""
 
     _kind = "recipe"
 

@@ -24,6 +24,7 @@ mod invariants;
 mod memory;
 mod mutate;
 mod programs;
+mod python;
 mod same_bytes;
 mod script;
 mod stages;
@@ -128,6 +129,11 @@ const TASKS: &[Task] = &[
         name: "mutate",
         run: mutate::run,
         help: "damage chunks and containers and read them in every way [--cases N] [--files N] [--seed N] [--case N | --file N]; with --commands, by all commands of b2 [--files N] [--jobs N] [--case N]",
+    },
+    Task {
+        name: "python",
+        run: python::run,
+        help: "the Python package: its wheel, its tests [--examples N]",
     },
     Task {
         name: "same-bytes",

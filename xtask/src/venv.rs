@@ -18,14 +18,19 @@ pub(crate) fn python(chosen: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(python) = chosen {
         return Ok(python);
     }
-    let requirements = scripts().join("requirements.txt");
-    let wanted = fs::read(&requirements).at(requirements.display())?;
-    let dir = workspace::target().join("oracles");
+    made("oracles", &scripts().join("requirements.txt"))
+}
+
+/// The interpreter of the environment `name`, which is made on first use and again whenever its
+/// requirements change.
+pub(crate) fn made(name: &str, requirements: &Path) -> Result<PathBuf> {
+    let wanted = fs::read(requirements).at(requirements.display())?;
+    let dir = workspace::target().join(name);
     let installed = dir.join("requirements.txt");
     let python = dir.join("bin/python");
     if fs::read(&installed).ok() != Some(wanted) {
-        install(&dir, &python, &requirements)?;
-        fs::copy(&requirements, &installed).at(installed.display())?;
+        install(&dir, &python, requirements)?;
+        fs::copy(requirements, &installed).at(installed.display())?;
     }
     Ok(python)
 }
@@ -43,7 +48,7 @@ pub(crate) fn script(python: &Path, name: &str) -> Command {
 }
 
 fn install(dir: &Path, python: &Path, requirements: &Path) -> Result<()> {
-    eprintln!("making the environment of the oracles in {}", dir.display());
+    eprintln!("making an environment of Python in {}", dir.display());
     workspace::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir))?;
     let mut pip = Command::new(python);
     pip.args([

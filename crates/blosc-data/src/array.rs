@@ -85,6 +85,18 @@ pub trait Array: Debug + Send + Sync {
         by_boxes::read_at(self, positions, dest)
     }
 
+    /// Fills `dest` with single items, given by their numbers in C order. They may come in any
+    /// order, and repeat.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::Range`] for a number that no item has; a buffer of another length; items that
+    /// cannot be read.
+    fn gather(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
+        check_len(self.dtype(), &[items.len() as u64], dest)?;
+        by_boxes::gather(self, items, dest)
+    }
+
     /// Fills `dest` with a part as NumPy selects it, in C order.
     ///
     /// # Errors
@@ -135,6 +147,13 @@ pub trait Array: Debug + Send + Sync {
     ) -> Result<()> {
         check_range(&range, nbytes(self.dtype().itemsize() as u64, self.shape()))?;
         by_boxes::part(self, range, budget, sink)
+    }
+
+    /// The same array, read with the threads and the memory of `budget`; `None` where the format
+    /// knows no such.
+    fn within(&self, budget: &Budget) -> Option<Arc<dyn Array>> {
+        let _ = budget;
+        None
     }
 
     /// The chunks as they are stored, to be moved without decoding them; `None` where the format

@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use crate::array::Array;
 use crate::boxes::{RowMajor, count};
-use crate::error::{Error, Result};
-use crate::size::{as_len, resize};
+use crate::error::{Error, Param, Result};
+use crate::size::{as_len, nbytes, resize};
 use crate::{Budget, cut::cut};
 
 /// Hands the bytes `range` of the items in C order to `sink`, box by box, within the memory of
@@ -64,6 +64,48 @@ pub(crate) fn read_at<A: Array + ?Sized>(
         taken.copy(0, 0, 0, &bytes, dest);
         Ok(())
     })
+}
+
+/// Fills `dest` with single items, given by their numbers in C order: those of one row of the
+/// array, if they are near to each other, in one box.
+///
+/// # Errors
+///
+/// [`Param::Range`] for a number that no item has; when they cannot be read.
+pub(crate) fn gather<A: Array + ?Sized>(array: &A, items: &[u64], dest: &mut [u8]) -> Result<()> {
+    let (shape, itemsize) = (array.shape(), array.dtype().itemsize());
+    let nitems = nbytes(1, shape);
+    let row = shape.last().copied().unwrap_or(1).max(1);
+    let mut order: Vec<(u64, usize)> = items.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    if let Some((item, _)) = order.last().filter(|(item, _)| *item >= nitems) {
+        let (start, end) = (*item, item.saturating_add(1));
+        return Err(Param::Range { start, end, len: nitems }.into());
+    }
+    let is_near = |a: &(u64, usize), b: &(u64, usize)| {
+        a.0 / row == b.0 / row && b.0.saturating_sub(a.0) <= MAX_GAP
+    };
+    let mut bytes = vec![];
+    for near in order.chunk_by(is_near) {
+        let (first, last) = (near.first().map_or(0, |it| it.0), near.last().map_or(0, |it| it.0));
+        let mut bounds: Vec<Range<u64>> = vec![];
+        let mut rest = first;
+        for len in shape.iter().rev() {
+            bounds.push(rest % len..rest % len + 1);
+            rest /= len;
+        }
+        if let Some(fastest) = bounds.first_mut() {
+            fastest.end = fastest.start + (last - first) + 1;
+        }
+        bounds.reverse();
+        resize(&mut bytes, count(&bounds).saturating_mul(itemsize as u64))?;
+        array.read_box(&bounds, &mut bytes)?;
+        for (item, place) in near {
+            let (from, to) = (as_len(item - first) * itemsize, place * itemsize);
+            dest[to..to + itemsize].copy_from_slice(&bytes[from..from + itemsize]);
+        }
+    }
+    Ok(())
 }
 
 /// Positions of a list that are read at once.

@@ -91,15 +91,22 @@ impl dyn Bytes + '_ {
     ///
     /// As [`Bytes::stream`]; [`Error::ArrayLen`] where the data have fewer bytes than they claim.
     pub fn read_at(&self, start: u64, dest: &mut [u8]) -> Result<()> {
+        self.read_within(start, dest, &Budget::default())
+    }
+
+    /// The same with the threads and the memory of `budget`.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_at`](Self::read_at).
+    pub fn read_within(&self, start: u64, dest: &mut [u8], budget: &Budget) -> Result<()> {
         let len = dest.len() as u64;
         let range = start..start.saturating_add(len);
         check_range(&range, self.nbytes())?;
-        let budget = match dest.len() <= MAX_LONE_NBYTES {
-            true => Budget::default().threads(Threads::One),
-            false => Budget::default(),
-        };
         let mut filled = 0_usize;
-        self.stream(range, &budget, &mut |piece| {
+        let is_short = dest.len() <= MAX_LONE_NBYTES;
+        let budget = if is_short { &budget.clone().threads(Threads::One) } else { budget };
+        self.stream(range, budget, &mut |piece| {
             let end = filled.saturating_add(piece.len());
             let here = dest.get_mut(filled..end);
             here.ok_or(Error::ArrayLen { expected: len, found: end as u64 })?

@@ -151,14 +151,15 @@ impl Content {
         }
     }
 
-    /// The data that it describes, by the name `name`.
+    /// The data that it describes, by the name `name`. Arrays are read with the threads and the
+    /// memory of `budget`.
     ///
     /// # Errors
     ///
     /// Values of a frame that are damaged; a column of a type that no column has.
-    pub fn into_data(self, name: &str) -> Result<Data> {
+    pub fn into_data(self, name: &str, budget: &Budget) -> Result<Data> {
         Ok(match self {
-            Self::Object(Object::Frame(schunk)) => frame::data(schunk, name)?,
+            Self::Object(Object::Frame(schunk)) => frame::data(schunk, name, budget)?,
             Self::Object(Object::Chunk(chunk)) => Data::Bytes(Arc::new(*chunk)),
             Self::Object(Object::Blp(blp)) => blp::of_file(*blp),
             Self::Object(Object::Bcolz(set)) => {

@@ -125,7 +125,7 @@ pub use format::{Format, HEAD_LEN, opened_by, recognise};
 pub use formats::npz::NpzOpener;
 pub use group::{Group, Member, MemberKind};
 pub use objects::ListOfObjects;
-pub use open::{open, open_bytes, open_source, open_with};
+pub use open::{open, open_bytes, open_part, open_source, open_with};
 pub use params::OpenOptions;
 pub use resources::Resources;
 pub use source::{ForeignGroup, Opened, Opener, Openers, Source};

@@ -70,7 +70,7 @@ pub fn open_with(
     }
     match opened {
         None => {}
-        Some(Opened::Source(source)) => return part_of(source, place, &part, options),
+        Some(Opened::Source(source)) => return open_part(source, place, &part, options),
         Some(Opened::Array(array)) => return Ok(foreign(&text, Data::Array(array))),
         Some(Opened::Table(table)) => {
             return match &part {
@@ -87,7 +87,7 @@ pub fn open_with(
     let word = Word::of_path(name);
     let source = Source::of_path(&word.path)?;
     let Some(inner) = file_within(&source, &word).map_err(Error::io(Doing::Open))? else {
-        return part_of(source, &word.path.to_string_lossy(), &word.part, options);
+        return open_part(source, &word.path.to_string_lossy(), &word.part, options);
     };
     open_with(inner, openers, options)
 }
@@ -131,10 +131,20 @@ pub fn open_bytes(bytes: Vec<u8>, name: &str, options: &OpenOptions) -> Result<D
 ///
 /// As [`open`].
 pub fn open_source(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
-    part_of(source, name, &Part::Whole, options)
+    open_part(source, name, &Part::Whole, options)
 }
 
-fn part_of(source: Source, name: &str, part: &Part, options: &OpenOptions) -> Result<Dataset> {
+/// Opens a part of what lies in a source.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_part(
+    source: Source,
+    name: &str,
+    part: &Part,
+    options: &OpenOptions,
+) -> Result<Dataset> {
     match part {
         Part::Whole => whole(source, name, options),
         Part::Member(key) => member(whole(source, name, options)?, key),
@@ -167,7 +177,9 @@ fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
         (Format::Frame, Source::File(file)) => formats::file_data(file, name, options)?,
         (Format::Npz, Source::File(file)) => formats::npz_data(file, name)?,
         (Format::Store, source) => formats::store_data(source, name, &options.store())?,
-        (format, source) => content::of_format(format, source, options)?.into_data(name)?,
+        (format, source) => {
+            content::of_format(format, source, options)?.into_data(name, &options.budget)?
+        }
     };
     Ok(Dataset::new(name.to_owned(), format, data))
 }
@@ -188,7 +200,7 @@ fn at_byte(source: Source, name: &str, at: u64, options: &OpenOptions) -> Result
     let (format, data) = match probe(head.get(..n).unwrap_or_default()) {
         Kind::Frame | Kind::OlderFrame => {
             let schunk = b2frame::SChunk::from_store_with(file, &options.frame().offset(at))?;
-            (Format::Frame, frame::data(Arc::new(schunk), &name)?)
+            (Format::Frame, frame::data(Arc::new(schunk), &name, &options.budget)?)
         }
         Kind::Bloscpack => (Format::Blp, formats::blp::of_file(Blp::open(file, at, options)?)),
         _ => {

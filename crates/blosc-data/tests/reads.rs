@@ -218,3 +218,26 @@ fn tables_have_rows_filters_and_columns() {
     }
     assert!(count >= 10, "{count}");
 }
+
+#[test]
+fn single_items_come_in_any_order_and_again() {
+    for (name, array) in arrays() {
+        let itemsize = array.dtype().itemsize();
+        let whole = array.to_bytes(Selection::ALL).unwrap();
+        let mut draw = XorShift32::new(7);
+        let items: Vec<u64> = (0..40).map(|_| draw.below(array.nitems())).collect();
+        let at = |item: &u64| usize::try_from(*item).unwrap() * itemsize;
+        let expected: Vec<u8> =
+            items.iter().flat_map(|item| &whole[at(item)..][..itemsize]).copied().collect();
+        let mut found = vec![0; expected.len()];
+        array.gather(&items, &mut found).unwrap();
+        assert_eq!(found, expected, "{name}");
+        assert!(array.gather(&items, &mut found[1..]).is_err(), "{name}");
+        let outside = [array.nitems()];
+        assert!(array.gather(&outside, &mut vec![0; itemsize]).is_err(), "{name}");
+        let budget = Budget::default().max_memory(64 << 20);
+        if let Some(again) = array.within(&budget) {
+            assert_eq!(again.to_bytes(Selection::ALL).unwrap(), whole, "{name}");
+        }
+    }
+}

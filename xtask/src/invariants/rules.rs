@@ -59,7 +59,7 @@ pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
 const PEER: &str = "fuzz/fuzz_targets/chunk_peer.rs";
 
 /// The crates with unsafe code, and the parts of paths where it stands.
-const UNSAFE_IN: [(&str, &[&str]); 5] = [
+const UNSAFE_IN: [(&str, &[&str]); 6] = [
     ("blosc-filters", &["/src/arch.rs", "/src/arch/"]),
     (
         "blosc-codecs",
@@ -78,6 +78,7 @@ const UNSAFE_IN: [(&str, &[&str]); 5] = [
     ("blosc-io", &["/src/mmap.rs", "/src/zeroed.rs"]),
     ("blosc-threads", &["/src/crew.rs"]),
     ("blosc-peers", &["/src/c_blosc2.rs", "/src/c_blosc2/"]),
+    ("python", &["/src/memory.rs"]),
 ];
 
 /// Processor features are detected in a few files; everything else is given a `Simd`.

@@ -37,19 +37,17 @@ impl Source {
             && !self.path.contains("/tests/")
     }
 
-    /// Whether the file belongs to the crate in `crates/name`.
+    /// Whether the file belongs to the crate in `crates/name`, or in a folder of the root.
     pub(super) fn is_of(&self, name: &str) -> bool {
-        self.path
-            .strip_prefix("crates/")
-            .and_then(|path| path.strip_prefix(name))
-            .is_some_and(|rest| rest.starts_with('/'))
+        let path = self.path.strip_prefix("crates/").unwrap_or(&self.path);
+        path.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
-/// All sources of the crates, the tasks and the fuzz targets.
+/// All sources of the crates, the Python package, the tasks and the fuzz targets.
 pub(super) fn load() -> Result<Vec<Source>> {
     let mut sources = Vec::new();
-    for folder in ["crates", "engines", "xtask", "fuzz/fuzz_targets"] {
+    for folder in ["crates", "engines", "python/src", "xtask", "fuzz/fuzz_targets"] {
         let folder = workspace::root().join(folder);
         let files = if folder.is_dir() { workspace::files(&folder)? } else { Vec::new() };
         for file in

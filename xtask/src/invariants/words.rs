@@ -64,6 +64,7 @@ fn documents() -> Result<Vec<(String, String)>> {
     paths.extend(workspace::files(&workspace::root().join("docs"))?);
     paths.extend(workspace::files(&workspace::root().join("crates"))?);
     paths.extend(workspace::files(&workspace::root().join("engines"))?);
+    paths.push(workspace::root().join("python/README.md"));
     paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "md"));
     let read = |path: &std::path::PathBuf| {
         let text = fs::read_to_string(path).at(path.display())?;

@@ -13,8 +13,19 @@ use super::table::{Tier, When};
 use crate::{failure::Result, workspace};
 
 /// The folders of the workspace that engines are not built of.
-const NOT_IN_ENGINES: [&str; 6] =
-    ["crates/blosc-peers/", "crates/blosc-trials/", "xtask/", "fuzz/", ".ci/", ".github/"];
+const NOT_IN_ENGINES: [&str; 7] = [
+    "crates/blosc-peers/",
+    "crates/blosc-trials/",
+    "xtask/",
+    "fuzz/",
+    ".ci/",
+    ".github/",
+    "python/",
+];
+
+/// The crates of programs, which the Python package is not built of.
+const NOT_IN_PYTHON: [&str; 5] =
+    ["crates/b2-cli/", "crates/b2-plot/", "crates/b2-program/", "crates/b2-view/", "crates/blpk/"];
 
 /// The files that differ.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,14 +80,22 @@ impl fmt::Display for Changes {
 }
 
 fn concerns(path: &str, when: When) -> bool {
-    let is_engine = path.starts_with("engines/");
+    let (is_engine, is_python) = (path.starts_with("engines/"), path.starts_with("python/"));
     match when {
         When::Always => true,
         _ if is_document(path) => false,
-        When::Code => !is_engine,
-        When::EnginesOrUsed => !NOT_IN_ENGINES.iter().any(|folder| path.starts_with(folder)),
+        When::Code => !is_engine && !is_python,
+        When::EnginesOrUsed => !is_in(path, &NOT_IN_ENGINES),
+        When::PythonOrUsed if is_python => true,
+        When::PythonOrUsed => {
+            !is_engine && !is_in(path, &NOT_IN_ENGINES) && !is_in(path, &NOT_IN_PYTHON)
+        }
         When::Engines => is_engine,
     }
+}
+
+fn is_in(path: &str, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
 }
 
 fn is_document(path: &str) -> bool {
@@ -101,11 +120,16 @@ mod tests {
 
     #[test]
     fn each_file_needs_the_stages_that_look_at_it() {
-        use When::{Always, Code, Engines, EnginesOrUsed};
+        use When::{Always, Code, Engines, EnginesOrUsed, PythonOrUsed};
         for (path, needed) in [
-            ("crates/blosc-filters/src/shuffle.rs", &[Always, Code, EnginesOrUsed][..]),
+            (
+                "crates/blosc-filters/src/shuffle.rs",
+                &[Always, Code, EnginesOrUsed, PythonOrUsed][..],
+            ),
             ("crates/b2-cli/src/lib.rs", &[Always, Code, EnginesOrUsed]),
-            ("Cargo.lock", &[Always, Code, EnginesOrUsed]),
+            ("Cargo.lock", &[Always, Code, EnginesOrUsed, PythonOrUsed]),
+            ("python/py/blosckit/_index.py", &[Always, PythonOrUsed]),
+            ("python/README.md", &[Always]),
             ("xtask/src/crash.rs", &[Always, Code]),
             (".ci/run", &[Always, Code]),
             ("engines/zarrs-blosc/src/lib.rs", &[Always, EnginesOrUsed, Engines]),
@@ -114,7 +138,7 @@ mod tests {
             ("crates/b2frame/README.md", &[Always]),
         ] {
             let changes = Changes::Files { base: String::new(), paths: vec![path.to_owned()] };
-            let all = [Always, Code, EnginesOrUsed, Engines];
+            let all = [Always, Code, EnginesOrUsed, Engines, PythonOrUsed];
             let found: Vec<When> = all.into_iter().filter(|when| changes.need(*when)).collect();
             assert_eq!(found, needed, "{path}");
         }

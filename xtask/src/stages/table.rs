@@ -54,6 +54,8 @@ pub(super) enum When {
     EnginesOrUsed,
     /// The joins with engines.
     Engines,
+    /// The Python package, and what it is built of.
+    PythonOrUsed,
 }
 
 /// One row of the table.
@@ -105,7 +107,7 @@ const fn longer(command: &'static str, stage: Stage) -> Stage {
 }
 
 use Tier::{Change, Check, Night};
-use When::{Always, Code, Engines, EnginesOrUsed};
+use When::{Always, Code, Engines, EnginesOrUsed, PythonOrUsed};
 
 /// Cheap ones first. `xtask` is this program, `engines` is cargo in that workspace, `$built` the
 /// folder of programs, `$seed` a number.
@@ -203,6 +205,16 @@ pub(super) const STAGES: &[Stage] = &[
         "engines test --workspace --all-features",
         Engines,
         "Zarr, HDF5, DataFusion, object stores",
+    ),
+    longer(
+        "xtask python --examples 10000",
+        stage(
+            Change,
+            "python: wheel and tests",
+            "xtask python",
+            PythonOrUsed,
+            "the wheel is built, its stubs are true, NumPy and other programs agree",
+        ),
     ),
     stage(
         Night,

@@ -170,7 +170,7 @@ impl Object {
         Ok(match self {
             Self::Frame(schunk) => frame::bytes(schunk),
             Self::Bcolz(set) => bcolz_data(set.tuned(budget)?, set.stored())?,
-            object => Content::Object(object).into_data("")?,
+            object => Content::Object(object).into_data("", budget)?,
         })
     }
 

@@ -29,19 +29,21 @@ use crate::{Array, Budget, Bytes, json};
 const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
 /// The data of a frame, by its metalayers: those of another program by the same name, or of a later
-/// version, leave its bytes.
+/// version, leave its bytes. Arrays are read with the threads and the memory of `budget`.
 ///
 /// # Errors
 ///
 /// A metalayer that is damaged.
-pub fn data(schunk: Arc<SChunk>, name: &str) -> Result<Data> {
+pub fn data(schunk: Arc<SChunk>, name: &str, budget: &Budget) -> Result<Data> {
     let content = match Content::from_schunk(Arc::clone(&schunk), name) {
         Ok(content) => content,
         Err(error) if is_unknown(&error) => return Ok(bytes(schunk)),
         Err(error) => return Err(error.into()),
     };
     Ok(match content {
-        Content::Array(array) => Data::Array(Arc::new(FrameArray::new(array))),
+        Content::Array(array) => {
+            Data::Array(Arc::new(FrameArray::new(array.budget(budget.clone()))))
+        }
         Content::Recipe(recipe) => Data::Recipe(Box::new(recipe)),
         content @ (Content::Objects(_) | Content::Batches(_) | Content::Lists(_)) => {
             Data::Objects(Arc::new(FrameObjects { schunk, content }))
@@ -302,6 +304,15 @@ impl Array for FrameArray {
 
     fn read_at(&self, positions: &[&[u64]], dest: &mut [u8]) -> Result<()> {
         Ok(self.array.read_oindex_bytes(positions, dest)?)
+    }
+
+    fn within(&self, budget: &Budget) -> Option<Arc<dyn Array>> {
+        let array = self.array.clone().budget(budget.clone());
+        Some(Arc::new(Self { array, ..self.clone() }))
+    }
+
+    fn gather(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
+        Ok(self.array.gather_bytes(items, dest)?)
     }
 
     fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {

@@ -154,8 +154,9 @@ impl Group for Archive {
         let found = self.arrays().find(|(known, _)| *known == key);
         let (_, member) = found.ok_or_else(|| Error::NoMember { name: key.clone() })?;
         let (name, plain) = (format!("{}::{key}", self.name), Source::File(self.plain(member)?));
-        let array = content::of_format(Format::Npy, plain, &OpenOptions::default())?;
-        Ok(Dataset::new(name.clone(), Format::Npy, array.into_data(&name)?))
+        let options = OpenOptions::default();
+        let array = content::of_format(Format::Npy, plain, &options)?;
+        Ok(Dataset::new(name.clone(), Format::Npy, array.into_data(&name, &options.budget)?))
     }
 
     fn verify(&self, _: &mut Verifier<'_>) -> Result<Report> {

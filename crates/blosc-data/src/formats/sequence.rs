@@ -23,7 +23,7 @@ use crate::params::OpenOptions;
 pub(crate) fn file_data(file: Arc<dyn ReadAt>, name: &str, params: &OpenOptions) -> Result<Data> {
     let first = frame_at(&file, 0, params)?;
     let Some(next) = next_frame(&*file, first.frame_len())? else {
-        return frame::data(Arc::new(first), name);
+        return frame::data(Arc::new(first), name, &params.budget);
     };
     let mut starts = vec![0];
     let mut at = Some(next);
@@ -86,7 +86,7 @@ impl Group for Sequence {
         let start = *start.ok_or_else(|| Error::NoMember { name: name.to_owned() })?;
         let schunk = Arc::new(frame_at(&self.file, start, &self.params)?);
         let name = format!("{}#{name}", self.name);
-        let data = frame::data(schunk, &name)?;
+        let data = frame::data(schunk, &name, &self.params.budget)?;
         Ok(Dataset::new(name, Format::Frame, data))
     }
 }

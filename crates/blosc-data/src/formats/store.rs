@@ -9,6 +9,7 @@ use b2store::{
 };
 use serde_json::{Map, Value};
 
+use crate::Budget;
 use crate::content::rows::{self, TableRows};
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Param, Refusal, Result};
@@ -45,7 +46,8 @@ pub(crate) fn data(source: Source, name: &str, options: &b2store::OpenOptions) -
         StoreKind::Embed => "b2e",
         _ => "b2z",
     };
-    Ok(Data::Group(Arc::new(StoreGroup { store, name: name.to_owned(), format })))
+    let (name, budget) = (name.to_owned(), options.budget.clone());
+    Ok(Data::Group(Arc::new(StoreGroup { store, name, format, budget })))
 }
 
 /// The table, or the column of one, that rows are.
@@ -68,7 +70,8 @@ pub(crate) fn of_rows(rows: TableRows) -> Result<Data> {
 #[must_use]
 pub fn group(store: Store, name: &str, root: &str) -> Dataset {
     let (name, format) = (name.to_owned(), "b2z");
-    let group = StoreGroup { store, name: name.clone(), format };
+    let budget = Budget::default();
+    let group = StoreGroup { store, name: name.clone(), format, budget };
     let group: Arc<dyn Group> = match root {
         "/" => Arc::new(group),
         root => Arc::new(Below { group, root: root.to_owned() }),
@@ -81,6 +84,8 @@ struct StoreGroup {
     store: Store,
     name: String,
     format: &'static str,
+    /// Threads and memory of reads of arrays.
+    budget: Budget,
 }
 
 impl fmt::Debug for StoreGroup {
@@ -95,11 +100,12 @@ impl StoreGroup {
             return Ok(Data::Table(Arc::new(StoreTable::open(self.store.table(key)?)?)));
         }
         if self.store.contains(key) {
-            return frame::data(Arc::new(self.store.frame(key)?), key);
+            return frame::data(Arc::new(self.store.frame(key)?), key, &self.budget);
         }
         if self.store.groups().contains(key) {
             let (store, name) = (self.store.clone(), format!("{}::{key}", self.name));
-            let group = Self { store, name, format: self.format };
+            let (format, budget) = (self.format, self.budget.clone());
+            let group = Self { store, name, format, budget };
             return Ok(Data::Group(Arc::new(Below { group, root: key.to_owned() })));
         }
         match self.column(key)? {

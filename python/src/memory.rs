@@ -1,0 +1,130 @@
+//! The only unsafe code: memory that belongs to Python objects.
+
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// The bytes of any C-contiguous buffer, whatever its items are.
+pub(crate) struct Input {
+    buffer: PyUntypedBuffer,
+    itemsize: usize,
+}
+
+impl Input {
+    /// # Errors
+    ///
+    /// `TypeError` for what is no buffer, `ValueError` for one that is not contiguous.
+    pub(crate) fn get(obj: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (buffer, itemsize) = buffer_of(obj)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("the buffer is not C-contiguous"));
+        }
+        Ok(Self { buffer, itemsize })
+    }
+
+    /// Bytes of an item.
+    pub(crate) fn itemsize(&self) -> usize {
+        self.itemsize
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let len = self.buffer.len_bytes();
+        if len == 0 {
+            return &[];
+        }
+        // SAFETY: the exporter keeps `len` contiguous bytes alive as long as `self.buffer`. That
+        // no thread writes them meanwhile is the part of the caller in Python, as with hashlib
+        // and zlib; the documentation of the package says so.
+        unsafe { core::slice::from_raw_parts(self.buffer.buf_ptr().cast(), len) }
+    }
+
+    /// The numbers of a buffer of 64-bit integers in native byte order.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        let items = self.bytes().as_chunks::<8>().0;
+        items.iter().map(|item| u64::from_ne_bytes(*item)).collect()
+    }
+}
+
+/// The bytes of a writable C-contiguous buffer.
+pub(crate) struct Output(PyUntypedBuffer);
+
+impl Output {
+    /// # Errors
+    ///
+    /// `TypeError` for what is no buffer, `ValueError` for one that cannot be written.
+    pub(crate) fn get(obj: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (buffer, _) = buffer_of(obj)?;
+        if buffer.readonly() || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("`out` must be writable and C-contiguous"));
+        }
+        Ok(Self(buffer))
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        let len = self.0.len_bytes();
+        if len == 0 {
+            return &mut [];
+        }
+        // SAFETY: as above; the buffer is writable, and `&mut self` is the only slice of it here.
+        unsafe { core::slice::from_raw_parts_mut(self.0.buf_ptr().cast(), len) }
+    }
+}
+
+/// The buffer of an object and the bytes of an item. Dates of NumPy have none: such an array is
+/// viewed as bytes (numpy#4983).
+fn buffer_of(obj: &Bound<'_, PyAny>) -> PyResult<(PyUntypedBuffer, usize)> {
+    match PyUntypedBuffer::get(obj) {
+        Ok(buffer) => {
+            if has_objects(buffer.format().to_bytes()) {
+                return Err(PyTypeError::new_err("a buffer of Python objects has no plain bytes"));
+            }
+            let itemsize = buffer.item_size();
+            Ok((buffer, itemsize))
+        }
+        Err(error) => {
+            let is_array = obj.hasattr("__array_interface__")? && obj.hasattr("view")?;
+            if !is_array || obj.getattr("dtype")?.getattr("hasobject")?.is_truthy()? {
+                return Err(as_type_error(obj, error));
+            }
+            if !obj.getattr("flags")?.getattr("c_contiguous")?.is_truthy()? {
+                return Err(PyValueError::new_err("the array is not C-contiguous"));
+            }
+            let itemsize = obj.getattr("itemsize")?.extract()?;
+            let flat = obj.call_method1("reshape", (-1,))?.call_method1("view", ("u1",))?;
+            Ok((PyUntypedBuffer::get(&flat)?, itemsize))
+        }
+    }
+}
+
+/// Whether items are references to objects (`O`), apart from names of fields (`:name:`).
+fn has_objects(format: &[u8]) -> bool {
+    format.split(|byte| *byte == b':').step_by(2).any(|codes| codes.contains(&b'O'))
+}
+
+fn as_type_error(obj: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let name = obj.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+    let new = PyTypeError::new_err(format!("a bytes-like object is required, not {name:?}"));
+    new.set_cause(obj.py(), Some(error));
+    new
+}
+
+/// The stream of Arrow that an object gives, which belongs to the caller then.
+///
+/// # Errors
+///
+/// `TypeError` for an object that gives none; what the object raises.
+pub(crate) fn arrow_stream(obj: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
+    if !obj.hasattr("__arrow_c_stream__")? {
+        return Err(PyTypeError::new_err("an object with __arrow_c_stream__ is required"));
+    }
+    let capsule = obj.call_method0("__arrow_c_stream__")?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    let stream = stream.cast::<FFI_ArrowArrayStream>().as_ptr();
+    // SAFETY: a capsule of this name holds a stream, which is moved out of it: what stays is a
+    // released one, as the interface of Arrow wants it.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream) };
+    reader.map_err(|error| PyValueError::new_err(error.to_string()))
+}

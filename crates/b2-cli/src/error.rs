@@ -183,6 +183,8 @@ impl From<blosc_data::Error> for Error {
             }
             Data::Io { source, .. } => Self::io(Doing::Open)(source),
             Data::Opener(source) => Self::Opener(source),
+            // The library names the file as well.
+            Data::Frame(b2frame::Error::Open { source }) => Self::io(Doing::Open)(source),
             Data::Frame(error) => error.into(),
             Data::Blp(error) => error.into(),
             Data::Bcolz(error) => error.into(),

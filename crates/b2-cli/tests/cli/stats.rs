@@ -148,7 +148,7 @@ fn columns_of_a_table_and_its_nulls() {
     snapshot!(dir.b2("stats --json --columns u,i table-nulls-mask.b2d"), @r#"
     exit 0
     --- stdout
-    {"schema":"b2.stats/1","path":"table-nulls-mask.b2d","format":"ctable","dtype":"table","nbytes":3146111,"items":3,"columns":[{"name":"u","dtype":"utf8","nulls":1,"nan":0,"inf":0,"zeros":0},{"name":"i","dtype":"|i1","min":-128,"max":127,"mean":-0.5,"std":127.5,"nulls":1,"nan":0,"inf":0,"zeros":0}]}
+    {"schema":"b2.stats/1","path":"table-nulls-mask.b2d","format":"ctable","dtype":"table","nbytes":30,"items":3,"columns":[{"name":"u","dtype":"utf8","nulls":1,"nan":0,"inf":0,"zeros":0},{"name":"i","dtype":"|i1","min":-128,"max":127,"mean":-0.5,"std":127.5,"nulls":1,"nan":0,"inf":0,"zeros":0}]}
     --- stderr
     "#);
     snapshot!(dir.b2("stats --columns k,i --histogram=2 table-nulls-mask.b2d"), @"

@@ -153,14 +153,18 @@ fn a_store_is_recompressed_as_a_whole() {
     dir.write("a", walk(1000));
     dir.b2("c -q --dtype i4 a -o tree-with-table.b2z::/more").ok();
     for store in ["tree-with-table.b2z", "table-basic.b2d", "dict-basic.b2z"] {
-        let before = dir.b2(&format!("sum {store}")).stdout;
+        // Indexes know where rows lie in chunks, and are left out of what is compressed anew.
+        let sums = |name: &str| {
+            let run = dir.b2(&format!("sum {name}")).ok();
+            let lines = run.text().lines().filter(|line| !line.contains("/_indexes/"));
+            lines.collect::<Vec<_>>().join("\n").replace(&format!("new-{store}"), store)
+        };
+        let before = sums(store);
         dir.b2(&format!("recompress -q -C zstd -9 {store} -o new-{store}")).ok();
         dir.b2(&format!("recompress -q -C zstd -9 {store}")).ok();
         for name in [store.to_owned(), format!("new-{store}")] {
             dir.b2(&format!("verify {name}")).ok();
-            let after = dir.b2(&format!("sum {name}")).stdout;
-            let after = String::from_utf8(after).unwrap().replace(&format!("new-{store}"), store);
-            assert!(after.as_bytes() == before, "{name}: {after}");
+            assert_eq!(sums(&name), before, "{name}");
         }
     }
     let array = dir.b2("info --json tree-with-table.b2z::/more").ok().text().to_owned();

@@ -44,7 +44,7 @@ fn a_table_keeps_values_and_attributes() {
     exit 0
     --- stdout
     --- stderr
-    rows.bcolz -> rows.b2z   1.3 KiB -> 4.8 KiB
+    rows.bcolz -> rows.b2z   1.3 KiB -> 4.6 KiB
     ");
     snapshot!(dir.b2("show rows.b2z"), @"
     exit 0
@@ -90,7 +90,7 @@ fn types_without_a_kind_are_changed_where_no_value_is() {
     --- stdout
     --- stderr
     b2: rows.raw: warning: no room for the type of columns `day`, `half` in a .b2z file
-    rows.raw -> rows.b2z   28 B -> 3.9 KiB
+    rows.raw -> rows.b2z   28 B -> 3.6 KiB
     ");
     snapshot!(dir.b2("show --csv rows.b2z"), @"
     exit 0
@@ -182,7 +182,7 @@ fn a_table_is_added_to_a_store_and_replaced_with_force() {
     │   ├── b      array, 2 x 3 of <f8, 48 B -> 308 B
     │   ├── h
     │   │   └── c   array, 2 of <U2, 16 B -> 269 B
-    │   └── rows   table, 2 rows x 2 columns, 1.1 MiB -> 2.2 KiB
+    │   └── rows   table, 2 rows x 2 columns, 32 B -> 2.1 KiB
     └── only-attributes
     --- stderr
     ");

@@ -283,10 +283,10 @@ impl<'a> Look<'a> {
         Some(first.rsplit('/').next()?.to_owned())
     }
 
-    /// Whether the first member of the archive is called like a value of a store.
-    fn begins_with_value(&self) -> bool {
-        let is_value = |name: String| [".b2nd", ".b2f", ".b2b"].iter().any(|it| name.ends_with(it));
-        self.first_in_zip().is_some_and(is_value)
+    /// Whether the first member of the archive is called like a value of a store, or its marker.
+    fn begins_like_store(&self) -> bool {
+        let ends = [".b2nd", ".b2f", ".b2b", b2store::EMBED_FILE];
+        self.first_in_zip().is_some_and(|name| ends.iter().any(|it| name.ends_with(it)))
     }
 
     /// Whether the file is a zip archive whose first member is called so, in any folder.
@@ -307,11 +307,9 @@ fn is_store_file(look: &Look<'_>) -> bool {
     let is_called = look.has_suffix("b2z") || look.has_suffix("b2e");
     let marker = || b2store::has_marker(Arc::clone(file));
     match look.kind() {
-        // One that is sound and has no marker may have lost it.
-        Kind::Zip => match marker() {
-            Some(is_store) => is_store || is_called && look.begins_with_value(),
-            None => is_called,
-        },
+        // One that is sound and has no marker may have lost it. To look for the marker takes a
+        // read for each member.
+        Kind::Zip => is_called && look.begins_like_store() || marker().unwrap_or(is_called),
         Kind::Frame => is_called && marker() != Some(false),
         Kind::Chunk | Kind::Unknown => is_called && look.chunk().is_none(),
         Kind::Empty => is_called,

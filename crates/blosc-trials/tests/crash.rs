@@ -41,15 +41,15 @@ fn arrays_and_tables_of_bcolz_are_old_or_new() {
 
 #[test]
 fn archives_are_old_or_new() {
-    interrupt(&[("b2z", 18)]);
+    interrupt(&[("b2z", 24)]);
 }
 
 #[test]
 fn directories_of_values_are_old_or_new() {
-    interrupt(&[("b2d", 18)]);
+    interrupt(&[("b2d", 24)]);
 }
 
 #[test]
 fn embedded_stores_are_old_or_new() {
-    interrupt(&[("b2e", 17)]);
+    interrupt(&[("b2e", 23)]);
 }

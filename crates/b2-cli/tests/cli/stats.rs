@@ -167,7 +167,7 @@ fn columns_of_a_table_and_its_nulls() {
     --- stderr
     ");
     let run = dir.b2("stats tree-with-table.b2z").ok();
-    let inputs = ["tree-with-table.b2z::/g/tab: 5 items", "tree-with-table.b2z::/arr: 3 items"];
+    let inputs = ["tree-with-table.b2z::/g/tab: 5 rows", "tree-with-table.b2z::/arr: 3 items"];
     assert!(inputs.iter().all(|input| run.text().contains(input)), "{}", run.text());
     assert!(!run.text().contains("_cols"), "{}", run.text());
     assert_ne!(dir.b2("stats --columns nope table-basic.b2z").code, Some(0));

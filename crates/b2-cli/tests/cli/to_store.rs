@@ -64,7 +64,7 @@ fn a_table_keeps_values_and_attributes() {
       price       f8
       name        text of fixed width
       ok          b1
-      size        1.6 MiB -> 3.6 KiB  467x
+      size        75 B -> 3.5 KiB  0.02x
     --- stderr
     ");
     dir.b2("convert -q rows.csv rows.b2d").ok();

@@ -103,6 +103,11 @@ impl Place {
         let stage = TreeStage::beside(&*self.tree, &self.name)?;
         self.stage_files(&stage, steps)?;
         let (mut touched, mut dirs) = (BTreeSet::new(), BTreeSet::new());
+        // The stage has to be on the medium before anything goes: else its files could be missing,
+        // and those that they replace refer to what is gone.
+        if steps.iter().any(|step| matches!(step, Step::Remove(_))) {
+            touched.insert(parent(&self.name).to_owned());
+        }
         for (number, step) in steps.iter().enumerate() {
             self.apply(step, &stage.part(number), &mut touched, &mut dirs)?;
         }

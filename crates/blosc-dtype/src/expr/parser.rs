@@ -587,7 +587,6 @@ fn wrong_spelling(rest: &str) -> Option<&'static str> {
         ("&&", "`and`"),
         ("||", "`or`"),
         ("<>", "`!=`"),
-        ("===", "`==`"),
         ("!=", ""),
         ("==", ""),
         ("=", "`==`, as in a == 1"),
@@ -717,7 +716,7 @@ mod tests {
     fn spellings_of_other_languages_are_told() {
         for (text, at, right) in [
             ("a = 1", 2, "`==`"),
-            ("a === 1", 2, "`==`"),
+            ("a === 1", 4, "`==`"),
             ("a > 1 && b", 6, "`and`"),
             ("(a || b)", 3, "`or`"),
             ("a AND b", 2, "`and`"),

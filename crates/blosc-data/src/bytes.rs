@@ -98,7 +98,7 @@ impl dyn Bytes + '_ {
     ///
     /// # Errors
     ///
-    /// As [`read_at`](Self::read_at).
+    /// As `read_at`.
     pub fn read_within(&self, start: u64, dest: &mut [u8], budget: &Budget) -> Result<()> {
         let len = dest.len() as u64;
         let range = start..start.saturating_add(len);

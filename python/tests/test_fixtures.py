@@ -64,7 +64,11 @@ FOLDERS = ("bcolz", "bloscpack", "stores")
 #: A file whose writer died, and a folder of files that are no data.
 UNREADABLE = {"synth_v3_aborted.blp", "lazy"}
 SOUND = [
-    path for name in FOLDERS for path in _inputs(name, False) if path.name not in UNREADABLE
+    path
+    for name in FOLDERS
+    for path in _inputs(name, False)
+    # Scripts that make samples lie beside them.
+    if path.name not in UNREADABLE and path.suffix != ".py"
 ]
 MALFORMED = [path for name in FOLDERS for path in _inputs(name, True)]
 

@@ -108,7 +108,7 @@ fn testdata() -> Result<Vec<Finding>> {
 /// A stale one would be changed by the first build.
 fn lock_files() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "engines/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "engines/Cargo.toml", "python/Cargo.toml"] {
         let mut cargo = workspace::cargo();
         cargo.args([
             "metadata",

@@ -47,7 +47,7 @@ pub(crate) use self::{
     plot::PlotArgs,
     recompress::RecompressArgs,
     scan::ScanArgs,
-    shared::{CheckArgs, GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs},
+    shared::{CheckArgs, GeneralArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, WhereArgs},
     slice::Slice,
     stats::StatsArgs,
     sum::SumArgs,
@@ -282,14 +282,8 @@ pub(crate) struct ShowArgs {
     /// Only these columns of a table, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
-    /// Only rows of a table for which this is true: price > 10 and volume < 4
-    #[arg(
-        long = "where",
-        value_name = "EXPR",
-        allow_hyphen_values = true,
-        help_heading = "Selection"
-    )]
-    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) rows: WhereArgs,
     /// Type of the items, as NumPy writes it, where the file does not say or is wrong
     #[arg(long, value_name = "TYPE", value_parser = compress::parse_dtype, help_heading = "Output")]
     pub(crate) dtype: Option<blosc_dtype::Dtype>,

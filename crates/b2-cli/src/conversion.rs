@@ -79,7 +79,7 @@ struct ConvertReport<'a> {
     seconds: f64,
 }
 
-/// What came of [`rewrite`] (bytes).
+/// The sizes before and after [`rewrite`] (bytes).
 pub(crate) struct Rewritten {
     pub(crate) nbytes: u64,
     pub(crate) before: u64,
@@ -275,7 +275,7 @@ impl<'a> Convert<'a> {
     /// The one thing that the input holds. `for_store` says that it will be in a store, as which
     /// some of it is read.
     fn open(self, origin: &Origin, for_store: bool) -> Result<Source> {
-        // What comes once is recognised as files are.
+        // A stream is copied to a file first, so that its format is recognised.
         if let Some(copy) = raw_data::copy_of_stream(origin)? {
             let copied =
                 Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole };
@@ -288,7 +288,7 @@ impl<'a> Convert<'a> {
     fn open_file(self, origin: &Origin, for_store: bool) -> Result<Source> {
         let Self { args, cx, .. } = self;
         let choose = |source| -> Result<Source> {
-            let (condition, open) = (args.condition.as_deref(), cx.read_params());
+            let (condition, open) = (args.rows.condition.as_deref(), cx.read_params());
             let chosen = select(source, &args.columns, condition, &open, &cx.unfinished)?;
             match &args.slice {
                 Some(slice) => sliced(cx, origin, args.dtype.as_ref(), slice, chosen),
@@ -316,7 +316,7 @@ impl<'a> Convert<'a> {
         Ok(chosen)
     }
 
-    /// What one input needs on its way.
+    /// Joins an input with the settings of its conversion.
     fn work(self, origin: &'a Origin, source: Source, dropped: Vec<String>) -> Work<'a> {
         let Self { args, output, cx, format } = self;
         let settings = self.settings(origin);

@@ -9,7 +9,7 @@ use clap::{
 };
 
 use super::{
-    CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs,
+    CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, WhereArgs,
     compress::{
         ChecksumChoice, CodecChoice, DataShape, Shape, parse_checksum, parse_codec,
         parse_data_shape, parse_dtype, parse_filter, parse_shape, parse_target,
@@ -46,14 +46,8 @@ pub(crate) struct ConvertArgs {
     /// Only these columns of a table of bcolz or of a store, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) columns: Vec<String>,
-    /// Only rows of a table for which this is true: price > 10 and volume < 4
-    #[arg(
-        long = "where",
-        value_name = "EXPR",
-        allow_hyphen_values = true,
-        help_heading = "Selection"
-    )]
-    pub(crate) condition: Option<String>,
+    #[command(flatten)]
+    pub(crate) rows: WhereArgs,
     #[command(flatten)]
     pub(crate) anew: AnewArgs,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::{
     compress::parse_dtype,
-    shared::{CheckArgs, InputArgs, LimitArgs, OutputArgs},
+    shared::{CheckArgs, InputArgs, LimitArgs, OutputArgs, WhereArgs},
     slice::Slice,
 };
 
@@ -29,14 +29,8 @@ pub(crate) struct PlotArgs {
     /// The column that is the x axis [default: a first column of times, else the rows]
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub(crate) x: Option<String>,
-    /// Only rows of a table for which this is true: price > 10 and volume < 4
-    #[arg(
-        long = "where",
-        value_name = "EXPR",
-        allow_hyphen_values = true,
-        help_heading = "Selection"
-    )]
-    pub(crate) condition: Option<String>,
+    #[command(flatten)]
+    pub(crate) rows: WhereArgs,
     /// What is drawn [default: a line of one dimension, a heat map of two]
     #[arg(long, value_name = "KIND", help_heading = "Output")]
     pub(crate) kind: Option<PlotKind>,

@@ -82,6 +82,19 @@ impl From<LimitArgs> for OutputLimits {
     }
 }
 
+/// The rows of a table that are meant.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WhereArgs {
+    /// Only rows of a table for which this is true: price > 10 and volume < 4
+    #[arg(
+        long = "where",
+        value_name = "EXPR",
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
+    pub(crate) condition: Option<String>,
+}
+
 /// Checksums that do not match.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct CheckArgs {

@@ -8,12 +8,12 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
-use super::{CheckArgs, LockArgs};
+use super::{CheckArgs, LockArgs, WhereArgs};
 
-/// What `b2 table` accepts.
+/// Options of `b2 table`.
 #[derive(Args, Debug)]
 pub(crate) struct TableArgs {
-    /// What to do
+    /// The change to make
     #[arg(value_name = "ACTION", value_parser = actions())]
     pub(crate) action: String,
     /// A table of a store or of bcolz
@@ -23,14 +23,8 @@ pub(crate) struct TableArgs {
     /// fill; values are as CSV has them, and null where there is none
     #[arg(value_name = "COLUMN[=VALUE]")]
     pub(crate) items: Vec<String>,
-    /// Only rows for which this is true: price > 10 and volume < 4
-    #[arg(
-        long = "where",
-        value_name = "EXPR",
-        allow_hyphen_values = true,
-        help_heading = "Selection"
-    )]
-    pub(crate) condition: Option<String>,
+    #[command(flatten)]
+    pub(crate) rows: WhereArgs,
     #[command(flatten)]
     pub(crate) checks: CheckArgs,
     #[command(flatten)]

@@ -165,7 +165,7 @@ fn request(args: &PlotArgs) -> Request {
         slice: args.slice.clone(),
         columns: args.columns.clone(),
         x: args.x.clone(),
-        condition: args.condition.clone(),
+        condition: args.rows.condition.clone(),
         is_log: args.log,
         kind: args.kind,
         bins: args.bins,

@@ -245,7 +245,7 @@ fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Res
 
 /// Refuses options for tables.
 fn no_table(args: &ShowArgs) -> Result<()> {
-    if args.columns.is_empty() && args.filter.is_none() && args.skip.is_none() {
+    if args.columns.is_empty() && args.rows.condition.is_none() && args.skip.is_none() {
         return Ok(());
     }
     Err(message::NOT_A_TABLE.error())

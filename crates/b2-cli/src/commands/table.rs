@@ -27,7 +27,7 @@ struct TableReport<'a> {
 
 /// Changes the table.
 pub(crate) fn run(args: &TableArgs, cx: &Context) -> Code {
-    let changes = Change::parse(&args.action, &args.items, args.condition.as_deref());
+    let changes = Change::parse(&args.action, &args.items, args.rows.condition.as_deref());
     let Some(changes) = changes else { return cx.refuse(&message::TABLE_HOW.error()) };
     let origin = Origin::from_word(&args.table);
     cx.run_on_inputs(vec![Ok(origin)], |origin| {

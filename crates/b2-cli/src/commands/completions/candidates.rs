@@ -33,7 +33,7 @@ pub(super) fn fixed(command: &str, option: &str) -> Option<Vec<String>> {
     let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     match (command, option) {
         ("bench", "codec") | (_, "codec") => Some(codecs()),
-        (_, "filter") if command != "show" => Some(filters()),
+        (_, "filter") => Some(filters()),
         (_, "target") => Some(target_names()),
         ("compress" | "convert", "checksum") => Some(own(CHECKSUMS)),
         (_, "simd") => Some(own(&["auto", "none", "sse2", "avx2", "avx512", "neon"])),

@@ -17,7 +17,7 @@ use crate::{
 
 /// Is there an option that chooses rows or columns?
 pub(super) fn is_wanted(args: &ShowArgs) -> bool {
-    !args.columns.is_empty() || args.filter.is_some() || args.skip.is_some()
+    !args.columns.is_empty() || args.rows.condition.is_some() || args.skip.is_some()
 }
 
 /// Prints the chosen rows and columns.
@@ -28,7 +28,7 @@ pub(super) fn is_wanted(args: &ShowArgs) -> bool {
 /// condition makes no sense, or the rows cannot be read.
 pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
     let [len] = grid.shape() else { return Err(message::NOT_A_TABLE.error()) };
-    let records = Records::new(&args.columns, args.filter.as_deref(), grid.dtype())?;
+    let records = Records::new(&args.columns, args.rows.condition.as_deref(), grid.dtype())?;
     let rows = match &args.slice {
         Some(slice) => slice::range(slice, *len)?,
         None => 0..*len,

@@ -8,7 +8,7 @@ use blosc_dtype::{Dtype, Kind};
 use serde_json::{Map, Value};
 
 use crate::{
-    args::ShowArgs,
+    args::{ShowArgs, WhereArgs},
     context::Context,
     error::{Error, Result},
     render::{Align, Table, harmless, json_text, size},
@@ -59,7 +59,7 @@ impl<'a> RowPrinter<'a> {
 
     /// All rows, or those at the ends of a long table if nothing chooses rows.
     pub(super) fn shown(&self, rows: Range<u64>) -> Vec<Range<u64>> {
-        let ShowArgs { filter, lines, slice, skip, .. } = self.args;
+        let ShowArgs { rows: WhereArgs { condition: filter }, lines, slice, skip, .. } = self.args;
         let is_chosen = filter.is_some() || lines.is_some() || slice.is_some() || skip.is_some();
         match self.streams() || is_chosen || rows.end - rows.start <= MAX_SHOWN_ROWS {
             true => vec![rows],

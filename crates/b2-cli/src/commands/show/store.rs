@@ -45,7 +45,7 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
         Some(slice) => slice::range(slice, nrows)?,
         None => 0..nrows,
     };
-    let filter = args.filter.as_deref().map(|text| rows.condition(text)).transpose()?;
+    let filter = args.rows.condition.as_deref().map(|text| rows.condition(text)).transpose()?;
     let nothing = columns.iter().map(|column| column.read(0..0));
     let aligns = nothing.map(|values| Ok(side(&values?))).collect::<Result<Vec<_>>>()?;
     let mut out = RowPrinter::new(args, cx, names, &aligns);

@@ -91,7 +91,7 @@ impl<'a> Columns<'a> {
     fn scan(&self, args: &ShowArgs, rows: Range<u64>) -> Result<Scan<'a>> {
         let scan = self.table.scan().columns(&self.names)?.rows(rows).batch(BATCH_NROWS.into());
         let scan = scan.skip(args.skip.unwrap_or(0)).limit(args.lines.unwrap_or(u64::MAX));
-        Ok(match &args.filter {
+        Ok(match &args.rows.condition {
             Some(text) => scan.filter(text).map_err(|error| {
                 Refusal::in_condition(blosc_data::Error::from(error), text, self.table.names())
             })?,

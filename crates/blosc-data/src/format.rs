@@ -207,9 +207,7 @@ pub fn opened_by(start: &[u8]) -> Option<&'static str> {
         ("a pickle of Python", "`pickle.load` opens it, which runs what is in it"),
     ];
     match probe(start) {
-        Kind::Zip => Some(
-            "`unzip -l` lists what is in it; if it is a .npz, NumPy opens it with `numpy.load`",
-        ),
+        Kind::Zip => Some("`unzip -l` lists what is in it"),
         Kind::Foreign(name) => {
             PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program)
         }

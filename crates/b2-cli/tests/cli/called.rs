@@ -77,13 +77,24 @@ fn arrays_of_numpy_in_an_archive_are_read() {
     }
     assert_eq!(dir.b2("show x.npz::/b").ok().text(), "[1. 1.]\n");
     assert!(dir.b2("info x.npz").ok().text().contains("npz"));
+    let sound = dir.b2("verify x.npz").ok().text().to_owned();
+    assert!(sound.contains("crc32"), "{sound}");
+    // A bit of an item, which only the sum of the archive tells of.
+    let mut damaged = dir.read("x.npz");
+    let item = damaged.windows(8).position(|bytes| bytes == 1_f64.to_le_bytes()).unwrap();
+    damaged[item] ^= 1;
+    dir.write("x.npz", damaged);
+    for line in ["verify x.npz", "verify x.npz::/b", "sum x.npz::/b", "convert x.npz::/b b.b2nd"] {
+        assert_eq!(dir.b2(line).code, Some(1), "{line}");
+    }
+    assert!(!dir.path("b.b2nd").exists());
     let mut damaged = dir.read("called.zip");
     damaged[60] ^= 0x10;
     dir.write("called.zip", damaged);
     assert_eq!(dir.b2("show called.zip::/a").code, Some(1));
 }
 
-/// What `pack_tensor`, `save_tensor` and `save_array` of python-blosc2 write.
+/// Frames of `pack_tensor`, `save_tensor` and `save_array` of python-blosc2.
 #[test]
 fn tensors_of_python_are_arrays() {
     let dir = Dir::new();

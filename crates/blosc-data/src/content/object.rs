@@ -57,7 +57,8 @@ impl Object {
         match self {
             Self::Frame(schunk) => Ok(schunk.compare_seal()?),
             Self::Table(rows) => rows.compare_seals(),
-            Self::Chunk(_) | Self::Blp(_) | Self::Bcolz(_) | Self::Opened(_) => Ok(()),
+            Self::Opened(array) => array.compare_seals(),
+            Self::Chunk(_) | Self::Blp(_) | Self::Bcolz(_) => Ok(()),
         }
     }
 
@@ -213,7 +214,11 @@ impl Object {
                 rows.part(range, sink)?;
                 if is_all { Ok(rows.compare_seals()?) } else { Ok(()) }
             }
-            Self::Opened(array) => by_boxes::part(&**array, range, budget, sink),
+            Self::Opened(array) => {
+                let is_all = range == (0..array.nbytes());
+                by_boxes::part(&**array, range, budget, sink)?;
+                if is_all { Ok(array.compare_seals()?) } else { Ok(()) }
+            }
         }
     }
 }

@@ -3,14 +3,17 @@
 //! Each `.npy` file in it is an array. One that zip has compressed is decompressed when it is
 //! opened; others are read where they are.
 
+use core::ops::Range;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use b2store::ArchiveMember;
 use blosc_chunk::error::Blame;
+use blosc_dtype::Dtype;
 use blosc_io::{FileStore, MemStore, ReadAt, Windowed};
 
+use crate::array::Array;
 use crate::content;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Doing, Error, Result};
@@ -19,8 +22,11 @@ use crate::group::{Group, Member, MemberKind};
 use crate::params::OpenOptions;
 use crate::size::{as_len, check_memory};
 use crate::source::{ForeignGroup, Opened, Opener, Source};
-use crate::verify::{Report, Verifier};
+use crate::verify::{OnProgress, Report, VerifyOptions, add_fault};
 use crate::word::{Part, Word};
+
+/// The sum that an archive has of each member.
+const CHECKSUM: &str = "crc32";
 
 /// Most bytes of an array that is decompressed, all of which is in memory.
 const MAX_UNPACKED_NBYTES: u64 = 256 << 20;
@@ -70,7 +76,7 @@ impl Opener for NpzOpener {
     }
 }
 
-/// What an opener says of an error.
+/// The error of an opener, whose kind says who is to blame.
 fn of_opening(error: Error) -> io::Error {
     let kind = match error.blame() {
         Blame::Data => io::ErrorKind::InvalidData,
@@ -122,7 +128,7 @@ impl Archive {
     }
 }
 
-/// What zip has compressed.
+/// Decompresses a member.
 #[cfg(feature = "zlib")]
 fn inflated(packed: &[u8], nbytes: usize, member: &ArchiveMember) -> Result<Vec<u8>> {
     use zlib_rs::{Inflate, InflateFlush, Status};
@@ -153,20 +159,63 @@ impl Group for Archive {
         let key = format!("/{}", name.trim_matches('/'));
         let found = self.arrays().find(|(known, _)| *known == key);
         let (_, member) = found.ok_or_else(|| Error::NoMember { name: key.clone() })?;
-        let (name, plain) = (format!("{}::{key}", self.name), Source::File(self.plain(member)?));
+        let (name, plain) = (format!("{}::{key}", self.name), self.plain(member)?);
         let options = OpenOptions::default();
-        let array = content::of_format(Format::Npy, plain, &options)?;
-        Ok(Dataset::new(name.clone(), Format::Npy, array.into_data(&name, &options.budget)?))
+        let array = content::of_format(Format::Npy, Source::File(Arc::clone(&plain)), &options)?;
+        let data = match array.into_data(&name, &options.budget)? {
+            Data::Array(array) => {
+                Data::Array(Arc::new(Summed { array, plain, member: member.clone() }))
+            }
+            data => data,
+        };
+        Ok(Dataset::new(name, Format::Npy, data))
+    }
+}
+
+/// An array of which the archive has a sum.
+struct Summed {
+    array: Arc<dyn Array>,
+    /// The file that the sum is of.
+    plain: Arc<dyn ReadAt>,
+    member: ArchiveMember,
+}
+
+impl core::fmt::Debug for Summed {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Summed").field("array", &self.array).finish_non_exhaustive()
+    }
+}
+
+impl Array for Summed {
+    fn format(&self) -> &'static str {
+        self.array.format()
     }
 
-    fn verify(&self, _: &mut Verifier<'_>) -> Result<Report> {
-        let mut report = Report::default();
-        for (_, member) in self.arrays().filter(|(_, member)| !member.is_packed) {
-            let checked = self.plain(member).and_then(|plain| Ok(member.check(&*plain)?));
-            checked
-                .err()
-                .into_iter()
-                .for_each(|error| crate::verify::add_fault(&mut report, error));
+    fn dtype(&self) -> &Dtype {
+        self.array.dtype()
+    }
+
+    fn shape(&self) -> &[u64] {
+        self.array.shape()
+    }
+
+    fn stored_nbytes(&self) -> Option<u64> {
+        self.array.stored_nbytes()
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        self.array.read_box(bounds, dest)
+    }
+
+    fn compare_seals(&self) -> Result<()> {
+        Ok(self.member.check(&*self.plain)?)
+    }
+
+    fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
+        let mut report = self.array.verify(options, progress)?;
+        (report.checksum, report.nchunks, report.nsummed) = (Some(CHECKSUM), 1, 1);
+        if let Err(error) = self.compare_seals() {
+            add_fault(&mut report, error);
         }
         Ok(report)
     }

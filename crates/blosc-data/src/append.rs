@@ -199,16 +199,9 @@ impl Appending<'_> {
         let layout = content.layout()?.filter(|layout| !layout.dtype.fields().is_empty());
         let layout = layout.ok_or(Refusal::NoColumns)?;
         let fields = fields(rows, &layout.dtype)?;
-        let mut parts = vec![vec![]; layout.dtype.fields().len()];
         each_rows(content, self.resources, layout.dtype.itemsize(), &mut |bytes| {
             (self.progress)(bytes.len() as u64);
-            let count = bytes.len() / layout.dtype.itemsize().max(1);
-            split(bytes, &layout.dtype, &mut parts);
-            let values = fields.iter().map(|field| {
-                let part = parts.get(field.position).cloned().unwrap_or_default();
-                field.values(part, count)
-            });
-            Ok(appender.append(&values.collect::<Result<Vec<_>>>()?)?)
+            Ok(appender.append(&values_of_rows(&fields, &layout.dtype, bytes)?)?)
         })
     }
 }
@@ -266,12 +259,17 @@ pub(crate) fn values_of(
         items.extend_from_slice(bytes);
         Ok::<(), Error>(())
     })?;
-    let mut parts = vec![vec![]; layout.dtype.fields().len()];
-    split(&items, &layout.dtype, &mut parts);
-    let count = items.len() / layout.dtype.itemsize().max(1);
-    let values = fields(rows, &layout.dtype)?.into_iter().map(|field| {
-        let part = parts.get(field.position).cloned().unwrap_or_default();
-        field.values(part, count)
+    values_of_rows(&fields(rows, &layout.dtype)?, &layout.dtype, &items)
+}
+
+/// Rows of a type with fields as values for the columns of a table.
+fn values_of_rows(fields: &[Field<'_>], dtype: &Dtype, rows: &[u8]) -> Result<Vec<ColumnValues>> {
+    let mut parts = vec![vec![]; dtype.fields().len()];
+    split(rows, dtype, &mut parts);
+    let count = rows.len() / dtype.itemsize().max(1);
+    let values = fields.iter().map(|field| {
+        let part = parts.get_mut(field.position).map(core::mem::take);
+        field.values(part.unwrap_or_default(), count)
     });
     values.collect()
 }

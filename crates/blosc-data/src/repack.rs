@@ -7,6 +7,7 @@ use b2store::{Store, StoreWriter, WriteOptions};
 
 use crate::convert::nbytes_at;
 use crate::error::Result;
+use crate::formats::store::is_below;
 use crate::params::OpenOptions;
 
 /// Chunks of a frame of which the waste is counted.
@@ -15,7 +16,7 @@ const MAX_CHUNKS_LOOKED_AT: u64 = 4096;
 /// Dead bytes that are not worth a word.
 const LITTLE_WASTE: u64 = 16 << 10;
 
-/// What became of the bytes of a file or folder.
+/// Bytes of a file or folder before repacking, and those that it freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {
@@ -37,8 +38,7 @@ pub fn repack_store(path: &Path, key: Option<&str>, options: &WriteOptions) -> R
     match key {
         None => writer.compact()?,
         Some(key) => {
-            let below = format!("{}/", key.trim_end_matches('/'));
-            let is_meant = |found: &&str| *found == key || found.starts_with(&below);
+            let is_meant = |found: &&str| is_below(key, found);
             let keys: Vec<String> = writer.keys().filter(is_meant).map(str::to_owned).collect();
             keys.iter().try_for_each(|key| writer.compact_value(key))?;
         }
@@ -53,7 +53,7 @@ pub fn repack_store(path: &Path, key: Option<&str>, options: &WriteOptions) -> R
 ///
 /// # Errors
 ///
-/// What cannot be opened, or whose chunks cannot be counted.
+/// A frame or store that does not open, or whose chunks cannot be counted.
 pub fn much_waste(
     path: &Path,
     is_store: bool,

@@ -12,6 +12,7 @@ use super::{Conversion, OnProgress, Report, Settings, check_dimensions};
 use crate::content::{Content, Object};
 use crate::error::{Error, Refusal, Result};
 use crate::formats::frame::stored_nbytes;
+use crate::formats::store::is_below;
 use crate::size::as_len;
 use crate::spool::Station;
 
@@ -65,10 +66,8 @@ pub fn recompress_store(
     progress: OnProgress<'_>,
 ) -> Result<Recompressed> {
     let mut done = Recompressed::default();
-    let root = key.unwrap_or("/").trim_end_matches('/');
-    let is_meant = |key: &str| {
-        key.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
+    let root = key.map_or("", |key| key.trim_end_matches('/'));
+    let is_meant = |found: &str| found == root || is_below(root, found);
     let tables: Vec<String> =
         writer.tables().map(|key| key.trim_end_matches('/').to_owned()).collect();
     if settings.compression.has_shapes() {

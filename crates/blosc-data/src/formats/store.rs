@@ -128,7 +128,7 @@ impl StoreGroup {
 }
 
 /// Whether a key is that of a group or table, or of what is in it.
-fn is_below(group: &str, key: &str) -> bool {
+pub(crate) fn is_below(group: &str, key: &str) -> bool {
     let rest = key.strip_prefix(group.trim_end_matches('/'));
     key == group || rest.is_some_and(|rest| rest.starts_with('/'))
 }
@@ -379,7 +379,7 @@ impl StoreTable {
             column
         });
         let columns = columns.collect();
-        // What does not open counts nothing: the other columns can be read.
+        // A column that does not open counts nothing: the others can be read.
         let stored = rows::frames(&table).flatten().map(|frame| frame::stored_nbytes(&frame)).sum();
         let names = table.schema().columns.iter().map(|spec| &spec.name);
         let data = names.flat_map(|name| table.column(name).and_then(|column| column.nbytes()));

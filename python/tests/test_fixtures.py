@@ -85,7 +85,7 @@ def test_malformed_samples_raise_blosc_errors(path):
     try:
         with bk.open(path, max_memory=64 << 20, max_chunk=64 << 20) as opened:
             _read_all(opened)
-        # What reading does not touch, verifying sees.
+        # Verifying also sees bytes that reading does not touch.
         bk.verify(path, max_memory=64 << 20).raise_for_damage()
     except bk.BloscError as error:
         assert str(error) and "\n" not in str(error)

@@ -114,7 +114,7 @@ pub fn run_with(
     }
 }
 
-/// What this build reads beyond files of its own formats.
+/// The foreign formats that this build reads, as a list; `None` without any.
 fn kinds_of(openers: &Openers) -> Option<String> {
     let kinds: Vec<&str> = openers.iter().filter_map(blosc_data::Opener::kind_name).collect();
     (!kinds.is_empty()).then(|| kinds.join(", "))

@@ -68,7 +68,7 @@ pub(crate) struct MetaReport<'a> {
     document: &'a Document,
 }
 
-/// What has the metadata of an input.
+/// The owner of the metadata of an input.
 pub(crate) enum Owner {
     Object(Object),
     /// A group or a table of a store.

@@ -14,7 +14,7 @@ pub struct Node {
     pub name: String,
     /// Its description; directories have none.
     pub what: Option<String>,
-    /// Those below it, in their order.
+    /// The nodes below it, in their order.
     pub children: Vec<Self>,
 }
 

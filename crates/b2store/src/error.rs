@@ -130,7 +130,7 @@ pub enum Corrupt {
     Ipc {
         /// The field.
         field: String,
-        /// What is wrong.
+        /// The fault.
         source: IpcFault,
     },
     /// A version that is not known.

@@ -48,7 +48,7 @@ const MAX_DEPTH: usize = 32;
 /// Fields of a schema: few tables can be the children of many others.
 const MAX_FIELDS: usize = 4096;
 
-/// What the items of a field are.
+/// The type of the items of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Null,

@@ -103,7 +103,7 @@ const MAX_SHOWN: usize = 40;
 pub(crate) fn check_groups<'a>(keys: impl Iterator<Item = &'a str>) -> Result<()> {
     let (mut last, mut nbytes) = ("", 0_u64);
     for key in keys {
-        // What both lie in was counted before.
+        // Groups that hold both keys were counted before.
         let same = key.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
         let new = ancestors(key).filter(|group| group.len() >= same);
         nbytes = new.fold(nbytes, |sum, group| sum.saturating_add(group.len() as u64));

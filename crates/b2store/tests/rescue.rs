@@ -274,7 +274,7 @@ fn numbers(path: &Path, nrows: u16) {
     writer.commit().unwrap();
 }
 
-/// What makes an archive a store and a table stands at its start.
+/// The members that make an archive a store and a table stand at its start.
 #[test]
 fn a_table_in_an_archive_without_its_end_is_a_table() {
     let dir = tempfile::tempdir().unwrap();
@@ -362,8 +362,8 @@ fn a_fill_of_other_items_loses_nothing() {
     assert!(saved.is_complete(), "{saved:?}");
 }
 
-/// What a table and a store have beside their values has a seal: nearly every bit that is flipped
-/// is noticed, and none makes another table.
+/// The manifests of tables and `embed.b2e` have seals: nearly every flipped bit is noticed, and none
+/// makes another table.
 #[test]
 fn manifests_and_embedded_frames_are_sealed() {
     let dir = tempfile::tempdir().unwrap();

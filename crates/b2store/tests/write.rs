@@ -171,7 +171,7 @@ fn packing_and_unpacking_keeps_keys_and_frames() {
         let [old, new] = [&folder, &again].map(|root| fs::read(root.join(name)).unwrap());
         assert_eq!(old, new, "{name}");
     }
-    // This one has metadata that came later: the trailer before them is dead, and left behind.
+    // This frame got metadata later: its old trailer is dead, and is not copied.
     let [old, new] = [&folder, &again].map(|root| SChunk::open(root.join("a.b2nd")).unwrap());
     let usage = |schunk: &SChunk| schunk.usage().unwrap().dead_bytes;
     assert!(usage(&old) > 0 && usage(&new) == 0, "{} {}", usage(&old), usage(&new));

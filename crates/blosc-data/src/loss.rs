@@ -2,7 +2,7 @@
 
 use blosc_dtype::{Dtype, Kind, numbers::NumberType};
 
-/// What has been found so far.
+/// The differences found so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
     /// The largest difference of two items.

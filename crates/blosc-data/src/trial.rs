@@ -52,7 +52,7 @@ impl Setting {
     }
 }
 
-/// What came of a setting.
+/// The result of trying a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// The setting.
@@ -271,7 +271,7 @@ fn read(
     Ok(vec![])
 }
 
-/// What matters most.
+/// The aim by which settings are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// Little space.

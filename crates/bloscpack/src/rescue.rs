@@ -366,8 +366,8 @@ impl Rescue {
 /// The chunks of the new file, of which a damaged header may claim very many.
 struct Plan<'a> {
     rescue: &'a Rescue,
-    /// Those with a number, and how many there are in all; without them those that were found move
-    /// together.
+    /// The chunks with a number, and how many there are in all; without numbers, all found chunks
+    /// move together.
     numbered: Option<(Vec<(u64, &'a Rescued)>, u64)>,
 }
 

@@ -168,7 +168,7 @@ fn open_dataset(file: &Hdf5File, key: &str, dataset: Dataset) -> io::Result<Open
     Ok(Opened::Array(Arc::new(Hdf5Array::new(&root, key, dataset)?)))
 }
 
-/// What a data set is, apart from its items.
+/// The description of a data set.
 fn about(root: &Group, key: &str, dataset: &Dataset) -> io::Result<About> {
     let found = Attributes::of_dataset(dataset);
     let names = attributes::dimension_names(root, key, dataset);

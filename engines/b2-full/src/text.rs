@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// Most bytes of all texts, with their room.
 const MAX_NBYTES: usize = 1 << 28;
 
-/// What an array of another format is, apart from its items.
+/// The description of an array of another format.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     /// The name of the format.

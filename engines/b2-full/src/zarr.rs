@@ -75,7 +75,7 @@ fn files_at(path: &Path) -> io::Result<Option<Files>> {
     Ok(archive.map(|archive| Files(Arc::new(archive))))
 }
 
-/// What is at a key in the files at `root`.
+/// Opens the array or group at a key in the files at `root`.
 fn open_in(files: &Files, root: &str, key: &str) -> io::Result<Opened> {
     let folder = key.trim_matches('/');
     Ok(match files.kind_of(folder)? {

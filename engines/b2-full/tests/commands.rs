@@ -23,7 +23,7 @@ fn b2(args: &[&str]) -> (i32, String, String) {
 /// An input of each kind.
 struct Input {
     array: String,
-    /// What holds the array, if it has a name of its own.
+    /// The group of the array, if it has a name of its own.
     group: Option<String>,
     is_address: bool,
 }

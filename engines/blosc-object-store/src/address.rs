@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use blosc_io::tree::Entry;
-use object_store::{ObjectStore, ObjectStoreScheme};
 use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreScheme};
 use url::{Position, Url};
 
 use crate::cache::{Cache, Server};

@@ -105,7 +105,7 @@ pub(crate) fn io_error(error: object_store::Error) -> io::Error {
     io::Error::new(kind, one_line(&error))
 }
 
-/// What an error and its causes say, up to the page that a server sent.
+/// The text of an error and its causes, without the page that a server sent.
 fn one_line(error: &dyn core::error::Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {

@@ -55,7 +55,7 @@ pub enum Error {
     Codec {
         /// The number of the filter.
         filter: u16,
-        /// What is wrong with it.
+        /// The fault.
         source: blosc_codecs::Error,
     },
     /// A chunk of another filter that is damaged.
@@ -63,7 +63,7 @@ pub enum Error {
     Other {
         /// The number of the filter.
         filter: u16,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// Bytes that are neither a frame nor a chunk.

@@ -42,7 +42,7 @@ class Report:
     bad: list[BadChunk] = field(default_factory=list)
     #: Other damage, in words.
     other: list[str] = field(default_factory=list)
-    #: What is unusual and does no harm.
+    #: Oddities that do no harm.
     notes: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:

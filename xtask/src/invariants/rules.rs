@@ -152,7 +152,7 @@ pub(super) fn no_global_state(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// What two commands share stands in a module that is no command.
+/// Code that two commands share stands in a module that is no command.
 pub(super) fn commands_apart(sources: &[Source]) -> Result<Vec<Finding>> {
     let names: Vec<&str> = sources.iter().filter_map(command_of).collect();
     let mut findings = vec![];

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     }
 }
 
-/// What the options say, for any input.
+/// The options, resolved for all inputs.
 struct Asked {
     /// The format; without one, the input tells.
     format: Option<CompressedFormat>,

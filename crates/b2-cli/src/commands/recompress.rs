@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
                 _ => {}
             }
             let path = origin.path().ok_or_else(|| message::PIPE_IS_NOT_CHANGED.error())?;
-            // What another program writes looks like more than one object meanwhile.
+            // While another program writes, the file may look like several objects.
             let _lock = cx.lock_exclusive(path, args.lock)?;
             check_in_place(cx, origin)?;
             recompress(&options, cx, origin, &Target::File(path.to_owned()))

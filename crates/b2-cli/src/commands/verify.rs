@@ -200,7 +200,7 @@ impl Findings {
             let object = match objects.next().map_err(|error| walk::as_damage(origin, error)) {
                 Ok(Some(object)) => object,
                 Ok(None) => break,
-                // What cannot be opened is a finding like others, and the last: its end is unknown.
+                // An object that does not open is the last finding: its end is unknown.
                 Err(error) if error.code() == Code::Data => {
                     self.unopened(nframe, &error);
                     let is_blp = |path: &Path| path.extension().is_some_and(|it| it == "blp");

@@ -50,7 +50,7 @@ fn resolve(
         Some(_) => args.format.unwrap_or(ConvertedFormat::B2nd),
         None => format(args, output)?,
     };
-    // What cannot be a value of a store is told of the input that would be one.
+    // For a value of a store, errors name the input: they come with each input.
     if place.is_none() {
         anew::check(args, format)?;
     }

@@ -257,7 +257,7 @@ pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     find_words(args, choice, &mut |_| Ok(None))
 }
 
-/// What a name means that no opener knows.
+/// The input of a name that no opener knows.
 fn local(word: &Path) -> Result<Origin> {
     let origin = Origin::from_word(word);
     origin.place().map_or(Ok(()), foreign::check_name).map(|()| origin)

@@ -16,7 +16,7 @@ use crate::{
 /// Bytes that are copied at a time.
 const COPY_NBYTES: usize = 1 << 20;
 
-/// What was copied.
+/// Counts of a copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Copied {
     pub(crate) objects: u64,

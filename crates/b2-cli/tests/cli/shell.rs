@@ -1,4 +1,4 @@
-//! What users of the shell met a second time: each kind of finding is a table of lines.
+//! Findings of users of the shell: a table of lines for each kind.
 
 use serde_json::{Value, json};
 
@@ -400,7 +400,7 @@ fn options_of_commands_that_read_do_something_or_are_refused() {
             let plain = dir.b2(&format!("{command} {more} {input}"));
             for (option, same) in options {
                 let run = dir.b2(&format!("{command} {more} {option} {input}"));
-                // What is refused without the option has nothing to show of it.
+                // A refused line cannot show an effect of the option.
                 let is_refused = !matches!(run.code, Some(0 | 1));
                 if is_refused || run.stdout != plain.stdout || run.code != plain.code {
                     continue;

@@ -175,7 +175,8 @@ fn is_below(path: &str, dir: &str) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What makes a table visible is written last, and in an archive, which appears as a whole, first.
+/// The files that make a table visible have the highest rank: a directory gets them last. An
+/// archive appears as a whole and has them first.
 pub(super) fn rank(path: &str) -> u8 {
     match path.rsplit('/').next() {
         Some(EMBED_FILE) => 3,

@@ -388,7 +388,7 @@ impl<'a> Parser<'a, '_> {
         self.call(at, name, vec![column])
     }
 
-    /// The rest of a call, from behind its opening bracket; `values` has what stands before it.
+    /// The rest of a call after its opening bracket; `values` has the operand of `x.name()`.
     fn call(&mut self, at: usize, name: &str, mut values: Vec<Expr>) -> Result<Expr> {
         if ["isnull", "is_null"].contains(&name) {
             let inner = values.pop().map_or_else(|| self.deeper(|parser| parser.level(0)), Ok)?;
@@ -504,7 +504,7 @@ impl<'a> Parser<'a, '_> {
         self.word() == word && self.take(word)
     }
 
-    /// The name that begins here, with those behind its dots.
+    /// The name that begins here, with the parts after its dots.
     fn dotted(&self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| c != '_' && c != '.' && !c.is_alphanumeric());

@@ -20,7 +20,7 @@ use super::unsupported;
 /// The name of the codec of Blosc2 in `zarrs-blosc`.
 const BLOSC2: &str = "blosc-rs.blosc2";
 
-/// What a codec of numcodecs becomes.
+/// The counterpart of a codec of numcodecs.
 enum Codec {
     /// Nothing: what it does is not undone.
     None,

@@ -15,7 +15,7 @@ use super::lenient;
 #[derive(Clone, Debug)]
 pub(super) struct Files(pub(super) Arc<dyn Tree>);
 
-/// What a folder of Zarr is, by its metadata.
+/// The kind of a folder of Zarr, by its metadata.
 pub(super) enum Kind {
     Array,
     Group,
@@ -37,7 +37,7 @@ pub(super) fn within(folder: &str, name: &str) -> String {
 }
 
 impl Files {
-    /// What is at a path; `None` for a folder without metadata, and for what is no folder.
+    /// The kind of a folder; `None` for one without metadata, and for a path that is no folder.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ use super::unsupported;
 /// The name of the codec, which no file has.
 pub(super) const NAME: &str = "b2-full.filter";
 
-/// What a filter does.
+/// The operation of a filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     Sum,

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use super::lenient;
 use super::{invalid, unsupported};
 
-/// What the items of an array are.
+/// The type of the items of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Items {
     /// Of one size. The order of bytes is that of the chunks.
@@ -37,7 +37,7 @@ fn without_counterpart(name: impl fmt::Display) -> io::Error {
 }
 
 impl Items {
-    /// What the metadata of either version say.
+    /// Reads the type from the metadata of version 2 or 3.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ fn quoted(mut rest: &[u8]) -> Vec<u8> {
                 rest = rest.get(word.len()..).unwrap_or_default();
                 continue;
             }
-            // What follows a backslash ends no text.
+            // A quotation mark after a backslash ends no text.
             (None, b'\\') => 2,
             (None, b'"') => {
                 is_in_text = !is_in_text;

@@ -187,7 +187,7 @@ fn dims(shape: &[u64]) -> String {
     }
 }
 
-/// What does not open.
+/// The node of an input that does not open.
 fn damaged(origin: &Origin) -> Node {
     let name = origin.path().and_then(Path::file_name);
     let name = name.map_or("stdin".into(), |name| name_text(name.as_encoded_bytes()));

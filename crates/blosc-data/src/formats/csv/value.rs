@@ -5,7 +5,7 @@ use half::f16;
 
 use super::guess::is_missing;
 
-/// A type for people, behind "no".
+/// The words for a type in messages such as "is no time such as …".
 pub(super) fn type_name(dtype: &Dtype) -> String {
     match (dtype.kind(), dtype.scalar().and_then(Scalar::unit)) {
         (Some(Kind::DateTime), Some("Y" | "M" | "W" | "D")) => "day such as 2018-01-05".to_owned(),

@@ -459,8 +459,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Salvages a frame. If the fill has items of another size, zeros take its place: else the value
-    /// would be lost.
+    /// Salvages a frame. If the fill has items of another size, zeros take its place: else the
+    /// value would be lost.
     fn salvage(&self, source: &Arc<dyn ReadAt>) -> b2frame::Result<FrameSalvage> {
         let salvage = |rescue: &RescueOptions| {
             FrameSalvage::from_store(Arc::clone(source), &self.options.frame, rescue)

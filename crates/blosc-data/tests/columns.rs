@@ -140,9 +140,11 @@ mod arrow {
         })
     }
 
-    /// Numbers of one value, whatever their sign is written as.
+    /// Numbers of one value, whatever their sign is written as; a boolean that can be null is
+    /// stored as a number.
     fn plain(value: &Value) -> String {
         match value {
+            Value::Bool(truth) => u8::from(*truth).to_string(),
             Value::Int(n) => n.to_string(),
             Value::UInt(n) => n.to_string(),
             other => format!("{other:?}"),

@@ -162,9 +162,13 @@ pub(super) const STAGES: &[Stage] = &[
             "writers at the same time do not harm each other",
         ),
     ),
-    longer(
+    // The tests of `blosc-trials` are the small run of it.
+    stage(
+        Night,
+        "crash",
         "xtask crash --seed $seed --seconds 300",
-        stage(Change, "crash", "xtask crash --seconds 10", Code, "old state or new, never between"),
+        Code,
+        "old state or new, never between",
     ),
     longer(
         "xtask damage --seed $seed --seconds 300",

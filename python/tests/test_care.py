@@ -112,8 +112,11 @@ def test_ctrl_c_ends_the_work(tmp_path):
     path = tmp_path / "large.b2nd"
     items = np.random.default_rng(0).integers(0, 50, (20, 200_000))
     bk.save(path, items, chunks=(1, 200_000))
+    # A shell starts what runs beside it without SIGINT, and its children inherit that.
     code = f"""
+import signal
 import blosckit as bk
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
     while True:

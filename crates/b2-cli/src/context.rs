@@ -118,8 +118,7 @@ impl Context {
 
     /// The input that `word` means, also if it is no file.
     pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
-        let opened = origin::open_by(&self.openers, word)?;
-        Ok(opened.unwrap_or_else(|| Origin::from_word(word)))
+        origin::open(&self.openers, word)
     }
 
     /// The same as the only input of a command.
@@ -197,14 +196,8 @@ impl Context {
                 continue;
             };
             for name in &group.members {
-                expanded.push(match origin::open_by(&self.openers, Path::new(name)) {
-                    Ok(Some(array)) => Ok(array),
-                    Ok(None) => {
-                        let missing = io::ErrorKind::NotFound.into();
-                        Err((harmless(name), Error::io(Doing::Open)(missing)))
-                    }
-                    Err(error) => Err((harmless(name), error)),
-                });
+                let array = origin::open(&self.openers, Path::new(name));
+                expanded.push(array.map_err(|error| (harmless(name), error)));
             }
         }
         expanded

@@ -89,7 +89,7 @@ pub fn run_with(
         && help == "help"
         && let Some(text) = topic.to_str().and_then(commands::man::topic)
     {
-        let openers = Openers::with_archives(openers);
+        let openers = Openers::new(openers);
         return run_printer(&program, &GeneralArgs::default(), &openers, |console| {
             console.print(&text)
         });
@@ -98,7 +98,7 @@ pub fn run_with(
         Ok(cli) => {
             let name = args::command_name(&argv);
             let command = args::options_of(name.as_deref());
-            dispatch(&program, cli, &Openers::with_archives(openers), command)
+            dispatch(&program, cli, &Openers::new(openers), command)
         }
         Err(error) => {
             let command = args::command_name(&argv);

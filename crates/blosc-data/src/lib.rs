@@ -122,7 +122,7 @@ pub use dataset::{Data, Dataset};
 pub use digest::Digest;
 pub use error::{Error, Result};
 pub use format::{Format, HEAD_LEN, opened_by, recognise};
-pub use formats::npz::NpzOpener;
+pub use formats::npz::open_archive;
 pub use group::{Group, Member, MemberKind};
 pub use objects::ListOfObjects;
 pub use open::{open, open_bytes, open_part, open_source, open_with};

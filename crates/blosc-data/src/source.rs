@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
 use crate::error::{Doing, Error, Result};
-use crate::formats::npz::NpzOpener;
 use crate::group::{Group, Member, MemberKind};
 use crate::open::open_with;
 use crate::params::OpenOptions;
@@ -84,13 +83,6 @@ impl Openers {
     #[must_use]
     pub fn new(openers: Vec<Box<dyn Opener>>) -> Self {
         Self(openers.into())
-    }
-
-    /// The same, and archives of arrays of NumPy last: for programs that know such only by openers.
-    #[must_use]
-    pub fn with_archives(mut openers: Vec<Box<dyn Opener>>) -> Self {
-        openers.push(Box::new(NpzOpener));
-        Self::new(openers)
     }
 
     /// Each of them.

@@ -142,6 +142,9 @@ pub(crate) fn value_of(origin: &Origin, params: impl Into<OpenOptions>) -> Resul
 ///
 /// What the library says.
 pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store> {
+    if path.is_archive() {
+        return Err(message::NOT_FOR_COMMAND.about("data of another format"));
+    }
     let options = params.into().store();
     Ok(match path.elsewhere() {
         Some(Source::File(object)) => Store::from_store(object, &options)?,

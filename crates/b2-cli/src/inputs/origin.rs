@@ -13,7 +13,7 @@ use b2frame::{
 };
 
 pub(crate) use blosc_data::Part;
-use blosc_data::{Format, Opened, Openers, Word};
+use blosc_data::{Format, Opened, Openers, Source, Word};
 
 use crate::{
     args::InputArgs,
@@ -130,7 +130,9 @@ fn part_of(word: &Path) -> Option<(Place, Part)> {
     let place = Place::from(path);
     match part {
         Part::Whole if *place == *word => None,
-        Part::Whole | Part::Member(_) if place.is_store() => Some((place, part)),
+        Part::Whole | Part::Member(_) if place.is_store() || place.is_archive() => {
+            Some((place, part))
+        }
         Part::Member(key) if place.is_dir() => {
             Some((place.join(key.trim_start_matches('/')).into(), Part::Whole))
         }
@@ -217,9 +219,12 @@ pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
 /// Finds the inputs as [`find`] does, but each name goes to the openers first.
 pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Openers) -> Inputs {
     let mut piped = Piped::default();
-    find_words(args, choice, &mut |word| match open_by(openers, word)? {
-        Some(origin) => Ok(Some(origin)),
-        None => piped.store_in(word),
+    find_words(args, choice, &mut |word| {
+        let mut origin = open_by(openers, word)?;
+        if origin.is_none() {
+            origin = piped.store_in(word)?;
+        }
+        origin.map_or_else(|| local(word).and_then(|origin| in_archive(origin, word)), Ok).map(Some)
     })
 }
 
@@ -255,6 +260,29 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
 pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     find_words(args, choice, &mut |_| Ok(None))
+}
+
+/// The input that a name stands for, whether an opener knows it or not.
+///
+/// # Errors
+///
+/// As [`open_by`]; an archive of arrays that cannot be read.
+pub(crate) fn open(openers: &Openers, word: &Path) -> Result<Origin> {
+    open_by(openers, word)?.map_or_else(|| in_archive(Origin::from_word(word), word), Ok)
+}
+
+/// The arrays of an archive of NumPy as a group, or one of them; other inputs as they are.
+fn in_archive(origin: Origin, word: &Path) -> Result<Origin> {
+    let Origin::File { path, part } = &origin else { return Ok(origin) };
+    if !path.is_archive() {
+        return Ok(origin);
+    }
+    let Some(Source::File(file)) = path.source().map_err(Error::io(Doing::Open))? else {
+        return Ok(origin);
+    };
+    let opened = blosc_data::open_archive(file, &path.to_string_lossy(), part)?;
+    let name = word.to_string_lossy().into_owned();
+    Ok(opened.map_or(origin, |opened| Origin::Opened(OpenedInput { name, opened })))
 }
 
 /// The input of a name that no opener knows.

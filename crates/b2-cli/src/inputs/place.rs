@@ -114,7 +114,7 @@ impl Place {
     /// # Errors
     ///
     /// The error of the system.
-    fn source(&self) -> io::Result<Option<Source>> {
+    pub(crate) fn source(&self) -> io::Result<Option<Source>> {
         if let Some(source) = &self.opened {
             return Ok(Some(source.clone()));
         }
@@ -185,6 +185,11 @@ impl Place {
     /// Whether it is a store.
     pub(crate) fn is_store(&self) -> bool {
         self.format() == Some(Format::Store)
+    }
+
+    /// Whether it is an archive of arrays of NumPy.
+    pub(crate) fn is_archive(&self) -> bool {
+        self.format() == Some(Format::Npz)
     }
 
     /// Whether it is the folder of a data set of bcolz. One that a crash left incomplete is one as

@@ -77,6 +77,11 @@ fn arrays_of_numpy_in_an_archive_are_read() {
     }
     assert_eq!(dir.b2("show x.npz::/b").ok().text(), "[1. 1.]\n");
     assert!(dir.b2("info x.npz").ok().text().contains("npz"));
+    for line in ["seal x.npz::/b", "append x.npz::/b y.npy", "extract x.npz::/b -o b.b2nd"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(4), "{line}");
+        assert!(run.stderr.contains("which this command does not read"), "{}", run.stderr);
+    }
     let sound = dir.b2("verify x.npz").ok().text().to_owned();
     assert!(sound.contains("crc32"), "{sound}");
     // A bit of an item, which only the sum of the archive tells of.

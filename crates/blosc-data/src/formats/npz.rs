@@ -4,26 +4,23 @@
 //! opened; others are read where they are.
 
 use core::ops::Range;
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use b2store::ArchiveMember;
-use blosc_chunk::error::Blame;
 use blosc_dtype::Dtype;
-use blosc_io::{FileStore, MemStore, ReadAt, Windowed};
+use blosc_io::{MemStore, ReadAt, Windowed};
 
 use crate::array::Array;
 use crate::content;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Doing, Error, Result};
-use crate::format::{Format, recognise};
+use crate::format::Format;
 use crate::group::{Group, Member, MemberKind};
 use crate::params::OpenOptions;
 use crate::size::{as_len, check_memory};
-use crate::source::{ForeignGroup, Opened, Opener, Source};
+use crate::source::{ForeignGroup, Opened, Source};
 use crate::verify::{OnProgress, Report, VerifyOptions, add_fault};
-use crate::word::{Part, Word};
+use crate::word::Part;
 
 /// The sum that an archive has of each member.
 const CHECKSUM: &str = "crc32";
@@ -40,51 +37,26 @@ pub(crate) fn data(file: Arc<dyn ReadAt>, name: &str) -> Result<Data> {
     Ok(Data::Group(Arc::new(Archive::open(file, name)?)))
 }
 
-/// Opens archives of arrays of NumPy, `x.npz`, and the arrays in them, `x.npz::/a`: for programs
-/// that know such things by openers alone.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NpzOpener;
-
-impl Opener for NpzOpener {
-    fn open(&self, word: &str) -> io::Result<Option<Opened>> {
-        let Word { path, part } = Word::of_path(Path::new(word));
-        if !path.is_file() {
-            return Ok(None);
+/// An archive of arrays of NumPy as a group, or the array in it that `part` names; `None` where
+/// `part` is neither. `name` stands before the names of the members.
+///
+/// # Errors
+///
+/// An archive that cannot be read, or has no such array.
+pub fn open_archive(file: Arc<dyn ReadAt>, name: &str, part: &Part) -> Result<Option<Opened>> {
+    let archive = Archive::open(file, name)?;
+    Ok(match part {
+        Part::Whole => {
+            let members = archive.arrays().map(|(key, _)| format!("{name}::{key}")).collect();
+            let group = ForeignGroup { format: "npz", members, ..Default::default() };
+            Some(Opened::Group(Arc::new(group)))
         }
-        let name = path.to_string_lossy().into_owned();
-        let file: Arc<dyn ReadAt> = Arc::new(FileStore::open(&path)?);
-        if recognise(&Source::File(Arc::clone(&file)), &name)? != Format::Npz {
-            return Ok(None);
-        }
-        let archive = Archive::open(file, &name).map_err(of_opening)?;
-        let opened = match part {
-            Part::Whole => {
-                let members = archive.arrays().map(|(key, _)| format!("{name}::{key}")).collect();
-                Opened::Group(Arc::new(ForeignGroup {
-                    format: "npz",
-                    members,
-                    ..Default::default()
-                }))
-            }
-            Part::Member(key) => match archive.open(&key).map_err(of_opening)?.data {
-                Data::Array(array) => Opened::Array(array),
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
-        Ok(Some(opened))
-    }
-}
-
-/// The error of an opener, whose kind says who is to blame.
-fn of_opening(error: Error) -> io::Error {
-    let kind = match error.blame() {
-        Blame::Data => io::ErrorKind::InvalidData,
-        Blame::Io => io::ErrorKind::Other,
-        Blame::Usage => io::ErrorKind::NotFound,
-        _ => io::ErrorKind::Unsupported,
-    };
-    io::Error::new(kind, crate::error::chain(&error))
+        Part::Member(key) => match archive.open(key)?.data {
+            Data::Array(array) => Some(Opened::Array(array)),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 /// An archive and what is in it.

@@ -102,13 +102,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let origin = &formats::store::value_of(origin, cx.read_params())?;
     let object = open_target(cx, origin)?;
     // Text is no bytes of a table.
-    let row = match &object {
-        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => {
-            Some(RowType::Is(set.dtype()?))
-        }
-        Object::Table(rows) if !rows.is_column() => Some(RowType::Of(rows)),
-        _ => None,
-    };
+    let row = row_type(&object)?;
     let is_frame = matches!(object, Object::Frame(_) | Object::Table(_));
     let before = match &object {
         Object::Table(rows) => Some(rows.sizes().0),
@@ -120,17 +114,8 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         .map(|file| open_named(args, cx, file, path, row))
         .collect::<Result<Vec<_>>>()?;
     let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
-    let work = Work {
-        args,
-        cx,
-        path,
-        inputs,
-        progress: Progress::new(&cx.console, &origin.name(), Some(appended)),
-    };
-    let key = match origin {
-        Origin::File { part: origin::Part::Member(key), .. } => Some(key.as_str()),
-        _ => None,
-    };
+    let progress = Progress::new(&cx.console, &origin.name(), Some(appended));
+    let work = Work { args, cx, path, inputs, progress };
     // The inputs are sound, so the frames of a sequence become one, at the end of which they go.
     let object = match has_more_frames(cx, origin, &object)? {
         true => {
@@ -140,33 +125,22 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         }
         false => object,
     };
-    let grown = match object {
-        Object::Table(rows) if !rows.is_column() => work.append_to_table(&rows)?,
-        Object::Table(_) => return Err(message::A_COLUMN.about(origin.name())),
-        Object::Frame(schunk) if key.is_some() => {
-            let is_array = schunk.nd_meta()?.is_some();
-            drop(schunk);
-            work.append_to_value(key.unwrap_or_default(), is_array)?
-        }
-        Object::Frame(schunk) if schunk.nd_meta()?.is_some() => {
-            let offset = schunk.offset();
-            drop(schunk);
-            work.array(offset)?
-        }
-        Object::Frame(schunk) => {
-            let offset = schunk.offset();
-            // An open frame would hold the lock.
-            drop(schunk);
-            work.append_to_frame(offset)?
-        }
-        Object::Blp(blp) => work.blp(*blp)?,
-        Object::Bcolz(set) => work.bcolz(*set)?,
-        Object::Chunk(_) | Object::Opened(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
-    };
+    let grown = work.append_to(origin, object)?;
     drop(work);
     let appended = before.map_or(appended, |before| grown.nbytes.saturating_sub(before));
     report(cx, &origin.name(), appended, grown, is_table)?;
     tell_waste(cx, origin, is_frame)
+}
+
+/// The type of the rows of a table, which text gives values for.
+fn row_type(object: &Object) -> Result<Option<RowType<'_>>> {
+    Ok(match object {
+        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => {
+            Some(RowType::Is(set.dtype()?))
+        }
+        Object::Table(rows) if !rows.is_column() => Some(RowType::Of(rows)),
+        _ => None,
+    })
 }
 
 /// Makes the target of the first input.
@@ -253,6 +227,27 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Appends to the target. A frame is closed first: an open one would hold the lock.
+    fn append_to(&self, origin: &Origin, object: Object) -> Result<Grown> {
+        let schunk = match object {
+            Object::Table(rows) if !rows.is_column() => return self.append_to_table(&rows),
+            Object::Table(_) => return Err(message::A_COLUMN.about(origin.name())),
+            Object::Blp(blp) => return self.blp(*blp),
+            Object::Bcolz(set) => return self.bcolz(*set),
+            Object::Chunk(_) | Object::Opened(_) => return Err(message::CHUNK_CANNOT_GROW.error()),
+            Object::Frame(schunk) => schunk,
+        };
+        let (is_array, offset) = (schunk.nd_meta()?.is_some(), schunk.offset());
+        drop(schunk);
+        match origin {
+            Origin::File { part: origin::Part::Member(key), .. } => {
+                self.append_to_value(key, is_array)
+            }
+            _ if is_array => self.array(offset),
+            _ => self.append_to_frame(offset),
+        }
+    }
+
     /// At the end of a frame that is no array.
     fn append_to_frame(&self, offset: u64) -> Result<Grown> {
         let mut writer = SChunkWriter::open_with(

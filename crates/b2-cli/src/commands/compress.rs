@@ -36,6 +36,7 @@ use crate::{
         ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split,
         convert::FORMATS,
     },
+    console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -608,18 +609,9 @@ impl Work<'_> {
             ));
             return Ok(());
         };
-        if nbytes >= MIN_TOLD_NBYTES && stored > nbytes.saturating_add(nbytes / 10) {
-            let why = match nbytes {
-                ..FEW_NBYTES => "a frame has some hundred bytes of its own",
-                _ => "chunks and blocks hold little data",
-            };
-            console.warning(&name, &format!("the output is larger: {why}"));
-        }
-        let nbad = loss.map_or(0, |loss| loss.not_finite);
-        if nbad > 0 && lossy::name(&self.args.tuning).is_some_and(|name| name.contains("zfp")) {
-            let items = size::counted(nbad, "item");
-            let why = "ZFP takes no blocks with NaN or infinities, which are stored as they are";
-            console.warning(&name, &format!("{items} are no finite numbers: {why}"));
+        warn_of_growth(console, &name, nbytes, stored);
+        if let Some(loss) = loss {
+            lossy::warn_of_not_finite(console, &name, &self.args.tuning, loss);
         }
         if console.json() {
             return console.document(&CompressReport {
@@ -640,6 +632,17 @@ impl Work<'_> {
         let outcome = Outcome { name: &name, output, before, after, nbytes, elapsed };
         console.note(&outcome.line(console, &format!("  ({ratio}x){lost}")));
         Ok(())
+    }
+}
+
+/// Warns of an output that is larger than its input.
+fn warn_of_growth(console: &Console, name: &str, nbytes: u64, stored: u64) {
+    if nbytes >= MIN_TOLD_NBYTES && stored > nbytes.saturating_add(nbytes / 10) {
+        let why = match nbytes {
+            ..FEW_NBYTES => "a frame has some hundred bytes of its own",
+            _ => "chunks and blocks hold little data",
+        };
+        console.warning(name, &format!("the output is larger: {why}"));
     }
 }
 

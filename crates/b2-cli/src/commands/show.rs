@@ -99,28 +99,10 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     while let Some(object) = following {
         guard.admit(&object)?;
         following = objects.next()?;
-        if let Object::Bcolz(set) = &object {
-            match &set.set {
-                DataSet::CTable(_) => {
-                    message::refuse_type(args.dtype.as_ref())?;
-                    return table::run(args, cx, &origin.name(), set);
-                }
-                DataSet::CArray(array) if array.is_object() => {
-                    no_table(args)?;
-                    return object::run(args, cx, &origin.name(), array);
-                }
-                DataSet::CArray(_) => {}
-            }
-        }
-        if let Object::Frame(schunk) = &object {
-            let name = origin.name();
-            formats::store::refuse_recipe(schunk, &name)?;
-            // A frame that only looks like one with objects is shown as bytes.
-            if let Ok(content) = b2store::Content::from_schunk(Arc::clone(schunk), &name)
-                && store::objects(args, cx, &name, &content)?
-            {
-                continue;
-            }
+        match show_special(args, cx, origin, &object)? {
+            Shown::No => {}
+            Shown::Part => continue,
+            Shown::All => return Ok(()),
         }
         let number = nshown;
         nshown += 1;
@@ -139,6 +121,44 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         show_parts(args, cx, origin, parts)?;
     }
     Ok(())
+}
+
+/// Whether an object was shown.
+enum Shown {
+    No,
+    /// It was, and others may follow it.
+    Part,
+    /// It was, and is all that the input has.
+    All,
+}
+
+/// Shows an object whose items are neither numbers nor bytes: a table, or objects of Python.
+fn show_special(args: &ShowArgs, cx: &Context, origin: &Origin, object: &Object) -> Result<Shown> {
+    let name = origin.name();
+    match object {
+        Object::Bcolz(set) => match &set.set {
+            DataSet::CTable(_) => {
+                message::refuse_type(args.dtype.as_ref())?;
+                table::run(args, cx, &name, set)?;
+                Ok(Shown::All)
+            }
+            DataSet::CArray(array) if array.is_object() => {
+                no_table(args)?;
+                object::run(args, cx, &name, array)?;
+                Ok(Shown::All)
+            }
+            DataSet::CArray(_) => Ok(Shown::No),
+        },
+        Object::Frame(schunk) => {
+            formats::store::refuse_recipe(schunk, &name)?;
+            // A frame that only looks like one with objects is shown as bytes.
+            match b2store::Content::from_schunk(Arc::clone(schunk), &name) {
+                Ok(content) if store::objects(args, cx, &name, &content)? => Ok(Shown::Part),
+                _ => Ok(Shown::No),
+            }
+        }
+        _ => Ok(Shown::No),
+    }
 }
 
 /// Shows items that have a type and a shape by the options only.

@@ -47,14 +47,8 @@ impl Series {
     /// When there are no numbers in it, or it cannot be opened.
     pub(super) fn open(request: &Request, cx: &Context, origin: &Origin) -> Result<Self> {
         if let Some(table) = store::table(origin, cx.read_params())? {
-            message::refuse_type(request.dtype.as_ref())?;
             let names = table.schema().columns.iter().map(|column| column.name.clone());
-            let wanted = chosen(request, names)?;
-            let grid = |name: &String| {
-                let grid = Rc::new(Grid::from_table(cx, &table, name)?);
-                Ok((name.clone(), Numbers::new(grid, None)?))
-            };
-            let columns = wanted.iter().map(grid).collect::<Result<Vec<_>>>()?;
+            let columns = of_table(request, names, |name| Grid::from_table(cx, &table, name))?;
             let (_, stored) = store::table_sizes(&table)?;
             let condition = request.condition.as_deref();
             let chosen = condition.map(|text| formats::store_filter(&table, text)).transpose()?;
@@ -62,7 +56,7 @@ impl Series {
         }
         let foreign = content::foreign_table(cx, origin, request.dtype.as_ref())?;
         let is_foreign = foreign.is_some();
-        let mut sources = match foreign {
+        let sources = match foreign {
             Some(table) => vec![table],
             None => content::open_to_look(cx, origin)?,
         };
@@ -74,45 +68,17 @@ impl Series {
         if let [Source::Object(Object::Bcolz(set))] = &sources[..]
             && let DataSet::CTable(table) = &set.set
         {
-            message::refuse_type(request.dtype.as_ref())?;
-            let wanted = chosen(request, table.names().map(str::to_owned))?;
-            let grid = |name: &String| {
-                let grid = Rc::new(Grid::from_ctable(cx, set, name)?);
-                Ok((name.clone(), Numbers::new(grid, None)?))
-            };
-            let columns = wanted.iter().map(grid).collect::<Result<Vec<_>>>()?;
+            let names = table.names().map(str::to_owned);
+            let columns = of_table(request, names, |name| Grid::from_ctable(cx, set, name))?;
             let condition = request.condition.as_deref();
             let chosen = condition.map(|text| formats::bcolz_filter(table, text)).transpose()?;
             return Self::new(request, columns, labels, stored, chosen, true, sources);
         }
-        if let Some(text) = request.condition.as_deref() {
-            let one = sources.pop().filter(|_| sources.is_empty());
-            let one = one.ok_or_else(|| message::NOT_A_TABLE.error())?;
-            let open = cx.read_params();
-            sources.push(select(one, &[], Some(text), &open, &cx.unfinished)?);
-        }
-        for source in &sources {
-            if let Some(schunk) = source.frame() {
-                store::refuse_objects(schunk, &origin.name())?;
-            }
-        }
-        let grid = Rc::new(Grid::new(cx, origin, request.dtype.as_ref(), sources)?);
-        let fields = grid.dtype().fields().iter();
-        if fields.len() == 0 && (request.x.is_some() || request.condition.is_some()) {
-            return Err(message::PLOT_ROWS.error());
-        }
-        let names = match is_foreign || request.x.is_some() {
-            true => chosen(request, fields.map(|field| field.name().to_owned()))?,
-            false => request.columns.clone(),
-        };
-        let columns = match names.is_empty() {
-            true => vec![(String::new(), Numbers::new(grid, None)?)],
-            false => {
-                let numbers =
-                    |name: &String| Ok((name.clone(), Numbers::new(Rc::clone(&grid), Some(name))?));
-                names.iter().map(numbers).collect::<Result<_>>()?
-            }
-        };
+        let sources = rows(request, cx, sources)?;
+        let mut frames = sources.iter().filter_map(Source::frame);
+        frames.try_for_each(|schunk| store::refuse_objects(schunk, &origin.name()))?;
+        let grid = Grid::new(cx, origin, request.dtype.as_ref(), sources)?;
+        let columns = of_items(request, Rc::new(grid), is_foreign)?;
         Self::new(request, columns, labels, stored, None, is_foreign, vec![])
     }
 
@@ -189,6 +155,50 @@ impl Series {
             (None, None) => String::new(),
         }
     }
+}
+
+/// The columns of a table that were named, each as `grid` opens it.
+fn of_table(
+    request: &Request,
+    names: impl Iterator<Item = String>,
+    grid: impl Fn(&str) -> Result<Grid>,
+) -> Result<Vec<(String, Numbers)>> {
+    message::refuse_type(request.dtype.as_ref())?;
+    let numbers = |name: String| {
+        let numbers = Numbers::new(Rc::new(grid(&name)?), None)?;
+        Ok((name, numbers))
+    };
+    chosen(request, names)?.into_iter().map(numbers).collect()
+}
+
+/// The sources of items, of which only the rows that the condition chooses stay.
+fn rows(request: &Request, cx: &Context, mut sources: Vec<Source>) -> Result<Vec<Source>> {
+    if let Some(text) = request.condition.as_deref() {
+        let one = sources.pop().filter(|_| sources.is_empty());
+        let one = one.ok_or_else(|| message::NOT_A_TABLE.error())?;
+        sources.push(select(one, &[], Some(text), &cx.read_params(), &cx.unfinished)?);
+    }
+    Ok(sources)
+}
+
+/// The fields of items that were named, or the items as they are.
+fn of_items(request: &Request, grid: Rc<Grid>, is_foreign: bool) -> Result<Vec<(String, Numbers)>> {
+    let fields = grid.dtype().fields().iter();
+    if fields.len() == 0 && (request.x.is_some() || request.condition.is_some()) {
+        return Err(message::PLOT_ROWS.error());
+    }
+    let names = match is_foreign || request.x.is_some() {
+        true => chosen(request, fields.map(|field| field.name().to_owned()))?,
+        false => request.columns.clone(),
+    };
+    if names.is_empty() {
+        return Ok(vec![(String::new(), Numbers::new(grid, None)?)]);
+    }
+    let numbers = |name: String| {
+        let numbers = Numbers::new(Rc::clone(&grid), Some(&name))?;
+        Ok((name, numbers))
+    };
+    names.into_iter().map(numbers).collect()
 }
 
 /// The columns that were named, and the x axis after them; a table has to have some named, unless

@@ -19,12 +19,14 @@ use blosc_io::{FileStore, ReadAt};
 use super::Work;
 use crate::{
     args::TuningArgs,
+    console::Console,
     content::source::{Items, Source},
     error::{Doing, Error, Result, message},
     inputs::{Data, ObjectReader, Origin, decoded, typesize},
+    render::size,
 };
 
-/// What loses data, if anything does: `the filter trunc_prec:10`.
+/// The codec or filter that loses data, if one does: `the filter trunc_prec:10`.
 pub(super) fn name(tuning: &TuningArgs) -> Option<String> {
     let registries = Registries::default();
     let codec = tuning.codec.and_then(|choice| registries.codecs.get(choice.id));
@@ -33,6 +35,16 @@ pub(super) fn name(tuning: &TuningArgs) -> Option<String> {
         Some(codec) => Some(format!("the codec {}", codec.name())),
         None if filters.is_lossy(&registries.filters) => Some(format!("the filter {filters}")),
         None => None,
+    }
+}
+
+/// Warns of items that are no finite numbers, where ZFP should have compressed them.
+pub(super) fn warn_of_not_finite(console: &Console, name: &str, tuning: &TuningArgs, loss: Sums) {
+    let is_zfp = || self::name(tuning).is_some_and(|name| name.contains("zfp"));
+    if loss.not_finite > 0 && is_zfp() {
+        let items = size::counted(loss.not_finite, "item");
+        let why = "ZFP takes no blocks with NaN or infinities, which are stored as they are";
+        console.warning(name, &format!("{items} are no finite numbers: {why}"));
     }
 }
 

@@ -150,9 +150,17 @@ fn rescue_to(
 
 /// Gives a frame a seal in its place.
 #[pyfunction]
-fn seal(py: Python<'_>, path: PathBuf, checksums: &str) -> PyResult<()> {
+#[pyo3(signature = (path, checksums, progress))]
+fn seal(
+    py: Python<'_>,
+    path: PathBuf,
+    checksums: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<()> {
     let checksums = checksums_of(checksums)?;
-    let sealed = py.detach(|| b2frame::seal::seal(&path, checksums, &EditOptions::default()));
+    let sealed = watched(py, progress, None, |_| {
+        b2frame::seal::seal(&path, checksums, &EditOptions::default())
+    })?;
     sealed.map_err(|error| raise_at(error.into(), Some(&path.to_string_lossy())))
 }
 
@@ -168,8 +176,9 @@ pub(crate) fn checksums_of(name: &str) -> PyResult<Checksums> {
 
 /// Writes a frame anew without dead bytes, in its place; how many these were.
 #[pyfunction]
-fn compact(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-    let freed = py.detach(|| SChunkWriter::open(&path)?.compact());
+#[pyo3(signature = (path, progress))]
+fn compact(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<u64> {
+    let freed = watched(py, progress, None, |_| SChunkWriter::open(&path)?.compact())?;
     freed.map_err(|error| raise_at(error.into(), Some(&path.to_string_lossy())))
 }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::param;
-use crate::memory::{Input, Output};
+use crate::memory::{Input, Output, new_bytes};
 use crate::params::{self, Threads, chunk_error};
 
 /// Data that one chunk cannot hold (bytes).
@@ -134,7 +134,7 @@ pub(crate) fn decompress<'py>(
         .map_err(chunk_error)
     };
     let Some(out) = out else {
-        return Ok(PyBytes::new_with(py, range.len(), decode)?.into_any());
+        return Ok(new_bytes(py, range.len(), decode)?.into_any());
     };
     let mut out = Output::get(out)?;
     let dest = out.bytes_mut();

@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 use serde_json::{Map, Value as Json};
 
 use crate::errors::raise;
-use crate::memory::{Input, Output};
+use crate::memory::{Input, Output, new_bytes};
 use crate::value;
 
 /// The name of the data, and the means to read them.
@@ -268,12 +268,29 @@ impl Frame {
         py.detach(|| self.data.attributes()).map(json).map_err(|error| self.origin.error(error))
     }
 
+    fn layers<'py>(&self, py: Python<'py>, is_variable: bool) -> PyResult<Bound<'py, PyDict>> {
+        layers(py, self.data.frame(), is_variable)
+    }
+
     /// Fills `out` with the bytes from `start` on.
     fn read(&self, py: Python<'_>, start: u64, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut out = Output::get(out)?;
         let dest = out.bytes_mut();
         let read = py.detach(|| self.data.read_within(start, dest, &self.origin.budget));
         read.map_err(|error| self.origin.error(error))
+    }
+
+    /// The bytes from `start` on, which are there.
+    fn read_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        start: u64,
+        nbytes: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        new_bytes(py, nbytes, |dest| {
+            let read = py.detach(|| self.data.read_within(start, dest, &self.origin.budget));
+            read.map_err(|error| self.origin.error(error))
+        })
     }
 
     /// A chunk as it is stored.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use bcolz_store::{CArrayWriter, CTableWriter, CreateOptions};
+use bcolz_store::{CArrayWriter, CTableWriter, Cname, CreateOptions, Shuffle, StorageParams};
 use blosc_chunk::Target;
 use blosc_data::Dtype;
 use bloscpack::numpy::{ArrayInfo, Order};
@@ -98,10 +98,42 @@ struct BcolzWriter {
     name: String,
 }
 
-/// The options for the column that a type and a shape of its rows describe.
-fn create_options(dtype: &str, row_shape: Vec<u64>) -> PyResult<CreateOptions> {
-    let dtype = Dtype::parse(dtype).map_err(|error| param(error.to_string()))?;
-    Ok(CreateOptions::new(dtype).row_shape(row_shape))
+/// How the arrays of bcolz are made.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct BcolzOptions {
+    cname: String,
+    clevel: u8,
+    shuffle: u8,
+    quantize: u8,
+    expectedlen: Option<u64>,
+    chunklen: Option<u64>,
+    /// The value that resizing fills with, as a text of JSON.
+    dflt: Option<String>,
+}
+
+impl BcolzOptions {
+    /// The options for a column of a type and a shape of its rows.
+    fn create_options(&self, dtype: &str, row_shape: Vec<u64>) -> PyResult<CreateOptions> {
+        let dtype = Dtype::parse(dtype).map_err(|error| param(error.to_string()))?;
+        let cname = Cname::from_name(&self.cname);
+        let cname = cname.ok_or_else(|| param(format!("no codec {:?}", self.cname)))?;
+        let shuffle = match self.shuffle {
+            0 => Shuffle::None,
+            1 => Shuffle::Byte,
+            2 => Shuffle::Bit,
+            other => return Err(param(format!("shuffle {other}: 0, 1 or 2"))),
+        };
+        let cparams = StorageParams::default().cname(cname).clevel(self.clevel).shuffle(shuffle);
+        let dflt = self.dflt.as_deref().map(|text| blosc_dtype::json::parse(text.as_bytes()));
+        let dflt = dflt.transpose().map_err(|error| param(error.to_string()))?;
+        Ok(CreateOptions::new(dtype)
+            .row_shape(row_shape)
+            .cparams(cparams.quantize(self.quantize))
+            .expectedlen(self.expectedlen)
+            .chunklen(self.chunklen)
+            .dflt(dflt))
+    }
 }
 
 #[pymethods]
@@ -113,8 +145,9 @@ impl BcolzWriter {
         path: PathBuf,
         dtype: &str,
         row_shape: Vec<u64>,
+        options: BcolzOptions,
     ) -> PyResult<Self> {
-        let options = create_options(dtype, row_shape)?;
+        let options = options.create_options(dtype, row_shape)?;
         let writer = py.detach(|| {
             CArrayWriter::create(&path, &options).map(|rows| Rows::Array(Box::new(rows)))
         });
@@ -127,10 +160,11 @@ impl BcolzWriter {
         py: Python<'_>,
         path: PathBuf,
         columns: Vec<(String, String, Vec<u64>)>,
+        options: BcolzOptions,
     ) -> PyResult<Self> {
-        let options = columns
-            .iter()
-            .map(|(name, dtype, shape)| Ok((name.as_str(), create_options(dtype, shape.clone())?)));
+        let options = columns.iter().map(|(name, dtype, shape)| {
+            Ok((name.as_str(), options.create_options(dtype, shape.clone())?))
+        });
         let options = options.collect::<PyResult<Vec<_>>>()?;
         let writer = py.detach(|| CTableWriter::create(&path, &options).map(Rows::Table));
         Self::over(writer, path)

@@ -9,9 +9,10 @@ use blosc_data::ColumnKind;
 use blosc_data::arrow::Scan as RowScan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyCapsule, PyDict, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use crate::data::{Origin, json};
+use crate::memory::Memory;
 use crate::value;
 
 /// A table.
@@ -74,22 +75,15 @@ impl Table {
     ) -> PyResult<Bound<'py, PyDict>> {
         let read = py.detach(|| self.data.read(&[column], start..stop));
         let read = read.map_err(|error| self.origin.error(error))?;
-        let column = read.first().ok_or_else(|| PyValueError::new_err("no column was read"))?;
-        value::column(py, column)
+        let column = read.into_iter().next();
+        value::column(py, column.ok_or_else(|| PyValueError::new_err("no column was read"))?)
     }
 
     /// The numbers of the rows that fulfil a condition, as 64-bit integers.
-    fn matches<'py>(
-        &self,
-        py: Python<'py>,
-        condition: &str,
-        start: u64,
-        stop: u64,
-    ) -> PyResult<Bound<'py, PyByteArray>> {
+    fn matches(&self, py: Python<'_>, condition: &str, start: u64, stop: u64) -> PyResult<Memory> {
         let rows = py.detach(|| self.data.filter(condition)?.matches(start..stop));
         let rows = rows.map_err(|error| self.origin.error(error))?;
-        let bytes: Vec<u8> = rows.into_iter().flat_map(u64::to_ne_bytes).collect();
-        Ok(PyByteArray::new(py, &bytes))
+        Ok(Memory::new(rows.into_iter().flat_map(u64::to_ne_bytes).collect()))
     }
 
     /// A stream of Arrow of some rows and columns.

@@ -10,6 +10,7 @@ use pyo3::types::{
 };
 
 use crate::errors::param;
+use crate::memory::Memory;
 
 /// Values within values: deeper ones are refused, as a list may hold itself.
 const MAX_DEPTH: usize = 64;
@@ -122,27 +123,49 @@ fn at_depth(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
 }
 
 /// The values of a column, as a dictionary that `_table.py` makes an array of.
-pub(crate) fn column<'py>(py: Python<'py>, column: &ColumnValues) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn column<'py>(py: Python<'py>, column: ColumnValues) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    match &column.values {
+    let nulls = nulls(&column);
+    match column.values {
         Values::Fixed { dtype, item_shape, bytes } => {
             dict.set_item("dtype", dtype.to_string())?;
             dict.set_item("item_shape", PyTuple::new(py, item_shape)?)?;
-            dict.set_item("data", PyByteArray::new(py, bytes))?;
+            dict.set_item("data", Memory::new(bytes))?;
         }
-        Values::Objects(values) => dict.set_item("objects", all(py, values)?)?,
-        Values::Text { .. } | Values::Dictionary { .. } => {
-            let text = |row| match column.value(row) {
-                Value::Str(text) if !column.is_null(row) => Some(text),
-                _ => None,
-            };
-            dict.set_item("texts", (0..column.len()).map(text).collect::<Vec<_>>())?;
+        Values::Objects(values) => dict.set_item("objects", all(py, &values)?)?,
+        Values::Text { ends, text } => {
+            let starts = core::iter::once(0).chain(ends.iter().copied());
+            let found = starts.zip(&ends).map(|(start, end)| text.get(start..*end));
+            dict.set_item("texts", texts(py, found, nulls.as_deref())?)?;
+        }
+        Values::Dictionary { codes, words } => {
+            let words: Vec<_> = words.iter().map(|word| PyString::new(py, word)).collect();
+            let word = |code: i32| usize::try_from(code).ok().and_then(|code| words.get(code));
+            let found = codes.into_iter().map(word);
+            dict.set_item("texts", texts(py, found, nulls.as_deref())?)?;
         }
         _ => return Err(PyTypeError::new_err("a column of a kind that is not known")),
     }
-    let nulls: Vec<u8> = (0..column.len()).map(|row| u8::from(column.is_null(row))).collect();
-    if nulls.contains(&1) {
-        dict.set_item("nulls", PyByteArray::new(py, &nulls))?;
+    if let Some(nulls) = nulls {
+        dict.set_item("nulls", Memory::new(nulls))?;
     }
     Ok(dict)
+}
+
+/// A byte of 1 for each row that is null, if there is one.
+fn nulls(column: &ColumnValues) -> Option<Vec<u8>> {
+    column.valid.as_ref()?;
+    let nulls: Vec<u8> = (0..column.len()).map(|row| u8::from(column.is_null(row))).collect();
+    nulls.contains(&1).then_some(nulls)
+}
+
+/// The text of each row, or `None`.
+fn texts<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    found: impl Iterator<Item = Option<T>>,
+    nulls: Option<&[u8]>,
+) -> PyResult<Bound<'py, PyList>> {
+    let is_null = |row| nulls.is_some_and(|nulls| nulls.get(row) == Some(&1));
+    let rows = found.enumerate().map(|(row, text)| text.filter(|_| !is_null(row)));
+    PyList::new(py, rows.collect::<Vec<_>>())
 }

@@ -52,6 +52,31 @@ def test_parts_and_destinations():
         bk.decompress(chunk, out=bytes(80_000))
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_memory_that_is_not_cleared_is_written_as_a_whole(codec):
+    rng = np.random.default_rng(0)
+    inputs = [rng.integers(0, 9, 30_000), np.zeros(9000, "i4"), np.repeat(7.5, 9000), b"abc" * 99]
+    for data in inputs:
+        for shuffle in ["none", "byte", "bit", "delta,shuffle"]:
+            format = "blosc" if codec == "snappy" else "blosc2"
+            if format == "blosc" and "delta" in shuffle:
+                continue
+            chunk = bytearray(bk.compress(data, codec, 5, shuffle, format=format))
+            nbytes = bk.chunk_info(chunk)["nbytes"]
+            for at in [None, *rng.integers(16, len(chunk), 20)]:
+                if at is not None:
+                    chunk[at] ^= 1 << int(rng.integers(0, 8))
+                found = []
+                for byte in [b"\0", b"\xff"]:
+                    memory = bytearray(byte * nbytes)
+                    try:
+                        bk.decompress(chunk, out=memory)
+                    except bk.BloscError:
+                        break
+                    found.append(memory)
+                assert not found or found[0] == found[1] == bk.decompress(chunk)
+
+
 def test_wrong_arguments():
     with pytest.raises(TypeError):
         bk.compress(3)

@@ -1,4 +1,4 @@
-"""Codecs of numcodecs and Zarr, the back end of xarray, dask."""
+"""Codecs of numcodecs and Zarr, the back end of xarray."""
 
 from __future__ import annotations
 
@@ -98,16 +98,6 @@ def test_xarray(tmp_path):
     assert (one.isel(t=1, y=[3, 0], x=slice(None, None, -2)).values == x[1][[3, 0], ::-2]).all()
     assert float(one.mean()) == x.mean()
     assert (one[2].values == x[2]).all()
-
-
-def test_dask(tmp_path):
-    da = pytest.importorskip("dask.array")
-    x = np.random.default_rng(0).normal(size=(200, 100))
-    bk.save(tmp_path / "x.b2nd", x, chunks=(50, 100))
-    array = bk.open(tmp_path / "x.b2nd")
-    lazy = da.from_array(array, chunks=array.chunks, lock=False)
-    assert np.isclose(lazy.sum().compute(scheduler="threads"), x.sum())
-    assert np.isclose(lazy.sum().compute(scheduler="processes", num_workers=2), x.sum())
 
 
 def test_blosc2_reads_ours_and_we_read_theirs(tmp_path):

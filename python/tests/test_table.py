@@ -100,16 +100,64 @@ def test_streams(table, data):
         pa.table(table.scan(where="none > 1"))
 
 
-def test_other_programs_take_it(table, data):
+def test_polars_takes_it(table, data):
     pl = pytest.importorskip("polars")
-    frame = pl.DataFrame(table.scan(["day", "price", "name"]))
-    assert frame["name"].to_list() == data["name"].to_pylist()
+    expected = pl.from_arrow(data)
+    assert pl.DataFrame(table).equals(expected, null_equal=True)
+    scan = table.scan(["name", "when", "price"], where="price > 10 and day < 2", batch_rows=64)
+    chosen = expected.filter((pl.col("price") > 10) & (pl.col("day") < 2))
+    # A stream begins anew each time.
+    for _ in range(2):
+        assert pl.DataFrame(scan).equals(chosen.select(["name", "when", "price"]))
+    assert pl.DataFrame(scan).schema["when"] == pl.Datetime("us")
+
+
+def test_pandas_takes_it(table, data):
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame.from_arrow(table.scan(["day", "price"]))
-    assert frame["price"].isna().sum() == 100
+    expected = data.drop_columns("list").to_pandas()
+    names = [name for name in table.columns if name != "list"]
+    frame = pd.DataFrame.from_arrow(table.scan(names))
+    assert frame["price"].isna().tolist() == expected["price"].isna().tolist()
+    assert frame["price"].dropna().tolist() == expected["price"].dropna().tolist()
+    assert frame["when"].tolist() == expected["when"].tolist()
+    assert frame["name"].dropna().tolist() == expected["name"].dropna().tolist()
+    assert frame["count"].isna().sum() == 100
+    assert pd.DataFrame({"day": table["day"][:]})["day"].sum() == expected["day"].sum()
+
+
+def test_duckdb_takes_it(table, data):
     duckdb = pytest.importorskip("duckdb")
-    scan = table.scan(["day"])
-    assert duckdb.sql("select sum(day) from scan").fetchall()[0][0] == sum(data["day"].to_pylist())
+    query = "select day, count(*), sum(price), max(name) from {} group by day order by day"
+    scan = table.scan(["day", "price", "name"])
+    found, expected = duckdb.sql(query.format("scan")), duckdb.sql(query.format("data"))
+    assert found.fetchall() == expected.fetchall()
+    part = table.scan(["day"], where="price > 10 and day < 2")
+    rows = len(table.rows_where("price > 10 and day < 2"))
+    assert duckdb.sql("select count(*) from part").fetchall() == [(rows,)]
+
+
+def test_frames_of_other_programs_are_tables(tmp_path, data):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    duckdb = pytest.importorskip("duckdb")
+    plain = data.select(["day", "name", "when"])
+    sources = {
+        "pyarrow": plain,
+        "batch": plain.to_batches()[0],
+        "reader": plain.to_reader(),
+        "polars": pl.from_arrow(plain),
+        "pandas": plain.to_pandas(),
+        "duckdb": duckdb.sql("select * from plain"),
+    }
+    path = tmp_path / "s.b2z"
+    with bk.create(path) as store:
+        for name, source in sources.items():
+            store[name] = source
+    group = bk.open(path)
+    for name in sources:
+        found = pa.table(group[name])
+        assert found["day"].to_pylist() == plain["day"].to_pylist(), name
+        assert found["name"].to_pylist() == plain["name"].to_pylist(), name
+        assert found["when"].to_pylist() == plain["when"].to_pylist(), name
 
 
 def test_no_pyarrow_is_needed(path):

@@ -133,7 +133,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "python",
         run: python::run,
-        help: "the Python package: its wheel, its tests [--examples N]",
+        help: "the Python package: its wheels, its tests, or its speed [bench] [--examples N] [--rounds N]",
     },
     Task {
         name: "same-bytes",

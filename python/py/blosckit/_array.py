@@ -163,6 +163,14 @@ class Array(Opened[_native.Array]):
         whole = self._take(_index.plan(..., self._shape), None, self._handle)
         return np.asarray(whole, dtype=dtype)
 
+    def __dlpack__(self, **options: Any) -> Any:
+        """The whole array, for `torch.from_dlpack` and others: memory of its own."""
+        return np.asarray(self).__dlpack__(**(options | {"copy": None}))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The memory of the processor."""
+        return 1, 0
+
     def __iter__(self) -> Iterator[Any]:
         if not self._shape:
             raise TypeError("iteration over a 0-d array")

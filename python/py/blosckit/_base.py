@@ -56,6 +56,14 @@ class Opened(Generic[Handle]):
             raise TypeError(f"this {type(self).__name__} cannot be pickled: it has no path")
         return self._reopen
 
+    def __dask_tokenize__(self) -> object:
+        """What stands for the content: a file that was changed since is another one."""
+        from dask.base import normalize_token
+
+        if self._reopen is None:
+            return os.urandom(16)
+        return normalize_token((type(self).__name__, self._reopen, _stamp(self._reopen)))
+
     @property
     def path(self) -> str:
         """The name by which it was opened."""
@@ -97,11 +105,22 @@ class Opened(Generic[Handle]):
         return f"<table><caption>{type(self).__name__}</caption>{cells}</table>"
 
 
+def _stamp(reopen: Reopen) -> tuple[int, int] | None:
+    """When the file was changed, and its size; `None` if it is no file of this machine."""
+    first = reopen[1][0]
+    if isinstance(first, tuple):
+        return _stamp(first)
+    if not isinstance(first, str):
+        return None
+    for name in (first, first.partition("::")[0], first.rpartition("@")[0]):
+        try:
+            found = os.stat(name)
+        except OSError:
+            continue
+        return found.st_mtime_ns, found.st_size
+    return None
+
+
 def ratio(nbytes: int, cbytes: int | None) -> float | None:
     """Bytes of data for each stored byte."""
     return None if not cbytes else nbytes / cbytes
-
-
-def fspath(path: str | os.PathLike[str]) -> str:
-    """A path as text, absolute so that other processes find it."""
-    return os.fspath(path)

@@ -34,10 +34,25 @@ class Encoder:
 
 
 @functools.lru_cache(maxsize=16)
-def _encoder(
-    codec: str, level: int, shuffle: str, typesize: int | None, format: str, threads: int
+def kept_encoder(
+    codec: str,
+    level: int,
+    shuffle: str,
+    typesize: int | None,
+    format: str,
+    blocksize: int,
+    threads: int,
 ) -> _native.Encoder:
-    encoder = Encoder(codec, level, shuffle, typesize=typesize, format=format, threads=threads)
+    """The encoder of these settings: calls with the same ones share its memory."""
+    encoder = Encoder(
+        codec,
+        level,
+        shuffle,
+        typesize=typesize,
+        format=format,
+        blocksize=blocksize,
+        threads=threads,
+    )
     return encoder._native
 
 
@@ -58,7 +73,7 @@ def compress(
     With `format="blosc"` C-Blosc 1 reads the chunk. No other thread may write to the buffer
     meanwhile, as with `zlib` and `hashlib`.
     """
-    return _encoder(codec, level, shuffle, typesize, format, threads).compress(data)
+    return kept_encoder(codec, level, shuffle, typesize, format, 0, threads).compress(data)
 
 
 @overload

@@ -151,18 +151,29 @@ def _new(path: str | os.PathLike[str]) -> str:
     return name
 
 
-def seal(path: str | os.PathLike[str], checksums: str = "body") -> None:
+def seal(
+    path: str | os.PathLike[str],
+    checksums: str = "body",
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Gives a frame a checksum in its place: `body`, `chunks` (one of each) or `none`.
 
-    A damaged frame is not sealed, since the new sum would hide the damage.
+    A damaged frame is not sealed, since the new sum would hide the damage. What `progress` raises
+    ends the work while the frame is verified, which is most of it.
     """
-    verify(path).raise_for_damage()
-    _native.seal(os.fspath(path), checksums)
+    verify(path, threads=threads, progress=progress).raise_for_damage()
+    _native.seal(os.fspath(path), checksums, progress)
 
 
-def compact(path: str | os.PathLike[str]) -> int:
-    """Writes a frame anew without bytes that nothing refers to; how many these were."""
-    return _native.compact(os.fspath(path))
+def compact(path: str | os.PathLike[str], *, progress: Progress | None = None) -> int:
+    """Writes a frame anew without bytes that nothing refers to; how many these were.
+
+    The frame is the old or the new one, whatever happens. What `progress` raises, and Ctrl-C, come
+    when the new one is in its place.
+    """
+    return _native.compact(os.fspath(path), progress)
 
 
 _FORMATS = {

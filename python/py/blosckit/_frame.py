@@ -40,6 +40,16 @@ class Frame(Opened[_native.Frame]):
         """Number of chunks."""
         return self._handle.nchunks
 
+    @property
+    def meta(self) -> dict[str, bytes]:
+        """The fixed metalayers, as they are stored."""
+        return self._handle.layers(False)
+
+    @property
+    def vlmeta(self) -> dict[str, bytes]:
+        """The variable metalayers, as they are stored."""
+        return self._handle.layers(True)
+
     def info(self) -> dict[str, Any]:
         """The properties, for people and programs."""
         return super().info() | {
@@ -75,13 +85,12 @@ class Frame(Opened[_native.Frame]):
             raise ValueError("positions and lengths are not negative")
         left = max(self.nbytes - start, 0)
         length = left if nbytes is None else min(nbytes, left)
+        if length == 0:
+            return b""
         try:
-            out = bytearray(length)
+            return self._handle.read_bytes(start, length)
         except (MemoryError, OverflowError) as error:
             raise LimitError(f"{self.path}: no memory for {length} bytes") from error
-        if out:
-            self._handle.read(start, out)
-        return bytes(out)
 
     def read_into(self, out: Any, start: int = 0) -> None:
         """Fills a writable buffer with the bytes from a position on."""

@@ -110,6 +110,9 @@ class _Kept:
     def __reduce__(self) -> tuple[type[_Kept], tuple[bytes]]:
         return _Kept, (bytes(memoryview(self.source).cast("B")),)
 
+    def __dask_tokenize__(self) -> bytes:
+        return bytes(memoryview(self.source).cast("B"))
+
 
 def _reopen_bytes(kept: _Kept, offset: int, *limits: int | None) -> Data:
     n, max_memory, max_chunk = limits

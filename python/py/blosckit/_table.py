@@ -61,6 +61,11 @@ class Table(Opened[_native.Table]):
         """Bytes that the table takes where it is stored."""
         return self._handle.sizes[1]
 
+    @property
+    def cratio(self) -> float | None:
+        """Bytes of values for each stored byte."""
+        return ratio(self.nbytes, self.cbytes)
+
     def info(self) -> dict[str, Any]:
         """The properties, for people and programs."""
         columns = ", ".join(f"{field.name}: {field.dtype or field.kind}" for field in self.schema)
@@ -69,7 +74,7 @@ class Table(Opened[_native.Table]):
             "columns": columns,
             "nbytes": self.nbytes,
             "cbytes": self.cbytes,
-            "ratio": ratio(self.nbytes, self.cbytes),
+            "ratio": self.cratio,
         }
 
     def _summary(self) -> str:
@@ -179,8 +184,10 @@ class Column:
             values: AnyArray = np.frombuffer(read["data"], dtype=dtype).reshape(shape)
             if mask is not None and not masked:
                 _blank(values, mask)
+        elif "texts" in read:
+            values = np.array(read["texts"], dtype=object)
         else:
-            values = _of_objects(read.get("texts", read.get("objects", [])))
+            values = _of_objects(read.get("objects", []))
         if not masked:
             return values
         hidden = np.zeros(len(values), dtype=bool) if mask is None else mask

@@ -44,7 +44,7 @@ class BloscpackArgs:
 class MetadataArgs:
     """How metadata are stored; the defaults of Bloscpack are used."""
 
-    magic_format: bytes = b"JSON"
+    magic_format: bytes | str = b"JSON"
     meta_checksum: str = "adler32"
     meta_codec: str = "zlib"
     meta_level: int = 6
@@ -66,7 +66,11 @@ def _options(
     blosc_args: BloscArgs | None,
     bloscpack_args: BloscpackArgs | None,
 ) -> dict[str, Any]:
-    blosc, file = blosc_args or BloscArgs(), bloscpack_args or BloscpackArgs()
+    # Scripts for releases before 0.6 have dictionaries.
+    blosc = BloscArgs(**blosc_args) if isinstance(blosc_args, dict) else blosc_args or BloscArgs()
+    file = bloscpack_args or BloscpackArgs()
+    if isinstance(file, dict):
+        file = BloscpackArgs(**file)
     shuffle = {0: "none", 1: "byte", 2: "bit"}[int(blosc.shuffle)]
     return {
         "codec": blosc.cname,

@@ -50,8 +50,10 @@ class _Chunks(Codec):  # type: ignore[misc]
         shuffle = self.shuffle
         if shuffle == AUTOSHUFFLE:
             shuffle = BITSHUFFLE if typesize == 1 else SHUFFLE
-        encoder = _encoder(
-            self.cname, self.clevel, _SHUFFLES[shuffle], typesize, self._format, self.blocksize
+        # Items that are wider than the header can say are compressed as bytes.
+        width = typesize if typesize <= 255 else 1
+        encoder = _buffers.kept_encoder(
+            self.cname, self.clevel, _SHUFFLES[shuffle], width, self._format, self.blocksize, 1
         )
         return encoder.compress(data)
 
@@ -89,16 +91,6 @@ class _Chunks(Codec):  # type: ignore[misc]
         )
 
 
-def _encoder(
-    cname: str, clevel: int, shuffle: str, typesize: int, format: str, blocksize: int
-) -> _buffers.Encoder:
-    # Items that are wider than the header can say are compressed as bytes.
-    width = typesize if typesize <= 255 else 1
-    return _buffers.Encoder(
-        cname, clevel, shuffle, typesize=width, format=format, blocksize=blocksize
-    )
-
-
 class Blosc(_Chunks):
     """Chunks of C-Blosc 1, with the arguments and the configuration of `numcodecs.Blosc`."""
 
@@ -124,4 +116,3 @@ def register() -> None:
 
 
 __all__ = ["AUTOSHUFFLE", "BITSHUFFLE", "NOSHUFFLE", "SHUFFLE", "Blosc", "Blosc2", "register"]
-

@@ -26,13 +26,14 @@ class BloscCodec(zarr.codecs.BloscCodec):
         return chunk_spec.prototype.buffer.from_bytes(data)
 
     def _encode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer | None:
-        encoder = _buffers.Encoder(
+        encoder = _buffers.kept_encoder(
             _text(self.cname),
             self.clevel,
             _SHUFFLES[_text(self.shuffle)],
-            typesize=self.typesize if self.typesize <= 255 else 1,
-            format="blosc",
-            blocksize=self.blocksize,
+            self.typesize if self.typesize <= 255 else 1,
+            "blosc",
+            self.blocksize,
+            1,
         )
         chunk = encoder.compress(chunk_bytes.as_numpy_array())
         return chunk_spec.prototype.buffer.from_bytes(chunk)

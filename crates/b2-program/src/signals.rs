@@ -28,8 +28,20 @@ pub fn unfinished_of_process() -> Result<Unfinished, Error> {
         return Ok(unfinished.clone());
     }
     let unfinished = Unfinished::default();
+    if cfg!(panic = "abort") {
+        undo_on_panic(&unfinished);
+    }
     watch(&unfinished).map_err(Error::io(Doing::Signals))?;
     Ok(process.insert(unfinished).clone())
+}
+
+/// Where a panic ends the process, nothing is dropped: the list is gone through first.
+fn undo_on_panic(unfinished: &Unfinished) {
+    let (unfinished, tell) = (unfinished.clone(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        unfinished.try_abandon();
+        tell(panic);
+    }));
 }
 
 /// Starts the thread that waits for signals.

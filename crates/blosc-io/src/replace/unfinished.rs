@@ -74,17 +74,16 @@ impl Unfinished {
     /// Until it returns, no file is created or renamed.
     pub fn abandon<T>(&self, end: impl FnOnce() -> T) -> T {
         let mut listed = self.lock();
-        for path in core::mem::take(&mut listed.paths) {
-            // One that is gone already is as good.
-            let _ = super::temporary::remove(&path);
-        }
-        for (_, undo) in core::mem::take(&mut listed.changes) {
-            undo();
-        }
-        if let Some(run) = listed.at_exit.take() {
-            run();
-        }
+        listed.undo();
         end()
+    }
+
+    /// Removes and undoes everything on the list, unless a file is just being created or renamed:
+    /// for a thread that panics, which may be the one that does it.
+    pub fn try_abandon(&self) {
+        if let Ok(mut listed) = self.0.try_lock() {
+            listed.undo();
+        }
     }
 
     /// The names of leftovers in a folder, as `look` found them the first time: a run that makes
@@ -104,6 +103,21 @@ impl Unfinished {
 
     fn lock(&self) -> MutexGuard<'_, Listed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listed {
+    fn undo(&mut self) {
+        for path in core::mem::take(&mut self.paths) {
+            // One that is gone already is as good.
+            let _ = super::temporary::remove(&path);
+        }
+        for (_, undo) in core::mem::take(&mut self.changes) {
+            undo();
+        }
+        if let Some(run) = self.at_exit.take() {
+            run();
+        }
     }
 }
 

@@ -145,7 +145,7 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
     let is_missing = |error: &Error| matches!(error, Error::Corrupt { what: Corrupt::NoSums, .. });
     assert_eq!(report.other.iter().filter(|error| is_missing(error)).count(), 2);
     assert!(open(&tree).has_checksums() && report.nsummed * 3 == report.nchunks);
-    // What is saved has sums of all columns, or of none.
+    // A table that was saved has sums of all columns, or of none.
     rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     assert!(verify(&tree).is_ok() && !open(&tree).has_checksums());
     open(&tree).seal().unwrap();

@@ -12,7 +12,7 @@ use blosc_io::testing::{FailingStore, FailingTree, Fault, Plan};
 use blosc_io::tree::DirTree;
 use blosc_testdata::fixture::path;
 
-/// What is found: the format, and what verifying says.
+/// The format, and what verifying says.
 #[derive(Debug, PartialEq)]
 struct Seen {
     format: Format,
@@ -77,7 +77,7 @@ fn a_disk_that_fails_once_is_told_of_and_nothing_is_concluded_from_it() {
             }
             count += 1;
             match seen {
-                // What was read again, or is not needed.
+                // The bytes were read again, or are not needed.
                 Ok(seen) => assert_eq!(seen, sound, "{name}, read {after}"),
                 Err(blame) => assert_eq!(blame, Blame::Io, "{name}, read {after}"),
             }

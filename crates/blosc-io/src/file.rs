@@ -70,10 +70,10 @@ impl FileStore {
     }
 }
 
-/// What is at a path, links followed; `None` where nothing is.
+/// The file or folder at a path, links followed; `None` where nothing is.
 ///
 /// # Errors
-/// What the system says, but that nothing is there: where a disk fails, nobody knows.
+/// Those of the system, but that nothing is there: where a disk fails, nobody knows.
 pub fn look_at(path: impl AsRef<Path>) -> io::Result<Option<Metadata>> {
     match path.as_ref().metadata() {
         Ok(found) => Ok(Some(found)),

@@ -88,7 +88,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     match files.split_first() {
         Some((first, rest)) if args.create && !path.exists() => {
             create(cx, path, first)?;
-            // What was not there is looked at anew.
+            // A target that was not there is looked at anew.
             append_files(args, cx, &Origin::from_word(&args.target), rest)
         }
         _ => append_files(args, cx, origin, files),

@@ -96,7 +96,7 @@ impl Origin {
         }
     }
 
-    /// What came out of an input, unless the system did not tell what is there.
+    /// The result of work on an input, unless the system did not tell what is there.
     ///
     /// # Errors
     ///

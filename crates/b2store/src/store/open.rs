@@ -62,7 +62,7 @@ pub fn is_store(path: impl AsRef<Path>) -> bool {
 ///
 /// # Errors
 ///
-/// What the storage says.
+/// The errors of the storage.
 pub fn has_marker(store: Arc<dyn ReadAt>) -> io::Result<Option<bool>> {
     let mut head = [0; PROBE_LEN];
     let head_len = store.read_at(0, &mut head)?;
@@ -98,7 +98,7 @@ fn starts_like_a_store(store: &dyn ReadAt) -> io::Result<bool> {
 ///
 /// # Errors
 ///
-/// What the storage says.
+/// The errors of the storage.
 pub fn first_member(store: &dyn ReadAt) -> io::Result<Option<String>> {
     let mut header = [0; LOCAL_HEADER_LEN];
     if !read_whole(store, 0, &mut header)? || !header.starts_with(b"PK\x03\x04") {

@@ -118,7 +118,8 @@ impl Context {
 
     /// The input that `word` means, also if it is no file.
     pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
-        origin::open(&self.openers, word)
+        let origin = origin::open(&self.openers, word)?;
+        origin.look().map(|()| origin)
     }
 
     /// The same as the only input of a command.
@@ -273,7 +274,10 @@ impl Context {
                 Ok(Origin::Stdin) if io::stdin().is_terminal() => {
                     ("stdin".to_owned(), Err(message::TERMINAL_INPUT.error()))
                 }
-                Ok(origin) => (origin.name(), work(&origin)),
+                Ok(origin) => {
+                    let done = origin.look().and_then(|()| work(&origin));
+                    (origin.name(), origin.believed(done))
+                }
                 Err((name, error)) => (name, Err(error)),
             };
             if let Mismatch::Note(log) = &self.mismatch

@@ -33,7 +33,7 @@ use blosc_io::{Durability, FileStore};
 use serde::Serialize;
 
 pub(crate) use self::each::run;
-use self::left_out::listed;
+use self::left_out::{listed, tell_loss};
 use crate::{
     args::{ConvertArgs, ConvertedFormat, LockArgs, OutputArgs, Slice, convert::TextFormat},
     console::Console,
@@ -113,7 +113,7 @@ pub(super) fn rewrite_in_store(
     let progress = Progress::new(&cx.console, &origin.name(), None);
     let done = recompress_store(&mut writer, key, &settings, true, &|nbytes| progress.add(nbytes))?;
     writer.commit()?;
-    tell_gone(cx, origin, &done.report.left_out);
+    tell_gone(args, cx, origin, &done.report.left_out)?;
     Ok(done.into())
 }
 
@@ -136,7 +136,10 @@ pub(crate) fn rewrite(
     {
         return Ok(done.into());
     }
-    let source = convert.open(origin, false)?;
+    let (source, objects) = convert.open(origin, false)?.without_objects(format)?;
+    if let Some(name) = objects.first() {
+        return Err(message::OBJECT_COLUMN.about(name));
+    }
     let nbytes = source.rows().map_or_else(|| source.nbytes(), |rows| Ok(rows.sizes().0))?;
     let before = source.stored();
     let done = convert.work(origin, source, vec![]).to_target(target)?;
@@ -214,19 +217,19 @@ impl<'a> Convert<'a> {
         let progress = |nbytes| work.progress.add(nbytes);
         let conversion = work.conversion(&progress);
         let (mut done, station) = conversion.fill_store(&mut writer, Some(&place.key))?;
+        done.left_out.extend(conversion.lost_of_table()?);
+        if !done.left_out.is_empty() {
+            let what = listed(&done.left_out.iter().collect::<Vec<_>>());
+            tell_loss(args, cx, &origin.name(), &format!("no room for {what} in a store"))?;
+        }
         let store = writer.commit()?;
         drop(station);
         if args.verify && !conversion.is_equal_store(&store, Some(&place.key))? {
             return Err(message::READ_BACK_DIFFERS.error());
         }
-        done.left_out.extend(conversion.lost_of_table()?);
         let below = format!("{}/", place.key);
         for key in store.keys().filter(|key| *key == place.key || key.starts_with(&below)) {
             done.stored_nbytes += frame_bytes(&store.frame(key)?);
-        }
-        if !done.left_out.is_empty() {
-            let what = listed(&done.left_out.iter().collect::<Vec<_>>());
-            cx.console.warning(&origin.name(), &format!("no room for {what} in a store"));
         }
         work.report(&done, Some(Path::new(&place.name())), start)
     }
@@ -243,7 +246,7 @@ impl<'a> Convert<'a> {
             formats::store::refuse_recipe(schunk, &origin.name())?;
             if let Some(content) = formats::store::special_content(schunk) {
                 let text = format!("its {content} of Python become one content");
-                cx.console.warning(&origin.name(), &text);
+                tell_loss(args, cx, &origin.name(), &text)?;
             }
         }
         if let Source::Items(items) = source {
@@ -291,7 +294,7 @@ impl<'a> Convert<'a> {
             let (condition, open) = (args.rows.condition.as_deref(), cx.read_params());
             let chosen = select(source, &args.columns, condition, &open, &cx.unfinished)?;
             match &args.slice {
-                Some(slice) => sliced(cx, origin, args.dtype.as_ref(), slice, chosen),
+                Some(slice) => sliced(args, cx, origin, slice, chosen),
                 None => Ok(chosen),
             }
         };
@@ -310,7 +313,12 @@ impl<'a> Convert<'a> {
         Guard::new(args.limits).admit(&object)?;
         let chosen = choose(Source::Object(object))?;
         if objects.next()?.is_some() {
-            return crate::sequence::merged(cx, origin).map(Source::Object);
+            let (object, loses_metadata) = crate::sequence::merged(cx, origin)?;
+            if loses_metadata {
+                let text = "the metadata of frames after the first are left out";
+                tell_loss(args, cx, &origin.name(), text)?;
+            }
+            return Ok(Source::Object(object));
         }
         objects.warn_of_trailing(&cx.console, &origin.name());
         Ok(chosen)
@@ -357,9 +365,9 @@ fn uncompressed_items(
 
 /// A part of an array, as items that lie in memory or in a file without a name.
 fn sliced(
+    args: &ConvertArgs,
     cx: &Context,
     origin: &Origin,
-    given: Option<&Dtype>,
     slice: &Slice,
     source: Source,
 ) -> Result<Source> {
@@ -370,9 +378,9 @@ fn sliced(
     if !metadata.is_empty() {
         let names: Vec<_> = metadata.iter().map(|(name, _)| harmless(name)).collect();
         let text = format!("the part has none of the metadata {}", names.join(", "));
-        cx.console.warning(&origin.name(), &text);
+        tell_loss(args, cx, &origin.name(), &text)?;
     }
-    let grid = Grid::new(cx, origin, given, vec![source])?;
+    let grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
     let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
     let mut out = Spool::default();
     grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {
@@ -452,7 +460,7 @@ impl Work<'_> {
             let text = "written as a table, since the items have fields";
             self.cx.console.warning(&self.origin.name(), text);
         }
-        self.tell_left_out(&done.left_out);
+        self.tell_left_out(&done.left_out)?;
         Ok(done)
     }
 
@@ -500,10 +508,9 @@ impl Work<'_> {
 }
 
 /// Names the indexes that a store is without now.
-fn tell_gone(cx: &Context, origin: &Origin, gone: &[String]) {
-    for what in gone {
-        cx.console.warning(&origin.name(), &format!("removed: {what}, since its chunks changed"));
-    }
+fn tell_gone(args: &ConvertArgs, cx: &Context, origin: &Origin, gone: &[String]) -> Result<()> {
+    let text = |what: &String| format!("removed: {what}, since its chunks changed");
+    gone.iter().try_for_each(|what| tell_loss(args, cx, &origin.name(), &text(what)))
 }
 
 /// `   3 chunks moved, 1 recompressed`; nothing of data that are not in chunks.

@@ -9,6 +9,7 @@ use std::{
 
 use b2frame::{SChunk, SChunkWriter};
 use blosc_chunk::{CodecId, Pipeline, Registries};
+use blosc_data::content::Metadata;
 use blosc_io::FileStore;
 
 use crate::{
@@ -33,7 +34,7 @@ pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
     let _turn = cx.lock_exclusive(path, lock)?;
     let metadata = fs::metadata(path).map_err(Error::io_at(Doing::Open, path))?;
     let staged = Staged::in_folder(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
-    let nframes = merge(cx, &origin, staged.path())?;
+    let Merged { nframes, .. } = merge(cx, &origin, staged.path())?;
     if nframes < 2 {
         // Another program has done it meanwhile.
         return Ok(());
@@ -44,31 +45,42 @@ pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
     Ok(())
 }
 
-/// One frame of all the frames of an input.
+/// One frame of all the frames of an input, and whether frames after the first have metadata of
+/// their own, which are not in it.
 ///
 /// # Errors
 ///
 /// When they are no one content, or cannot be read or written.
-pub(crate) fn merged(cx: &Context, origin: &Origin) -> Result<Object> {
+pub(crate) fn merged(cx: &Context, origin: &Origin) -> Result<(Object, bool)> {
     let station = Staged::for_stream(&cx.unfinished)?;
-    merge(cx, origin, station.path())?;
+    let merged = merge(cx, origin, station.path())?;
     // The open file stays when its name goes with the station.
     let file = File::open(station.path()).map_err(Error::io(Doing::Spool))?;
     let store = Arc::new(FileStore::from_file(file));
     let object = ObjectReader::from_store(store, cx.read_params()).next()?;
-    object.ok_or(Error::NotBlosc { start: vec![] })
+    let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
+    Ok((object, merged.loses_metadata))
 }
 
-/// Writes one frame of all the frames of an input to `path`; says how many they were.
+/// Frames that are one now.
+struct Merged {
+    /// How many they were.
+    nframes: u64,
+    /// Whether frames after the first have metadata of their own.
+    loses_metadata: bool,
+}
+
+/// Writes one frame of all the frames of an input to `path`.
 ///
 /// # Errors
 ///
 /// When they are no one content, or cannot be read or written.
-fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<u64> {
+fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<Merged> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let first = objects.open_found(&found)?;
     let typesize = part_of_content(&first)?.typesize();
+    let metadata = Metadata::of_frame(part_of_content(&first)?)?;
     let file = File::create_new(path).map_err(Error::io_at(Doing::Create, path))?;
     let mut sink = Sink::file(file, path);
     copy::copy(&found, &first, &mut sink)?;
@@ -77,20 +89,21 @@ fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<u64> {
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, LockArgs::default()))?;
     writer.lock()?;
     append_without_loss(&mut writer);
-    let mut nframes = 1;
+    let mut merged = Merged { nframes: 1, loses_metadata: false };
     while let Some(object) = objects.next()? {
         let schunk = part_of_content(&object)?;
         if schunk.typesize() != typesize {
             return Err(message::SEQUENCE.error());
         }
         writer.append_data(schunk, &cx.read_options())?;
-        nframes += 1;
+        merged.nframes += 1;
+        merged.loses_metadata |= Metadata::of_frame(schunk)? != metadata;
     }
     if objects.trailing() > 0 {
         return Err(message::REST_OF_SEQUENCE.error());
     }
     writer.compact()?;
-    Ok(nframes)
+    Ok(merged)
 }
 
 /// The frame that is a part of one content: neither an array nor objects.

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blosc_chunk::{CParams, Encoder};
-use blosc_io::{Durability, FileStore, MemStore, Tree, WriteAt};
+use blosc_io::{Durability, FileStore, MemStore, Tree, WriteAt, look_at};
 
 use crate::dest::Dest;
 use crate::error::{Error, Param, Result};
@@ -285,7 +285,7 @@ impl SChunkWriter {
     }
 
     fn open_unlocked(path: &Path, options: &EditOptions) -> Result<Self> {
-        if let Some(folder) = Folder::find(path) {
+        if let Some(folder) = Folder::find(path)? {
             let mut writer = Self::in_folder(folder, options)?;
             writer.frame.change().set_path(path);
             return Ok(writer);
@@ -447,7 +447,7 @@ fn open_contiguous(store: Shared, options: &EditOptions) -> Result<(Draft, Frame
 /// Creates a file, or empties the one that is there, under its lock.
 pub(crate) fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
     let open = |source| Error::Open { source };
-    if path.exists() && !turns::is_plain_file(path) {
+    if look_at(path).map_err(open)?.is_some_and(|found| !found.is_file()) {
         return Ok((FileStore::create(path).map_err(open)?, Held::default()));
     }
     let mut create = OpenOptions::new();

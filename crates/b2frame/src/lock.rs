@@ -25,7 +25,7 @@ use blosc_io::lock::FileId;
 use blosc_io::lock::LockKind;
 use blosc_io::lock::lock_file;
 use blosc_io::tree::TreeLock;
-use blosc_io::{FileStore, Lock, LockWait, ReadAt as _, Tree, WriteAt as _};
+use blosc_io::{FileStore, Lock, LockWait, ReadAt as _, Tree, WriteAt as _, look_at};
 
 use crate::error::{Error, Result};
 
@@ -72,11 +72,16 @@ impl Locking {
     }
 
     /// Whether to take the lock beside the frame at `path`.
-    fn is_used(self, path: &Path) -> bool {
+    fn is_used(self, path: &Path) -> Result<bool> {
+        let beside = || match sidecar(path).and_then(look_at) {
+            // Of a folder that cannot be searched, opening the frame tells.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok::<_, Error>(false),
+            found => Ok(found.map_err(|source| Error::not_locked(path, source))?.is_some()),
+        };
         match self {
-            Self::Off => false,
-            Self::Sidecar => true,
-            Self::Auto => sidecar(path).exists() || Self::from_env() == Self::Sidecar,
+            Self::Off => Ok(false),
+            Self::Sidecar => Ok(true),
+            Self::Auto => Ok(Self::from_env() == Self::Sidecar || beside()?),
         }
     }
 
@@ -84,9 +89,10 @@ impl Locking {
     /// does not change the frame.
     ///
     /// # Errors
-    /// As [`FrameLock::shared`]; with [`Auto`](Self::Auto) only [`Error::Locked`].
+    /// As [`FrameLock::shared`]; with [`Auto`](Self::Auto) only [`Error::Locked`], and
+    /// [`Error::Lock`] where the system does not tell whether it is in use.
     pub fn shared(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
-        if !self.is_used(path) {
+        if !self.is_used(path)? {
             return Ok(None);
         }
         match FrameLock::locked(path, LockKind::Shared, wait) {
@@ -101,7 +107,7 @@ impl Locking {
     /// # Errors
     /// As [`FrameLock::exclusive`].
     pub fn exclusive(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
-        if !self.is_used(path) {
+        if !self.is_used(path)? {
             return Ok(None);
         }
         FrameLock::locked(path, LockKind::Exclusive, wait).map(Some)
@@ -134,7 +140,7 @@ impl FrameLock {
     }
 
     fn locked(path: &Path, kind: LockKind, wait: &LockWait) -> Result<Self> {
-        let sidecar = sidecar(path);
+        let sidecar = sidecar(path).map_err(|source| Error::not_locked(path, source))?;
         let locked = || {
             let file = open_sidecar(&sidecar)?;
             lock_file(&file, &sidecar, kind, wait)?;
@@ -207,13 +213,13 @@ impl Held {
 const GENERATION_AT: u64 = 8;
 
 /// The file of the lock of a frame.
-pub(crate) fn sidecar(path: &Path) -> PathBuf {
-    if path.is_dir() {
-        return path.join(".b2lock");
+pub(crate) fn sidecar(path: &Path) -> io::Result<PathBuf> {
+    if look_at(path)?.is_some_and(|found| found.is_dir()) {
+        return Ok(path.join(".b2lock"));
     }
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(".b2lock");
-    path.with_file_name(name)
+    Ok(path.with_file_name(name))
 }
 
 /// Readers in folders that they cannot write to can still share a lock that is there.
@@ -241,8 +247,8 @@ mod tests {
     #[test]
     fn the_lock_lies_beside_a_file_and_inside_a_folder() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(sidecar(dir.path()), dir.path().join(".b2lock"));
-        assert_eq!(sidecar(&dir.path().join("a.b2nd")), dir.path().join("a.b2nd.b2lock"));
+        assert_eq!(sidecar(dir.path()).unwrap(), dir.path().join(".b2lock"));
+        assert_eq!(sidecar(&dir.path().join("a.b2nd")).unwrap(), dir.path().join("a.b2nd.b2lock"));
     }
 
     #[test]
@@ -253,7 +259,7 @@ mod tests {
         for _ in 0..3 {
             drop(FrameLock::exclusive(&path).unwrap());
         }
-        let bytes = std::fs::read(sidecar(&path)).unwrap();
+        let bytes = std::fs::read(sidecar(&path).unwrap()).unwrap();
         assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
     }
 
@@ -264,7 +270,7 @@ mod tests {
         let readers = [FrameLock::shared(&path).unwrap(), FrameLock::shared(&path).unwrap()];
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| FrameLock::exclusive(&path).unwrap().generation());
-            let other = File::open(sidecar(&path)).unwrap();
+            let other = File::open(sidecar(&path).unwrap()).unwrap();
             assert!(matches!(other.try_lock(), Err(std::fs::TryLockError::WouldBlock)));
             assert!(!writer.is_finished());
             drop(readers);

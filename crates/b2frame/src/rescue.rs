@@ -136,7 +136,7 @@ impl Salvage {
         rescue: &RescueOptions,
     ) -> Result<Self> {
         let path = path.as_ref();
-        match Folder::find(path) {
+        match Folder::find(path)? {
             Some(folder) => Wreck::new(folder.open_index()?, Some(folder), options).salvage(rescue),
             None => Self::from_store(open_file(path)?, options, rescue),
         }

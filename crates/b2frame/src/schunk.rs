@@ -123,7 +123,7 @@ impl SChunk {
             let (source, folder) = match open_file(path) {
                 Ok(file) => (Source::new(file, options.offset), None),
                 Err(error) => {
-                    let folder = Folder::find(path).ok_or(error)?;
+                    let folder = Folder::find(path)?.ok_or(error)?;
                     (folder.open_index()?, Some(folder))
                 }
             };

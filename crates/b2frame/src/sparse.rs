@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blosc_io::tree::DirTree;
-use blosc_io::{ReadAt, Stamp, Sync, Tree, WriteAt};
+use blosc_io::{ReadAt, Stamp, Sync, Tree, WriteAt, look_at};
 
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -41,8 +41,9 @@ impl fmt::Debug for Folder {
 
 impl Folder {
     /// The directory at `path`, if it looks like a sparse frame.
-    pub(crate) fn find(path: &Path) -> Option<Self> {
-        path.join(INDEX_FILE).is_file().then(|| Self::in_dir(path))
+    pub(crate) fn find(path: &Path) -> Result<Option<Self>> {
+        let index = look_at(path.join(INDEX_FILE)).map_err(|source| Error::Open { source })?;
+        Ok(index.is_some_and(|index| index.is_file()).then(|| Self::in_dir(path)))
     }
 
     /// A directory that is or becomes a sparse frame.
@@ -138,9 +139,9 @@ mod tests {
     #[test]
     fn a_directory_without_index_is_no_frame() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Folder::find(dir.path()).is_none());
+        assert!(Folder::find(dir.path()).unwrap().is_none());
         std::fs::write(dir.path().join(INDEX_FILE), b"").unwrap();
-        let folder = Folder::find(dir.path()).unwrap();
+        let folder = Folder::find(dir.path()).unwrap().unwrap();
         let missing = folder.open_chunk(7, 0xab).err().unwrap();
         assert_eq!(missing.to_string(), "chunk 7 in file 000000AB.chunk");
     }
@@ -154,7 +155,7 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("secret"), dir.path().join(file_name(0)))
             .unwrap();
         let Err(Error::ChunkFile { source, .. }) =
-            Folder::find(dir.path()).unwrap().open_chunk(0, 0)
+            Folder::find(dir.path()).unwrap().unwrap().open_chunk(0, 0)
         else {
             panic!("a link was followed")
         };

@@ -443,6 +443,15 @@ impl Error {
         }
     }
 
+    /// The failure of the storage that it is; `None` of any other error.
+    pub(crate) fn into_storage(self) -> Option<io::Error> {
+        match self {
+            _ if self.blame() != Blame::Io => None,
+            Self::Io { source, .. } => Some(source),
+            error => Some(io::Error::other(error)),
+        }
+    }
+
     pub(crate) fn corrupt(name: impl Into<String>, what: Corrupt) -> Self {
         Self::Corrupt { name: name.into(), what }
     }

@@ -32,7 +32,7 @@ impl fmt::Debug for Files {
 }
 
 /// Whether no file is there, but perhaps a folder, a link that leads out, or nothing.
-fn is_nothing(error: &io::Error) -> bool {
+pub(crate) fn is_nothing(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound};
     matches!(error.kind(), InvalidInput | IsADirectory | NotADirectory | NotFound)
 }
@@ -86,7 +86,7 @@ impl Files {
                         };
                         if !entry.is_dir {
                             paths.push(path);
-                        } else if depth < MAX_DEPTH && !is_sparse_frame(&**tree, &path) {
+                        } else if depth < MAX_DEPTH && !is_sparse_frame(&**tree, &path)? {
                             dirs.push((path, depth.saturating_add(1)));
                         }
                         let found = (paths.len() as u64).saturating_add(dirs.len() as u64);
@@ -112,11 +112,7 @@ impl Files {
     pub(crate) fn has(&self, path: &str) -> Result<bool> {
         match self {
             Self::None => Ok(false),
-            Self::Tree(tree) => match tree.len_of(path) {
-                Ok(_) => Ok(true),
-                Err(source) if is_nothing(&source) => Ok(false),
-                Err(source) => Err(Error::io(path, source)),
-            },
+            Self::Tree(tree) => has_file(&**tree, path),
             Self::Zip { members, .. } => Ok(find(members, path).is_some()),
         }
     }
@@ -205,8 +201,19 @@ fn is_private(error: &io::Error) -> bool {
 }
 
 /// A directory that is one frame: the files in it are its chunks.
-fn is_sparse_frame(tree: &dyn Tree, path: &str) -> bool {
-    tree.len_of(&format!("{path}/chunks.b2frame")).is_ok()
+fn is_sparse_frame(tree: &dyn Tree, path: &str) -> Result<bool> {
+    match has_file(tree, &format!("{path}/chunks.b2frame")) {
+        Err(Error::Io { source, .. }) if is_private(&source) => Ok(false),
+        found => found,
+    }
+}
+
+fn has_file(tree: &dyn Tree, path: &str) -> Result<bool> {
+    match tree.len_of(path) {
+        Ok(_) => Ok(true),
+        Err(source) if is_nothing(&source) => Ok(false),
+        Err(source) => Err(Error::io(path, source)),
+    }
 }
 
 /// Directories deeper than this are not looked at.

@@ -217,7 +217,7 @@ impl StoreWriter {
         };
         let form = options.form.unwrap_or(by_suffix);
         let exists = place.exists().map_err(|source| Error::io(&place.name, source))?;
-        let may_replace = options.is_replacing && form != StoreForm::Dir && !place.is_dir();
+        let may_replace = options.is_replacing && form != StoreForm::Dir && !place.is_dir()?;
         if exists && !may_replace {
             return Err(Param::Exists { name: place.name }.into());
         }
@@ -262,7 +262,7 @@ impl StoreWriter {
     pub fn open_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let path = path.as_ref();
         let place = place_of(path, options)?;
-        let file = if place.is_dir() { path.join(EMBED_FILE) } else { path.to_path_buf() };
+        let file = if place.is_dir()? { path.join(EMBED_FILE) } else { path.to_path_buf() };
         let held = Held::take(&place, Some(&file), options)?;
         // Leftovers that stay are harmless.
         let _ = replace::sweep(path);
@@ -706,7 +706,7 @@ fn place_of(path: &Path, options: &WriteOptions) -> Result<Place> {
 }
 
 fn open_store(place: &Place, options: &OpenOptions) -> Result<Store> {
-    if place.is_dir() {
+    if place.is_dir()? {
         return Store::from_tree(place.files(), options);
     }
     let file = place.tree.open(&place.name).map_err(|source| Error::io(&place.name, source))?;

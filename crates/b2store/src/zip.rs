@@ -510,6 +510,11 @@ fn wrong(source: io::Error) -> Error {
 fn record(error: rawzip::Error) -> Error {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory => ZipFault::NoDirectory.into(),
+        // Of a failure of the storage nothing can be concluded.
+        ErrorKind::IO(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
+            let same = || io::Error::new(source.kind(), source.to_string());
+            wrong(source.raw_os_error().map_or_else(same, io::Error::from_raw_os_error))
+        }
         _ => ZipFault::Record(error).into(),
     }
 }

@@ -19,6 +19,7 @@ use crate::names;
 use crate::names::{names_path, parse_names};
 use crate::note::{Fault, Note};
 use crate::params::{BrokenColumns, OpenOptions};
+use crate::sums::sums_path;
 use crate::tree::Tree;
 
 /// A table that can be read; see the [crate] for an example.
@@ -227,12 +228,8 @@ impl CTable {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
-        let is_summed = self.columns.iter().any(|column| column.array.has_sums());
+        let mut unsummed = vec![];
         for column in &self.columns {
-            if is_summed && !column.array.has_sums() {
-                let path = column.array.path().to_owned();
-                report.notes.push(Note { path, fault: Fault::SumsMissing });
-            }
             let before = Progress { nchunks: report.nchunks, nbytes: report.nbytes };
             let found = column.array.verify_locked(options, &mut |done| {
                 progress(Progress {
@@ -240,8 +237,12 @@ impl CTable {
                     nbytes: before.nbytes.saturating_add(done.nbytes),
                 });
             })?;
+            unsummed.extend(found.checksum.is_none().then(|| sums_path(column.array.path())));
             report.merge(found);
         }
+        // Our writers sum all columns of a table, or none.
+        unsummed.retain(|_| report.checksum.is_some());
+        report.other.extend(unsummed.into_iter().map(|path| Error::corrupt(path, Corrupt::NoSums)));
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         for entry in entries.into_iter().filter(|entry| entry.is_dir) {
             let is_listed = self.names().any(|name| name == entry.name);

@@ -4,8 +4,8 @@ use std::io;
 
 use blosc_io::LockWait;
 use blosc_io::lock::LockKind;
-pub(crate) use blosc_io::tree::join;
 use blosc_io::tree::{Tree, TreeLock};
+pub(crate) use blosc_io::{is_missing, tree::join};
 
 use crate::error::{Corrupt, Error, Result};
 
@@ -76,10 +76,6 @@ pub(crate) fn open_error(path: &str, error: io::Error) -> Error {
         io::ErrorKind::InvalidInput => Error::corrupt(path, Corrupt::NotOrdinary),
         _ => Error::io(path, error),
     }
-}
-
-pub(crate) fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Metadata files are refused if they are longer (bytes).

@@ -48,9 +48,6 @@ pub enum Fault {
         /// What bcolz takes (bytes).
         expected: usize,
     },
-    /// The column has no checksums, and others of the table have.
-    #[error("no .b2sums, which other columns have; no checksums were compared")]
-    SumsMissing,
     /// A program that writes no checksums changed the array.
     #[error("changed by a program that writes no checksums")]
     ChangedByOther,

@@ -90,12 +90,13 @@ impl DataSet {
 
 impl DataSet {
     /// Whether the array, or a column of the table, has a file of checksums, which
-    /// [`verify`](Self::verify) compares.
+    /// [`verify`](Self::verify) compares. One that cannot be looked for counts.
     #[must_use]
     pub fn has_checksums(&self) -> bool {
+        let has = |array: &CArray| Sums::exist(&*array.tree, &array.path).unwrap_or(true);
         match self {
-            Self::CArray(array) => array.has_sums(),
-            Self::CTable(table) => table.columns().iter().any(|column| column.array.has_sums()),
+            Self::CArray(array) => has(array),
+            Self::CTable(table) => table.columns().iter().any(|column| has(&column.array)),
         }
     }
 

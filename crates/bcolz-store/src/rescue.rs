@@ -28,7 +28,7 @@ use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names;
 use crate::params::{Cname, OpenOptions, Shuffle, StorageParams};
 use crate::repair::{Action, Repair, repair_array, repair_locked};
-use crate::sums::sums_path;
+use crate::sums::{Sums, sums_path};
 use crate::tree::Tree;
 use crate::worker::Worker;
 use blosc_dtype::json::Json;
@@ -149,8 +149,9 @@ impl Rescuer {
         }
         let kept: Vec<&str> = columns.iter().map(|(name, ..)| name.as_str()).collect();
         if kept != listed {
-            self.write(&names::names_path(path), &names_text(kept.into_iter()))?;
+            self.write(&names::names_path(path), &names_text(kept.iter().copied()))?;
         }
+        let kept: Vec<String> = kept.iter().map(|name| join(path, name)).collect();
         if self.fill == Fill::Cut {
             self.cut_rows(&columns)?;
         } else {
@@ -159,6 +160,22 @@ impl Rescuer {
             }
         }
         self.actions.extend(repair_locked(self.tree.clone(), path)?);
+        self.drop_sums_of_some(&kept)
+    }
+
+    /// Removes the sums of the columns at `paths` unless all have some: verifying would miss those
+    /// of the others.
+    fn drop_sums_of_some(&self, paths: &[String]) -> Result<()> {
+        let mut summed = Vec::new();
+        for path in paths {
+            summed.extend(Sums::exist(&*self.tree, path)?.then(|| sums_path(path)));
+        }
+        if summed.len() == paths.len() {
+            return Ok(());
+        }
+        for sums in summed {
+            self.tree.remove(&sums).map_err(|source| Error::io(sums, source))?;
+        }
         Ok(())
     }
 

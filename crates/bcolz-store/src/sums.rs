@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::carray::CArray;
 use crate::chunk_file::{ChunkFile, PREAMBLE};
 use crate::error::{Blame, Corrupt, Error, Result};
-use crate::files::{is_missing, join, open_error, read_metadata};
+use crate::files::{has_file, is_missing, join, open_error, read_metadata};
 use crate::layout::chunk_path;
 use crate::meta;
 use crate::tree::Tree;
@@ -86,6 +86,15 @@ impl Sums {
             sizes: FileSum::of_file(sizes.as_bytes()),
             storage: FileSum::of_file(storage.as_bytes()),
             chunks: Vec::new(),
+        }
+    }
+
+    /// Whether the array at `path` has some, be they damaged.
+    pub(crate) fn exist(tree: &dyn Tree, path: &str) -> Result<bool> {
+        match has_file(tree, &sums_path(path)) {
+            // No ordinary file.
+            Err(Error::Corrupt { .. }) => Ok(true),
+            found => found,
         }
     }
 

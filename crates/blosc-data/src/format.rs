@@ -3,13 +3,14 @@
 //! [`SIGNS`] is the only table of magic numbers, marker files and suffixes: a format is one row.
 
 use core::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use b2frame::probe::{Kind, PROBE_LEN, probe};
 use blosc_chunk::ChunkHeader;
-use blosc_io::{ReadAt, Tree};
+use blosc_io::{ReadAt, Tree, is_missing};
 
+use crate::size::as_len;
 use crate::source::Source;
 
 /// The format of a file or a folder.
@@ -134,7 +135,7 @@ enum Sign {
     /// A folder has one of these files.
     Has(&'static [&'static str]),
     /// A closer look tells it.
-    Looks(fn(&Look<'_>) -> bool),
+    Looks(fn(&Look<'_>) -> io::Result<bool>),
 }
 
 /// The formats in the order in which they are looked for: the first that fits is it.
@@ -147,20 +148,23 @@ const SIGNS: &[(Format, Sign)] = &[
     (Format::ZarrGroup, Sign::Has(&[".zgroup"])),
     (Format::ZarrArray, Sign::Looks(is_zarr3_array)),
     (Format::ZarrGroup, Sign::Has(&["zarr.json"])),
-    (Format::Folder, Sign::Looks(|look| look.tree.is_some())),
+    (Format::Folder, Sign::Looks(|look| Ok(look.tree.is_some()))),
     (Format::Store, Sign::Looks(is_store_file)),
     (Format::Blp, Sign::Begins(b"blpk")),
     (Format::Npy, Sign::Begins(blosc_dtype::npy::MAGIC)),
     (Format::Hdf5, Sign::Begins(b"\x89HDF\r\n\x1a\n")),
     (Format::Parquet, Sign::Begins(b"PAR1")),
-    (Format::Frame, Sign::Looks(|look| matches!(look.kind(), Kind::Frame | Kind::OlderFrame))),
-    (Format::ZarrZip, Sign::Looks(|look| look.is_zip_with(&[".zgroup", ".zarray", "zarr.json"]))),
-    (Format::Npz, Sign::Looks(|look| look.first_in_zip().is_some_and(|it| it.ends_with(".npy")))),
-    (Format::Zip, Sign::Looks(|look| look.kind() == Kind::Zip)),
-    (Format::Empty, Sign::Looks(|look| look.len == 0)),
-    (Format::Csv, Sign::Looks(|look| look.has_suffix("csv"))),
-    (Format::Chunk, Sign::Looks(|look| look.chunk().is_some())),
+    (Format::Frame, Sign::Looks(|look| Ok(matches!(look.kind(), Kind::Frame | Kind::OlderFrame)))),
+    (Format::ZarrZip, Sign::Looks(|look| look.begins_with(|it| ZARR_FILES.contains(&it)))),
+    (Format::Npz, Sign::Looks(|look| look.begins_with(|it| it.ends_with(".npy")))),
+    (Format::Zip, Sign::Looks(|look| Ok(look.kind() == Kind::Zip))),
+    (Format::Empty, Sign::Looks(|look| Ok(look.len == 0))),
+    (Format::Csv, Sign::Looks(|look| Ok(look.has_suffix("csv")))),
+    (Format::Chunk, Sign::Looks(|look| Ok(look.chunk().is_some()))),
 ];
+
+/// The files that Zarr keeps its metadata in.
+const ZARR_FILES: [&str; 3] = [".zgroup", ".zarray", "zarr.json"];
 
 /// Bytes at the start of a file that decide.
 pub const HEAD_LEN: usize = PROBE_LEN;
@@ -182,18 +186,22 @@ pub const HEAD_LEN: usize = PROBE_LEN;
 /// # Errors
 ///
 /// A file that cannot be read, or a folder that cannot be listed.
-pub fn recognise(source: &Source, name: &str) -> std::io::Result<Format> {
+pub fn recognise(source: &Source, name: &str) -> io::Result<Format> {
     let look = Look::new(source, name)?;
-    let fits = |sign: &Sign| match sign {
-        Sign::Begins(magic) => look.tree.is_none() && look.head.starts_with(magic),
-        Sign::Has(files) => files.iter().any(|file| look.has(file)),
-        Sign::Looks(looks) => looks(&look),
-    };
-    let found = SIGNS.iter().find(|(_, sign)| fits(sign)).map(|(format, _)| *format);
-    Ok(found.unwrap_or_else(|| match look.kind() {
+    for (format, sign) in SIGNS {
+        let fits = match sign {
+            Sign::Begins(magic) => look.tree.is_none() && look.head.starts_with(magic),
+            Sign::Has(files) => look.has_one_of(files)?,
+            Sign::Looks(looks) => looks(&look)?,
+        };
+        if fits {
+            return Ok(*format);
+        }
+    }
+    Ok(match look.kind() {
         Kind::Foreign(name) => Format::Other(name),
         _ => Format::Unknown,
-    }))
+    })
 }
 
 /// The program that opens a file of another kind which begins like this, in a sentence.
@@ -228,7 +236,7 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn new(source: &'a Source, name: &'a str) -> std::io::Result<Self> {
+    fn new(source: &'a Source, name: &'a str) -> io::Result<Self> {
         let mut look = Self { file: None, tree: None, head: vec![], len: 0, name };
         match source {
             Source::File(file) => {
@@ -238,11 +246,7 @@ impl<'a> Look<'a> {
                 look.len = file.len()?;
                 (look.file, look.head) = (Some(file), head);
             }
-            // Of a folder that nobody may search, it is not known what it has.
-            Source::Folder(tree) => match tree.len_of(b2store::EMBED_FILE) {
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
-                _ => look.tree = Some(tree),
-            },
+            Source::Folder(tree) => look.tree = Some(tree),
         }
         Ok(look)
     }
@@ -256,16 +260,27 @@ impl<'a> Look<'a> {
         self.tree.is_none() && end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
     }
 
-    /// Whether a folder has this file. A folder of a million chunks is not listed for that. A file
-    /// that cannot be opened, such as a link that leads out, is there: opening tells the fault.
-    fn has(&self, path: &str) -> bool {
-        let Some(tree) = self.tree else { return false };
+    /// Whether a folder has this file. A folder of a million chunks is not listed for that. A link
+    /// that leads out is there: opening tells the fault. Where the system does not tell, as of a
+    /// folder that nobody may search, nobody knows.
+    fn has(&self, path: &str) -> io::Result<bool> {
+        let Some(tree) = self.tree else { return Ok(false) };
         match tree.len_of(path) {
-            Ok(_) => true,
-            Err(error) if is_absence(&error) => false,
+            Ok(_) => Ok(true),
+            Err(error) if is_missing(&error) => Ok(false),
             // A folder of that name is no such file.
-            Err(_) => tree.list(path).is_err(),
+            Err(error) if is_no_file(&error) => Ok(tree.list(path).is_err()),
+            Err(error) => Err(error),
         }
+    }
+
+    fn has_one_of(&self, paths: &[&str]) -> io::Result<bool> {
+        for path in paths {
+            if self.has(path)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The header of the chunk that the file is. Chunks have no magic: they differ from other files
@@ -274,71 +289,76 @@ impl<'a> Look<'a> {
         crate::formats::chunk::recognise(&self.head, self.len)
     }
 
-    /// The name of the first member of the zip archive that the file is, without its folder.
-    fn first_in_zip(&self) -> Option<String> {
-        let file = self.file.filter(|_| self.kind() == Kind::Zip)?;
+    /// Whether the file is a zip archive whose first member, in any folder, has such a name.
+    fn begins_with(&self, is_such: impl Fn(&str) -> bool) -> io::Result<bool> {
+        let Some(file) = self.file.filter(|_| self.kind() == Kind::Zip) else { return Ok(false) };
         let first = b2store::first_member(&**file)?;
-        Some(first.rsplit('/').next()?.to_owned())
+        Ok(first.is_some_and(|first| is_such(first.rsplit('/').next().unwrap_or_default())))
     }
 
     /// Whether the first member of the archive is called like a value of a store, or its marker.
-    fn begins_like_store(&self) -> bool {
+    fn begins_like_store(&self) -> io::Result<bool> {
         let ends = [".b2nd", ".b2f", ".b2b", b2store::EMBED_FILE];
-        self.first_in_zip().is_some_and(|name| ends.iter().any(|it| name.ends_with(it)))
-    }
-
-    /// Whether the file is a zip archive whose first member is called so, in any folder.
-    fn is_zip_with(&self, names: &[&str]) -> bool {
-        self.first_in_zip().is_some_and(|first| names.contains(&first.as_str()))
+        self.begins_with(|name| ends.iter().any(|it| name.ends_with(it)))
     }
 }
 
-fn is_absence(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+/// Whether an error says that something else than a file is there.
+fn is_no_file(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::IsADirectory)
 }
 
 /// Whether a file is to be opened as a store: an archive with the member of one, or a file that is
 /// called like an archive or an embed store and is nothing else that is known. An archive may begin
 /// with other bytes than archives do, and a damaged one with any.
-fn is_store_file(look: &Look<'_>) -> bool {
-    let Some(file) = look.file else { return false };
+fn is_store_file(look: &Look<'_>) -> io::Result<bool> {
+    let Some(file) = look.file else { return Ok(false) };
     let is_called = look.has_suffix("b2z") || look.has_suffix("b2e");
     let marker = || b2store::has_marker(Arc::clone(file));
-    match look.kind() {
+    Ok(match look.kind() {
         // One that is sound and has no marker may have lost it. To look for the marker takes a
         // read for each member.
-        Kind::Zip => is_called && look.begins_like_store() || marker().unwrap_or(is_called),
-        Kind::Frame => is_called && marker() != Some(false),
+        Kind::Zip => is_called && look.begins_like_store()? || marker()?.unwrap_or(is_called),
+        Kind::Frame => is_called && marker()? != Some(false),
         Kind::Chunk | Kind::Unknown => is_called && look.chunk().is_none(),
         Kind::Empty => is_called,
         _ => false,
-    }
+    })
 }
 
 /// Whether a folder is what a crash left of a data set of bcolz: its attributes, and data or a
 /// column beside them.
-fn is_cut_bcolz(look: &Look<'_>) -> bool {
-    let Some(tree) = look.tree.filter(|_| look.has("__attrs__")) else { return false };
-    let mut entries = tree.list("").unwrap_or_default().into_iter().filter(|entry| entry.is_dir);
-    entries.any(|entry| {
-        entry.name == "data" || tree.len_of(&format!("{}/meta/storage", entry.name)).is_ok()
-    })
+fn is_cut_bcolz(look: &Look<'_>) -> io::Result<bool> {
+    let Some(tree) = look.tree else { return Ok(false) };
+    if !look.has("__attrs__")? {
+        return Ok(false);
+    }
+    for entry in tree.list("")?.into_iter().filter(|entry| entry.is_dir) {
+        if entry.name == "data" || look.has(&format!("{}/meta/storage", entry.name))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Most bytes of `zarr.json` that are looked at.
 const MAX_METADATA_NBYTES: u64 = 64 << 20;
 
-fn is_zarr3_array(look: &Look<'_>) -> bool {
-    if !look.has("zarr.json") {
-        return false;
+fn is_zarr3_array(look: &Look<'_>) -> io::Result<bool> {
+    let Some(tree) = look.tree else { return Ok(false) };
+    if !look.has("zarr.json")? {
+        return Ok(false);
     }
-    let node_type = || {
-        let file = look.tree?.open("zarr.json").ok()?;
-        let len = file.len().ok().filter(|len| *len <= MAX_METADATA_NBYTES)?;
-        let mut bytes = vec![0; usize::try_from(len).ok()?];
-        file.read_exact_at(0, &mut bytes).ok()?;
-        let metadata: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-        Some(metadata.get("node_type")?.as_str()? == "array")
+    let file = match tree.open("zarr.json") {
+        Err(error) if is_no_file(&error) => return Ok(false),
+        file => file?,
     };
-    node_type() == Some(true)
+    let len = file.len()?;
+    if len > MAX_METADATA_NBYTES {
+        return Ok(false);
+    }
+    let mut bytes = vec![0; as_len(len)];
+    file.read_exact_at(0, &mut bytes)?;
+    let metadata = serde_json::from_slice::<serde_json::Value>(&bytes).unwrap_or_default();
+    Ok(metadata.get("node_type").and_then(|it| it.as_str()) == Some("array"))
 }

@@ -163,8 +163,13 @@ pub enum Refusal {
     #[error("a .npy file cannot hold items of the type {0}")]
     NoNpyType(String),
     /// A change of a table that bcolz does not have.
-    #[error("a table of bcolz has no nulls and no deleted rows")]
-    NotInBcolz,
+    #[error("a table of bcolz {lacks}")]
+    NotInBcolz {
+        /// Its shortcoming, in the words that follow "a table of bcolz".
+        lacks: &'static str,
+        /// A command that does the same.
+        instead: &'static str,
+    },
     /// A size of blocks, which bcolz chooses by itself.
     #[error("bcolz chooses the blocks of its chunks by itself")]
     BcolzBlocks,

@@ -15,11 +15,11 @@ use b2store::{
     ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Value,
     WriteOptions,
 };
-use bcolz_store::{CTable, CTableWriter, CreateOptions};
+use bcolz_store::{CTable, CTableWriter, CreateOptions, DataSet};
 use blosc_dtype::Dtype;
 use blosc_io::MemStore;
 use blosc_io::replace::{Carry, ReplaceOptions, Replacement, Unfinished};
-use blosc_io::tree::DirTree;
+use blosc_io::tree::{DirTree, Tree};
 
 use crate::append::values_of;
 use crate::columns::Rule;
@@ -163,7 +163,11 @@ pub struct Means {
 ///
 /// [`Refusal::NotInBcolz`]; a value or a condition that makes no sense; a system that refuses.
 pub fn change_bcolz(path: &Path, change: &Change, means: &Means) -> Result<Changed> {
-    let mut writer = CTableWriter::open_in(Arc::new(DirTree::new(path)), "", &means.bcolz)?;
+    let tree: Arc<dyn Tree> = Arc::new(DirTree::new(path));
+    if let DataSet::CArray(_) = bcolz_store::open_in(Arc::clone(&tree), "", &means.bcolz)? {
+        return Err(Refusal::NotATable.into());
+    }
+    let mut writer = CTableWriter::open_in(tree, "", &means.bcolz)?;
     let mut done = Changed::default();
     match change {
         Change::Add { name, kind, value: Some(value) } => {
@@ -200,10 +204,27 @@ pub fn change_bcolz(path: &Path, change: &Change, means: &Means) -> Result<Chang
                 done.count = done.count.saturating_add(count);
             }
         }
-        _ => return Err(Refusal::NotInBcolz.into()),
+        other => return Err(not_in_bcolz(other).into()),
     }
     writer.finish()?;
     Ok(done)
+}
+
+/// The refusal of a change that only tables of stores have.
+const fn not_in_bcolz(change: &Change) -> Refusal {
+    let (lacks, instead) = match change {
+        Change::Delete { .. } => (
+            "keeps all rows",
+            "`b2 convert --where 'not (CONDITION)' TABLE NEW.bcolz` makes one without some",
+        ),
+        Change::Compact => ("has no deleted rows", "`b2 recompress` writes it anew"),
+        Change::Add { .. } => ("has no nulls", "give the new column a value: COLUMN:TYPE=VALUE"),
+        _ => (
+            "has no nulls",
+            "`b2 table set TABLE COLUMN=VALUE --where 'COLUMN != COLUMN'` sets what is NaN",
+        ),
+    };
+    Refusal::NotInBcolz { lacks, instead }
 }
 
 /// Changes the table `key` of the store at `path`; `/` is a store that is one.

@@ -5,6 +5,7 @@ mod convert;
 mod counts;
 mod damage;
 mod door;
+mod failing;
 #[cfg(unix)]
 mod forks;
 mod formats;

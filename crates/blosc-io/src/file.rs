@@ -70,6 +70,26 @@ impl FileStore {
     }
 }
 
+/// The file or folder at a path, links followed; `None` where nothing is.
+///
+/// # Errors
+/// Those of the system, but that nothing is there: where a disk fails, nobody knows.
+pub fn look_at(path: impl AsRef<Path>) -> io::Result<Option<Metadata>> {
+    match path.as_ref().metadata() {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if is_missing(&error) => Ok(None),
+        // No file can be called so.
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error says that nothing is there, and not that it cannot be looked at.
+#[must_use]
+pub fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 impl ReadAt for FileStore {
     fn len(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())

@@ -61,6 +61,9 @@ pub(crate) struct ConvertArgs {
     /// Read back and compare before success is reported (always done with --rm)
     #[arg(long, conflicts_with = "stdout", help_heading = "Output")]
     pub(crate) verify: bool,
+    /// Write nothing where a part of an input would be left out or become something else
+    #[arg(long, help_heading = "Output")]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) lock: LockArgs,
     #[command(flatten)]

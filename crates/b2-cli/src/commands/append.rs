@@ -14,7 +14,7 @@ mod store;
 use std::{
     fs::{self, File},
     io::{self, IsTerminal as _},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -84,14 +84,19 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
     let stdin = [Path::new("-").to_owned()];
-    let mut files = if args.files.is_empty() { &stdin[..] } else { &args.files };
-    if let (true, Some((first, rest))) = (args.create && !path.exists(), files.split_first()) {
-        create(cx, path, first)?;
-        files = rest;
+    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    match files.split_first() {
+        Some((first, rest)) if args.create && !path.exists() => {
+            create(cx, path, first)?;
+            // A target that was not there is looked at anew.
+            append_files(args, cx, &Origin::from_word(&args.target), rest)
+        }
+        _ => append_files(args, cx, origin, files),
     }
-    if files.is_empty() {
-        return Ok(());
-    }
+}
+
+fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathBuf]) -> Result<()> {
+    let Some(path) = origin.path().filter(|_| !files.is_empty()) else { return Ok(()) };
     if files.iter().any(|file| file == Path::new("-")) && io::stdin().is_terminal() {
         return Err(message::TERMINAL_INPUT.error());
     }
@@ -161,8 +166,8 @@ fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
 
 /// Says when a frame or a store has more dead bytes than others.
 fn tell_waste(cx: &Context, origin: &Origin, is_frame: bool) -> Result<()> {
-    let Some(path) = origin.path().filter(|path| is_frame && path.exists()) else { return Ok(()) };
-    let is_store = crate::inputs::Place::from(path).is_store();
+    let Some(path) = origin.place().filter(|path| is_frame && path.exists()) else { return Ok(()) };
+    let is_store = path.is_store();
     if !is_store && path.is_dir() {
         return Ok(());
     }
@@ -389,7 +394,7 @@ fn open_input(
             formats::store::refuse_objects(schunk, &name)?;
         }
         if objects.next()?.is_some() {
-            object = sequence::merged(cx, &origin)?;
+            object = sequence::merged(cx, &origin)?.0;
         }
         let source = Source::Object(object);
         let is_array = source.rows().is_some() || source.layout()?.is_some();

@@ -92,21 +92,42 @@ pub(crate) fn split(args: &SplitArgs, cx: &Context) -> Code {
 }
 
 fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
     if let Some(directory) = &args.output_dir {
         fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
     }
-    let mut nframes = 0u64;
-    while let Some(found) = objects.find()? {
-        let object = objects.open_found(&found)?;
-        let target = Target::File(frame_path(args, origin, &object, nframes));
-        let done = write(cx, &options, &target, |sink| copy(&found, &object, sink))?;
-        report(cx, "b2.split/1", &origin.name(), &target, done)?;
-        nframes += 1;
+    let (mut nframes, mut next) = (0u64, Some(origin.clone()));
+    while let Some(first) = next.take() {
+        let mut objects = ObjectReader::open(&first, cx.read_params())?;
+        while let Some(found) = objects.find()? {
+            let object = objects.open_found(&found)?;
+            let target = Target::File(frame_path(args, origin, &object, nframes));
+            let done = write(cx, &options, &target, |sink| copy(&found, &object, sink))?;
+            let end = found.at + done.nbytes;
+            report(cx, "b2.split/1", &origin.name(), &target, done)?;
+            nframes += 1;
+            next = blp_after(cx, origin, &object, end)?;
+        }
+        objects.warn_of_trailing(&cx.console, &origin.name());
     }
-    objects.warn_of_trailing(&cx.console, &origin.name());
     Ok(())
+}
+
+/// The Bloscpack file that was put after another one, which ends at byte `end` of a file.
+fn blp_after(cx: &Context, origin: &Origin, object: &Object, end: u64) -> Result<Option<Origin>> {
+    let (Origin::File { path, .. }, Object::Blp(blp)) = (origin, object) else { return Ok(None) };
+    let more = blp.file.trailing_bytes()?;
+    if more == 0 {
+        return Ok(None);
+    }
+    let next = Origin::File { path: path.clone(), part: Part::Offset(end) };
+    let found = ObjectReader::open(&next, cx.read_params())?.find();
+    let is_one = matches!(found, Ok(Some(found)) if found.kind == FoundKind::Blp);
+    if !is_one {
+        let text = format!("{} bytes after the last chunk are no Bloscpack file", count(more));
+        cx.console.warning(&origin.name(), &text);
+    }
+    Ok(is_one.then_some(next))
 }
 
 /// `log.b2frame` has the frames `log.0000.b2frame`, `log.0001.b2frame` and so on.
@@ -118,6 +139,7 @@ fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -
             let is_array = metas.iter().any(|known| known.name == NdMeta::NAME.as_bytes());
             if is_array { "b2nd" } else { "b2frame" }
         }
+        Object::Blp(_) => "blp",
         _ => "chunk",
     };
     let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
@@ -134,6 +156,9 @@ fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> 
     let mut objects = ObjectReader::open_bytes(origin, cx.read_params())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let object = objects.open_found(&found)?;
+    if found.kind == FoundKind::Blp {
+        return Err(message::NOT_ONE_PIECE.error());
+    }
     let is_named = !matches!(origin, Origin::File { part: Part::Whole, .. } | Origin::Stdin);
     if !is_named && objects.find()?.is_some() {
         return Err(message::EXTRACT_WHICH.error());

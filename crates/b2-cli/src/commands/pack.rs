@@ -54,14 +54,14 @@ fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
     let roots = vec![args.store.clone()];
     let origin = Origin::File { path, part: Part::Whole };
     let inputs = Inputs { found: vec![Ok(origin)], left_out: strays, roots };
-    cx.run_on_inputs(inputs, |_| copy(args, cx, form)).and(code)
+    cx.run_on_inputs(inputs, |origin| copy(args, cx, form, origin)).and(code)
 }
 
-fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
-    let from = open(args, cx)?;
+fn copy(args: &PackArgs, cx: &Context, form: StoreForm, origin: &Origin) -> Result<()> {
+    let from = open(origin, cx)?;
     let (suffix, name) =
         if form == StoreForm::Zip { ("b2z", "one file") } else { ("b2d", "a directory") };
-    let is_form = args.store.is_dir() == (form == StoreForm::Dir);
+    let is_form = origin.place().is_some_and(Place::is_dir) == (form == StoreForm::Dir);
     if is_form && args.output.is_none() && from.kind() != StoreKind::Embed {
         return Err(message::PACKED_ALREADY.about(name));
     }
@@ -79,11 +79,11 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm) -> Result<()> {
 }
 
 /// The store; what is none says so, and not what a damaged one lacks.
-fn open(args: &PackArgs, cx: &Context) -> Result<Store> {
-    let place = &Place::from(args.store.as_path());
+fn open(origin: &Origin, cx: &Context) -> Result<Store> {
+    let place = origin.place().ok_or(message::NO_STORE.error())?;
     if !place.is_store() && content_kind(place) != Some(Format::Frame) {
         // What is not there, or cannot be read, is no other format.
-        args.store.metadata().map_err(Error::io(Doing::Open))?;
+        place.metadata().map_err(Error::io(Doing::Open))?;
         return Err(foreign::refusal(place).unwrap_or_else(|| message::NO_STORE.error()));
     }
     match store::open(place, cx.read_params()) {

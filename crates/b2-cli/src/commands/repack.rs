@@ -16,7 +16,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Object, ObjectReader, Origin, Part, Place, frame_bytes, is_sparse, origin, walk},
+    inputs::{Object, ObjectReader, Origin, Part, frame_bytes, is_sparse, origin, walk},
     render::harmless,
     sequence,
 };
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
 }
 
 fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
-    if Place::from(path).is_store() {
+    let Some(path) = origin.place() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    if path.is_store() {
         let key = match origin {
             Origin::File { part: Part::Member(key), .. } => Some(key.as_str()),
             _ => None,

@@ -28,7 +28,15 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let origin = &store::value_of(origin, cx.dparams())?;
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    let Object::Frame(schunk) = object else { return Err(message::SEALS_FRAMES.error()) };
+    let schunk = match object {
+        Object::Frame(schunk) => schunk,
+        Object::Bcolz(set) if args.checksum == SealKind::Body => {
+            set.seal()?;
+            cx.console.note(&format!("{}: sealed", harmless(&origin.name())));
+            return Ok(());
+        }
+        _ => return Err(message::SEALS_FRAMES.error()),
+    };
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
     // What a killed change has left after the frame is overwritten, as by every change.
     if !is_whole || objects.next()?.is_some() {

@@ -10,7 +10,7 @@ use crate::{
     error::{Result, message},
     exit::Code,
     formats::store,
-    inputs::{Origin, Part, Place},
+    inputs::{Origin, Part},
     render::{harmless, size},
 };
 
@@ -36,8 +36,7 @@ pub(crate) fn run(args: &TableArgs, cx: &Context) -> Code {
 }
 
 fn apply(change: &Change, args: &TableArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
-    let place = Place::from(path);
+    let Some(place) = origin.place() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
     if place.is_store() && store::table(origin, cx.read_params())?.is_none() {
         return Err(message::NOT_A_TABLE.error());
     }
@@ -54,8 +53,8 @@ fn apply(change: &Change, args: &TableArgs, cx: &Context, origin: &Origin) -> Re
         _ => "/",
     };
     let done = match (place.is_store(), place.is_bcolz()) {
-        (true, _) => change_table(path, key, change, &means)?,
-        (_, true) => change_bcolz(path, change, &means)?,
+        (true, _) => change_table(place, key, change, &means)?,
+        (_, true) => change_bcolz(place, change, &means)?,
         _ => return Err(message::NOT_A_TABLE.error()),
     };
     tell(change, cx, &origin.name(), &done)

@@ -68,6 +68,9 @@ fn convert_each(convert: Convert<'_>, mut inputs: Inputs) -> Code {
     let code = walk::code_of_loss(&strays);
     inputs.left_out.extend(strays);
     inputs.roots.extend(stores.iter().map(|store| store.to_path_buf()));
+    if let Err(error) = check_strict(convert, &inputs) {
+        return cx.refuse(&error);
+    }
     let done =
         cx.run_into_targets(inputs, output, |origin, targets| convert.input(origin, targets));
     done.and(code)
@@ -83,11 +86,26 @@ fn take_all(convert: Convert<'_>, several: Origin) -> Code {
     }
     let is_group = several.path().is_none();
     inputs.found.extend((is_group || !files.is_empty()).then_some(Ok(several)));
+    if let Err(error) = check_strict(convert, &inputs) {
+        return convert.cx.refuse(&error);
+    }
     let code = walk::code_of_loss(&inputs.left_out);
     let done = convert.cx.run_into_targets(inputs, convert.output, |several, targets| {
         convert.values(several, core::mem::take(&mut files), targets)
     });
     done.and(code)
+}
+
+/// Refuses with `--strict` what leaves out entries of folders.
+fn check_strict(convert: Convert<'_>, inputs: &Inputs) -> Result<()> {
+    let lost = inputs.left_out.iter().find(|item| item.reason.is_loss());
+    match lost.filter(|_| convert.args.strict) {
+        Some(item) => {
+            let text = format!("left out: {}", item.reason.text(1));
+            Err(message::STRICT.of_input(&item.path, text))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The folder of files, or the group of arrays, that is the only input.

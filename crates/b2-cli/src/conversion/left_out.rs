@@ -3,32 +3,51 @@
 use blosc_data::convert::ARRAY;
 
 use super::Work;
-use crate::args::ConvertedFormat;
+use crate::{
+    args::{ConvertArgs, ConvertedFormat},
+    context::Context,
+    error::{Result, message},
+};
+
+/// Tells of a part of an input that the output has not, before the output gets its place.
+///
+/// # Errors
+///
+/// The same where `--strict` refuses that.
+pub(super) fn tell_loss(args: &ConvertArgs, cx: &Context, name: &str, text: &str) -> Result<()> {
+    if args.strict {
+        return Err(message::STRICT.about(text));
+    }
+    cx.console.warning(name, text);
+    Ok(())
+}
 
 impl Work<'_> {
-    /// Warns of what the output does not hold.
-    pub(super) fn tell_left_out(&self, left_out: &[String]) {
+    /// Tells of what the output does not hold.
+    pub(super) fn tell_left_out(&self, left_out: &[String]) -> Result<()> {
         // Raw data have no metadata anyway.
         let (array, others): (Vec<&String>, Vec<&String>) =
             left_out.iter().partition(|what| *what == ARRAY);
-        let (console, name) = (&self.cx.console, self.origin.name());
+        let name = self.origin.name();
+        let tell = |text: &str| tell_loss(self.args, self.cx, &name, text);
         match self.format {
             _ if array.is_empty() => {}
             ConvertedFormat::Raw => {}
             ConvertedFormat::B2frame | ConvertedFormat::Sframe => {
                 let text = "without shape and type of the array: a .b2nd file keeps them, also \
                             when it is converted further";
-                console.warning(&name, text);
+                tell(text)?;
             }
             format => {
                 let text = format!("no room for {} in a .{} file", ARRAY, format.name());
-                console.warning(&name, &text);
+                tell(&text)?;
             }
         }
         if !others.is_empty() {
             let text = format!("no room for {} in a .{} file", listed(&others), self.format.name());
-            console.warning(&name, &text);
+            tell(&text)?;
         }
+        Ok(())
     }
 }
 

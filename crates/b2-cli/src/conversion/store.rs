@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Convert,
+    left_out::tell_loss,
     source::{Items, Source},
 };
 use blosc_data::{
@@ -74,7 +75,7 @@ impl Convert<'_> {
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
         let settings = self.settings(origin);
         let (made, done) = copy_store(&from, staged.path(), &settings, self.args.verify, &|_| ())?;
-        super::tell_gone(self.cx, origin, &done.report.left_out);
+        super::tell_gone(self.args, self.cx, origin, &done.report.left_out)?;
         Ok(Some((StoreReport::of_made(made, staged)?, done)))
     }
 
@@ -97,7 +98,10 @@ impl Convert<'_> {
                 Ok(station) => stations.push(station),
                 Err(error) if is_no_value(&error) => {
                     let text = format!("left out: {}", chain(&error));
-                    cx.console.warning(&name, &text);
+                    tell_loss(self.args, cx, &name, &text).map_err(|error| Error::Input {
+                        file: name.clone(),
+                        error: Box::new(error),
+                    })?;
                     left_out.push(name);
                 }
                 Err(error) if error.path().is_some() => return Err(error),
@@ -109,7 +113,7 @@ impl Convert<'_> {
         }
         let lost = add_groups(&mut writer, members.groups)?;
         for what in members.lost.iter().chain(&lost) {
-            cx.console.warning(name, &format!("left out: {what}"));
+            tell_loss(self.args, cx, name, &format!("left out: {what}"))?;
         }
         let is_all = left_out.is_empty() && members.lost.is_empty() && lost.is_empty();
         left_out.extend(members.lost.into_iter().chain(lost));
@@ -140,7 +144,7 @@ impl Convert<'_> {
         };
         for what in done.left_out.iter().chain(&conversion.lost_of_rows()?) {
             let text = format!("no room for {what} in a store");
-            self.cx.console.warning(&origin.name(), &text);
+            tell_loss(self.args, self.cx, &origin.name(), &text)?;
         }
         Ok(station)
     }
@@ -190,8 +194,11 @@ impl Members {
 /// Is this an input that holds nothing that a store can hold? Damage, refusals of the system and
 /// limits are no reason to leave something out.
 fn is_no_value(error: &Error) -> bool {
-    matches!(error.code(), Code::Foreign | Code::Usage)
-        || matches!(error, Error::Csv(_) | Error::Npy(_))
+    match error {
+        Error::Message { message: message::STRICT, .. } => false,
+        Error::Csv(_) | Error::Npy(_) => true,
+        error => matches!(error.code(), Code::Foreign | Code::Usage),
+    }
 }
 
 /// Gives groups their attributes, and says which have no room.

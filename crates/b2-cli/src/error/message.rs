@@ -51,7 +51,7 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         Refusal::IsForTwoDimensions(_) => "use --shape, or another codec",
         Refusal::NoNpyType(_) => "use --format raw",
         Refusal::RowsOfTable => "use --chunks N and --blocks N",
-        Refusal::NotInBcolz => "`b2 convert --where 'not (...)'` makes a table without some rows",
+        Refusal::NotInBcolz { instead, .. } => instead,
         _ => return None,
     })
 }
@@ -321,6 +321,12 @@ messages! {
     JOINS_FRAMES: Usage,
         "no frame: only frames can stand one after the other",
         "`b2 convert --format b2frame` makes a frame of it";
+    OBJECT_COLUMN: Foreign,
+        "the column {:?} holds Python objects, which are not compressed anew",
+        "`b2 convert TABLE NEW.b2z` keeps them, `b2 convert TABLE NEW.bcolz` leaves them out";
+    STRICT: Foreign,
+        "{}, which --strict refuses",
+        "without --strict the rest is converted";
     NOT_ONE_PIECE: Usage,
         "not one piece of a file that could be copied",
         "use `b2 convert`";

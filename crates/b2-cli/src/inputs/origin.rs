@@ -1,16 +1,9 @@
 //! Which inputs there are: names from the command line, from lists and from directories.
 
-use std::{
-    fs::{self, File},
-    io::{self, Read},
-    path::Path,
-};
+use std::{io, path::Path};
 
 use b2_program::input;
-use b2frame::{
-    probe,
-    probe::{Kind, PROBE_LEN},
-};
+use b2frame::{probe, probe::Kind};
 
 pub(crate) use blosc_data::Part;
 use blosc_data::{Format, Opened, Openers, Source, Word};
@@ -18,6 +11,7 @@ use blosc_data::{Format, Opened, Openers, Source, Word};
 use crate::{
     args::InputArgs,
     error::{Doing, Error, FileKind, Result},
+    exit::Code,
     formats::chunk,
     inputs::{
         Place, foreign,
@@ -102,6 +96,29 @@ impl Origin {
         }
     }
 
+    /// The result of work on an input, unless the system did not tell what is there.
+    ///
+    /// # Errors
+    ///
+    /// The system's error in place of what was concluded from it.
+    pub(crate) fn believed(&self, done: Result<()>) -> Result<()> {
+        let told = self.place().map_or(Ok(()), Place::check).map_err(Error::io(Doing::Open));
+        match &done {
+            Err(error) if error.code() == Code::System => done,
+            _ => told.and(done),
+        }
+    }
+
+    /// Looks at what is there: nothing is concluded from what the system does not tell.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub(crate) fn look(&self) -> Result<()> {
+        let _ = self.place().map(Place::is_whole_folder);
+        self.believed(Ok(()))
+    }
+
     /// Whether it is a group of arrays of another format.
     pub(crate) fn is_group(&self) -> bool {
         matches!(self, Self::Opened(OpenedInput { opened: Opened::Group(_), .. }))
@@ -165,26 +182,16 @@ pub(crate) fn is_ours(place: &Place) -> bool {
 }
 
 /// Does this file begin like a chunk, and end too early?
-pub(crate) fn is_cut_chunk(path: &Path) -> bool {
-    first_bytes(path).is_some_and(|(head, len)| chunk::is_cut(&head, len))
+pub(crate) fn is_cut_chunk(place: &Place) -> bool {
+    place.start().is_some_and(|(head, len)| chunk::is_cut(&head, len))
 }
 
 /// Does this file begin with nothing, or with nothing that is known?
-pub(crate) fn begins_like_nothing(path: &Path) -> bool {
-    first_bytes(path).is_some_and(|(head, len)| match probe(&head) {
+pub(crate) fn begins_like_nothing(place: &Place) -> bool {
+    place.start().is_some_and(|(head, len)| match probe(&head) {
         Kind::Empty | Kind::Unknown => chunk::recognise(&head, len).is_none(),
         _ => false,
     })
-}
-
-/// The first bytes of a file, and its length; none of what is not there, or is no file. Opening a
-/// pipe would take its content.
-fn first_bytes(path: &Path) -> Option<(Vec<u8>, u64)> {
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let mut head = Vec::new();
-    let wanted = PROBE_LEN.max(chunk::HEAD_LEN) as u64;
-    File::open(path).ok()?.take(wanted).read_to_end(&mut head).ok()?;
-    Some((head, metadata.len()))
 }
 
 /// The kind of data at a place, as far as one could be taken for another; `None` for what is not
@@ -288,7 +295,8 @@ fn in_archive(origin: Origin, word: &Path) -> Result<Origin> {
 /// The input of a name that no opener knows.
 fn local(word: &Path) -> Result<Origin> {
     let origin = Origin::from_word(word);
-    origin.place().map_or(Ok(()), foreign::check_name).map(|()| origin)
+    origin.place().map_or(Ok(()), foreign::check_name)?;
+    origin.look().map(|()| origin)
 }
 
 fn find_words(
@@ -345,7 +353,7 @@ pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 mod tests {
     use super::*;
     use crate::inputs::walk::{LeftOut, Reason, all};
-    use std::path::PathBuf;
+    use std::{fs, path::PathBuf};
 
     fn paths(inputs: Inputs) -> Vec<PathBuf> {
         inputs.found.into_iter().map(|found| found.unwrap().path().unwrap().to_owned()).collect()

@@ -8,10 +8,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use b2frame::probe::PROBE_LEN;
 use blosc_data::{Format, Source};
-use blosc_io::{FileStore, Tree, tree::DirTree};
+use blosc_io::{FileStore, Tree, look_at, tree::DirTree};
 
-use crate::render::path_text;
+use crate::{formats::chunk, render::path_text};
 
 /// A path, or the name of what an opener has opened.
 #[derive(Clone)]
@@ -31,6 +32,8 @@ pub(crate) struct Place {
 struct Seen {
     kind: OnceLock<Option<fs::FileType>>,
     format: OnceLock<Option<Format>>,
+    /// The system's error in place of an answer: the answer is that nothing is there.
+    failure: OnceLock<io::Error>,
 }
 
 impl fmt::Debug for Place {
@@ -128,13 +131,42 @@ impl Place {
 
     /// The format of what lies there; `None` where there is nothing that can be looked at.
     pub(crate) fn format(&self) -> Option<Format> {
-        *self.seen.format.get_or_init(|| self.look().ok().flatten())
+        *self.seen.format.get_or_init(|| self.or_keep(self.look()))
+    }
+
+    /// The first bytes of a file, and its length; none of what is not there, or is no file.
+    pub(crate) fn start(&self) -> Option<(Vec<u8>, u64)> {
+        let read = || {
+            let Some(Source::File(file)) = self.source()? else { return Ok(None) };
+            let mut head = vec![0; PROBE_LEN.max(chunk::HEAD_LEN)];
+            let n = file.read_at(0, &mut head)?;
+            head.truncate(n);
+            Ok(Some((head, file.len()?)))
+        };
+        self.or_keep(read())
     }
 
     /// The kind of the entry at the path, where links are followed; `None` where nothing is.
     fn kind(&self) -> Option<fs::FileType> {
-        let look = || fs::metadata(&self.path).ok().map(|metadata| metadata.file_type());
-        *self.seen.kind.get_or_init(look)
+        let look = || look_at(&self.path).map(|found| found.map(|found| found.file_type()));
+        *self.seen.kind.get_or_init(|| self.or_keep(look()))
+    }
+
+    /// An answer; where the system gave none, its error is kept to be told.
+    fn or_keep<T>(&self, answer: io::Result<Option<T>>) -> Option<T> {
+        answer.unwrap_or_else(|error| {
+            self.seen.failure.get_or_init(|| error);
+            None
+        })
+    }
+
+    /// Whether what was said of it so far can be believed.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system that kept somebody from looking.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        self.seen.failure.get().map_or(Ok(()), |error| Err(copy_of(error)))
     }
 
     /// Whether it is a folder.
@@ -202,6 +234,11 @@ impl Place {
     pub(crate) fn is_sparse_frame(&self) -> bool {
         self.format() == Some(Format::SparseFrame)
     }
+}
+
+fn copy_of(error: &io::Error) -> io::Error {
+    let copy = || io::Error::new(error.kind(), error.to_string());
+    error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]

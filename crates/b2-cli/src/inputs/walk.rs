@@ -166,7 +166,7 @@ impl Inputs {
                     self.leave_out(path, Reason::Unfinished);
                     continue;
                 }
-                Ok(Some(FileKind::Directory)) if path != root && origin::is_object(&path) => {
+                Ok(Some(FileKind::Directory)) if path != root && is_whole_folder(&path) => {
                     self.take(path, choice);
                     continue;
                 }
@@ -201,6 +201,9 @@ impl Inputs {
     fn take(&mut self, path: PathBuf, choice: Choice<'_>) {
         let place = Place::from(path);
         match choice(&place) {
+            _ if let Err(error) = place.check() => {
+                self.found.push(Err((path_text(&place), Error::io(Doing::Open)(error))));
+            }
             None => self.found.push(Ok(Origin::File { path: place, part: Part::Whole })),
             Some(reason) => self.leave_out(place.to_path_buf(), reason),
         }
@@ -217,6 +220,12 @@ pub(crate) fn code_of_loss(items: &[LeftOut]) -> Code {
         true => Code::Foreign,
         false => Code::Success,
     }
+}
+
+/// Whether a folder is one thing, or cannot be looked at, which is told where it is taken.
+fn is_whole_folder(path: &Path) -> bool {
+    let place = Place::from(path);
+    place.is_whole_folder() || place.check().is_err()
 }
 
 /// The entries of a directory, last name first; numbers in names count by their value.
@@ -276,7 +285,7 @@ pub(crate) fn not_called_ours(path: &Place) -> Option<Reason> {
 }
 
 /// Is this a file that is called like a frame, a chunk or a store?
-pub(crate) fn is_called_ours(path: &Path) -> bool {
+pub(crate) fn is_called_ours(path: &Place) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     path.is_file() && FRAME_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
@@ -285,7 +294,7 @@ pub(crate) fn is_called_ours(path: &Path) -> bool {
 /// nothing that is known, or it begins like a chunk that is longer.
 pub(crate) fn is_damaged(path: &Place) -> bool {
     if path.is_sparse_frame() {
-        return origin::begins_like_nothing(&path.join(origin::INDEX_FILE));
+        return origin::begins_like_nothing(&path.join(origin::INDEX_FILE).into());
     }
     origin::is_cut_chunk(path) || is_called_ours(path) && origin::begins_like_nothing(path)
 }

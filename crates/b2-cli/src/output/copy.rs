@@ -69,12 +69,20 @@ pub(crate) fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Co
             found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)
         }
         Object::Chunk(chunk) => !chunk.header().is_lazy(),
-        Object::Blp(_) | Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => false,
+        // A change that was interrupted is undone by those who know where its journal is.
+        Object::Blp(blp) => !blp.file.is_interrupted(),
+        Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => false,
     };
     if !is_one_piece {
         return Err(message::NOT_ONE_PIECE.error());
     }
-    let nbytes = object.stored();
+    let nbytes = match object {
+        Object::Blp(blp) => {
+            let len = found.store.len().map_err(Error::io(Doing::Read))?;
+            len.saturating_sub(found.at).saturating_sub(blp.file.trailing_bytes()?)
+        }
+        _ => object.stored(),
+    };
     copy_range(&*found.store, found.at, nbytes, sink)?;
     Ok(Copied { objects: 1, nbytes })
 }

@@ -643,8 +643,18 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
     let remove = |table: &Path, name: &str| {
         fs::remove_file(table.join(name).join(".b2sums")).unwrap();
     };
-    check(&|table| remove(table, "id"), 0, "id: no .b2sums, which other columns have");
-    check(&|table| remove(table, "id"), 0, "OK (decoded; xxh3 of 1 of 2 chunks checked)");
+    for name in ["id", "price"] {
+        let said = format!("{name}/.b2sums: is missing beside those of other columns");
+        check(&|table| remove(table, name), 1, &said);
+        check(&|table| remove(table, name), 1, "T.bcolz: DAMAGED");
+        // Both that is told help.
+        for mend in ["rescue -q T.bcolz -o saved.bcolz", "seal -q T.bcolz"] {
+            dir.b2(mend).ok();
+            let mended = if mend.starts_with("seal") { "T.bcolz" } else { "saved.bcolz" };
+            dir.b2(&format!("verify {mended}")).ok();
+        }
+        fs::remove_dir_all(dir.path("saved.bcolz")).unwrap();
+    }
     let all = |table: &Path| ["id", "price"].into_iter().for_each(|name| remove(table, name));
     check(&all, 0, "T.bcolz: OK (decoded; no checksums stored)");
     let cut = |len: u64| {

@@ -377,3 +377,65 @@ fn sums_have_the_names_that_the_files_have() {
     assert_eq!(checked.stdout, b"b\xffd: OK\nesc\x1b[31m: OK\n");
     dir.b2_with("sum --check", &output.stdout).ok();
 }
+
+/// With `--strict` each loss that is a warning otherwise is exit code 4, and nothing is written.
+#[cfg(unix)]
+#[test]
+fn nothing_is_left_out_where_that_is_refused() {
+    let dir = table();
+    let objects = blosc_testdata::fixture::path("bcolz/ct_object_column");
+    crate::bcolz::copy(&objects, &dir.path("o.bcolz"));
+    let batches = blosc_testdata::fixture::path("stores/batches.b2b");
+    std::fs::copy(batches, dir.path("batches.b2b")).unwrap();
+    dir.b2("convert -q t.bcolz::/price p.npy").ok();
+    dir.b2("c -q p.npy -t 8 --vlmeta unit=K -o m.b2frame").ok();
+    dir.b2("c -q p.npy --vlmeta unit=K -o a.b2nd").ok();
+    dir.b2("c -q t.csv -t 1 --meta a=1 -o one.b2frame").ok();
+    dir.b2("c -q t.csv -t 1 --meta a=2 -o two.b2frame").ok();
+    dir.b2("join -q one.b2frame two.b2frame -o seq.b2frame").ok();
+    std::fs::create_dir(dir.path("folder")).unwrap();
+    dir.b2("convert -q p.npy folder/p.b2nd").ok();
+    std::os::unix::fs::symlink("p.b2nd", dir.path("folder/link")).unwrap();
+    std::fs::create_dir(dir.path("files")).unwrap();
+    dir.b2("convert -q p.npy files/p.b2nd").ok();
+    dir.write("files/e.csv", "");
+    for line in [
+        "m.b2frame m.npy --dtype f8",
+        "p.npy plain.b2frame",
+        "a.b2nd a.csv",
+        "--slice 1: a.b2nd part.npy",
+        "seq.b2frame seq.blp",
+        "o.bcolz o.csv",
+        "folder folder.b2z",
+        "files files.b2z",
+        "batches.b2b batches.raw",
+    ] {
+        let output = line.split(' ').find(|word| word.contains('.') && !dir.path(word).exists());
+        let output = dir.path(output.unwrap());
+        let run = dir.b2(&format!("convert --strict {line}"));
+        assert_eq!(run.code, Some(4), "{line}: {}", run.all());
+        assert!(run.stderr.contains("which --strict refuses"), "{line}: {}", run.stderr);
+        assert!(!output.exists(), "{line}");
+        let run = dir.b2(&format!("convert {line}"));
+        assert!(matches!(run.code, Some(0 | 4)) && output.exists(), "{line}: {}", run.all());
+    }
+    // A conversion that loses nothing is done.
+    dir.b2("convert --strict p.npy whole.b2nd").ok();
+}
+
+#[test]
+fn bloscpack_files_in_one_file_are_split() {
+    let dir = array();
+    dir.b2("convert -q --dtype i4 --shape 30,40 a.i32 a.blp").ok();
+    dir.b2("c -q a.i32 -z 1K -o b.blp").ok();
+    let both = [dir.read("a.blp"), dir.read("b.blp")].concat();
+    dir.write("both.blp", &both);
+    dir.write("rest.blp", [&both[..], b"no file"].concat());
+    for (name, warns) in [("both", false), ("rest", true)] {
+        let run = dir.b2(&format!("split --output-dir {name} {name}.blp")).ok();
+        assert_eq!(run.stderr.contains("7 bytes after the last chunk"), warns, "{}", run.stderr);
+        for (part, whole) in [("0000", "a.blp"), ("0001", "b.blp")] {
+            assert!(dir.read(&format!("{name}/{name}.{part}.blp")) == dir.read(whole), "{part}");
+        }
+    }
+}

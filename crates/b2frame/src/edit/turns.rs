@@ -208,8 +208,3 @@ impl SChunkWriter {
         Ok(())
     }
 }
-
-/// The name of the file that a path leads to.
-pub(super) fn is_plain_file(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file())
-}

@@ -1,13 +1,14 @@
 //! Recognising a store, and finding its keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::probe::{Kind, PROBE_LEN, probe};
 use b2frame::{Budget, SChunk};
 use blosc_io::tree::DirTree;
-use blosc_io::{FileStore, ReadAt, Tree};
+use blosc_io::{FileStore, ReadAt, Tree, look_at};
 
 use super::{Inner, Location, Note, Raw, Store, StoreKind};
 use crate::content::{metalayer, vlmetalayer};
@@ -58,45 +59,64 @@ pub fn is_store(path: impl AsRef<Path>) -> bool {
 /// Whether an archive has the member `embed.b2e`, or a frame the marker of an embed store. Cheaper
 /// than [`is_store`], which opens it. Nothing where damage hides that; of an archive whose
 /// directory is damaged, the name of the first member may tell.
-#[must_use]
-pub fn has_marker(store: Arc<dyn ReadAt>) -> Option<bool> {
+///
+/// # Errors
+///
+/// The errors of the storage.
+pub fn has_marker(store: Arc<dyn ReadAt>) -> io::Result<Option<bool>> {
     let mut head = [0; PROBE_LEN];
-    let head_len = store.read_at(0, &mut head).ok()?;
-    let head = head.get(..head_len)?;
-    if probe(head) == Kind::Frame {
-        let schunk = SChunk::from_store_with(store, &b2frame::OpenOptions::default()).ok()?;
-        return match marker(&schunk, "the frame") {
-            Ok(kind) => Some(kind == Some(StoreKind::Embed)),
-            Err(Error::Recipe { .. }) => Some(true),
-            Err(_) => None,
+    let head_len = store.read_at(0, &mut head)?;
+    if probe(head.get(..head_len).unwrap_or_default()) == Kind::Frame {
+        let name = "the frame";
+        let marker = SChunk::from_store_with(store, &b2frame::OpenOptions::default())
+            .map_err(|source| Error::frame(name, source))
+            .and_then(|schunk| marker(&schunk, name));
+        return match marker {
+            Ok(kind) => Ok(Some(kind == Some(StoreKind::Embed))),
+            Err(Error::Recipe { .. }) => Ok(Some(true)),
+            Err(error) => error.into_storage().map_or(Ok(None), Err),
         };
     }
     match Files::of_zip(Arc::clone(&store), OpenOptions::default().max_files) {
-        Ok(files) => files.has(EMBED_FILE).ok(),
-        Err(_) => starts_like_a_store(&*store).then_some(true),
+        Ok(files) => Ok(files.has(EMBED_FILE).ok()),
+        Err(error) => match error.into_storage() {
+            Some(error) => Err(error),
+            None => Ok(starts_like_a_store(&*store)?.then_some(true)),
+        },
     }
 }
 
 /// Whether the first member of an archive is called like a value of a store.
-fn starts_like_a_store(store: &dyn ReadAt) -> bool {
-    let name = first_member(store);
-    name.is_some_and(|name| name == EMBED_FILE || key::key_of_file(&name).is_some())
+fn starts_like_a_store(store: &dyn ReadAt) -> io::Result<bool> {
+    let name = first_member(store)?;
+    Ok(name.is_some_and(|name| name == EMBED_FILE || key::key_of_file(&name).is_some()))
 }
 
 /// The name of the first member of a zip archive, as its local header has it: enough to tell kinds
 /// of archives apart without reading the directory. `None` where the archive does not begin with a
 /// member.
-#[must_use]
-pub fn first_member(store: &dyn ReadAt) -> Option<String> {
+///
+/// # Errors
+///
+/// The errors of the storage.
+pub fn first_member(store: &dyn ReadAt) -> io::Result<Option<String>> {
     let mut header = [0; LOCAL_HEADER_LEN];
-    store.read_exact_at(0, &mut header).ok()?;
-    let [.., low, high, _, _] = header;
-    if !header.starts_with(b"PK\x03\x04") {
-        return None;
+    if !read_whole(store, 0, &mut header)? || !header.starts_with(b"PK\x03\x04") {
+        return Ok(None);
     }
+    let [.., low, high, _, _] = header;
     let mut name = vec![0; u16::from_le_bytes([low, high]).into()];
-    store.read_exact_at(LOCAL_HEADER_LEN as u64, &mut name).ok()?;
-    Some(String::from_utf8_lossy(&name).into_owned())
+    let is_whole = read_whole(store, LOCAL_HEADER_LEN as u64, &mut name)?;
+    Ok(is_whole.then(|| String::from_utf8_lossy(&name).into_owned()))
+}
+
+/// Whether the store has as many bytes at a position, which are read.
+fn read_whole(store: &dyn ReadAt, at: u64, bytes: &mut [u8]) -> io::Result<bool> {
+    match store.read_exact_at(at, bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Bytes of a local header of an archive before the name.
@@ -121,7 +141,8 @@ impl Store {
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let name = || path.display().to_string();
-        if path.is_dir() {
+        let found = look_at(path).map_err(|source| Error::io(name(), source))?;
+        if found.is_some_and(|found| found.is_dir()) {
             return Self::from_tree(Arc::new(DirTree::new(path).follow_links(false)), options);
         }
         let store = FileStore::open(path).map_err(|source| Error::io(name(), source))?;

@@ -22,6 +22,9 @@ use blosc_io::replace::{TreeStage, directory_of};
 use blosc_io::tree::{DirTree, Entry, join, parent};
 use blosc_io::{Durability, ReadAt, Tree};
 
+use crate::error::{Error, Result};
+use crate::files::is_nothing;
+
 /// A file or directory of a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -59,8 +62,13 @@ impl Place {
         Ok(Self { tree: Arc::new(tree), name: name.to_owned(), dir: Some(dir.to_owned()) })
     }
 
-    pub(crate) fn is_dir(&self) -> bool {
-        self.tree.list(&self.name).is_ok()
+    /// Whether it is a directory.
+    pub(crate) fn is_dir(&self) -> Result<bool> {
+        match self.tree.list(&self.name) {
+            Ok(_) => Ok(true),
+            Err(error) if is_nothing(&error) => Ok(false),
+            Err(source) => Err(Error::io(&self.name, source)),
+        }
     }
 
     /// Whether there is anything.

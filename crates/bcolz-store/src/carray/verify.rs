@@ -103,7 +103,6 @@ impl CArray {
             next = end;
             progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
         }
-        report.checksum = self.has_sums().then_some("xxh3");
         if let Some(seal) = seal {
             report.nsummed = seal.nsame;
             seal.finish(self, &mut report);
@@ -112,21 +111,25 @@ impl CArray {
         Ok(report)
     }
 
-    /// Whether there is a file of checksums.
-    pub(crate) fn has_sums(&self) -> bool {
-        self.tree.len_of(&sums_path(&self.path)).is_ok()
-    }
-
     /// The sums of the array, if there are usable ones.
     fn open_seal(&self, report: &mut Report) -> Result<Option<Seal>> {
-        let sums = match Sums::read(&*self.tree, &self.path)? {
-            Found::Sums(sums) => sums,
-            Found::Missing => return Ok(None),
-            Found::Damaged => {
-                report.other.push(Error::corrupt(sums_path(&self.path), Corrupt::Sums));
+        report.checksum = Some("xxh3");
+        let fault = match Sums::read(&*self.tree, &self.path) {
+            Ok(Found::Sums(sums)) => return self.seal_of(sums, report),
+            Ok(Found::Missing) => {
+                report.checksum = None;
                 return Ok(None);
             }
+            Ok(Found::Damaged) => Error::corrupt(sums_path(&self.path), Corrupt::Sums),
+            // The chunks can be read all the same.
+            Err(error) => error,
         };
+        report.other.push(fault);
+        Ok(None)
+    }
+
+    /// Compares the metadata with sums; nothing where these are of another state.
+    fn seal_of(&self, sums: Sums, report: &mut Report) -> Result<Option<Seal>> {
         let sum_of = |path: &str| {
             let bytes = files::read_metadata(&*self.tree, path)?.unwrap_or_default();
             Ok::<_, Error>((FileSum::of_file(&bytes), bytes))

@@ -8,8 +8,9 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet};
+use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, error::Corrupt};
 use blosc_chunk::Limits;
+use blosc_container::report::VerifyOptions;
 use blosc_dtype::Dtype;
 use blosc_io::Tree;
 use serde_json::{Map, Value};
@@ -183,6 +184,23 @@ impl Bcolz {
             DataSet::CTable(table) => {
                 Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64))
             }
+        }
+    }
+
+    /// Sums all files of a data set that is sound, but for columns without sums beside others.
+    ///
+    /// # Errors
+    ///
+    /// The first damage; `Locked`, `Io`.
+    pub fn seal(&self) -> Result<()> {
+        let report = self.set.verify(&VerifyOptions::default(), |_| ())?;
+        let is_damage = |error: &bcolz_store::Error| {
+            !matches!(error, bcolz_store::Error::Corrupt { what: Corrupt::NoSums, .. })
+        };
+        let bad = report.bad.into_iter().map(|bad| bad.error);
+        match bad.chain(report.other).find(is_damage) {
+            Some(damage) => Err(damage.into()),
+            None => Ok(self.set.seal()?),
         }
     }
 

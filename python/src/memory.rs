@@ -114,7 +114,7 @@ pub(crate) struct Memory {
 // SAFETY: the memory is that of this object alone.
 unsafe impl Send for Memory {}
 
-// SAFETY: no code here reads or writes it once it is made: it belongs to Python until it is dropped.
+// SAFETY: no code here reads or writes it once it is made: it is for Python alone.
 unsafe impl Sync for Memory {}
 
 impl Memory {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Callable
@@ -97,6 +96,9 @@ class Opened(Generic[Handle]):
         return self.format
 
     def _repr_html_(self) -> str:
+        # Only notebooks need it, and `import blosckit` is to be quick.
+        import html
+
         rows = {} if self.closed else self.info()
         cells = "".join(
             f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"

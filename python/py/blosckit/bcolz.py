@@ -128,7 +128,7 @@ class _OnDisk:
             raise FileExistsError(17, "File exists", self._path)
         # A folder of something else is not removed.
         with _open(self._path) as found:
-            if found.format not in ("carray", "ctable"):
+            if getattr(found, "format", "") not in ("carray", "ctable"):
                 raise FileExistsError(17, "no folder of bcolz", self._path)
         shutil.rmtree(self._path)
 

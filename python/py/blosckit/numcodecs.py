@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray
 from numcodecs.registry import register_codec
 
-from blosckit import _buffers
+from blosckit import _buffers, _native
 
 NOSHUFFLE = 0
 SHUFFLE = 1
@@ -59,10 +60,14 @@ class _Chunks(Codec):  # type: ignore[misc]
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """The data of a chunk; in `out`, if there is one, which may be longer."""
-        chunk = ensure_contiguous_ndarray(buf, self.max_buffer_size)
+        # Small chunks take less time than the checks of numcodecs, which bytes do not need.
+        is_plain = isinstance(buf, bytes)
+        chunk = buf if is_plain else ensure_contiguous_ndarray(buf, self.max_buffer_size)
         if out is None:
-            return _buffers.decompress(chunk)
-        _buffers.decompress(chunk, out=ensure_contiguous_ndarray(out))
+            return _native.decompress(chunk, None, None, None, None, 1)
+        is_plain = isinstance(out, np.ndarray) and out.flags.c_contiguous
+        memory = out if is_plain else ensure_contiguous_ndarray(out)
+        _native.decompress(chunk, memory, None, None, None, 1)
         return out
 
     def decode_partial(self, buf: Any, start: int, nitems: int, out: Any = None) -> Any:

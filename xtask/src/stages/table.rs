@@ -222,6 +222,13 @@ pub(super) const STAGES: &[Stage] = &[
     ),
     stage(
         Night,
+        "python: speed",
+        "xtask python bench",
+        PythonOrUsed,
+        "an optimised wheel beside python-blosc2 and numcodecs, in turns",
+    ),
+    stage(
+        Night,
         "engines: oracles",
         "xtask engines oracles",
         EnginesOrUsed,

@@ -1,8 +1,10 @@
 //! Buffers in memory: compress, decompress, and what a chunk is.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use blosc_chunk::{CParams, Chunk, ChunkHeader, DParams, Destination, Kind, Limits, Scratch};
+use blosc_chunk::{
+    CParams, Chunk, ChunkHeader, DParams, Destination, Kind, Limits, Scratch, max_compressed_len,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -13,6 +15,9 @@ use crate::params::{self, Threads, chunk_error};
 /// Data that one chunk cannot hold (bytes).
 const TOO_LONG: usize = i32::MAX as usize;
 
+/// Room for chunks that an encoder keeps (bytes).
+const MAX_KEPT_NBYTES: usize = 32 << 20;
+
 /// Compresses many buffers in the same way.
 #[pyclass(frozen, module = "blosckit._native")]
 pub(crate) struct Encoder {
@@ -20,7 +25,7 @@ pub(crate) struct Encoder {
     /// `None` is the size of the items of the buffer.
     typesize: Option<usize>,
     /// Threads that find it in use compress with one of their own.
-    kept: Mutex<Option<blosc_chunk::Encoder>>,
+    kept: Mutex<Option<Work>>,
     arguments: Py<PyAny>,
 }
 
@@ -59,8 +64,11 @@ impl Encoder {
             return Err(param(format!("{} bytes: a chunk has less than 2 GiB", src.len())));
         }
         let typesize = self.typesize.unwrap_or(input.itemsize()).max(1);
-        let chunk = py.detach(|| self.encode(src, typesize)).map_err(chunk_error)?;
-        Ok(PyBytes::new(py, &chunk))
+        let mut work = self.take(typesize).map_err(chunk_error)?;
+        let cbytes = py.detach(|| work.encode(src)).map_err(chunk_error)?;
+        let chunk = PyBytes::new(py, work.room.get(..cbytes).unwrap_or_default());
+        self.keep(work);
+        Ok(chunk)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Py<PyAny>) {
@@ -69,17 +77,38 @@ impl Encoder {
 }
 
 impl Encoder {
-    fn encode(&self, src: &[u8], typesize: usize) -> Result<Vec<u8>, blosc_chunk::Error> {
-        let new = || blosc_chunk::Encoder::new(self.params.clone().typesize(typesize));
-        let Ok(mut kept) = self.kept.try_lock() else { return new()?.encode(src) };
-        let is_same = |old: &blosc_chunk::Encoder| old.params().typesize == typesize;
-        let mut encoder = match kept.take().filter(is_same) {
-            Some(encoder) => encoder,
-            None => new()?,
-        };
-        let chunk = encoder.encode(src);
-        *kept = Some(encoder);
-        chunk
+    /// The kept encoder, or a new one where another thread has it or items have another size.
+    fn take(&self, typesize: usize) -> Result<Work, blosc_chunk::Error> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(work) = kept.filter(|work| work.encoder.params().typesize == typesize) {
+            return Ok(work);
+        }
+        let encoder = blosc_chunk::Encoder::new(self.params.clone().typesize(typesize))?;
+        Ok(Work { encoder, room: vec![] })
+    }
+
+    fn keep(&self, mut work: Work) {
+        if work.room.len() > MAX_KEPT_NBYTES {
+            work.room = vec![];
+        }
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
+    }
+}
+
+/// An encoder and the room that it writes to. New memory for each chunk would cost more than LZ4.
+struct Work {
+    encoder: blosc_chunk::Encoder,
+    room: Vec<u8>,
+}
+
+impl Work {
+    /// One chunk at the start of the room; its size (bytes).
+    fn encode(&mut self, src: &[u8]) -> Result<usize, blosc_chunk::Error> {
+        let needed = max_compressed_len(src.len());
+        if self.room.len() < needed {
+            self.room = vec![0; needed];
+        }
+        self.encoder.encode_into(src, &mut self.room)
     }
 }
 

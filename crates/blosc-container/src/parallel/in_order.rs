@@ -39,10 +39,10 @@ pub struct Job<J> {
 /// `done`; later results are dropped.
 pub fn in_order<J, R, S, E>(
     budget: &Budget,
-    next: impl FnMut() -> Result<Option<Job<J>>, E>,
+    mut next: impl FnMut() -> Result<Option<Job<J>>, E>,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, J) -> R + Sync,
-    done: impl FnMut(R) -> Result<(), E>,
+    mut done: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E>
 where
     J: Send,
@@ -52,6 +52,17 @@ where
     if nworkers <= 1 {
         return one_by_one(next, &state, &work, done);
     }
+    let Some(first) = next()? else { return Ok(()) };
+    let second = match next() {
+        Ok(Some(second)) => second,
+        // To start a thread takes longer than the only job of a small file.
+        end => {
+            done(work(&mut state(), first.job))?;
+            return end.map(drop);
+        }
+    };
+    let mut ahead = [first, second].into_iter();
+    let next = || ahead.next().map_or_else(&mut next, |job| Ok(Some(job)));
     let (job_sender, jobs) = channel();
     let (result_sender, results) = channel();
     let jobs = Mutex::new(jobs);

@@ -70,8 +70,8 @@ fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
     }
 }
 
-/// The terminal as it was comes back when this is dropped; a signal or a panic that ends the program
-/// restores it too.
+/// The terminal as it was comes back when this is dropped; a signal or a panic that ends the
+/// program restores it too.
 struct AlternateScreen;
 
 impl AlternateScreen {

@@ -210,7 +210,10 @@ pub fn opened_by(start: &[u8]) -> Option<&'static str> {
     const PROGRAMS: &[(&str, &str)] = &[
         ("an HDF5 file", "h5py and `h5dump` open it, and the crate `b2-full`: docs/engines.md"),
         ("a NetCDF file", "xarray and `ncdump` open it"),
-        ("a Parquet file", "pandas opens it; `b2` does in builds with the feature `parquet`"),
+        (
+            "a Parquet file",
+            "pandas opens it; `b2 show` and `b2 convert` do in builds with the feature `parquet`",
+        ),
         ("an Arrow file", "pandas opens it with `read_feather`"),
         ("a pickle of Python", "`pickle.load` opens it, which runs what is in it"),
     ];

@@ -85,6 +85,7 @@ fn what_reads_the_formats_of_others_is_said() {
         ("v3.zarr/temp", "a Zarr array", full),
         ("x.h5", "an HDF5 file", full),
         ("z.zip", "a Zarr group in a zip archive", full),
+        #[cfg(not(feature = "parquet"))]
         ("x.parquet", "Parquet", "cargo install --path crates/b2-cli --features parquet"),
         ("https://host/x.b2nd", "no client for addresses", full),
     ] {

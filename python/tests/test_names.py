@@ -169,7 +169,7 @@ def test_a_thousand_rounds_leak_nothing(field):
     tracemalloc.stop()
     assert len(gc.get_objects()) - objects < 50
     assert grown < 50_000, grown
-    # What the extension module keeps is not seen by Python.
+    # Python does not see the memory that the extension module keeps.
     assert _resident() - resident < 20 << 20
 
 

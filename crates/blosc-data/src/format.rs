@@ -264,8 +264,8 @@ impl<'a> Look<'a> {
     }
 
     /// Whether a folder has this file. A folder of a million chunks is not listed for that. A link
-    /// that leads out is there: opening tells the fault. Where the system does not tell, as of a
-    /// folder that nobody may search, nobody knows.
+    /// that leads out is there: opening tells the fault. A system that does not tell,
+    /// as of a folder that nobody may search, is an error.
     fn has(&self, path: &str) -> io::Result<bool> {
         let Some(tree) = self.tree else { return Ok(false) };
         match tree.len_of(path) {

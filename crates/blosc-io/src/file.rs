@@ -73,7 +73,7 @@ impl FileStore {
 /// The file or folder at a path, links followed; `None` where nothing is.
 ///
 /// # Errors
-/// Those of the system, but that nothing is there: where a disk fails, nobody knows.
+/// The error of the system, unless it says that nothing is there.
 pub fn look_at(path: impl AsRef<Path>) -> io::Result<Option<Metadata>> {
     match path.as_ref().metadata() {
         Ok(found) => Ok(Some(found)),

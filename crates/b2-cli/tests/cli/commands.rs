@@ -26,7 +26,7 @@ fn line(run: &Run) -> String {
 }
 
 /// A table of command x object; `{}` in a command is the object. What changes files gets copies.
-/// What becomes of a Parquet file depends on the build: see [`parquet`].
+/// Rows of a Parquet file depend on the build and have a test of their own: [`parquet`].
 fn table(commands: &[&str]) -> String {
     table_of(|object| object != PARQUET, commands)
 }

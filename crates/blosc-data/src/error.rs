@@ -9,7 +9,7 @@ use blosc_chunk::error::Blame;
 use blosc_dtype::npy::NpyError;
 
 use crate::format::Format;
-pub use crate::refusal::{CsvError, Refusal};
+pub use crate::refusal::{BcolzLack, CsvError, Refusal};
 
 /// Why something could not be opened or read.
 ///

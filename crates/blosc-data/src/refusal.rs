@@ -163,13 +163,8 @@ pub enum Refusal {
     #[error("a .npy file cannot hold items of the type {0}")]
     NoNpyType(String),
     /// A change of a table that bcolz does not have.
-    #[error("a table of bcolz {lacks}")]
-    NotInBcolz {
-        /// Its shortcoming, in the words that follow "a table of bcolz".
-        lacks: &'static str,
-        /// A command that does the same.
-        instead: &'static str,
-    },
+    #[error("a table of bcolz {0}")]
+    NotInBcolz(BcolzLack),
     /// A size of blocks, which bcolz chooses by itself.
     #[error("bcolz chooses the blocks of its chunks by itself")]
     BcolzBlocks,
@@ -212,4 +207,22 @@ impl Refusal {
             error => error,
         }
     }
+}
+
+/// A shortcoming of the tables of bcolz, in the words that follow "a table of bcolz".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BcolzLack {
+    /// No row can be deleted.
+    #[error("keeps all rows")]
+    Deletion,
+    /// There is nothing to compact.
+    #[error("has no deleted rows")]
+    DeletedRows,
+    /// A new column needs a value.
+    #[error("has no nulls")]
+    NullColumn,
+    /// A cell cannot become null, or be filled because it is.
+    #[error("has no nulls")]
+    NullCell,
 }

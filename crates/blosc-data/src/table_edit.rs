@@ -24,7 +24,7 @@ use blosc_io::tree::{DirTree, Tree};
 use crate::append::values_of;
 use crate::columns::Rule;
 use crate::content::{Content, TableRows};
-use crate::error::{Doing, Error, Refusal, Result};
+use crate::error::{BcolzLack, Doing, Error, Refusal, Result};
 use crate::formats::csv;
 use crate::params::OpenOptions;
 use crate::resources::Resources;
@@ -212,19 +212,12 @@ pub fn change_bcolz(path: &Path, change: &Change, means: &Means) -> Result<Chang
 
 /// The refusal of a change that only tables of stores have.
 const fn not_in_bcolz(change: &Change) -> Refusal {
-    let (lacks, instead) = match change {
-        Change::Delete { .. } => (
-            "keeps all rows",
-            "`b2 convert --where 'not (CONDITION)' TABLE NEW.bcolz` makes one without some",
-        ),
-        Change::Compact => ("has no deleted rows", "`b2 recompress` writes it anew"),
-        Change::Add { .. } => ("has no nulls", "give the new column a value: COLUMN:TYPE=VALUE"),
-        _ => (
-            "has no nulls",
-            "`b2 table set TABLE COLUMN=VALUE --where 'COLUMN != COLUMN'` sets what is NaN",
-        ),
-    };
-    Refusal::NotInBcolz { lacks, instead }
+    Refusal::NotInBcolz(match change {
+        Change::Delete { .. } => BcolzLack::Deletion,
+        Change::Compact => BcolzLack::DeletedRows,
+        Change::Add { .. } => BcolzLack::NullColumn,
+        _ => BcolzLack::NullCell,
+    })
 }
 
 /// Changes the table `key` of the store at `path`; `/` is a store that is one.

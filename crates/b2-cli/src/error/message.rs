@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use blosc_data::error::Refusal;
+use blosc_data::error::{BcolzLack, Refusal};
 use blosc_dtype::Dtype;
 
 use super::Error;
@@ -51,7 +51,17 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         Refusal::IsForTwoDimensions(_) => "use --shape, or another codec",
         Refusal::NoNpyType(_) => "use --format raw",
         Refusal::RowsOfTable => "use --chunks N and --blocks N",
-        Refusal::NotInBcolz { instead, .. } => instead,
+        Refusal::NotInBcolz(lack) => match lack {
+            BcolzLack::Deletion => {
+                "`b2 convert --where 'not (CONDITION)' TABLE NEW.bcolz` makes one without some"
+            }
+            BcolzLack::DeletedRows => "`b2 recompress` writes it anew",
+            BcolzLack::NullColumn => "give the new column a value: COLUMN:TYPE=VALUE",
+            BcolzLack::NullCell => {
+                "`b2 table set TABLE COLUMN=VALUE --where 'COLUMN != COLUMN'` sets what is NaN"
+            }
+            _ => return None,
+        },
         _ => return None,
     })
 }

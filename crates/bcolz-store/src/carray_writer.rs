@@ -322,6 +322,11 @@ impl CArrayWriter {
         self.commit_sizes(sizes)
     }
 
+    /// Whether a file of checksums is kept.
+    pub(crate) const fn is_summed(&self) -> bool {
+        self.sums.is_some()
+    }
+
     /// The last step: the checksums, which are of the state that counts now.
     pub(crate) fn flush_sums(&mut self) -> Result<()> {
         if core::mem::take(&mut self.drops_sums) {

@@ -19,7 +19,6 @@ use crate::names;
 use crate::names::{names_path, parse_names};
 use crate::note::{Fault, Note};
 use crate::params::{BrokenColumns, OpenOptions};
-use crate::sums::sums_path;
 use crate::tree::Tree;
 
 /// A table that can be read; see the [crate] for an example.
@@ -237,12 +236,15 @@ impl CTable {
                     nbytes: before.nbytes.saturating_add(done.nbytes),
                 });
             })?;
-            unsummed.extend(found.checksum.is_none().then(|| sums_path(column.array.path())));
+            if found.checksum.is_none() {
+                let path = column.array.path().to_owned();
+                unsummed.push(Note { path, fault: Fault::SumsMissing });
+            }
             report.merge(found);
         }
-        // Our writers sum all columns of a table, or none.
+        // bcolz adds columns without sums, so that this is no proof of damage.
         unsummed.retain(|_| report.checksum.is_some());
-        report.other.extend(unsummed.into_iter().map(|path| Error::corrupt(path, Corrupt::NoSums)));
+        report.notes.extend(unsummed);
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         for entry in entries.into_iter().filter(|entry| entry.is_dir) {
             let is_listed = self.names().any(|name| name == entry.name);

@@ -48,6 +48,10 @@ pub enum Fault {
         /// What bcolz takes (bytes).
         expected: usize,
     },
+    /// The column has no checksums, and others of its table have: they were lost, or a program that
+    /// writes none added the column.
+    #[error("no .b2sums beside those of other columns: not compared; sealing the table adds it")]
+    SumsMissing,
     /// A program that writes no checksums changed the array.
     #[error("changed by a program that writes no checksums")]
     ChangedByOther,

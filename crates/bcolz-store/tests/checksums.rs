@@ -142,8 +142,8 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
     assert_eq!(["a", "b", "c"].map(|name| has(&format!("{name}/.b2sums"))), [false, true, false]);
     // Both the columns that have none and the sums that were compared are told.
     let report = verify(&tree);
-    let is_missing = |error: &Error| matches!(error, Error::Corrupt { what: Corrupt::NoSums, .. });
-    assert_eq!(report.other.iter().filter(|error| is_missing(error)).count(), 2);
+    let missing = report.notes.iter().filter(|note| note.fault == Fault::SumsMissing);
+    assert_eq!(missing.count(), 2);
     assert!(open(&tree).has_checksums() && report.nsummed * 3 == report.nchunks);
     // A table that was saved has sums of all columns, or of none.
     rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
@@ -155,6 +155,20 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
     damaged[40] ^= 1;
     tree.write("c/data/__2.blp", &damaged).unwrap();
     assert_eq!(verify(&tree).bad[0].nchunk, 2);
+}
+
+#[test]
+fn a_column_that_is_added_has_sums_as_the_others_have() {
+    for (checksums, expected) in [(Checksums::None, false), (Checksums::default(), true)] {
+        let tree = Arc::new(MemTree::new());
+        let first = options(Cname::Lz4).checksums(checksums);
+        let mut writer = CTableWriter::create_in(tree.clone(), "", &[("a", first)]).unwrap();
+        writer.append(&[&walk(100)]).unwrap();
+        writer.add_column("b", &options(Cname::Lz4), &walk(100)).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(tree.open("b/.b2sums").is_ok(), expected);
+        assert!(verify(&tree).is_ok() && verify(&tree).notes.is_empty());
+    }
 }
 
 #[test]

@@ -6,11 +6,13 @@ use crate::create::CreateOptions;
 use crate::error::{Error, Param, Result};
 use crate::files::join;
 use crate::leftovers::rename_path;
+use blosc_container::checksums::Checksums;
 use blosc_dtype::json::Json;
 use blosc_io::replace::temporary_path;
 
 impl CTableWriter {
-    /// Adds a column with data for all rows, on disk at once; so is what was not flushed before.
+    /// Adds a column with data for all rows, on disk at once; so is what was not flushed before. It
+    /// gets no checksums if no other column has some.
     ///
     /// # Errors
     ///
@@ -20,6 +22,10 @@ impl CTableWriter {
         self.check_new(name)?;
         self.flush()?;
         let path = join(&self.path, name);
+        let mut options = options.clone();
+        if !self.columns.is_empty() && !self.columns.iter().any(|(_, column)| column.is_summed()) {
+            options.checksums = Checksums::None;
+        }
         let (_, _, layout) = options.to_metadata(&path)?;
         let (nbytes, rowsize) = (data.len() as u64, layout.rowsize as u64);
         if !nbytes.is_multiple_of(rowsize) {
@@ -31,7 +37,7 @@ impl CTableWriter {
         }
         // Made under another name, so that no half of it is ever found under its own.
         let temporary = temporary_path(&path);
-        let mut column = CArrayWriter::create_column(self.tree.clone(), &temporary, options)?;
+        let mut column = CArrayWriter::create_column(self.tree.clone(), &temporary, &options)?;
         column.append(data)?;
         column.flush()?;
         self.rename(&temporary, &path)?;

@@ -133,9 +133,6 @@ pub enum Corrupt {
         /// That of `.b2sums`.
         stored: u64,
     },
-    /// A column has no file of checksums, and others of its table have one.
-    #[error("is missing beside those of other columns; sealing the table makes it anew")]
-    NoSums,
     /// The file of checksums is not what was written.
     #[error("damaged: checksums were not compared")]
     Sums,

@@ -8,7 +8,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet, error::Corrupt};
+use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet};
 use blosc_chunk::Limits;
 use blosc_container::report::VerifyOptions;
 use blosc_dtype::Dtype;
@@ -187,18 +187,15 @@ impl Bcolz {
         }
     }
 
-    /// Sums all files of a data set that is sound, but for columns without sums beside others.
+    /// Sums all files of a data set that is sound.
     ///
     /// # Errors
     ///
     /// The first damage; `Locked`, `Io`.
     pub fn seal(&self) -> Result<()> {
         let report = self.set.verify(&VerifyOptions::default(), |_| ())?;
-        let is_damage = |error: &bcolz_store::Error| {
-            !matches!(error, bcolz_store::Error::Corrupt { what: Corrupt::NoSums, .. })
-        };
         let bad = report.bad.into_iter().map(|bad| bad.error);
-        match bad.chain(report.other).find(is_damage) {
+        match bad.chain(report.other).next() {
             Some(damage) => Err(damage.into()),
             None => Ok(self.set.seal()?),
         }

@@ -10,10 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use b2frame::{
-    Budget, CompressOptions, EditOptions, Mismatch, MismatchLog,
-    lock::{FrameLock, Locking},
-};
+use b2frame::{Budget, CompressOptions, EditOptions, Mismatch, MismatchLog, lock::FrameLock};
 use blosc_chunk::{CParams, DParams, Executor, Limits, Registries, Simd};
 use blosc_data::{OpenOptions, Opened, Openers, Resources};
 
@@ -29,7 +26,7 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
-        Inputs, OpenedInput, Origin, foreign, object_reader,
+        Inputs, OpenedInput, Origin, Place, foreign, object_reader,
         origin::{self, Found},
         walk::{Choice, LeftOut, Reason},
     },
@@ -39,14 +36,18 @@ use crate::{
     report::left_out,
 };
 
-/// The file of a lock, in the directory of a sparse frame or after the name of a contiguous one.
-const LOCK_SUFFIX: &str = ".b2lock";
-
 /// What keeps writers from changing a file that is read.
 pub(crate) struct SharedLock {
     /// That of C-Blosc2. Released first.
     _beside: Option<FrameLock>,
     _file: Lock,
+    place: Place,
+}
+
+impl Drop for SharedLock {
+    fn drop(&mut self) {
+        self.place.set_locked(false);
+    }
 }
 
 /// The surroundings of a command.
@@ -470,21 +471,14 @@ impl Context {
             },
         };
         let beside = object_reader::lock_frame(path, &wait)?;
-        Ok(Some(SharedLock { _beside: beside, _file: file }))
+        path.set_locked(true);
+        Ok(Some(SharedLock { _beside: beside, _file: file, place: path.clone() }))
     }
 
     /// How the frame at `path` is changed: alone, and under the lock of C-Blosc2 as well, if there
     /// is one or the environment wants it.
-    pub(crate) fn edit_options(&self, path: &Path, offset: u64, lock: LockArgs) -> EditOptions {
-        let beside = if path.is_dir() {
-            path.join(LOCK_SUFFIX)
-        } else {
-            let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(LOCK_SUFFIX);
-            path.with_file_name(name)
-        };
-        let locking = if beside.exists() { Locking::Sidecar } else { Locking::from_env() };
-        let open = self.read_params().frame().offset(offset).locking(locking);
+    pub(crate) fn edit_options(&self, offset: u64, lock: LockArgs) -> EditOptions {
+        let open = self.read_params().frame().offset(offset);
         EditOptions::default().open(open).lock(self.lock_wait(lock))
     }
 

@@ -86,7 +86,7 @@ fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<Merged> {
     copy::copy(&found, &first, &mut sink)?;
     sink.finish()?;
     drop(first);
-    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, LockArgs::default()))?;
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(0, LockArgs::default()))?;
     writer.lock()?;
     append_without_loss(&mut writer);
     let mut merged = Merged { nframes: 1, loses_metadata: false };

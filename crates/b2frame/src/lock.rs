@@ -72,8 +72,8 @@ impl Locking {
     }
 
     /// Whether to take the lock beside the frame at `path`.
-    fn is_used(self, path: &Path) -> Result<bool> {
-        let beside = || match sidecar(path).and_then(look_at) {
+    fn is_used(self, path: &Path, is_folder: Option<bool>) -> Result<bool> {
+        let beside = || match sidecar(path, is_folder).and_then(look_at) {
             // Of a folder that cannot be searched, opening the frame tells.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok::<_, Error>(false),
             found => Ok(found.map_err(|source| Error::not_locked(path, source))?.is_some()),
@@ -92,7 +92,29 @@ impl Locking {
     /// As [`FrameLock::shared`]; with [`Auto`](Self::Auto) only [`Error::Locked`], and
     /// [`Error::Lock`] where the system does not tell whether it is in use.
     pub fn shared(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
-        if !self.is_used(path)? {
+        self.shared_if(path, None, wait)
+    }
+
+    /// The same for a caller that knows whether the frame is a folder, which saves a look at it.
+    ///
+    /// # Errors
+    /// As [`shared`](Self::shared).
+    pub fn shared_of(
+        self,
+        path: &Path,
+        is_folder: bool,
+        wait: &LockWait,
+    ) -> Result<Option<FrameLock>> {
+        self.shared_if(path, Some(is_folder), wait)
+    }
+
+    fn shared_if(
+        self,
+        path: &Path,
+        is_folder: Option<bool>,
+        wait: &LockWait,
+    ) -> Result<Option<FrameLock>> {
+        if !self.is_used(path, is_folder)? {
             return Ok(None);
         }
         match FrameLock::locked(path, LockKind::Shared, wait) {
@@ -107,7 +129,7 @@ impl Locking {
     /// # Errors
     /// As [`FrameLock::exclusive`].
     pub fn exclusive(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
-        if !self.is_used(path)? {
+        if !self.is_used(path, None)? {
             return Ok(None);
         }
         FrameLock::locked(path, LockKind::Exclusive, wait).map(Some)
@@ -140,7 +162,7 @@ impl FrameLock {
     }
 
     fn locked(path: &Path, kind: LockKind, wait: &LockWait) -> Result<Self> {
-        let sidecar = sidecar(path).map_err(|source| Error::not_locked(path, source))?;
+        let sidecar = sidecar(path, None).map_err(|source| Error::not_locked(path, source))?;
         let locked = || {
             let file = open_sidecar(&sidecar)?;
             lock_file(&file, &sidecar, kind, wait)?;
@@ -212,9 +234,10 @@ impl Held {
 /// Position of the generation in the file.
 const GENERATION_AT: u64 = 8;
 
-/// The file of the lock of a frame.
-pub(crate) fn sidecar(path: &Path) -> io::Result<PathBuf> {
-    if look_at(path)?.is_some_and(|found| found.is_dir()) {
+/// The file of the lock of a frame, which is looked at unless it is known whether it is a folder.
+pub(crate) fn sidecar(path: &Path, is_folder: Option<bool>) -> io::Result<PathBuf> {
+    let look = || look_at(path).map(|found| found.is_some_and(|found| found.is_dir()));
+    if is_folder.map_or_else(look, Ok)? {
         return Ok(path.join(".b2lock"));
     }
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
@@ -247,8 +270,11 @@ mod tests {
     #[test]
     fn the_lock_lies_beside_a_file_and_inside_a_folder() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(sidecar(dir.path()).unwrap(), dir.path().join(".b2lock"));
-        assert_eq!(sidecar(&dir.path().join("a.b2nd")).unwrap(), dir.path().join("a.b2nd.b2lock"));
+        assert_eq!(sidecar(dir.path(), None).unwrap(), dir.path().join(".b2lock"));
+        assert_eq!(
+            sidecar(&dir.path().join("a.b2nd"), None).unwrap(),
+            dir.path().join("a.b2nd.b2lock")
+        );
     }
 
     #[test]
@@ -259,7 +285,7 @@ mod tests {
         for _ in 0..3 {
             drop(FrameLock::exclusive(&path).unwrap());
         }
-        let bytes = std::fs::read(sidecar(&path).unwrap()).unwrap();
+        let bytes = std::fs::read(sidecar(&path, None).unwrap()).unwrap();
         assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
     }
 
@@ -270,7 +296,7 @@ mod tests {
         let readers = [FrameLock::shared(&path).unwrap(), FrameLock::shared(&path).unwrap()];
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| FrameLock::exclusive(&path).unwrap().generation());
-            let other = File::open(sidecar(&path).unwrap()).unwrap();
+            let other = File::open(sidecar(&path, None).unwrap()).unwrap();
             assert!(matches!(other.try_lock(), Err(std::fs::TryLockError::WouldBlock)));
             assert!(!writer.is_finished());
             drop(readers);

@@ -255,10 +255,8 @@ impl Work<'_> {
 
     /// At the end of a frame that is no array.
     fn append_to_frame(&self, offset: u64) -> Result<Grown> {
-        let mut writer = SChunkWriter::open_with(
-            self.path,
-            &self.cx.edit_options(self.path, offset, self.args.lock),
-        )?;
+        let mut writer =
+            SChunkWriter::open_with(self.path, &self.cx.edit_options(offset, self.args.lock))?;
         writer.lock()?;
         signals::grow(&self.cx.unfinished, self.path);
         self.append_content(&mut writer)?;

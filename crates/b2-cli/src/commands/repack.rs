@@ -70,7 +70,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     }
     // An open frame would hold the lock.
     drop(schunk);
-    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, 0, args.lock))?;
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(0, args.lock))?;
     let freed = writer.compact()?;
     report(cx, origin, file_bytes, freed.saturating_add(tail))
 }

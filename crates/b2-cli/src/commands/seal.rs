@@ -54,7 +54,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
         SealKind::Chunks => Checksums::Chunks,
         SealKind::None => Checksums::None,
     };
-    seal(path, checksums, &cx.edit_options(path, 0, args.lock))?;
+    seal(path, checksums, &cx.edit_options(0, args.lock))?;
     let done = if args.checksum == SealKind::None { "seal removed" } else { "sealed" };
     cx.console.note(&format!("{}: {done}", harmless(&origin.name())));
     Ok(())

@@ -215,7 +215,7 @@ impl ObjectReader {
     }
 
     /// One object, which is open already.
-    fn from_object(object: Object, params: OpenOptions) -> Self {
+    pub(crate) fn from_object(object: Object, params: OpenOptions) -> Self {
         let source = Source::Member(Some(Box::new(object)));
         Self { wanted: Some(1), ..Self::new(source, 0, params) }
     }
@@ -426,9 +426,14 @@ impl ObjectReader {
         let mut head = Vec::new();
         match &self.source {
             Source::Stored(store) => {
-                let left = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at);
-                head.resize(usize::try_from(left).map_or(HEADER, |left| left.min(HEADER)), 0);
-                store.read_exact_at(self.at, &mut head).map_err(Error::io(Doing::Read))?;
+                let (mut room, mut len) = ([0; HEADER], 0);
+                while let Some(rest) = room.get_mut(len..).filter(|rest| !rest.is_empty()) {
+                    match store.read_at(self.at.saturating_add(len as u64), rest) {
+                        Ok(0) => break,
+                        read => len += read.map_err(Error::io(Doing::Read))?,
+                    }
+                }
+                head.extend_from_slice(&room[..len]);
             }
             Source::Folder | Source::Member(_) => {}
             Source::Piped(pipe) => {
@@ -553,17 +558,23 @@ fn spool(mut reader: impl Read) -> Result<Box<dyn ReadAt>> {
 /// Opens a file, or the index file of a sparse frame, with the directory of that.
 fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
     let folder = path.is_sparse_frame().then(|| path.clone());
-    let index = folder.as_ref().map(|folder| folder.join(origin::INDEX_FILE));
-    let file =
-        FileStore::open(index.as_deref().unwrap_or(&**path)).map_err(Error::io(Doing::Open))?;
-    Ok((file, folder))
+    let file = match &folder {
+        Some(folder) => FileStore::open(folder.join(origin::INDEX_FILE)),
+        None => path.open_file(),
+    };
+    Ok((file.map_err(Error::io(Doing::Open))?, folder))
 }
 
 /// The shared lock beside a frame, where programs that use C-Blosc2 take turns by it.
 pub(crate) fn lock_frame(path: &Place, wait: &LockWait) -> Result<Option<FrameLock>> {
-    match path.format() {
-        Some(Format::Frame | Format::SparseFrame) => Ok(Locking::Auto.shared(path, wait)?),
-        _ => Ok(None),
+    let is_folder = match path.format() {
+        Some(Format::Frame) => false,
+        Some(Format::SparseFrame) => true,
+        _ => return Ok(None),
+    };
+    match path.is_locked() {
+        true => Ok(None),
+        false => Ok(Locking::Auto.shared_of(path, is_folder, wait)?),
     }
 }
 

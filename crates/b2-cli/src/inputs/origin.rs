@@ -220,18 +220,30 @@ pub(crate) fn is_npy(origin: &Origin) -> bool {
 /// standard input is an input as a file is.
 pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     let mut piped = Piped::default();
-    find_words(args, choice, &mut |word| piped.store_in(word))
+    find_words(args, choice, &mut |word| {
+        if let Some(kept) = piped.store_in(word)? {
+            return Ok(kept);
+        }
+        let origin = local(word)?;
+        Ok(piped.named_pipe(&origin, word)?.unwrap_or(origin))
+    })
 }
 
 /// Finds the inputs as [`find`] does, but each name goes to the openers first.
 pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Openers) -> Inputs {
     let mut piped = Piped::default();
     find_words(args, choice, &mut |word| {
-        let mut origin = open_by(openers, word)?;
-        if origin.is_none() {
-            origin = piped.store_in(word)?;
+        if let Some(opened) = open_by(openers, word)? {
+            return Ok(opened);
         }
-        origin.map_or_else(|| local(word).and_then(|origin| in_archive(origin, word)), Ok).map(Some)
+        if let Some(kept) = piped.store_in(word)? {
+            return Ok(kept);
+        }
+        let origin = local(word)?;
+        match piped.named_pipe(&origin, word)? {
+            Some(kept) => Ok(kept),
+            None => in_archive(origin, word),
+        }
     })
 }
 
@@ -266,7 +278,7 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
 pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
-    find_words(args, choice, &mut |_| Ok(None))
+    find_words(args, choice, &mut local)
 }
 
 /// The input that a name stands for, whether an opener knows it or not.
@@ -302,7 +314,7 @@ fn local(word: &Path) -> Result<Origin> {
 fn find_words(
     args: &InputArgs,
     choice: Choice<'_>,
-    open: &mut dyn FnMut(&Path) -> Result<Option<Origin>>,
+    open: &mut dyn FnMut(&Path) -> Result<Origin>,
 ) -> Inputs {
     let mut words = args.files.clone();
     let mut inputs = Inputs::default();
@@ -315,7 +327,7 @@ fn find_words(
         words.push("-".into());
     }
     for word in &words {
-        let origin = match open(word).and_then(|found| found.map_or_else(|| local(word), Ok)) {
+        let origin = match open(word) {
             Ok(origin) => origin,
             Err(error) => {
                 inputs.found.push(Err((path_text(word), error)));

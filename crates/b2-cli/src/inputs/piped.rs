@@ -45,7 +45,7 @@ impl Piped {
     /// When it cannot be read or kept.
     pub(crate) fn store_in(&mut self, word: &Path) -> Result<Option<Origin>> {
         let Some(key) = word.to_str().and_then(|word| word.strip_prefix('-')) else {
-            return self.named_pipe(word);
+            return Ok(None);
         };
         let part = match key.strip_prefix("::") {
             None if key.is_empty() => Part::Whole,
@@ -77,12 +77,16 @@ impl Piped {
         Ok(Some(Origin::File { path: self.keep(stdin, found), part }))
     }
 
-    /// A named pipe, or `<(...)` of a shell: a store or an array of NumPy is copied, and of all
-    /// others the first bytes are put back, so that they pass through bounded memory.
+    /// The input that a named pipe is, or `<(...)` of a shell: a store or an array of NumPy is
+    /// copied, and of all others the first bytes are put back, so that they pass through bounded
+    /// memory. `None` for all else.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or kept.
     #[cfg(unix)]
-    fn named_pipe(&mut self, word: &Path) -> Result<Option<Origin>> {
-        use std::os::unix::fs::FileTypeExt as _;
-        if !std::fs::metadata(word).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+    pub(crate) fn named_pipe(&mut self, origin: &Origin, word: &Path) -> Result<Option<Origin>> {
+        if !origin.place().is_some_and(|place| **place == *word && place.is_pipe()) {
             return Ok(None);
         }
         let part = Part::Whole;
@@ -110,7 +114,7 @@ impl Piped {
     }
 
     #[cfg(not(unix))]
-    fn named_pipe(&mut self, _: &Path) -> Result<Option<Origin>> {
+    pub(crate) fn named_pipe(&mut self, _: &Origin, _: &Path) -> Result<Option<Origin>> {
         Ok(None)
     }
 }

@@ -1,6 +1,10 @@
 //! The place of an input: its path or address, and what lies there, which is looked at once.
 
-use core::{fmt, ops::Deref};
+use core::{
+    fmt,
+    ops::Deref,
+    sync::atomic::{AtomicBool, Ordering},
+};
 use std::{
     fs::{self, File},
     io,
@@ -34,6 +38,7 @@ struct Seen {
     format: OnceLock<Option<Format>>,
     /// The system's error in place of an answer: the answer is that nothing is there.
     failure: OnceLock<io::Error>,
+    is_locked: AtomicBool,
 }
 
 impl fmt::Debug for Place {
@@ -124,7 +129,7 @@ impl Place {
         Ok(match () {
             () if self.is_dir() => Some(Source::Folder(Arc::new(DirTree::new(&self.path)))),
             // Opening a pipe would wait for its other end.
-            () if self.is_file() => Some(Source::File(Arc::new(FileStore::open(&self.path)?))),
+            () if self.is_file() => Some(Source::File(Arc::new(self.open_file()?))),
             () => None,
         })
     }
@@ -144,6 +149,25 @@ impl Place {
             Ok(Some((head, file.len()?)))
         };
         self.or_keep(read())
+    }
+
+    /// Opens what is known to be a file.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub(crate) fn open_file(&self) -> io::Result<FileStore> {
+        File::open(&self.path).map(FileStore::from_file)
+    }
+
+    /// Notes whether the command holds all locks that readers take.
+    pub(crate) fn set_locked(&self, is_locked: bool) {
+        self.seen.is_locked.store(is_locked, Ordering::Relaxed);
+    }
+
+    /// Whether the command holds all locks that readers take.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.seen.is_locked.load(Ordering::Relaxed)
     }
 
     /// The kind of the entry at the path, where links are followed; `None` where nothing is.
@@ -182,6 +206,13 @@ impl Place {
     /// Whether there is anything.
     pub(crate) fn exists(&self) -> bool {
         self.kind().is_some()
+    }
+
+    /// Whether it is a named pipe.
+    #[cfg(unix)]
+    pub(crate) fn is_pipe(&self) -> bool {
+        use std::os::unix::fs::FileTypeExt as _;
+        self.kind().is_some_and(|kind| kind.is_fifo())
     }
 
     /// Whether it can be read only once, from front to back: a named pipe, or a character device.

@@ -17,6 +17,44 @@ fn opens(dir: &Dir, line: &str, name: &str) -> Option<usize> {
     (run.status.success() && !trace.is_empty()).then(|| trace.lines().count())
 }
 
+/// Calls of the system that name a frame or what opened it, before the first data are read: the
+/// second read, as the first one is the look at what it is.
+fn before_data(dir: &Dir, line: &str, name: &str) -> Option<usize> {
+    let mut command = Command::new("strace");
+    let lock = format!("{name}.b2lock");
+    command.args(["-f", "-qq", "-o", "trace", "-P", name, "-P", &lock, "-P"]);
+    command.arg(dir.path(name)).arg(env!("CARGO_BIN_EXE_b2")).args(line.split_whitespace());
+    let run = command.current_dir(dir.path("")).output().ok()?;
+    let trace = fs::read_to_string(dir.path("trace")).ok()?;
+    let is_read = |call: &&str| call.contains(" pread64(") || call.contains(" read(");
+    // The standard library asks for a flag of a file that is closed, in debug builds.
+    let calls: Vec<&str> = trace.lines().filter(|call| !call.contains("F_GETFD")).collect();
+    let second = calls.iter().filter(|call| is_read(call)).nth(1);
+    let place = calls.iter().position(|call| Some(call) == second);
+    run.status.success().then_some(place).flatten()
+}
+
+#[test]
+fn an_input_costs_twelve_calls_before_its_data() {
+    let dir = Dir::new();
+    fs::copy(path("frames/tiny-nd.b2nd"), dir.path("x.b2nd")).unwrap();
+    dir.b2("convert -q x.b2nd more.npy").ok();
+    for line in [
+        "info x.b2nd",
+        "list x.b2nd",
+        "verify x.b2nd",
+        "show --slice 0 x.b2nd",
+        "cat x.b2nd",
+        "sum x.b2nd",
+        "stats x.b2nd",
+        "convert -f x.b2nd y.npy",
+        "append x.b2nd more.npy",
+    ] {
+        let Some(found) = before_data(&dir, line, "x.b2nd") else { return };
+        assert!(found <= 12, "{line}: {found} calls");
+    }
+}
+
 #[test]
 fn an_input_is_opened_once_for_each_question() {
     let dir = Dir::new();

@@ -13,10 +13,8 @@ use crate::{
 
 impl Work<'_> {
     pub(super) fn array(&self, offset: u64) -> Result<Grown> {
-        let writer = SChunkWriter::open_with(
-            self.path,
-            &self.cx.edit_options(self.path, offset, self.args.lock),
-        )?;
+        let writer =
+            SChunkWriter::open_with(self.path, &self.cx.edit_options(offset, self.args.lock))?;
         let mut writer = NdWriter::from_writer(writer)?.budget(self.cx.read_options());
         writer.lock()?;
         signals::grow(&self.cx.unfinished, self.path);

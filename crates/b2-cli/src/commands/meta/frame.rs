@@ -19,7 +19,7 @@ pub(super) fn change(
     changes: &[Change],
     lock: LockArgs,
 ) -> Result<()> {
-    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(path, offset, lock))?;
+    let mut writer = SChunkWriter::open_with(path, &cx.edit_options(offset, lock))?;
     apply(&mut writer, changes)?;
     Ok(writer.commit()?)
 }

@@ -169,6 +169,11 @@ impl CArrayWriter {
         let drops_sums = array.options.mismatch.is_noted();
         let sums = match Sums::read(&*array.tree, &array.path)? {
             Found::Sums(mut sums) => {
+                let mismatch = array.storage_mismatch(&sums)?;
+                if let Some(what) = mismatch.filter(|_| array.options.mismatch.is_compared()) {
+                    let error = Error::corrupt(meta::storage_path(&array.path), what);
+                    array.options.mismatch.found(error)?;
+                }
                 let before = sums.clone();
                 sums.update(&array)?;
                 sums_changed = sums != before;

@@ -258,6 +258,7 @@ fn checks_5_and_6_dtypes() {
     }
     // An ordinary array that somebody has declared to hold objects: opened, and nothing is run.
     let tree = array();
+    tree.remove(".b2sums").unwrap();
     tree.write("meta/storage", br#"{"dtype": "object", "chunklen": 10}"#).unwrap();
     tree.write("meta/sizes", br#"{"shape": [3]}"#).unwrap();
     let objects = CArray::open_in(Arc::new(tree), "", &OpenOptions::default()).unwrap();
@@ -270,6 +271,7 @@ fn checks_5_and_6_dtypes() {
 #[test]
 fn checks_7_to_9_settings_fill_value_and_statistics_do_not_matter() {
     let tree = array();
+    tree.remove(".b2sums").unwrap();
     let text = r#"{"dtype": "int32", "chunklen": 10, "cparams": {"clevel": 11, "shuffle": 7, "cname": "x"}}"#;
     tree.write("meta/storage", text.as_bytes()).unwrap();
     tree.write("meta/sizes", br#"{"shape": [25], "nbytes": -1, "cbytes": NaN}"#).unwrap();

@@ -20,8 +20,8 @@ use crate::sums::{FileSum, Found, Sums, sums_path};
 pub(super) enum Compared {
     /// There are none, or they are of another state than the one that was opened.
     Nothing,
-    /// Their file is damaged.
-    Damaged,
+    /// Their file is damaged, or the one at this path that says of what type the items are.
+    Damaged(String, Corrupt),
     /// The sums of the files, with a bit for each file that was compared.
     Files(Sums, Box<[AtomicU64]>),
 }
@@ -48,8 +48,8 @@ impl CArray {
     ) -> Result<Option<Corrupt>> {
         let (sums, seen) = match self.compared()? {
             Compared::Nothing => return Ok(None),
-            Compared::Damaged => {
-                let error = Error::corrupt(sums_path(&self.path), Corrupt::Sums);
+            Compared::Damaged(path, what) => {
+                let error = Error::corrupt(path.clone(), what.clone());
                 return self.options.mismatch.found(error).map(|()| None);
             }
             Compared::Files(sums, seen) => (sums, seen),
@@ -81,14 +81,28 @@ impl CArray {
         }
         let compared = match Sums::read(&*self.tree, &self.path)? {
             Found::Missing => Compared::Nothing,
-            Found::Damaged => Compared::Damaged,
-            Found::Sums(sums) if self.is_opened_state(&sums)? => {
-                let nwords = sums.chunks.len().div_ceil(64);
-                Compared::Files(sums, (0..nwords).map(|_| AtomicU64::new(0)).collect())
-            }
-            Found::Sums(_) => Compared::Nothing,
+            Found::Damaged => Compared::Damaged(sums_path(&self.path), Corrupt::Sums),
+            Found::Sums(sums) => match self.storage_mismatch(&sums)? {
+                Some(what) => Compared::Damaged(meta::storage_path(&self.path), what),
+                None if self.is_opened_state(&sums)? => {
+                    let nwords = sums.chunks.len().div_ceil(64);
+                    Compared::Files(sums, (0..nwords).map(|_| AtomicU64::new(0)).collect())
+                }
+                None => Compared::Nothing,
+            },
         };
         Ok(self.compared.get_or_init(|| compared))
+    }
+
+    /// The mismatch of `meta/storage`, which nobody writes again, unless the whole array was
+    /// replaced right now.
+    pub(crate) fn storage_mismatch(&self, sums: &Sums) -> Result<Option<Corrupt>> {
+        let bytes = read_metadata(&*self.tree, &meta::storage_path(&self.path))?;
+        let found = FileSum::of_file(&bytes.unwrap_or_default());
+        let is_same = found == sums.storage
+            || !matches!(Sums::read(&*self.tree, &self.path)?, Found::Sums(now) if now == *sums);
+        let what = || Corrupt::Checksum { found: found.sum, stored: sums.storage.sum };
+        Ok((!is_same).then(what))
     }
 
     /// Whether sums are of the `meta/sizes` that is there, and that of the state that was opened.

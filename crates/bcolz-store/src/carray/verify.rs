@@ -130,18 +130,13 @@ impl CArray {
 
     /// Compares the metadata with sums; nothing where these are of another state.
     fn seal_of(&self, sums: Sums, report: &mut Report) -> Result<Option<Seal>> {
-        let sum_of = |path: &str| {
-            let bytes = files::read_metadata(&*self.tree, path)?.unwrap_or_default();
-            Ok::<_, Error>((FileSum::of_file(&bytes), bytes))
-        };
-        let storage_path = meta::storage_path(&self.path);
-        let (storage, _) = sum_of(&storage_path)?;
-        // bcolz never writes it again.
-        if storage != sums.storage {
-            let what = Corrupt::Checksum { found: storage.sum, stored: sums.storage.sum };
-            report.other.push(Error::corrupt(storage_path, what));
-        }
-        let (sizes, text) = sum_of(&meta::sizes_path(&self.path))?;
+        let storage = self.storage_mismatch(&sums)?;
+        report
+            .other
+            .extend(storage.map(|what| Error::corrupt(meta::storage_path(&self.path), what)));
+        let text = files::read_metadata(&*self.tree, &meta::sizes_path(&self.path))?;
+        let text = text.unwrap_or_default();
+        let sizes = FileSum::of_file(&text);
         // Another state than the one that was opened: nothing can be said of it.
         let parsed =
             meta::parse_object(&self.path, &text).and_then(|json| Sizes::parse(&json, &self.path));

@@ -200,7 +200,8 @@ impl<'a> ChunkReader<'a> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         if self.is_partly_read() {
-            if self.header.is_memcpyed() {
+            // A lazy one has no data; parsing says so.
+            if self.header.is_memcpyed() && !self.header.is_lazy() {
                 return self.read_memcpyed(range, dest);
             }
             if let Some((index, plans)) = self.plan_parts(from_ref(&range))? {

@@ -259,3 +259,21 @@ mod random_data {
         }
     }
 }
+
+#[test]
+fn a_chunk_that_says_it_is_lazy_has_no_data_however_it_is_read() {
+    let data = Kind::Noise.bytes(100_000);
+    let mut chunk = compress(&data, &CParams::default()).unwrap();
+    assert!(Chunk::parse(&chunk).unwrap().header().is_memcpyed());
+    chunk[0x1f] |= 0x08;
+    let (store, memory) = (counted(&chunk), MemStore::new([vec![0; 1000], chunk].concat()));
+    for store in [&store as &dyn ReadAt, &memory] {
+        for range in [0..10, 0..100_000] {
+            let (mut buffer, mut dest) = (vec![], vec![0; range.len()]);
+            let read = open(store, &mut buffer).decode(range, &mut dest, &mut Scratch::default());
+            let is_lazy =
+                |error: &Error| matches!(error, Error::Corrupt { what: Corrupt::Lazy, .. });
+            assert!(matches!(&read, Err(ReadError::Chunk(error)) if is_lazy(error)), "{read:?}");
+        }
+    }
+}

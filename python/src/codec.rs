@@ -165,7 +165,7 @@ pub(crate) fn decompress<'py>(
     let Some(out) = out else {
         return Ok(new_bytes(py, range.len(), decode)?.into_any());
     };
-    let mut out = Output::get(out)?;
+    let mut out = Output::apart_from(&input, out)?;
     let dest = out.bytes_mut();
     let room = dest.len();
     let dest = dest.get_mut(..range.len());

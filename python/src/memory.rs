@@ -45,6 +45,23 @@ impl Input {
         unsafe { core::slice::from_raw_parts(self.buffer.buf_ptr().cast(), len) }
     }
 
+    /// Copies bytes from `start` on into `dest`, which may be a part of the same memory. Returns how
+    /// many.
+    pub(crate) fn copy_to(&self, start: u64, dest: &mut [u8]) -> usize {
+        let len = self.buffer.len_bytes();
+        let start = usize::try_from(start).unwrap_or(len).min(len);
+        let len = (len - start).min(dest.len());
+        if len > 0 {
+            let from = self.buffer.buf_ptr().cast::<u8>();
+            // SAFETY: the buffer has `start + len` bytes, as above.
+            let from = unsafe { from.add(start) };
+            // SAFETY: `len` bytes are there, and in `dest`. Nothing refers to the source, so that
+            // an overlap is a move of bytes.
+            unsafe { ptr::copy(from, dest.as_mut_ptr(), len) };
+        }
+        len
+    }
+
     /// The numbers of a buffer of 64-bit integers in native byte order.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let items = self.bytes().as_chunks::<8>().0;
@@ -67,12 +84,31 @@ impl Output {
         Ok(Self(buffer))
     }
 
+    /// The same, for bytes that are made of `input`.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); `ValueError` where the two share memory.
+    pub(crate) fn apart_from(input: &Input, obj: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let out = Self::get(obj)?;
+        let range = |buffer: &PyUntypedBuffer| {
+            let start = buffer.buf_ptr().addr();
+            start..start.saturating_add(buffer.len_bytes())
+        };
+        let (a, b) = (range(&out.0), range(&input.buffer));
+        if a.start.max(b.start) < a.end.min(b.end) {
+            return Err(PyValueError::new_err("`out` shares memory with what is read"));
+        }
+        Ok(out)
+    }
+
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         let len = self.0.len_bytes();
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: as above; the buffer is writable, and `&mut self` is the only slice of it here.
+        // SAFETY: as above; the buffer is writable, and `&mut self` is the only slice of it here:
+        // `apart_from` refuses the memory of an input, and sources copy without one.
         unsafe { core::slice::from_raw_parts_mut(self.0.buf_ptr().cast(), len) }
     }
 }

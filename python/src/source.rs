@@ -17,13 +17,7 @@ impl ReadAt for BufferSource {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let from = usize::try_from(at).ok().and_then(|at| self.0.bytes().get(at..));
-        let from = from.unwrap_or_default();
-        let len = from.len().min(buf.len());
-        if let (Some(dest), Some(from)) = (buf.get_mut(..len), from.get(..len)) {
-            dest.copy_from_slice(from);
-        }
-        Ok(len)
+        Ok(self.0.copy_to(at, buf))
     }
 }
 
@@ -52,12 +46,7 @@ impl FileObject {
         let file = self.file.bind(py);
         file.call_method1("seek", (at,))?;
         let read = file.call_method1("read", (buf.len(),))?;
-        let read = Input::get(&read)?;
-        let len = read.bytes().len().min(buf.len());
-        if let (Some(dest), Some(from)) = (buf.get_mut(..len), read.bytes().get(..len)) {
-            dest.copy_from_slice(from);
-        }
-        Ok(len)
+        Ok(Input::get(&read)?.copy_to(0, buf))
     }
 }
 

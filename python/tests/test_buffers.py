@@ -52,6 +52,19 @@ def test_parts_and_destinations():
         bk.decompress(chunk, out=bytes(80_000))
 
 
+def test_a_chunk_is_not_decoded_over_itself():
+    data = np.arange(1000).tobytes()
+    chunk = bk.compress(data, typesize=8)
+    memory = bytearray(len(data) + len(chunk))
+    memory[len(data) :] = chunk
+    view = memoryview(memory)
+    for end in [len(data) + 1, len(memory)]:
+        with pytest.raises(ValueError, match="shares memory"):
+            bk.decompress(view[len(data) :], out=view[:end])
+    assert bk.decompress(view[len(data) :], out=view[: len(data)]) == len(data)
+    assert memory[: len(data)] == data and memory[len(data) :] == chunk
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_memory_that_is_not_cleared_is_written_as_a_whole(codec):
     rng = np.random.default_rng(0)

@@ -183,8 +183,8 @@ pub(crate) fn foreign_table(
     if given.is_some() || !path.is_file() || origin::is_ours(path) {
         return Ok(None);
     }
-    if let Some(path) = from_parquet::file_of(origin)? {
-        return from_parquet::open(cx, path, false).map(|table| Some(Source::Object(table)));
+    if let Some(table) = from_parquet::table(cx, origin, false)? {
+        return Ok(Some(Source::Object(table)));
     }
     match origin::content_kind(path) {
         Some(Format::Csv) => {

@@ -301,8 +301,8 @@ impl<'a> Convert<'a> {
         if let Some(items) = uncompressed_items(args, &cx.console, origin)? {
             return choose(Source::Items(items));
         }
-        if let Some(path) = from_parquet::file_of(origin)? {
-            return choose(Source::Object(from_parquet::open(cx, path, for_store)?));
+        if let Some(table) = from_parquet::table(cx, origin, for_store)? {
+            return choose(Source::Object(table));
         }
         let mut objects = ObjectReader::open(origin, cx.read_params())?;
         let first = objects.next().map_err(|error| match error {

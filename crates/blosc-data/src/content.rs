@@ -38,7 +38,7 @@ pub(crate) use open::of_format;
 pub use open::{of_file, of_source};
 pub(crate) use records::RecordTable;
 pub use records::Records;
-pub use rows::TableRows;
+pub use rows::{Copied, TableRows};
 
 /// Where pieces of content go.
 pub type Sink<'a, E = Error> = &'a mut dyn FnMut(&[u8]) -> Result<(), E>;

@@ -93,14 +93,14 @@ pub(crate) fn split(args: &SplitArgs, cx: &Context) -> Code {
 
 fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
-    if let Some(directory) = &args.output_dir {
-        fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
-    }
     let (mut nframes, mut next) = (0u64, Some(origin.clone()));
     while let Some(first) = next.take() {
         let mut objects = ObjectReader::open(&first, cx.read_params())?;
         while let Some(found) = objects.find()? {
             let object = objects.open_found(&found)?;
+            if let Some(directory) = args.output_dir.as_ref().filter(|_| nframes == 0) {
+                fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
+            }
             let target = Target::File(frame_path(args, origin, &object, nframes));
             let done = write(cx, &options, &target, |sink| copy(&found, &object, sink))?;
             let end = found.at + done.nbytes;

@@ -19,10 +19,11 @@ use blosc_data::{Opened, json};
 use crate::{
     args::{self, LookArgs},
     console::Console,
+    content::from_parquet,
     context::Context,
     error::{Error, Result},
     exit::Code,
-    inputs::{Guard, Object, ObjectReader, OpenedInput, Origin, origin, walk},
+    inputs::{Guard, Object, OpenedInput, Origin, origin, walk},
     render::{Units, harmless, size},
     report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS},
 };
@@ -47,8 +48,8 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
     if origin::is_npy(origin) {
         return npy::run(cx, origin);
     }
-    let mut objects =
-        ObjectReader::open(origin, cx.read_params()).map_err(|error| mistyped(error, origin))?;
+    let mut objects = from_parquet::objects(cx, origin, cx.read_params())
+        .map_err(|error| mistyped(error, origin))?;
     let (mut found, mut guard) = (Vec::new(), Guard::for_looking(args.limits));
     let mut content = None;
     while let Some(object) = objects.next()? {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::inputs::Place;
 use crate::{
     args::{InputArgs, ListArgs},
-    commands::content,
+    commands::content::{self, from_parquet},
     console::{Console, tell_failure},
     context::Context,
     error::Result,
@@ -15,7 +15,6 @@ use crate::{
     formats::store,
     inputs::{
         object::Object,
-        object_reader::ObjectReader,
         origin::{self, Origin},
         walk,
     },
@@ -120,7 +119,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
     if origin::is_npy(origin) {
         return npy_row(cx, origin);
     }
-    let mut objects = ObjectReader::open(origin, cx.read_params())?;
+    let mut objects = from_parquet::objects(cx, origin, cx.read_params())?;
     let mut row = ListRow::new(origin);
     while let Some(object) = objects.next()? {
         row.nbytes += object.data_nbytes();

@@ -1,5 +1,6 @@
 //! `b2 verify`: decode everything, say what is bad, change nothing.
 
+use core::cell::OnceCell;
 use std::path::Path;
 
 use blosc_data::{
@@ -13,14 +14,13 @@ use serde::Serialize;
 
 use crate::{
     args::LookArgs,
-    commands::content::{self, source::Source},
+    commands::content::{self, from_parquet, source::Source},
     context::Context,
     error::{Error, Result, chain},
     exit::Code,
     formats::store,
     inputs::{
         Place,
-        object_reader::ObjectReader,
         origin::{self, Origin, Part},
         raw_data::is_stream,
         walk,
@@ -193,8 +193,8 @@ impl Findings {
 
     /// Looks at one object of an input after the other.
     fn look_at_objects(&mut self, cx: &Context, origin: &Origin, guard: &mut Guard) -> Result<()> {
-        let mut objects = ObjectReader::open(origin, cx.dparams())?;
-        let progress = Progress::new(&cx.console, &self.path, objects.input_len());
+        let mut objects = from_parquet::objects(cx, origin, cx.dparams())?;
+        let (name, progress) = (self.path.clone(), OnceCell::new());
         let mut nframe = 0;
         loop {
             let object = match objects.next().map_err(|error| walk::as_damage(origin, error)) {
@@ -217,9 +217,11 @@ impl Findings {
                 }
                 Err(error) => return Err(error),
             };
+            let progress =
+                progress.get_or_init(|| Progress::new(&cx.console, &name, objects.input_len()));
             let (nbytes, stored) = (object.nbytes(), object.stored());
             let data = object.into_stored(&cx.read_options())?;
-            let report = verify(&data, guard, cx.read_options(), (&progress, nbytes, stored))?;
+            let report = verify(&data, guard, cx.read_options(), (progress, nbytes, stored))?;
             // Of values that do not decode the bytes are sound.
             if report.other.iter().any(|error| matches!(error, blosc_data::Error::Store(_))) {
                 self.point_to_bytes(origin);

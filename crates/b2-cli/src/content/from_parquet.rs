@@ -1,28 +1,40 @@
 //! Files of Parquet, which become tables of bcolz or of stores first.
 
-use std::{fs::File, io::Read as _, path::Path};
-
-use blosc_data::formats::parquet;
+use blosc_data::{Format, OpenOptions, formats::parquet};
 
 use crate::{
     context::Context,
-    error::{Doing, Error, Result},
-    inputs::{Object, Origin, origin},
+    error::Result,
+    inputs::{Object, ObjectReader, Origin, origin::Part},
 };
 
-/// A table that a file of Parquet becomes for a while: of a store, or of bcolz.
-pub(crate) fn open(cx: &Context, path: &Path, for_store: bool) -> Result<Object> {
-    Ok(parquet::open(path, for_store, &cx.read_params(), &cx.unfinished)?)
+/// The objects of an input that is only looked at: of a file of Parquet the table.
+///
+/// # Errors
+///
+/// As [`table`] and [`ObjectReader::open`].
+pub(crate) fn objects(
+    cx: &Context,
+    origin: &Origin,
+    params: impl Into<OpenOptions>,
+) -> Result<ObjectReader> {
+    let params = params.into();
+    match table(cx, origin, true)? {
+        Some(table) => Ok(ObjectReader::from_object(table, params)),
+        None => ObjectReader::open(origin, params),
+    }
 }
 
-/// The file of Parquet that the input is.
-pub(crate) fn file_of(origin: &Origin) -> Result<Option<&Path>> {
-    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
-    if path.is_dir() || path.is_elsewhere() {
+/// The table that a file of Parquet becomes for a while: of a store, or of bcolz. `None` for other
+/// inputs.
+///
+/// # Errors
+///
+/// When it cannot be read, or this build does not read Parquet.
+pub(crate) fn table(cx: &Context, origin: &Origin, for_store: bool) -> Result<Option<Object>> {
+    let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
+    if path.is_elsewhere() || path.format() != Some(Format::Parquet) {
         return Ok(None);
     }
-    let (file, mut head) = (File::open(path).map_err(Error::io(Doing::Open))?, vec![]);
-    let wanted = parquet::MAGIC.len() as u64;
-    file.take(wanted).read_to_end(&mut head).map_err(Error::io(Doing::Read))?;
-    Ok((head == parquet::MAGIC).then_some(path))
+    Ok(Some(parquet::open(path, for_store, &cx.read_params(), &cx.unfinished)?))
 }

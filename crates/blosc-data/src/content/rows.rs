@@ -43,8 +43,19 @@ pub struct TableRows {
     sizes: (u64, u64),
     /// The rows that meet a condition; all if there is none.
     chosen: Option<Chosen>,
-    /// The temporary folder of a copy, and what it is a copy of.
-    home: Option<(Station, &'static str)>,
+    /// Of what they are a copy, if they are one.
+    copied: Option<Copied>,
+}
+
+/// What a table is a copy of.
+#[derive(Debug)]
+pub struct Copied {
+    /// The name of the format.
+    pub format: &'static str,
+    /// Bytes of the file.
+    pub stored: u64,
+    /// The folder of the copy, which goes with it.
+    pub folder: Station,
 }
 
 /// Rows that meet a condition.
@@ -119,8 +130,8 @@ impl TableRows {
         let nrows = table.len()?;
         let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
         let dtypes = OnceLock::new();
-        let (chosen, home) = (None, None);
-        Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes, chosen, home })
+        let (chosen, copied) = (None, None);
+        Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes, chosen, copied })
     }
 
     /// Compares the frames of the columns with their seals.
@@ -132,14 +143,14 @@ impl TableRows {
         Ok(self.columns.iter().try_for_each(Column::compare_seals)?)
     }
 
-    /// With the folder that the table is in, which goes with it: a copy of something of `format`.
-    pub fn kept_in(self, home: Station, format: &'static str) -> Self {
-        Self { home: Some((home, format)), ..self }
+    /// As a copy of something else.
+    pub fn copied(self, copied: Copied) -> Self {
+        Self { copied: Some(copied), ..self }
     }
 
-    /// The whole table, and its temporary folder.
-    pub(crate) fn into_table(self) -> (Table, Option<(Station, &'static str)>) {
-        (self.table, self.home)
+    /// The whole table, and what it is a copy of.
+    pub(crate) fn into_table(self) -> (Table, Option<Copied>) {
+        (self.table, self.copied)
     }
 
     /// With these columns only, in this order; all if there are none.
@@ -151,8 +162,8 @@ impl TableRows {
         if names.is_empty() {
             return Ok(self);
         }
-        let home = self.home;
-        Ok(Self { home, ..Self::of_columns(self.table, names, false)? })
+        let copied = self.copied;
+        Ok(Self { copied, ..Self::of_columns(self.table, names, false)? })
     }
 
     /// A condition on the rows, which may name any column of the table.
@@ -231,17 +242,18 @@ impl TableRows {
 
     /// The name in lists and documents.
     pub fn format(&self) -> &'static str {
-        match &self.home {
-            Some((_, format)) => format,
+        match &self.copied {
+            Some(copied) => copied.format,
             None if self.is_column => "column",
             None => "ctable",
         }
     }
 
     /// Bytes of data of the columns, and of their frames as they are stored; of all columns, those
-    /// of the table.
+    /// of the table. Of a copy the bytes of the original file.
     pub fn sizes(&self) -> (u64, u64) {
-        self.sizes
+        let stored = self.copied.as_ref().map_or(self.sizes.1, |copied| copied.stored);
+        (self.sizes.0, stored)
     }
 
     /// The attributes of the table, as far as JSON can say them; a column has none.

@@ -10,7 +10,7 @@ use b2store::{
 use serde_json::{Map, Value};
 
 use crate::Budget;
-use crate::content::rows::{self, TableRows};
+use crate::content::rows::{self, Copied, TableRows};
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Param, Refusal, Result};
 use crate::format::Format;
@@ -21,7 +21,6 @@ use crate::limits::{Guard, OutputLimits};
 use crate::one_column::OneColumn;
 use crate::size::{check_range, check_room};
 use crate::source::Source;
-use crate::spool::Station;
 #[cfg(feature = "arrow")]
 use crate::table::names_of;
 use crate::table::{Column, RowFilter, Table};
@@ -58,8 +57,8 @@ pub(crate) fn data(source: Source, name: &str, options: &b2store::OpenOptions) -
 pub(crate) fn of_rows(rows: TableRows) -> Result<Data> {
     let column = rows.columns().first().filter(|_| rows.is_column());
     let column = column.map(|column| column.spec().name.clone());
-    let (table, home) = rows.into_table();
-    let table = Arc::new(StoreTable { home, ..StoreTable::open(table)? });
+    let (table, copied) = rows.into_table();
+    let table = Arc::new(StoreTable { copied, ..StoreTable::open(table)? });
     let Some(name) = column else { return Ok(Data::Table(table)) };
     let column = OneColumn::open(table, &name);
     let column = column.ok_or(Error::Internal("a column that is none of its table"))?;
@@ -355,8 +354,8 @@ struct StoreTable {
     columns: Vec<Column>,
     nrows: u64,
     sizes: (u64, u64),
-    /// The temporary folder of a copy, and the format that it is a copy of.
-    home: Option<(Station, &'static str)>,
+    /// Of what it is a copy, if it is one.
+    copied: Option<Copied>,
 }
 
 impl fmt::Debug for StoreTable {
@@ -384,7 +383,7 @@ impl StoreTable {
         let names = table.schema().columns.iter().map(|spec| &spec.name);
         let data = names.flat_map(|name| table.column(name).and_then(|column| column.nbytes()));
         let sizes = (data.sum(), stored);
-        Ok(Self { table, columns, nrows, sizes, home: None })
+        Ok(Self { table, columns, nrows, sizes, copied: None })
     }
 
     fn stored(&self, column: usize) -> Result<StoredColumn> {
@@ -395,7 +394,7 @@ impl StoreTable {
 
 impl Table for StoreTable {
     fn format(&self) -> &'static str {
-        self.home.as_ref().map_or("ctable", |(_, format)| format)
+        self.copied.as_ref().map_or("ctable", |copied| copied.format)
     }
 
     fn columns(&self) -> &[Column] {
@@ -407,7 +406,8 @@ impl Table for StoreTable {
     }
 
     fn sizes(&self) -> (u64, u64) {
-        self.sizes
+        let stored = self.copied.as_ref().map_or(self.sizes.1, |copied| copied.stored);
+        (self.sizes.0, stored)
     }
 
     fn attributes(&self) -> Result<Map<String, Value>> {
@@ -427,7 +427,12 @@ impl Table for StoreTable {
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let mut guard = Guard::for_looking(OutputLimits::default());
         let verifier = &mut Verifier::new(options, &mut guard, progress);
-        verify(self.table.store(), self.table.key(), verifier)
+        let mut report = verify(self.table.store(), self.table.key(), verifier)?;
+        if self.copied.is_some() {
+            // All of the original was decoded for the copy, whose chunks and seals are not its own.
+            (report.nchunks, report.nsummed, report.checksum) = (0, 0, None);
+        }
+        Ok(report)
     }
 
     fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>> {

@@ -89,7 +89,7 @@ pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<
     print(cx, &report)
 }
 
-/// Describes a column of a table.
+/// Describes a column of a table, or the table that a file of another format is.
 pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Result<()> {
     let mut table = TableReport::new(rows.table())?;
     let is_asked =
@@ -100,8 +100,8 @@ pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Res
         path: name,
         nbytes,
         cbytes,
-        format: "ctable",
-        kind: "a column of a table",
+        format: if rows.is_column() { "ctable" } else { rows.format() },
+        kind: if rows.is_column() { "a column of a table" } else { "a table" },
         table: Some(table),
         ..StoreReport::default()
     };

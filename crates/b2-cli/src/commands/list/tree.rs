@@ -10,13 +10,13 @@ use blosc_data::Opened;
 use crate::inputs::Place;
 use crate::{
     args::InputArgs,
+    content::from_parquet,
     context::Context,
     error::Result,
     exit::Code,
     formats::{bcolz::Bcolz, store},
     inputs::{
         object::Object,
-        object_reader::ObjectReader,
         origin::{self, OpenedInput, Origin},
         walk,
     },
@@ -95,7 +95,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     if let Some(path) = store::whole(origin) {
         return store_node(cx, path);
     }
-    let mut objects = ObjectReader::open(origin, cx.read_params())?;
+    let mut objects = from_parquet::objects(cx, origin, cx.read_params())?;
     let name = origin
         .path()
         .and_then(Path::file_name)

@@ -14,7 +14,7 @@ use bcolz_store::{
 };
 use blosc_io::{ReadAt, replace::Unfinished, tree::DirTree};
 
-use crate::content::{Bcolz, Object, TableRows, starts};
+use crate::content::{Bcolz, Copied, Object, TableRows, starts};
 use crate::error::{Doing, Error, Result};
 use crate::params::OpenOptions;
 use crate::size::as_len;
@@ -69,7 +69,9 @@ const PIECE_NBYTES: usize = 1 << 20;
 fn in_store(file: &File, station: Station, params: &OpenOptions) -> Result<Object> {
     read_to_store(file, station.path())?;
     let table = Store::open_with(station.path(), &params.store())?.table("/")?;
-    Ok(Object::Table(Box::new(TableRows::open(table)?.kept_in(station, FORMAT))))
+    let stored = file.metadata().map_err(Error::io(Doing::Open))?.len();
+    let copied = Copied { format: FORMAT, stored, folder: station };
+    Ok(Object::Table(Box::new(TableRows::open(table)?.copied(copied))))
 }
 
 /// The name of the format of a copy.

@@ -14,7 +14,7 @@ use blosc_io::{MemStore, ReadAt};
 
 use crate::content::Content;
 use crate::embed::EmbeddedFrame;
-use crate::error::{Corrupt, Error, Param, Result};
+use crate::error::{Blame, Corrupt, Error, Param, Result};
 use crate::files::Files;
 use crate::recipe::RecipeKind;
 use crate::table::Table;
@@ -302,8 +302,8 @@ impl Store {
 
     /// Looks for damage without decoding data: every value has to be a frame that fits into its
     /// place, with chunks that stand where it says ([`SChunk::check`]), and the member of an
-    /// archive has to have the CRC-32 that the archive states. What lies elsewhere is not looked
-    /// at.
+    /// archive has to have the CRC-32 that the archive states; every table has its manifest and its
+    /// columns. What lies elsewhere is not looked at.
     ///
     /// # Errors
     ///
@@ -311,7 +311,25 @@ impl Store {
     pub fn check(&self) -> Result<()> {
         self.check_embed()?;
         let is_here = |key: &&str| !matches!(self.location(key), Some(Location::Remote { .. }));
-        self.keys().filter(is_here).try_for_each(|key| self.check_value(key))
+        self.keys().filter(is_here).try_for_each(|key| self.check_value(key))?;
+        let is_lost = |note: &&Note| matches!(note, Note::NoManifest { .. });
+        let lost = self.notes().iter().filter(is_lost).find_map(Note::damage);
+        lost.map_or(Ok(()), Err)?;
+        self.tables().try_for_each(|key| self.check_table(key))
+    }
+
+    /// Looks for columns and rows of a table that are not there. A column of a kind that is not
+    /// read may be sound.
+    fn check_table(&self, key: &str) -> Result<()> {
+        let opened = self.table(key).and_then(|table| {
+            table.len()?;
+            let names = table.schema().columns.iter().map(|spec| &spec.name);
+            names.map(|name| table.column(name).map(drop)).collect::<Result<()>>()
+        });
+        opened.or_else(|error| match error.blame() {
+            Blame::Data | Blame::Io => Err(error),
+            _ => Ok(()),
+        })
     }
 
     /// Looks for damage of a value without decoding its data.

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::{
     error::{Error, chain},
+    exit::Code,
     render::size,
 };
 
@@ -69,15 +70,51 @@ fn filter_metas(pipeline: &Pipeline) -> Vec<u8> {
     pipeline.active().map(|slot| slot.meta).collect()
 }
 
-/// The value, or `None` and a note.
-fn noted<T>(problems: &mut Vec<String>, found: Result<T, impl Into<Error>>) -> Option<T> {
-    let error = match found {
-        Ok(found) => return Some(found),
-        Err(error) => chain(&error.into()),
-    };
-    // One cause may hide several things.
-    if !problems.contains(&error) {
-        problems.push(error);
+/// What could not be read of a file that is described all the same.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Problems {
+    texts: Vec<String>,
+    /// The first one's exit code: the system's, or that of damage.
+    #[serde(skip)]
+    code: Option<Code>,
+}
+
+impl Problems {
+    /// Adds an error, once: one cause may hide several things.
+    pub(crate) fn add(&mut self, error: &Error) {
+        let is_system = error.code() == Code::System;
+        self.add_text(chain(error), if is_system { Code::System } else { Code::Data });
     }
-    None
+
+    /// Adds what has no error of its own.
+    pub(crate) fn add_text(&mut self, text: String, code: Code) {
+        if !self.texts.contains(&text) {
+            self.texts.push(text);
+        }
+        self.code.get_or_insert(code);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    pub(crate) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Whether there is damage, which rescuing helps against.
+    pub(crate) fn is_damage(&self) -> bool {
+        self.code == Some(Code::Data)
+    }
+
+    /// The end of the command that has printed them.
+    pub(crate) fn outcome(&self) -> Result<(), Error> {
+        self.code.map_or(Ok(()), |code| Err(Error::Reported { code }))
+    }
+}
+
+/// The value, or `None` and a note.
+fn noted<T>(problems: &mut Problems, found: Result<T, impl Into<Error>>) -> Option<T> {
+    found.map_err(|error| problems.add(&error.into())).ok()
 }

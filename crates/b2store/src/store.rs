@@ -312,10 +312,15 @@ impl Store {
         self.check_embed()?;
         let is_here = |key: &&str| !matches!(self.location(key), Some(Location::Remote { .. }));
         self.keys().filter(is_here).try_for_each(|key| self.check_value(key))?;
-        let is_lost = |note: &&Note| matches!(note, Note::NoManifest { .. });
-        let lost = self.notes().iter().filter(is_lost).find_map(Note::damage);
-        lost.map_or(Ok(()), Err)?;
+        self.lost_table().map_or(Ok(()), Err)?;
         self.tables().try_for_each(|key| self.check_table(key))
+    }
+
+    /// The damage of a table that has lost its manifest, whose columns are values of their own now.
+    #[must_use]
+    pub fn lost_table(&self) -> Option<Error> {
+        let is_lost = |note: &&Note| matches!(note, Note::NoManifest { .. });
+        self.notes().iter().filter(is_lost).find_map(Note::damage)
     }
 
     /// Looks for columns and rows of a table that are not there. A column of a kind that is not

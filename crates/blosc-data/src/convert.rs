@@ -202,5 +202,6 @@ pub(crate) fn nbytes_at(path: &Path) -> Result<u64> {
     if !metadata.is_dir() {
         return Ok(metadata.len());
     }
-    Ok(crate::content::stored_nbytes(&blosc_io::tree::DirTree::new(path)))
+    let nbytes = crate::content::stored_nbytes(&blosc_io::tree::DirTree::new(path));
+    nbytes.map_err(Error::io_at(Doing::Open, path))
 }

@@ -326,7 +326,7 @@ fn file(path: &Path) -> Result<FileStore> {
 #[must_use]
 pub fn stored_nbytes(path: &Path) -> u64 {
     match path.is_dir() {
-        true => crate::content::stored_nbytes(&DirTree::new(path)),
+        true => crate::content::stored_nbytes(&DirTree::new(path)).unwrap_or(0),
         false => fs::metadata(path).map_or(0, |found| found.len()),
     }
 }

@@ -8,6 +8,7 @@ mod chunk;
 mod fields;
 mod frame;
 
+use crate::report::Problems;
 use core::fmt::Write;
 
 use serde::Serialize;
@@ -118,7 +119,7 @@ struct Printer<'a> {
     page: String,
     nspans: u64,
     /// Damage that was met.
-    problems: Vec<String>,
+    problems: Problems,
 }
 
 impl<'a> Printer<'a> {
@@ -129,7 +130,7 @@ impl<'a> Printer<'a> {
             section: String::new(),
             page: String::new(),
             nspans: 0,
-            problems: Vec::new(),
+            problems: Problems::default(),
         };
         if cx.console.json() {
             let path = json_text(&printer.path);
@@ -183,11 +184,10 @@ impl<'a> Printer<'a> {
 
     /// Notes damage, and goes on.
     fn problem(&mut self, error: &Error) -> Result<()> {
-        let text = chain(error);
         if !self.cx.console.json() {
-            let _written = writeln!(self.page, "{:<8}  {}", "problem", harmless(&text));
+            let _written = writeln!(self.page, "{:<8}  {}", "problem", harmless(&chain(error)));
         }
-        self.problems.push(text);
+        self.problems.add(error);
         self.turn()
     }
 
@@ -205,7 +205,7 @@ impl<'a> Printer<'a> {
             let _written = writeln!(self.page, r#"],"problems":{problems}}}"#);
         }
         self.cx.console.print(&core::mem::take(&mut self.page))?;
-        if self.problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+        self.problems.outcome()
     }
 }
 

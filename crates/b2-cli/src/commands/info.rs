@@ -25,7 +25,7 @@ use crate::{
     exit::Code,
     inputs::{Guard, Object, OpenedInput, Origin, origin, walk},
     render::{Units, harmless, size},
-    report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS},
+    report::{ChunkRow, ChunkTable, FileSummary, InfoReport, MAX_LISTED_CHUNKS, Problems},
 };
 
 /// Describes each input.
@@ -104,7 +104,7 @@ fn print_report(
     cx: &Context,
     report: &impl Serialize,
     text: impl FnOnce(&Console) -> String,
-    problems: &[String],
+    problems: &Problems,
     table: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     if cx.console.json() {
@@ -115,7 +115,7 @@ fn print_report(
             table()?;
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
+    problems.outcome()
 }
 
 /// `b2 comprss x` asks about a file `comprss`, which is hardly meant.
@@ -184,9 +184,9 @@ impl Lines {
         let _written = writeln!(self.text, "  {:<10}  {}", harmless(label), harmless(text));
     }
 
-    fn notes(&mut self, warnings: &[String], problems: &[String]) {
+    fn notes(&mut self, warnings: &[String], problems: &Problems) {
         warnings.iter().for_each(|warning| self.add("warning", warning));
-        problems.iter().for_each(|problem| self.add("problem", problem));
+        problems.texts().iter().for_each(|problem| self.add("problem", problem));
     }
 
     /// How many items of `typesize` bytes there are, and the sizes of the whole.

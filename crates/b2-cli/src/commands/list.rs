@@ -2,6 +2,7 @@
 
 mod tree;
 
+use crate::error::Error;
 use serde::Serialize;
 
 use crate::inputs::Place;
@@ -46,6 +47,9 @@ struct ListRow {
     /// The name as it is, in any encoding.
     #[serde(skip)]
     name: Vec<u8>,
+    /// The first thing in a store that does not open.
+    #[serde(skip)]
+    failure: Option<Error>,
 }
 
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns
@@ -59,7 +63,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
     let inputs = cx.find(&inputs, &walk::ours).map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
-        let row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
+        let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
             // It has a line all the same, and the failure is told as every other.
             Err(error) if error.code() == Code::Data && !cx.console.json() => {
                 rows.push(ListRow::damaged(origin));
@@ -67,11 +71,12 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
             }
             row => row?,
         };
-        if cx.console.json() {
-            return cx.console.document(&row);
+        let failure = row.failure.take();
+        match cx.console.json() {
+            true => cx.console.document(&row)?,
+            false => rows.push(row),
         }
-        rows.push(row);
-        Ok(())
+        failure.map_or(Ok(()), Err)
     });
     if rows.is_empty() {
         return code;
@@ -89,7 +94,8 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
 impl ListRow {
     /// What does not open.
     fn damaged(origin: &Origin) -> Self {
-        let len = origin.path().and_then(|path| path.metadata().ok()).map(|it| it.len());
+        let file = origin.path().and_then(|path| path.metadata().ok()).filter(|it| it.is_file());
+        let len = file.map(|it| it.len());
         Self { format: DAMAGED, file_bytes: len, ..Self::new(origin) }
     }
 
@@ -105,6 +111,7 @@ impl ListRow {
             frames: None,
             checksum: None,
             name: origin.name_bytes(),
+            failure: None,
         }
     }
 }
@@ -125,6 +132,7 @@ fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {
         row.nbytes += object.data_nbytes();
         row.file_bytes = match &object {
             Object::Opened(array) => array.stored_nbytes(),
+            Object::Bcolz(set) => Some(set.file_nbytes()?),
             object => row.file_bytes.map(|nbytes| nbytes + object.stored()),
         };
         match object {
@@ -178,7 +186,8 @@ fn npy_row(cx: &Context, origin: &Origin) -> Result<ListRow> {
 
 /// The row of a store.
 fn store_row(cx: &Context, path: &Place, origin: &Origin) -> Result<ListRow> {
-    let members = store::members(&store::open(path, cx.read_params())?);
+    let opened = store::open(path, cx.read_params())?;
+    let members = store::members(&opened);
     let sum = |of: fn(&store::Member) -> u64| {
         members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))
     };
@@ -189,6 +198,7 @@ fn store_row(cx: &Context, path: &Place, origin: &Origin) -> Result<ListRow> {
         file_bytes: Some(file_bytes),
         nbytes,
         file_ratio: size::cratio(nbytes, file_bytes),
+        failure: store::failure(&opened, members),
         ..ListRow::new(origin)
     })
 }

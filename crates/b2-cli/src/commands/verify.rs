@@ -167,7 +167,7 @@ impl Findings {
         let group = store_group(opened, &self.path, root);
         let report = verify(&group.data, guard, cx.read_options(), (&progress, 1, 1))?;
         self.add_report(0, report);
-        if !self.ok && root == "/" {
+        if self.code == Code::Data && root == "/" {
             self.point_to_rescue(path);
         }
         Ok(())

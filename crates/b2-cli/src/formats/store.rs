@@ -3,6 +3,7 @@
 //! A value is named as `STORE::/key`. An array or a super-chunk in a store is a frame like one in a
 //! file; what is no data (lazy expressions, references) is named and refused.
 
+use crate::error::Error;
 use blosc_data::{Format, OpenOptions, Source};
 use std::{path::Path, sync::Arc};
 
@@ -60,7 +61,10 @@ pub(crate) fn object_of(store: &Store, key: &str) -> Result<Object> {
         return Ok(Object::Table(Box::new(rows)));
     }
     let only = match key {
-        "/" => Some(only_value(store).ok_or(message::A_STORE.error())?),
+        "/" => match (only_value(store), store.lost_table()) {
+            (None, Some(lost)) => return Err(lost.into()),
+            (only, _) => Some(only.ok_or(message::A_STORE.error())?),
+        },
         _ => None,
     };
     Ok(Object::Frame(member(store, only.as_deref().unwrap_or(key))?))
@@ -238,8 +242,13 @@ pub(crate) struct Member {
     pub(crate) nbytes: u64,
     pub(crate) cbytes: u64,
     pub(crate) nchunks: u64,
+    #[serde(rename = "error", serialize_with = "as_text")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
+    pub(crate) failure: Option<Error>,
+}
+
+fn as_text<S: serde::Serializer>(failure: &Option<Error>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&failure.as_ref().map(|failure| chain(failure)).unwrap_or_default())
 }
 
 impl Member {
@@ -273,14 +282,14 @@ impl Member {
             nbytes: 0,
             cbytes: 0,
             nchunks: 0,
-            error: None,
+            failure: None,
         }
     }
 
     fn note(self, described: Result<()>) -> Self {
         match described {
             Ok(()) => self,
-            Err(error) => Self { kind: "damaged", error: Some(chain(&error)), ..self },
+            Err(error) => Self { kind: "damaged", failure: Some(error), ..self },
         }
     }
 
@@ -326,8 +335,8 @@ impl Member {
 
     /// A description for people; groups have none.
     pub(crate) fn text(&self, units: Units) -> String {
-        if let Some(error) = &self.error {
-            return format!("damaged: {error}");
+        if let Some(failure) = &self.failure {
+            return format!("damaged: {}", chain(failure));
         }
         let shape = self.shape.as_deref().unwrap_or_default();
         let len = shape.first().map_or_else(String::new, |len| size::count(*len));
@@ -413,6 +422,12 @@ pub(crate) fn members(store: &Store) -> Vec<Member> {
         return members;
     }
     children.iter().map(|child| Member::new(store, child)).collect()
+}
+
+/// The first failure among the members of a store, or the table that has lost its manifest.
+pub(crate) fn failure(store: &Store, members: Vec<Member>) -> Option<Error> {
+    let lost = || store.lost_table().map(Error::from);
+    members.into_iter().find_map(|member| member.failure).or_else(lost)
 }
 
 /// Sets an attribute of a group or a table.

@@ -132,10 +132,10 @@ pub(crate) fn check_kind(path: &Path, output: &OutputArgs) -> Result<()> {
     match irregular(path).map_err(Error::io(Doing::Open))? {
         Some(FileKind::Link) if named && !output.rm => Ok(()),
         Some(FileKind::Pipe) if named => Ok(()),
-        Some(FileKind::Directory) if origin::is_object(path) && !output.rm => Ok(()),
-        Some(FileKind::Directory) if origin::is_object(path) => {
-            Err(message::REMOVES_NO_FOLDER.error())
-        }
+        Some(FileKind::Directory) if origin::is_object(path) => match output.rm {
+            true => Err(message::REMOVES_NO_FOLDER.error()),
+            false => Ok(()),
+        },
         Some(kind @ FileKind::Directory) => Err(Error::NotRegular { path: path.to_owned(), kind }),
         Some(kind) if !output.force => Err(Error::NotRegular { path: path.to_owned(), kind }),
         _ => Ok(()),

@@ -1,5 +1,6 @@
 //! A data set of bcolz, as `b2 info` describes it: keys of schema `b2.info/1`.
 
+use super::Problems;
 use bcolz_store::verify::{Fault, Note};
 use bcolz_store::{CArray, CTable, Column, DataSet, Shuffle};
 use blosc_chunk::{ChunkHeader, CodecId};
@@ -28,8 +29,8 @@ pub(crate) struct BcolzReport<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What could not be found out, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) problems: Vec<String>,
+    #[serde(skip_serializing_if = "Problems::is_empty")]
+    pub(crate) problems: Problems,
     /// Whether `b2 rescue` has something to do.
     #[serde(skip)]
     pub(crate) needs_rescue: bool,
@@ -97,7 +98,7 @@ pub(crate) struct ArrayChunks<'a>(pub(crate) &'a CArray);
 impl<'a> BcolzReport<'a> {
     /// From the metadata and the headers of the chunks.
     pub(crate) fn new(path: &'a str, set: &'a Bcolz, table: bool) -> Self {
-        let mut problems = vec![];
+        let mut problems = Problems::default();
         let (body, notes): (_, Vec<&Note>) = match &set.set {
             DataSet::CArray(array) => {
                 let report = ArrayReport::new(None, array, table, &mut problems);
@@ -116,17 +117,17 @@ impl<'a> BcolzReport<'a> {
         Self {
             path,
             body,
-            file_bytes: set.stored(),
+            file_bytes: noted(&mut problems, set.file_nbytes()).unwrap_or(0),
             dead_bytes: noted(&mut problems, dead),
             warnings: notes.into_iter().map(bcolz::note).collect(),
-            needs_rescue: is_torn || !problems.is_empty(),
+            needs_rescue: is_torn || problems.is_damage(),
             problems,
         }
     }
 }
 
 impl<'a> TableReport<'a> {
-    fn new(table: &'a CTable, chunks: bool, problems: &mut Vec<String>) -> Self {
+    fn new(table: &'a CTable, chunks: bool, problems: &mut Problems) -> Self {
         let column = |Column { name, array, .. }: &'a Column| {
             let mut report = ArrayReport::new(Some(name), array, chunks, problems);
             report.name = Some(name);
@@ -156,7 +157,7 @@ impl<'a> ArrayReport<'a> {
         name: Option<&'a str>,
         array: &'a CArray,
         chunks: bool,
-        problems: &mut Vec<String>,
+        problems: &mut Problems,
     ) -> Self {
         let cbytes = noted(problems, cbytes(array)).unwrap_or(0);
         let first = (array.nchunks() > 0).then(|| array.chunk_header(0).ok()).flatten();

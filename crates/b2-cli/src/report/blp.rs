@@ -1,5 +1,6 @@
 //! A Bloscpack file, as `b2 info` describes it: keys of schema `b2.info/1`.
 
+use super::Problems;
 use bloscpack::{Metadata, PackedChunk, Version};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -36,8 +37,8 @@ pub(crate) struct BlpReport<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What could not be found out, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) problems: Vec<String>,
+    #[serde(skip_serializing_if = "Problems::is_empty")]
+    pub(crate) problems: Problems,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) chunks: Option<BlpChunks<'a>>,
 }
@@ -72,7 +73,7 @@ impl<'a> BlpReport<'a> {
     pub(crate) fn new(path: &'a str, blp: &'a Blp, table: bool) -> Result<Self> {
         let (file, header) = (&blp.file, blp.file.header());
         let nchunks = file.nchunks()?;
-        let mut problems = vec![];
+        let mut problems = Problems::default();
         let first = match nchunks {
             0 => None,
             _ => noted(&mut problems, file.packed_chunk(0)),

@@ -1,5 +1,7 @@
 //! A bare chunk, as `b2 info` describes it: keys of schema `b2.info/1`, and its blocks.
 
+use super::Problems;
+use crate::exit::Code;
 use blosc_chunk::{
     Chunk, ChunkHeader, Scratch,
     block::{BlockRef, StreamKind, StreamRef},
@@ -48,8 +50,8 @@ pub(crate) struct ChunkReport<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What could not be found out, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) problems: Vec<String>,
+    #[serde(skip_serializing_if = "Problems::is_empty")]
+    pub(crate) problems: Problems,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) blocks: Option<BlockTable<'a>>,
     /// The first releases that open it.
@@ -97,7 +99,7 @@ impl<'a> ChunkReport<'a> {
             lazy: header.is_lazy(),
             instrumented: header.is_instrumented(),
             warnings: Vec::new(),
-            problems: Vec::new(),
+            problems: Problems::default(),
             blocks: None,
             opens_with: readers::opens_chunk(header),
         }
@@ -106,7 +108,7 @@ impl<'a> ChunkReport<'a> {
     fn look_inside(&mut self, bytes: &'a [u8], stored: &BareChunk, table: bool) {
         let chunk = match Chunk::parse(bytes) {
             Ok(chunk) => chunk,
-            Err(error) => return self.problems.push(chain(&error)),
+            Err(error) => return self.problems.add_text(chain(&error), Code::Data),
         };
         self.nblocks = chunk.nblocks();
         self.blocksize = chunk.blocksize().or(self.blocksize);
@@ -118,7 +120,9 @@ impl<'a> ChunkReport<'a> {
 
     fn learn(&mut self, found: &Validation) {
         self.dead_bytes = found.is_ok().then(|| dead_bytes(&found.notes));
-        self.problems.extend(found.first_error().map(|error| chain(error)));
+        if let Some(error) = found.first_error() {
+            self.problems.add_text(chain(error), Code::Data);
+        }
         self.warnings = found.notes.iter().filter_map(blosc_data::formats::chunk::note).collect();
         if let Some(block) = found.blocks.first().filter(|block| block.error.is_none()) {
             // Only the blocks tell whether a Blosc 1 chunk is split.

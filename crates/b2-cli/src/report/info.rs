@@ -1,5 +1,6 @@
 //! One input, as `b2 info` describes it: the keys of schema `b2.info/1`.
 
+use super::Problems;
 use b2frame::{SChunk, header::FrameHeader};
 use blosc_chunk::{Dict, SplitMode};
 use blosc_data::formats::frame::format_name;
@@ -38,8 +39,8 @@ pub(crate) struct InfoReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
     /// What could not be found out, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) problems: Vec<String>,
+    #[serde(skip_serializing_if = "Problems::is_empty")]
+    pub(crate) problems: Problems,
     /// Each frame, when there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) frames: Vec<FrameRow>,
@@ -119,7 +120,7 @@ impl<'a> InfoReport<'a> {
     /// The parameters of the first frame.
     fn of_first(path: &'a str, first: &SChunk) -> Self {
         let (header, cparams) = (first.header(), first.cparams());
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let array = noted(&mut problems, array(first)).flatten();
         let blocksize = noted(&mut problems, blocksize(first)).flatten();
         let vlmetalayers = vlmetalayers(first, &mut problems);
@@ -224,7 +225,7 @@ fn metalayers(schunk: &SChunk) -> Map<String, Value> {
     map
 }
 
-fn vlmetalayers(schunk: &SChunk, problems: &mut Vec<String>) -> Map<String, Value> {
+fn vlmetalayers(schunk: &SChunk, problems: &mut Problems) -> Map<String, Value> {
     let mut map = Map::new();
     let vlmeta = schunk.vlmeta();
     for layer in vlmeta.stored().iter() {

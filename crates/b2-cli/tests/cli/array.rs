@@ -242,6 +242,9 @@ fn a_npy_file_is_shown_and_described_like_an_array() {
     assert_eq!((json["format"].as_str(), json["order"].as_str()), (Some("npy"), Some("F")));
     assert_eq!(json["shape"], serde_json::json!([20, 30]));
     dir.write("cut.npy", npy("'<i4'", false, "(20, 31)", 18, &items));
-    assert!(dir.b2("info cut.npy").ok().text().contains("80 B are missing"));
+    let cut = dir.b2("info cut.npy");
+    assert!(cut.code == Some(1) && cut.text().contains("80 bytes are missing"), "{}", cut.all());
+    let cut = dir.b2("info --json cut.npy");
+    assert!(cut.code == Some(1) && cut.text().contains("\"problems\":[\"cut off"), "{}", cut.all());
     assert_eq!(dir.b2("show cut.npy").code, Some(1));
 }

@@ -6,6 +6,7 @@
 //! content.
 
 use core::ops::Range;
+use std::io;
 use std::sync::Arc;
 
 use bcolz_store::{Attrs, BrokenColumns, CArray, DataSet};
@@ -16,7 +17,7 @@ use blosc_io::Tree;
 use serde_json::{Map, Value};
 
 use super::{Sink, SinkError};
-use crate::error::{Error, Refusal, Result};
+use crate::error::{Doing, Error, Refusal, Result};
 use crate::spool::Station;
 use crate::{Budget, OpenOptions, cut, json};
 
@@ -93,9 +94,18 @@ impl Bcolz {
         }
     }
 
-    /// Bytes of all files.
+    /// Bytes of all files; 0 where the system does not tell.
     pub fn stored(&self) -> u64 {
-        stored_nbytes(&*self.tree)
+        self.file_nbytes().unwrap_or(0)
+    }
+
+    /// Bytes of all files.
+    ///
+    /// # Errors
+    ///
+    /// What the system does not tell.
+    pub fn file_nbytes(&self) -> Result<u64> {
+        stored_nbytes(&*self.tree).map_err(Error::io(Doing::Read))
     }
 
     /// Bytes of an item, or of a row of a table.
@@ -271,20 +281,33 @@ fn open(tree: &Arc<dyn Tree>, options: bcolz_store::OpenOptions) -> Result<DataS
     Ok(bcolz_store::open_in(Arc::clone(tree), "", &options)?)
 }
 
-/// Bytes of all files below a folder; what cannot be seen does not count.
-#[must_use]
-pub fn stored_nbytes(tree: &dyn Tree) -> u64 {
+/// Bytes of all files below a folder.
+///
+/// # Errors
+///
+/// What the system does not tell.
+pub fn stored_nbytes(tree: &dyn Tree) -> io::Result<u64> {
     let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
     while let Some(folder) = waiting.pop() {
-        for entry in tree.list(&folder).unwrap_or_default() {
+        for entry in tree.list(&folder)? {
             let path = blosc_io::tree::join(&folder, &entry.name);
             match entry.is_dir {
                 true => waiting.push(path),
-                false => sum = sum.saturating_add(tree.len_of(&path).unwrap_or(0)),
+                // Another program may have removed it.
+                false => sum = sum.saturating_add(file_nbytes(tree.len_of(&path))?),
             }
         }
     }
-    sum
+    Ok(sum)
+}
+
+/// The bytes of a file: none where something else is, or a link that leads out.
+fn file_nbytes(len: io::Result<u64>) -> io::Result<u64> {
+    len.or_else(|error| match error.kind() {
+        _ if blosc_io::is_missing(&error) => Ok(0),
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => Ok(0),
+        _ => Err(error),
+    })
 }
 
 /// Bytes of rows of a table that are put together at once.

@@ -81,6 +81,6 @@ fn of_store(source: Source, options: &OpenOptions) -> Result<Object> {
     let mut values = store.keys().filter(|key| !key.ends_with("/__vlmeta__"));
     match (values.next(), values.next()) {
         (Some(only), None) => Ok(Object::Frame(Arc::new(store.frame(only)?))),
-        _ => Err(Refusal::SeveralValues.into()),
+        _ => Err(store.lost_table().map_or_else(|| Refusal::SeveralValues.into(), Error::from)),
     }
 }

@@ -1,5 +1,7 @@
 //! An array of NumPy that is not compressed (`.npy`).
 
+use crate::exit::Code;
+use crate::report::Problems;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
@@ -25,6 +27,8 @@ struct NpyReport<'a> {
     order: &'static str,
     nbytes: u64,
     file_bytes: u64,
+    #[serde(skip_serializing_if = "Problems::is_empty")]
+    problems: Problems,
 }
 
 /// Describes a `.npy` file.
@@ -38,6 +42,13 @@ pub(super) fn run(cx: &Context, origin: &Origin) -> Result<()> {
     let header = npy_header(path)?;
     let file_bytes = file.len().map_err(Error::io(Doing::Open))?;
     let nbytes = memory::nbytes(header.dtype.itemsize() as u64, &header.shape);
+    let end = (header.len as u64).saturating_add(nbytes);
+    let missing = end.saturating_sub(file_bytes);
+    let mut problems = Problems::default();
+    if missing > 0 {
+        let text = format!("cut off: {} are missing", size::counted(missing, "byte"));
+        problems.add_text(text, Code::Data);
+    }
     let report = NpyReport {
         path: &origin.name(),
         format: "npy",
@@ -46,16 +57,15 @@ pub(super) fn run(cx: &Context, origin: &Origin) -> Result<()> {
         order: if header.fortran_order { "F" } else { "C" },
         nbytes,
         file_bytes,
+        problems,
     };
-    let end = (header.len as u64).saturating_add(nbytes);
-    let missing = end.saturating_sub(file_bytes);
     if file_bytes > end {
         cx.console.warning(&origin.name(), &npy_trailing_text(file_bytes.saturating_sub(end)));
     }
-    print_report(cx, &report, |console| text(&report, missing, console), &[], || Ok(()))
+    print_report(cx, &report, |console| text(&report, console), &report.problems, || Ok(()))
 }
 
-fn text(report: &NpyReport<'_>, missing: u64, console: &Console) -> String {
+fn text(report: &NpyReport<'_>, console: &Console) -> String {
     let mut lines = Lines::new(console, report.path, "NumPy array, not compressed");
     let units = lines.units;
     let shape = match report.shape {
@@ -64,8 +74,6 @@ fn text(report: &NpyReport<'_>, missing: u64, console: &Console) -> String {
     };
     let (dtype, order, nbytes) = (&report.dtype, report.order, units.size(report.nbytes));
     lines.add("array", &format!("{shape} of {dtype}, {order} order     {nbytes}"));
-    if missing > 0 {
-        lines.add("cut", &format!("{} are missing", units.size(missing)));
-    }
+    lines.notes(&[], &report.problems);
     lines.text
 }

@@ -1,5 +1,6 @@
 //! `b2 info` on arrays of other formats.
 
+use crate::report::Problems;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -49,7 +50,7 @@ pub(super) fn run(cx: &Context, name: &str, array: &dyn Array) -> Result<()> {
         attrs: array.attributes()?,
         lost: array.lost(),
     };
-    print_report(cx, &report, |console| text(&report, console), &[], || Ok(()))
+    print_report(cx, &report, |console| text(&report, console), &Problems::default(), || Ok(()))
 }
 
 fn text(report: &OpenedReport<'_>, console: &Console) -> String {
@@ -65,7 +66,7 @@ fn text(report: &OpenedReport<'_>, console: &Console) -> String {
         lines.add("pipeline", &report.pipeline);
     }
     lines.attrs(&report.attrs, console.verbose() > 0);
-    lines.notes(&not_read(&report.lost), &[]);
+    lines.notes(&not_read(&report.lost), &Problems::default());
     lines.text
 }
 
@@ -100,10 +101,10 @@ pub(super) fn group(cx: &Context, name: &str, group: &ForeignGroup) -> Result<()
         let what = format!("{} group, arrays: {narrays}", title(group.format));
         let mut lines = Lines::new(console, name, &what);
         lines.attrs(&group.attributes, console.verbose() > 0);
-        lines.notes(&not_read(&group.lost), &[]);
+        lines.notes(&not_read(&group.lost), &Problems::default());
         lines.text
     };
-    print_report(cx, &report, text, &[], || Ok(()))
+    print_report(cx, &report, text, &Problems::default(), || Ok(()))
 }
 
 fn not_read(lost: &[String]) -> Vec<String> {

@@ -1,5 +1,8 @@
 //! `b2 info` on a store, and on a table in one.
 
+use crate::report::Problems;
+use crate::{error::chain, exit::Code};
+use b2store::Note;
 use b2store::{
     Store, Table,
     table::{ColumnKind, ColumnSpec, Nulls},
@@ -41,7 +44,7 @@ struct StoreReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<TableReport>,
     warnings: Vec<String>,
-    problems: Vec<String>,
+    problems: Problems,
 }
 
 /// What a table is.
@@ -119,9 +122,15 @@ impl<'a> StoreReport<'a> {
         let sum = |of: fn(&Member) -> u64| {
             members.iter().fold(0_u64, |sum, member| sum.saturating_add(of(member)))
         };
-        let damaged = members.iter().filter_map(|member| {
-            member.error.as_ref().map(|error| format!("{}: {error}", member.key))
-        });
+        let mut problems = Problems::default();
+        for member in &members {
+            if let Some(failure) = &member.failure {
+                problems.add_text(format!("{}: {}", member.key, chain(failure)), failure.code());
+            }
+        }
+        let is_lost = |note: &&Note| matches!(note, Note::NoManifest { .. });
+        let (lost, notes): (Vec<&Note>, Vec<&Note>) = opened.notes().iter().partition(is_lost);
+        lost.iter().for_each(|note| problems.add_text(store::note_text(note), Code::Data));
         Ok(Self {
             path,
             format,
@@ -131,8 +140,8 @@ impl<'a> StoreReport<'a> {
             dead_bytes: opened.dead_bytes().ok(),
             attributes: blosc_data::json::map(&opened.attributes("/")?),
             table: None,
-            warnings: opened.notes().iter().map(store::note_text).collect(),
-            problems: damaged.collect(),
+            warnings: notes.into_iter().map(store::note_text).collect(),
+            problems,
             members,
         })
     }

@@ -1,5 +1,6 @@
 //! `b2 list --tree`: the content of directories, and the columns of tables below them.
 
+use crate::error::Error;
 use std::path::{Path, PathBuf};
 
 use bcolz_store::{CArray, DataSet};
@@ -47,10 +48,13 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
             roots.push(node);
             return Ok(());
         }
-        let node = node(cx, origin).map_err(|error| walk::as_damage(origin, error));
-        let (node, failure) = match node {
+        let node = match store::whole(origin) {
+            Some(path) => store_node(cx, path),
+            None => node(cx, origin).map(|node| (node, None)),
+        };
+        let (node, failure) = match node.map_err(|error| walk::as_damage(origin, error)) {
             Err(error) if error.code() == Code::Data => (damaged(origin), Some(error)),
-            node => (node?, None),
+            node => node?,
         };
         if let (Origin::Opened(input), Some(group)) = (origin, roots.last_mut())
             && let Some(path) = below(group, &input.name)
@@ -92,9 +96,6 @@ fn is_walked(path: &Path) -> bool {
 
 /// What an input is, in a line.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
-    if let Some(path) = store::whole(origin) {
-        return store_node(cx, path);
-    }
     let mut objects = from_parquet::objects(cx, origin, cx.read_params())?;
     let name = origin
         .path()
@@ -131,7 +132,8 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
 }
 
 /// A store with its groups, tables and values.
-fn store_node(cx: &Context, path: &Place) -> Result<Node> {
+/// What a store is, and the first thing in it that does not open.
+fn store_node(cx: &Context, path: &Place) -> Result<(Node, Option<Error>)> {
     let store = store::open(path, cx.read_params())?;
     let units = cx.console.units();
     let mut root = Node {
@@ -139,7 +141,8 @@ fn store_node(cx: &Context, path: &Place) -> Result<Node> {
         what: Some(format!("store, {}", store::kind_text(&store))),
         children: vec![],
     };
-    for member in store::members(&store) {
+    let members = store::members(&store);
+    for member in &members {
         if member.key == "/" {
             root.what = Some(member.text(units));
             continue;
@@ -150,7 +153,7 @@ fn store_node(cx: &Context, path: &Place) -> Result<Node> {
         let what = (member.kind != "group").then(|| member.text(units));
         root.insert(&parts, Node { name, what, children: vec![] });
     }
-    Ok(root)
+    Ok((root, store::failure(&store, members)))
 }
 
 fn data_set(set: &Bcolz) -> String {

@@ -443,6 +443,9 @@ impl Error {
     fn own_hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Message { message, .. } => return message.hint,
+            Self::Damaged(error) if matches!(**error, Self::Message { .. }) => {
+                return error.own_hint();
+            }
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"
             }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use blosc_chunk::{CParams, ChunkHeader, Special, SpecialKind, special_chunk};
 use blosc_container::rescue::Filling;
-use blosc_io::{MemStore, ReadAt, Tree};
+use blosc_io::{MemStore, ReadAt, Tree, look_at};
 
 pub use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
 pub use members::members;
@@ -136,10 +136,11 @@ impl Salvage {
         rescue: &RescueOptions,
     ) -> Result<Self> {
         let path = path.as_ref();
-        match Folder::find(path)? {
-            Some(folder) => Wreck::new(folder.open_index()?, Some(folder), options).salvage(rescue),
-            None => Self::from_store(open_file(path)?, options, rescue),
+        if !look_at(path).is_ok_and(|found| found.is_some_and(|found| found.is_dir())) {
+            return Self::from_store(open_file(path)?, options, rescue);
         }
+        let folder = Folder::in_dir(path);
+        Wreck::new(folder.open_index_if_any()?, Some(folder), options).salvage(rescue)
     }
 
     /// Reads what can be read of the frame in a store.
@@ -164,7 +165,7 @@ impl Salvage {
         rescue: &RescueOptions,
     ) -> Result<Self> {
         let folder = Folder { tree };
-        Wreck::new(folder.open_index()?, Some(folder), options).salvage(rescue)
+        Wreck::new(folder.open_index_if_any()?, Some(folder), options).salvage(rescue)
     }
 
     /// Whether nothing was damaged.

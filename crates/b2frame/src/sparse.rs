@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blosc_io::tree::DirTree;
-use blosc_io::{ReadAt, Stamp, Sync, Tree, WriteAt, look_at};
+use blosc_io::{MemStore, ReadAt, Stamp, Sync, Tree, WriteAt, is_missing, look_at};
 
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -55,6 +55,16 @@ impl Folder {
     pub(crate) fn open_index(&self) -> Result<Source> {
         let file = self.tree.open(INDEX_FILE).map_err(|source| Error::Open { source })?;
         Ok(Source::new(Arc::from(file), 0))
+    }
+
+    /// The same, empty where it is missing.
+    pub(crate) fn open_index_if_any(&self) -> Result<Source> {
+        match self.open_index() {
+            Err(Error::Open { source }) if is_missing(&source) => {
+                Ok(Source::new(Arc::new(MemStore::default()), 0))
+            }
+            opened => opened,
+        }
     }
 
     /// Opens the file of a chunk.

@@ -4,6 +4,7 @@
 
 use core::fmt;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::probe::{Kind, PROBE_LEN, probe};
@@ -148,6 +149,8 @@ const SIGNS: &[(Format, Sign)] = &[
     (Format::ZarrGroup, Sign::Has(&[".zgroup"])),
     (Format::ZarrArray, Sign::Looks(is_zarr3_array)),
     (Format::ZarrGroup, Sign::Has(&["zarr.json"])),
+    (Format::SparseFrame, Sign::Has(&["00000000.chunk"])),
+    (Format::Store, Sign::Looks(is_cut_store)),
     (Format::Folder, Sign::Looks(|look| Ok(look.tree.is_some()))),
     (Format::Store, Sign::Looks(is_store_file)),
     (Format::Blp, Sign::Begins(b"blpk")),
@@ -309,6 +312,13 @@ impl<'a> Look<'a> {
 /// Whether an error says that something else than a file is there.
 fn is_no_file(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::IsADirectory)
+}
+
+/// Whether a folder is a store that has lost its marker: a table, or one that is called so.
+fn is_cut_store(look: &Look<'_>) -> io::Result<bool> {
+    let is_called = Path::new(look.name).extension().is_some_and(|end| end == "b2d");
+    Ok(look.tree.is_some()
+        && (is_called || look.has("_meta.b2f")? && look.has("_valid_rows.b2nd")?))
 }
 
 /// Whether a file is to be opened as a store: an archive with the member of one, or a file that is

@@ -150,6 +150,9 @@ messages! {
     NO_COLUMN_KIND: Usage,
         "column {}, a type that a table of a store has no kind for",
         "--format b2nd keeps every type, in rows instead of columns";
+    NO_INDEX: Data,
+        "chunks.b2frame is missing, which says where the chunks of a sparse frame belong",
+        "`b2 rescue FOLDER -o NEW` saves its chunks";
     TIME_TOO_FAR: Data,
         "column `{}`: a time that is too far away to be counted in seconds";
     INTEGER_TOO_LARGE: Data,

@@ -27,7 +27,7 @@ use b2frame::{
     probe::Kind,
 };
 use blosc_chunk::ChunkHeader;
-use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree};
+use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree, is_missing};
 
 use blosc_data::{Format, Opened, Shifted, rescue::Damaged};
 
@@ -562,7 +562,11 @@ fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
         Some(folder) => FileStore::open(folder.join(origin::INDEX_FILE)),
         None => path.open_file(),
     };
-    Ok((file.map_err(Error::io(Doing::Open))?, folder))
+    let file = file.map_err(|error| match is_missing(&error) && folder.is_some() {
+        true => Error::Damaged(message::NO_INDEX.error().into()),
+        false => Error::io(Doing::Open)(error),
+    });
+    Ok((file?, folder))
 }
 
 /// The shared lock beside a frame, where programs that use C-Blosc2 take turns by it.

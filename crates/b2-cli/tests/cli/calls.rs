@@ -81,3 +81,37 @@ fn an_input_is_opened_once_for_each_question() {
         assert!(found <= most, "{line}: {name} is opened {found} times");
     }
 }
+
+/// How a run ends while each opening of a file fails; `None` on a machine without `strace`.
+fn without(dir: &Dir, line: &str, file: &str) -> Option<(Option<i32>, String)> {
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "trace", "-e", "inject=openat:error=EIO", "-P"]);
+    command.arg(dir.path(file)).arg(env!("CARGO_BIN_EXE_b2")).args(line.split_whitespace());
+    let run = command.current_dir(dir.path("")).output().ok()?;
+    let trace = fs::read_to_string(dir.path("trace")).ok()?;
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    trace.contains("INJECTED").then_some((run.status.code(), said))
+}
+
+#[test]
+fn what_the_system_does_not_read_is_no_damage() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,x\n1,2\n3,4\n");
+    for output in ["t.b2d", "t.bcolz"] {
+        dir.b2(&format!("convert -q t.csv {output}")).ok();
+    }
+    let root = dir.path("").display().to_string();
+    for (container, file, commands) in [
+        ("t.b2d", "t.b2d/_cols/id.b2nd", &["info", "list", "list --tree", "verify"][..]),
+        ("t.b2d", "t.b2d/_valid_rows.b2nd", &["info", "list", "list --tree", "verify"]),
+        ("t.bcolz", "t.bcolz/id/data", &["info", "list", "verify"]),
+        ("t.bcolz", "t.bcolz/id/data/__0.blp", &["verify", "cat"]),
+    ] {
+        for command in commands {
+            let line = format!("{command} {root}/{container}");
+            let Some((code, said)) = without(&dir, &line, file) else { return };
+            assert_eq!(code, Some(3), "{line} without {file}: {said}");
+            assert!(!said.contains("b2 rescue"), "{line} without {file}: {said}");
+        }
+    }
+}

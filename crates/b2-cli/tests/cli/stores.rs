@@ -370,3 +370,31 @@ fn a_value_is_read_whose_header_in_the_archive_is_damaged() {
         dir.b2("sum t.b2z").ok().text()
     );
 }
+
+#[test]
+fn what_lost_its_marker_its_manifest_or_a_column_is_damage_for_every_command() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,x\n1,2\n3,4\n").write("r.raw", [7; 100_000]);
+    for lost in ["embed.b2e", "_meta.b2f", "_valid_rows.b2nd", "_cols/id.b2nd"] {
+        dir.b2("convert -q t.csv t.b2d").ok();
+        fs::remove_file(dir.path("t.b2d").join(lost)).unwrap();
+        for command in
+            ["info", "list", "list --tree", "verify", "convert -o out.b2z", "pack -o out.b2z"]
+        {
+            let run = dir.b2(&format!("{command} t.b2d"));
+            assert_eq!(run.code, Some(1), "{command} without {lost}: {}", run.all());
+            assert!(!dir.path("out.b2z").exists(), "{command} without {lost}");
+        }
+        fs::remove_dir_all(dir.path("t.b2d")).unwrap();
+    }
+    dir.b2("compress -q -z 16K r.raw -o r.b2frame").ok();
+    dir.b2("convert -q --format sframe r.b2frame -o r.sframe").ok();
+    fs::remove_file(dir.path("r.sframe/chunks.b2frame")).unwrap();
+    for command in ["info", "list", "verify", "cat", "convert -o out.b2nd"] {
+        let run = dir.b2(&format!("{command} r.sframe"));
+        assert!(run.code == Some(1), "{command}: {}", run.all());
+        assert!(run.all().contains("b2 rescue"), "{command}: {}", run.all());
+    }
+    assert_eq!(dir.b2("rescue r.sframe -o saved.b2frame").code, Some(1));
+    assert_eq!(dir.b2("cat saved.b2frame").ok().stdout, [7; 100_000]);
+}

@@ -199,7 +199,11 @@ impl Store {
     fn from_files(files: Files, options: &OpenOptions) -> Result<Self> {
         files.prefetch_ends(options.max_files);
         if !files.has(EMBED_FILE)? {
-            return Err(Error::NotAStore { why: "it has no embed.b2e" });
+            let is_table = matches!(files, Files::Tree(_)) && files.has("_meta.b2f")?;
+            return Err(match is_table {
+                true => Error::corrupt("/", Corrupt::Missing(EMBED_FILE.to_owned())),
+                false => Error::NotAStore { why: "it has no embed.b2e" },
+            });
         }
         let store = files.open(EMBED_FILE, EMBED_FILE)?;
         let len = store.len().map_err(|source| Error::io(EMBED_FILE, source))?;

@@ -2,8 +2,8 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "64-bit sums of sizes below 2^32")]
 
-use alloc::format;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

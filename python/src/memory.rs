@@ -45,8 +45,8 @@ impl Input {
         unsafe { core::slice::from_raw_parts(self.buffer.buf_ptr().cast(), len) }
     }
 
-    /// Copies bytes from `start` on into `dest`, which may be a part of the same memory. Returns how
-    /// many.
+    /// Copies bytes from `start` on into `dest`, which may be a part of the same memory, and says
+    /// how many.
     pub(crate) fn copy_to(&self, start: u64, dest: &mut [u8]) -> usize {
         let len = self.buffer.len_bytes();
         let start = usize::try_from(start).unwrap_or(len).min(len);

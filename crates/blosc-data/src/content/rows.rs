@@ -250,7 +250,7 @@ impl TableRows {
     }
 
     /// Bytes of data of the columns, and of their frames as they are stored; of all columns, those
-    /// of the table. Of a copy the bytes of the original file.
+    /// of the table. Of a copy the bytes of the file that was copied.
     pub fn sizes(&self) -> (u64, u64) {
         let stored = self.copied.as_ref().map_or(self.sizes.1, |copied| copied.stored);
         (self.sizes.0, stored)

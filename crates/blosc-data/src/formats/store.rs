@@ -429,7 +429,7 @@ impl Table for StoreTable {
         let verifier = &mut Verifier::new(options, &mut guard, progress);
         let mut report = verify(self.table.store(), self.table.key(), verifier)?;
         if self.copied.is_some() {
-            // All of the original was decoded for the copy, whose chunks and seals are not its own.
+            // All of the file was decoded for the copy, whose chunks and seals are not the file's.
             (report.nchunks, report.nsummed, report.checksum) = (0, 0, None);
         }
         Ok(report)

@@ -328,8 +328,8 @@ impl Store {
     fn check_table(&self, key: &str) -> Result<()> {
         let opened = self.table(key).and_then(|table| {
             table.len()?;
-            let names = table.schema().columns.iter().map(|spec| &spec.name);
-            names.map(|name| table.column(name).map(drop)).collect::<Result<()>>()
+            let mut specs = table.schema().columns.iter();
+            specs.try_for_each(|spec| table.column(&spec.name).map(drop))
         });
         opened.or_else(|error| match error.blame() {
             Blame::Data | Blame::Io => Err(error),

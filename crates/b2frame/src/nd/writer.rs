@@ -23,6 +23,7 @@ use super::patch::{Buffer, Items, KEPT_NBYTES, Patch};
 use super::{Element, Fill, Geometry, NdArray, NdMeta, NdParam, NdParams, Selection, array};
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Param, Result};
+use crate::offsets::MAX_NCHUNKS;
 use crate::params::{EditOptions, FrameParams};
 
 /// Makes and changes an n-dimensional array.
@@ -132,6 +133,9 @@ impl NdWriter {
         make: impl FnOnce(&FrameParams) -> Result<SChunkWriter>,
     ) -> Result<Self> {
         let meta = params.meta()?;
+        if meta.nchunks() > MAX_NCHUNKS {
+            return Err(Param::TooManyChunks { max: MAX_NCHUNKS }.into());
+        }
         let writer = make(&params.frame(&meta)?)?;
         Self::over(writer, meta)?.filled(&params.fill)
     }

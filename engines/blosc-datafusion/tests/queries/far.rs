@@ -126,6 +126,11 @@ async fn what_goes_wrong_on_the_way_ends_a_query() {
             Ok(frame) => frame.collect().await.map(|batches| batches.len()),
             Err(error) => Err(error),
         };
+        // A server without ranges sends a small file whole, but none in a folder.
+        if fault == Fault::NoRanges && ["t.b2z", "t.b2nd"].contains(&name) {
+            assert_eq!(failed.unwrap(), 1, "{name}");
+            continue;
+        }
         let text = failed.unwrap_err().to_string();
         assert!(text.contains(name), "{name}, {fault:?}: {text}");
     }

@@ -45,8 +45,16 @@ impl FileObject {
     fn read(&self, py: Python<'_>, at: u64, buf: &mut [u8]) -> PyResult<usize> {
         let file = self.file.bind(py);
         file.call_method1("seek", (at,))?;
-        let read = file.call_method1("read", (buf.len(),))?;
-        Ok(Input::get(&read)?.copy_to(0, buf))
+        // A raw file gives as much as it has at hand.
+        let mut len = 0;
+        while let Some(rest) = buf.get_mut(len..).filter(|rest| !rest.is_empty()) {
+            let read = file.call_method1("read", (rest.len(),))?;
+            match Input::get(&read)?.copy_to(0, rest) {
+                0 => break,
+                more => len += more,
+            }
+        }
+        Ok(len)
     }
 }
 

@@ -209,3 +209,26 @@ def test_a_thousand_rounds_leave_nothing_open(field):
         bk.open(path)[0, 0]
     after = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     assert after <= before + 2
+
+
+def test_a_raw_file_that_gives_little_at_once(field):
+    class Slow(io.RawIOBase):
+        def __init__(self, content):
+            self.file = io.BytesIO(content)
+
+        def seekable(self):
+            return True
+
+        def readable(self):
+            return True
+
+        def seek(self, at, whence=0):
+            return self.file.seek(at, whence)
+
+        def readinto(self, buffer):
+            return self.file.readinto(memoryview(buffer)[:7])
+
+    path, expected = field
+    with open(path, "rb") as file:
+        array = bk.open(Slow(file.read()))
+    assert (array[...] == expected).all()

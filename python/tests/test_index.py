@@ -184,3 +184,40 @@ def test_whole_arrays():
     assert (copy == x).all()
     assert len(array) == 3 and array.size == 60 and array.ndim == 3
     assert (np.from_dlpack(array[...]) == x).all()
+
+
+def test_fields_that_are_arrays_or_records():
+    inner = np.dtype([("x", "i2"), ("y", "f4", (2,))])
+    kind = np.dtype([("a", "i4"), ("b", "f8", (2, 3)), ("n", inner)])
+    data = np.frombuffer(np.random.default_rng(0).bytes(20 * kind.itemsize), kind).reshape(4, 5)
+    array = bk.open(bk.pack_array(data))
+    views = [
+        (array["b"], data["b"]),
+        (array["n"]["x"], data["n"]["x"]),
+        (array["n"]["y"], data["n"]["y"]),
+        (array[["a", "n"]]["n"], data[["a", "n"]]["n"]),
+    ]
+    keys = [
+        ...,
+        -1,
+        (2, 3),
+        np.s_[1:, ::-1],
+        np.s_[..., 0],
+        ([0, 3], [1, 2]),
+        np.s_[:, [4, 0]],
+        None,
+        data["a"] > 0,
+    ]
+    for view, expected in views:
+        assert (view.shape, view.dtype) == (expected.shape, expected.dtype)
+        for key in keys:
+            found = view[key]
+            assert np.shape(found) == expected[key].shape, key
+            assert np.asarray(found).tobytes() == expected[key].tobytes(), key
+        assert np.asarray(view).tobytes() == expected.tobytes()
+    assert array["b"][1, 2, 0, -1] == data["b"][1, 2, 0, -1]
+    lists = np.ix_([3, 0], [1], [1, 0], [2])
+    found = array["b"].oindex[[3, 0], [1], [1, 0], [2]]
+    assert found.tobytes() == data["b"][lists].tobytes()
+    with pytest.raises(IndexError):
+        array["b"][1, 2, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -27,13 +28,20 @@ class Array(Opened[_native.Array]):
     _kind = "array"
 
     def __init__(
-        self, handle: _native.Array, reopen: Reopen | None, fields: str | list[str] | None = None
+        self, handle: _native.Array, reopen: Reopen | None, fields: tuple[str | list[str], ...] = ()
     ) -> None:
         super().__init__(handle, reopen)
         self._record = _dtype.from_text(handle.dtype)
         self._fields = fields
-        self._dtype = self._record if fields is None else self._record[fields]
-        self._shape: tuple[int, ...] = handle.shape
+        self._dtype = self._record
+        # Dimensions of the field itself, which come after those of the array.
+        self._inner: tuple[int, ...] = ()
+        for field in fields:
+            self._dtype = self._dtype[field]
+            if self._dtype.subdtype is not None:
+                self._dtype, inner = self._dtype.subdtype
+                self._inner += inner
+        self._shape: tuple[int, ...] = handle.shape + self._inner
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,7 +61,7 @@ class Array(Opened[_native.Array]):
     @property
     def size(self) -> int:
         """Number of items."""
-        return self._handle.nbytes // max(self._record.itemsize, 1)
+        return self._handle.nbytes // max(self._record.itemsize, 1) * math.prod(self._inner)
 
     @property
     def nbytes(self) -> int:
@@ -73,12 +81,14 @@ class Array(Opened[_native.Array]):
     @property
     def chunks(self) -> tuple[int, ...] | None:
         """Items per dimension of a chunk; `None` for an array without chunks."""
-        return self._handle.chunks or None
+        chunks = self._handle.chunks
+        return chunks + self._inner if chunks else None
 
     @property
     def blocks(self) -> tuple[int, ...] | None:
         """Items per dimension of a block, the part of a chunk that is decoded alone."""
-        return self._handle.blocks or None
+        blocks = self._handle.blocks
+        return blocks + self._inner if blocks else None
 
     @property
     def cparams(self) -> str:
@@ -128,17 +138,17 @@ class Array(Opened[_native.Array]):
     def __getitem__(self, key: Any) -> Any:
         if _are_fields(key):
             return self._of_fields(key)
-        return self._take(_index.plan(key, self._shape), None, self._handle)
+        return self._take(key, None, self._handle)
 
     def _of_fields(self, key: str | list[str]) -> Array:
-        if self._record.names is None or self._fields is not None:
+        if self._dtype.names is None:
             raise IndexError("only arrays of records have fields")
         names = [key] if isinstance(key, str) else key
         for name in names:
-            if name not in self._record.names:
+            if name not in self._dtype.names:
                 raise ValueError(f"no field of name {name}")
         reopen = None if self._reopen is None else (_with_fields, (self._reopen, key))
-        return Array(self._handle, reopen, key)
+        return Array(self._handle, reopen, (*self._fields, key))
 
     @property
     def oindex(self) -> OuterIndex:
@@ -155,12 +165,12 @@ class Array(Opened[_native.Array]):
         handle = self._handle
         if threads is not None:
             handle = handle.with_threads(threads_of(threads))
-        return self._take(_index.plan(key, self._shape), out, handle)
+        return self._take(key, out, handle)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         if copy is False:
             raise ValueError("an array in a file cannot be had without a copy")
-        whole = self._take(_index.plan(..., self._shape), None, self._handle)
+        whole = self._take(..., None, self._handle)
         return np.asarray(whole, dtype=dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -189,13 +199,41 @@ class Array(Opened[_native.Array]):
             )
             yield key, np.asarray(self[key])
 
-    def _take(self, plan: Plan, out: AnyArray | None, handle: _native.Array) -> Any:
+    def _take(
+        self, key: Any, out: AnyArray | None, handle: _native.Array, is_outer: bool = False
+    ) -> Any:
         if self._record.hasobject:
             raise UnsupportedError(f"{self.path}: items of type {self._record} are Python objects")
-        if self._fields is not None:
-            found = self._read(plan, None, handle)
-            return _into(found[self._fields], out)
-        return self._read(plan, out, handle)
+        plan = (_index.outer if is_outer else _index.plan)(key, self._shape)
+        if not self._fields:
+            return self._read(plan, out, handle)
+        if not self._inner:
+            return _into(self._picked(self._read(plan, None, handle)), out)
+        lens = handle.shape
+        if isinstance(plan, Basic):
+            # What is picked of the array is read, and then a part of the fields.
+            lead, rest = plan.picks[: len(lens)], plan.picks[len(lens) :]
+            # A number keeps its dimension until then.
+            whole = tuple(
+                slice(pick % n, pick % n + 1) if isinstance(pick, int) else pick
+                for pick, n in zip(lead, lens, strict=True)
+            )
+            found = self._picked(self._read(_index.plan(whole, lens), None, handle))
+            kept = tuple(0 if isinstance(pick, int) else slice(None) for pick in lead)
+            found = np.reshape(found[kept + rest], plan.shape)
+            found = found[()] if plan.is_scalar and out is None else found
+        else:
+            found = self._picked(self._read(_index.plan(..., lens), None, handle))
+            if is_outer and isinstance(plan, Outer):
+                found = found[np.ix_(*plan.lists)].reshape(plan.shape)
+            else:
+                found = found[key]
+        return _into(found, out)
+
+    def _picked(self, records: Any) -> Any:
+        for field in self._fields:
+            records = records[field]
+        return records
 
     def _read(self, plan: Plan, out: AnyArray | None, handle: _native.Array) -> Any:
         if isinstance(plan, Box):
@@ -238,7 +276,7 @@ class OuterIndex:
 
     def __getitem__(self, key: Any) -> Any:
         array = self._array
-        return array._take(_index.outer(key, array._shape), None, array._handle)
+        return array._take(key, None, array._handle, True)
 
 
 def _are_fields(key: Any) -> bool:

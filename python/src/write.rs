@@ -1,13 +1,15 @@
 //! Writers of arrays, frames and stores. A second thread that writes meanwhile is told so.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use arrow_array::RecordBatchReader as _;
 use b2frame::nd::Fill;
 use b2frame::{FrameParams, NdParams, NdWriter, SChunkWriter};
 use b2store::StoreWriter as Writer;
-use blosc_data::{Budget, Dtype};
+use blosc_data::{Budget, Dtype, error::Doing};
+use blosc_io::replace::{Temporary, Unfinished, directory_of, rename_new, sync_names};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -58,6 +60,71 @@ impl<W: Send> Open<W> {
         let closed = || PyValueError::new_err("I/O operation on a closed object");
         self.lock()?.take().ok_or_else(closed)
     }
+}
+
+/// A folder for what is made in the place of a path: it stands there when it is whole, or never.
+#[pyclass(frozen, module = "blosckit._native")]
+struct Station {
+    folder: Mutex<Option<Temporary>>,
+    target: PathBuf,
+    process: u32,
+}
+
+#[pymethods]
+impl Station {
+    #[new]
+    fn new(target: PathBuf) -> PyResult<Self> {
+        let name = target.file_name().unwrap_or_default();
+        let folder = Temporary::folder(directory_of(&target), name, &Unfinished::default());
+        let folder = Mutex::new(Some(folder.map_err(|error| at(&target, error))?));
+        Ok(Self { folder, target, process: std::process::id() })
+    }
+
+    /// Where it is made.
+    #[getter]
+    fn path(&self) -> PyResult<PathBuf> {
+        let folder = self.folder.try_lock().ok();
+        let path = folder.as_ref().and_then(|it| it.as_ref()).map(Temporary::path);
+        let path = path.ok_or_else(|| PyValueError::new_err("it is in its place"))?;
+        Ok(path.join(self.target.file_name().unwrap_or_default()))
+    }
+
+    /// Gives it its name, which may be that of another file only if it `replaces` that.
+    fn put_in_place(&self, py: Python<'_>, replaces: bool) -> PyResult<()> {
+        let made = self.path()?;
+        py.detach(|| {
+            match replaces {
+                true => std::fs::rename(&made, &self.target)?,
+                false => rename_new(&made, &self.target)?,
+            }
+            sync_names(directory_of(&self.target))
+        })
+        .map_err(|error| at(&self.target, error))?;
+        self.close();
+        Ok(())
+    }
+
+    /// Removes what was made.
+    fn close(&self) {
+        drop(self.folder.try_lock().ok().and_then(|mut folder| folder.take()));
+    }
+}
+
+impl Drop for Station {
+    fn drop(&mut self) {
+        // The child of a fork does not own it.
+        if self.process != std::process::id()
+            && let Ok(folder) = self.folder.get_mut()
+        {
+            core::mem::forget(folder.take());
+        }
+    }
+}
+
+fn at(path: &Path, error: io::Error) -> PyErr {
+    let (name, path) = (path.to_string_lossy(), path.to_owned());
+    let error = blosc_data::Error::Write { doing: Doing::Create, path, source: error };
+    raise_at(error, Some(&name))
 }
 
 /// An array under way.
@@ -378,6 +445,7 @@ impl StoreWriter {
 
 /// Classes of this file.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Station>()?;
     module.add_class::<ArrayWriter>()?;
     module.add_class::<FrameWriter>()?;
     module.add_class::<StoreWriter>()

@@ -157,3 +157,46 @@ def test_a_second_writer_is_told(tmp_path):
         for thread in threads:
             thread.join()
         assert len(found) < 4
+
+
+@pytest.mark.parametrize("name", ["x.b2nd", "x.b2frame", "x.b2z"])
+def test_what_fails_leaves_what_was_there(tmp_path, name):
+    path = tmp_path / name
+    shape = (3,) if name == "x.b2nd" else None
+    bad = {"codec": "snappy"} if name != "x.b2z" else {}
+
+    def make(**options):
+        return bk.create(path, shape, "i4" if shape else None, overwrite=True, **options)
+
+    for before in [None, b"something else"]:
+        if before is not None:
+            path.write_bytes(before)
+        with pytest.raises(ZeroDivisionError), make() as made:
+            if shape:
+                made[0] = 1
+            raise ZeroDivisionError
+        if bad:
+            with pytest.raises(bk.BloscError):
+                make(**bad)
+        left = {found.name: found.read_bytes() for found in tmp_path.iterdir()}
+        assert left == ({} if before is None else {name: before})
+    make().close()
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+    assert bk.verify(path)
+
+
+def test_a_new_array_is_read_changed_and_committed_again(tmp_path):
+    path = tmp_path / "x.b2nd"
+    with bk.create(path, (4,), "i4") as made:
+        made[1] = 7
+        assert not path.exists()
+        assert made[1] == 7 and path.exists()
+        made[2] = 8
+        made.append([9])
+        made.attrs["unit"] = "K"
+    assert bk.load(path).tolist() == [0, 7, 8, 0, 9]
+    with pytest.raises(FileExistsError):
+        bk.create(path, (4,), "i4")
+    with pytest.raises(bk.BloscError, match="chunks"):
+        bk.create(tmp_path / "huge.b2nd", 2**62, "u1")
+    assert not (tmp_path / "huge.b2nd").exists()

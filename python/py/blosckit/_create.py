@@ -13,6 +13,7 @@ from blosckit._array import Array
 from blosckit._edit import (
     ArrayEditor,
     FrameEditor,
+    Station,
     StoreEditor,
     options_of,
     pack_array,
@@ -53,12 +54,12 @@ def create(
     if name.endswith(_STORES):
         if shape is not None:
             raise ValueError("a store has no shape: arrays are put into it by their keys")
-        if overwrite and os.path.exists(name):
-            os.remove(name)
-        return StoreEditor(_native.StoreWriter(name, True), name)
+        station = Station(name, overwrite)
+        return StoreEditor(_native.StoreWriter(station.path, True), name, station)
     if shape is None:
-        writer = _native.FrameWriter.create(name, typesize, None, codec, level, shuffle)
-        return FrameEditor(writer, name)
+        station = Station(name, overwrite)
+        writer = _native.FrameWriter.create(station.path, typesize, None, codec, level, shuffle)
+        return FrameEditor(writer, name, station)
     kind = np.dtype(np.float64 if dtype is None else dtype)
     lens = [shape] if isinstance(shape, int) else list(shape)
     if any(n < 0 for n in lens):
@@ -73,10 +74,12 @@ def create(
         fill=item,
         checksums=checksums,
     )
+    station = Station(name, overwrite)
+    is_sparse, text = name.endswith(".sframe"), _dtype.to_text(kind)
     array = _native.ArrayWriter.create(
-        name, name.endswith(".sframe"), lens, _dtype.to_text(kind), options, threads_of(threads)
+        station.path, is_sparse, lens, text, options, threads_of(threads)
     )
-    return ArrayEditor(array, name)
+    return ArrayEditor(array, name, station)
 
 
 _BY_SUFFIX = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Iterator, MutableMapping
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -22,27 +23,58 @@ class _Writer(Protocol):
     def close(self) -> None: ...
 
 
+class Station:
+    """Where something new is made, until it is whole and gets its name."""
+
+    def __init__(self, target: str, replaces: bool) -> None:
+        self._native = _native.Station(target)
+        self._replaces = replaces
+        self.path = os.fspath(self._native.path)
+
+    def put_in_place(self) -> None:
+        self._native.put_in_place(self._replaces)
+
+    def close(self) -> None:
+        self._native.close()
+
+
 class Editor:
     """The common part of all writers: an end, with or without a commit."""
 
-    def __init__(self, writer: _Writer, path: str) -> None:
+    def __init__(self, writer: _Writer, path: str, station: Station | None = None) -> None:
         self._any_writer = writer
+        self._station = station
         self.path = path
         self.closed = False
+
+    def _reopen(self) -> None:
+        """Goes on with the file that was put in its place."""
 
     def commit(self) -> None:
         """Makes all changes so far count: whatever happens, the old or the new state is there."""
         self._any_writer.commit()
+        if self._station is not None:
+            self._put_in_place(self._station)
+            self._reopen()
+
+    def _put_in_place(self, station: Station) -> None:
+        self._any_writer.close()
+        station.put_in_place()
+        self._station = None
 
     def close(self) -> None:
         """Commits, and ends."""
         if not self.closed:
-            self.commit()
+            self._any_writer.commit()
+            if self._station is not None:
+                self._put_in_place(self._station)
             self.discard()
 
     def discard(self) -> None:
         """Ends; changes since the last commit are lost."""
         self._any_writer.close()
+        if self._station is not None:
+            self._station.close()
         self.closed = True
 
     def __enter__(self) -> Self:
@@ -100,10 +132,15 @@ class Attributes(MutableMapping[str, Any]):
 class ArrayEditor(Editor):
     """An array that is made or changed. Changes are committed before it is read."""
 
-    def __init__(self, writer: _native.ArrayWriter, path: str) -> None:
-        super().__init__(writer, path)
+    def __init__(
+        self, writer: _native.ArrayWriter, path: str, station: Station | None = None
+    ) -> None:
+        super().__init__(writer, path, station)
         self._writer = writer
         self.dtype: np.dtype[Any] = _dtype.from_text(writer.dtype)
+
+    def _reopen(self) -> None:
+        self._any_writer = self._writer = _native.ArrayWriter.open(self.path, DEFAULT)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -171,9 +208,14 @@ class ArrayEditor(Editor):
 class FrameEditor(Editor):
     """A frame of bytes that is made or changed."""
 
-    def __init__(self, writer: _native.FrameWriter, path: str) -> None:
-        super().__init__(writer, path)
+    def __init__(
+        self, writer: _native.FrameWriter, path: str, station: Station | None = None
+    ) -> None:
+        super().__init__(writer, path, station)
         self._writer = writer
+
+    def _reopen(self) -> None:
+        self._any_writer = self._writer = _native.FrameWriter.open(self.path)
 
     @property
     def attrs(self) -> Attributes:
@@ -206,15 +248,23 @@ class StoreEditor(Editor):
     Nothing is written before the end of `with`, or `close`.
     """
 
-    def __init__(self, writer: _native.StoreWriter, path: str) -> None:
-        super().__init__(writer, path)
+    def __init__(
+        self, writer: _native.StoreWriter, path: str, station: Station | None = None
+    ) -> None:
+        super().__init__(writer, path, station)
         self._writer = writer
 
     def commit(self) -> None:
         """Puts the store in place, and ends."""
         if not self.closed:
             self._writer.commit()
+            if self._station is not None:
+                self._put_in_place(self._station)
             self.closed = True
+
+    def close(self) -> None:
+        """Puts the store in place, and ends."""
+        self.commit()
 
     def keys(self) -> list[str]:
         """The keys of all values, parts of tables among them."""

@@ -1,6 +1,7 @@
 """The extension module; private."""
 
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol, TypedDict, final
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Group",
     "Objects",
     "Recipe",
+    "Station",
     "StoreWriter",
     "Table",
     "Threads",
@@ -221,6 +223,14 @@ def convert(
     threads: Threads,
     progress: _Progress | None,
 ) -> str: ...
+
+@final
+class Station:
+    def __new__(cls, target: _Path) -> Station: ...
+    @property
+    def path(self) -> Path: ...
+    def put_in_place(self, /, replaces: bool) -> None: ...
+    def close(self, /) -> None: ...
 
 @final
 class ArrayWriter:

@@ -173,7 +173,7 @@ fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or this build does not read Parquet.
+/// When it cannot be read, or this build does not read Parquet or HDF5.
 pub(crate) fn foreign_table(
     cx: &Context,
     origin: &Origin,
@@ -185,6 +185,9 @@ pub(crate) fn foreign_table(
     }
     if let Some(path) = from_parquet::file_of(origin)? {
         return from_parquet::open(cx, path, false).map(|table| Some(Source::Object(table)));
+    }
+    if let Some(error) = foreign::refusal(path) {
+        return Err(error);
     }
     match origin::content_kind(path) {
         Some(Format::Csv) => {

@@ -39,7 +39,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{self, csv_table},
-    inputs::{Guard, Object, ObjectReader, Origin, origin, raw_data},
+    inputs::{Guard, Object, ObjectReader, Origin, foreign, origin, raw_data},
     memory,
     output::signals,
     render::{Progress, harmless, path_text, size},
@@ -397,6 +397,9 @@ fn open_input(
         let source = Source::Object(object);
         let is_array = source.rows().is_some() || source.layout()?.is_some();
         return Ok(Input { name, source, is_array });
+    }
+    if let Some(error) = foreign::refusal(path) {
+        return Err(error);
     }
     if let Some(row) = row.filter(|_| path_is_csv) {
         let items = values(&cx.console, path, csv_table::COMMA, Some(&row.dtype(path)?))?;

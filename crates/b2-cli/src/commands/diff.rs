@@ -270,6 +270,11 @@ impl Side {
     fn open(cx: &Context, origin: &Origin, args: &DiffArgs) -> Result<Self> {
         let name = origin.name();
         let open = || {
+            if let Origin::File { path, .. } = origin
+                && let Some(error) = foreign::refusal(path)
+            {
+                return Err(error);
+            }
             let sources = content::open(cx, origin, args.limits)?;
             let layout = content::layout(&sources)?.filter(|_| !is_bytes(&sources));
             Ok((sources, layout))

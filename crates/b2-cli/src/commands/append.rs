@@ -205,7 +205,9 @@ fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool
         return Ok(false);
     }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
-    Ok(objects.next()?.is_some() && objects.next()?.is_some())
+    let has_more = objects.next()?.is_some() && objects.next()?.is_some();
+    objects.warn_of_trailing(&cx.console, &origin.name());
+    Ok(has_more)
 }
 
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
@@ -394,6 +396,7 @@ fn open_input(
         if objects.next()?.is_some() {
             object = sequence::merged(cx, &origin)?.0;
         }
+        objects.warn_of_trailing(&cx.console, &name);
         let source = Source::Object(object);
         let is_array = source.rows().is_some() || source.layout()?.is_some();
         return Ok(Input { name, source, is_array });

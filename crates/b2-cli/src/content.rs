@@ -173,7 +173,7 @@ fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or this build does not read Parquet.
+/// When it cannot be read, or this build does not read Parquet or HDF5.
 pub(crate) fn foreign_table(
     cx: &Context,
     origin: &Origin,
@@ -185,6 +185,9 @@ pub(crate) fn foreign_table(
     }
     if let Some(table) = from_parquet::table(cx, origin, false)? {
         return Ok(Some(Source::Object(table)));
+    }
+    if let Some(error) = foreign::refusal(path) {
+        return Err(error);
     }
     match origin::content_kind(path) {
         Some(Format::Csv) => {

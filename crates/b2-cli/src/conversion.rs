@@ -320,6 +320,9 @@ impl<'a> Convert<'a> {
             }
             return Ok(Source::Object(object));
         }
+        if objects.tail().nbytes > 0 && self.output.rm && !self.output.force {
+            return Err(message::WOULD_LOSE.about(objects.tail().name()));
+        }
         objects.warn_of_trailing(&cx.console, &origin.name());
         Ok(chosen)
     }

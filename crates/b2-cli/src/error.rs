@@ -499,13 +499,21 @@ impl Error {
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::OlderLayout { .. })) => {
                 "`b2 convert` makes a frame of today of it"
             }
-            Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. })) => {
-                "if frames follow, `b2 repack` makes one of them"
+            Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast {
+                kind: Kind::Frame | Kind::Unknown,
+                ..
+            })) => "if frames follow, `b2 repack` makes one of them",
+            Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. }))
+            | Self::Blp(bloscpack::Error::Param(bloscpack::error::Param::NotLast { .. })) => {
+                "`b2 split FILE` writes what it holds to files of their own"
             }
             Self::Bcolz(bcolz_store::Error::Corrupt {
                 what: bcolz_store::error::Corrupt::Checksum { .. },
                 ..
             }) => "if a program that knows no checksums assigned to it, use --no-check",
+            Self::Store(b2store::Error::Param(b2store::error::Param::Outside { .. })) => {
+                "`b2 convert` makes a store without them"
+            }
             Self::Store(b2store::Error::Frame { .. }) if self.code() == Code::Data => {
                 "`b2 rescue STORE -o NEW` saves what can be read"
             }

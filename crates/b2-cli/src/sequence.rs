@@ -99,7 +99,7 @@ fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<Merged> {
         merged.nframes += 1;
         merged.loses_metadata |= Metadata::of_frame(schunk)? != metadata;
     }
-    if objects.trailing() > 0 {
+    if objects.tail().nbytes > 0 {
         return Err(message::REST_OF_SEQUENCE.error());
     }
     writer.compact()?;

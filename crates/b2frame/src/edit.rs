@@ -250,8 +250,8 @@ impl SChunkWriter {
     }
 
     /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What
-    /// follows the frame in a file is what an interrupted writer left, and is overwritten;
-    /// another frame is not.
+    /// follows the frame in a file is what an interrupted writer left, and is overwritten; what
+    /// begins like another file is not.
     ///
     /// # Errors
     /// [`Error::Open`], why the frame cannot be read, or

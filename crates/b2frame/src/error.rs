@@ -440,9 +440,10 @@ pub enum Param {
     /// An order that is none of all chunks.
     #[error("{nchunk} in an order of {nchunks} chunks is too large or there twice")]
     Order { nchunk: u64, nchunks: u64 },
-    /// A frame that is followed by something and cannot grow.
-    #[error("something follows the frame, at byte {at}")]
-    NotLast { at: u64 },
+    /// A frame that is followed by something and cannot grow. The kind is `Unknown` where the bytes
+    /// do not tell it.
+    #[error("{} follows the frame, at byte {at}", what_follows(*kind))]
+    NotLast { at: u64, kind: Kind },
     /// A frame that has no name to look for a lock beside.
     #[error("the frame was not opened by its name")]
     NoPath,
@@ -476,6 +477,11 @@ pub enum Param {
     /// A frame that holds no n-dimensional array.
     #[error("the frame has no b2nd metalayer")]
     NotAnArray,
+}
+
+/// A file that another one follows, as its first bytes say; or anything.
+fn what_follows(kind: Kind) -> &'static str {
+    if kind == Kind::Unknown { "something" } else { kind.name() }
 }
 
 impl Error {

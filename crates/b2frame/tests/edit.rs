@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use b2frame::{
     Durability, EditOptions, FrameParams, NdParams, NdWriter, SChunk, SChunkWriter, error::Param,
-    header::ChunkSize, nd::Selection,
+    header::ChunkSize, nd::Selection, probe::Kind,
 };
 use blosc_chunk::{CParams, Pipeline, SpecialKind, Target};
 use blosc_io::testing::{Change, FailingStore, Plan, RecordingStore};
@@ -394,7 +394,7 @@ fn a_frame_at_the_end_of_a_file_can_grow_and_no_other() {
     };
     let at = one.len() as u64;
     let Err(b2frame::Error::Param(param)) = open(&both, 0).map(drop) else { panic!("not refused") };
-    assert_eq!(param, Param::NotLast { at });
+    assert_eq!(param, Param::NotLast { at, kind: Kind::Frame });
     let padded = [both.as_slice(), b"more"].concat();
     assert!(open(&padded, at).is_err());
     let mut writer = open(&both, at).unwrap();
@@ -402,6 +402,24 @@ fn a_frame_at_the_end_of_a_file_can_grow_and_no_other() {
     writer.compact().unwrap();
     let schunk = writer.finish().unwrap();
     assert_eq!((schunk.offset(), schunk.nbytes()), (at, 110));
+}
+
+#[test]
+fn a_file_of_another_format_after_the_frame_is_not_overwritten() {
+    let frame = b2frame::to_cframe(&[1; 100], &FrameParams::default()).unwrap();
+    let at = frame.len() as u64;
+    for (head, kind) in [
+        (&b"blpk\x03"[..], Kind::Bloscpack),
+        (b"\x93NUMPY\x01\0", Kind::Npy),
+        (b"PK\x03\x04", Kind::Zip),
+        (b"\x89HDF\r\n\x1a\n", Kind::Foreign("an HDF5 file")),
+    ] {
+        let both = [frame.as_slice(), head, &[0; 100]].concat();
+        let opened = SChunkWriter::open_in(Box::new(MemStore::new(both)), &EditOptions::default());
+        let Err(b2frame::Error::Param(param)) = opened.map(drop) else { panic!("{kind}") };
+        assert_eq!(param, Param::NotLast { at, kind });
+        assert_eq!(param.to_string(), format!("{kind} follows the frame, at byte {at}"));
+    }
 }
 
 #[test]

@@ -285,6 +285,16 @@ pub enum Corrupt {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
+    /// A file with bytes that are no part of the archive in it.
+    #[error(
+        "{before} bytes before the zip archive and {after} after it, which a change would drop"
+    )]
+    Outside {
+        /// Those before it.
+        before: u64,
+        /// Those after it.
+        after: u64,
+    },
     /// No such key.
     #[error("no key {key:?}")]
     NoKey {

@@ -15,8 +15,8 @@ use crate::zip::{self, Member, ZipFault};
 pub(crate) enum Files {
     /// A directory.
     Tree(Arc<dyn Tree>),
-    /// An archive, and its members by name.
-    Zip { store: Arc<dyn ReadAt>, members: Arc<[Member]> },
+    /// An archive, its members by name, and how many bytes of the file lie before and after it.
+    Zip { store: Arc<dyn ReadAt>, members: Arc<[Member]>, outside: [u64; 2] },
     /// None: all values are embedded in one frame.
     None,
 }
@@ -39,8 +39,8 @@ pub(crate) fn is_nothing(error: &io::Error) -> bool {
 
 impl Files {
     pub(crate) fn of_zip(store: Arc<dyn ReadAt>, max_members: u64) -> Result<Self> {
-        let members = zip::members(&store, max_members)?;
-        Ok(Self::Zip { store, members: members.into() })
+        let (members, outside) = zip::members_within(&store, max_members)?;
+        Ok(Self::Zip { store, members: members.into(), outside })
     }
 
     /// Announces to far storage where the frames of a directory begin and end: what opening them
@@ -125,7 +125,7 @@ impl Files {
                 let file = tree.open(path).map_err(|source| Error::io(path, source))?;
                 Ok(Arc::from(file))
             }
-            Self::Zip { store, members } => {
+            Self::Zip { store, members, .. } => {
                 let member = find(members, path).ok_or_else(|| missing(path))?;
                 if let (true, Some(field)) = (member.is_lost, member.differs) {
                     let name = member.name.clone();
@@ -150,6 +150,11 @@ impl Files {
     /// The members of an archive.
     pub(crate) fn members(&self) -> &[Member] {
         if let Self::Zip { members, .. } = self { members } else { &[] }
+    }
+
+    /// Bytes before an archive and after it, in its file.
+    pub(crate) fn outside(&self) -> [u64; 2] {
+        if let Self::Zip { outside, .. } = self { *outside } else { [0, 0] }
     }
 
     /// The member of an archive at a path.

@@ -173,7 +173,7 @@ impl Salvage {
             return salvage.checked();
         }
         let (members, is_damaged) = zip::saved_members(&store, options.max_files)?;
-        let files = Files::Zip { store, members: members.into() };
+        let files = Files::Zip { store, members: members.into(), outside: [0, 0] };
         let header = |(path, field): (&str, _)| Damage::Header { path: path.to_owned(), field };
         let directory = is_damaged.then_some(Damage::Directory);
         let damage = directory.into_iter().chain(files.differences().map(header)).collect();

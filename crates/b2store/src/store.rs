@@ -82,6 +82,13 @@ pub enum Note {
         /// The field.
         field: &'static str,
     },
+    /// Bytes of the file that are no part of the archive.
+    Outside {
+        /// Those before it.
+        before: u64,
+        /// Those after it.
+        after: u64,
+    },
     /// An embedded key that no store may have.
     Key {
         /// The key, or a word for what stands there.

@@ -258,7 +258,8 @@ impl StoreWriter {
     /// # Errors
     ///
     /// As [`Store::open_with`]; a lock that somebody else holds; members of an archive that are
-    /// compressed or encrypted, since they would not be what they are in a new one.
+    /// compressed or encrypted, since they would not be what they are in a new one; bytes before or
+    /// after the archive, which would be lost.
     pub fn open_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let path = path.as_ref();
         let place = place_of(path, options)?;
@@ -303,6 +304,11 @@ impl StoreWriter {
         }
         if let Some(member) = base.files().members().iter().find(|m| m.is_encrypted) {
             return Err(Error::corrupt(&member.name, Corrupt::Encrypted));
+        }
+        // The archive is written anew: nothing of ours is beside it, and somebody may need that.
+        let [before, after] = base.files().outside();
+        if before > 0 || after > 0 {
+            return Err(Param::Outside { before, after }.into());
         }
         for path in base.files().paths(base.options().max_files)? {
             // Links are in the list, and lead nowhere in another place.

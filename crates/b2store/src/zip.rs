@@ -119,6 +119,14 @@ pub(crate) struct Member {
 
 /// The members of an archive, sorted by name, without directories.
 pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<Member>> {
+    members_within(store, max_members).map(|(members, _)| members)
+}
+
+/// The same, and how many bytes of the file lie before the archive and after it.
+pub(crate) fn members_within(
+    store: &Arc<dyn ReadAt>,
+    max_members: u64,
+) -> Result<(Vec<Member>, [u64; 2])> {
     let directory = Directory::read(store, max_members)?;
     let mut members = Vec::with_capacity(directory.entries.len());
     let finder = Finder::new(&**store)?;
@@ -134,7 +142,7 @@ pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<M
             return Err(ZipFault::Duplicate { name: a.name.clone() }.into());
         }
     }
-    Ok(members)
+    Ok((members, directory.outside))
 }
 
 /// The members of a damaged archive, sorted by name, and whether its directory is damaged. Bytes
@@ -199,6 +207,8 @@ struct Directory {
     entries: Vec<Entry>,
     /// Where the directory begins (bytes).
     position: u64,
+    /// Bytes of the file before the archive and after it.
+    outside: [u64; 2],
 }
 
 impl Directory {
@@ -228,9 +238,31 @@ impl Directory {
             return Err(ZipFault::Count { found, stated }.into());
         }
         entries.sort_by_key(|entry| entry.start);
-        Ok(Self { entries, position: archive.directory_offset() })
+        let position = archive.directory_offset();
+        let start = entries.first().map_or(position, |entry| entry.start);
+        let before = bytes_before(&**store, start, position, archive.eocd_offset())?;
+        let outside = [before, len.saturating_sub(archive.end_offset())];
+        Ok(Self { entries, position, outside })
     }
 }
+
+/// Bytes of a file before the archive in it: as many as its directory lies behind the position that
+/// the end record, at byte `end`, gives it. Members that are not listed any more are no such bytes.
+fn bytes_before(store: &dyn ReadAt, start: u64, directory: u64, end: u64) -> Result<u64> {
+    if start == 0 {
+        return Ok(0);
+    }
+    let mut stated = [0; 4];
+    store.read_exact_at(end.saturating_add(DIRECTORY_AT), &mut stated).map_err(wrong)?;
+    match u32::from_le_bytes(stated) {
+        // The position is in another record.
+        u32::MAX => Ok(0),
+        stated => Ok(directory.saturating_sub(stated.into())),
+    }
+}
+
+/// Where in the end record the position of the directory is (bytes).
+const DIRECTORY_AT: u64 = 16;
 
 /// Each entry, and where the next one or the directory starts.
 fn with_limits(entries: &[Entry], directory: u64) -> impl Iterator<Item = (&Entry, u64)> {

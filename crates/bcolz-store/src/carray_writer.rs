@@ -15,6 +15,7 @@
 mod append;
 mod change;
 mod encode;
+mod undo;
 
 use core::ops::Range;
 use std::path::Path;
@@ -35,12 +36,15 @@ use crate::params::OpenOptions;
 use crate::sums::{FileSum, Found, Sums, sums_path};
 use crate::tree::{DirTree, Tree};
 
+use undo::Undo;
+
 /// An array that is being written.
 ///
 /// Rows of the partial chunk are kept in memory until [`flush`](Self::flush); a writer that is
-/// dropped loses what was not flushed. It holds the exclusive lock of the directory from before it
-/// reads until it is dropped, so that the next writer begins with what it wrote. bcolz has no
-/// locks, but what it changed meanwhile is noticed before the next write.
+/// dropped loses what was not flushed, and the array on disk is then what it was at the last flush.
+/// It holds the exclusive lock of the directory from before it reads until it is dropped, so that
+/// the next writer begins with what it wrote. bcolz has no locks, but what it changed meanwhile is
+/// noticed before the next write.
 ///
 /// ```
 /// use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
@@ -84,6 +88,8 @@ pub struct CArrayWriter {
     /// Whether the next flush removes the sums on disk: the partial chunk did not match its own,
     /// and is written anew all the same.
     drops_sums: bool,
+    /// What chunks that do not count yet have replaced.
+    undo: Option<Undo>,
     /// None of a column, as the table is locked.
     lock: Option<Box<dyn TreeLock>>,
 }
@@ -216,6 +222,7 @@ impl CArrayWriter {
             sums: None,
             sums_changed: false,
             drops_sums: false,
+            undo: None,
             lock: None,
         }
     }
@@ -309,9 +316,7 @@ impl CArrayWriter {
             self.check_unchanged()?;
             let nchunk = self.layout.nchunks() - 1;
             let chunk = self.encode(nchunk, &self.tail)?;
-            self.mark_replaced(nchunk..nchunk + 1)?;
-            self.write(chunk_path(&self.path, nchunk), &chunk)?;
-            self.set_sum(nchunk, &chunk);
+            self.replace_chunk(nchunk, &chunk)?;
         }
         self.tail_changed = false;
         self.sync()
@@ -321,6 +326,7 @@ impl CArrayWriter {
     pub(crate) fn flush_sizes(&mut self) -> Result<()> {
         let sizes = self.sizes();
         if sizes == self.committed {
+            self.undo = None;
             return Ok(());
         }
         self.check_unchanged()?;
@@ -365,6 +371,16 @@ impl CArrayWriter {
         self.sync()
     }
 
+    /// Writes the file of a chunk that counts, or will after a commit.
+    fn replace_chunk(&mut self, nchunk: u64, file: &[u8]) -> Result<()> {
+        self.keep_old(nchunk)?;
+        self.mark_replaced(nchunk..nchunk + 1)?;
+        self.write(chunk_path(&self.path, nchunk), file)?;
+        self.note_replaced(nchunk);
+        self.set_sum(nchunk, file);
+        Ok(())
+    }
+
     fn set_sum(&mut self, nchunk: u64, file: &[u8]) {
         if let Some(sums) = &mut self.sums {
             sums.set_chunk(nchunk, FileSum::of_file(file));
@@ -399,6 +415,7 @@ impl CArrayWriter {
     fn commit_sizes(&mut self, sizes: Sizes) -> Result<()> {
         self.write(meta::sizes_path(&self.path), sizes.to_text().as_bytes())?;
         self.committed = sizes;
+        self.undo = None;
         self.sums_changed = self.sums.is_some();
         self.sync()
     }

@@ -15,6 +15,7 @@
 //! ```
 
 mod pair;
+mod stores;
 
 use std::io::Read;
 
@@ -27,6 +28,7 @@ use crate::stats::{Item, OnBytes};
 use crate::{Array, Budget};
 
 pub use pair::{Pair, Tolerance};
+pub use stores::group_attributes;
 
 /// Items that are compared at a time.
 const ITEMS_AT_ONCE: usize = 64 << 10;

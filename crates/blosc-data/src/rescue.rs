@@ -32,20 +32,21 @@ mod store;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use b2frame::probe::{Kind, probe};
 use blosc_chunk::{DParams, Limits};
 use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
 use blosc_dtype::Dtype;
 use blosc_io::tree::DirTree;
-use blosc_io::{FileStore, ReadAt as _};
+use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
 
 use crate::error::{Doing, Error, Result};
 use crate::format::{Format, recognise};
 use crate::formats::chunk::header_of;
 use crate::source::Source;
-use crate::{Budget, size::as_len};
+use crate::{Budget, Tail, size::as_len};
 
 pub use before::{Damaged, before_damage, value_before_damage};
 
@@ -354,7 +355,8 @@ pub fn rescue<C: Caller>(
     caller: &mut C,
 ) -> Result<Report, C::Error> {
     let job = Job { path, at, options };
-    match remains(path, at)? {
+    let remains = remains(path, at)?;
+    let report = match remains {
         Remains::Store => match store::run(job, caller)? {
             Some(report) => Ok(report),
             // An embed store whose values are not known any more is a frame as others are.
@@ -364,7 +366,22 @@ pub fn rescue<C: Caller>(
         Remains::Blp => blp::run(job, caller),
         Remains::Chunk => chunk::run(job, caller),
         Remains::Frame => frame::run(job, caller),
+    }?;
+    let is_file = at.is_none() && path.is_file();
+    match is_file && report.complete && matches!(remains, Remains::Blp | Remains::Frame) {
+        true => Ok(with_tail(path, report)?),
+        false => Ok(report),
     }
+}
+
+/// The report of a sound object, which is not everything if another file follows it.
+fn with_tail(path: &Path, mut report: Report) -> Result<Report> {
+    let tail = Tail::of_file(&(Arc::new(file(path)?) as Arc<dyn ReadAt>))?;
+    if tail.nbytes > 0 {
+        report.actions.push(format!("left out: {tail}"));
+        report.complete = !tail.is_a_file();
+    }
+    Ok(report)
 }
 
 /// What became of the chunks of a damaged frame, of which at most `max_nbytes` bytes of data are

@@ -524,6 +524,15 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(self.len.saturating_sub(self.chunks_end()?))
     }
 
+    /// Reads the first of these bytes, until `buf` is full or the file ends, and says how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`trailing_bytes`](Self::trailing_bytes).
+    pub fn read_trailing(&self, buf: &mut [u8]) -> Result<usize> {
+        self.input(self.chunks_end()?).up_to(buf)
+    }
+
     /// How it is read.
     #[must_use]
     pub const fn options(&self) -> &ReadOptions {

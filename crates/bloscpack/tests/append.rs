@@ -306,3 +306,34 @@ proptest! {
         prop_assert!(report.is_ok() && report.notes.is_empty());
     }
 }
+
+#[test]
+fn a_file_after_the_last_chunk_is_not_overwritten() {
+    let first = store(&[1; 250], small()).as_bytes().to_vec();
+    let chunk = first[first.len() - 60..].to_vec();
+    let bare = blosc_chunk::compress(
+        &[5; 300],
+        &blosc_chunk::CParams::default().target(blosc_chunk::Target::Blosc1_14),
+    );
+    for (tail, what) in [
+        (first.clone(), Some("another Bloscpack file")),
+        (b"\x9e\xa8b2frame\0 and more".to_vec(), Some("a frame")),
+        (b"\x93NUMPY\x01\0".to_vec(), Some("a file of another format")),
+        (bare.unwrap(), Some("a chunk that is no part of it")),
+        // What an interrupted writer leaves.
+        (vec![0; 500], None),
+        (chunk, None),
+        (b"x".to_vec(), None),
+    ] {
+        let both = [&first[..], &tail].concat();
+        let mut store = MemStore::new(both.clone());
+        match (add(&mut store, b"x"), what) {
+            (Err(Error::Param(Param::NotLast { what: found })), Some(what)) => {
+                assert_eq!(found, what);
+                assert_eq!(store.as_bytes(), both);
+            }
+            (Ok(_), None) => assert_eq!(unpack(store.as_bytes()).unwrap().len(), 251),
+            (found, _) => panic!("{what:?}: {found:?}"),
+        }
+    }
+}

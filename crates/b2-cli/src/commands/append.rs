@@ -39,7 +39,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{self, csv_table},
-    inputs::{Guard, Object, ObjectReader, Origin, origin, raw_data},
+    inputs::{Guard, Object, ObjectReader, Origin, foreign, origin, raw_data},
     memory,
     output::signals,
     render::{Progress, harmless, path_text, size},
@@ -205,7 +205,9 @@ fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool
         return Ok(false);
     }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
-    Ok(objects.next()?.is_some() && objects.next()?.is_some())
+    let has_more = objects.next()?.is_some() && objects.next()?.is_some();
+    objects.warn_of_trailing(&cx.console, &origin.name());
+    Ok(has_more)
 }
 
 fn report(cx: &Context, name: &str, appended: u64, grown: Grown, is_table: bool) -> Result<()> {
@@ -394,9 +396,13 @@ fn open_input(
         if objects.next()?.is_some() {
             object = sequence::merged(cx, &origin)?.0;
         }
+        objects.warn_of_trailing(&cx.console, &name);
         let source = Source::Object(object);
         let is_array = source.rows().is_some() || source.layout()?.is_some();
         return Ok(Input { name, source, is_array });
+    }
+    if let Some(error) = foreign::refusal(path) {
+        return Err(error);
     }
     if let Some(row) = row.filter(|_| path_is_csv) {
         let items = values(&cx.console, path, csv_table::COMMA, Some(&row.dtype(path)?))?;

@@ -7,6 +7,7 @@ use std::{
     time::Instant,
 };
 
+use blosc_data::Tail;
 use blosc_dtype::npy;
 use serde::Serialize;
 
@@ -226,13 +227,13 @@ impl Work<'_> {
         Placement { origin, output, verify: false, metadata }.finish(
             staged,
             |staged| self.read_back(staged.handle()?),
-            |_| self.lost(objects.objects.trailing()),
+            |_| self.lost(objects.objects.tail()),
         )?;
         Ok(counts)
     }
 
     /// What the input holds and a raw file cannot.
-    fn lost(&self, trailing: u64) -> Result<Option<String>> {
+    fn lost(&self, tail: Tail) -> Result<Option<String>> {
         let lose = |what: String| Ok(Some(what));
         if let Origin::File { part: Part::Offset(_) | Part::Nth(_), .. } = self.origin {
             return lose("the other frames of the file".to_owned());
@@ -240,8 +241,8 @@ impl Work<'_> {
         if let Origin::File { part: Part::Member(_), .. } = self.origin {
             return lose("the other values of the store".to_owned());
         }
-        if trailing > 0 {
-            return lose(format!("{trailing} bytes after the last frame"));
+        if tail.nbytes > 0 {
+            return lose(tail.name());
         }
         let mut objects = ObjectReader::open(self.origin, self.cx.read_params())?;
         while let Some(object) = objects.next()? {

@@ -4,10 +4,10 @@ use core::fmt::Write as _;
 use std::path::Path;
 
 use b2frame::Budget;
-use b2store::ChildKind;
+use b2store::{ChildKind, Store};
 use blosc_data::{
     convert::pull,
-    diff::{Comparison, Differences, Pair, Tolerance},
+    diff::{Comparison, Differences, Pair, Tolerance, group_attributes},
 };
 use blosc_dtype::Dtype;
 use serde::Serialize;
@@ -32,12 +32,15 @@ use crate::{
 };
 
 /// What was found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(tag = "schema", rename = "b2.diff/1")]
 struct DiffReport<'a> {
     path: &'a str,
     other: &'a str,
     equal: bool,
+    /// The store that alone has this key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only: Option<&'a str>,
     /// Both types, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     dtype: Option<[String; 2]>,
@@ -52,7 +55,7 @@ struct DiffReport<'a> {
 }
 
 /// Counts of the items that were compared, and the first different ones as JSON.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Values {
     items: u64,
     different: u64,
@@ -140,25 +143,40 @@ fn diff_stores(
     {
         return Ok(None);
     }
-    let keys = |path: &Place| -> Result<Vec<String>> {
-        let children = store::open(path, cx.read_params())?.tree().into_iter();
-        let values = children.filter(|child| child.kind != ChildKind::Group);
-        Ok(values.map(|child| child.key).collect())
+    let (a_store, b_store) = (store::open(a, cx.read_params())?, store::open(b, cx.read_params())?);
+    let keys = |store: &Store| -> Vec<String> {
+        let values = store.tree().into_iter().filter(|child| child.kind != ChildKind::Group);
+        values.map(|child| child.key).collect()
     };
-    let (of_first, of_second) = (keys(a)?, keys(b)?);
+    let (of_first, of_second) = (keys(&a_store), keys(&b_store));
+    let (mut is_equal, mut code) = (true, Code::Success);
+    let mut tell = |key: &str, only: Option<&str>, metadata: Vec<String>| {
+        is_equal = false;
+        let [path, other] = [first, second].map(|it| format!("{}::{key}", it.name()));
+        if cx.console.json() {
+            let (path, other) = (path.as_str(), other.as_str());
+            let report = DiffReport { path, other, only, metadata, ..DiffReport::default() };
+            return cx.console.document(&report);
+        }
+        let line = match only {
+            Some(only) => format!("only {} has {}\n", harmless(only), harmless(key)),
+            None => format!("{}: {}\n", harmless(key), metadata_text(&metadata)),
+        };
+        cx.console.print(&line)
+    };
+    if !args.values {
+        for (key, metadata) in group_attributes(&a_store, &b_store)? {
+            tell(&key, None, metadata)?;
+        }
+    }
     // Stores of one value each are that value.
     if of_first.len() == 1 && of_second.len() == 1 {
-        return Ok(None);
+        return Ok(Some(diff_objects(args, cx, first, second, "")? && is_equal));
     }
-    let (mut is_equal, mut code) = (true, Code::Success);
     for (origin, only, others) in [(first, &of_first, &of_second), (second, &of_second, &of_first)]
     {
         for key in only.iter().filter(|key| !others.contains(key)) {
-            is_equal = false;
-            let line = format!("only {} has {}\n", harmless(&origin.name()), harmless(key));
-            if !cx.console.json() {
-                cx.console.print(&line)?;
-            }
+            tell(key, Some(&origin.name()), vec![])?;
         }
     }
     for key in of_first.iter().filter(|key| of_second.contains(key)) {
@@ -202,7 +220,7 @@ fn diff_objects(
     let is_alike = values.different == 0 && values.surplus == 0 && metadata.is_empty();
     let (path, other) = (a.name.as_str(), b.name.as_str());
     let equal = is_alike && is_described_alike;
-    let report = DiffReport { path, other, equal, dtype, shape, metadata, values };
+    let report = DiffReport { path, other, equal, only: None, dtype, shape, metadata, values };
     match cx.console.json() {
         true => cx.console.document(&report)?,
         false => {
@@ -252,6 +270,11 @@ impl Side {
     fn open(cx: &Context, origin: &Origin, args: &DiffArgs) -> Result<Self> {
         let name = origin.name();
         let open = || {
+            if let Origin::File { path, .. } = origin
+                && let Some(error) = foreign::refusal(path)
+            {
+                return Err(error);
+            }
             let sources = content::open(cx, origin, args.limits)?;
             let layout = content::layout(&sources)?.filter(|_| !is_bytes(&sources));
             Ok((sources, layout))
@@ -383,6 +406,12 @@ fn compare_values(
     Ok(work.finish())
 }
 
+/// Names of metadata that differ.
+fn metadata_text(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| harmless(name)).collect();
+    format!("metadata: {}", names.join(", "))
+}
+
 fn text(report: &DiffReport<'_>) -> String {
     let (values, items) = (&report.values, count(report.values.items));
     let mut lines = String::new();
@@ -400,8 +429,7 @@ fn text(report: &DiffReport<'_>) -> String {
         line(format!("shape: {a:?} and {b:?}"));
     }
     if !report.metadata.is_empty() {
-        let names: Vec<_> = report.metadata.iter().map(|name| harmless(name)).collect();
-        line(format!("metadata: {}", names.join(", ")));
+        line(metadata_text(&report.metadata));
     }
     match &values.first {
         Some(first) => {

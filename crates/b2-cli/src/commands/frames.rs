@@ -93,7 +93,7 @@ pub(crate) fn split(args: &SplitArgs, cx: &Context) -> Code {
 
 fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
-    let (mut nframes, mut next) = (0u64, Some(origin.clone()));
+    let (mut nframes, mut end, mut next) = (0u64, 0, Some(origin.clone()));
     while let Some(first) = next.take() {
         let mut objects = ObjectReader::open(&first, cx.read_params())?;
         while let Some(found) = objects.find()? {
@@ -103,30 +103,32 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
             }
             let target = Target::File(frame_path(args, origin, &object, nframes));
             let done = write(cx, &options, &target, |sink| copy(&found, &object, sink))?;
-            let end = found.at + done.nbytes;
+            end = found.at + done.nbytes;
             report(cx, "b2.split/1", &origin.name(), &target, done)?;
             nframes += 1;
-            next = blp_after(cx, origin, &object, end)?;
         }
-        objects.warn_of_trailing(&cx.console, &origin.name());
+        next = object_after(cx, origin, &objects, end)?;
+        if next.is_none() {
+            objects.warn_of_trailing(&cx.console, &origin.name());
+        }
     }
     Ok(())
 }
 
-/// The Bloscpack file that was put after another one, which ends at byte `end` of a file.
-fn blp_after(cx: &Context, origin: &Origin, object: &Object, end: u64) -> Result<Option<Origin>> {
-    let (Origin::File { path, .. }, Object::Blp(blp)) = (origin, object) else { return Ok(None) };
-    let more = blp.file.trailing_bytes()?;
-    if more == 0 {
+/// What was put after an object that ends at byte `end` of a file: a frame or a Bloscpack file.
+fn object_after(
+    cx: &Context,
+    origin: &Origin,
+    objects: &ObjectReader,
+    end: u64,
+) -> Result<Option<Origin>> {
+    let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
+    if objects.input_len().is_none_or(|len| end >= len) {
         return Ok(None);
     }
     let next = Origin::File { path: path.clone(), part: Part::Offset(end) };
     let found = ObjectReader::open(&next, cx.read_params())?.find();
-    let is_one = matches!(found, Ok(Some(found)) if found.kind == FoundKind::Blp);
-    if !is_one {
-        let text = format!("{} bytes after the last chunk are no Bloscpack file", count(more));
-        cx.console.warning(&origin.name(), &text);
-    }
+    let is_one = matches!(found, Ok(Some(found)) if found.kind != FoundKind::Chunk);
     Ok(is_one.then_some(next))
 }
 

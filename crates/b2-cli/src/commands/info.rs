@@ -64,13 +64,18 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
             }
             // A chunk is all there is in its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
-            Object::Blp(blp) => return blp::run(cx, &origin.name(), &blp),
+            Object::Blp(blp) => {
+                if objects.tail().is_a_file() {
+                    objects.warn_of_trailing(&cx.console, &origin.name());
+                }
+                return blp::run(cx, &origin.name(), &blp);
+            }
             Object::Bcolz(set) => return bcolz::run(cx, &origin.name(), &set),
             Object::Table(rows) => return store::describe_column(cx, &origin.name(), &rows),
             Object::Opened(array) => return opened::run(cx, &origin.name(), &*array),
         }
     }
-    frames(cx, &origin.name(), &found, content, objects.trailing())
+    frames(cx, &origin.name(), &found, content, objects.tail().nbytes)
 }
 
 /// Describes frames.

@@ -25,7 +25,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Object, Origin, Part, Place},
+    inputs::{Object, ObjectReader, Origin, Part, Place},
     metadata::{self, Change, Document, Kind, Owner},
     output::{StageOptions, Staged},
     render::{harmless, size},
@@ -193,6 +193,12 @@ fn change(
             store::change(cx, path, key, true, changes, args.lock)?;
         }
         (Owner::Object(object), None) => {
+            if let Object::Frame(_) = &object {
+                // A change overwrites them.
+                let mut objects = ObjectReader::open(origin, cx.read_params())?;
+                while objects.next()?.is_some() {}
+                objects.warn_of_trailing(&cx.console, &origin.name());
+            }
             change_object(args, cx, path, object, document, changes)?;
         }
     }

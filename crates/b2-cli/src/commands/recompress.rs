@@ -96,7 +96,7 @@ fn check_in_place(cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
-    if !is_whole || objects.next()?.is_some() || objects.trailing() > 0 {
+    if !is_whole || objects.next()?.is_some() || objects.tail().nbytes > 0 {
         return Err(message::RECOMPRESS_ONE.error());
     }
     Ok(())

@@ -62,7 +62,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
         return merge(args, cx, origin, path);
     }
     // An append that met a full disk leaves bytes after the frame.
-    let tail = objects.trailing();
+    let tail = objects.tail().nbytes;
     let file_bytes = frame_bytes(&schunk).saturating_add(tail);
     // A contiguous frame is compared when it is written anew; files of chunks stay as they are.
     if is_sparse(&schunk) {

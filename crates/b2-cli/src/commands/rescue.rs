@@ -19,7 +19,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
-    inputs::{Guard, Origin, Part, origin, walk},
+    inputs::{Guard, Origin, Part, foreign, origin, walk},
     output::{Naming, StageOptions, Staged, Target, Targets, check_frame_name},
     render::{harmless, path_text},
 };
@@ -103,6 +103,9 @@ fn rescue_input(
         Origin::File { path, part: Part::Offset(at) } => (path, Some(*at)),
         _ => return Err(message::RESCUE_NEEDS_FILES.error()),
     };
+    if let Some(error) = foreign::refusal(path).filter(|_| offset.is_none()) {
+        return Err(error);
+    }
     let target = targets.next(origin, Naming::Add(""))?;
     check_frame_name(&target)?;
     let Target::File(target) = target else {

@@ -42,6 +42,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());
     }
+    objects.warn_of_trailing(&cx.console, &origin.name());
     Guard::new(args.limits).admit_to_verify(&schunk)?;
     let is_damaged = matches!(schunk.seal_state()?, SealState::BodyDamaged { .. });
     if is_damaged || !schunk.verify(&VerifyOptions::default(), |_| {}).is_ok() {

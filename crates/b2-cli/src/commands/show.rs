@@ -120,6 +120,7 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         }
         show_parts(args, cx, origin, parts)?;
     }
+    objects.warn_of_trailing(&cx.console, &origin.name());
     Ok(())
 }
 

@@ -229,7 +229,11 @@ impl Findings {
             self.add_report(nframe, report);
             nframe += 1;
         }
-        self.warnings.extend(objects.trailing_text());
+        if let Some(text) = objects.trailing_text() {
+            // Of a Bloscpack file the library has told their number.
+            self.warnings.retain(|told| !text.starts_with(told.as_str()));
+            self.warnings.push(text);
+        }
         // Of a bare chunk nothing can be rescued.
         if self.code == Code::Data
             && self.hint.is_none()

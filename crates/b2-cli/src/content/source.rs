@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use blosc_data::Tail;
 use blosc_dtype::Dtype;
 use blosc_io::FileStore;
 
@@ -17,13 +18,10 @@ pub(crate) use blosc_data::content::{Content as Source, Items, Layout, Packed, n
 /// Warns of bytes after the items.
 pub(crate) fn warn_of_trailing(items: &Items, console: &Console, name: &str) {
     if items.trailing() > 0 {
-        console.warning(name, &npy_trailing_text(items.trailing()));
+        let end = items.file_len.saturating_sub(items.trailing());
+        let tail = Tail::of_npy(items.trailing(), &*items.stored.store, end);
+        console.warning(name, &tail.to_string());
     }
-}
-
-/// Says that bytes follow the array of a `.npy` file.
-pub(crate) fn npy_trailing_text(nbytes: u64) -> String {
-    format!("{nbytes} bytes after the array are no part of it: an append was interrupted")
 }
 
 /// Comma-separated values, as items with fields: those of the `given` type, or what they look like,

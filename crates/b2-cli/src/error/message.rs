@@ -424,6 +424,9 @@ messages! {
     READ_BACK_DIFFERS: Data,
         "reading back gave other data",
         "the input is untouched; this is a defect of the program or of the machine";
+    FOLLOWED: Usage,
+        "{}, which an append would cut off",
+        "`b2 convert` takes the first array out";
     WOULD_LOSE: Data,
         "kept, because {} would be lost",
         "use -f with --rm if this is meant";

@@ -29,7 +29,7 @@ use b2frame::{
 use blosc_chunk::ChunkHeader;
 use blosc_io::{FileStore, LockWait, MemStore, ReadAt, Tree, is_missing};
 
-use blosc_data::{Format, Opened, Shifted, rescue::Damaged};
+use blosc_data::{Format, Opened, Shifted, Tail, rescue::Damaged};
 
 use crate::inputs::Place;
 use crate::{
@@ -77,8 +77,8 @@ pub(crate) struct ObjectReader {
     first: bool,
     /// Did the user say where the object starts?
     named: bool,
-    /// Bytes after the last frame that are no frame.
-    trailing: u64,
+    /// Bytes after the last frame that are no frame, or after the last chunk.
+    tail: Tail,
     /// What was read of a pipe for the next object, until that is open.
     unopened: Option<Arc<dyn ReadAt>>,
 }
@@ -236,7 +236,7 @@ impl ObjectReader {
             wanted: None,
             first: true,
             named: false,
-            trailing: 0,
+            tail: Tail::NONE,
             unopened: None,
         }
     }
@@ -319,15 +319,15 @@ impl ObjectReader {
     }
 
     /// Bytes after the last frame that are no frame; known once [`next`](Self::next) has found the
-    /// end.
-    pub(crate) fn trailing(&self) -> u64 {
-        self.trailing
+    /// end. Those after the last chunk of a Bloscpack file are known when it is open.
+    pub(crate) fn tail(&self) -> Tail {
+        self.tail
     }
 
     /// What is to be said of them, if there are any.
     pub(crate) fn trailing_text(&self) -> Option<String> {
-        let is_some = self.trailing > 0;
-        is_some.then(|| format!("{} bytes after the last frame are no frame", self.trailing))
+        let split = if self.tail.is_ours() { "; `b2 split FILE` takes it out" } else { "" };
+        (self.tail.nbytes > 0).then(|| format!("{}{split}", self.tail))
     }
 
     /// Warns of them.
@@ -399,7 +399,12 @@ impl ObjectReader {
                 let dparams = params.dparams.clone();
                 Object::Chunk(Box::new(BareChunk::open(store, found.at, dparams)?))
             }
-            FoundKind::Blp => Object::Blp(Box::new(Blp::open(store, found.at, params)?)),
+            FoundKind::Blp => {
+                let blp = Blp::open(store, found.at, params)?;
+                // Of a damaged file the end is not known, and the damage is told elsewhere.
+                self.tail = Tail::of_blp(&blp.file).unwrap_or(Tail::NONE);
+                Object::Blp(Box::new(blp))
+            }
             FoundKind::Bcolz => {
                 let here = || Place::from(".");
                 let root = self.folder.clone().unwrap_or_else(here);
@@ -500,7 +505,7 @@ impl ObjectReader {
 
     /// Bytes after a frame that are no frame are skipped, as all readers do.
     fn no_frame(&mut self, head: &[u8]) -> Result<Option<Found>> {
-        self.trailing = match &self.source {
+        let nbytes = match &self.source {
             Source::Stored(store) => {
                 store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at)
             }
@@ -511,6 +516,9 @@ impl ObjectReader {
                 rest.saturating_add(head.len() as u64)
             }
         };
+        if nbytes > 0 {
+            self.tail = Tail::of_frames(nbytes, head);
+        }
         Ok(None)
     }
 

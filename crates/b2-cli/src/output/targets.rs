@@ -137,7 +137,7 @@ impl<'a> Targets<'a> {
             return Ok(None);
         }
         if let Some(directory) = &self.args.output_dir {
-            fs::create_dir_all(directory).map_err(Error::io_at(Doing::Create, directory))?;
+            self.make_top(directory)?;
             let directory = self.mirrored(directory, origin)?;
             return Ok(Some(directory.join(self.name(origin, naming)?)));
         }
@@ -152,6 +152,20 @@ impl<'a> Targets<'a> {
             (None, Origin::File { path, .. }) => {
                 Ok(Some(path.with_file_name(self.name(origin, naming)?)))
             }
+        }
+    }
+
+    /// Makes `--output-dir`. It stands for the folder that is walked; of several, for the one that
+    /// the fewest may read.
+    fn make_top(&mut self, directory: &Path) -> Result<()> {
+        let made =
+            |folder: &Path| fs::create_dir_all(folder).map_err(Error::io_at(Doing::Create, folder));
+        match self.roots.iter().min_by_key(|root| readers(root)).cloned() {
+            Some(root) if !directory.exists() => {
+                directory.parent().map_or(Ok(()), made)?;
+                self.make_folder(directory, &root)
+            }
+            _ => made(directory),
         }
     }
 
@@ -262,6 +276,17 @@ fn writable(permissions: fs::Permissions) -> fs::Permissions {
     }
     #[cfg(not(unix))]
     permissions
+}
+
+/// How many of group and others may read, write or enter a folder; many if that is not known.
+fn readers(folder: &Path) -> u32 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(folder).map_or(u32::MAX, |it| (it.permissions().mode() & 0o077).count_ones())
+    }
+    #[cfg(not(unix))]
+    u32::from(!folder.is_dir())
 }
 
 /// Is this called `.npy`?

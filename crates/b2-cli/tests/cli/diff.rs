@@ -233,3 +233,48 @@ fn folders_are_compared_by_their_sums() {
     dir.write("list", run("one", "sum -r .").ok().stdout);
     assert_eq!(run("other", "sum -c ../list").ok().text(), "./x.b2nd: OK\n");
 }
+
+#[test]
+fn two_stores_differ_by_attributes_of_groups_and_by_keys() {
+    let dir = two();
+    dir.b2("convert -q a.b2nd x.b2z::/g/a").ok();
+    dir.b2("convert -q b.b2nd x.b2z::/b").ok();
+    for key in ["/", "/g"] {
+        dir.b2(&format!("meta set x.b2z::{key} title=x same=1")).ok();
+    }
+    std::fs::copy(dir.path("x.b2z"), dir.path("y.b2z")).unwrap();
+    assert_eq!(dir.b2("diff x.b2z y.b2z").code, Some(0));
+    for key in ["/", "/g"] {
+        dir.b2(&format!("meta set y.b2z::{key} title=y")).ok();
+    }
+    dir.b2("convert -q a.b2nd y.b2z::/more").ok();
+    snapshot!(dir.b2("diff x.b2z y.b2z"), @"
+    exit 1
+    --- stdout
+    /: metadata: title
+    /g: metadata: title
+    only y.b2z has /more
+    /b: equal: 1 200 items
+    /g/a: equal: 1 200 items
+    --- stderr
+    ");
+    snapshot!(dir.b2("diff --json x.b2z y.b2z"), @r#"
+    exit 1
+    --- stdout
+    {"schema":"b2.diff/1","path":"x.b2z::/","other":"y.b2z::/","equal":false,"metadata":["title"],"items":0,"different":0,"surplus":0}
+    {"schema":"b2.diff/1","path":"x.b2z::/g","other":"y.b2z::/g","equal":false,"metadata":["title"],"items":0,"different":0,"surplus":0}
+    {"schema":"b2.diff/1","path":"x.b2z::/more","other":"y.b2z::/more","equal":false,"only":"y.b2z","items":0,"different":0,"surplus":0}
+    {"schema":"b2.diff/1","path":"x.b2z::/b","other":"y.b2z::/b","equal":true,"items":1200,"different":0,"surplus":0}
+    {"schema":"b2.diff/1","path":"x.b2z::/g/a","other":"y.b2z::/g/a","equal":true,"items":1200,"different":0,"surplus":0}
+    --- stderr
+    "#);
+    let run = dir.b2("diff --values x.b2z y.b2z");
+    assert!(run.code == Some(1) && !run.text().contains("title"), "{}", run.all());
+    // One value each is that value, and the root is the root all the same.
+    for (name, title) in [("one.b2z", "x"), ("two.b2z", "y")] {
+        dir.b2(&format!("convert -q a.b2nd {name}")).ok();
+        dir.b2(&format!("meta set {name}::/ title={title}")).ok();
+    }
+    let run = dir.b2("diff one.b2z two.b2z");
+    assert!(run.code == Some(1) && run.text().starts_with("/: metadata: title\n"), "{}", run.all());
+}

@@ -52,7 +52,12 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
             format!("meta get {name}"),
             format!("meta get {member}"),
             format!("diff {member} {member}"),
+            format!("stats {name}"),
             format!("stats {member}"),
+            format!("plot {name}"),
+            format!("diff {name} {name}"),
+            format!("rescue {name} -o out"),
+            format!("list --tree {name}"),
             format!("repack {name}"),
         ] {
             let run = dir.b2(&line);
@@ -69,6 +74,13 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
     // The folder of the outputs is made before them, and has stayed empty.
     fs::remove_dir(dir.path("out")).unwrap();
     assert_eq!(dir.names(), ["v2.zarr", "v3.zarr", "x.h5"]);
+    let typed = Dir::new();
+    typed.write("x.h5", [HDF5, &[0; 64 - HDF5.len()]].concat()).write("a", [0; 160]);
+    typed.b2("c -q --dtype f4 a -o a.b2nd").ok();
+    for line in ["append a.b2nd x.h5", "diff a.b2nd x.h5", "diff x.h5 a.b2nd"] {
+        let run = typed.b2(line);
+        assert!(run.code == Some(4) && run.stderr.contains("an HDF5 file"), "{}", run.all());
+    }
     // A file is bytes where that is requested.
     dir.b2("compress x.h5").ok();
 }

@@ -57,6 +57,7 @@ mod stores;
 mod streams;
 mod sum;
 mod tables;
+mod tails;
 mod to_store;
 mod trial;
 mod tune;

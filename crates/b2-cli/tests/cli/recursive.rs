@@ -347,6 +347,21 @@ mod tree {
     }
 
     #[test]
+    fn the_top_folder_keeps_private_what_is_in_it() {
+        let dir = Dir::new();
+        fs::create_dir(dir.path("t")).unwrap();
+        dir.write("t/a", "secret");
+        fs::set_permissions(dir.path("t"), Permissions::from_mode(0o700)).unwrap();
+        dir.b2("c -q -r t --output-dir new/packed --copy-rest").ok();
+        dir.b2("d -q -r new/packed --output-dir back").ok();
+        let of = |name: &str| fs::metadata(dir.path(name)).unwrap();
+        for name in ["new/packed", "back"] {
+            assert_eq!(of(name).permissions().mode() & 0o777, 0o700, "{name}");
+            assert_eq!(of(name).modified().unwrap(), of("t").modified().unwrap(), "{name}");
+        }
+    }
+
+    #[test]
     fn it_comes_back_with_names_bytes_modes_and_times() {
         let dir = make();
         let before = all(&dir.path("t"));

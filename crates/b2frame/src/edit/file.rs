@@ -20,7 +20,7 @@ use super::shared::Shared;
 use super::turns::Turn;
 use crate::error::{Error, Param, Result};
 use crate::header::FrameHeader;
-use crate::probe::Kind;
+use crate::probe::{Kind, PROBE_LEN};
 use crate::source::Source;
 
 /// Where a contiguous frame is written.
@@ -91,18 +91,18 @@ impl FrameFile {
         }
     }
 
-    /// Refuses a frame that is followed by something which must not be overwritten. What an
-    /// interrupted writer left after the only frame of a file may be.
+    /// Refuses a frame that is followed by something which must not be overwritten: another file,
+    /// as its first bytes say. What an interrupted writer left after the only frame of a file may
+    /// be: it begins with a chunk or a trailer, and these have no magic.
     pub(super) fn check_end(&self) -> Result<()> {
         let end = self.base.saturating_add(self.end);
         let len = self.store.len().map_err(|source| Error::Open { source })?;
-        let mut magic = [0; 10];
-        let is_frame = len.saturating_sub(end) >= magic.len() as u64 && {
-            self.source().read_into(self.end, &mut magic)?;
-            matches!(Kind::recognize(&magic), Kind::Frame | Kind::OlderFrame)
-        };
-        if len > end && (self.base > 0 || is_frame) {
-            return Err(Param::NotLast { at: end }.into());
+        let left = usize::try_from(len.saturating_sub(end)).unwrap_or(usize::MAX);
+        let head = self.source().read_vec(self.end, left.min(PROBE_LEN))?;
+        let kind = Kind::recognize(&head);
+        let is_a_file = !matches!(kind, Kind::Empty | Kind::Chunk | Kind::Unknown);
+        if left > 0 && (self.base > 0 || is_a_file) {
+            return Err(Param::NotLast { at: end, kind }.into());
         }
         Ok(())
     }

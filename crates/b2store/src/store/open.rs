@@ -229,6 +229,8 @@ impl Store {
     ) -> Result<Self> {
         let name = if kind == StoreKind::Embed { "the frame" } else { EMBED_FILE };
         let mut notes = header_notes(&files);
+        let [before, after] = files.outside();
+        notes.extend((before > 0 || after > 0).then_some(Note::Outside { before, after }));
         let mut locations = file_locations(&files, options.max_files, &mut notes)?;
         for (key, embedded) in embed_map(&embed, name, options.max_embedded)? {
             key::check_size(key.as_str().unwrap_or_default())?;

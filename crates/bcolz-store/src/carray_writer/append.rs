@@ -9,7 +9,6 @@ use super::encode::Job;
 use crate::chunk_file::PREAMBLE;
 use crate::error::{Param, Result};
 use crate::fill;
-use crate::layout::chunk_path;
 use crate::meta;
 
 impl CArrayWriter {
@@ -108,9 +107,7 @@ impl CArrayWriter {
     }
 
     fn write_chunk(&mut self, nchunk: u64, file: &[u8]) -> Result<()> {
-        self.mark_replaced(nchunk..nchunk + 1)?;
-        self.write(chunk_path(&self.path, nchunk), file)?;
-        self.set_sum(nchunk, file);
+        self.replace_chunk(nchunk, file)?;
         self.cbytes += (file.len() - PREAMBLE.len()) as i128;
         Ok(())
     }

@@ -65,7 +65,10 @@ impl CArrayWriter {
         // Rows that were changed but not flushed are in the partial chunk, which is written last.
         self.sync()?;
         self.flush_sizes()?;
-        self.flush_chunks()
+        self.flush_chunks()?;
+        // The longer chunk that this replaced is of no use any more.
+        self.undo = None;
+        Ok(())
     }
 
     pub(crate) fn remove_chunks(&mut self, numbers: core::ops::Range<u64>) -> Result<()> {

@@ -8,6 +8,7 @@ use bcolz_store::{
     Attrs, CArray, CArrayWriter, CTable, CTableWriter, CreateOptions, Dtype, Error, LockWait,
     OpenOptions, Result,
 };
+use blosc_io::testing::FailingTree;
 
 fn options(chunklen: u64) -> CreateOptions {
     CreateOptions::new(Dtype::parse("int8").unwrap()).chunklen(Some(chunklen))
@@ -99,6 +100,70 @@ fn what_killed_writers_left_is_counted_and_removed_by_the_next_one() {
     assert_eq!(dead(), (0, 0));
     assert!(tree.open("array/data/__17.blp").is_err() && tree.list("table/d.__temp__").is_err());
     assert_eq!(read_array(&tree), [&rows(20)[..], b"x"].concat());
+}
+
+/// The names and bytes of all files below a folder.
+fn files(tree: &dyn Tree, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let mut found = vec![];
+    for entry in tree.list(folder).unwrap() {
+        let path = format!("{folder}/{}", entry.name);
+        match tree.open(&path) {
+            Ok(file) => {
+                let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+                file.read_exact_at(0, &mut bytes).unwrap();
+                found.push((path, bytes));
+            }
+            Err(_) => found.extend(files(tree, &path)),
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn an_append_that_fails_leaves_the_files_as_they_were() {
+    // Partial chunks in all of them; three rows more fill some, and forty begin new ones.
+    let before = data_sets(22);
+    let all = |tree: &dyn Tree| [files(tree, "array"), files(tree, "table")].concat();
+    let mut nfailed = 0;
+    for more in [3, 40] {
+        for count in 0.. {
+            let plain = MemTree::new();
+            for (path, bytes) in all(&before) {
+                make_folders(&plain, &path);
+                plain.write(&path, &bytes).unwrap();
+            }
+            let tree = Arc::new(FailingTree::new(plain));
+            let done = |tree: Arc<FailingTree<MemTree>>| {
+                array_append(tree.clone(), &rows(more)).and_then(|()| append(tree, &rows(more)))
+            };
+            tree.plan().fail_at(count, std::io::ErrorKind::StorageFull);
+            if done(tree.clone()).is_ok() && tree.plan().is_pending() {
+                break;
+            }
+            nfailed += 1;
+            let found = all(&*tree);
+            // Each data set is what it was, or what it was to be.
+            for folder in ["array/", "table/a/", "table/b/", "table/c/"] {
+                let of = |files: &[(String, Vec<u8>)]| -> Vec<(String, Vec<u8>)> {
+                    files.iter().filter(|(path, _)| path.starts_with(folder)).cloned().collect()
+                };
+                let sizes = |files: &[(String, Vec<u8>)]| {
+                    files.iter().find(|(path, _)| *path == format!("{folder}meta/sizes")).cloned()
+                };
+                if sizes(&found) == sizes(&all(&before)) {
+                    assert!(of(&found) == of(&all(&before)), "{folder} {more} {count}");
+                }
+            }
+        }
+    }
+    assert!(nfailed > 40, "{nfailed}");
+}
+
+fn make_folders(tree: &MemTree, path: &str) {
+    for (at, _) in path.match_indices('/') {
+        let _ = tree.create_dir(&path[..at]);
+    }
 }
 
 #[test]

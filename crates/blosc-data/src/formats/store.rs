@@ -139,6 +139,11 @@ pub fn note(note: &Note) -> Option<String> {
         Note::Ignored { path } => format!("{path} is no value of the store"),
         Note::Key { key } => format!("the key {key:?} is none that a store may have"),
         Note::NoData { key } => format!("{key} is registered, and has no data"),
+        Note::Outside { before, after: 0 } => format!("{before} bytes before the zip archive"),
+        Note::Outside { before: 0, after } => format!("{after} bytes after the zip archive"),
+        Note::Outside { before, after } => {
+            format!("{before} bytes before the zip archive, and {after} after it")
+        }
         Note::Registry => "the registry of objects is no map".to_owned(),
         _ => return None,
     })

@@ -15,6 +15,7 @@ use super::{
     Bad, Caller, Counts, Job, Options, Output, Report, file, head, listed, stored_nbytes,
     with_state,
 };
+use crate::Tail;
 use crate::error::{Doing, Error, Result};
 use crate::formats::frame;
 
@@ -52,7 +53,12 @@ fn several<C: Caller>(
         let place = format!("frame {number} at byte {}", member.start);
         let Some(saved) = salvage_member(job.options, &store, member, caller.allowance(len))?
         else {
-            all.actions.push(format!("{place}: {len} bytes of which nothing can be read"));
+            let head = head(job.path, member.start)?;
+            let (tail, is_frame) = (Tail::of_frames(len, &head), probe(&head) == Kind::Frame);
+            all.actions.push(match tail.is_a_file() && !is_frame {
+                true => format!("left out: {tail}"),
+                false => format!("{place}: {len} bytes of which nothing can be read"),
+            });
             all.complete = false;
             continue;
         };

@@ -1,11 +1,14 @@
 //! What an append will do, worked out and checked before anything is written.
 
+use blosc_chunk::ChunkHeader;
 use blosc_io::ReadAt;
 
 use super::AppendOptions;
 use crate::change::{self, Seen};
+use crate::chunk::CHUNK_VERSION;
 use crate::metadata::Section;
 use crate::offsets::ENTRY_LEN;
+use crate::raw::MAGIC;
 use crate::sizes::Division;
 use crate::{BlpFile, Error, Header, Offsets, Param, Result, Version};
 
@@ -54,6 +57,10 @@ impl Plan {
         let total =
             (old.len() as u64).checked_add(new_nbytes).ok_or(too_many(nchunks, u64::MAX))?;
         let pieces = Division::new(total, chunksize)?;
+        let chunks_end = file.chunks_end()?;
+        if file.file_len() > chunks_end {
+            check_tail(file)?;
+        }
         let plan = Self {
             header,
             old,
@@ -61,7 +68,7 @@ impl Plan {
             pieces,
             first,
             chunks_at,
-            chunks_end: file.chunks_end()?,
+            chunks_end,
             entries_at: file.offsets_position() + first * ENTRY_LEN,
             section: section(file, options)?,
             nchunks_before: nchunks,
@@ -147,6 +154,28 @@ fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
         None => refuse("the number of its chunks is not known"),
     }
 }
+
+/// Refuses what somebody put after the last chunk: an append would overwrite it. What interrupted
+/// writers leave there has no magic, and is no whole chunk unless nothing else of it was written.
+fn check_tail<S: ReadAt>(file: &BlpFile<S>) -> Result<()> {
+    let mut head = [0; 32];
+    let len = file.read_trailing(&mut head)?;
+    let Some(head) = head.get(..len) else { return Ok(()) };
+    let left = file.trailing_bytes()?;
+    let is_chunk =
+        |head: &[u8]| ChunkHeader::parse(head).is_ok_and(|header| header.cbytes() as u64 <= left);
+    let what = match head {
+        _ if head.starts_with(&MAGIC) => "another Bloscpack file",
+        [_, 0xa8, name @ ..] if name.starts_with(b"b2frame") => "a frame",
+        _ if FOREIGN.iter().any(|magic| head.starts_with(magic)) => "a file of another format",
+        [CHUNK_VERSION, ..] if is_chunk(head) => "a chunk that is no part of it",
+        _ => return Ok(()),
+    };
+    Err(Param::NotLast { what }.into())
+}
+
+/// The first bytes of other files that hold arrays: NumPy's, zip archives, HDF5, Parquet.
+const FOREIGN: [&[u8]; 4] = [b"\x93NUMPY", b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"PAR1"];
 
 /// The new metadata, if there are any and they differ.
 fn section<S: ReadAt>(

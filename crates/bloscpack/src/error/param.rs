@@ -103,6 +103,12 @@ pub enum Param {
         /// Why.
         what: &'static str,
     },
+    /// Something follows the last chunk that an append would overwrite.
+    #[error("{what} follows the last chunk, so the file cannot grow in place")]
+    NotLast {
+        /// What it is.
+        what: &'static str,
+    },
     /// There is no metadata section to write to.
     #[error("the file has no metadata section")]
     NoMetadata,

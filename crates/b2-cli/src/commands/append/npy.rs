@@ -8,12 +8,14 @@ use std::{
     path::Path,
 };
 
+use blosc_data::Tail;
 use blosc_dtype::npy::NpyHeader;
+use blosc_io::FileStore;
 
 use super::{Grown, Input, open_named};
 use crate::{
     args::AppendArgs,
-    content::source::{npy_header, npy_trailing_text},
+    content::source::npy_header,
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},
@@ -61,12 +63,16 @@ pub(super) fn append(
     Ok((appended, grown))
 }
 
-/// Cuts off what an append has left that was interrupted.
+/// Cuts off what an append has left that was interrupted, but no file that somebody put there.
 fn cut_rest(cx: &Context, path: &Path, file: &File, end: u64) -> Result<()> {
     let len = file.metadata().map_err(Error::io(Doing::Open))?.len();
     if len > end {
-        let text = format!("{}; they are cut off", npy_trailing_text(len.saturating_sub(end)));
-        cx.console.warning(&path_text(path), &text);
+        let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+        let tail = Tail::of_npy(len.saturating_sub(end), &store, end);
+        if tail.is_a_file() {
+            return Err(message::FOLLOWED.about(tail));
+        }
+        cx.console.warning(&path_text(path), &format!("{tail}, and are cut off"));
         file.set_len(end).map_err(Error::io(Doing::Write))?;
     }
     Ok(())

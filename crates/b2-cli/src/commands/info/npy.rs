@@ -2,13 +2,14 @@
 
 use crate::exit::Code;
 use crate::report::Problems;
+use blosc_data::Tail;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
 
 use super::{Lines, print_report};
 use crate::{
     console::Console,
-    content::source::{npy_header, npy_trailing_text},
+    content::source::npy_header,
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::Origin,
@@ -60,7 +61,8 @@ pub(super) fn run(cx: &Context, origin: &Origin) -> Result<()> {
         problems,
     };
     if file_bytes > end {
-        cx.console.warning(&origin.name(), &npy_trailing_text(file_bytes.saturating_sub(end)));
+        let tail = Tail::of_npy(file_bytes.saturating_sub(end), &file, end);
+        cx.console.warning(&origin.name(), &tail.to_string());
     }
     print_report(cx, &report, |console| text(&report, console), &report.problems, || Ok(()))
 }

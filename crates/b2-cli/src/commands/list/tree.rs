@@ -17,6 +17,7 @@ use crate::{
     exit::Code,
     formats::{bcolz::Bcolz, store},
     inputs::{
+        foreign,
         object::Object,
         origin::{self, OpenedInput, Origin},
         walk,
@@ -30,7 +31,7 @@ use crate::{
 
 /// Shows all inputs; those below the same directory together.
 pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
-    let found = cx.find(inputs, &walk::ours);
+    let found = cx.with_whole(cx.find(inputs, &walk::ours));
     let is_group = |path: &Path| found.found.iter().flatten().any(|it| it.is_group_of(path));
     let tops: Vec<PathBuf> =
         inputs.files.iter().filter(|path| is_walked(path) && !is_group(path)).cloned().collect();
@@ -91,7 +92,7 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
 }
 
 fn is_walked(path: &Path) -> bool {
-    path.is_dir() && !origin::is_object(path)
+    path.is_dir() && !origin::is_object(path) && foreign::kind_of(&path.into()).is_none()
 }
 
 /// What an input is, in a line.

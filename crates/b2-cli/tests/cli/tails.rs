@@ -1,0 +1,153 @@
+//! What somebody put after an object in its file is told, and lost by nothing but a request.
+
+use crate::session::{Dir, walk};
+
+/// An array in each format that something can follow in a file, and files of other formats.
+fn objects() -> Dir {
+    let dir = Dir::new();
+    dir.write("a.f32", walk(1200));
+    dir.b2("c -q --dtype f4 --shape 30,40 a.f32 -o a.b2nd").ok();
+    dir.b2("c -q a.f32 -o a.b2frame").ok();
+    for output in ["a.npy", "a.blp", "a.b2z"] {
+        dir.b2(&format!("convert -q a.b2nd -o {output}")).ok();
+    }
+    dir.b2("convert -q a.b2nd --slice 0:2 rows.npy").ok();
+    dir
+}
+
+#[test]
+fn a_file_after_an_object_is_not_overwritten_or_removed() {
+    let dir = objects();
+    for (name, followers) in [
+        ("a.b2frame", &["a.blp", "a.npy", "a.b2z"][..]),
+        ("a.b2nd", &["a.blp", "a.npy", "a.b2z"]),
+        ("a.blp", &["a.blp", "a.b2nd", "a.npy", "a.b2z"]),
+    ] {
+        for follower in followers {
+            let tail = dir.read(follower);
+            let both = [dir.read(name), tail.clone()].concat();
+            let file = format!("both{}", &name[1..]);
+            for line in [
+                "append {} rows.npy",
+                "meta set {} a=1",
+                "seal {}",
+                "recompress -C lz4 {}",
+                "repack {}",
+                "convert -q --rm {} out.raw",
+                "d -q --rm {} -o out",
+            ] {
+                dir.write(&file, &both);
+                let line = line.replace("{}", &file);
+                let run = dir.b2(&line);
+                assert!(dir.read(&file).ends_with(&tail), "{line}, {follower}: {}", run.all());
+                // The metadata of a Bloscpack file have room of their own.
+                let may = file.ends_with(".blp") && line.starts_with("meta");
+                assert!(may || run.code != Some(0), "{line}, {follower}: {}", run.all());
+                for output in ["out.raw", "out"] {
+                    let _ = std::fs::remove_file(dir.path(output));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_second_bloscpack_file_is_told_by_who_reads_the_first() {
+    let dir = objects();
+    let (first, second) = (dir.read("a.blp"), dir.read("a.b2nd"));
+    dir.write("two.blp", [&first[..], &first].concat());
+    dir.write("mixed.blp", [&first[..], &second].concat());
+    dir.write("bytes.blp", [&first[..], b"1234567"].concat());
+    let text = |kind: &str| {
+        format!("bytes after the last chunk: {kind} begins there; `b2 split FILE` takes it out")
+    };
+    for (name, text) in [
+        ("two.blp", text("a Bloscpack file")),
+        ("mixed.blp", text("a Blosc2 frame")),
+        ("bytes.blp", "7 bytes after the last chunk\n".to_owned()),
+    ] {
+        for line in ["verify", "show", "stats", "sum", "list", "diff a.b2nd", "convert -f", "d -f"]
+        {
+            let output = match line {
+                "convert -f" => " -o out.b2nd",
+                "d -f" => " -o out",
+                _ => "",
+            };
+            let run = dir.b2(&format!("{line} {name}{output}"));
+            assert!(run.stderr.contains(&text), "{line} {name}: {}", run.all());
+            assert_eq!(run.stderr.matches("after the last chunk").count(), 1, "{line} {name}");
+        }
+    }
+    assert!(dir.b2("info two.blp").ok().stderr.contains(&text("a Bloscpack file")));
+    let run = dir.b2("append two.blp rows.npy");
+    assert!(run.stderr.contains("another Bloscpack file follows the last chunk"), "{}", run.stderr);
+    assert!(run.stderr.contains("`b2 split FILE`"), "{}", run.stderr);
+}
+
+#[test]
+fn a_rescue_that_leaves_a_file_out_is_not_everything() {
+    let dir = objects();
+    for (name, follower) in [("a.blp", "a.blp"), ("a.b2nd", "a.blp"), ("a.b2frame", "a.npy")] {
+        let file = format!("both{}", &name[1..]);
+        dir.write(&file, [dir.read(name), dir.read(follower)].concat());
+        let run = dir.b2(&format!("rescue -f {file} -o saved{}", &name[1..]));
+        assert_eq!(run.code, Some(1), "{file}: {}", run.all());
+        assert!(!run.text().contains("everything"), "{file}: {}", run.all());
+        assert!(run.text().contains("left out: "), "{file}: {}", run.all());
+    }
+}
+
+#[test]
+fn frames_and_bloscpack_files_in_one_file_are_split() {
+    let dir = objects();
+    let parts = ["a.b2nd", "a.blp", "a.b2frame", "a.blp"];
+    let all: Vec<u8> = parts.iter().flat_map(|name| dir.read(name)).collect();
+    dir.write("all.bin", all).b2("split --output-dir out all.bin").ok();
+    for (n, part) in parts.iter().enumerate() {
+        let suffix = part.split_once('.').unwrap().1;
+        assert!(dir.read(&format!("out/all.{n:04}.{suffix}")) == dir.read(part), "{n}");
+    }
+}
+
+#[test]
+fn a_second_array_of_numpy_is_not_cut_off() {
+    let dir = objects();
+    let (first, second) = (dir.read("a.npy"), dir.read("rows.npy"));
+    let two = [&first[..], &second].concat();
+    dir.write("two.npy", &two);
+    let run = dir.b2("append two.npy rows.npy");
+    assert_eq!(run.code, Some(2), "{}", run.all());
+    assert!(run.stderr.contains("a NumPy array begins there"), "{}", run.stderr);
+    assert!(dir.read("two.npy") == two);
+    assert!(dir.b2("show two.npy").stderr.contains("a NumPy array begins there"));
+    // What an append has left that was killed is no file.
+    dir.write("cut.npy", [&first[..], &[1; 17]].concat());
+    let run = dir.b2("append cut.npy rows.npy").ok();
+    let text = "17 bytes after the array are no part of it; they may be from an interrupted append";
+    assert!(run.stderr.contains(text), "{}", run.stderr);
+    assert_eq!(dir.read("cut.npy").len(), first.len() + 2 * 40 * 4);
+}
+
+#[test]
+fn bytes_around_a_zip_archive_are_told() {
+    let dir = objects();
+    let archive = dir.read("a.b2z");
+    for (before, after, text) in [
+        (&b""[..], &b"12345"[..], "5 bytes after the zip archive"),
+        (b"1234567", b"", "7 bytes before the zip archive"),
+        (b"123", b"4567", "3 bytes before the zip archive, and 4 after it"),
+    ] {
+        dir.write("x.b2z", [before, &archive, after].concat());
+        let run = dir.b2("verify x.b2z");
+        assert!(run.stderr.contains(&format!("warning: {text}\n")), "{text}: {}", run.all());
+        // A change writes the archive anew, and would drop them.
+        let whole = dir.read("x.b2z");
+        for line in
+            ["convert -q a.npy x.b2z::/k", "meta set x.b2z::/ a=1", "recompress -C lz4 x.b2z"]
+        {
+            let run = dir.b2(line);
+            assert!(run.code != Some(0) && dir.read("x.b2z") == whole, "{line}: {}", run.all());
+        }
+    }
+    assert_eq!(dir.b2("verify a.b2z").ok().stderr, "");
+}

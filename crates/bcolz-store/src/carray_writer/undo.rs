@@ -1,0 +1,90 @@
+//! Going back to what counts, where a writer is dropped before its new rows do.
+
+use super::CArrayWriter;
+use crate::error::{Error, Result};
+use crate::layout::chunk_path;
+use crate::sums::FileSum;
+
+/// The chunk that new rows went on in, as it was when they did not count yet.
+#[derive(Debug)]
+pub(super) struct Undo {
+    nchunk: u64,
+    /// Its file; nothing where the first new row began a chunk.
+    file: Option<Vec<u8>>,
+    sum: Option<FileSum>,
+    /// Whether the file is another one now.
+    is_replaced: bool,
+}
+
+impl CArrayWriter {
+    /// Keeps what the first write of a chunk after a commit replaces.
+    pub(super) fn keep_old(&mut self, nchunk: u64) -> Result<()> {
+        if self.undo.is_some() {
+            return Ok(());
+        }
+        let file = match nchunk < self.committed_nchunks() {
+            true => Some(self.chunk_file(nchunk)?),
+            false => None,
+        };
+        let number = usize::try_from(nchunk).unwrap_or(usize::MAX);
+        let sum = self.sums.as_ref().and_then(|sums| sums.chunks.get(number).cloned());
+        self.undo = Some(Undo { nchunk, file, sum, is_replaced: false });
+        Ok(())
+    }
+
+    /// Notes that the file of a chunk is another one now.
+    pub(super) fn note_replaced(&mut self, nchunk: u64) {
+        if let Some(undo) = self.undo.as_mut().filter(|undo| undo.nchunk == nchunk) {
+            undo.is_replaced = true;
+        }
+    }
+
+    /// Makes the array what it was at the last commit. The new chunks go first: the disk may be
+    /// full.
+    fn undo(&mut self, undo: Undo) -> Result<()> {
+        self.check_unchanged()?;
+        self.drops_sums = false;
+        self.set_len(self.committed_len());
+        self.remove_chunks(self.layout.nchunks()..u64::MAX)?;
+        if let Some(file) = undo.file {
+            if undo.is_replaced {
+                self.write(chunk_path(&self.path, undo.nchunk), &file)?;
+            }
+            if let (Some(sum), Some(sums)) = (undo.sum, &mut self.sums) {
+                sums.set_chunk(undo.nchunk, sum);
+            }
+        }
+        self.sums_changed = self.sums.is_some();
+        self.sync()?;
+        self.flush_sums()
+    }
+
+    fn committed_len(&self) -> u64 {
+        self.committed.shape.first().copied().unwrap_or(0)
+    }
+
+    fn committed_nchunks(&self) -> u64 {
+        self.committed_len().div_ceil(self.layout.chunklen.max(1))
+    }
+
+    fn chunk_file(&self, nchunk: u64) -> Result<Vec<u8>> {
+        let path = chunk_path(&self.path, nchunk);
+        let read = || {
+            let file = self.tree.open(&path)?;
+            let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(usize::MAX)];
+            file.read_exact_at(0, &mut bytes)?;
+            Ok::<_, std::io::Error>(bytes)
+        };
+        read().map_err(|source| Error::io(&path, source))
+    }
+}
+
+impl Drop for CArrayWriter {
+    /// Takes back rows that do not count. If that fails too, the chunk has more rows than it need
+    /// have, which readers allow, and no sum.
+    fn drop(&mut self) {
+        if let Some(undo) = self.undo.take() {
+            let _ = self.undo(undo);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What follows the last object of a file: nothing as a rule, or what an interrupted writer left,
+//! or another file that somebody put there.
+
+use core::fmt;
+use std::sync::Arc;
+
+use b2frame::header::FrameHeader;
+use b2frame::probe::{Kind, probe};
+use blosc_io::ReadAt;
+use bloscpack::BlpFile;
+
+use crate::error::{Doing, Error, Result};
+use crate::size::as_len;
+
+/// Bytes that tell the length of a frame, and the format of anything.
+const HEAD_NBYTES: usize = 87;
+
+/// Bytes after the last object of a file that are no part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// How many there are.
+    pub nbytes: u64,
+    /// What they begin like.
+    kind: Kind,
+    after: After,
+}
+
+/// What they follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Frames,
+    /// The last chunk of a Bloscpack file.
+    Chunk,
+    /// The array of a `.npy` file.
+    Array,
+}
+
+impl Tail {
+    /// No byte.
+    pub const NONE: Self = Self { nbytes: 0, kind: Kind::Empty, after: After::Frames };
+
+    /// `nbytes` bytes after the last frame, the first of which are `head`.
+    #[must_use]
+    pub fn of_frames(nbytes: u64, head: &[u8]) -> Self {
+        Self { nbytes, kind: probe(head), after: After::Frames }
+    }
+
+    /// The bytes after the last chunk of a Bloscpack file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or its last chunk is not found.
+    pub fn of_blp(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<Self> {
+        let nbytes = file.trailing_bytes()?;
+        let mut head = vec![0; as_len(nbytes).min(HEAD_NBYTES)];
+        let len = file.read_trailing(&mut head)?;
+        let kind = probe(head.get(..len).unwrap_or_default());
+        Ok(Self { nbytes, kind, after: After::Chunk })
+    }
+
+    /// `nbytes` bytes after the array of a `.npy` file, from byte `at` on. Items may begin like
+    /// many a file, and so only another array, a frame and a Bloscpack file are recognised.
+    #[must_use]
+    pub fn of_npy(nbytes: u64, store: &dyn ReadAt, at: u64) -> Self {
+        let mut head = vec![0; as_len(nbytes).min(HEAD_NBYTES)];
+        // What cannot be read is told by who reads it.
+        let found = store.read_exact_at(at, &mut head).map_or(Kind::Unknown, |()| probe(&head));
+        let tail = Self { nbytes, kind: found, after: After::Array };
+        let is_known = tail.is_ours() || found == Kind::Npy;
+        if is_known { tail } else { Self { kind: Kind::Unknown, ..tail } }
+    }
+
+    /// The bytes after the frames, or the Bloscpack file, that a file begins with; none where their
+    /// end is not known.
+    ///
+    /// # Errors
+    ///
+    /// As [`of_blp`](Self::of_blp).
+    pub fn of_file(store: &Arc<dyn ReadAt>) -> Result<Self> {
+        let len = store.len().map_err(Error::io(Doing::Read))?;
+        let (mut at, mut is_frame) = (0u64, false);
+        loop {
+            let left = len.saturating_sub(at);
+            let mut head = vec![0; as_len(left).min(HEAD_NBYTES)];
+            store.read_exact_at(at, &mut head).map_err(Error::io(Doing::Read))?;
+            match (probe(&head), FrameHeader::parse(&head)) {
+                (Kind::Frame, Ok(header)) => {
+                    at = at.saturating_add(header.frame_len().max(1));
+                    is_frame = true;
+                }
+                (Kind::Bloscpack, _) if at == 0 => {
+                    return Self::of_blp(&BlpFile::new(Arc::clone(store))?);
+                }
+                _ if is_frame && left > 0 => return Ok(Self::of_frames(left, &head)),
+                _ => return Ok(Self::NONE),
+            }
+        }
+    }
+
+    /// What they are: how many, and what they follow.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let before = match self.after {
+            After::Frames => "last frame",
+            After::Chunk => "last chunk",
+            After::Array => "array",
+        };
+        format!("{} bytes after the {before}", self.nbytes)
+    }
+
+    /// Whether another file begins there, as its first bytes say. An interrupted writer leaves
+    /// chunks, which have no such bytes.
+    #[must_use]
+    pub fn is_a_file(&self) -> bool {
+        !matches!(self.kind, Kind::Empty | Kind::Unknown | Kind::Chunk)
+    }
+
+    /// Whether that is a frame or a Bloscpack file, which can follow each other in a file.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        matches!(self.kind, Kind::Frame | Kind::OlderFrame | Kind::Bloscpack)
+    }
+}
+
+impl fmt::Display for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())?;
+        match self.after {
+            _ if self.is_a_file() => write!(f, ": {} begins there", self.kind),
+            After::Frames => f.write_str(" are no frame"),
+            After::Chunk => Ok(()),
+            After::Array => {
+                f.write_str(" are no part of it; they may be from an interrupted append")
+            }
+        }
+    }
+}

@@ -173,7 +173,7 @@ impl<'a> Convert<'a> {
             Some(folder) => store::keyed_files(self.cx, folder, files)?,
             None => store::keyed_arrays(self.cx, origin)?,
         };
-        self.store_from(values, &origin.name(), &to)
+        self.store_from(values, &origin.name(), &to).map_err(|error| error.of_output(&to))
     }
 
     /// Converts one input.

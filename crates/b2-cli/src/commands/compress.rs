@@ -92,7 +92,8 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     };
     match (resolve(args, place.as_ref()), &place) {
         (Ok(asked), Some(place)) => cx.run_on_inputs(inputs, |origin| {
-            compress_input(args, cx, origin, &asked, Dest::Store(place))
+            let done = compress_input(args, cx, origin, &asked, Dest::Store(place));
+            done.map_err(|error| error.of_output(Path::new(&place.name())))
         }),
         (Ok(asked), None) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
             compress_input(args, cx, origin, &asked, Dest::Targets(targets))

@@ -266,10 +266,10 @@ messages! {
         "the slice has {} dimensions, and a picture has one or two",
         "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
     PLOT_LINE: Usage,
-        "the slice has {} dimensions, and a line has one",
+        "the slice has {}, and a line has one dimension",
         "choose one position of the others, or up to 6 of one, as in --slice 0:6,:";
     PLOT_HEAT: Usage,
-        "the slice has {} dimensions, and a heat map has two",
+        "the slice has {}, and a heat map has two dimensions",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
     SLICE_OF_TABLE: Usage,
         "a table has rows and no dimensions for --slice",

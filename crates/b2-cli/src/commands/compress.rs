@@ -595,6 +595,7 @@ impl Work<'_> {
                 size::short(loss.mean())
             )
         });
+        warn_of_growth(console, self.format, &name, (nbytes, stored));
         let Some(path) = output else {
             let pieces = match frames {
                 _ if self.format == CompressedFormat::Blp => "a Bloscpack file".to_owned(),
@@ -610,7 +611,6 @@ impl Work<'_> {
             ));
             return Ok(());
         };
-        warn_of_growth(console, &name, nbytes, stored);
         if let Some(loss) = loss {
             lossy::warn_of_not_finite(console, &name, &self.args.tuning, loss);
         }
@@ -637,11 +637,18 @@ impl Work<'_> {
 }
 
 /// Warns of an output that is larger than its input.
-fn warn_of_growth(console: &Console, name: &str, nbytes: u64, stored: u64) {
+fn warn_of_growth(
+    console: &Console,
+    format: CompressedFormat,
+    name: &str,
+    (nbytes, stored): (u64, u64),
+) {
     if nbytes >= MIN_TOLD_NBYTES && stored > nbytes.saturating_add(nbytes / 10) {
-        let why = match nbytes {
-            ..FEW_NBYTES => "a frame has some hundred bytes of its own",
-            _ => "chunks and blocks hold little data",
+        let why = match (nbytes, format) {
+            (FEW_NBYTES.., _) => "chunks and blocks hold little data",
+            (_, CompressedFormat::Blp) => "a Bloscpack file has headers of its own",
+            (_, CompressedFormat::Chunk) => "a chunk has a header of its own",
+            _ => "a frame has some hundred bytes of its own",
         };
         console.warning(name, &format!("the output is larger: {why}"));
     }

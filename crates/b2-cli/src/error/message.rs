@@ -272,7 +272,7 @@ messages! {
         "the slice has {}, and a heat map has two dimensions",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
     SLICE_OF_TABLE: Usage,
-        "a table has rows and no dimensions for --slice",
+        "of a table of a store, --slice takes a range of rows without a step",
         "--where chooses rows, --columns columns";
     STATS_BYTES: Usage,
         "the items are {}, which have no histogram",

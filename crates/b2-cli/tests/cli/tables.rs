@@ -509,3 +509,20 @@ fn columns_that_gaps_make_text_are_told() {
         assert!(!run.stderr.contains("column \"n\""), "{gap}: {}", run.stderr);
     }
 }
+
+#[test]
+fn rows_are_cut_out_of_tables_of_every_kind() {
+    let dir = Dir::new();
+    dir.write("r.csv", rows(0..10));
+    for table in ["r.csv", "r.bcolz", "r.b2z", "r.b2d"] {
+        if table != "r.csv" {
+            dir.b2(&format!("convert -q r.csv {table}")).ok();
+        }
+        for (slice, wanted) in [("2:5", 2..5), ("-3:", 7..10), ("4", 4..5), ("5:5", 5..5)] {
+            dir.b2(&format!("convert -qf --slice={slice} {table} -o out.b2z")).ok();
+            let text = dir.b2("show --csv out.b2z").ok().text().to_owned();
+            assert_eq!(text, rows(wanted), "{table} {slice}");
+        }
+    }
+    assert_eq!(dir.b2("convert -qf --slice ::2 r.b2z -o out.b2z").code, Some(2));
+}

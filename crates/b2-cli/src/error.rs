@@ -163,7 +163,7 @@ pub(crate) enum Error {
     OtherShape { file: String, found: Vec<u64>, array: Vec<u64>, axis: usize },
     /// There is no such dimension.
     #[error("no dimension {axis}, there are {ndim}")]
-    Axis { axis: usize, ndim: usize },
+    Axis { axis: i64, ndim: usize },
     /// The format has nothing that these readers know.
     #[error("a .{format} file is not for readers of {target}")]
     FormatForTarget { format: &'static str, target: blosc_chunk::Target },

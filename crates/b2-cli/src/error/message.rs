@@ -457,6 +457,9 @@ messages! {
     NPY_HEADER_IS_FULL: Usage,
         "the header of the .npy file has no room for a longer shape",
         "`b2 convert` to another .npy file makes room";
+    SUFFIX_CANNOT_GROW: Usage,
+        "nothing can be appended to a .{} file, so that none is made",
+        "frames, arrays, stores, and files of Bloscpack, bcolz and NumPy grow";
     CHUNK_CANNOT_GROW: Usage,
         "a bare chunk, to which nothing can be appended";
 

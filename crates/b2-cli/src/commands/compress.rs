@@ -40,8 +40,10 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::msgpack_json,
     inputs::{Data, ObjectReader, Origin, origin, typesize, walk},
     memory,
+    metadata::tell_of_text,
     output::{
         Counts, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
         Targets, placement, read_back, targets,
@@ -250,6 +252,10 @@ fn compress_input(
     };
     let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
     let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
+    for layer in args.tuning.meta.iter().chain(&args.tuning.vlmeta) {
+        let value = msgpack_json::to_json(&layer.content);
+        tell_of_text(&cx.console, &origin.name(), &layer.name, &value);
+    }
     report_parameters(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
     let work = Work { args, cx, origin, format, layout, params, loss, progress };

@@ -358,7 +358,7 @@ mod tests {
         }
         let is_sign = |at: usize| text[at..].starts_with(['+', '-']);
         let ways = (1..text.len()).filter(|at| is_sign(*at) && !text[..*at].ends_with('e'));
-        let at = ways.last().unwrap_or(0);
+        let at = ways.max().unwrap_or(0);
         if at > 0 {
             *base = text[..at].parse().unwrap();
         }

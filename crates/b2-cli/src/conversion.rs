@@ -47,7 +47,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::{self, Stored, csv_table},
     inputs::{
-        Guard, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
+        Guard, Object, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
         origin::{self, Found},
         raw_data,
     },
@@ -173,7 +173,7 @@ impl<'a> Convert<'a> {
             Some(folder) => store::keyed_files(self.cx, folder, files)?,
             None => store::keyed_arrays(self.cx, origin)?,
         };
-        self.store_from(values, &origin.name(), &to)
+        self.store_from(values, &origin.name(), &to).map_err(|error| error.of_output(&to))
     }
 
     /// Converts one input.
@@ -374,9 +374,18 @@ fn sliced(
     slice: &Slice,
     source: Source,
 ) -> Result<Source> {
-    if source.rows().is_some_and(|rows| !rows.is_column()) {
-        return Err(message::SLICE_OF_TABLE.error());
-    }
+    let source = match source {
+        Source::Object(Object::Table(rows)) if !rows.is_column() => {
+            let axes = axes(&slice.in_dims(1), &[rows.nrows()])?;
+            let [axis] = &axes[..] else { return Err(message::SLICE_OF_TABLE.error()) };
+            if axis.step != 1 && axis.len > 1 {
+                return Err(message::SLICE_OF_TABLE.error());
+            }
+            let rows = rows.numbered(&(axis.start..axis.start.saturating_add(axis.len)));
+            return Ok(Source::Object(Object::Table(Box::new(rows))));
+        }
+        source => source,
+    };
     let metadata = source.metadata()?.without_array().values();
     if !metadata.is_empty() {
         let names: Vec<_> = metadata.iter().map(|(name, _)| harmless(name)).collect();

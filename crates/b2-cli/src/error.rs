@@ -163,7 +163,7 @@ pub(crate) enum Error {
     OtherShape { file: String, found: Vec<u64>, array: Vec<u64>, axis: usize },
     /// There is no such dimension.
     #[error("no dimension {axis}, there are {ndim}")]
-    Axis { axis: usize, ndim: usize },
+    Axis { axis: i64, ndim: usize },
     /// The format has nothing that these readers know.
     #[error("a .{format} file is not for readers of {target}")]
     FormatForTarget { format: &'static str, target: blosc_chunk::Target },
@@ -178,10 +178,7 @@ impl From<blosc_data::Error> for Error {
     fn from(error: blosc_data::Error) -> Self {
         use blosc_data::error::{CellFault, Error as Data};
         match error {
-            Data::Io { doing: blosc_data::error::Doing::Read, source } => {
-                Self::io(Doing::Read)(source)
-            }
-            Data::Io { source, .. } => Self::io(Doing::Open)(source),
+            Data::Io { doing, source } => Self::io(verb(doing))(source),
             Data::Opener(source) => Self::Opener(source),
             // The library names the file as well.
             Data::Frame(b2frame::Error::Open { source }) => Self::io(Doing::Open)(source),
@@ -291,26 +288,24 @@ impl Error {
         move |source| Self::Io { doing, path, source }
     }
 
-    /// The same where `target` is written: failures of the storage concern it when they come from
-    /// writing, and the input when they come from reading.
+    /// The same where `target` is written, by the name that the user gave it: what the system
+    /// refuses to write concerns it, and what it refuses to read the input.
     pub(crate) fn of_output(self, target: &Path) -> Self {
-        match self {
-            Self::Frame(b2frame::Error::Write { source, .. }) => {
-                Self::io_at(Doing::Write, target)(source)
+        let source = match self {
+            Self::Frame(b2frame::Error::Write { source, .. })
+            | Self::Store(b2store::Error::Write { source, .. }) => source,
+            Self::Frame(b2frame::Error::Input { source, .. }) => {
+                return Self::io(Doing::Read)(source);
             }
-            Self::Frame(b2frame::Error::Input { source, .. }) => Self::io(Doing::Read)(source),
-            other => other.written_to(target),
-        }
-    }
-
-    /// The same where the output is new: a failure to write concerns `target`.
-    pub(crate) fn written_to(self, target: &Path) -> Self {
-        match self {
-            Self::Io { doing: Doing::Write, path: None, source } => {
-                Self::io_at(Doing::Write, target)(source)
-            }
-            other => other,
-        }
+            // Outputs grow in temporary files.
+            Self::Io { doing: Doing::Write | Doing::Create, source, .. } => source,
+            Self::Io { doing: Doing::Spool, .. } => return self,
+            other => match no_room(&other) {
+                Some(source) => source,
+                None => return other,
+            },
+        };
+        Self::io_at(Doing::Write, target)(source)
     }
 
     /// An opener refused while `doing` something: what it does not know and what is damaged is no
@@ -545,6 +540,20 @@ fn blame_code(blame: Blame) -> Code {
         // A blame that is added later: not the user.
         _ => Code::System,
     }
+}
+
+/// What the system said where one of the causes is that it had no room for an output, which it says
+/// of no input.
+fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
+    let full = [FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero];
+    let (mut next, mut last) = (Some(error), None::<&io::Error>);
+    while let Some(error) = next {
+        let said = error.downcast_ref::<io::Error>().filter(|it| full.contains(&it.kind()));
+        (next, last) = (error.source(), said.or(last));
+    }
+    let last = last?;
+    Some(last.raw_os_error().map_or_else(|| last.kind().into(), io::Error::from_raw_os_error))
 }
 
 /// `error` and its causes, as one line; of frames that are cut off, how much is there.

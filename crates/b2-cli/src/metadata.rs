@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
+    console::Console,
     error::{Error, MetadataError, Result, message},
     formats::{msgpack_json, store},
     inputs::{Object, ObjectReader, OpenedInput, Origin, Part},
@@ -110,6 +111,14 @@ fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
         return Ok(None);
     };
     Ok(Some(Document::of_attributes(blosc_data::json::map(&found))))
+}
+
+/// Tells of a value that looks like a number, and is text since JSON has no such number.
+pub(crate) fn tell_of_text(console: &Console, file: &str, name: &str, value: &Value) {
+    if let Some(text @ ("NaN" | "Infinity" | "-Infinity")) = value.as_str() {
+        let text = format!("{name}: {text} becomes text, since JSON has no such number");
+        console.warning(file, &text);
+    }
 }
 
 impl Document {

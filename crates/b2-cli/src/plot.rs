@@ -21,7 +21,7 @@ use crate::{
     render::{
         escape::harmless,
         progress::Progress,
-        size::{count, each},
+        size::{count, counted, each},
     },
 };
 
@@ -90,7 +90,11 @@ impl Drawn {
         if nitems == 0 {
             return Err(message::PLOT_NO_VALUES.error());
         }
-        let kept = kept(&shown);
+        let kept = match (request.kind, &all_dims(&shown)[..]) {
+            // A map may have one row or column.
+            (Some(PlotKind::Heat), dims @ [_, _]) => dims.to_vec(),
+            _ => kept(&shown),
+        };
         let nrows = kept.first().map_or(0, |dim| shown[*dim].len);
         let kind = kind(request.kind, &kept, &shape, nrows)?;
         if kind != PlotKind::Line && series.columns.len() > 1 {
@@ -291,7 +295,7 @@ impl Reading<'_> {
         let row = |n: u64| {
             let mut axes = self.axes.to_vec();
             axes[*down] = Axis { start: rows.position(n), step: 1, len: 1, is_index: true };
-            (format!("{label} {}", rows.position(n)), axes)
+            (format!("{label} = {}", rows.position(n)), axes)
         };
         (0..rows.len).map(row).collect()
     }
@@ -367,6 +371,11 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
     Ok(shown)
 }
 
+/// The dimensions of which a slice takes more than one position.
+fn all_dims(shown: &[Axis]) -> Vec<usize> {
+    (0..shown.len()).filter(|dim| !shown[*dim].is_index).collect()
+}
+
 /// Rows that a condition looks at together.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
@@ -403,8 +412,12 @@ fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64], nrows: u64) -> 
         (_, 0) => Err(message::PLOT_NO_DIMENSION.error()),
         (Some(PlotKind::Line) | None, 1) => Ok(PlotKind::Line),
         (Some(PlotKind::Heat) | None, 2) => Ok(PlotKind::Heat),
-        (Some(PlotKind::Line), _) => Err(message::PLOT_LINE.about(shape.len())),
-        (Some(PlotKind::Heat), _) => Err(message::PLOT_HEAT.about(shape.len())),
+        (Some(PlotKind::Line), _) => {
+            Err(message::PLOT_LINE.about(counted(shape.len() as u64, "dimension")))
+        }
+        (Some(PlotKind::Heat), _) => {
+            Err(message::PLOT_HEAT.about(counted(shape.len() as u64, "dimension")))
+        }
         (None, _) => Err(message::PLOT_DIMENSIONS.about(shape.len())),
     }
 }

@@ -1,5 +1,7 @@
 //! Axes: a range, where a value lies in it, and ticks at round numbers or dates.
 
+mod decimal;
+
 use blosc_dtype::{
     calendar::{date_of_day, day_of_date},
     date,
@@ -73,28 +75,52 @@ impl AxisRange {
     fn number_ticks(&self, max_ticks: usize) -> Vec<Tick> {
         let rough = (self.high / 2.0 - self.low / 2.0) / max_ticks as f64 * 2.0;
         let mut exponent = rough.log10().floor();
-        let mut step = f64::INFINITY;
-        for factor in [1.0, 2.0, 5.0, 10.0] {
-            let candidate = factor * 10f64.powf(exponent);
-            if self.count(candidate) <= max_ticks as f64 {
-                if factor == 10.0 {
-                    exponent += 1.0;
-                }
-                step = candidate;
+        let (mut factor, mut step) = (1, f64::INFINITY);
+        for candidate in [1_u8, 2, 5, 10] {
+            // The nearest float, which a power of a float is not always.
+            let size = format!("{candidate}e{exponent}").parse().unwrap_or(0.0);
+            if self.count(size) <= max_ticks as f64 {
+                (factor, step) = (i128::from(candidate), size);
                 break;
             }
         }
-        let values = self.multiples(step, max_ticks);
-        // Steps below the digits of a float.
-        let distinct = values.windows(2).all(|pair| pair[0] < pair[1]);
-        if !step.is_normal() || !distinct || values.is_empty() {
-            let ends = if max_ticks > 1 { vec![self.low, self.high] } else { vec![self.low] };
-            let ticks = ends.into_iter().map(|value| Tick { value, text: short_number(value) });
-            return told_apart(ticks.collect(), self.low);
+        if factor == 10 {
+            (factor, exponent) = (1, exponent + 1.0);
         }
-        let text = |value: f64| number_text(value, exponent, self.low.abs().max(self.high.abs()));
-        let ticks = values.into_iter().map(|value| Tick { value, text: text(value) });
-        told_apart(ticks.collect(), self.low)
+        // Ticks are multiples of the step: their digits are counted, and not those of floats.
+        let (first, last) = ((self.low / step - 1e-6).ceil(), (self.high / step + 1e-6).floor());
+        let steps = (0..max_ticks).map(|n| first + n as f64).take_while(|n| *n <= last);
+        let steps: Vec<f64> = steps.collect();
+        let values: Vec<f64> =
+            steps.iter().map(|n| (n * step).clamp(self.low, self.high)).collect();
+        // A step of few digits of a float would not be where it is said to be.
+        let is_fine = step < 4.0 * f64::EPSILON * self.low.abs().max(self.high.abs());
+        let distinct = values.windows(2).all(|pair| pair[0] < pair[1]);
+        if !step.is_normal() || is_fine || !distinct || values.is_empty() {
+            return self.end_ticks(max_ticks);
+        }
+        #[allow(clippy::cast_possible_truncation, reason = "distinct floats are below 2^53 steps")]
+        let (exponent, digits) =
+            (exponent as i32, steps.iter().map(|n| *n as i128 * factor).collect::<Vec<_>>());
+        let is_plain = (1e-4..1e6).contains(&self.low.abs().max(self.high.abs())) && exponent >= -6;
+        let texts = decimal::told_apart(&digits, exponent, is_plain);
+        values.into_iter().zip(texts).map(|(value, text)| Tick { value, text }).collect()
+    }
+
+    /// Ticks at both ends, where no round numbers lie between them.
+    fn end_ticks(&self, max_ticks: usize) -> Vec<Tick> {
+        let tick = |value: f64, text: String| Tick { value, text };
+        let low = tick(self.low, short_number(self.low));
+        if max_ticks < 2 || self.low >= self.high {
+            return vec![low];
+        }
+        let (high, way) = (short_number(self.high), self.high - self.low);
+        if low.text != high && (way.is_infinite() || way > self.low.abs() * 1e-3) {
+            return vec![low, tick(self.high, high)];
+        }
+        // Both are near each other, so that the difference is exact.
+        let digits = decimal::shortest(&self.low.to_string(), &format!("{:e}", self.low));
+        vec![tick(self.low, digits), tick(self.high, format!("+{}", short_number(way)))]
     }
 
     /// Ticks at powers of ten, or at round numbers where there are few powers.
@@ -190,38 +216,6 @@ impl AxisRange {
     }
 }
 
-/// Ticks whose texts are short and differ: where they would not, a number that is near all of them,
-/// and how far each is from it.
-fn told_apart(ticks: Vec<Tick>, low: f64) -> Vec<Tick> {
-    let is_twice = ticks.windows(2).any(|pair| pair[0].text == pair[1].text);
-    if !is_twice && ticks.iter().all(|tick| tick.text.len() <= MAX_TICK_LEN) {
-        return ticks;
-    }
-    let ends = (ticks.first().map_or(low, |it| it.value), ticks.last().map_or(low, |it| it.value));
-    // As many digits as are the same in all of them.
-    let digits = decimals((low.abs() / (ends.1 - ends.0)).log10().ceil().min(15.0));
-    let base: f64 = format!("{low:.digits$e}").parse().unwrap_or(low);
-    let name = match base.abs() {
-        1e-4..1e9 => base.to_string(),
-        _ => format!("{base:e}"),
-    };
-    let way = |value: f64| match value - base {
-        0.0 => String::new(),
-        way if way < 0.0 => format!("-{}", short_number(-way)),
-        way => format!("+{}", short_number(way)),
-    };
-    // The number itself stands at the first tick only, and where it is.
-    let text = |n: usize, value: f64| match way(value) {
-        way if n == 0 || way.is_empty() => format!("{name}{way}"),
-        way => way,
-    };
-    let ticks = ticks.into_iter().enumerate();
-    ticks.map(|(n, tick)| Tick { text: text(n, tick.value), ..tick }).collect()
-}
-
-/// Letters of a tick: longer ones are told as the way from a number that is near.
-const MAX_TICK_LEN: usize = 10;
-
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
@@ -262,27 +256,6 @@ fn seconds_of_unit(unit: &str) -> Option<f64> {
         "ns" => 1e-9,
         _ => return None,
     })
-}
-
-/// A round number, with the digits that its step of `10^exponent` needs.
-fn number_text(value: f64, exponent: f64, largest: f64) -> String {
-    let value = if value == 0.0 { 0.0 } else { value };
-    if (1e-4..1e6).contains(&largest) && exponent >= -6.0 {
-        return format!("{value:.0$}", decimals(-exponent));
-    }
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    // One exponent for all ticks of an axis would need a place; each has its own.
-    let own = value.abs().log10().floor();
-    let text = format!("{value:.0$e}", decimals(own - exponent));
-    match text.split_once('e') {
-        Some((digits, exponent)) if digits.contains('.') => {
-            let digits = digits.trim_end_matches('0').trim_end_matches('.');
-            format!("{digits}e{exponent}")
-        }
-        _ => text,
-    }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=17")]
@@ -329,16 +302,25 @@ mod tests {
         assert_eq!(texts(5.0, 5.0, 3), ["4.5", "5.0", "5.5"]);
         assert_eq!(
             texts(1_000_000.0, 1_000_004.0, 5),
-            ["1e6", "1.000001e6", "1.000002e6", "1.000003e6", "1.000004e6"]
+            ["1000000", "1000001", "1000002", "1000003", "1000004"]
         );
     }
 
     #[test]
     fn ticks_that_differ_read_differently() {
-        assert_eq!(texts(1.0, 1.0 + 1e-10, 3), ["1+5e-11", "+1e-10"]);
+        assert_eq!(texts(1.0, 1.0 + 1e-10, 3), ["1", "+5e-11", "+1e-10"]);
+        assert_eq!(texts(123_456_789.0, 123_456_789.5, 3), ["123456789", "+0.2", "+0.4"]);
+        assert_eq!(texts(20_240_101.0, 20_240_107.0, 3), ["20240102", "20240104", "20240106"]);
+        assert_eq!(texts(100.0, 100.0 + 1e-9, 3), ["100", "+5e-10", "+1e-9"]);
+        assert_eq!(texts(-1.0 - 1e-10, -1.0, 3), ["-1-1e-10", "-5e-11", "-1"]);
+        assert_eq!(texts(1.0, 1.0 + f64::EPSILON, 3), ["1", "+2.2204e-16"]);
+        assert_eq!(texts(2f64.powi(60), 2f64.powi(60) + 4096.0, 2).len(), 2);
         for (low, high) in [
             (1.0, 1.0 + 1e-10),
             (-1.0 - 1e-10, -1.0),
+            (0.1, 0.1 + 5e-14),
+            (5.0 - 1e-10, 5.0),
+            (2f64.powi(60), 2f64.powi(60) + 8192.0),
             (123_456_789.0, 123_456_790.0),
             (1e15, 1e15 + 7.0),
             (9.999_999_9, 10.000_000_1),
@@ -351,8 +333,36 @@ mod tests {
                 distinct.sort();
                 distinct.dedup();
                 assert_eq!(distinct.len(), found.len(), "{low} to {high}: {found:?}");
+                // What each says is where it is.
+                let (mut base, size) = (0.0, (high - low).max(f64::EPSILON * low.abs()));
+                for tick in AxisRange::new(low, high).ticks(max_ticks) {
+                    let said = read(&tick.text, &mut base);
+                    assert!((said - tick.value).abs() <= size / 10.0, "{tick:?}: {said}");
+                    assert!(tick.text.len() <= 24, "{tick:?}");
+                }
             }
         }
+    }
+
+    /// The number that a text tells of, also as the way from the last whole number, which is `base`.
+    fn read(text: &str, base: &mut f64) -> f64 {
+        if let Ok(number) = text.parse::<f64>()
+            && !text.starts_with('+')
+            && (!text.starts_with('-') || *base == 0.0)
+        {
+            *base = number;
+            return number;
+        }
+        if text.parse::<f64>().is_ok_and(|number| number == *base) {
+            return *base;
+        }
+        let is_sign = |at: usize| text[at..].starts_with(['+', '-']);
+        let ways = (1..text.len()).filter(|at| is_sign(*at) && !text[..*at].ends_with('e'));
+        let at = ways.max().unwrap_or(0);
+        if at > 0 {
+            *base = text[..at].parse().unwrap();
+        }
+        *base + text[at..].parse::<f64>().unwrap()
     }
 
     #[test]

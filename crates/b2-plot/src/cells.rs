@@ -58,7 +58,27 @@ pub(crate) struct Plane {
     pub(crate) height: usize,
 }
 
-/// The plane of a picture of `width` by `height` characters. Labels of the y axis are at most nine.
+impl Plane {
+    /// The marks of the y axis.
+    fn y_ticks(&self, scene: &Scene) -> Vec<Tick> {
+        scene.y.ticks((self.height / 3).max(2))
+    }
+
+    /// Makes room for the labels of the y axis, but no more than a third of the picture: a label
+    /// that is cut would be a wrong number.
+    fn widen_margin(&mut self, scene: &Scene) {
+        if self.left == 0 {
+            return;
+        }
+        let longest = self.y_ticks(scene).iter().map(|tick| tick.text.chars().count()).max();
+        let most = (self.left + self.width) / 3;
+        let more = (longest.unwrap_or(0) + 2).min(most).saturating_sub(self.left);
+        (self.left, self.width) = (self.left + more, self.width - more);
+    }
+}
+
+/// The plane of a picture of `width` by `height` characters. Labels of the y axis are at most eight,
+/// or have the room that [`Plane::widen_margin`] makes.
 pub(crate) fn plane(width: usize, height: usize) -> Plane {
     let left = if width < 40 { 0 } else { 10 };
     let (above, below) = if height < 10 { (0, 1) } else { (1, 3) };
@@ -73,7 +93,8 @@ pub(crate) fn plane(width: usize, height: usize) -> Plane {
 /// Draws a scene. Without colours, shades stand for those of a map.
 pub(crate) fn draw(scene: &Scene, width: usize, height: usize, has_colors: bool) -> Cells {
     let mut cells = Cells::new(width, height);
-    let plane = plane(width, height);
+    let mut plane = plane(width, height);
+    plane.widen_margin(scene);
     match &scene.content {
         Content::Lines { lines, start, step } => {
             for ((_, line), color) in lines.iter().zip(color::LINES.iter().cycle()) {
@@ -272,9 +293,9 @@ impl Cells {
             for row in 0..plane.height {
                 self.write(plane.left - 1, plane.top + row, "│");
             }
-            for tick in scene.y.ticks((plane.height / 3).max(2)) {
+            for tick in plane.y_ticks(scene) {
                 let row = position(1.0 - scene.y.share(tick.value), plane.height);
-                let text = fitting(&tick, plane.left - 2);
+                let text = shortened(&tick.text, plane.left - 2);
                 let col = plane.left - 1 - text.chars().count();
                 self.write(col.saturating_sub(1), plane.top + row, &text);
                 self.write(plane.left - 1, plane.top + row, "┤");
@@ -326,14 +347,6 @@ fn shade(mean: f64, values: &AxisRange) -> char {
 fn position(share: f64, count: usize) -> usize {
     let last = count.saturating_sub(1);
     ((share.clamp(0.0, 1.0) * last as f64).round() as usize).min(last)
-}
-
-fn fitting(tick: &Tick, room: usize) -> String {
-    if tick.text.chars().count() <= room {
-        return tick.text.clone();
-    }
-    let short = format!("{:.1e}", tick.value);
-    if short.chars().count() <= room { short } else { shortened(&tick.text, room) }
 }
 
 /// A text that fits into `room` characters.

@@ -191,7 +191,9 @@ fn own_words(error: &(dyn StdError + 'static)) -> String {
 /// The system's words without the number, and without the capital that would look odd in the middle
 /// of a line.
 fn io_text(error: &io::Error) -> String {
-    let text = error.to_string();
+    // Programs name the file themselves.
+    let named = error.get_ref().and_then(|inner| inner.downcast_ref::<blosc_io::OfFile>());
+    let text = named.map_or(error, blosc_io::OfFile::system).to_string();
     let text = text.split(" (os error ").next().unwrap_or_default();
     let mut letters = text.chars();
     match letters.next() {

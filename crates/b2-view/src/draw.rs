@@ -31,7 +31,7 @@ fn draw<S: Source>(view: &mut View<S>, screen: &mut Screen, keys: &str) {
     screen.line(all.row(0), &format!(" {}", view.heading()), Style::REVERSED);
     let last = all.height.saturating_sub(1);
     let body = Area { y: 1, height: all.height.saturating_sub(2), ..all };
-    match view.question() {
+    match view.question().or_else(|| view.reply().map(str::to_owned)) {
         Some(typed) => screen.text(all.row(last), &typed, Style::default()),
         None => screen.text(all.row(last), keys, Style::fore(Color::Faint)),
     }

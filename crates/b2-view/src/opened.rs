@@ -43,19 +43,19 @@ impl<E> Opened<E> {
             // Items with fields are the rows of a table.
             ([nrows], fields @ [_, ..]) => {
                 let fields = fields.iter();
-                let lines = fields.map(|it| (harmless(it.name()), it.dtype().to_string()));
+                let lines = fields.map(|it| (harmless(it.name()), type_text(it.dtype())));
                 let rows = line("rows", count(*nrows));
                 about.splice(0..0, core::iter::once(rows).chain(lines));
                 shape.push(items.dtype().fields().len() as u64);
             }
             ([], _) => {
                 let lines =
-                    [line("shape", "one item".into()), line("type", items.dtype().to_string())];
+                    [line("shape", "one item".into()), line("type", type_text(items.dtype()))];
                 about.splice(0..0, lines);
             }
             _ => {
                 let lines =
-                    [line("shape", lens.join(" x ")), line("type", items.dtype().to_string())];
+                    [line("shape", lens.join(" x ")), line("type", type_text(items.dtype()))];
                 about.splice(0..0, lines);
             }
         }
@@ -71,7 +71,7 @@ impl<E> Opened<E> {
         let shape = vec![nrows, columns.len() as u64];
         let mut about = vec![("rows".to_owned(), count(nrows))];
         let dtype =
-            |(name, items): &(String, BoxedItems<E>)| (harmless(name), items.dtype().to_string());
+            |(name, items): &(String, BoxedItems<E>)| (harmless(name), type_text(items.dtype()));
         about.extend(columns.iter().map(dtype));
         let left_out = left_out.iter().map(|name| harmless(name));
         about.extend(left_out.map(|name| (name, "not of a fixed width".to_owned())));
@@ -160,6 +160,12 @@ fn add_column<E>(
         }
     }
     Ok(())
+}
+
+/// A type in NumPy's short words, whichever words its file has for it.
+fn type_text(dtype: &Dtype) -> String {
+    let short = dtype.scalar().and_then(|_| dtype.descr());
+    short.map_or_else(|| dtype.to_string(), |text| text.trim_matches('\'').to_owned())
 }
 
 /// The items of a plane of the last two dimensions.

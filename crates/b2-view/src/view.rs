@@ -32,6 +32,8 @@ pub struct View<S: Source> {
     asked: Option<(Question, String)>,
     /// The last search.
     wanted: String,
+    /// What came of the last step, where nothing else shows it.
+    reply: Option<String>,
     /// Rows and columns, and columns and rows of chunks, on the screen that was drawn last.
     page: (u64, u64),
     chunk_page: (u64, u64),
@@ -60,6 +62,7 @@ impl<S: Source> View<S> {
             chunk: 0,
             asked: None,
             wanted: String::new(),
+            reply: None,
             page: (1, 1),
             chunk_page: (1, 1),
             scene: None,
@@ -205,8 +208,14 @@ impl<S: Source> View<S> {
         Some(format!("{letter}{}", harmless(text)))
     }
 
+    /// That the last step found nothing.
+    pub fn reply(&self) -> Option<&str> {
+        self.reply.as_deref()
+    }
+
     /// Does what is wanted.
     pub fn execute(&mut self, command: Command) {
+        self.reply = None;
         match (command, &mut self.asked) {
             (Command::Letter(letter), Some((_, text))) => return text.push(letter),
             (Command::Erase, Some((_, text))) => {
@@ -270,11 +279,16 @@ impl<S: Source> View<S> {
     fn go_to(&mut self, text: &str) {
         let text = text.trim().trim_start_matches('[').trim_end_matches(']');
         let numbers = text.split(',').map(|number| number.trim().parse());
-        let Ok(numbers) = numbers.collect::<Result<Vec<u64>, _>>() else { return };
+        let Ok(numbers) = numbers.collect::<Result<Vec<u64>, _>>() else {
+            self.reply = Some(format!("{:?} is no index", harmless(text)));
+            return;
+        };
         let Some((last, before)) = numbers.split_last() else { return };
         self.focus = Focus::Member;
         if self.pane == Pane::Chunks {
-            return self.choose_chunk(*last);
+            self.choose_chunk(*last);
+            self.reply = (self.chunk != *last).then(|| format!("there is no chunk {last}"));
+            return;
         }
         let ndim = self.opened.as_ref().map_or(0, |opened| opened.shape().len());
         let (row, column) = match before.split_last() {
@@ -291,6 +305,8 @@ impl<S: Source> View<S> {
         };
         let (rows, columns) = self.extent();
         self.at = (row.min(rows.saturating_sub(1)), column.min(columns.saturating_sub(1)));
+        let is_near = self.at != (row, column) || numbers.len() > ndim.max(1);
+        self.reply = is_near.then(|| format!("there is no index {text}: this is the nearest"));
     }
 
     /// Selects the next member that the last search finds.
@@ -301,7 +317,10 @@ impl<S: Source> View<S> {
             let member = self.members().get(*n);
             member.is_some_and(|it| it.label.to_lowercase().contains(&self.wanted))
         };
-        let Some(found) = next.find(is_found).filter(|_| !self.wanted.is_empty()) else { return };
+        let Some(found) = next.find(is_found).filter(|_| !self.wanted.is_empty()) else {
+            self.reply = Some(format!("no member has {:?} in its name", harmless(&self.wanted)));
+            return;
+        };
         self.selected = found;
         self.open();
         self.draw();

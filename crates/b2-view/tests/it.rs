@@ -5,7 +5,7 @@ mod items;
 use core::{fmt, ops::Range};
 
 use b2_plot::{Content, Line};
-use b2_view::{Chunks, Command, Focus, Items, Member, Opened, Pane, Scene, Source, View};
+use b2_view::{Chunks, Command, Focus, Items, Member, Opened, Pane, Question, Scene, Source, View};
 use blosc_dtype::Dtype;
 
 #[derive(Debug, PartialEq)]
@@ -119,6 +119,7 @@ impl Source for Input {
                 Ok(Opened::items(array("|u1", &[2, 3, 4]), about, Some(Box::new(chunks))))
             }
             "fields" => Ok(Opened::items(array("[('a', 'u1'), ('b', 'S1')]", &[3]), vec![], None)),
+            "float" => Ok(Opened::items(array("float32", &[4]), vec![], None)),
             "broken" => {
                 let items = Counted { is_broken: true, ..Counted::new("|u1", &[5]) };
                 Ok(Opened::items(Box::new(items), vec![], None))
@@ -298,4 +299,41 @@ fn letters_are_commands() {
         assert_eq!(Command::of_letter(letter), Some(command));
     }
     assert_eq!(Command::of_letter('q'), None);
+}
+
+/// Asks with the letters of `text`.
+fn ask(view: &mut View<Input>, question: Question, text: &str) {
+    view.execute(Command::Ask(question));
+    for letter in text.chars() {
+        view.execute(Command::Letter(letter));
+    }
+    view.execute(Command::Accept);
+}
+
+#[test]
+fn a_question_that_finds_nothing_is_answered() {
+    let mut view = view(&["cube", "line"]);
+    ask(&mut view, Question::Name, "zzz");
+    assert_eq!(view.reply(), Some("no member has \"zzz\" in its name"));
+    ask(&mut view, Question::Name, "IN");
+    assert_eq!((view.reply(), view.selected()), (None, 1));
+    for (text, reply) in [
+        ("x", Some("\"x\" is no index")),
+        ("900", Some("there is no index 900: this is the nearest")),
+        ("3,9", Some("there is no index 3,9: this is the nearest")),
+        ("39", None),
+    ] {
+        ask(&mut view, Question::Index, text);
+        assert_eq!(view.reply(), reply, "{text}");
+    }
+    view.execute(Command::Show(Pane::Chunks));
+    ask(&mut view, Question::Index, "30");
+    assert_eq!(view.reply(), Some("there is no chunk 30"));
+    view.execute(Command::Up);
+    assert_eq!(view.reply(), None);
+}
+
+#[test]
+fn types_have_one_spelling() {
+    assert_eq!(view(&["float"]).heading(), "input   4 of <f4");
 }

@@ -142,7 +142,7 @@ impl SChunkWriter {
     pub fn create_new(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
         let start = Start::new(params)?;
         let made = OpenOptions::new().write(true).create_new(true).open(path.as_ref());
-        made.map_err(|source| Error::Open { source })?;
+        made.map_err(Error::open(path.as_ref()))?;
         Self::in_file(path.as_ref(), start, params.cparams.clone())
     }
 
@@ -206,7 +206,7 @@ impl SChunkWriter {
     }
 
     fn sparse(path: &Path, start: Start, cparams: CParams) -> Result<Self> {
-        std::fs::create_dir(path).map_err(|source| Error::Open { source })?;
+        std::fs::create_dir(path).map_err(Error::open(path))?;
         let mut writer = Self::sparse_in(Folder::in_dir(path), start, cparams)?;
         writer.frame.change().set_path(path);
         Ok(writer)
@@ -290,7 +290,7 @@ impl SChunkWriter {
             writer.frame.change().set_path(path);
             return Ok(writer);
         }
-        let store = FileStore::open_rw(path).map_err(|source| Error::Open { source })?;
+        let store = FileStore::open_rw(path).map_err(Error::open(path))?;
         let id = store.id();
         let (frame, mut file) = open_contiguous(Shared::new(Box::new(store)), options)?;
         file.check_end()?;
@@ -446,7 +446,7 @@ fn open_contiguous(store: Shared, options: &EditOptions) -> Result<(Draft, Frame
 
 /// Creates a file, or empties the one that is there, under its lock.
 pub(crate) fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
-    let open = |source| Error::Open { source };
+    let open = |source| Error::open(path)(source);
     if look_at(path).map_err(open)?.is_some_and(|found| !found.is_file()) {
         return Ok((FileStore::create(path).map_err(open)?, Held::default()));
     }
@@ -465,7 +465,7 @@ fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
     if offset > 0 {
         return Ok(None);
     }
-    path.canonicalize().map(Some).map_err(|source| Error::Open { source })
+    path.canonicalize().map(Some).map_err(Error::open(path))
 }
 
 /// Whether chunks look as if they had been compressed with the same parameters.

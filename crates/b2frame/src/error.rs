@@ -550,6 +550,12 @@ impl Error {
     }
 
     /// Something wrong at a position of a buffer.
+    /// The system refuses to open the file at `path`, which it does not name.
+    pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let name = blosc_io::OfFile::at(path);
+        move |error| Self::Open { source: name(error) }
+    }
+
     pub(crate) fn corrupt(at: usize, what: impl Into<Corrupt>) -> Self {
         Self::Corrupt { at: at as u64, what: what.into() }
     }

@@ -440,14 +440,7 @@ const MAX_DICT: usize = 32 << 10;
 
 /// Opens a file for reading.
 pub(crate) fn open_file(path: &Path) -> Result<Arc<dyn ReadAt>> {
-    match FileStore::open(path) {
-        Ok(file) => Ok(Arc::new(file)),
-        Err(error) => {
-            // The system does not say which file.
-            let text = format!("{}: {error}", path.display());
-            Err(Error::Open { source: std::io::Error::new(error.kind(), text) })
-        }
-    }
+    Ok(Arc::new(FileStore::open(path).map_err(Error::open(path))?))
 }
 
 /// Whether `nbytes` bytes may be allocated.

@@ -18,7 +18,7 @@ use crate::boxes::{BoxSource, Boxes, count};
 use crate::columns::Rule;
 use crate::content::{Content, Layout, TableRows};
 use crate::convert::{OnProgress, each_rows, split};
-use crate::error::{Doing, Error, Refusal, Result};
+use crate::error::{Error, Refusal, Result};
 use crate::formats::csv;
 use crate::size::{as_len, nbytes};
 
@@ -239,7 +239,7 @@ impl RowType<'_> {
         match self {
             Self::Is(dtype) => Ok(dtype.clone()),
             Self::Of(rows) => {
-                let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+                let file = FileStore::open(path).map_err(Error::open(path))?;
                 let widths = csv::widths(Arc::new(file))?;
                 Ok(rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))?)
             }

@@ -421,6 +421,6 @@ impl Content {
 ///
 /// A file that cannot be read, or has no such header.
 pub fn npy_header(path: &Path) -> Result<NpyHeader> {
-    let file = blosc_io::FileStore::open(path).map_err(Error::io(Doing::Open))?;
+    let file = blosc_io::FileStore::open(path).map_err(Error::open(path))?;
     Ok(items::npy_header(&file)?.ok_or(NpyError::NotNpy)?)
 }

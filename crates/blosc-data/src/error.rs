@@ -18,11 +18,11 @@ pub use crate::refusal::{BcolzLack, CsvError, Refusal};
 #[non_exhaustive]
 pub enum Error {
     /// The system refuses.
-    #[error("{doing}")]
+    #[error("{doing}: {source}")]
     Io {
         /// The operation that it refused.
         doing: Doing,
-        /// Its error.
+        /// Its error, which names the file where one was to be opened.
         source: io::Error,
     },
     /// An opener of another format refuses. The kind [`Unsupported`](io::ErrorKind::Unsupported)
@@ -169,7 +169,7 @@ pub enum Error {
     #[error(transparent)]
     Csv(#[from] CsvError),
     /// The system refuses to write a file.
-    #[error("{doing}")]
+    #[error("{}: {doing}: {source}", path.display())]
     Write {
         /// The operation that it refused.
         doing: Doing,
@@ -303,6 +303,12 @@ impl Error {
     /// The error of a system call while `doing` something.
     pub(crate) fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
+    }
+
+    /// The error of the system where the file at `path` was to be opened.
+    pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let name = blosc_io::OfFile::at(path);
+        move |error| Self::Io { doing: Doing::Open, source: name(error) }
     }
 
     /// The error of a member of a group, which names it already or gets its name.

@@ -86,7 +86,7 @@ pub fn open_with(
     }
     let word = Word::of_path(name);
     let source = Source::of_path(&word.path)?;
-    let Some(inner) = file_within(&source, &word).map_err(Error::io(Doing::Open))? else {
+    let Some(inner) = file_within(&source, &word).map_err(Error::open(&word.path))? else {
         return open_part(source, &word.path.to_string_lossy(), &word.part, options);
     };
     open_with(inner, openers, options)

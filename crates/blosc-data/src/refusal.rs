@@ -50,6 +50,16 @@ pub enum CsvError {
         /// The type of the column.
         dtype: String,
     },
+    /// The same of a value that stands in no file.
+    #[error("column {column:?}: {text:?} is no {dtype}")]
+    Cell {
+        /// The name of the column.
+        column: String,
+        /// The value.
+        text: String,
+        /// The type of the column.
+        dtype: String,
+    },
     /// A type that no text is read as.
     #[error("values of the type {dtype} cannot be read from text")]
     Type {

@@ -320,7 +320,7 @@ fn head(path: &Path, at: u64) -> Result<Vec<u8>> {
 }
 
 fn file(path: &Path) -> Result<FileStore> {
-    FileStore::open(path).map_err(Error::io(Doing::Open))
+    FileStore::open(path).map_err(Error::open(path))
 }
 
 /// Bytes that a file, or all files of a folder, take; 0 for what cannot be seen.

@@ -7,7 +7,7 @@ use blosc_io::{FileStore, ReadAt, Tree, tree::DirTree};
 use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
-use crate::error::{Doing, Error, Result};
+use crate::error::{Error, Result};
 use crate::group::{Group, Member, MemberKind};
 use crate::open::open_with;
 use crate::params::OpenOptions;
@@ -30,14 +30,14 @@ impl Source {
     ///
     /// [`Error::Io`]; [`Error::NoFile`].
     pub fn of_path(path: &Path) -> Result<Self> {
-        let found = path.metadata().map_err(Error::io(Doing::Open))?;
+        let found = path.metadata().map_err(Error::open(path))?;
         if found.is_dir() {
             return Ok(Self::Folder(Arc::new(DirTree::new(path))));
         }
         if !found.is_file() {
             return Err(Error::NoFile);
         }
-        let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+        let file = FileStore::open(path).map_err(Error::open(path))?;
         Ok(Self::File(Arc::new(file)))
     }
 }

@@ -24,7 +24,7 @@ use blosc_io::tree::{DirTree, Tree};
 use crate::append::values_of;
 use crate::columns::Rule;
 use crate::content::{Content, TableRows};
-use crate::error::{BcolzLack, Doing, Error, Refusal, Result};
+use crate::error::{BcolzLack, CsvError, Doing, Error, Refusal, Result};
 use crate::formats::csv;
 use crate::params::OpenOptions;
 use crate::resources::Resources;
@@ -402,5 +402,13 @@ fn content_of(name: &str, dtype: &Dtype, text: &str) -> Result<Content> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let lines = format!("{}\n{}\n", quoted(name), quoted(text));
     let file = Arc::new(MemStore::new(lines.into_bytes()));
-    Ok(Content::Items(csv::read(file, csv::COMMA, Some(dtype), &mut |_| ())?))
+    let items =
+        csv::read(file, csv::COMMA, Some(dtype), &mut |_| ()).map_err(|error| match error {
+            // There is no file whose lines could be counted.
+            Error::Csv(CsvError::Value { column, text, dtype, .. }) => {
+                Error::Csv(CsvError::Cell { column, text, dtype })
+            }
+            error => error,
+        })?;
+    Ok(Content::Items(items))
 }

@@ -260,3 +260,29 @@ fn the_only_value_of_a_store_is_taken_for_it() {
     let many = open(path("stores/tree-basic.b2z")).unwrap().only().unwrap();
     assert!(matches!(many.data, Data::Group(_)));
 }
+
+/// Errors of opening and of making files name the file and the cause, whichever crate is asked.
+#[test]
+fn an_error_of_opening_names_the_file_and_the_cause() {
+    use b2frame::{FrameParams, NdParams, NdWriter, SChunkWriter};
+    let (dir, there) = (tempfile::tempdir().unwrap(), path("stores/objects.b2f"));
+    let (missing, params) = (dir.path().join("no/such.b2nd"), FrameParams::default());
+    let nd = NdParams::new(&[4], "<f4".parse().unwrap());
+    let gone = "No such file or directory";
+    let said = [
+        (open(&missing).unwrap_err().to_string(), gone),
+        (bloscpack::BlpFile::open(&missing).unwrap_err().to_string(), gone),
+        (SChunkWriter::open(&missing).unwrap_err().to_string(), gone),
+        (SChunkWriter::create(&missing, &params).unwrap_err().to_string(), gone),
+        (SChunkWriter::create_new(&missing, &params).unwrap_err().to_string(), gone),
+        (SChunkWriter::create_sparse(&missing, &params).unwrap_err().to_string(), gone),
+        (NdWriter::open(&missing).unwrap_err().to_string(), gone),
+        (NdWriter::create(&missing, &nd).unwrap_err().to_string(), gone),
+    ];
+    for (text, cause) in said {
+        assert!(text.contains("such.b2nd: ") && text.contains(cause), "{text}");
+        assert_eq!(text.matches("such.b2nd").count(), 1, "{text}");
+    }
+    let taken = SChunkWriter::create_new(&there, &params).unwrap_err().to_string();
+    assert!(taken.contains("objects.b2f: File exists"), "{taken}");
+}

@@ -2,9 +2,10 @@
 
 mod detour;
 
+use core::fmt;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::lock::FileId;
 use crate::{ReadAt, Stamp, Sync, WriteAt};
@@ -67,6 +68,40 @@ impl FileStore {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         Ok(Self { file })
+    }
+}
+
+/// An error of the system with the file that it is about: inside of an [`io::Error`], where
+/// callers find it.
+#[derive(Debug)]
+pub struct OfFile {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl OfFile {
+    /// Adds the name of a file to an error of the system, which keeps its kind.
+    pub fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error + use<> {
+        let path = path.to_owned();
+        move |source| io::Error::new(source.kind(), Self { path, source })
+    }
+
+    /// What the system said.
+    #[must_use]
+    pub fn system(&self) -> &io::Error {
+        &self.source
+    }
+}
+
+impl fmt::Display for OfFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.source)
+    }
+}
+
+impl core::error::Error for OfFile {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.source)
     }
 }
 

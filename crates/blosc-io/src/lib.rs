@@ -69,7 +69,7 @@ mod zeroed;
 
 pub use aligned::AlignedBytes;
 pub use durability::Durability;
-pub use file::{FileStore, is_missing, look_at};
+pub use file::{FileStore, OfFile, is_missing, look_at};
 pub use lock::{Lock, LockWait};
 pub use mem::MemStore;
 #[cfg(feature = "mmap")]

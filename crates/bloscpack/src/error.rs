@@ -5,7 +5,7 @@ mod param;
 
 use core::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use blosc_io::lock::{Holder, LockTimeout};
 
@@ -21,11 +21,17 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The storage failed.
-    #[error("{} at byte {at}", doing(source))]
+    #[error("{} at byte {at}: {source}", doing(source))]
     Io {
         /// Where.
         at: u64,
         /// The cause.
+        source: io::Error,
+    },
+    /// A file could not be opened.
+    #[error("opening the file: {source}")]
+    Open {
+        /// The cause, which names the file.
         source: io::Error,
     },
     /// Another program holds the lock of the file.
@@ -119,7 +125,7 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } => Blame::Io,
+            Self::Io { .. } | Self::Open { .. } => Blame::Io,
             Self::Locked { .. } | Self::ChangedByOther { .. } => Blame::Busy,
             Self::Corrupt { .. } => Blame::Data,
             Self::Chunk { source, .. } => source.blame(),
@@ -132,6 +138,11 @@ impl Error {
 
     pub(crate) const fn corrupt(at: u64, what: Corrupt) -> Self {
         Self::Corrupt { at, what }
+    }
+
+    pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let name = blosc_io::OfFile::at(path);
+        move |error| Self::Open { source: name(error) }
     }
 
     pub(crate) const fn io(at: u64, source: io::Error) -> Self {
@@ -153,7 +164,7 @@ impl Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {
-            Error::Io { source, .. } => source.kind(),
+            Error::Io { source, .. } | Error::Open { source } => source.kind(),
             Error::Corrupt { what: Corrupt::Truncated { .. }, .. } => io::ErrorKind::UnexpectedEof,
             Error::Param(_) => io::ErrorKind::InvalidInput,
             Error::Locked { .. } => io::ErrorKind::TimedOut,

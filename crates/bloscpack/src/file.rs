@@ -95,7 +95,8 @@ impl BlpFile {
     ///
     /// As [`new`](Self::new).
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self> {
-        let store = FileStore::open(path).map_err(|source| Error::io(0, source))?;
+        let path = path.as_ref();
+        let store = FileStore::open(path).map_err(Error::open(path))?;
         Self::with_options(store, options)
     }
 }

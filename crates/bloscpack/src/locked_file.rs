@@ -56,7 +56,7 @@ impl LockedFile {
         let path = path.as_ref();
         loop {
             let lock = Lock::exclusive(path, wait).map_err(Error::lock)?;
-            let store = FileStore::open_rw(path).map_err(|source| Error::io(0, source))?;
+            let store = FileStore::open_rw(path).map_err(Error::open(path))?;
             // A program that does not lock can have replaced it in between.
             if lock.has_name(path).map_err(|source| Error::io(0, source))? {
                 // Leftovers that stay are harmless.

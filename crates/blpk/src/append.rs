@@ -40,7 +40,9 @@ pub(crate) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
     };
     // Others append before or afterwards.
     let mut store = match LockedFile::open(original, &LockWait::default()) {
-        Err(bloscpack::Error::Io { source, .. }) => return Err(Failure::io(original)(source)),
+        Err(bloscpack::Error::Io { source, .. } | bloscpack::Error::Open { source }) => {
+            return Err(Failure::io(original)(source));
+        }
         opened => opened?,
     };
     let file = look::open(session, original)??;

@@ -84,8 +84,11 @@ impl Page {
         if self.rows <= 2 {
             return;
         }
+        // One with a backslash is a character of a cell.
+        let line = line.replace("\\|", "\0");
+        let cells = line.trim_matches('|').split('|');
         let cells: Vec<String> =
-            line.trim_matches('|').split('|').map(|cell| inline(cell.trim())).collect();
+            cells.map(|cell| inline(&cell.trim().replace('\0', "|"))).collect();
         if let Some((first, rest)) = cells.split_first() {
             let rest: Vec<&str> =
                 rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
@@ -141,10 +144,10 @@ mod tests {
     #[test]
     fn documents_become_sections() {
         let text = "# Title\n\nSee `b2 -c`,\n[the guide](guide.md) and **this**.\n\n## A part\n\n\
-                    - one\n\n```console\n$ b2 .x\n.y\n```\n\n| a | b |\n|---|---|\n| `.x` | it's |\n";
+                    - one\n\n```console\n$ b2 .x\n.y\n```\n\n| a | b |\n|---|---|\n| `.x` | it's `a \\| b` |\n";
         let expected = ".SH NAME\nb2\\-x \\- things\n.SH DESCRIPTION\n.PP\nSee \\fBb2 \\-c\\fR,\nthe guide \
                         and \\fBthis\\fR.\n.SH A PART\n.IP \\(bu 2\none\n.PP\n.RS 2\n.nf\n$ b2 .x\n\\&.y\n\
-                        .fi\n.RE\n.TP\n\\fB.x\\fR\nit\\(aqs\n";
+                        .fi\n.RE\n.TP\n\\fB.x\\fR\nit\\(aqs \\fBa | b\\fR\n";
         assert_eq!(page("b2-x", "things", text), expected);
     }
 }

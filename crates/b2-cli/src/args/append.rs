@@ -16,9 +16,15 @@ pub(crate) struct AppendArgs {
     /// standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Dimension of an array along which it grows, from 0
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Arrays")]
-    pub(crate) axis: usize,
+    /// Dimension of an array along which it grows, from 0; -1 is the last
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Arrays"
+    )]
+    pub(crate) axis: i64,
     /// Make TARGET of the first FILE if it is not there, as `convert` does it
     #[arg(long)]
     pub(crate) create: bool,

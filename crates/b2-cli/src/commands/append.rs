@@ -150,6 +150,12 @@ fn row_type(object: &Object) -> Result<Option<RowType<'_>>> {
 
 /// Makes the target of the first input.
 fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
+    // What no later append could grow is not made.
+    if let Some(suffix @ ("csv" | "parquet" | "chunk")) =
+        target.extension().and_then(|it| it.to_str())
+    {
+        return Err(message::SUFFIX_CANNOT_GROW.about(suffix));
+    }
     let is_raw = first != Path::new("-") && origin::content_kind(&first.into()).is_none();
     let args = ConvertArgs {
         inputs: InputArgs { files: vec![first.to_owned()], ..InputArgs::default() },
@@ -268,7 +274,7 @@ impl Work<'_> {
 
     /// The new content, up to a commit.
     fn append_content(&self, writer: &mut SChunkWriter) -> Result<()> {
-        self.check_axis(1)?;
+        self.axis(1)?;
         self.keep_what_is_there(writer);
         let typesize = writer.schunk()?.typesize() as u64;
         self.inputs.iter().try_for_each(|input| input.check_items(typesize))?;
@@ -295,10 +301,17 @@ impl Work<'_> {
     }
 
     /// Only arrays in frames have more dimensions to grow along.
-    fn check_axis(&self, ndim: usize) -> Result<()> {
-        let axis = self.args.axis;
-        if axis < ndim { Ok(()) } else { Err(Error::Axis { axis, ndim }) }
+    fn axis(&self, ndim: usize) -> Result<usize> {
+        axis_of(self.args.axis, ndim)
     }
+}
+
+/// The dimension that a number means; -1 is the last one.
+fn axis_of(axis: i64, ndim: usize) -> Result<usize> {
+    let signed = i64::try_from(ndim).unwrap_or(i64::MAX);
+    let from_front = if axis < 0 { axis.saturating_add(signed) } else { axis };
+    let found = usize::try_from(from_front).ok().filter(|found| *found < ndim);
+    found.ok_or(Error::Axis { axis, ndim })
 }
 
 impl Input {

@@ -40,8 +40,10 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::msgpack_json,
     inputs::{Data, ObjectReader, Origin, origin, typesize, walk},
     memory,
+    metadata::tell_of_text,
     output::{
         Counts, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
         Targets, placement, read_back, targets,
@@ -92,7 +94,8 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     };
     match (resolve(args, place.as_ref()), &place) {
         (Ok(asked), Some(place)) => cx.run_on_inputs(inputs, |origin| {
-            compress_input(args, cx, origin, &asked, Dest::Store(place))
+            let done = compress_input(args, cx, origin, &asked, Dest::Store(place));
+            done.map_err(|error| error.of_output(Path::new(&place.name())))
         }),
         (Ok(asked), None) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
             compress_input(args, cx, origin, &asked, Dest::Targets(targets))
@@ -249,6 +252,10 @@ fn compress_input(
     };
     let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
     let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
+    for layer in args.tuning.meta.iter().chain(&args.tuning.vlmeta) {
+        let value = msgpack_json::to_json(&layer.content);
+        tell_of_text(&cx.console, &origin.name(), &layer.name, &value);
+    }
     report_parameters(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
     let work = Work { args, cx, origin, format, layout, params, loss, progress };
@@ -594,6 +601,7 @@ impl Work<'_> {
                 size::short(loss.mean())
             )
         });
+        warn_of_growth(console, self.format, &name, (nbytes, stored));
         let Some(path) = output else {
             let pieces = match frames {
                 _ if self.format == CompressedFormat::Blp => "a Bloscpack file".to_owned(),
@@ -609,7 +617,6 @@ impl Work<'_> {
             ));
             return Ok(());
         };
-        warn_of_growth(console, &name, nbytes, stored);
         if let Some(loss) = loss {
             lossy::warn_of_not_finite(console, &name, &self.args.tuning, loss);
         }
@@ -636,11 +643,18 @@ impl Work<'_> {
 }
 
 /// Warns of an output that is larger than its input.
-fn warn_of_growth(console: &Console, name: &str, nbytes: u64, stored: u64) {
+fn warn_of_growth(
+    console: &Console,
+    format: CompressedFormat,
+    name: &str,
+    (nbytes, stored): (u64, u64),
+) {
     if nbytes >= MIN_TOLD_NBYTES && stored > nbytes.saturating_add(nbytes / 10) {
-        let why = match nbytes {
-            ..FEW_NBYTES => "a frame has some hundred bytes of its own",
-            _ => "chunks and blocks hold little data",
+        let why = match (nbytes, format) {
+            (FEW_NBYTES.., _) => "chunks and blocks hold little data",
+            (_, CompressedFormat::Blp) => "a Bloscpack file has headers of its own",
+            (_, CompressedFormat::Chunk) => "a chunk has a header of its own",
+            _ => "a frame has some hundred bytes of its own",
         };
         console.warning(name, &format!("the output is larger: {why}"));
     }

@@ -47,17 +47,27 @@ pub(crate) fn topic(name: &str) -> Option<String> {
         Some((".SH" | ".SS", title)) => Some(format!("\n{}\n", title.trim_matches('"'))),
         _ if line == ".PP" => Some(String::from("\n")),
         _ if line.starts_with('.') => None,
-        _ => Some(format!("{}\n", line.strip_prefix("\\&").unwrap_or(line))),
+        _ => Some(format!("{line}\n")),
     };
     let text: String = roff.lines().filter_map(line).collect();
-    let codes = ["\\fB", "\\fI", "\\fR"].iter();
-    Some(
-        codes
-            .fold(text, |text, code| text.replace(code, ""))
-            .replace("\\-", "-")
-            .replace("\\e", "\\"),
-    )
+    Some(ESCAPES.iter().fold(text, |text, (code, plain)| text.replace(code, plain)))
 }
+
+/// What the escapes of roff in our pages stand for; the backslash last, which begins them all.
+const ESCAPES: [(&str, &str); 12] = [
+    ("\\fB", ""),
+    ("\\fI", ""),
+    ("\\fR", ""),
+    ("\\&", ""),
+    ("\\:", ""),
+    ("\\-", "-"),
+    ("\\(aq", "'"),
+    ("\\(ga", "`"),
+    ("\\(ha", "^"),
+    ("\\(ti", "~"),
+    ("\\(en", "\u{2013}"),
+    ("\\e", "\\"),
+];
 
 /// Writes all pages, each to the folder of its section.
 fn write_all(folder: &Path, console: &Console) -> Result<()> {

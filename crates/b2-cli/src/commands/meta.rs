@@ -49,7 +49,15 @@ fn run_action(args: &MetaArgs, cx: &Context, origin: &Origin) -> Result<()> {
     match args.action {
         Action::Get => print_values(args, cx, origin, document.only(kind(args))),
         Action::Export => export(args, cx, origin, document.only(kind(args))),
-        Action::Set => change(args, cx, origin, owner, &document, &settings(args)?),
+        Action::Set => {
+            let changes = settings(args)?;
+            for change in &changes {
+                if let Change::Set { name, value, .. } = change {
+                    metadata::tell_of_text(&cx.console, &origin.name(), name, value);
+                }
+            }
+            change(args, cx, origin, owner, &document, &changes)
+        }
         Action::Del => change(args, cx, origin, owner, &document, &deletions(args)?),
         Action::Import => {
             let new = imported(args)?.for_file(&document);

@@ -69,7 +69,8 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm, origin: &Origin) -> Resu
     let options = StageOptions { force: args.force, sync: true };
     let staged = Staged::in_folder(&output, options, &cx.unfinished)?;
     let options = WriteOptions::default().form(form);
-    let made = StoreWriter::copy(&from, staged.path(), &options)?.commit()?;
+    let made = StoreWriter::copy(&from, staged.path(), &options).and_then(StoreWriter::commit);
+    let made = made.map_err(|error| Error::from(error).of_output(&output))?;
     staged.commit(None)?;
     let (path, target) = (path_text(&args.store), path_text(&output));
     let nvalues = made.nvalues();

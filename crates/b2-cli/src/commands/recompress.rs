@@ -87,8 +87,10 @@ fn recompress_in_store(
     let start = Instant::now();
     let format = convert_format(cx, origin)?;
     let place = (origin, path, key);
-    let done = rewrite_in_store(options, cx, place, format, args.lock)?;
-    report(cx, origin, format, &done, Some(Path::new(&origin.name())), start)
+    let name = origin.name();
+    let done = rewrite_in_store(options, cx, place, format, args.lock);
+    let done = done.map_err(|error| error.of_output(Path::new(&name)))?;
+    report(cx, origin, format, &done, Some(Path::new(&name)), start)
 }
 
 /// Refuses a file that holds more than this input.

@@ -121,7 +121,7 @@ fn rescue_input(
     let guard = Guard::new(args.limits);
     let mut caller = Rescue { args, cx, guard, path, target: &target, staged: None };
     let saved = rescue::rescue(path, offset, &options, &mut caller);
-    let saved = saved.map_err(|error| error.written_to(&target))?;
+    let saved = saved.map_err(|error| error.of_output(&target))?;
     if let Some(staged) = caller.staged {
         staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
     }

@@ -32,7 +32,11 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     let convert = Convert { args, output: &output, cx, format };
     match (values_of(&inputs, &found.found), place) {
         (Some(several), _) if format.is_store() => take_all(convert, several),
-        (_, Some(place)) => cx.run_on_inputs(found, |origin| convert.into_store(origin, &place)),
+        (_, Some(place)) => cx.run_on_inputs(found, |origin| {
+            convert
+                .into_store(origin, &place)
+                .map_err(|error| error.of_output(Path::new(&place.name())))
+        }),
         (_, None) => convert_each(convert, found),
     }
 }

@@ -74,7 +74,8 @@ impl Convert<'_> {
         }
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
         let settings = self.settings(origin);
-        let (made, done) = copy_store(&from, staged.path(), &settings, self.args.verify, &|_| ())?;
+        let copied = copy_store(&from, staged.path(), &settings, self.args.verify, &|_| ());
+        let (made, done) = copied.map_err(|error| Error::from(error).of_output(to))?;
         super::tell_gone(self.args, self.cx, origin, &done.report.left_out)?;
         Ok(Some((StoreReport::of_made(made, staged)?, done)))
     }

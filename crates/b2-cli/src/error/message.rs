@@ -269,13 +269,13 @@ messages! {
         "the slice has {} dimensions, and a picture has one or two",
         "choose one position of the others, as in --slice 0,:,: for an array of three dimensions";
     PLOT_LINE: Usage,
-        "the slice has {} dimensions, and a line has one",
+        "the slice has {}, and a line has one dimension",
         "choose one position of the others, or up to 6 of one, as in --slice 0:6,:";
     PLOT_HEAT: Usage,
-        "the slice has {} dimensions, and a heat map has two",
+        "the slice has {}, and a heat map has two dimensions",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
     SLICE_OF_TABLE: Usage,
-        "a table has rows and no dimensions for --slice",
+        "of a table of a store, --slice takes a range of rows without a step",
         "--where chooses rows, --columns columns";
     STATS_BYTES: Usage,
         "the items are {}, which have no histogram",
@@ -463,6 +463,9 @@ messages! {
     NPY_HEADER_IS_FULL: Usage,
         "the header of the .npy file has no room for a longer shape",
         "`b2 convert` to another .npy file makes room";
+    SUFFIX_CANNOT_GROW: Usage,
+        "nothing can be appended to a .{} file, so that none is made",
+        "frames, arrays, stores, and files of Bloscpack, bcolz and NumPy grow";
     CHUNK_CANNOT_GROW: Usage,
         "a bare chunk, to which nothing can be appended";
 

@@ -47,7 +47,7 @@ pub(crate) fn write<T>(
         Target::File(path) => {
             let staged = Staged::create(path, output.into(), &cx.unfinished)?;
             let mut sink = Sink::file(staged.handle()?, path);
-            let done = work(&mut sink)?;
+            let done = work(&mut sink).map_err(|error| error.of_output(path))?;
             sink.finish()?;
             staged.commit(None)?;
             return Ok(done);

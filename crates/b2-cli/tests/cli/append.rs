@@ -365,3 +365,33 @@ fn an_append_to_npy_that_is_interrupted_leaves_the_array() {
         assert!(!run.stderr.contains("rescue"), "{line}: {}", run.stderr);
     }
 }
+
+#[test]
+fn appends_say_what_does_not_fit_and_count_dimensions_from_the_end() {
+    let dir = Dir::new();
+    dir.write("a.npy", npy(&[2, 3], &walk(6))).write("wide.npy", npy(&[9, 17], &walk(153)));
+    dir.b2("convert -q a.npy a.b2nd").ok();
+    let refused = dir.b2("append a.b2nd wide.npy");
+    assert!(refused.stderr.contains("wide.npy has the shape [9, 17]"), "{}", refused.stderr);
+    dir.b2("append -q --axis -1 a.b2nd a.npy").ok();
+    assert!(dir.b2("info a.b2nd").text().contains("2 x 6"), "{}", dir.b2("info a.b2nd").text());
+    let refused = dir.b2("append --axis -3 a.b2nd a.npy");
+    assert!(refused.stderr.contains("no dimension -3, there are 2"), "{}", refused.stderr);
+    // The last dimension of a .npy file is the one that grows only if there is no other.
+    dir.write("line.npy", npy(&[6], &walk(6)));
+    dir.write("more.npy", npy(&[6], &walk(6)));
+    dir.b2("append -q --axis -1 line.npy more.npy").ok();
+    assert_eq!(dir.b2("append --axis -1 a.npy wide.npy").code, Some(2));
+}
+
+#[test]
+fn nothing_is_made_that_cannot_grow() {
+    let dir = Dir::new();
+    dir.write("day.csv", "a,b\n1,2\n");
+    for target in ["x.csv", "x.chunk", "x.parquet"] {
+        let run = dir.b2(&format!("append --create {target} day.csv"));
+        assert_eq!(run.code, Some(2), "{target}: {}", run.stderr);
+        assert!(run.stderr.contains("nothing can be appended to a ."), "{}", run.stderr);
+        assert!(!dir.path(target).exists(), "{target}");
+    }
+}

@@ -295,3 +295,20 @@ fn a_tree_is_mirrored_below_the_output_folder() {
     assert_ne!(run.code, Some(0));
     assert_eq!(dir.b2("cat again/a.b2frame").ok().text(), "one/a");
 }
+
+/// Growth is told of files and pipes alike, and names the format that was written.
+#[test]
+fn growth_is_told_with_the_format() {
+    let dir = Dir::new();
+    let mut random = blosc_testdata::data::XorShift32::new(3);
+    let noise: Vec<u8> = (0..128).flat_map(|_| random.next_u32().to_le_bytes()).collect();
+    dir.write("r", &noise);
+    let piped = dir.b2_with("c", &noise);
+    for (said, format) in [
+        (piped.stderr, "a frame has"),
+        (dir.b2("c r").ok().stderr, "a frame has"),
+        (dir.b2("c --format blp -z 64 r").ok().stderr, "a Bloscpack file has"),
+    ] {
+        assert!(said.contains("the output is larger: ") && said.contains(format), "{said}");
+    }
+}

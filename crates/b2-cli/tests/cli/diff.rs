@@ -278,3 +278,29 @@ fn two_stores_differ_by_attributes_of_groups_and_by_keys() {
     let run = dir.b2("diff one.b2z two.b2z");
     assert!(run.code == Some(1) && run.text().starts_with("/: metadata: title\n"), "{}", run.all());
 }
+
+#[test]
+fn times_of_different_units_are_compared_by_value() {
+    let dir = Dir::new();
+    let items = |counts: [i64; 3]| counts.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>();
+    dir.write("days.npy", npy("'<M8[D]'", 3, &items([-1, 17_536, i64::MIN])));
+    dir.write("ns.npy", npy("'<M8[ns]'", 3, &items([-DAY, 17_536 * DAY, i64::MIN])));
+    dir.write("later.npy", npy("'<M8[ns]'", 3, &items([-DAY, 17_538 * DAY, i64::MIN])));
+    dir.write("gap.npy", npy("'<M8[ns]'", 3, &items([i64::MIN, 17_536 * DAY, i64::MIN])));
+    dir.write("spans.npy", npy("'<m8[ns]'", 3, &items([-DAY, 17_536 * DAY, i64::MIN])));
+    let same = dir.b2("diff --values days.npy ns.npy");
+    assert_eq!(same.code, Some(0), "{}", same.all());
+    let later = dir.b2("diff --values days.npy later.npy");
+    assert_eq!(later.code, Some(1));
+    assert!(
+        later.text().contains("1 of 3 items") && later.text().contains("2 days"),
+        "{}",
+        later.all()
+    );
+    for other in ["gap.npy", "spans.npy"] {
+        assert_eq!(dir.b2(&format!("diff --values days.npy {other}")).code, Some(1), "{other}");
+    }
+}
+
+/// Nanoseconds of a day.
+const DAY: i64 = 86_400_000_000_000;

@@ -294,3 +294,18 @@ fn a_file_alone_is_shown() {
     assert_eq!(dir.b2("meta get").code, Some(2));
     assert_eq!(dir.b2("meta nothing").code, Some(2));
 }
+
+#[test]
+fn numbers_that_json_lacks_are_told_as_text() {
+    let dir = Dir::new();
+    dir.write("a", [7; 1000]);
+    let said = "fill: NaN becomes text, since JSON has no such number";
+    let made = dir.b2("c --vlmeta fill=NaN a").ok();
+    assert!(made.stderr.contains(said), "{}", made.stderr);
+    for value in ["NaN", "Infinity", "-Infinity"] {
+        let set = dir.b2(&format!("meta set a.b2frame fill={value}")).ok();
+        assert!(set.stderr.contains(&format!("fill: {value} becomes text")), "{}", set.stderr);
+    }
+    let set = dir.b2("meta set a.b2frame fill=NaNs other=1.5").ok();
+    assert!(!set.stderr.contains("becomes text"), "{}", set.stderr);
+}

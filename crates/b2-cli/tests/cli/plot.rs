@@ -274,14 +274,14 @@ fn what_cannot_be_drawn_is_told() {
     exit 2
     --- stdout
     --- stderr
-    b2: m.b2nd: the slice has 1 dimensions, and a heat map has two
+    b2: m.b2nd: the slice has 1 dimension, and a heat map has two dimensions
     hint: `--kind line` draws one dimension, `--kind histogram` any number of them
     ");
     snapshot!(dir.b2("plot --kind line --slice :,: m.b2nd"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: m.b2nd: the slice has 2 dimensions, and a line has one
+    b2: m.b2nd: the slice has 2 dimensions, and a line has one dimension
     hint: choose one position of the others, or up to 6 of one, as in --slice 0:6,:
     ");
     snapshot!(dir.b2("plot --slice 99 m.b2nd"), @r"
@@ -341,4 +341,44 @@ fn labels_have_no_control_characters() {
         let run = dir.b2(line).ok();
         assert!(!run.text().contains(['\u{1b}', '\u{7}']), "{}", run.text());
     }
+}
+
+#[test]
+fn ticks_are_no_wrong_numbers() {
+    let dir = Dir::new();
+    for (name, dtype, items, wanted) in [
+        ("big", "f8", [123_456_789.0, 123_456_789.5], &["123456789 ┤", "+0.2 ┤", "+0.4 ┤"][..]),
+        ("days", "f8", [20_240_101.0, 20_240_107.0], &["20240102 ┤", "20240106 ┤"]),
+        ("near", "f8", [100.0, 100.0 + 1e-9], &["100 ┤", "+5e-10 ┤"]),
+    ] {
+        dir.write(name, items.map(f64::to_le_bytes).concat());
+        let text =
+            dir.b2(&format!("plot --size 60x16 --dtype {dtype} {name}")).ok().text().to_owned();
+        for tick in wanted {
+            assert!(text.contains(tick), "{tick}: {text}");
+        }
+        dir.b2(&format!("plot -q --dtype {dtype} {name} -o {name}.svg")).ok();
+        let svg = String::from_utf8(dir.read(&format!("{name}.svg"))).unwrap();
+        assert!(!svg.contains(".0000") && !svg.contains(".9999"), "{svg}");
+    }
+    let times: Vec<u8> = [0_i64, 9_000_000].iter().flat_map(|it| it.to_le_bytes()).collect();
+    dir.write("t", times);
+    let text = dir.b2("plot --size 80x16 --dtype M8[s] t").ok().text().to_owned();
+    assert!(text.contains("1970-03 ┤"), "{text}");
+    let text = dir.b2("plot --size 80x16 --dtype M8[s] --slice :1 t").ok().text().to_owned();
+    assert!(!text.contains("e-") && !text.contains("..."), "{text}");
+}
+
+#[test]
+fn maps_may_have_one_column_and_rows_as_lines_are_named() {
+    let dir = drawn();
+    let text = dir.b2("plot --size 40x12 --kind heat --slice :,0:1 m.b2nd").ok().text().to_owned();
+    assert!(text.contains("m.b2nd[:, 0:1]"), "{text}");
+    dir.b2("c -q --dtype u2 --shape 10,20 m -o plain.b2nd").ok();
+    let text =
+        dir.b2("plot --size 80x12 --kind line --slice :3,: plain.b2nd").ok().text().to_owned();
+    assert!(!text.contains("dimension 0 0"), "{text}");
+    dir.b2("plot -q --kind line --slice :3,: plain.b2nd -o lines.svg").ok();
+    let svg = String::from_utf8(dir.read("lines.svg")).unwrap();
+    assert!(svg.contains("dimension 0 = 2"), "{svg}");
 }

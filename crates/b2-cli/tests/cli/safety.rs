@@ -8,7 +8,10 @@ use std::{
     time::Instant,
 };
 
-use crate::session::{Dir, snapshot, walk};
+use crate::{
+    matrix::npy,
+    session::{Dir, Run, snapshot, walk},
+};
 
 #[test]
 fn existing_files_are_kept_without_force() {
@@ -315,4 +318,64 @@ fn a_file_in_use_is_waited_for() {
     drop(lock);
     let _shared = blosc_io::Lock::shared(&path, &blosc_io::LockWait::default()).unwrap();
     dir.b2("verify --lock-timeout 0 a.b2frame").ok();
+}
+
+/// On a full disk, commands name the output as the user calls it: neither the input, nor a part of
+/// the output, nor the temporary file in which it grows.
+#[cfg(unix)]
+#[test]
+fn an_output_that_has_no_room_is_named() {
+    let dir = Dir::new();
+    let mut random = blosc_testdata::data::XorShift32::new(3);
+    let noise: Vec<u8> = (0..100_000).flat_map(|_| random.next_u32().to_le_bytes()).collect();
+    dir.write("in.npy", npy("<u4", "(100000,)", false, &noise)).write("raw", &noise);
+    for line in
+        ["convert -q in.npy in.b2nd", "convert -q in.npy in.blp", "convert -q in.npy in.bcolz"]
+            .into_iter()
+            .chain(["convert -q in.npy in.b2z::/a", "convert -q in.b2z in.b2d", "compress -q raw"])
+    {
+        dir.b2(line).ok();
+    }
+    std::fs::create_dir(dir.path("folder")).unwrap();
+    std::fs::copy(dir.path("in.npy"), dir.path("folder/a.npy")).unwrap();
+    let converted =
+        ["b2frame", "sframe", "b2nd", "blp", "npy", "csv", "raw", "chunk", "bcolz", "b2z"];
+    let converted = converted.iter().chain(&["b2d"]).map(|format| {
+        let named = if *format == "raw" { " --format raw" } else { "" };
+        (format!("convert{named} in.b2nd -o out.{format}"), format!("out.{format}"))
+    });
+    let others = [
+        ("unpack in.b2z -o out.b2d", "out.b2d"),
+        ("pack in.b2d -o out.b2z", "out.b2z"),
+        ("rescue in.b2z -o out.b2z", "out.b2z"),
+        ("rescue in.b2nd -o out.b2nd", "out.b2nd"),
+        ("rescue in.blp -o out.blp", "out.blp"),
+        ("rescue in.bcolz -o out.bcolz", "out.bcolz"),
+        ("recompress -l 3 in.bcolz -o out.bcolz", "out.bcolz"),
+        ("recompress -l 3 in.blp -o out.blp", "out.blp"),
+        ("recompress -l 3 in.b2z -o out.b2z", "out.b2z"),
+        ("join in.b2nd in.b2nd -o out.b2frame", "out.b2frame"),
+        ("compress raw -o out.b2frame", "out.b2frame"),
+        ("compress in.npy -o out.b2nd", "out.b2nd"),
+        ("compress raw -o out.blp", "out.blp"),
+        ("compress raw -o out.chunk", "out.chunk"),
+        ("compress raw -o out.b2z::/k", "out.b2z::/k"),
+        ("convert in.npy out.b2z::/k", "out.b2z::/k"),
+        ("convert in.npy in.b2d::/k", "in.b2d::/k"),
+        ("convert folder out.b2z", "out.b2z"),
+        ("decompress raw.b2frame -o out", "out"),
+        ("recompress -l 3 in.b2z", "in.b2z::/a"),
+        ("recompress -l 3 in.b2d::/a", "in.b2d::/a"),
+    ];
+    let others = others.map(|(line, output)| (line.to_owned(), output.to_owned()));
+    for (line, output) in converted.chain(others) {
+        let script = format!("trap '' XFSZ; ulimit -f 100; exec \"$0\" {line}");
+        let mut full = Command::new("sh");
+        full.args(["-c", &script, env!("CARGO_BIN_EXE_b2")]).current_dir(dir.path(""));
+        let run = Run::of(full.output().unwrap());
+        assert_eq!(run.code, Some(3), "{line}: {}", run.stderr);
+        assert_eq!(run.stderr, format!("b2: {output}: writing: file too large\n"), "{line}");
+        let left = dir.names().into_iter().find(|name| name.starts_with("out"));
+        assert_eq!(left, None, "{line}");
+    }
 }

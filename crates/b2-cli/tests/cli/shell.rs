@@ -315,6 +315,10 @@ fn help_has_topics() {
     let run = dir.b2("help recipes").ok();
     assert!(run.text().contains("Compress every file of a folder"), "{}", run.text());
     assert!(!run.text().contains("\\f") && !run.text().contains(".nf"), "{}", run.text());
+    for code in ["\\(", "\\&", "\\:"] {
+        assert!(!run.text().contains(code), "{code}: {}", run.text());
+    }
+    assert!(run.text().contains("`b2 ") && run.text().contains('\''), "{}", run.text());
 }
 
 /// Inputs of all kinds in `dir`, with their names.

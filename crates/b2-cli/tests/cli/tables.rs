@@ -467,3 +467,62 @@ fn columns_of_objects_are_left_out_with_a_warning() {
     assert!(run.stderr.contains("\"o\" holds Python objects"), "{}", run.stderr);
     dir.b2("verify o.bcolz").ok();
 }
+
+/// Values that do not fit are told in words of people, with a line only where there are lines.
+#[test]
+fn a_value_that_does_not_fit_is_told_in_plain_words() {
+    let dir = Dir::new();
+    dir.write("r.csv", rows(0..3));
+    for table in ["r.b2z", "r.bcolz"] {
+        dir.b2(&format!("convert -q r.csv {table}")).ok();
+        for (cell, said) in [
+            ("px=abc", "column \"px\": \"abc\" is no number"),
+            ("id=1.5", "column \"id\": \"1.5\" is no integer"),
+        ] {
+            let run = dir.b2(&format!("table set {table} {cell}"));
+            assert_eq!(run.code, Some(1), "{table} {cell}: {}", run.stderr);
+            assert!(run.stderr.contains(said), "{table} {cell}: {}", run.stderr);
+            assert!(!run.stderr.contains("line"), "{table} {cell}: {}", run.stderr);
+        }
+        dir.write("bad.csv", "id,px\nx,1.5\n");
+        let run = dir.b2(&format!("append {table} bad.csv"));
+        let said = "line 2, column \"id\": \"x\" is no integer\n";
+        assert!(run.stderr.contains(said), "{table}: {}", run.stderr);
+        // The names are one, since semicolons separate them.
+        dir.write("semi.csv", "id;px\n1;1.5\n");
+        let run = dir.b2(&format!("append {table} semi.csv"));
+        let hint = "`b2 convert --delimiter ';'` separates them";
+        assert!(run.code == Some(1) && run.stderr.contains(hint), "{table}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn columns_that_gaps_make_text_are_told() {
+    let dir = Dir::new();
+    for (gap, n) in [("NA", 0), ("null", 1), ("", 2)] {
+        let lines = format!("b,n,x\ntrue,1,9007199254740993\n{gap},{gap},{gap}\nfalse,2,3\n");
+        dir.write("gaps.csv", lines);
+        let run = dir.b2(&format!("convert gaps.csv gaps{n}.b2z")).ok();
+        let said = "column \"b\" is text: some lines have nothing in it, and truth values";
+        assert!(run.stderr.contains(said), "{gap}: {}", run.stderr);
+        assert!(run.stderr.contains("column \"x\" is text: some lines"), "{gap}: {}", run.stderr);
+        assert!(!run.stderr.contains("column \"n\""), "{gap}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn rows_are_cut_out_of_tables_of_every_kind() {
+    let dir = Dir::new();
+    dir.write("r.csv", rows(0..10));
+    for table in ["r.csv", "r.bcolz", "r.b2z", "r.b2d"] {
+        if table != "r.csv" {
+            dir.b2(&format!("convert -q r.csv {table}")).ok();
+        }
+        for (slice, wanted) in [("2:5", 2..5), ("-3:", 7..10), ("4", 4..5), ("5:5", 5..5)] {
+            dir.b2(&format!("convert -qf --slice={slice} {table} -o out.b2z")).ok();
+            let text = dir.b2("show --csv out.b2z").ok().text().to_owned();
+            assert_eq!(text, rows(wanted), "{table} {slice}");
+        }
+    }
+    assert_eq!(dir.b2("convert -qf --slice ::2 r.b2z -o out.b2z").code, Some(2));
+}

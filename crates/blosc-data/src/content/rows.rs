@@ -196,6 +196,31 @@ impl TableRows {
         Ok(Self { nrows: count, chosen: Some(Chosen { bits, before }), ..self })
     }
 
+    /// Only some of the rows that there are, by their numbers.
+    #[must_use]
+    pub fn numbered(self, wanted: &Range<u64>) -> Self {
+        let is_chosen = |row: u64| {
+            let Some(chosen) = &self.chosen else { return true };
+            chosen.bits.get(as_len(row / 64)).is_some_and(|word| word >> (row % 64) & 1 == 1)
+        };
+        let all = self.chosen.as_ref().map_or(self.nrows, |it| it.bits.len() as u64 * 64);
+        let mut bits = vec![0_u64; as_len(all.div_ceil(64))];
+        let (mut before, mut count, mut number) = (vec![], 0_u64, 0_u64);
+        for row in 0..all {
+            if row % BATCH_NROWS == 0 {
+                before.push(count);
+            }
+            if is_chosen(row) {
+                if wanted.contains(&number) {
+                    bits[as_len(row / 64)] |= 1 << (row % 64);
+                    count += 1;
+                }
+                number += 1;
+            }
+        }
+        Self { nrows: count, chosen: Some(Chosen { bits, before }), ..self }
+    }
+
     /// Some of the rows as they are read, in parts of at most `step` rows of the table.
     fn parts(&self, rows: Range<u64>, step: u64) -> Box<dyn Iterator<Item = Part> + '_> {
         let Some(chosen) = &self.chosen else {

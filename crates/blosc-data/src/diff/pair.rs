@@ -22,6 +22,9 @@ pub struct Pair {
 #[derive(Clone, Debug)]
 enum How {
     Numbers([NumberType; 2]),
+    /// Times in different units: of both, whether they are big-endian, and how many units of the
+    /// finer of both one has.
+    Times([(bool, i128); 2]),
     /// Complex numbers: of both, the type of a part.
     Complex([NumberType; 2]),
     /// Characters of `width` bytes, whose padding at the end does not count; of both, whether they
@@ -73,6 +76,25 @@ impl Pair {
                 let (x, y) = (a.read(x), b.read(y));
                 is_far(tolerance, x.distance(y), y.to_f64().abs())
             }
+            How::Times(units) => {
+                let [x, y] = [(x, units[0]), (y, units[1])].map(|(item, (is_big, size))| {
+                    let bytes = item.try_into().unwrap_or_default();
+                    let count =
+                        if is_big { i64::from_be_bytes(bytes) } else { i64::from_le_bytes(bytes) };
+                    // There is no time.
+                    (count != i64::MIN).then(|| i128::from(count).saturating_mul(size))
+                });
+                match (x, y) {
+                    (None, None) => None,
+                    #[allow(clippy::cast_precision_loss, reason = "how far, for people")]
+                    (Some(x), Some(y)) => {
+                        let in_first = |count: i128| count as f64 / units[0].1 as f64;
+                        let distance = in_first(x.saturating_sub(y).saturating_abs());
+                        is_far(tolerance, distance, in_first(y).abs())
+                    }
+                    _ => Some(f64::NAN),
+                }
+            }
             How::Complex([a, b]) => {
                 let parts = |number: &NumberType, item: &[u8]| {
                     let (real, imaginary) = item.split_at(item.len() / 2);
@@ -114,9 +136,13 @@ fn scalars(a: &Scalar, b: &Scalar) -> Option<How> {
     let number = |scalar: &Scalar| NumberType::new(scalar);
     let is_one_size = a.itemsize() == b.itemsize();
     match (number(a), number(b)) {
-        // A number of seconds is none of days.
         (Some(x), Some(y)) if x.is_time() || y.is_time() => {
-            (a.kind() == b.kind() && a.unit() == b.unit()).then_some(How::Numbers([x, y]))
+            match (a.kind() == b.kind(), a.unit()) {
+                (true, unit) if unit == b.unit() => Some(How::Numbers([x, y])),
+                // A number of seconds is none of days, but the same time may be.
+                (true, _) if is_one_size => times(a, b),
+                _ => None,
+            }
         }
         (Some(x), Some(y)) => Some(How::Numbers([x, y])),
         _ if a.kind() != b.kind() => None,
@@ -128,6 +154,28 @@ fn scalars(a: &Scalar, b: &Scalar) -> Option<How> {
             _ => is_one_size.then_some(How::Bytes { is_reversed: is_big(a) != is_big(b) }),
         },
     }
+}
+
+/// Times in units of which one is a multiple of the other; months and years have no fixed length.
+fn times(a: &Scalar, b: &Scalar) -> Option<How> {
+    const UNITS: [(&str, i128); 11] = [
+        ("as", 1),
+        ("fs", 1_000),
+        ("ps", 1_000),
+        ("ns", 1_000),
+        ("us", 1_000),
+        ("ms", 1_000),
+        ("s", 1_000),
+        ("m", 60),
+        ("h", 60),
+        ("D", 24),
+        ("W", 7),
+    ];
+    let place = |scalar: &Scalar| UNITS.iter().position(|(unit, _)| scalar.unit() == Some(*unit));
+    let (first, second) = (place(a)?, place(b)?);
+    let finer = first.min(second);
+    let size = |place: usize| UNITS[finer + 1..=place].iter().map(|(_, of)| *of).product();
+    Some(How::Times([(is_big(a), size(first)), (is_big(b), size(second))]))
 }
 
 fn fields(a: &Dtype, b: &Dtype) -> Option<How> {

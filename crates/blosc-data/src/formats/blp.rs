@@ -40,7 +40,7 @@ impl Blp {
     ///
     /// As [`open`](Self::open); a file that cannot be opened.
     pub fn reopen(&self, path: &Path) -> Result<Self> {
-        let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
+        let store = FileStore::open(path).map_err(Error::open(path))?;
         let options = self.file.options();
         let params = OpenOptions::default()
             .dparams(options.dparams.clone())

@@ -75,6 +75,7 @@ pub fn read(
 ) -> Result<Items> {
     let mut lines = Lines::new(Arc::clone(&file), delimiter);
     let names = lines.names()?;
+    tell_delimiter(&names, tell);
     let dtype = match given {
         Some(dtype) => dtype.clone(),
         None => guessed(&mut lines, &names, tell)?,
@@ -105,8 +106,8 @@ pub fn read(
     Ok(Items { stored, dtype, file_len, format: "csv" })
 }
 
-/// The type that the values of each column have.
-fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> Result<Dtype> {
+/// Tells of one name that seems to be several.
+fn tell_delimiter(names: &[String], tell: &mut dyn FnMut(&str)) {
     if let [name] = names
         && let Some(other) = [';', '\t', '|'].into_iter().find(|other| name.contains(*other))
     {
@@ -116,6 +117,10 @@ fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> R
              separates them"
         ));
     }
+}
+
+/// The type that the values of each column have.
+fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> Result<Dtype> {
     let mut guesses = vec![Guess::default(); names.len()];
     while let Some(record) = lines.next()? {
         let line = record.position().map_or(0, csv::Position::line);
@@ -401,8 +406,14 @@ mod tests {
         assert_eq!(bytes, b"\x01\x02ab\0");
         let said = |text: &str| values(text, Some(given)).unwrap_err().to_string();
         assert_eq!(said("a\nx\n"), "there is no column \"b\"");
-        assert_eq!(said("a,b\nx,1\nx,70000\n"), "line 3, column \"b\": \"70000\" is no >i2");
-        assert_eq!(said("a,b\nlong,1\n"), "line 2, column \"a\": \"long\" is no |S3");
+        assert_eq!(
+            said("a,b\nx,1\nx,70000\n"),
+            "line 3, column \"b\": \"70000\" is no integer from -32768 to 32767"
+        );
+        assert_eq!(
+            said("a,b\nlong,1\n"),
+            "line 2, column \"a\": \"long\" is no text of at most 3 bytes"
+        );
     }
 
     #[test]

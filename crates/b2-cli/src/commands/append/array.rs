@@ -25,15 +25,13 @@ impl Work<'_> {
 
     /// The new items, up to a commit.
     pub(super) fn append_to_array(&self, writer: &mut NdWriter) -> Result<Grown> {
-        self.check_axis(writer.shape().len())?;
+        let axis = self.axis(writer.shape().len())?;
         self.keep_what_is_there(writer.schunk_writer());
-        let layouts = self
-            .inputs
-            .iter()
-            .map(|input| layout(input, writer.dtype(), writer.shape(), self.args.axis));
+        let layouts =
+            self.inputs.iter().map(|input| layout(input, writer.dtype(), writer.shape(), axis));
         let layouts = layouts.collect::<Result<Vec<_>>>()?;
         for (input, layout) in self.inputs.iter().zip(layouts) {
-            self.means(|by| by.to_array(writer, &input.source, &layout, self.args.axis))?;
+            self.means(|by| by.to_array(writer, &input.source, &layout, axis))?;
         }
         let itemsize = writer.dtype().itemsize() as u64;
         let nbytes = memory::nbytes(itemsize, writer.shape());
@@ -52,7 +50,7 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
         shape[axis] = input.source.nbytes()?.checked_div(of).unwrap_or(0);
         return Ok(Layout::in_c_order(dtype, shape));
     };
-    let mut found = found;
+    let (mut found, own) = (found.clone(), found.shape);
     // One step along the dimension that grows may lack it.
     if found.shape.len() + 1 == shape.len() && axis < shape.len() {
         found.shape.insert(axis, 1);
@@ -64,12 +62,7 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
     let fits = found.shape.len() == shape.len()
         && found.shape.iter().zip(&shape).enumerate().all(|(dim, (a, b))| dim == axis || a == b);
     if !fits {
-        return Err(Error::OtherShape {
-            file: input.name.clone(),
-            found: found.shape,
-            array: shape,
-            axis,
-        });
+        return Err(Error::OtherShape { file: input.name.clone(), found: own, array: shape, axis });
     }
     Ok(found)
 }

@@ -16,7 +16,7 @@ use crate::{
 
 impl Work<'_> {
     pub(super) fn bcolz(&self, set: Bcolz) -> Result<Grown> {
-        self.check_axis(1)?;
+        self.axis(1)?;
         let (dtype, mut shape) = (set.dtype()?, set.shape());
         let is_table = matches!(set.set, DataSet::CTable(_));
         if let Some(bytes) = self.inputs.iter().find(|input| is_table && !input.is_array) {

@@ -17,7 +17,7 @@ use crate::{
 
 impl Work<'_> {
     pub(super) fn blp(&self, opened: Blp) -> Result<Grown> {
-        self.check_axis(1)?;
+        self.axis(1)?;
         let mut locked = LockedFile::open(self.path, &self.cx.lock_wait(self.args.lock))?;
         // Until now others could change it.
         let blp = opened.reopen(self.path)?;

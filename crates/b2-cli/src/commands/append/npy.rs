@@ -12,7 +12,7 @@ use blosc_data::Tail;
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::FileStore;
 
-use super::{Grown, Input, open_named};
+use super::{Grown, Input, axis_of, open_named};
 use crate::{
     args::AppendArgs,
     content::source::npy_header,
@@ -92,7 +92,7 @@ fn checked(
     header: &NpyHeader,
     inputs: &[Input],
 ) -> Result<(Grown, Vec<u8>)> {
-    if args.axis > 0 {
+    if axis_of(args.axis, header.shape.len().max(1))? > 0 {
         return Err(Error::Axis { axis: args.axis, ndim: 1 });
     }
     let Some((first, row)) = header.shape.split_first() else {

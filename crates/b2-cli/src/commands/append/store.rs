@@ -35,7 +35,7 @@ impl Work<'_> {
 
     /// Rows of other tables, of arrays with fields or of text, whose columns are found by name.
     pub(super) fn append_to_table(&self, rows: &TableRows) -> Result<Grown> {
-        self.check_axis(1)?;
+        self.axis(1)?;
         let key = rows.table().key();
         for column in rows.table().indexed_columns()? {
             let text = format!("the index of column `{column}` is removed");

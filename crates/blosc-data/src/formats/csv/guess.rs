@@ -65,8 +65,18 @@ impl Guess {
         }
     }
 
-    /// The line that makes text of what would be something else, for people.
+    /// Why it is text though its values are something else, for people.
     pub(super) fn broken(&self) -> Option<String> {
+        // What a float says by NaN, and a time by NaT, these have no item for.
+        if self.filled && self.empty && self.truth {
+            return Some(
+                "some lines have nothing in it, and truth values cannot be missing".into(),
+            );
+        }
+        if self.filled && self.empty && self.large && (self.int || self.uint) {
+            let why = "its integers are too large for numbers that can be missing";
+            return Some(format!("some lines have nothing in it, and {why}"));
+        }
         let (line, text, kind) = self.broken.as_ref()?;
         Some(format!("line {line} has {text:?}, and the values before it are {kind}"))
     }

@@ -5,14 +5,38 @@ use half::f16;
 
 use super::guess::is_missing;
 
-/// The words for a type in messages such as "is no time such as …".
+/// The words for a type in messages such as "is no time such as …", for people who may not know
+/// those of NumPy.
 pub(super) fn type_name(dtype: &Dtype) -> String {
+    let (size, letters) = (dtype.itemsize(), dtype.itemsize() / 4);
     match (dtype.kind(), dtype.scalar().and_then(Scalar::unit)) {
+        (Some(Kind::Bool), _) => "truth value (true or false)".to_owned(),
+        (Some(Kind::Int), _) if size < 8 => {
+            let end = 1_i64 << (8 * size - 1);
+            format!("integer from -{end} to {}", end - 1)
+        }
+        (Some(Kind::Uint), _) if size < 8 => {
+            format!("integer from 0 to {}", (1_u64 << (8 * size)) - 1)
+        }
+        (Some(Kind::Uint), _) => "integer from 0 on".to_owned(),
+        (Some(Kind::Int), _) | (Some(Kind::DateTime | Kind::TimeDelta), None) => {
+            "integer".to_owned()
+        }
+        (Some(Kind::Float), _) => "number".to_owned(),
+        (Some(Kind::Complex), _) => "complex number such as 1.5-2j".to_owned(),
+        (Some(Kind::Bytes), _) => format!("text of at most {}", counted(size, "byte")),
+        (Some(Kind::Unicode), _) => format!("text of at most {}", counted(letters, "letter")),
+        (Some(Kind::Void), _) => format!("row of {} hexadecimal digits", 2 * size),
         (Some(Kind::DateTime), Some("Y" | "M" | "W" | "D")) => "day such as 2018-01-05".to_owned(),
         (Some(Kind::DateTime), Some(_)) => "time such as 2018-01-05T10:00:00".to_owned(),
         (Some(Kind::TimeDelta), Some(unit)) => format!("duration such as 7 {unit}"),
         _ => dtype.to_string(),
     }
+}
+
+/// `3 letters`.
+fn counted(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Can values of this type be read from text?

@@ -33,7 +33,7 @@ pub fn open(
     unfinished: &Unfinished,
 ) -> Result<Object> {
     let station = Station::new(unfinished)?;
-    let file = File::open(path).map_err(Error::io(Doing::Open))?;
+    let file = File::open(path).map_err(Error::open(path))?;
     if is_for_store {
         return in_store(&file, station, params);
     }

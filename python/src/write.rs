@@ -76,7 +76,7 @@ impl Station {
     fn new(target: PathBuf) -> PyResult<Self> {
         let name = target.file_name().unwrap_or_default();
         let folder = Temporary::folder(directory_of(&target), name, &Unfinished::default());
-        let folder = Mutex::new(Some(folder.map_err(|error| at(&target, error))?));
+        let folder = Mutex::new(Some(folder.map_err(|error| not_placed(&target, error))?));
         Ok(Self { folder, target, process: std::process::id() })
     }
 
@@ -99,7 +99,7 @@ impl Station {
             }
             sync_names(directory_of(&self.target))
         })
-        .map_err(|error| at(&self.target, error))?;
+        .map_err(|error| not_placed(&self.target, error))?;
         self.close();
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Drop for Station {
     }
 }
 
-fn at(path: &Path, error: io::Error) -> PyErr {
+fn not_placed(path: &Path, error: io::Error) -> PyErr {
     let (name, path) = (path.to_string_lossy(), path.to_owned());
     let error = blosc_data::Error::Write { doing: Doing::Create, path, source: error };
     raise_at(error, Some(&name))

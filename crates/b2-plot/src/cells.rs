@@ -77,8 +77,8 @@ impl Plane {
     }
 }
 
-/// The plane of a picture of `width` by `height` characters. Labels of the y axis are at most eight,
-/// or have the room that [`Plane::widen_margin`] makes.
+/// The plane of a picture of `width` by `height` characters. Labels of the y axis have eight, or
+/// the room that [`Plane::widen_margin`] makes.
 pub(crate) fn plane(width: usize, height: usize) -> Plane {
     let left = if width < 40 { 0 } else { 10 };
     let (above, below) = if height < 10 { (0, 1) } else { (1, 3) };

@@ -552,7 +552,7 @@ impl Error {
     /// Something wrong at a position of a buffer.
     /// The system refuses to open the file at `path`, which it does not name.
     pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let name = blosc_io::OfFile::at(path);
+        let name = blosc_io::OfFile::naming(path);
         move |error| Self::Open { source: name(error) }
     }
 

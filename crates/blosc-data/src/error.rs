@@ -307,7 +307,7 @@ impl Error {
 
     /// The error of the system where the file at `path` was to be opened.
     pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let name = blosc_io::OfFile::at(path);
+        let name = blosc_io::OfFile::naming(path);
         move |error| Self::Io { doing: Doing::Open, source: name(error) }
     }
 

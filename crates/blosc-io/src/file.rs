@@ -81,7 +81,7 @@ pub struct OfFile {
 
 impl OfFile {
     /// Adds the name of a file to an error of the system, which keeps its kind.
-    pub fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error + use<> {
+    pub fn naming(path: &Path) -> impl FnOnce(io::Error) -> io::Error + use<> {
         let path = path.to_owned();
         move |source| io::Error::new(source.kind(), Self { path, source })
     }

@@ -141,7 +141,7 @@ impl Error {
     }
 
     pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let name = blosc_io::OfFile::at(path);
+        let name = blosc_io::OfFile::naming(path);
         move |error| Self::Open { source: name(error) }
     }
 

@@ -124,7 +124,7 @@ fn plots_of_tables_have_an_x_axis_of_one_kind() {
     }
     let rows = dir.b2("plot --json --kind line --slice 1:3,: a.npy").ok();
     let rows: Value = serde_json::from_slice(&rows.stdout).unwrap();
-    assert_eq!(rows["lines"][1]["name"], json!("dimension 0 2"));
+    assert_eq!(rows["lines"][1]["name"], json!("dimension 0 = 2"));
     assert_eq!(rows["lines"][1]["max"], json!([12.0, 13.0, 14.0, 15.0, 16.0, 17.0]));
     for line in ["plot --x a a.npy", "plot --where a>1 a.npy"] {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
@@ -166,7 +166,12 @@ fn parts_are_chosen_the_same_way_everywhere() {
     assert_eq!(shown("show part.npy"), "[ 8.  9. 10.]\n");
     dir.b2("convert -q --slice 1,2:5 a.npy part.b2nd").ok();
     assert_eq!(shown("show part.b2nd"), "[ 8.  9. 10.]\n");
-    assert_eq!(dir.b2("convert --slice 0:2 t.b2z x.b2z").code, Some(2));
+    dir.b2("convert --slice 0:2 t.b2z x.b2z").ok();
+    assert_eq!(
+        shown("show --csv --columns size x.b2z"),
+        shown("show --csv --slice 0:2 --columns size t.b2z")
+    );
+    assert_eq!(dir.b2("convert --slice 0:2,1 t.b2z y.b2z").code, Some(2));
     let stats = |line: &str| -> Value { serde_json::from_str(&shown(line)).unwrap() };
     let part = stats("stats --json --slice 1,2:5 a.npy");
     assert_eq!((&part["items"], &part["columns"][0]["mean"]), (&json!(3), &json!(9.0)));
@@ -466,7 +471,7 @@ const HINTS: [(&str, &str, &str, &str, i32); 22] = [
     ("", "plot --kind heat --slice 0 a.npy", "--kind line", "plot --kind line --slice 0 a.npy", 0),
     ("convert a.npy a.b2frame", "plot a.b2frame", "--dtype", "plot --dtype f4 a.b2frame", 0),
     ("", "stats --axis 0 t.b2z", "--slice A:B", "stats --slice 0:2 t.b2z", 0),
-    ("", "convert --slice 0 t.b2z x.b2z", "--where", "convert --where size>3 t.b2z x.b2z", 0),
+    ("", "convert --slice ::2 t.b2z x.b2z", "--where", "convert --where size>3 t.b2z x.b2z", 0),
     ("pack", "unpack t.b2z", "use -f", "unpack -f t.b2z", 0),
     (
         "",

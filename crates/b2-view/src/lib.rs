@@ -78,6 +78,8 @@ pub mod numpy;
 mod opened;
 pub mod screen;
 mod source;
+#[cfg(feature = "terminal")]
+pub mod terminal;
 mod values;
 mod view;
 

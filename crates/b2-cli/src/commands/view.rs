@@ -6,14 +6,16 @@
 //!        screen   drawn by the view; its lines go to the terminal where they changed
 //! ```
 
-mod keys;
 mod picture;
 mod source;
-mod terminal;
 
 use std::io::{self, IsTerminal as _};
 
-use b2_view::{View, screen::Screen};
+use b2_view::{
+    View,
+    screen::Screen,
+    terminal::{self, KEYS, Pressed, pressed},
+};
 use crossterm::{
     cursor::{Hide, Show},
     event::{self, Event, KeyEventKind},
@@ -31,7 +33,6 @@ use crate::{
     inputs::Origin,
 };
 
-use keys::{KEYS, Pressed, pressed};
 use source::Input;
 
 /// Shows the input until the user ends.

@@ -2,12 +2,12 @@
 
 use std::{fs, path::Path};
 
-use b2_view::View;
-
-use super::{
-    keys::{KEYS, Pressed, key_of, pressed},
-    source::Input,
+use b2_view::{
+    View,
+    terminal::{KEYS, Pressed, key_of, pressed},
 };
+
+use super::source::Input;
 use crate::error::{Doing, Error, Result, message};
 
 /// Presses the keys, and writes the screen of `size` columns and rows that comes of it.

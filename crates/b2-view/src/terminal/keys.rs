@@ -1,23 +1,27 @@
 //! The keys of a terminal, and what they are called on the command line.
 
-use b2_view::Command;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::Command;
+
 /// The keys, in a line.
-pub(super) const KEYS: &str =
+pub const KEYS: &str =
     "q end  ? help  Tab list  : go to  / find  v values  i about  c chunks  p plot";
 
 /// What a key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pressed {
+pub enum Pressed {
+    /// A command for the view.
     Command(Command),
     /// The program ends.
     End,
+    /// A key without a meaning.
     Nothing,
 }
 
 /// The meaning of a key, where a text is typed or not.
-pub(super) fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
+#[must_use]
+pub fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let command = match key.code {
         KeyCode::Char('c') if is_control => return Pressed::End,
@@ -42,8 +46,9 @@ pub(super) fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
     command.map_or(Pressed::Nothing, Pressed::Command)
 }
 
-/// The key of a name of `--keys`.
-pub(super) fn key_of(name: &str) -> Option<KeyEvent> {
+/// The key of a name such as `q`, `down` or `pgup`.
+#[must_use]
+pub fn key_of(name: &str) -> Option<KeyEvent> {
     let mut letters = name.chars();
     let code = match (letters.next(), letters.next()) {
         (Some(letter), None) => KeyCode::Char(letter),

@@ -1,11 +1,9 @@
-//! A screen on a terminal.
+//! A screen on a terminal, and its keys: for programs, with the feature `terminal`.
+
+mod keys;
 
 use std::io::{self, Write};
 
-use b2_view::{
-    Rgb,
-    screen::{Color, Place, Screen, Style},
-};
 use crossterm::{
     cursor::MoveTo,
     queue,
@@ -16,16 +14,16 @@ use crossterm::{
     terminal::{Clear, ClearType},
 };
 
+pub use self::keys::{KEYS, Pressed, key_of, pressed};
+use crate::Rgb;
+use crate::screen::{Color, Place, Screen, Style};
+
 /// Brings a terminal that shows `shown` up to date.
 ///
 /// # Errors
 ///
 /// The terminal cannot be written to.
-pub(super) fn write(
-    screen: &Screen,
-    shown: Option<&Screen>,
-    out: &mut impl Write,
-) -> io::Result<()> {
+pub fn write(screen: &Screen, shown: Option<&Screen>, out: &mut impl Write) -> io::Result<()> {
     let shown = shown.filter(|shown| shown.size() == screen.size());
     if shown.is_none() {
         queue!(out, ResetColor, Clear(ClearType::All))?;

@@ -1,0 +1,46 @@
+//! How much working memory a run may use, and how much things need.
+//!
+//! The default must be the same kind of promise on every machine: 192 MiB, or half of the free
+//! memory when that is less. It bounds the buffers of chunks under way and the states of codecs,
+//! and with them the number of threads.
+
+use std::fs;
+
+/// Working memory that is used by default.
+const DEFAULT: u64 = 192 << 20;
+
+/// The working memory in bytes: `asked`, or the default.
+#[must_use]
+pub fn budget(asked: Option<u64>) -> u64 {
+    asked.unwrap_or_else(|| available().map_or(DEFAULT, |free| DEFAULT.min(free / 2)))
+}
+
+/// Memory that could be had without swapping (bytes), where the system reports it.
+fn available() -> Option<u64> {
+    parse_available(&fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn parse_available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requested_memory_is_the_budget() {
+        assert_eq!(budget(Some(1)), 1);
+        assert!(budget(None) <= DEFAULT);
+    }
+
+    #[test]
+    fn the_line_of_the_kernel_is_understood() {
+        let text = "MemTotal:       24634496 kB\nMemAvailable:   1000 kB\n";
+        assert_eq!(parse_available(text), Some(1_024_000));
+        assert_eq!(parse_available("MemTotal: 1 kB\n"), None);
+        assert_eq!(parse_available("MemAvailable: many kB\n"), None);
+    }
+}

@@ -9,7 +9,6 @@ pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod frames;
-pub(crate) mod level;
 pub(crate) mod manners;
 pub(crate) mod meta;
 pub(crate) mod plot;

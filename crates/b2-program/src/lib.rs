@@ -54,6 +54,7 @@ pub mod error;
 pub mod escape;
 mod exit;
 pub mod input;
+pub mod level;
 pub mod memory;
 pub mod path;
 mod program;

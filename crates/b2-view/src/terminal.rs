@@ -2,11 +2,9 @@
 
 mod keys;
 
-use std::io::{self, Write};
-
 use crossterm::{
+    Command,
     cursor::MoveTo,
-    queue,
     style::{
         Attribute, Color as TerminalColor, Print, ResetColor, SetAttribute, SetBackgroundColor,
         SetForegroundColor,
@@ -18,37 +16,40 @@ pub use self::keys::{KEYS, Pressed, key_of, pressed};
 use crate::Rgb;
 use crate::screen::{Color, Place, Screen, Style};
 
-/// Brings a terminal that shows `shown` up to date.
-///
-/// # Errors
-///
-/// The terminal cannot be written to.
-pub fn write(screen: &Screen, shown: Option<&Screen>, out: &mut impl Write) -> io::Result<()> {
-    let shown = shown.filter(|shown| shown.size() == screen.size());
+/// The text that brings a terminal that shows `shown` up to date.
+#[must_use]
+pub fn update_of(screen: &Screen, shown: Option<&Screen>) -> String {
+    let (mut text, shown) = (String::new(), shown.filter(|shown| shown.size() == screen.size()));
     if shown.is_none() {
-        queue!(out, ResetColor, Clear(ClearType::All))?;
+        add(&mut text, ResetColor);
+        add(&mut text, Clear(ClearType::All));
     }
     for (y, row) in screen.changed_rows(shown) {
-        queue!(out, MoveTo(0, u16::try_from(y).unwrap_or(u16::MAX)))?;
-        row.chunk_by(|a, b| a.style == b.style).try_for_each(|run| write_run(run, out))?;
+        add(&mut text, MoveTo(0, u16::try_from(y).unwrap_or(u16::MAX)));
+        row.chunk_by(|a, b| a.style == b.style).for_each(|run| add_run(&mut text, run));
     }
-    out.flush()
+    text
 }
 
-/// Writes characters of one style.
-fn write_run(run: &[Place], out: &mut impl Write) -> io::Result<()> {
+/// Adds characters of one style.
+fn add_run(text: &mut String, run: &[Place]) {
     let style = run.first().map_or_else(Style::default, |place| place.style);
-    queue!(out, SetAttribute(Attribute::Reset))?;
+    add(text, SetAttribute(Attribute::Reset));
     if style.is_reversed {
-        queue!(out, SetAttribute(Attribute::Reverse))?;
+        add(text, SetAttribute(Attribute::Reverse));
     }
     if let Some(color) = style.fore {
-        queue!(out, SetForegroundColor(on_terminal(color)))?;
+        add(text, SetForegroundColor(on_terminal(color)));
     }
     if let Some(color) = style.back {
-        queue!(out, SetBackgroundColor(on_terminal(color)))?;
+        add(text, SetBackgroundColor(on_terminal(color)));
     }
-    queue!(out, Print(run.iter().filter_map(|place| place.symbol).collect::<String>()))
+    add(text, Print(run.iter().filter_map(|place| place.symbol).collect::<String>()));
+}
+
+/// Adds a command; writing to a text does not fail.
+fn add(text: &mut String, command: impl Command) {
+    let _written = command.write_ansi(text);
 }
 
 /// A colour of the user's palette, but for those of pictures.

@@ -2,14 +2,20 @@
 
 use std::path::PathBuf;
 
+use b2_program::level::LevelArgs;
 use b2frame::Checksums;
-use blosc_chunk::{CodecId, Pipeline, Target};
+use blosc_chunk::{CodecId, Level, Pipeline, Target};
 use blosc_dtype::Dtype;
 use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
-use super::{InputArgs, LockArgs, OutputArgs, level::LevelArgs};
+use super::{InputArgs, LockArgs, OutputArgs};
 use crate::{error::chain, formats::msgpack_json, render::ByteSize};
+
+/// The level of the options, which know no other ones.
+pub(crate) fn level_of(args: LevelArgs) -> Level {
+    Level::try_from(args.level).unwrap_or_default()
+}
 
 /// What `b2 compress` accepts.
 #[derive(Args, Debug)]

@@ -1,5 +1,6 @@
 //! Options of `convert`.
 
+use b2_program::level::LevelArgs;
 use blosc_chunk::{Pipeline, Target};
 use blosc_data::convert::Compression;
 use blosc_dtype::Dtype;
@@ -11,10 +12,9 @@ use clap::{
 use super::{
     CheckArgs, InputArgs, LimitArgs, LockArgs, OutputArgs, WhereArgs,
     compress::{
-        ChecksumChoice, CodecChoice, DataShape, Shape, parse_checksum, parse_codec,
+        ChecksumChoice, CodecChoice, DataShape, Shape, level_of, parse_checksum, parse_codec,
         parse_data_shape, parse_dtype, parse_filter, parse_shape, parse_target,
     },
-    level::LevelArgs,
     slice::Slice,
 };
 use crate::render::ByteSize;
@@ -124,7 +124,7 @@ impl AnewArgs {
         let lens = |shape: &Option<Shape>| shape.as_ref().map(|shape| shape.0.clone());
         Compression::default()
             .codec(self.codec.map(|choice| (choice.id, choice.meta)))
-            .level(self.level.given.then_some(self.level.level))
+            .level(self.level.given.then(|| level_of(self.level)))
             .is_fast(self.level.fast)
             .filters(self.filter)
             .chunk_nbytes(nbytes(&self.chunk_size))

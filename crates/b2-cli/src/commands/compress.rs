@@ -32,6 +32,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
+    args::compress::level_of,
     args::{
         ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split,
         convert::FORMATS,
@@ -383,7 +384,7 @@ fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
     CParams::default()
         .codec(codec)
         .codec_meta(meta)
-        .clevel(tuning.level.level)
+        .clevel(level_of(tuning.level))
         .typesize(typesize)
         .filters(tuning.pipeline())
         .blocksize(tuning.block_size.map(|size| memory::as_len(size.0)))

@@ -9,7 +9,7 @@
 mod picture;
 mod source;
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use b2_view::{
     View,
@@ -55,7 +55,8 @@ fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let mut shown: Option<Screen> = None;
     loop {
         let screen = view.draw_screen(size().map_err(Error::io(Doing::Stdout))?, KEYS);
-        let written = terminal::write(&screen, shown.as_ref(), &mut io::stdout().lock());
+        let (text, mut out) = (terminal::update_of(&screen, shown.as_ref()), io::stdout().lock());
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         written.map_err(Error::io(Doing::Stdout))?;
         shown = Some(screen);
         let event = event::read().map_err(Error::io(Doing::Read))?;

@@ -1,22 +1,29 @@
 //! `-0` to `-9`, `--level N`, `--fast` and `--best`: one value said in thirteen ways, of which the
 //! last one counts.
 
-use blosc_chunk::Level;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 /// How hard to compress.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LevelArgs {
-    /// The level.
-    pub(crate) level: Level,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelArgs {
+    /// The level, from 0 to 9.
+    pub level: u8,
     /// `--fast` was the word: the codec follows.
-    pub(crate) fast: bool,
+    pub fast: bool,
     /// Was there any such word?
-    pub(crate) given: bool,
+    pub given: bool,
 }
 
+/// The level of C-Blosc2 and of ours where none is given.
+const DEFAULT: u8 = 5;
 const HEADING: &str = "Compression";
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+impl Default for LevelArgs {
+    fn default() -> Self {
+        Self { level: DEFAULT, fast: false, given: false }
+    }
+}
 
 impl Args for LevelArgs {
     fn augment_args(command: Command) -> Command {
@@ -53,9 +60,7 @@ impl FromArgMatches for LevelArgs {
             .filter_map(|(id, value)| Some((matches.indices_of(id)?.max()?, value, id == "fast")))
             .chain(last_level(matches));
         let last = given.max();
-        let (_, value, fast) = last.unwrap_or((0, Level::DEFAULT.get(), false));
-        let level = Level::try_from(value)
-            .map_err(|e| clap::Error::raw(clap::error::ErrorKind::ValueValidation, e))?;
+        let (_, level, fast) = last.unwrap_or((0, DEFAULT, false));
         Ok(Self { level, fast, given: last.is_some() })
     }
 
@@ -92,7 +97,7 @@ mod tests {
     fn level(argv: &[&str]) -> (u8, bool) {
         let command = LevelArgs::augment_args(Command::new("c").no_binary_name(true));
         let args = LevelArgs::from_arg_matches(&command.get_matches_from(argv)).unwrap();
-        (args.level.get(), args.fast)
+        (args.level, args.fast)
     }
 
     #[test]

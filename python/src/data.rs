@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use b2frame::{ChunkBytes, SChunk};
+use b2store::{Value, ValueLimits};
 use blosc_chunk::{CParams, Special, SpecialKind, special_chunk};
 use blosc_data::{Budget, Pick, Selection};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -51,6 +52,22 @@ fn layers<'py>(
     } else {
         for layer in schunk.meta().iter() {
             dict.set_item(layer.name_text(), PyBytes::new(py, layer.content))?;
+        }
+    }
+    Ok(dict)
+}
+
+/// The variable metalayers that are values, as Python has them: JSON knows fewer kinds.
+fn values<'py>(py: Python<'py>, frame: Option<&Arc<SChunk>>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let Some(schunk) = frame else { return Ok(dict) };
+    for layer in schunk.vlmeta().stored().iter() {
+        let decoded = py.detach(|| {
+            let content = schunk.vlmeta().decode(layer).ok()?;
+            Value::decode(&content, &ValueLimits::default()).ok()
+        });
+        if let Some(decoded) = decoded {
+            dict.set_item(layer.name_text(), value::to_python(py, &decoded)?)?;
         }
     }
     Ok(dict)
@@ -137,6 +154,10 @@ impl Array {
 
     fn layers<'py>(&self, py: Python<'py>, is_variable: bool) -> PyResult<Bound<'py, PyDict>> {
         layers(py, self.data.frame(), is_variable)
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values(py, self.data.frame())
     }
 
     /// Fills `out` with a part in C order: a number or a slice of each dimension.
@@ -270,6 +291,10 @@ impl Frame {
 
     fn layers<'py>(&self, py: Python<'py>, is_variable: bool) -> PyResult<Bound<'py, PyDict>> {
         layers(py, self.data.frame(), is_variable)
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values(py, self.data.frame())
     }
 
     /// Fills `out` with the bytes from `start` on.

@@ -200,3 +200,15 @@ def test_a_new_array_is_read_changed_and_committed_again(tmp_path):
     with pytest.raises(bk.BloscError, match="chunks"):
         bk.create(tmp_path / "huge.b2nd", 2**62, "u1")
     assert not (tmp_path / "huge.b2nd").exists()
+
+
+def test_attributes_keep_their_kinds(tmp_path):
+    attrs = {"nan": float("nan"), "inf": -np.inf, "bytes": b"\0\xff", "pair": (1, 2), "z": 1 + 2j}
+    attrs |= {"map": {1: "a", None: [True]}, "text": "K", "list": [1, 2.5]}
+    for name, shape in [("x.b2nd", (3,)), ("x.b2frame", None)]:
+        with bk.create(tmp_path / name, shape, "i4" if shape else None) as made:
+            for key, value in attrs.items():
+                made.attrs[key] = value
+        found = bk.open(tmp_path / name).attrs
+        assert np.isnan(found.pop("nan"))
+        assert found == {key: value for key, value in attrs.items() if key != "nan"}

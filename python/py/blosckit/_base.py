@@ -77,10 +77,11 @@ class Opened(Generic[Handle]):
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """The attributes, as far as JSON can say them: a copy."""
+        """The attributes, a copy; those of groups and tables as far as JSON can say them."""
         text: str = self._handle.attributes()  # type: ignore[attr-defined]
         found: dict[str, Any] = json.loads(text)
-        return found
+        values: dict[str, Any] = getattr(self._handle, "values", dict)()
+        return {name: values.get(name, item) for name, item in found.items()}
 
     def info(self) -> dict[str, Any]:
         """The properties, for people and programs."""

@@ -204,6 +204,7 @@ fn kind(column: &ColumnSpec) -> String {
 fn text(report: &StoreReport<'_>, console: &Console) -> String {
     let what = match report.format {
         "ctable" => "Blosc2 table in a store".to_owned(),
+        "parquet" => "Parquet file, a table".to_owned(),
         "b2d" => format!("Blosc2 store in a directory, {}", report.kind),
         "b2e" => format!("Blosc2 store, {}", report.kind),
         _ => format!("Blosc2 store in an archive, {}", report.kind),

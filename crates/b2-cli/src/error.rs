@@ -542,8 +542,7 @@ fn blame_code(blame: Blame) -> Code {
     }
 }
 
-/// What the system said where one of the causes is that it had no room for an output, which it says
-/// of no input.
+/// The system's error among the causes if an output had no room, which it says of no input.
 fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
     let full = [FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero];

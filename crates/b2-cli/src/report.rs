@@ -70,7 +70,7 @@ fn filter_metas(pipeline: &Pipeline) -> Vec<u8> {
     pipeline.active().map(|slot| slot.meta).collect()
 }
 
-/// What could not be read of a file that is described all the same.
+/// Parts that could not be read of a file that is described all the same.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Problems {

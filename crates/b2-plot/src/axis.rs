@@ -333,7 +333,7 @@ mod tests {
                 distinct.sort();
                 distinct.dedup();
                 assert_eq!(distinct.len(), found.len(), "{low} to {high}: {found:?}");
-                // What each says is where it is.
+                // The text of a tick is where it stands.
                 let (mut base, size) = (0.0, (high - low).max(f64::EPSILON * low.abs()));
                 for tick in AxisRange::new(low, high).ticks(max_ticks) {
                     let said = read(&tick.text, &mut base);

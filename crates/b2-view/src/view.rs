@@ -32,7 +32,7 @@ pub struct View<S: Source> {
     asked: Option<(Question, String)>,
     /// The last search.
     wanted: String,
-    /// What came of the last step, where nothing else shows it.
+    /// The answer to the last step, where nothing else shows it.
     reply: Option<String>,
     /// Rows and columns, and columns and rows of chunks, on the screen that was drawn last.
     page: (u64, u64),

@@ -88,7 +88,7 @@ pub struct CArrayWriter {
     /// Whether the next flush removes the sums on disk: the partial chunk did not match its own,
     /// and is written anew all the same.
     drops_sums: bool,
-    /// What chunks that do not count yet have replaced.
+    /// The state before chunks that do not count yet.
     undo: Option<Undo>,
     /// None of a column, as the table is locked.
     lock: Option<Box<dyn TreeLock>>,

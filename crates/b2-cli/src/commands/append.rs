@@ -150,7 +150,7 @@ fn row_type(object: &Object) -> Result<Option<RowType<'_>>> {
 
 /// Makes the target of the first input.
 fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
-    // What no later append could grow is not made.
+    // A file that no later append could grow is not made.
     if let Some(suffix @ ("csv" | "parquet" | "chunk")) =
         target.extension().and_then(|it| it.to_str())
     {

@@ -32,9 +32,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    args::compress::level_of,
     args::{
-        ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize, compress::Split,
+        ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize,
+        compress::{Split, level_of},
         convert::FORMATS,
     },
     console::Console,

@@ -8,7 +8,6 @@ mod chunk;
 mod fields;
 mod frame;
 
-use crate::report::Problems;
 use core::fmt::Write;
 
 use serde::Serialize;
@@ -21,6 +20,7 @@ use crate::{
     exit::Code,
     inputs::{Guard, Object, ObjectReader, Origin, object_reader::FoundKind, walk},
     render::{harmless, json_text},
+    report::Problems,
 };
 
 /// Shows each input.

@@ -115,7 +115,7 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
     Ok(())
 }
 
-/// What was put after an object that ends at byte `end` of a file: a frame or a Bloscpack file.
+/// The frame or Bloscpack file that follows an object, which ends at byte `end` of a file.
 fn object_after(
     cx: &Context,
     origin: &Origin,

@@ -2,7 +2,6 @@
 
 mod tree;
 
-use crate::error::Error;
 use serde::Serialize;
 
 use crate::inputs::Place;
@@ -11,7 +10,7 @@ use crate::{
     commands::content::{self, from_parquet},
     console::{Console, tell_failure},
     context::Context,
-    error::Result,
+    error::{Error, Result},
     exit::Code,
     formats::store,
     inputs::{

@@ -53,7 +53,7 @@ pub(crate) fn topic(name: &str) -> Option<String> {
     Some(ESCAPES.iter().fold(text, |text, (code, plain)| text.replace(code, plain)))
 }
 
-/// What the escapes of roff in our pages stand for; the backslash last, which begins them all.
+/// Escapes of roff in our pages as plain text; the backslash is last, since it begins them all.
 const ESCAPES: [(&str, &str); 12] = [
     ("\\fB", ""),
     ("\\fI", ""),

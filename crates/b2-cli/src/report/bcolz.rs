@@ -1,13 +1,12 @@
 //! A data set of bcolz, as `b2 info` describes it: keys of schema `b2.info/1`.
 
-use super::Problems;
 use bcolz_store::verify::{Fault, Note};
 use bcolz_store::{CArray, CTable, Column, DataSet, Shuffle};
 use blosc_chunk::{ChunkHeader, CodecId};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::{ChunkRow, dtype_text, filter_names, noted};
+use super::{ChunkRow, Problems, dtype_text, filter_names, noted};
 use crate::{
     error::Error,
     formats::{Bcolz, bcolz},

@@ -1,11 +1,10 @@
 //! A Bloscpack file, as `b2 info` describes it: keys of schema `b2.info/1`.
 
-use super::Problems;
 use bloscpack::{Metadata, PackedChunk, Version};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{ChunkRow, FileSummary, filter_metas, filter_names, noted};
+use super::{ChunkRow, FileSummary, Problems, filter_metas, filter_names, noted};
 use crate::{error::Result, formats::Blp};
 
 /// The report of one file.

@@ -1,7 +1,5 @@
 //! A bare chunk, as `b2 info` describes it: keys of schema `b2.info/1`, and its blocks.
 
-use super::Problems;
-use crate::exit::Code;
 use blosc_chunk::{
     Chunk, ChunkHeader, Scratch,
     block::{BlockRef, StreamKind, StreamRef},
@@ -9,9 +7,10 @@ use blosc_chunk::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{FileSummary, chunks::special_name, filter_metas, filter_names, readers};
+use super::{FileSummary, Problems, chunks::special_name, filter_metas, filter_names, readers};
 use crate::{
     error::{Result, chain},
+    exit::Code,
     formats::BareChunk,
 };
 

@@ -1,13 +1,12 @@
 //! One input, as `b2 info` describes it: the keys of schema `b2.info/1`.
 
-use super::Problems;
 use b2frame::{SChunk, header::FrameHeader};
 use blosc_chunk::{Dict, SplitMode};
 use blosc_data::formats::frame::format_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{ChunkTable, FileSummary, filter_metas, filter_names, noted, readers};
+use super::{ChunkTable, FileSummary, Problems, filter_metas, filter_names, noted, readers};
 use crate::{error::Result, formats::msgpack_json, inputs::frame_bytes};
 
 /// All frames of one input taken together; parameters are those of the first.

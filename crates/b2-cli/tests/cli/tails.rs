@@ -1,4 +1,4 @@
-//! What somebody put after an object in its file is told, and lost by nothing but a request.
+//! Commands tell of a file that follows an object, and destroy it only on request.
 
 use crate::session::{Dir, walk};
 
@@ -120,7 +120,7 @@ fn a_second_array_of_numpy_is_not_cut_off() {
     assert!(run.stderr.contains("a NumPy array begins there"), "{}", run.stderr);
     assert!(dir.read("two.npy") == two);
     assert!(dir.b2("show two.npy").stderr.contains("a NumPy array begins there"));
-    // What an append has left that was killed is no file.
+    // The rest of a killed append is no file.
     dir.write("cut.npy", [&first[..], &[1; 17]].concat());
     let run = dir.b2("append cut.npy rows.npy").ok();
     let text = "17 bytes after the array are no part of it; they may be from an interrupted append";

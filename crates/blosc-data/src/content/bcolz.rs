@@ -103,7 +103,7 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// What the system does not tell.
+    /// A folder or a file that the system does not look at.
     pub fn file_nbytes(&self) -> Result<u64> {
         stored_nbytes(&*self.tree).map_err(Error::io(Doing::Read))
     }
@@ -285,7 +285,7 @@ fn open(tree: &Arc<dyn Tree>, options: bcolz_store::OpenOptions) -> Result<DataS
 ///
 /// # Errors
 ///
-/// What the system does not tell.
+/// A folder or a file that the system does not look at.
 pub fn stored_nbytes(tree: &dyn Tree) -> io::Result<u64> {
     let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
     while let Some(folder) = waiting.pop() {

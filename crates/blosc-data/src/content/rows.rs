@@ -47,7 +47,7 @@ pub struct TableRows {
     copied: Option<Copied>,
 }
 
-/// What a table is a copy of.
+/// The file that a table is a copy of.
 #[derive(Debug)]
 pub struct Copied {
     /// The name of the format.

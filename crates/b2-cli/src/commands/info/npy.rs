@@ -1,7 +1,5 @@
 //! An array of NumPy that is not compressed (`.npy`).
 
-use crate::exit::Code;
-use crate::report::Problems;
 use blosc_data::Tail;
 use blosc_io::{FileStore, ReadAt as _};
 use serde::Serialize;
@@ -12,9 +10,11 @@ use crate::{
     content::source::npy_header,
     context::Context,
     error::{Doing, Error, Result, message},
+    exit::Code,
     inputs::Origin,
     memory,
     render::size,
+    report::Problems,
 };
 
 /// What is in a `.npy` file.

@@ -1,6 +1,5 @@
 //! `b2 info` on arrays of other formats.
 
-use crate::report::Problems;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -9,7 +8,13 @@ use serde_json::{Map, Value};
 use super::{Lines, dims, print_report, sizes};
 use blosc_data::{Array, ForeignGroup};
 
-use crate::{console::Console, context::Context, error::Result, render::size, report::info::title};
+use crate::{
+    console::Console,
+    context::Context,
+    error::Result,
+    render::size,
+    report::{Problems, info::title},
+};
 
 /// An array of another format.
 #[derive(Serialize)]

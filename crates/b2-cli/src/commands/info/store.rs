@@ -1,10 +1,7 @@
 //! `b2 info` on a store, and on a table in one.
 
-use crate::report::Problems;
-use crate::{error::chain, exit::Code};
-use b2store::Note;
 use b2store::{
-    Store, Table,
+    Note, Store, Table,
     table::{ColumnKind, ColumnSpec, Nulls},
 };
 use serde::Serialize;
@@ -15,12 +12,14 @@ use crate::inputs::Place;
 use crate::{
     console::Console,
     context::Context,
-    error::Result,
+    error::{Result, chain},
+    exit::Code,
     formats::{
         TableRows,
         store::{self, Member},
     },
     render::{Units, size},
+    report::Problems,
 };
 
 /// Members that are listed without `-v`.

@@ -1,6 +1,5 @@
 //! `b2 list --tree`: the content of directories, and the columns of tables below them.
 
-use crate::error::Error;
 use std::path::{Path, PathBuf};
 
 use bcolz_store::{CArray, DataSet};
@@ -13,7 +12,7 @@ use crate::{
     args::InputArgs,
     content::from_parquet,
     context::Context,
-    error::Result,
+    error::{Error, Result},
     exit::Code,
     formats::{bcolz::Bcolz, store},
     inputs::{
@@ -132,8 +131,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     })
 }
 
-/// A store with its groups, tables and values.
-/// What a store is, and the first thing in it that does not open.
+/// A store with its groups, tables and values, and the first of them that does not open.
 fn store_node(cx: &Context, path: &Place) -> Result<(Node, Option<Error>)> {
     let store = store::open(path, cx.read_params())?;
     let units = cx.console.units();

@@ -6,8 +6,10 @@ use core::{
     time::Duration,
 };
 use std::{
+    fs::Metadata,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use b2frame::{Budget, CompressOptions, EditOptions, Mismatch, MismatchLog, lock::FrameLock};
@@ -31,7 +33,7 @@ use crate::{
         walk::{Choice, LeftOut, Reason},
     },
     memory,
-    output::{Targets, Unfinished, copy_rest},
+    output::{Batch, Staged, Targets, Unfinished, copy_rest},
     render::{harmless, path_text},
     report::left_out,
 };
@@ -64,6 +66,8 @@ pub(crate) struct Context {
     openers: Openers,
     /// Whether a part of an input was left out.
     is_short: AtomicBool,
+    /// The outputs that wait for others, in a run over many inputs.
+    outputs: Mutex<Option<Batch>>,
 }
 
 impl Context {
@@ -82,6 +86,7 @@ impl Context {
             mismatch: Mismatch::Fail,
             openers: Openers::default(),
             is_short: AtomicBool::new(false),
+            outputs: Mutex::default(),
         }
     }
 
@@ -326,6 +331,7 @@ impl Context {
             mismatch: mismatch.clone(),
             openers: openers.clone(),
             is_short: AtomicBool::new(false),
+            outputs: Mutex::default(),
         }
     }
 
@@ -359,9 +365,19 @@ impl Context {
         };
         let is_nothing = inputs.is_nothing();
         let found = core::mem::take(&mut inputs.found);
-        let code = match self.run_on_each(found, self.warned(|origin| work(origin, &mut targets))) {
+        *self.outputs() = (found.len() > 1).then(Batch::default);
+        let mut late = Code::Success;
+        let each = self.warned(|origin| {
+            let done = work(origin, &mut targets);
+            self.settle(done.is_err(), &mut late).and(done)
+        });
+        let code = match self.run_on_each(found, each) {
             ControlFlow::Break(code) => return code,
             ControlFlow::Continue(code) => code,
+        };
+        let code = match self.settle(true, &mut late) {
+            Ok(()) => code.and(late),
+            Err(_) => return code.and(late),
         };
         let (code, copied) = self.copy_rest(code, &mut inputs, &mut targets);
         let code = match targets.finish() {
@@ -372,6 +388,44 @@ impl Context {
         let hint = (!is_file).then_some("--output-dir with --copy-rest copies them");
         left_out::tell_copies(&self.console, &inputs.roots, &copied);
         self.tell_left_out(code, is_nothing && copied.is_empty(), &inputs, hint)
+    }
+
+    fn outputs(&self) -> MutexGuard<'_, Option<Batch>> {
+        self.outputs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a complete output its place, together with others in a run over many inputs.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses, or something else has come to the place.
+    pub(crate) fn put_in_place(
+        &self,
+        origin: &Origin,
+        staged: Staged,
+        source: Option<Metadata>,
+    ) -> Result<()> {
+        match &mut *self.outputs() {
+            Some(batch) => batch.push(&self.console, origin.name(), staged, source),
+            None => staged.commit(source.as_ref())?,
+        }
+        Ok(())
+    }
+
+    /// Puts the outputs in place that wait, if they are many or that is forced. A failure is told,
+    /// and its code is added to `code`.
+    ///
+    /// # Errors
+    ///
+    /// When nobody listens any more.
+    fn settle(&self, is_forced: bool, code: &mut Code) -> Result<()> {
+        let mut outputs = self.outputs();
+        let Some(batch) = &mut *outputs else { return Ok(()) };
+        batch.told(&self.console);
+        if !is_forced && !batch.is_full() {
+            return Ok(());
+        }
+        batch.settle(&self.console, |input, error| *code = code.and(self.tell(Some(input), &error)))
     }
 
     /// Copies what was left out, if that was requested, and gives what has a copy now. What can

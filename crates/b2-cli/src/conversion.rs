@@ -431,17 +431,18 @@ impl Work<'_> {
         let staged = Staged::in_folder(target, self.output.into(), &self.cx.unfinished)?;
         let done = self.write(&staged)?;
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
-        Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
-            staged,
-            |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
-                true => Ok(()),
-                false => Err(message::READ_BACK_DIFFERS.error()),
-            },
-            |staged| match done.left_out.first() {
-                Some(what) => Ok(Some(what.clone())),
-                None => Ok(self.conversion(&|_| ()).lost(staged.path())?),
-            },
-        )?;
+        Placement { cx: self.cx, origin, output: self.output, verify: self.args.verify, metadata }
+            .finish(
+                staged,
+                |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
+                    true => Ok(()),
+                    false => Err(message::READ_BACK_DIFFERS.error()),
+                },
+                |staged| match done.left_out.first() {
+                    Some(what) => Ok(Some(what.clone())),
+                    None => Ok(self.conversion(&|_| ()).lost(staged.path())?),
+                },
+            )?;
         Ok(done)
     }
 

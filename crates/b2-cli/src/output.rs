@@ -21,5 +21,7 @@ use crate::program::B2;
 pub(crate) type Sink = b2_program::Sink<B2>;
 /// A [`Sink`] for what writes to a [`Write`](std::io::Write).
 pub(crate) type SinkWriter<'a> = b2_program::SinkWriter<'a, B2>;
+/// Outputs that take their places together.
+pub(crate) type Batch = b2_program::Batch<B2>;
 /// Output that appears whole or not at all.
 pub(crate) type Staged = b2_program::Staged<B2>;

@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 use std::{
     borrow::Cow,
     io::{self, IsTerminal, Write},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use anstream::{AutoStream, ColorChoice};
@@ -79,7 +79,28 @@ pub struct Console<P> {
     manner: Manner,
     /// The command that runs, if there is one.
     command: Option<Arc<Running>>,
+    /// The lines that wait for an output, while they are held back.
+    held: Arc<Mutex<Option<Held>>>,
     program: PhantomData<P>,
+}
+
+/// Lines that were held back, in their order.
+#[derive(Debug, Default)]
+pub struct Held(Vec<(Stream, Vec<u8>)>);
+
+impl Held {
+    pub(crate) fn append(&mut self, lines: Self) {
+        self.0.extend(lines.0);
+    }
+}
+
+/// Where a line goes.
+#[derive(Clone, Copy, Debug)]
+enum Stream {
+    Output,
+    /// Standard output; colours are for terminals.
+    Styled,
+    Error,
 }
 
 /// Characters on either side of a mark.
@@ -140,7 +161,7 @@ impl<P: Program> Console<P> {
     #[must_use]
     pub fn new(name: &str, manner: impl Into<Manner>) -> Self {
         let (name, manner) = (name.to_owned(), manner.into());
-        Self { name, manner, command: None, program: PhantomData }
+        Self { name, manner, command: None, held: Arc::default(), program: PhantomData }
     }
 
     /// Of the command with this name and these options, as they are written: hints that it cannot
@@ -290,16 +311,15 @@ impl<P: Program> Console<P> {
     ///
     /// As [`print`](Self::print).
     pub fn print_name(&self, before: &str, name: &[u8], after: &str) -> Result<(), P::Error> {
-        let mut out = io::stdout().lock();
         let mut line = before.as_bytes().to_vec();
-        if out.is_terminal() {
+        if io::stdout().is_terminal() {
             line.extend(harmless(&name_text(name)).into_bytes());
         } else {
             line.extend(unbroken_bytes(name));
         }
         line.extend(after.bytes());
         line.push(b'\n');
-        printed(out.write_all(&line).and_then(|()| out.flush()))
+        self.write(Stream::Output, &line)
     }
 
     /// Prints `text` to standard output.
@@ -308,9 +328,9 @@ impl<P: Program> Console<P> {
     ///
     /// When it cannot be written; see [`Error::is_closed_pipe`].
     pub fn print(&self, text: &str) -> Result<(), P::Error> {
-        let mut out = io::stdout().lock();
-        let text = if out.is_terminal() { harmless_lines(text) } else { text.into() };
-        printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        let is_terminal = io::stdout().is_terminal();
+        let text = if is_terminal { harmless_lines(text) } else { text.into() };
+        self.write(Stream::Output, text.as_bytes())
     }
 
     /// Prints text with colours, whose control characters are ours, to standard output.
@@ -319,8 +339,51 @@ impl<P: Program> Console<P> {
     ///
     /// As [`print`](Self::print).
     pub fn print_styled(&self, text: &str) -> Result<(), P::Error> {
-        let mut out = AutoStream::new(io::stdout().lock(), self.choice());
-        printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        self.write(Stream::Styled, text.as_bytes())
+    }
+
+    /// Holds back all lines from now on, until [`held`](Self::held) takes them.
+    pub fn hold(&self) {
+        self.lines().get_or_insert_default();
+    }
+
+    /// The lines that were held back; the next ones are printed again.
+    pub fn held(&self) -> Held {
+        self.lines().take().unwrap_or_default()
+    }
+
+    /// Prints lines that were held back.
+    ///
+    /// # Errors
+    ///
+    /// As [`print`](Self::print).
+    pub fn tell(&self, held: Held) -> Result<(), P::Error> {
+        held.0.iter().try_for_each(|(stream, line)| self.write(*stream, line))
+    }
+
+    fn lines(&self) -> std::sync::MutexGuard<'_, Option<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes to a stream, or keeps the text while lines are held back.
+    fn write(&self, stream: Stream, text: &[u8]) -> Result<(), P::Error> {
+        if let Some(held) = &mut *self.lines() {
+            held.0.push((stream, text.to_vec()));
+            return Ok(());
+        }
+        let stdout = || io::stdout().lock();
+        match stream {
+            Stream::Output => printed(stdout().write_all(text).and_then(|()| stdout().flush())),
+            Stream::Styled => {
+                let mut out = AutoStream::new(stdout(), self.choice());
+                printed(out.write_all(text).and_then(|()| out.flush()))
+            }
+            Stream::Error => {
+                // Standard error that is gone cannot be reported.
+                let _unheard = AutoStream::new(io::stderr().lock(), self.choice()).write_all(text);
+                Ok(())
+            }
+        }
     }
 
     /// Does standard output show colours?
@@ -350,6 +413,9 @@ impl<P: Program> Console<P> {
     ///
     /// As [`print`](Self::print).
     pub fn document(&self, document: &impl Serialize) -> Result<(), P::Error> {
+        if self.lines().is_some() {
+            return self.print(&format!("{}\n", json_text(document)));
+        }
         let mut out = io::BufWriter::new(io::stdout().lock());
         let written = write_json(&mut out, document).and_then(|()| out.write_all(b"\n"));
         printed(written.and_then(|()| out.flush()))
@@ -369,10 +435,9 @@ impl<P: Program> Console<P> {
         self.stderr(&format!("{}\n", json_text(object)));
     }
 
-    /// Standard error that is gone cannot be reported.
     fn stderr(&self, text: &str) {
-        let mut stderr = AutoStream::new(io::stderr().lock(), self.choice());
-        let _unheard = stderr.write_all(text.as_bytes());
+        // Standard error never fails.
+        let _written = self.write(Stream::Error, text.as_bytes());
     }
 
     fn choice(&self) -> ColorChoice {
@@ -427,5 +492,29 @@ mod tests {
         ] {
             assert_eq!(running.can_follow(hint), can_follow, "{hint}");
         }
+    }
+
+    #[derive(Clone, Debug)]
+    struct Tool;
+
+    impl Program for Tool {
+        type Error = Error;
+
+        fn is_object(_: &std::path::Path) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn lines_wait_for_their_output() {
+        let console = Console::<Tool>::new("tool", Manner { verbose: 1, ..Manner::default() });
+        console.hold();
+        console.detail("first");
+        console.print("second\n").unwrap();
+        console.document(&3).unwrap();
+        let held = console.clone().held();
+        let lines = held.0.iter().map(|(_, line)| str::from_utf8(line).unwrap());
+        assert_eq!(lines.collect::<Vec<_>>(), ["first\n", "second\n", "3\n"]);
+        assert!(console.held().0.is_empty());
     }
 }

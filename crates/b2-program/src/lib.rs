@@ -4,7 +4,7 @@
 //!  command line    Span, ByteSize, When           ranges, sizes and choices as people write them
 //!  standard error  Console, Progress              messages, and how far the work is
 //!  standard output Console, Sink                  text made harmless; bytes from front to back
-//!  files           Staged                         whole or not at all
+//!  files           Staged, Batch                  whole or not at all; many at once
 //!  signals         signals                        nothing unfinished outlives the process
 //!  the end         Code                           one meaning for each exit code
 //! ```
@@ -49,6 +49,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod batch;
 mod console;
 pub mod error;
 pub mod escape;
@@ -67,7 +68,8 @@ mod staged;
 pub mod text_table;
 pub mod tree;
 
-pub use console::{Console, Manner, ProgressWhen, When};
+pub use batch::Batch;
+pub use console::{Console, Held, Manner, ProgressWhen, When};
 pub use error::{Doing, Error};
 pub use exit::Code;
 pub use program::Program;

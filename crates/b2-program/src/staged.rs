@@ -174,19 +174,36 @@ impl<P: Program> Staged<P> {
         self.finish(source.map_or(Carry::Target, Carry::Mode))
     }
 
-    fn finish(self, carry: Carry<'_>) -> Result<(), P::Error> {
-        let Output::Beside(mut new) = self.output else { return Ok(()) };
+    fn finish(mut self, carry: Carry<'_>) -> Result<(), P::Error> {
+        self.complete(carry)?;
+        self.put_in_place()?;
+        self.sync_name()
+    }
+
+    /// Gives the output what it takes over, and syncs it.
+    pub(crate) fn complete(&self, carry: Carry<'_>) -> Result<(), P::Error> {
+        let Output::Beside(new) = &self.output else { return Ok(()) };
         new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?;
-        new.sync().map_err(Error::io_at(Doing::Sync, new.target()))?;
+        self.sync()
+    }
+
+    /// Renames the output to its target.
+    pub(crate) fn put_in_place(&mut self) -> Result<(), P::Error> {
+        let Output::Beside(new) = &mut self.output else { return Ok(()) };
         let put = new.put_in_place();
         let path = || new.target().to_owned();
-        put.map_err(|error| match error.kind() {
+        Ok(put.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { path: path() },
             io::ErrorKind::IsADirectory => {
                 Error::NotRegular { path: path(), kind: FileKind::Directory }
             }
             _ => Error::io_at(Doing::Rename, new.target())(error),
-        })?;
+        })?)
+    }
+
+    /// Syncs the folder that has the name of the output.
+    pub(crate) fn sync_name(&self) -> Result<(), P::Error> {
+        let Output::Beside(new) = &self.output else { return Ok(()) };
         Ok(new.sync_name().map_err(Error::io_at(Doing::SyncDirectory, new.target()))?)
     }
 }

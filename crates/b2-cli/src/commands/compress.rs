@@ -427,7 +427,7 @@ impl Work<'_> {
         self.measure_loss(Arc::new(FileStore::from_file(staged.handle()?)))?;
         let is_array = self.format == CompressedFormat::B2nd && metadata.is_some();
         let (origin, verify) = (self.origin, args.tuning.verify);
-        Placement { origin, output: &args.output, verify, metadata }.finish(
+        Placement { cx: self.cx, origin, output: &args.output, verify, metadata }.finish(
             staged,
             |staged| match self.layout.as_ref().filter(|_| is_array) {
                 Some(layout) => self.read_array_back(staged.handle()?, layout),

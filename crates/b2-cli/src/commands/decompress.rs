@@ -224,7 +224,7 @@ impl Work<'_> {
         let counts = self.copy(objects, &mut sink)?;
         sink.finish()?;
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
-        Placement { origin, output, verify: false, metadata }.finish(
+        Placement { cx: self.cx, origin, output, verify: false, metadata }.finish(
             staged,
             |staged| self.read_back(staged.handle()?),
             |_| self.lost(objects.objects.tail()),

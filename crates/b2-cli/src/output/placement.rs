@@ -15,6 +15,7 @@ use std::{
 use crate::{
     args::OutputArgs,
     console::Console,
+    context::Context,
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},
     output::{Sink, Staged, Target},
@@ -54,6 +55,7 @@ impl Target {
 
 /// The way from a complete output to its target.
 pub(crate) struct Placement<'a> {
+    pub(crate) cx: &'a Context,
     pub(crate) origin: &'a Origin,
     pub(crate) output: &'a OutputArgs,
     /// Whether the output is read back though the input stays.
@@ -81,6 +83,10 @@ impl Placement<'_> {
             read_back(&staged)?;
         }
         let lost = if rm && !force { lost(&staged)? } else { None };
+        if !rm {
+            // An input that goes is locked until then, others wait for nothing.
+            return self.cx.put_in_place(self.origin, staged, self.metadata);
+        }
         staged.commit(self.metadata.as_ref())?;
         match (self.origin.path().filter(|_| rm), lost) {
             (Some(_), Some(what)) => Err(message::WOULD_LOSE.about(what)),

@@ -82,6 +82,35 @@ fn a_directory_that_is_replaced_is_there_at_all_times() {
     }
 }
 
+/// Outputs of one run take their places together: each is whole, or not there.
+#[test]
+fn outputs_that_wait_for_others_are_whole_or_not_there() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("in")).unwrap();
+    for n in 0..150 {
+        dir.write(&format!("in/{n}"), walk(n));
+    }
+    let mut nplaced = vec![];
+    kill_at_all_times(
+        |n| dir.command(&format!("c -qr in --output-dir out-{n}")),
+        |n| {
+            let outputs = std::fs::read_dir(dir.path(&format!("out-{n}")));
+            let names = outputs.into_iter().flatten().map(|entry| entry.unwrap().file_name());
+            let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+            let placed = names.iter().filter_map(|name| name.strip_suffix(".b2frame"));
+            // The next run sweeps the scratch files.
+            let placed: Vec<_> = placed.filter(|name| !name.starts_with('.')).collect();
+            for name in &placed {
+                let found = dir.b2(&format!("cat out-{n}/{name}.b2frame")).ok().stdout;
+                assert_eq!(found, walk(name.parse().unwrap()), "{name}, kill {n}");
+            }
+            nplaced.push(placed.len());
+        },
+    );
+    assert_eq!(nplaced[0], 150);
+    assert!(nplaced[1..].iter().any(|n| *n < 150), "{nplaced:?}");
+}
+
 fn inputs_len(name: &str) -> usize {
     if name == "0" { 2000 } else { 3000 }
 }

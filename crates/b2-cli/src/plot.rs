@@ -13,7 +13,11 @@ use blosc_dtype::Dtype;
 
 use self::series::Series;
 use crate::{
-    args::{LimitArgs, plot::PlotKind, slice::Slice},
+    args::{
+        LimitArgs,
+        plot::PlotKind,
+        slice::{self, Slice},
+    },
     content::values::{Axis, Numbers, axes},
     context::Context,
     error::{Result, message},
@@ -82,7 +86,14 @@ impl Drawn {
         };
         let picks = request.slice.as_ref().map(|slice| slice.in_dims(first.shape().len()));
         let picks = picks.unwrap_or_else(|| default_picks(request.kind, first.shape().len()));
-        let axes = axes(&picks, first.shape())?;
+        let mut axes = axes(&picks, first.shape())?;
+        if let (Some(slice), Some(chosen), [axis]) = (&request.slice, &series.chosen, &mut axes[..])
+        {
+            let mut matches = |rows| Ok(chosen.matches(rows)?);
+            let rows = slice::rows(Some(slice), first.shape()[0], Some(&mut matches))?;
+            let (start, len) = (rows.start, rows.end - rows.start);
+            *axis = Axis { start, step: 1, len, is_index: false };
+        }
         let shown = shown(&series, &axes)?;
         let shape: Vec<u64> =
             shown.iter().filter(|axis| !axis.is_index).map(|axis| axis.len).collect();

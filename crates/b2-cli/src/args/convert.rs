@@ -40,8 +40,8 @@ pub(crate) struct ConvertArgs {
     /// Items per dimension of an input that does not say, in C order [default: one dimension]
     #[arg(long, value_name = "N,N,...", value_parser = parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Arrays")]
     pub(crate) shape: Option<DataShape>,
-    /// Only this part of an array, as NumPy writes it: 0,:,5 or 10:20,::-1
-    #[arg(long, value_name = "S", allow_hyphen_values = true, conflicts_with_all = ["columns", "condition"], help_heading = "Selection")]
+    /// Only this part of an array, or of the rows of a table that --where finds, as NumPy writes it
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) slice: Option<Slice>,
     /// Only these columns of a table of bcolz or of a store, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]

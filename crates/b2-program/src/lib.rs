@@ -37,6 +37,7 @@
 //! |---|---|
 //! | (root) | [`Program`], and the types that programs are made of |
 //! | [`error`] | errors with their causes on one line; kinds of files |
+//! | [`hint`] | advice with the name of the file in it |
 //! | [`input`] | names of files in lists; standard input as a file |
 //! | [`path`] | names of files that mean the same, or no file |
 //! | [`progress`] | a bar, lines for another program, or nothing |
@@ -54,6 +55,7 @@ pub mod error;
 pub mod escape;
 mod exit;
 pub mod input;
+pub mod hint;
 pub mod level;
 pub mod memory;
 pub mod path;

@@ -135,7 +135,7 @@ exit 1
 --- stdout
 --- stderr
 b2: f.b2frame: odd has 5 bytes, which is no multiple of 4: an item or a row would be cut
-hint: what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`
+hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -t 1 -o NEW`
 "###);
     snapshot!(dir.b2("append x.blp cut.npy"), @r"
     exit 1

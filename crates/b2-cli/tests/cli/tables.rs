@@ -393,10 +393,13 @@ fn columns_cells_and_rows_change() {
             for (line, works) in [
                 (
                     "delete t.bcolz --where id>2",
-                    "convert --where 'not (CONDITION)' TABLE NEW.bcolz",
+                    "convert --where 'not (CONDITION)' t.bcolz NEW.bcolz",
                 ),
-                ("fill t.bcolz price=1", "table set TABLE COLUMN=VALUE --where 'COLUMN != COLUMN'"),
-                ("set t.bcolz price", "table set TABLE COLUMN=VALUE --where 'COLUMN != COLUMN'"),
+                (
+                    "fill t.bcolz price=1",
+                    "table set t.bcolz COLUMN=VALUE --where 'COLUMN != COLUMN'",
+                ),
+                ("set t.bcolz price", "table set t.bcolz COLUMN=VALUE --where 'COLUMN != COLUMN'"),
                 ("add t.bcolz z:f8", "COLUMN:TYPE=VALUE"),
                 ("compact t.bcolz", "b2 recompress"),
                 ("set t.bcolz::/price price=1", ""),

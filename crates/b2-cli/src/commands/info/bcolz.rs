@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     error::Result,
     formats::Bcolz,
-    render::{Align, Table, Units, harmless, size},
+    render::{Align, Table, Units, escape::shell_word, harmless, size},
     report::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport},
 };
 
@@ -50,7 +50,8 @@ fn text(report: &BcolzReport<'_>, console: &Console) -> String {
     }
     lines.notes(&report.warnings, &report.problems);
     if report.needs_rescue {
-        lines.add("hint", &format!("b2 rescue {} -o {}", report.path, fixed(report.path)));
+        let [path, fixed] = [report.path, &fixed(report.path)].map(|it| shell_word(it.as_ref()));
+        lines.add("hint", &format!("b2 rescue {path} -o {fixed}"));
     }
     lines.text
 }

@@ -19,7 +19,10 @@ use crate::{
     args::LimitArgs,
     context::Context,
     error::{Doing, Error, Result, chain},
-    formats::{csv_table::COMMA, store},
+    formats::{
+        csv_table::{COMMA, MissingTruth},
+        store,
+    },
     inputs::{
         Guard, Inputs, Object, ObjectReader, Origin, Part, foreign,
         origin::{self, Found},
@@ -191,7 +194,8 @@ pub(crate) fn foreign_table(
     }
     match origin::content_kind(path) {
         Some(Format::Csv) => {
-            Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, None)?)))
+            let given = (None, MissingTruth::Text);
+            Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, given)?)))
         }
         _ => Ok(None),
     }

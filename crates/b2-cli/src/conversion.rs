@@ -45,7 +45,10 @@ use crate::{
     },
     context::Context,
     error::{Doing, Error, Result, message},
-    formats::{self, Stored, csv_table},
+    formats::{
+        self, Stored,
+        csv_table::{self, MissingTruth},
+    },
     inputs::{
         Guard, Object, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
         origin::{self, Found},
@@ -298,7 +301,8 @@ impl<'a> Convert<'a> {
                 None => Ok(chosen),
             }
         };
-        if let Some(items) = uncompressed_items(args, &cx.console, origin)? {
+        let missing = if for_store { MissingTruth::Null } else { MissingTruth::Text };
+        if let Some(items) = uncompressed_items(args, &cx.console, origin, missing)? {
             return choose(Source::Items(items));
         }
         if let Some(table) = from_parquet::table(cx, origin, for_store)? {
@@ -348,11 +352,13 @@ fn uncompressed_items(
 ) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
+    missing: MissingTruth,
         return Ok(None);
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
-        return values(console, path, args.delimiter, args.dtype.as_ref()).map(Some);
+        let given = (args.dtype.as_ref(), missing);
+        return values(console, path, args.delimiter, given).map(Some);
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -395,6 +401,7 @@ fn sliced(
     let grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
     let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
     let mut out = Spool::default();
+    let nullable = source.nullable().to_vec();
     grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {
         out.write_all(bytes).map_err(Error::io(Doing::Spool))
     })?;
@@ -402,7 +409,7 @@ fn sliced(
     let (dtype, itemsize) = (grid.dtype().clone(), grid.dtype().itemsize() as u64);
     let file_len = memory::nbytes(itemsize, &shape);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy" }))
+    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy", nullable }))
 }
 
 /// One input on its way.

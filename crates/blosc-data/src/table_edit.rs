@@ -402,8 +402,8 @@ fn content_of(name: &str, dtype: &Dtype, text: &str) -> Result<Content> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let lines = format!("{}\n{}\n", quoted(name), quoted(text));
     let file = Arc::new(MemStore::new(lines.into_bytes()));
-    let items =
-        csv::read(file, csv::COMMA, Some(dtype), &mut |_| ()).map_err(|error| match error {
+    let items = csv::read(file, csv::COMMA, Some(dtype), csv::MissingTruth::Text, &mut |_| ())
+        .map_err(|error| match error {
             // There is no file whose lines could be counted.
             Error::Csv(CsvError::Value { column, text, dtype, .. }) => {
                 Error::Csv(CsvError::Cell { column, text, dtype })

@@ -2,7 +2,7 @@
 
 use b2_program::level::LevelArgs;
 use blosc_chunk::{Pipeline, Target};
-use blosc_data::convert::Compression;
+use blosc_data::{convert::Compression, formats::csv::parse_delimiter};
 use blosc_dtype::Dtype;
 use clap::{
     Args,
@@ -76,15 +76,6 @@ pub(crate) struct ConvertArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TextFormat {
     Csv,
-}
-
-/// One character of one byte, which quotes and line breaks are not.
-fn parse_delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
-        _ => Err(format!("{text:?} is not one character, or `tab`")),
-    }
 }
 
 /// How data is compressed anew; without any of these, chunks are moved wherever the output can hold

@@ -117,7 +117,7 @@ pub use blosc_container::Budget;
 pub use blosc_dtype::Dtype;
 pub use by_boxes::part as array_part;
 pub use bytes::Bytes;
-pub use chunks::Chunks;
+pub use chunks::{ChunkSizes, Chunks};
 pub use cut::cut;
 pub use dataset::{Data, Dataset};
 pub use digest::Digest;

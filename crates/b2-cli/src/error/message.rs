@@ -291,6 +291,9 @@ messages! {
         "draw some of them with --columns, and use --x NAME for the one that is the x axis";
     PLOT_ROWS: Usage,
         "--x and --where are for rows of a table, whose items have one dimension";
+    PLOT_MAPS: Usage,
+        "--range and --upward are for heat maps",
+        "--kind heat draws one of two dimensions";
     PLOT_ONE_COLUMN: Usage,
         "only lines are drawn of several columns",
         "use --columns NAME for a histogram";

@@ -140,12 +140,14 @@ pub(crate) fn rewrite(
         return Ok(done.into());
     }
     let (source, objects) = convert.open(origin, false)?.without_objects(format)?;
-    if let Some(name) = objects.first() {
-        return Err(message::OBJECT_COLUMN.about(name));
-    }
     let nbytes = source.rows().map_or_else(|| source.nbytes(), |rows| Ok(rows.sizes().0))?;
     let before = source.stored();
-    let done = convert.work(origin, source, vec![]).to_target(target)?;
+    for name in &objects {
+        let text = format!("column {name:?} holds Python objects, and is copied as it is");
+        cx.console.warning(&origin.name(), &text);
+    }
+    let work = Work { kept: objects, ..convert.work(origin, source, vec![]) };
+    let done = work.to_target(target)?;
     Ok(Rewritten { nbytes, before, after: done.stored_nbytes })
 }
 
@@ -339,7 +341,8 @@ impl<'a> Convert<'a> {
         if !dropped.is_empty() {
             cx.note_short();
         }
-        Work { args, output, cx, origin, format, source, settings, dropped, progress }
+        let kept = vec![];
+        Work { args, output, cx, origin, format, source, settings, dropped, kept, progress }
     }
 }
 
@@ -349,10 +352,10 @@ fn uncompressed_items(
     args: &ConvertArgs,
     console: &Console,
     origin: &Origin,
+    missing: MissingTruth,
 ) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
-    missing: MissingTruth,
         return Ok(None);
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
@@ -398,10 +401,10 @@ fn sliced(
         let text = format!("the part has none of the metadata {}", names.join(", "));
         tell_loss(args, cx, &origin.name(), &text)?;
     }
+    let nullable = source.nullable().to_vec();
     let grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
     let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
     let mut out = Spool::default();
-    let nullable = source.nullable().to_vec();
     grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {
         out.write_all(bytes).map_err(Error::io(Doing::Spool))
     })?;
@@ -423,6 +426,8 @@ struct Work<'a> {
     settings: Settings,
     /// Columns that the format cannot hold.
     dropped: Vec<String>,
+    /// Columns that are copied as they are.
+    kept: Vec<String>,
     progress: Progress,
 }
 
@@ -441,7 +446,7 @@ impl Work<'_> {
         Placement { origin, output: self.output, verify: self.args.verify, metadata }.finish(
             staged,
             |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
-                true => Ok(()),
+                true => Ok(self.conversion(&|_| ()).keep_columns(&self.kept, staged.path())?),
                 false => Err(message::READ_BACK_DIFFERS.error()),
             },
             |staged| match done.left_out.first() {

@@ -337,9 +337,6 @@ messages! {
     JOINS_FRAMES: Usage,
         "no frame: only frames can stand one after the other",
         "`b2 convert --format b2frame` makes a frame of it";
-    OBJECT_COLUMN: Foreign,
-        "the column {:?} holds Python objects, which are not compressed anew",
-        "`b2 convert TABLE NEW.b2z` keeps them, `b2 convert TABLE NEW.bcolz` leaves them out";
     STRICT: Foreign,
         "{}, which --strict refuses",
         "without --strict the rest is converted";

@@ -465,8 +465,7 @@ fn columns_of_objects_are_left_out_with_a_warning() {
     assert!(dir.path("n.bcolz").is_dir() && dir.path("n.npy").is_file());
     // A store has room for them, and nothing is lost in place.
     dir.b2("convert -q o.bcolz n.b2z").ok();
-    let run = dir.b2("recompress -C zstd o.bcolz");
-    assert_eq!(run.code, Some(4));
+    let run = dir.b2("recompress -C zstd o.bcolz").ok();
     assert!(run.stderr.contains("\"o\" holds Python objects"), "{}", run.stderr);
     dir.b2("verify o.bcolz").ok();
 }

@@ -300,7 +300,7 @@ impl Error {
             // Outputs grow in temporary files.
             Self::Io { doing: Doing::Write | Doing::Create, source, .. } => source,
             Self::Io { doing: Doing::Spool, .. } => return self,
-            other => match no_room(&other) {
+            other => match b2_program::error::no_room(&other) {
                 Some(source) => source,
                 None => return other,
             },
@@ -540,19 +540,6 @@ fn blame_code(blame: Blame) -> Code {
         // A blame that is added later: not the user.
         _ => Code::System,
     }
-}
-
-/// The system's error among the causes if an output had no room, which it says of no input.
-fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
-    let full = [FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero];
-    let (mut next, mut last) = (Some(error), None::<&io::Error>);
-    while let Some(error) = next {
-        let said = error.downcast_ref::<io::Error>().filter(|it| full.contains(&it.kind()));
-        (next, last) = (error.source(), said.or(last));
-    }
-    let last = last?;
-    Some(last.raw_os_error().map_or_else(|| last.kind().into(), io::Error::from_raw_os_error))
 }
 
 /// `error` and its causes, as one line; of frames that are cut off, how much is there.

@@ -45,6 +45,7 @@
 //! | [`size`] | sizes, ratios, speeds and counts as people read them |
 //! | [`signals`] | the list that signals work off |
 //! | [`text_table`] | text in columns |
+//! | [`usage`] | the errors of wrong command lines |
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -54,8 +55,8 @@ mod console;
 pub mod error;
 pub mod escape;
 mod exit;
-pub mod input;
 pub mod hint;
+pub mod input;
 pub mod level;
 pub mod memory;
 pub mod path;
@@ -68,6 +69,7 @@ mod span;
 mod staged;
 pub mod text_table;
 pub mod tree;
+pub mod usage;
 
 pub use console::{Console, Manner, ProgressWhen, When};
 pub use error::{Doing, Error};

@@ -91,13 +91,7 @@ impl Drawn {
         let picks = request.slice.as_ref().map(|slice| slice.in_dims(first.shape().len()));
         let picks = picks.unwrap_or_else(|| default_picks(request.kind, first.shape().len()));
         let mut axes = axes(&picks, first.shape())?;
-        if let (Some(slice), Some(chosen), [axis]) = (&request.slice, &series.chosen, &mut axes[..])
-        {
-            let mut matches = |rows| Ok(chosen.matches(rows)?);
-            let rows = slice::rows(Some(slice), first.shape()[0], Some(&mut matches))?;
-            let (start, len) = (rows.start, rows.end - rows.start);
-            *axis = Axis { start, step: 1, len, is_index: false };
-        }
+        among_found(request, &series, first.shape(), &mut axes)?;
         let shown = shown(&series, &axes)?;
         let shape: Vec<u64> =
             shown.iter().filter(|axis| !axis.is_index).map(|axis| axis.len).collect();
@@ -395,6 +389,19 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
         *axis = Axis { start: 0, step: 1, len: nrows, is_index: false };
     }
     Ok(shown)
+}
+
+/// Makes the rows of a slice those of the rows that the condition finds.
+fn among_found(request: &Request, series: &Series, shape: &[u64], axes: &mut [Axis]) -> Result<()> {
+    if let (Some(slice), Some(chosen), ([axis], [nrows])) =
+        (&request.slice, &series.chosen, (axes, shape))
+    {
+        let mut matches = |rows| Ok(chosen.matches(rows)?);
+        let rows = slice::rows(Some(slice), *nrows, Some(&mut matches))?;
+        let (start, len) = (rows.start, rows.end - rows.start);
+        *axis = Axis { start, step: 1, len, is_index: false };
+    }
+    Ok(())
 }
 
 /// The dimensions of which a slice takes more than one position.

@@ -26,16 +26,16 @@ pub trait Chunks: Debug + Send + Sync {
 
 /// The sizes of chunks, which are read one by one.
 pub enum ChunkSizes {
-    /// Those of a frame.
+    /// The chunks of a frame.
     Frame(Arc<SChunk>),
-    /// Those of an array or a column of bcolz.
+    /// The chunks of an array or a column of bcolz.
     Array(CArray),
-    /// Those of a Bloscpack file.
+    /// The chunks of a Bloscpack file.
     Blp(Box<Blp>),
 }
 
 impl ChunkSizes {
-    /// Those of an object, which is the file at `path` if it is one; `None` where it has no chunks
+    /// The sizes in an object, which is the file at `path` if it is one; `None` where it has no chunks
     /// of its own.
     #[must_use]
     pub fn of(object: &Object, path: Option<&Path>) -> Option<Self> {

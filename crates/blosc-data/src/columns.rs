@@ -183,12 +183,7 @@ impl Rule {
                 let values = Values::Fixed { dtype: dtype.clone(), item_shape, bytes };
                 with_nulls(ColumnValues::new(values), valid)
             }
-            Self::Truths => {
-                let valid: Vec<bool> = bytes.iter().map(|byte| *byte != NULL_TRUTH).collect();
-                let truths = bytes.iter().map(|byte| u8::from(*byte == 1)).collect();
-                let values = ColumnValues::fixed(dtype_of("|b1")?, truths);
-                with_nulls(values, valid.contains(&false).then_some(valid))
-            }
+            Self::Truths => truths(&bytes)?,
             Self::Empty { dtype, .. } => {
                 let nbytes = (count as u64).saturating_mul(dtype.itemsize() as u64);
                 ColumnValues::fixed(dtype.clone(), zeroed(nbytes)?)
@@ -229,6 +224,14 @@ impl Rule {
             }
         })
     }
+}
+
+/// Truth values, of which those that are missing are nulls.
+fn truths(bytes: &[u8]) -> Result<ColumnValues> {
+    let valid: Vec<bool> = bytes.iter().map(|byte| *byte != NULL_TRUTH).collect();
+    let truths = bytes.iter().map(|byte| u8::from(*byte == 1)).collect();
+    let values = ColumnValues::fixed(dtype_of("|b1")?, truths);
+    Ok(with_nulls(values, valid.contains(&false).then_some(valid)))
 }
 
 fn dtype_of(code: &str) -> Result<Dtype> {

@@ -142,7 +142,7 @@ pub struct Report {
     pub nbytes: u64,
     /// Bytes of them that are fill values.
     pub filled: u64,
-    /// What the system refused to read, with its error: another try may bring it back.
+    /// Files that the system refused to read, with its errors: another try may bring them back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
     /// The steps of the rescue, in words.
@@ -397,7 +397,7 @@ fn with_tail(path: &Path, mut report: Report) -> Result<Report> {
     Ok(report)
 }
 
-/// What became of the chunks of a damaged frame, or of a bare chunk, of which at most `max_nbytes`
+/// The states of the chunks of a damaged frame, or of a bare chunk, of which at most `max_nbytes`
 /// bytes of data are decoded. Nothing is written.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ impl Slice {
     ///
     /// # Errors
     ///
-    /// Those of `matches`.
+    /// The errors of `matches`.
     pub fn rows_among<E>(
         &self,
         nrows: u64,

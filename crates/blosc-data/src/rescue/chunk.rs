@@ -55,7 +55,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
     Ok(Report { chunks: Some(chunks), blocks: Some(blocks), ..all })
 }
 
-/// What became of the bare chunk at byte `at`.
+/// The state of the bare chunk at byte `at`.
 pub(super) fn readable(path: &Path, at: u64, options: &Options) -> Result<Counts> {
     let (store, mut counts) = (file(path)?, Counts::default());
     for member in members(&store, Some(at))? {

@@ -174,7 +174,7 @@ fn boxed(chunks: Option<ChunkSizes>) -> Option<Box<dyn Chunks>> {
     chunks.map(|chunks| Box::new(Stored(chunks)) as Box<dyn Chunks>)
 }
 
-/// What a column is, and how many bytes its rows are.
+/// The kind of a column, and the bytes of its rows.
 fn about_column(grid: &Grid, of: String) -> Vec<(String, String)> {
     let nbytes = memory::nbytes(grid.dtype().itemsize() as u64, grid.shape());
     let size = size::Units::default().size(nbytes);

@@ -18,7 +18,7 @@ pub(crate) use b2_program::{
     Doing,
     error::{FileKind, irregular},
 };
-use b2frame::{error::Corrupt, probe, probe::Kind};
+use b2frame::{error::Corrupt, probe::Kind};
 use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
@@ -65,10 +65,10 @@ pub(crate) enum Error {
     #[error("no such file or directory")]
     Mistyped { command: String },
     /// The content is of some other format.
-    #[error("not a Blosc file{}", starts_with(.start))]
+    #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NotBlosc { start: Vec<u8> },
     /// The same where another option would say what it is.
-    #[error("not a Blosc file{}", starts_with(.start))]
+    #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NoType { start: Vec<u8> },
     /// The same of what was a file of ours once.
     #[error(transparent)]
@@ -583,16 +583,6 @@ fn chunk_at(at: u64) -> String {
 
 fn or_more(len: Option<u64>) -> String {
     len.map_or("more".to_owned(), |len| len.to_string())
-}
-
-/// ` (starts with 89 50 4e 47: a PNG image)`.
-fn starts_with(start: &[u8]) -> String {
-    let hex: Vec<String> = start.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    match probe(start) {
-        Kind::Empty => " (it is empty)".to_owned(),
-        Kind::Unknown => format!(" (starts with {})", hex.join(" ")),
-        kind => format!(" (starts with {}: {kind})", hex.join(" ")),
-    }
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ pub use cut::cut;
 pub use dataset::{Data, Dataset};
 pub use digest::Digest;
 pub use error::{Error, Result};
-pub use format::{Format, HEAD_LEN, opened_by, recognise};
+pub use format::{Format, HEAD_LEN, opened_by, recognise, starts_with};
 pub use formats::npz::open_archive;
 pub use group::{Group, Member, MemberKind};
 pub use objects::ListOfObjects;

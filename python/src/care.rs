@@ -1,6 +1,5 @@
 //! Care of files: verify, rescue, seal, compact, convert.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,7 +73,6 @@ fn report_of<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDic
 
 /// A rescue to one path, which appears whole or not at all.
 struct Target<'a> {
-    from: &'a Path,
     to: &'a Path,
     place: Option<Replacement>,
 }
@@ -89,30 +87,13 @@ impl Target<'_> {
 impl rescue::Caller for Target<'_> {
     type Error = blosc_data::Error;
 
-    fn output(&mut self, kind: rescue::Output) -> blosc_data::Result<PathBuf> {
+    fn output(&mut self, _: rescue::Output) -> blosc_data::Result<PathBuf> {
         let place = Replacement::folder(self.to, ReplaceOptions::default());
         let place = place.map_err(|error| self.failed(error))?;
         let path = place.path().to_owned();
         self.place = Some(place);
-        if kind == rescue::Output::Copy {
-            copy_folder(self.from, &path).map_err(|error| self.failed(error))?;
-        }
         Ok(path)
     }
-}
-
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (kind, to) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            copy_folder(&entry.path(), &to)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
 }
 
 /// The sound parts of something damaged, as something new. The report as a text of JSON.
@@ -137,7 +118,7 @@ fn rescue_to(
     let options = open_options(threads, None, None);
     let options = rescue::Options::default().fill(fill).budget(options.budget);
     let report = watched(py, progress, None, |_| -> blosc_data::Result<rescue::Report> {
-        let mut target = Target { from: &original, to: &new, place: None };
+        let mut target = Target { to: &new, place: None };
         let report = rescue::rescue(&original, None, &options, &mut target)?;
         if let Some(place) = target.place.take() {
             place.commit(Carry::Target).map_err(|error| target.failed(error))?;

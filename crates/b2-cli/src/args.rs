@@ -423,7 +423,8 @@ pub(crate) struct SealArgs {
 }
 
 /// What a seal covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum SealKind {
     Body,
     Chunks,

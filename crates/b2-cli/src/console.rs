@@ -45,7 +45,7 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
 }
 
 /// What is said of a file, without its name or its key in a store, which stand before it.
-fn without_name<'a>(text: &'a str, file: Option<&str>) -> &'a str {
+pub(crate) fn without_name<'a>(text: &'a str, file: Option<&str>) -> &'a str {
     let key = file.and_then(|file| file.split_once("::")).map(|(_, key)| key);
     let mut names = [file, key].into_iter().flatten();
     names.find_map(|name| text.strip_prefix(name)?.strip_prefix(": ")).unwrap_or(text)

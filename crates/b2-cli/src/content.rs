@@ -11,7 +11,7 @@ pub(crate) mod values;
 
 use std::{path::Path, sync::Arc};
 
-use blosc_dtype::{Dtype, npy::NpyHeader};
+use blosc_dtype::{Dtype, npy::NpyHeader, text::natural_order};
 use blosc_io::{FileStore, ReadAt as _};
 
 use self::source::{Items, Layout, Source};
@@ -19,7 +19,10 @@ use crate::{
     args::LimitArgs,
     context::Context,
     error::{Doing, Error, Result, chain},
-    formats::{csv_table::COMMA, store},
+    formats::{
+        csv_table::{COMMA, MissingTruth},
+        store,
+    },
     inputs::{
         Guard, Inputs, Object, ObjectReader, Origin, Part, foreign,
         origin::{self, Found},
@@ -67,7 +70,9 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
             let below = |table: &&str| key.strip_prefix(table.trim_end_matches('/'));
             tables.iter().filter_map(below).any(|rest| rest.starts_with('/'))
         };
-        for key in store.keys().filter(|key| !is_left_out(key)) {
+        let mut keys: Vec<&str> = store.keys().filter(|key| !is_left_out(key)).collect();
+        keys.sort_by(|a, b| natural_order(a, b));
+        for key in keys {
             let part = Part::Member(key.to_owned());
             let origin = Origin::File { path: path.to_owned(), part };
             match store::member(&store, key) {
@@ -191,7 +196,8 @@ pub(crate) fn foreign_table(
     }
     match origin::content_kind(path) {
         Some(Format::Csv) => {
-            Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, None)?)))
+            let given = (None, MissingTruth::Text);
+            Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, given)?)))
         }
         _ => Ok(None),
     }

@@ -23,7 +23,7 @@ use blosc_io::{
 
 use crate::{
     args::{CheckArgs, GeneralArgs, InputArgs, LockArgs, OutputArgs},
-    console::{Console, tell_failure},
+    console::{Console, tell_failure, without_name},
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
@@ -289,6 +289,7 @@ impl Context {
             if let Mismatch::Note(log) = &self.mismatch
                 && let Some(mismatch) = log.take()
             {
+                let mismatch = without_name(&mismatch, Some(&name));
                 self.console.warning(&name, &format!("{mismatch}; read all the same"));
             }
             match done {

@@ -45,7 +45,10 @@ use crate::{
     },
     context::Context,
     error::{Doing, Error, Result, message},
-    formats::{self, Stored, csv_table},
+    formats::{
+        self, Stored,
+        csv_table::{self, MissingTruth},
+    },
     inputs::{
         Guard, Object, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
         origin::{self, Found},
@@ -137,12 +140,14 @@ pub(crate) fn rewrite(
         return Ok(done.into());
     }
     let (source, objects) = convert.open(origin, false)?.without_objects(format)?;
-    if let Some(name) = objects.first() {
-        return Err(message::OBJECT_COLUMN.about(name));
-    }
     let nbytes = source.rows().map_or_else(|| source.nbytes(), |rows| Ok(rows.sizes().0))?;
     let before = source.stored();
-    let done = convert.work(origin, source, vec![]).to_target(target)?;
+    for name in &objects {
+        let text = format!("column {name:?} holds Python objects, and is copied as it is");
+        cx.console.warning(&origin.name(), &text);
+    }
+    let work = Work { kept: objects, ..convert.work(origin, source, vec![]) };
+    let done = work.to_target(target)?;
     Ok(Rewritten { nbytes, before, after: done.stored_nbytes })
 }
 
@@ -298,7 +303,8 @@ impl<'a> Convert<'a> {
                 None => Ok(chosen),
             }
         };
-        if let Some(items) = uncompressed_items(args, &cx.console, origin)? {
+        let missing = if for_store { MissingTruth::Null } else { MissingTruth::Text };
+        if let Some(items) = uncompressed_items(args, &cx.console, origin, missing)? {
             return choose(Source::Items(items));
         }
         if let Some(table) = from_parquet::table(cx, origin, for_store)? {
@@ -335,7 +341,8 @@ impl<'a> Convert<'a> {
         if !dropped.is_empty() {
             cx.note_short();
         }
-        Work { args, output, cx, origin, format, source, settings, dropped, progress }
+        let kept = vec![];
+        Work { args, output, cx, origin, format, source, settings, dropped, kept, progress }
     }
 }
 
@@ -345,6 +352,7 @@ fn uncompressed_items(
     args: &ConvertArgs,
     console: &Console,
     origin: &Origin,
+    missing: MissingTruth,
 ) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
@@ -352,7 +360,8 @@ fn uncompressed_items(
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
-        return values(console, path, args.delimiter, args.dtype.as_ref()).map(Some);
+        let given = (args.dtype.as_ref(), missing);
+        return values(console, path, args.delimiter, given).map(Some);
     }
     foreign::check_name(path)?;
     let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
@@ -392,6 +401,7 @@ fn sliced(
         let text = format!("the part has none of the metadata {}", names.join(", "));
         tell_loss(args, cx, &origin.name(), &text)?;
     }
+    let nullable = source.nullable().to_vec();
     let grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
     let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
     let mut out = Spool::default();
@@ -402,7 +412,7 @@ fn sliced(
     let (dtype, itemsize) = (grid.dtype().clone(), grid.dtype().itemsize() as u64);
     let file_len = memory::nbytes(itemsize, &shape);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy" }))
+    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy", nullable }))
 }
 
 /// One input on its way.
@@ -416,6 +426,8 @@ struct Work<'a> {
     settings: Settings,
     /// Columns that the format cannot hold.
     dropped: Vec<String>,
+    /// Columns that are copied as they are.
+    kept: Vec<String>,
     progress: Progress,
 }
 
@@ -435,7 +447,7 @@ impl Work<'_> {
             .finish(
                 staged,
                 |staged| match self.conversion(&|_| ()).is_equal(staged.path())? {
-                    true => Ok(()),
+                    true => Ok(self.conversion(&|_| ()).keep_columns(&self.kept, staged.path())?),
                     false => Err(message::READ_BACK_DIFFERS.error()),
                 },
                 |staged| match done.left_out.first() {

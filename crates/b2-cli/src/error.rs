@@ -18,7 +18,7 @@ pub(crate) use b2_program::{
     Doing,
     error::{FileKind, irregular},
 };
-use b2frame::{error::Corrupt, probe, probe::Kind};
+use b2frame::{error::Corrupt, probe::Kind};
 use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
@@ -65,10 +65,10 @@ pub(crate) enum Error {
     #[error("no such file or directory")]
     Mistyped { command: String },
     /// The content is of some other format.
-    #[error("not a Blosc file{}", starts_with(.start))]
+    #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NotBlosc { start: Vec<u8> },
     /// The same where another option would say what it is.
-    #[error("not a Blosc file{}", starts_with(.start))]
+    #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NoType { start: Vec<u8> },
     /// The same of what was a file of ours once.
     #[error(transparent)]
@@ -300,7 +300,7 @@ impl Error {
             // Outputs grow in temporary files.
             Self::Io { doing: Doing::Write | Doing::Create, source, .. } => source,
             Self::Io { doing: Doing::Spool, .. } => return self,
-            other => match no_room(&other) {
+            other => match b2_program::error::no_room(&other) {
                 Some(source) => source,
                 None => return other,
             },
@@ -542,19 +542,6 @@ fn blame_code(blame: Blame) -> Code {
     }
 }
 
-/// The system's error among the causes if an output had no room, which it says of no input.
-fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
-    let full = [FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero];
-    let (mut next, mut last) = (Some(error), None::<&io::Error>);
-    while let Some(error) = next {
-        let said = error.downcast_ref::<io::Error>().filter(|it| full.contains(&it.kind()));
-        (next, last) = (error.source(), said.or(last));
-    }
-    let last = last?;
-    Some(last.raw_os_error().map_or_else(|| last.kind().into(), io::Error::from_raw_os_error))
-}
-
 /// `error` and its causes, as one line; of frames that are cut off, how much is there.
 pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
     b2_program::error::chain_with(error, |error| frame_error(error).and_then(cut_off))
@@ -596,16 +583,6 @@ fn chunk_at(at: u64) -> String {
 
 fn or_more(len: Option<u64>) -> String {
     len.map_or("more".to_owned(), |len| len.to_string())
-}
-
-/// ` (starts with 89 50 4e 47: a PNG image)`.
-fn starts_with(start: &[u8]) -> String {
-    let hex: Vec<String> = start.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    match probe(start) {
-        Kind::Empty => " (it is empty)".to_owned(),
-        Kind::Unknown => format!(" (starts with {})", hex.join(" ")),
-        kind => format!(" (starts with {}: {kind})", hex.join(" ")),
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,11 @@ use blosc_dtype::Dtype;
 
 use self::series::Series;
 use crate::{
-    args::{LimitArgs, plot::PlotKind, slice::Slice},
+    args::{
+        LimitArgs,
+        plot::PlotKind,
+        slice::{self, Slice},
+    },
     content::values::{Axis, Numbers, axes},
     context::Context,
     error::{Result, message},
@@ -40,6 +44,10 @@ pub(crate) struct Request {
     pub(crate) is_log: bool,
     /// Else what the dimensions suggest.
     pub(crate) kind: Option<PlotKind>,
+    /// The range of the colours of a map.
+    pub(crate) range: Option<AxisRange>,
+    /// Is the first row of a map below?
+    pub(crate) is_upward: bool,
     /// Bars of a histogram.
     pub(crate) bins: u16,
     /// Else the name of the input and the part.
@@ -82,7 +90,8 @@ impl Drawn {
         };
         let picks = request.slice.as_ref().map(|slice| slice.in_dims(first.shape().len()));
         let picks = picks.unwrap_or_else(|| default_picks(request.kind, first.shape().len()));
-        let axes = axes(&picks, first.shape())?;
+        let mut axes = axes(&picks, first.shape())?;
+        among_found(request, &series, first.shape(), &mut axes)?;
         let shown = shown(&series, &axes)?;
         let shape: Vec<u64> =
             shown.iter().filter(|axis| !axis.is_index).map(|axis| axis.len).collect();
@@ -97,6 +106,9 @@ impl Drawn {
         };
         let nrows = kept.first().map_or(0, |dim| shown[*dim].len);
         let kind = kind(request.kind, &kept, &shape, nrows)?;
+        if kind != PlotKind::Heat && (request.range.is_some() || request.is_upward) {
+            return Err(message::PLOT_MAPS.error());
+        }
         if kind != PlotKind::Line && series.columns.len() > 1 {
             return Err(message::PLOT_ONE_COLUMN.error());
         }
@@ -117,7 +129,7 @@ impl Drawn {
         let (mut scene, extent, tally) = match (kind, &kept[..]) {
             (PlotKind::Line, dims) => reading.lines(&series, dims, room.columns)?,
             (PlotKind::Heat, [down, across]) => {
-                reading.map(&series, first, [*down, *across], room)?
+                reading.map(&series, request, [*down, *across], room)?
             }
             _ => reading.bars(&series, first, request.bins)?,
         };
@@ -304,10 +316,13 @@ impl Reading<'_> {
     fn map(
         &self,
         series: &Series,
-        numbers: &Numbers,
+        request: &Request,
         dims: [usize; 2],
         room: Room,
     ) -> Result<Reduced> {
+        let Some((_, numbers)) = series.columns.first() else {
+            return Err(message::PLOT_NO_VALUES.error());
+        };
         let [down, across] = dims.map(|dim| self.axes[dim]);
         let mut map = Map::new([down.len, across.len], room.rows, room.columns);
         self.pass(series, (numbers, self.axes, None), &mut |tile, _, values| {
@@ -318,6 +333,11 @@ impl Reading<'_> {
         let nitems = down.len.saturating_mul(across.len);
         let mut scene = Scene::new("", Content::map(map));
         if let Content::Map { values, label, .. } = &mut scene.content {
+            if let Some(range) = &request.range {
+                let ends = [range.low, range.high];
+                let [low, high] = ends.map(|end| if self.is_log { logarithm(end) } else { end });
+                (values.low, values.high) = (low, high);
+            }
             values.time_unit = numbers.time_unit();
             values.is_log = self.is_log;
             *label = series.value_label();
@@ -325,7 +345,7 @@ impl Reading<'_> {
         (scene.x, scene.x_label) = series.axis(dims[1], &across, 0.5);
         (scene.y, scene.y_label) = series.axis(dims[0], &down, 0.5);
         // The first row is above.
-        scene.y.is_reversed = !scene.y.is_reversed;
+        scene.y.is_reversed ^= !request.is_upward;
         if nitems > ncells {
             let text = format!("each cell the mean of {} items", each(nitems, ncells));
             scene.notes.push(Note { color: None, text });
@@ -369,6 +389,19 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
         *axis = Axis { start: 0, step: 1, len: nrows, is_index: false };
     }
     Ok(shown)
+}
+
+/// Makes the rows of a slice those of the rows that the condition finds.
+fn among_found(request: &Request, series: &Series, shape: &[u64], axes: &mut [Axis]) -> Result<()> {
+    if let (Some(slice), Some(chosen), ([axis], [nrows])) =
+        (&request.slice, &series.chosen, (axes, shape))
+    {
+        let mut matches = |rows| Ok(chosen.matches(rows)?);
+        let rows = slice::rows(Some(slice), *nrows, Some(&mut matches))?;
+        let (start, len) = (rows.start, rows.end - rows.start);
+        *axis = Axis { start, step: 1, len, is_index: false };
+    }
+    Ok(())
 }
 
 /// The dimensions of which a slice takes more than one position.

@@ -2,6 +2,8 @@
 
 mod decimal;
 
+use core::str::FromStr;
+
 use blosc_dtype::{
     calendar::{date_of_day, day_of_date},
     date,
@@ -21,6 +23,20 @@ pub struct AxisRange {
     pub time_unit: Option<String>,
     /// Are `low`, `high` and what is drawn logarithms to the base 10 of the values?
     pub is_log: bool,
+}
+
+/// A range as `LOW:HIGH`.
+impl FromStr for AxisRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ends = text.split_once(':').and_then(|(low, high)| {
+            let end = |text: &str| text.trim().parse().ok().filter(|end: &f64| end.is_finite());
+            Some((end(low)?, end(high)?)).filter(|(low, high)| low < high)
+        });
+        let (low, high) = ends.ok_or_else(|| format!("{text:?} is no range such as -5:40"))?;
+        Ok(Self::new(low, high))
+    }
 }
 
 /// A mark of an axis.
@@ -285,6 +301,15 @@ pub(crate) fn short_number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_two_ends() {
+        let ends = |text: &str| text.parse::<AxisRange>().map(|it| (it.low, it.high)).ok();
+        assert_eq!(ends("-5:40.5"), Some((-5.0, 40.5)));
+        for text in ["", "1", "2:1", "1:1", "nan:1", "1:inf", "a:b"] {
+            assert_eq!(ends(text), None, "{text}");
+        }
+    }
 
     fn texts(low: f64, high: f64, max_ticks: usize) -> Vec<String> {
         let ticks = AxisRange::new(low, high).ticks(max_ticks);

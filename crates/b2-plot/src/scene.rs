@@ -108,6 +108,7 @@ impl Scene {
                     names
                         .map(|((name, _), color)| Note { color: Some(*color), text: name.clone() }),
                 );
+                notes.extend(flat(lines).map(|text| Note { color: None, text }));
             }
             Content::Bars(_) => y_label.push_str("items"),
             Content::Lines { .. } | Content::Map { .. } => {}
@@ -134,6 +135,22 @@ impl Scene {
         cells::draw(self, width, height, has_colors)
     }
 }
+
+/// Says which lines look flat because others reach much further.
+fn flat(lines: &[(String, Line)]) -> Option<String> {
+    let span = |line: &Line| line.extent().ends().map(|(low, high)| high - low);
+    let all = lines.iter().fold(Extent::EMPTY, |all, (_, line)| all.join(line.extent())).ends()?;
+    let is_flat = |line: &Line| {
+        span(line).is_some_and(|span| span > 0.0 && span < (all.1 - all.0) / FLAT_SHARE)
+    };
+    let names: Vec<&str> =
+        lines.iter().filter(|(_, line)| is_flat(line)).map(|(name, _)| name.as_str()).collect();
+    let text = || format!("looks flat beside the others, not alone: {}", names.join(", "));
+    (!names.is_empty()).then(text)
+}
+
+/// A line that reaches less than this part of the axis looks flat.
+const FLAT_SHARE: f64 = 50.0;
 
 /// The ranges that show all of the content.
 fn axes(content: &Content) -> (AxisRange, AxisRange) {
@@ -189,6 +206,21 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_look_flat_are_named() {
+        let line = |values: &[f64]| {
+            let mut line = Line::new(values.len() as u64, 9);
+            line.add(0, values);
+            line
+        };
+        let lines =
+            [("px", line(&[1.0, 2.0])), ("qty", line(&[0.0, 1000.0])), ("c", line(&[5.0, 5.0]))];
+        let scene =
+            Scene::new("", Content::lines(lines.map(|(name, line)| (name.to_owned(), line))));
+        let texts: Vec<&str> = scene.notes.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!(texts, ["px", "qty", "c", "looks flat beside the others, not alone: px"]);
+    }
 
     #[test]
     fn axes_are_as_wide_as_what_they_show() {

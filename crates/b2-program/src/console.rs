@@ -26,6 +26,7 @@ use crate::{
     escape::{
         harmless, harmless_lines, json_text, name_text, unbroken, unbroken_bytes, write_json,
     },
+    hint::named,
     size::Units,
 };
 
@@ -228,6 +229,8 @@ impl<P: Program> Console<P> {
             return;
         }
         let hint = hint.filter(|hint| self.command.as_ref().is_none_or(|it| it.can_follow(hint)));
+        let hint = hint.map(|hint| file.map_or(Cow::from(hint), |file| named(hint, file)));
+        let hint = hint.as_deref();
         if self.manner.json {
             self.object(&Object { schema: "b2.error/1", kind, message, file, position, hint });
             return;
@@ -267,6 +270,7 @@ impl<P: Program> Console<P> {
         if self.manner.quiet >= 1 {
             return;
         }
+        let message = &*named(message, file);
         if self.manner.json {
             let (schema, kind, file) = ("b2.warning/1", "warning", Some(file));
             self.object(&Object { schema, kind, message, file, position: (), hint: None });

@@ -171,6 +171,19 @@ pub fn chain_with(
     line.replace("..=", " to ")
 }
 
+/// The system's error among the causes if an output had no room, which it says of no input.
+pub fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
+    let full = [FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero];
+    let (mut next, mut last) = (Some(error), None::<&io::Error>);
+    while let Some(error) = next {
+        let said = error.downcast_ref::<io::Error>().filter(|it| full.contains(&it.kind()));
+        (next, last) = (error.source(), said.or(last));
+    }
+    let last = last?;
+    Some(last.raw_os_error().map_or_else(|| last.kind().into(), io::Error::from_raw_os_error))
+}
+
 /// The words of an error that come before those of its cause.
 fn without_cause(error: &(dyn StdError + 'static)) -> String {
     let text = own_words(error);
@@ -191,6 +204,11 @@ fn own_words(error: &(dyn StdError + 'static)) -> String {
 /// The system's words without the number, and without the capital that would look odd in the middle
 /// of a line.
 fn io_text(error: &io::Error) -> String {
+    let is_bare = error.get_ref().is_none() && error.raw_os_error().is_none();
+    if is_bare && error.kind() == io::ErrorKind::InvalidInput {
+        // The answer of a tree of files to the name of a folder, of a device, of a link out of it.
+        return "no ordinary file".to_owned();
+    }
     // Programs name the file themselves.
     let named = error.get_ref().and_then(|inner| inner.downcast_ref::<blosc_io::OfFile>());
     let text = named.map_or(error, blosc_io::OfFile::system).to_string();

@@ -55,8 +55,11 @@ pub fn name_text(name: &[u8]) -> String {
 }
 
 /// A path as a word that a POSIX shell reads back as it is, as far as it has no line breaks: quoted
-/// where it has to be.
+/// where it has to be, and never an option.
 pub fn shell_word(path: &Path) -> String {
+    if path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        return shell_word(&Path::new(".").join(path));
+    }
     let name = path.as_os_str().as_encoded_bytes();
     let text = path_text(path);
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%#".contains(c);
@@ -162,6 +165,7 @@ mod tests {
             (b"it's", r"$'it\'s'"),
             (b"a\\\xff\n", r"$'a\\\xff\n'"),
             (b"", "''"),
+            (b"-f", "./-f"),
         ] {
             assert_eq!(shell_word(path(name)), word);
         }

@@ -37,6 +37,7 @@
 //! |---|---|
 //! | (root) | [`Program`], and the types that programs are made of |
 //! | [`error`] | errors with their causes on one line; kinds of files |
+//! | [`hint`] | advice with the name of the file in it |
 //! | [`input`] | names of files in lists; standard input as a file |
 //! | [`path`] | names of files that mean the same, or no file |
 //! | [`progress`] | a bar, lines for another program, or nothing |
@@ -44,6 +45,7 @@
 //! | [`size`] | sizes, ratios, speeds and counts as people read them |
 //! | [`signals`] | the list that signals work off |
 //! | [`text_table`] | text in columns |
+//! | [`usage`] | the errors of wrong command lines |
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -54,6 +56,7 @@ mod console;
 pub mod error;
 pub mod escape;
 mod exit;
+pub mod hint;
 pub mod input;
 pub mod level;
 pub mod memory;
@@ -67,6 +70,7 @@ mod span;
 mod staged;
 pub mod text_table;
 pub mod tree;
+pub mod usage;
 
 pub use batch::Batch;
 pub use console::{Console, Held, Manner, ProgressWhen, When};

@@ -34,6 +34,16 @@ pub fn is_pipe_of_shell(path: &Path) -> bool {
     }
 }
 
+/// A name for what a rescue saves: `prices-fixed.bcolz`.
+#[must_use]
+pub fn fixed(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    let stem = Path::new(path)
+        .extension()
+        .map_or(path.len(), |extension| path.len() - extension.len() - 1);
+    format!("{}-fixed{}", &path[..stem], &path[stem..])
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;

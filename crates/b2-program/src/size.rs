@@ -266,9 +266,22 @@ pub fn each(nitems: u64, places: u64) -> String {
     }
 }
 
+/// `99.73 %`, and never 100 of less than everything.
+pub fn percent(part: u64, whole: u64) -> String {
+    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_is_never_rounded_up() {
+        assert_eq!(percent(99_999, 100_000), "99.99 %");
+        assert_eq!(percent(1, 3), "33.33 %");
+        assert_eq!(percent(0, 0), "0.00 %");
+    }
 
     #[test]
     fn slips_of_the_pen_are_counted() {

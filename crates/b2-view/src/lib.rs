@@ -88,6 +88,6 @@ pub use blosc_dtype::{item, text};
 pub use chunk_map::ChunkMap;
 pub use command::{Command, Focus, HELP, Pane, Question};
 pub use opened::Opened;
-pub use source::{Chunks, Items, Member, Source};
+pub use source::{Chunks, Items, Member, OneField, Source};
 pub use values::Values;
 pub use view::View;

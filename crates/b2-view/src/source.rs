@@ -1,6 +1,7 @@
 //! What a caller gives to be browsed.
 
 use core::ops::Range;
+use std::rc::Rc;
 
 use b2_plot::Scene;
 use blosc_dtype::Dtype;
@@ -67,6 +68,71 @@ pub trait Items {
         bounds: &[Range<u64>],
         bytes: &mut Vec<u8>,
     ) -> Result<Option<Vec<bool>>, Self::Error>;
+}
+
+impl<T: Items + ?Sized> Items for Rc<T> {
+    type Error = T::Error;
+
+    fn dtype(&self) -> &Dtype {
+        (**self).dtype()
+    }
+
+    fn shape(&self) -> &[u64] {
+        (**self).shape()
+    }
+
+    fn read(
+        &self,
+        bounds: &[Range<u64>],
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<Vec<bool>>, Self::Error> {
+        (**self).read(bounds, bytes)
+    }
+}
+
+/// One field of items that have some, as items of its type.
+#[derive(Debug)]
+pub struct OneField<T> {
+    items: T,
+    dtype: Dtype,
+    offset: usize,
+}
+
+impl<T: Items> OneField<T> {
+    /// The field of this name; `None` without one.
+    #[must_use]
+    pub fn new(items: T, name: &str) -> Option<Self> {
+        let field = items.dtype().fields().iter().find(|field| field.name() == name)?;
+        let (dtype, offset) = (field.dtype().clone(), field.offset());
+        Some(Self { items, dtype, offset })
+    }
+}
+
+impl<T: Items> Items for OneField<T> {
+    type Error = T::Error;
+
+    fn dtype(&self) -> &Dtype {
+        &self.dtype
+    }
+
+    fn shape(&self) -> &[u64] {
+        self.items.shape()
+    }
+
+    fn read(
+        &self,
+        bounds: &[Range<u64>],
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<Vec<bool>>, Self::Error> {
+        let mut whole = vec![];
+        let valid = self.items.read(bounds, &mut whole)?;
+        let end = self.offset.saturating_add(self.dtype.itemsize());
+        bytes.clear();
+        for item in whole.chunks_exact(self.items.dtype().itemsize().max(1)) {
+            bytes.extend_from_slice(item.get(self.offset..end).unwrap_or_default());
+        }
+        Ok(valid)
+    }
 }
 
 /// Compressed chunks, as far as a map of them tells.

@@ -57,10 +57,12 @@ impl Folder {
         Ok(Source::new(Arc::from(file), 0))
     }
 
-    /// The same, empty where it is missing.
+    /// The same, empty where it is missing or no file.
     pub(crate) fn open_index_if_any(&self) -> Result<Source> {
         match self.open_index() {
-            Err(Error::Open { source }) if is_missing(&source) => {
+            Err(Error::Open { source })
+                if is_missing(&source) || source.kind() == io::ErrorKind::InvalidInput =>
+            {
                 Ok(Source::new(Arc::new(MemStore::default()), 0))
             }
             opened => opened,

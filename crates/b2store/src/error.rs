@@ -93,7 +93,7 @@ pub enum Error {
     },
     /// Values do not go together in a record batch, or are too many for one.
     #[cfg(any(feature = "arrow", feature = "arrow-59"))]
-    #[error("record batch")]
+    #[error("record batch: {0}")]
     Arrow(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// A condition that is none.
     #[error("condition: {0}")]

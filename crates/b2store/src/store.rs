@@ -235,6 +235,8 @@ impl Store {
         let (store, is_exact) = self.source(key)?;
         let len = store.len().map_err(|source| Error::io(key, source))?;
         let options = inner.options.frame.clone().outer_sum(self.outer_sum(key));
+        let mismatch = options.mismatch.of_part(key);
+        let options = options.mismatch(mismatch);
         let schunk =
             SChunk::from_store_with(store, &options).map_err(|source| Error::frame(key, source))?;
         let found = schunk.frame_len();
@@ -352,14 +354,18 @@ impl Store {
 
     /// The same before its bytes are copied: damage fails, or is noted.
     pub(crate) fn compare_value(&self, key: &str) -> Result<()> {
-        self.check_value(key).or_else(|error| self.inner.options.frame.mismatch.found(error))
+        self.check_value(key).or_else(|error| self.found_in(key, error))
     }
 
     /// Compares the member that a value is with the sum of the archive: a mismatch fails, or is
     /// noted.
     pub(crate) fn compare_crc(&self, key: &str) -> Result<()> {
         let compared = self.check_crc(key).map(drop);
-        compared.or_else(|error| self.inner.options.frame.mismatch.found(error))
+        compared.or_else(|error| self.found_in(key, error))
+    }
+
+    fn found_in(&self, key: &str, error: Error) -> Result<()> {
+        self.inner.options.frame.mismatch.of_part(key).found(error)
     }
 
     /// The same before the bytes of all values are copied.

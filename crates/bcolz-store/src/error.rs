@@ -96,11 +96,11 @@ pub enum Error {
     Expr(#[from] ExprError),
     /// Record batches do not go together.
     #[cfg(feature = "arrow")]
-    #[error("record batch")]
+    #[error("record batch: {0}")]
     Arrow(#[from] arrow_schema::ArrowError),
     /// A file of Parquet cannot be read or written.
     #[cfg(feature = "parquet")]
-    #[error("file of Parquet")]
+    #[error("file of Parquet: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
     /// The caller requested something that does not exist.
     #[error("{0}")]

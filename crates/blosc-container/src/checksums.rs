@@ -42,6 +42,15 @@ impl Mismatch {
         Ok(())
     }
 
+    /// The same for a part of a container: what is noted names it.
+    #[must_use]
+    pub fn of_part(&self, name: &str) -> Self {
+        match self {
+            Self::Note(log) => Self::Note(MismatchLog { part: Some(name.into()), ..log.clone() }),
+            other => other.clone(),
+        }
+    }
+
     /// Whether anything is compared.
     #[must_use]
     pub fn is_compared(&self) -> bool {
@@ -57,22 +66,31 @@ impl Mismatch {
 
 /// Mismatches that readers have noted. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct MismatchLog(Arc<Mutex<Option<String>>>);
+pub struct MismatchLog {
+    first: Arc<Mutex<Option<String>>>,
+    /// The part of a container that a reader reads.
+    part: Option<Arc<str>>,
+}
 
 impl MismatchLog {
     /// The first mismatch.
     #[must_use]
     pub fn first(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes the first mismatch out, so that the log is empty again.
     #[must_use]
     pub fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn note(&self, mismatch: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(mismatch);
+        let mismatch = match &self.part {
+            // Some errors name the part themselves.
+            Some(part) if !mismatch.starts_with(&**part) => format!("{part}: {mismatch}"),
+            _ => mismatch,
+        };
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(mismatch);
     }
 }

@@ -19,7 +19,7 @@ use crate::columns::Rule;
 use crate::content::{Content, Layout, TableRows};
 use crate::convert::{OnProgress, each_rows, split};
 use crate::error::{Error, Refusal, Result};
-use crate::formats::csv;
+use crate::formats::csv::{self, MissingTruth};
 use crate::size::{as_len, nbytes};
 
 /// Bytes of data in a chunk of a frame whose chunks have any size.
@@ -198,7 +198,7 @@ impl Appending<'_> {
         }
         let layout = content.layout()?.filter(|layout| !layout.dtype.fields().is_empty());
         let layout = layout.ok_or(Refusal::NoColumns)?;
-        let fields = fields(rows, &layout.dtype)?;
+        let fields = fields(rows, &layout.dtype, content.nullable())?;
         each_rows(content, self.resources, layout.dtype.itemsize(), &mut |bytes| {
             (self.progress)(bytes.len() as u64);
             Ok(appender.append(&values_of_rows(&fields, &layout.dtype, bytes)?)?)
@@ -230,6 +230,12 @@ impl RowType<'_> {
         }
     }
 
+    /// The meaning of truth values that are missing: columns of stores may have nulls.
+    #[must_use]
+    pub fn missing(&self) -> MissingTruth {
+        if matches!(self, Self::Of(_)) { MissingTruth::Null } else { MissingTruth::Text }
+    }
+
     /// The type of a row of a file.
     ///
     /// # Errors
@@ -259,7 +265,8 @@ pub(crate) fn values_of(
         items.extend_from_slice(bytes);
         Ok::<(), Error>(())
     })?;
-    values_of_rows(&fields(rows, &layout.dtype)?, &layout.dtype, &items)
+    let fields = fields(rows, &layout.dtype, content.nullable())?;
+    values_of_rows(&fields, &layout.dtype, &items)
 }
 
 /// Rows of a type with fields as values for the columns of a table.
@@ -300,14 +307,18 @@ fn rows_of_store(appender: &mut RowAppender<'_>, rows: &TableRows, new: &TableRo
 }
 
 /// The field of each column of a table.
-fn fields<'a>(rows: &'a TableRows, dtype: &Dtype) -> Result<Vec<Field<'a>>> {
+fn fields<'a>(rows: &'a TableRows, dtype: &Dtype, nullable: &[String]) -> Result<Vec<Field<'a>>> {
     let of_column = |column: &'a Column| {
         let name = &column.spec().name;
         let position = dtype.fields().iter().position(|field| field.name() == name);
         let position = position.ok_or_else(|| Refusal::LacksColumn(name.clone()))?;
         let found = dtype.fields()[position].dtype();
         let (item, inner) = found.subarray().unwrap_or((found, &[]));
-        Ok(Field { column, position, rule: Rule::of_items(name, item, inner)? })
+        let rule = match nullable.contains(name) {
+            true => Rule::Truths,
+            false => Rule::of_items(name, item, inner)?,
+        };
+        Ok(Field { column, position, rule })
     };
     rows.columns().iter().map(of_column).collect()
 }

@@ -1,10 +1,15 @@
 //! Chunks as they are stored.
 
 use core::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
 
-use b2frame::ChunkBytes;
+use b2frame::{ChunkBytes, SChunk};
+use bcolz_store::{CArray, DataSet};
 
+use crate::content::Object;
 use crate::error::Result;
+use crate::formats::blp::Blp;
 
 /// The chunks of something, to be moved to another container without decoding them.
 pub trait Chunks: Debug + Send + Sync {
@@ -17,4 +22,61 @@ pub trait Chunks: Debug + Send + Sync {
     ///
     /// A number that no chunk has; a chunk that cannot be read.
     fn chunk(&self, nchunk: u64) -> Result<ChunkBytes>;
+}
+
+/// The sizes of chunks, which are read one by one.
+pub enum ChunkSizes {
+    /// The chunks of a frame.
+    Frame(Arc<SChunk>),
+    /// The chunks of an array or a column of bcolz.
+    Array(CArray),
+    /// The chunks of a Bloscpack file.
+    Blp(Box<Blp>),
+}
+
+impl ChunkSizes {
+    /// The sizes in an object, which is the file at `path` if it is one; `None` where it has no chunks
+    /// of its own.
+    #[must_use]
+    pub fn of(object: &Object, path: Option<&Path>) -> Option<Self> {
+        match object {
+            Object::Frame(schunk) => Some(Self::Frame(Arc::clone(schunk))),
+            Object::Bcolz(set) => match &set.set {
+                DataSet::CArray(array) => Some(Self::Array(array.clone())),
+                DataSet::CTable(_) => None,
+            },
+            Object::Blp(blp) => Some(Self::Blp(Box::new(blp.reopen(path?).ok()?))),
+            _ => None,
+        }
+    }
+
+    /// Number of chunks.
+    #[must_use]
+    pub fn nchunks(&self) -> u64 {
+        match self {
+            Self::Frame(schunk) => schunk.nchunks(),
+            Self::Array(array) => array.nchunks(),
+            Self::Blp(blp) => blp.file.nchunks().unwrap_or(0),
+        }
+    }
+
+    /// Chunks per dimension of an array.
+    #[must_use]
+    pub fn grid(&self) -> Option<Vec<u64>> {
+        let Self::Frame(schunk) = self else { return None };
+        schunk.nd_meta().ok().flatten().map(|meta| meta.grid())
+    }
+
+    /// Bytes of a chunk before and after compression; `None` if it cannot be read.
+    #[must_use]
+    pub fn sizes(&self, nchunk: u64) -> Option<(u64, u64)> {
+        let header = match self {
+            Self::Frame(schunk) => {
+                return schunk.chunk_info(nchunk).ok().map(|info| (info.nbytes, info.cbytes));
+            }
+            Self::Array(array) => array.chunk_header(nchunk).ok()?,
+            Self::Blp(blp) => *blp.file.packed_chunk(nchunk).ok()?.header(),
+        };
+        Some((header.nbytes() as u64, header.cbytes() as u64))
+    }
 }

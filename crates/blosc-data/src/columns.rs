@@ -6,6 +6,7 @@ use b2store::{ColumnKind, ColumnValues, Value, Values};
 use bcolz_store::pickle::Object as Pickled;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
+use crate::content::NULL_TRUTH;
 use crate::error::{CellFault, Error, Result};
 use crate::size::{reserved, zeroed};
 
@@ -23,6 +24,8 @@ pub enum Rule {
         /// Whether the column does not tell the type of the items.
         loses_type: bool,
     },
+    /// Truth values, of which one byte is none.
+    Truths,
     /// Text or bytes of no width, all of which are empty.
     Empty {
         /// What the column holds.
@@ -128,6 +131,7 @@ impl Rule {
     pub fn kind(&self) -> ColumnKind {
         match self {
             Self::Items { kind, .. } | Self::Empty { kind, .. } => kind.clone(),
+            Self::Truths => ColumnKind::Fixed("b1"),
             Self::HalfFloats { .. } => ColumnKind::Fixed("f4"),
             Self::Times { .. } => ColumnKind::Timestamp { unit: "s".to_owned(), timezone: None },
             Self::Objects => ColumnKind::Object,
@@ -142,6 +146,7 @@ impl Rule {
             Self::Items { dtype, .. } | Self::Empty { dtype, .. } | Self::Raw { dtype, .. } => {
                 Some(dtype.clone())
             }
+            Self::Truths => "|b1".parse().ok(),
             Self::HalfFloats { .. } => "<f4".parse().ok(),
             Self::Times { .. } => "<i8".parse().ok(),
             Self::Objects => None,
@@ -178,6 +183,7 @@ impl Rule {
                 let values = Values::Fixed { dtype: dtype.clone(), item_shape, bytes };
                 with_nulls(ColumnValues::new(values), valid)
             }
+            Self::Truths => truths(&bytes)?,
             Self::Empty { dtype, .. } => {
                 let nbytes = (count as u64).saturating_mul(dtype.itemsize() as u64);
                 ColumnValues::fixed(dtype.clone(), zeroed(nbytes)?)
@@ -218,6 +224,14 @@ impl Rule {
             }
         })
     }
+}
+
+/// Truth values, of which those that are missing are nulls.
+fn truths(bytes: &[u8]) -> Result<ColumnValues> {
+    let valid: Vec<bool> = bytes.iter().map(|byte| *byte != NULL_TRUTH).collect();
+    let truths = bytes.iter().map(|byte| u8::from(*byte == 1)).collect();
+    let values = ColumnValues::fixed(dtype_of("|b1")?, truths);
+    Ok(with_nulls(values, valid.contains(&false).then_some(valid)))
 }
 
 fn dtype_of(code: &str) -> Result<Dtype> {

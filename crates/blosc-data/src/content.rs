@@ -31,7 +31,7 @@ use crate::size::as_len;
 use crate::spool::Spool;
 
 pub use bcolz::{Bcolz, starts, stored_nbytes};
-pub use items::Items;
+pub use items::{Items, NULL_TRUTH};
 pub use metadata::Metadata;
 pub use object::Object;
 pub(crate) use open::of_format;
@@ -132,6 +132,14 @@ impl Content {
         match self {
             Self::Object(Object::Table(rows)) => Some(rows),
             _ => None,
+        }
+    }
+
+    /// Its fields of truth values of which some may be [`NULL_TRUTH`].
+    pub fn nullable(&self) -> &[String] {
+        match self {
+            Self::Items(items) => &items.nullable,
+            Self::Object(_) => &[],
         }
     }
 

@@ -61,10 +61,19 @@ impl Differences {
         let scalar = self.first.as_ref().and_then(|first| first.values[0].dtype.scalar());
         let unit = scalar.filter(|it| matches!(it.kind(), Kind::DateTime | Kind::TimeDelta));
         Some(match unit.and_then(blosc_dtype::Scalar::unit) {
-            Some(unit) => date::length(largest, unit),
+            Some(unit) => of_months(largest, unit).unwrap_or_else(|| date::length(largest, unit)),
             None => largest.to_string(),
         })
     }
+}
+
+/// A number of months or years, which have no fixed length: `1 month`, `6 years`.
+fn of_months(count: f64, unit: &str) -> Option<String> {
+    let name = if unit.ends_with('M') { "month" } else { "year" };
+    let step = unit.strip_suffix(['M', 'Y'])?;
+    let step = if step.is_empty() { 1.0 } else { step.parse().ok()? };
+    let count = count * step;
+    Some(format!("{count} {name}{}", if count == 1.0 { "" } else { "s" }))
 }
 
 /// The first items that are not equal.
@@ -255,6 +264,14 @@ fn index(shape: &[u64], n: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn months_and_years_are_counted() {
+        let texts = [(1.0, "M"), (2.0, "3M"), (5.0, "Y")].map(|(n, unit)| of_months(n, unit));
+        assert_eq!(texts.map(Option::unwrap), ["1 month", "6 months", "5 years"]);
+        assert_eq!(of_months(1.0, "m"), None);
+        assert_eq!(of_months(1.0, "D"), None);
+    }
 
     #[test]
     fn position_is_that_of_the_array() {

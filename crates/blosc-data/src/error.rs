@@ -154,6 +154,9 @@ pub enum Error {
     /// Nothing of something damaged can be read.
     #[error("no sound chunk and no header were found")]
     NothingRescued,
+    /// Nothing could be saved of something damaged of which the system refused to read a part.
+    #[error("{0}")]
+    Unread(String),
     /// No such fill fits the items of a damaged chunk.
     #[error("the fill does not fit items of {typesize} bytes")]
     Fill {
@@ -344,7 +347,7 @@ impl Error {
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Io { .. } | Self::Write { .. } => Blame::Io,
+            Self::Io { .. } | Self::Write { .. } | Self::Unread(_) => Blame::Io,
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
             Self::Opener(_)

@@ -207,6 +207,17 @@ pub fn recognise(source: &Source, name: &str) -> io::Result<Format> {
     })
 }
 
+/// The first bytes of a file and its kind, for people: ` (starts with 89 50 4e 47: a PNG image)`.
+#[must_use]
+pub fn starts_with(start: &[u8]) -> String {
+    let hex: Vec<String> = start.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    match probe(start) {
+        Kind::Empty => " (it is empty)".to_owned(),
+        Kind::Unknown => format!(" (starts with {})", hex.join(" ")),
+        kind => format!(" (starts with {}: {kind})", hex.join(" ")),
+    }
+}
+
 /// The program that opens a file of another kind which begins like this, in a sentence.
 #[must_use]
 pub fn opened_by(start: &[u8]) -> Option<&'static str> {

@@ -29,6 +29,7 @@ mod blp;
 mod chunk;
 mod frame;
 mod store;
+mod unread;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,8 @@ use crate::format::{Format, recognise};
 use crate::formats::chunk::header_of;
 use crate::source::Source;
 use crate::{Budget, Tail, size::as_len};
+
+use unread::Unread;
 
 pub use before::{Damaged, before_damage, value_before_damage};
 
@@ -99,8 +102,6 @@ pub enum Output {
     File,
     /// A file or a folder. Nothing is there yet.
     Any,
-    /// A copy of the damaged folder, which the caller makes, and which is mended then.
-    Copy,
 }
 
 /// The program that wants something rescued: it limits the work, and gives the output a place.
@@ -141,6 +142,9 @@ pub struct Report {
     pub nbytes: u64,
     /// Bytes of them that are fill values.
     pub filled: u64,
+    /// Files that the system refused to read, with its errors: another try may bring them back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
     /// The steps of the rescue, in words.
     pub actions: Vec<String>,
     /// The states of the chunks.
@@ -339,6 +343,7 @@ struct Job<'a> {
     /// Where the only object starts that is wanted of several in a file (bytes).
     at: Option<u64>,
     options: &'a Options,
+    unread: &'a Unread,
 }
 
 /// Writes the sound parts of a file or a folder, or of what begins at byte `at` of a file, as a new
@@ -354,7 +359,8 @@ pub fn rescue<C: Caller>(
     options: &Options,
     caller: &mut C,
 ) -> Result<Report, C::Error> {
-    let job = Job { path, at, options };
+    let unread = Unread::default();
+    let job = Job { path, at, options, unread: &unread };
     let remains = remains(path, at)?;
     let report = match remains {
         Remains::Store => match store::run(job, caller)? {
@@ -366,7 +372,14 @@ pub fn rescue<C: Caller>(
         Remains::Blp => blp::run(job, caller),
         Remains::Chunk => chunk::run(job, caller),
         Remains::Frame => frame::run(job, caller),
-    }?;
+    };
+    let unread = unread.all();
+    let report = match report {
+        // Nothing can be told of what was not read.
+        Err(_) if !unread.is_empty() => return Err(Error::Unread(unread.join("; ")).into()),
+        Err(error) => return Err(error),
+        Ok(report) => Report { complete: report.complete && unread.is_empty(), unread, ..report },
+    };
     let is_file = at.is_none() && path.is_file();
     match is_file && report.complete && matches!(remains, Remains::Blp | Remains::Frame) {
         true => Ok(with_tail(path, report)?),
@@ -384,14 +397,17 @@ fn with_tail(path: &Path, mut report: Report) -> Result<Report> {
     Ok(report)
 }
 
-/// What became of the chunks of a damaged frame, of which at most `max_nbytes` bytes of data are
-/// decoded. Nothing is written.
+/// The states of the chunks of a damaged frame, or of a bare chunk, of which at most `max_nbytes`
+/// bytes of data are decoded. Nothing is written.
 ///
 /// # Errors
 ///
 /// A frame of which nothing can be read.
 pub fn readable_chunks(path: &Path, at: u64, options: &Options, max_nbytes: u64) -> Result<Counts> {
-    let saved = frame::salvage(path, at, options, max_nbytes)?;
+    if remains(path, Some(at))? == Remains::Chunk {
+        return chunk::readable(path, at, options);
+    }
+    let saved = frame::salvage(path, at, options, max_nbytes, &Unread::default())?;
     Ok(Counts::of_states(&saved.chunks))
 }
 

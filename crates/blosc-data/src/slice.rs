@@ -1,8 +1,10 @@
 //! `0,:,5`: a part of an array as NumPy writes it between brackets.
 
-use core::str::FromStr;
+use core::{ops::Range, str::FromStr};
 
 use b2frame::nd::Pick;
+
+use crate::tiles::axes;
 
 /// The selection along the first dimensions, and after `...` along the last ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +24,66 @@ impl Slice {
         let whole = core::iter::repeat_n(&Pick::ALL, between);
         self.first.iter().chain(whole).chain(&self.last).cloned().collect()
     }
+
+    /// The rows of a table, cut to those that there are; `None` where it is no range of rows:
+    /// several dimensions, or a step.
+    #[must_use]
+    pub fn rows(&self, nrows: u64) -> Option<Range<u64>> {
+        let pick = match &self.in_dims(1)[..] {
+            [Pick::Index(at)] => Pick::slice(*at, at.checked_add(1).filter(|end| *end != 0), 1),
+            [pick @ Pick::Slice { step: 1, .. }] => *pick,
+            _ => return None,
+        };
+        let axes = axes(&[pick], &[nrows]).ok()?;
+        axes.first().map(|axis| axis.start..axis.start.saturating_add(axis.len))
+    }
+
+    /// From the first to the last row of the table that this part takes of the rows that `matches`
+    /// finds: a part counts what a condition keeps. `None` as of [`rows`](Self::rows).
+    ///
+    /// # Errors
+    ///
+    /// The errors of `matches`.
+    pub fn rows_among<E>(
+        &self,
+        nrows: u64,
+        matches: &mut dyn FnMut(Range<u64>) -> Result<Vec<u64>, E>,
+    ) -> Result<Option<Range<u64>>, E> {
+        let starts = || (0..nrows).step_by(ROWS_AT_ONCE);
+        let mut find = |start: u64| matches(start..nrows.min(start + ROWS_AT_ONCE as u64));
+        let mut nfound = i64::MAX.unsigned_abs();
+        if self.counts_from_the_end() {
+            nfound = starts().map(|start| Ok(find(start)?.len() as u64)).sum::<Result<_, E>>()?;
+        }
+        let Some(wanted) = self.rows(nfound) else { return Ok(None) };
+        let (mut number, mut range) = (0, 0..0);
+        for start in starts() {
+            if number >= wanted.end {
+                break;
+            }
+            for row in find(start)? {
+                if wanted.contains(&number) {
+                    range.start = if range.is_empty() { row } else { range.start };
+                    range.end = row + 1;
+                }
+                number += 1;
+            }
+        }
+        Ok(Some(range))
+    }
+
+    fn counts_from_the_end(&self) -> bool {
+        self.first.iter().chain(&self.last).any(|pick| match pick {
+            Pick::Slice { start, stop, .. } => {
+                [*start, *stop].into_iter().flatten().any(|at| at < 0)
+            }
+            Pick::Index(at) => *at < 0,
+        })
+    }
 }
+
+/// Rows that a condition looks at together.
+const ROWS_AT_ONCE: usize = 1 << 16;
 
 impl From<Vec<Pick>> for Slice {
     fn from(first: Vec<Pick>) -> Self {
@@ -85,6 +146,23 @@ fn pick(text: &str) -> Option<Pick> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_counts_the_rows_that_a_condition_keeps() {
+        let among = |text: &str| {
+            let slice: Slice = text.parse().unwrap();
+            let mut even =
+                |rows: Range<u64>| Ok::<_, ()>(rows.filter(|row| row % 2 == 0).collect());
+            slice.rows_among(200_000, &mut even).unwrap()
+        };
+        assert_eq!(among("1:3"), Some(2..5));
+        assert_eq!(among("-2:"), Some(199_996..199_999));
+        assert_eq!(among("-1"), Some(199_998..199_999));
+        assert_eq!(among("40000:40001"), Some(80_000..80_001));
+        assert_eq!(among("100000:"), Some(0..0));
+        assert_eq!(among("::2"), None);
+        assert_eq!(among("0,1"), None);
+    }
 
     #[test]
     fn parts_are_those_of_numpy() {

@@ -171,7 +171,7 @@ pub fn change_bcolz(path: &Path, change: &Change, means: &Means) -> Result<Chang
     let mut done = Changed::default();
     match change {
         Change::Add { name, kind, value: Some(value) } => {
-            let dtype = numpy(kind)?;
+            let dtype = numpy(name, kind)?;
             let item = item_of(name, &dtype, value, means)?;
             let data = item.repeat(as_len(writer.len()));
             writer.add_column(name, &CreateOptions::new(dtype), &data)?;
@@ -367,7 +367,7 @@ fn new_column(
         "text" => Ok((NewColumn::new(name, ColumnKind::Utf8).nulls(nulls), of_text())),
         "words" => Ok((NewColumn::new(name, ColumnKind::Dictionary { null_code: -1 }), of_text())),
         kind => {
-            let dtype = numpy(kind)?;
+            let dtype = numpy(name, kind)?;
             let rule = Rule::of_items(name, &dtype, &[])?;
             let item = match text {
                 Some(text) => item_of(name, &dtype, text, means)?,
@@ -379,9 +379,9 @@ fn new_column(
     }
 }
 
-/// The type that NumPy writes like this.
-fn numpy(text: &str) -> Result<Dtype> {
-    text.parse().map_err(|_| Error::NoColumnKind(format!("{text:?}")))
+/// The type that NumPy writes like this, for a column.
+fn numpy(name: &str, text: &str) -> Result<Dtype> {
+    text.parse().map_err(|_| Error::NoColumnKind(format!("`{name}`, {text:?}")))
 }
 
 /// An item of a type, by its text.
@@ -402,8 +402,8 @@ fn content_of(name: &str, dtype: &Dtype, text: &str) -> Result<Content> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let lines = format!("{}\n{}\n", quoted(name), quoted(text));
     let file = Arc::new(MemStore::new(lines.into_bytes()));
-    let items =
-        csv::read(file, csv::COMMA, Some(dtype), &mut |_| ()).map_err(|error| match error {
+    let items = csv::read(file, csv::COMMA, Some(dtype), csv::MissingTruth::Text, &mut |_| ())
+        .map_err(|error| match error {
             // There is no file whose lines could be counted.
             Error::Csv(CsvError::Value { column, text, dtype, .. }) => {
                 Error::Csv(CsvError::Cell { column, text, dtype })

@@ -99,6 +99,7 @@ pub(crate) fn name_faults(report: &mut Report, name: &str) {
     report.other = other.map(|error| error.of_member(name)).collect();
     let bad = core::mem::take(&mut report.bad).into_iter();
     report.bad = bad.map(|bad| BadChunk { error: bad.error.of_member(name), ..bad }).collect();
+    report.notes.iter_mut().for_each(|note| *note = format!("{name}: {note}"));
 }
 
 /// Groups within groups are looked at to this depth: one that an opener gives may hold itself.
@@ -240,7 +241,6 @@ impl<'a> Verifier<'a> {
                 found => found.unwrap_or_else(|error| of_reading(Err(error), 0)),
             };
             name_faults(&mut found, &member.name);
-            found.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", member.name));
             report.merge(found);
         }
         Ok(report)

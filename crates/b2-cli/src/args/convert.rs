@@ -2,7 +2,7 @@
 
 use b2_program::level::LevelArgs;
 use blosc_chunk::{Pipeline, Target};
-use blosc_data::convert::Compression;
+use blosc_data::{convert::Compression, formats::csv::parse_delimiter};
 use blosc_dtype::Dtype;
 use clap::{
     Args,
@@ -40,8 +40,8 @@ pub(crate) struct ConvertArgs {
     /// Items per dimension of an input that does not say, in C order [default: one dimension]
     #[arg(long, value_name = "N,N,...", value_parser = parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Arrays")]
     pub(crate) shape: Option<DataShape>,
-    /// Only this part of an array, as NumPy writes it: 0,:,5 or 10:20,::-1
-    #[arg(long, value_name = "S", allow_hyphen_values = true, conflicts_with_all = ["columns", "condition"], help_heading = "Selection")]
+    /// Only this part of an array, or of the rows of a table that --where finds, as NumPy writes it
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Selection")]
     pub(crate) slice: Option<Slice>,
     /// Only these columns of a table of bcolz or of a store, in this order
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', help_heading = "Selection")]
@@ -76,15 +76,6 @@ pub(crate) struct ConvertArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TextFormat {
     Csv,
-}
-
-/// One character of one byte, which quotes and line breaks are not.
-fn parse_delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
-        _ => Err(format!("{text:?} is not one character, or `tab`")),
-    }
 }
 
 /// How data is compressed anew; without any of these, chunks are moved wherever the output can hold

@@ -3,6 +3,7 @@
 use core::str::FromStr;
 use std::path::PathBuf;
 
+use b2_plot::AxisRange;
 use blosc_dtype::Dtype;
 use clap::{Args, ValueEnum};
 
@@ -37,6 +38,12 @@ pub(crate) struct PlotArgs {
     /// Logarithms of the values, above zero: powers of ten are as far apart from each other
     #[arg(long, help_heading = "Output")]
     pub(crate) log: bool,
+    /// The values of the first and the last colour of a heat map [default: the least and largest]
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true, help_heading = "Output")]
+    pub(crate) range: Option<AxisRange>,
+    /// The first row of a heat map below the others, as latitudes from the south are drawn
+    #[arg(long, help_heading = "Output")]
+    pub(crate) upward: bool,
     /// Steps of a histogram
     #[arg(
         long,

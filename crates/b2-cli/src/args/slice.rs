@@ -3,11 +3,9 @@
 use core::ops::Range;
 use std::path::{Path, PathBuf};
 
-use b2frame::nd::Pick;
 pub(crate) use blosc_data::slice::Slice;
 
 use crate::{
-    args::Span,
     error::{Error, Result, message},
     render::path_text,
 };
@@ -35,12 +33,25 @@ pub(crate) fn misplaced(words: &[PathBuf]) -> Option<Error> {
 ///
 /// When it is no range: several dimensions, or a step.
 pub(crate) fn range(slice: &Slice, nitems: u64) -> Result<Range<u64>> {
-    match &slice.in_dims(1)[..] {
-        [Pick::Index(index)] => {
-            let end = index.checked_add(1).filter(|end| *end != 0);
-            Ok(Span::new(Some(*index), end).within(nitems))
+    slice.rows(nitems).ok_or_else(|| message::ONE_SLICE.error())
+}
+
+/// The rows of a table in which those of a slice lie, which counts what `matches` finds if there is
+/// a condition.
+///
+/// # Errors
+///
+/// As [`range`], and those of `matches`.
+pub(crate) fn rows(
+    slice: Option<&Slice>,
+    nrows: u64,
+    matches: Option<&mut dyn FnMut(Range<u64>) -> Result<Vec<u64>>>,
+) -> Result<Range<u64>> {
+    match (slice, matches) {
+        (None, _) => Ok(0..nrows),
+        (Some(slice), None) => range(slice, nrows),
+        (Some(slice), Some(matches)) => {
+            slice.rows_among(nrows, matches)?.ok_or_else(|| message::ONE_SLICE.error())
         }
-        [Pick::Slice { start, stop, step: 1 }] => Ok(Span::new(*start, *stop).within(nitems)),
-        _ => Err(message::ONE_SLICE.error()),
     }
 }

@@ -1,12 +1,14 @@
 //! What clap says of a wrong command line, in the words of the program: `b2: --level: "x" is no
 //! number from 0 to 9`, and a hint that can be followed as it stands.
 
+use b2_program::{
+    size::distance,
+    usage::{first_paragraph, text, value},
+};
 use clap::{
     Error,
-    error::{ContextKind, ContextValue, ErrorKind},
+    error::{ContextKind, ErrorKind},
 };
-
-use b2_program::size::distance;
 
 /// A usage error in two lines.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,53 +86,6 @@ fn elsewhere(option: &str, error: &Error) -> Option<String> {
     let near = text(error, ContextKind::SuggestedArg)?;
     let slips = distance(near.as_bytes(), option.as_bytes());
     (slips <= 2).then(|| format!("did you mean {near}?"))
-}
-
-/// What is wrong with a value.
-fn value(error: &Error) -> String {
-    let given = text(error, ContextKind::InvalidValue).unwrap_or_default();
-    if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue)
-        && let Some((last, first)) = valid.split_last()
-    {
-        return match first {
-            [] => format!("{given:?} is not {last}"),
-            _ => format!("{given:?} is none of {} and {last}", first.join(", ")),
-        };
-    }
-    let source = core::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    match source.as_str() {
-        "" => "a value is needed".to_owned(),
-        // The words of Rust for what is no number.
-        _ if source.contains("invalid digit") || source.contains("too large") => {
-            format!("{given:?} is no whole number that fits here")
-        }
-        _ if source.starts_with(&format!("{given} is not in ")) => {
-            let range = source.rsplit(' ').next().unwrap_or_default().replace("..=", " to ");
-            format!("{given:?} is not in the range {range}")
-        }
-        _ => source,
-    }
-}
-
-/// The first lines of the text, on one, and what a mistyped word may have been.
-fn first_paragraph(error: &Error) -> (String, Option<String>) {
-    let text = error.to_string();
-    let text = text.split("\n\n").next().unwrap_or_default();
-    let text = text.strip_prefix("error: ").unwrap_or(text);
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.split_once(", did you mean ") {
-        Some((line, near)) => (line.to_owned(), Some(format!("did you mean {near}"))),
-        None => (line, None),
-    }
-}
-
-/// The text of a part of an error.
-fn text(error: &Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => Some(texts.join(", ")),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -418,7 +418,8 @@ fn open_input(
         return Err(error);
     }
     if let Some(row) = row.filter(|_| path_is_csv) {
-        let items = values(&cx.console, path, csv_table::COMMA, Some(&row.dtype(path)?))?;
+        let given = (Some(&row.dtype(path)?), row.missing());
+        let items = values(&cx.console, path, csv_table::COMMA, given)?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }
     uncompressed_input(cx, File::open(path).map_err(Error::io_at(Doing::Open, path))?, name)

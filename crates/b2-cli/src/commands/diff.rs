@@ -287,7 +287,12 @@ impl Side {
         let name = origin.name();
         let given = given.filter(|dtype| !dtype.fields().is_empty());
         let read = || {
-            let source = Source::Items(values(&cx.console, path, b',', given)?);
+            let source = Source::Items(values(
+                &cx.console,
+                path,
+                b',',
+                (given, csv_table::MissingTruth::Text),
+            )?);
             let layout = source.layout()?;
             Ok((vec![source], layout))
         };

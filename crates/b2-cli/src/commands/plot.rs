@@ -168,6 +168,8 @@ fn request(args: &PlotArgs) -> Request {
         condition: args.rows.condition.clone(),
         is_log: args.log,
         kind: args.kind,
+        range: args.range.clone(),
+        is_upward: args.upward,
         bins: args.bins,
         title: args.title.clone(),
         dtype: args.dtype.clone(),

@@ -3,8 +3,7 @@
 
 use core::fmt::Write as _;
 use std::{
-    fs::{self, File},
-    io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -17,11 +16,11 @@ use serde::Serialize;
 use crate::{
     args::RescueArgs,
     context::Context,
-    error::{Doing, Error, Result, message},
+    error::{Error, Result, message},
     exit::Code,
     inputs::{Guard, Origin, Part, foreign, origin, walk},
     output::{Naming, StageOptions, Staged, Target, Targets, check_frame_name},
-    render::{harmless, path_text},
+    render::{harmless, path_text, size},
 };
 
 /// The result of one input.
@@ -35,18 +34,18 @@ struct RescueReport<'a> {
 }
 
 /// The options of the user, and the output once it is under way.
-struct Rescue<'a> {
+struct Rescue<'a, 't> {
     args: &'a RescueArgs,
     cx: &'a Context,
     guard: Guard,
-    /// The damaged object.
-    path: &'a Path,
-    /// Where the sound parts go.
-    target: &'a Path,
+    origin: &'a Origin,
+    targets: &'a mut Targets<'t>,
+    /// Where the sound parts go, once there are some.
+    target: Option<PathBuf>,
     staged: Option<Staged>,
 }
 
-impl Caller for Rescue<'_> {
+impl Caller for Rescue<'_, '_> {
     type Error = Error;
 
     fn allowance(&self, stored: u64) -> u64 {
@@ -60,13 +59,16 @@ impl Caller for Rescue<'_> {
     fn output(&mut self, kind: Output) -> Result<PathBuf> {
         let (force, sync) = (self.args.force, !self.args.no_sync);
         let options = StageOptions { force, sync };
-        let staged = match kind {
-            Output::File => Staged::create(self.target, options, &self.cx.unfinished)?,
-            _ => Staged::in_folder(self.target, options, &self.cx.unfinished)?,
+        let target = self.targets.next(self.origin, Naming::Add(""))?;
+        check_frame_name(&target)?;
+        let Target::File(target) = target else {
+            return Err(message::RESCUE_NEEDS_FILES.error());
         };
-        if kind == Output::Copy {
-            copy(self.path, staged.path(), MAX_DEPTH, sync)?;
-        }
+        let staged = match kind {
+            Output::File => Staged::create(&target, options, &self.cx.unfinished)?,
+            Output::Any => Staged::in_folder(&target, options, &self.cx.unfinished)?,
+        };
+        self.target = Some(target);
         let path = staged.path().to_owned();
         self.staged = Some(staged);
         Ok(path)
@@ -106,11 +108,6 @@ fn rescue_input(
     if let Some(error) = foreign::refusal(path).filter(|_| offset.is_none()) {
         return Err(error);
     }
-    let target = targets.next(origin, Naming::Add(""))?;
-    check_frame_name(&target)?;
-    let Target::File(target) = target else {
-        return Err(message::RESCUE_NEEDS_FILES.error());
-    };
     let _lock = cx.lock_shared(origin, args.lock)?;
     if args.dtype.is_some() && rescue::remains(path, offset)? != Remains::Bcolz {
         return Err(message::TYPE_OF_BCOLZ.error());
@@ -119,8 +116,9 @@ fn rescue_input(
     let options = options.dparams(cx.dparams()).budget(cx.read_options());
     let options = options.max_filled(args.limits.max_output.map(|limit| limit.0));
     let guard = Guard::new(args.limits);
-    let mut caller = Rescue { args, cx, guard, path, target: &target, staged: None };
+    let mut caller = Rescue { args, cx, guard, origin, targets, target: None, staged: None };
     let saved = rescue::rescue(path, offset, &options, &mut caller);
+    let target = caller.target.unwrap_or_default();
     let saved = saved.map_err(|error| error.of_output(&target))?;
     if let Some(staged) = caller.staged {
         staged.commit_with_mode(fs::metadata(path).ok().as_ref())?;
@@ -131,12 +129,13 @@ fn rescue_input(
 fn report(cx: &Context, origin: &Origin, target: &Path, saved: rescue::Report) -> Result<()> {
     let (console, path) = (&cx.console, &origin.name());
     let rescue::Report { complete, nbytes, filled, .. } = saved;
+    let code = if saved.unread.is_empty() { Code::Data } else { Code::System };
     if console.json() {
         let output = path_text(target);
         console.document(&RescueReport { path, output, saved: &saved })?;
     } else {
         let mut text = String::new();
-        for action in &saved.actions {
+        for action in saved.unread.iter().chain(&saved.actions) {
             let _written = writeln!(text, "{}", harmless(action));
         }
         let sizes = console.units().size(nbytes);
@@ -146,7 +145,7 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: rescue::Report) -
             (false, _) => {
                 format!(
                     "{} of {sizes} are data, see above",
-                    percent(nbytes.saturating_sub(filled), nbytes)
+                    size::percent(nbytes.saturating_sub(filled), nbytes)
                 )
             }
         };
@@ -155,54 +154,5 @@ fn report(cx: &Context, origin: &Origin, target: &Path, saved: rescue::Report) -
             console.print(&text)?;
         }
     }
-    if complete { Ok(()) } else { Err(Error::Reported { code: Code::Data }) }
-}
-
-/// `99.73 %`, and never 100 of less than everything.
-fn percent(part: u64, whole: u64) -> String {
-    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
-    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
-}
-
-/// Copies the ordinary files below a directory; links and devices stay where they are.
-fn copy(from: &Path, to: &Path, depth: usize, sync: bool) -> Result<()> {
-    fs::create_dir(to).map_err(Error::io_at(Doing::Create, to))?;
-    for entry in fs::read_dir(from).map_err(unreadable(from))? {
-        let entry = entry.map_err(unreadable(from))?;
-        let (source, copied) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(unreadable(&source))?;
-        if kind.is_dir() && depth > 0 {
-            copy(&source, &copied, depth - 1, sync)?;
-        } else if kind.is_file() {
-            copy_file(&source, &copied, sync)?;
-        }
-    }
-    Ok(())
-}
-
-fn copy_file(from: &Path, to: &Path, sync: bool) -> Result<()> {
-    let mut source = File::open(from).map_err(unreadable(from))?;
-    let mut copied = File::create(to).map_err(Error::io_at(Doing::Create, to))?;
-    io::copy(&mut source, &mut copied).map_err(Error::io_at(Doing::Write, to))?;
-    if sync { copied.sync_all().map_err(Error::io_at(Doing::Sync, to)) } else { Ok(()) }
-}
-
-/// Directories of a table, of a column, and of its chunks.
-const MAX_DEPTH: usize = 3;
-
-/// The system refused to read the input.
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
-    Error::io_at(Doing::Read, path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_never_rounded_up() {
-        assert_eq!(percent(99_999, 100_000), "99.99 %");
-        assert_eq!(percent(1, 3), "33.33 %");
-        assert_eq!(percent(0, 0), "0.00 %");
-    }
+    if complete { Ok(()) } else { Err(Error::Reported { code }) }
 }

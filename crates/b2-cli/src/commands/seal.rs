@@ -5,6 +5,7 @@ use b2frame::{
     report::VerifyOptions,
     seal::{SealState, seal},
 };
+use serde::Serialize;
 
 use crate::{
     args::{SealArgs, SealKind},
@@ -15,6 +16,14 @@ use crate::{
     inputs::{Guard, Object, ObjectReader, Origin, Part, origin, walk},
     render::harmless,
 };
+
+/// The result of one input.
+#[derive(Serialize)]
+#[serde(tag = "schema", rename = "b2.seal/1")]
+struct SealReport<'a> {
+    path: &'a str,
+    checksum: SealKind,
+}
 
 /// Seals each input.
 pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
@@ -32,8 +41,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
         Object::Frame(schunk) => schunk,
         Object::Bcolz(set) if args.checksum == SealKind::Body => {
             set.seal()?;
-            cx.console.note(&format!("{}: sealed", harmless(&origin.name())));
-            return Ok(());
+            return report(args, cx, origin);
         }
         _ => return Err(message::SEALS_FRAMES.error()),
     };
@@ -56,7 +64,15 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
         SealKind::None => Checksums::None,
     };
     seal(path, checksums, &cx.edit_options(0, args.lock))?;
-    let done = if args.checksum == SealKind::None { "seal removed" } else { "sealed" };
-    cx.console.note(&format!("{}: {done}", harmless(&origin.name())));
+    report(args, cx, origin)
+}
+
+fn report(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
+    let (path, checksum) = (&*origin.name(), args.checksum);
+    if cx.console.json() {
+        return cx.console.document(&SealReport { path, checksum });
+    }
+    let done = if checksum == SealKind::None { "seal removed" } else { "sealed" };
+    cx.console.note(&format!("{}: {done}", harmless(path)));
     Ok(())
 }

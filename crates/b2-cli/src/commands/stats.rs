@@ -228,10 +228,7 @@ fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRo
         return Err(message::STATS_TABLE.error());
     }
     message::refuse_type(args.dtype.as_ref())?;
-    let range = match &args.slice {
-        Some(slice) => slice::range(slice, rows.nrows())?,
-        None => 0..rows.nrows(),
-    };
+    let range = slice::rows(args.slice.as_ref(), rows.nrows(), None)?;
     let (nbytes, stored) = rows.sizes();
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;
     let columns = rows.columns().iter().map(|column| {

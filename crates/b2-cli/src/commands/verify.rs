@@ -239,6 +239,7 @@ impl Findings {
             && self.hint.is_none()
             && self.nblocks.is_none()
             && let Origin::File { path, part: Part::Whole } = origin
+            && !rescue::remains(path, None).is_ok_and(|remains| remains == Remains::Chunk)
         {
             self.point_to_rescue(path);
         }
@@ -285,15 +286,13 @@ impl Findings {
     fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
         // What comes once is gone.
         let Some(path) = origin.path().filter(|path| !is_stream(path)) else { return };
-        if rescue::remains(path, Some(at)).is_ok_and(|remains| remains == Remains::Chunk) {
-            self.hint = Some(rescue_hint(path, at));
-            return;
-        }
         let allowed = OutputLimits::default().allowance(rescue::stored_nbytes(path));
         let options = rescue::Options::default().dparams(cx.dparams()).budget(cx.read_options());
         let Ok(found) = rescue::readable_chunks(path, at, &options, allowed) else { return };
-        self.nchunks = self.nchunks.saturating_add(found.good + found.doubtful + found.lost);
-        self.nbad = self.nbad.saturating_add(found.lost);
+        if rescue::remains(path, Some(at)).is_ok_and(|remains| remains != Remains::Chunk) {
+            self.nchunks = self.nchunks.saturating_add(found.good + found.doubtful + found.lost);
+            self.nbad = self.nbad.saturating_add(found.lost);
+        }
         if found.good + found.doubtful > 0 {
             self.hint = Some(rescue_hint(path, at));
         }

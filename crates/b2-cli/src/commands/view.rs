@@ -180,6 +180,29 @@ mod tests {
     }
 
     #[test]
+    fn fields_are_members_and_every_format_with_chunks_has_a_map_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = folder.path().join("t.csv");
+        std::fs::write(&csv, "id,word\n1,one\n2,two\n").unwrap();
+        let down = [KeyCode::Down];
+        let shown = screens(csv.to_str().unwrap(), &[&[], &down, &down]);
+        for name in ["rows", "id", "word"] {
+            assert!(shown[0].contains(name), "{name}\n{}", shown[0]);
+        }
+        assert!(shown[1].contains("2 of <i8"), "{}", shown[1]);
+        assert!(shown[2].contains("two") && !shown[2].contains("[0.., 1..]"), "{}", shown[2]);
+        let column = [KeyCode::Down, KeyCode::Char('c')];
+        for (name, keys) in [
+            ("bcolz/ca_3d", &column[1..]),
+            ("bcolz/ct_2d_column", &column[..]),
+            ("bloscpack/real_np_c16.blp", &column[1..]),
+        ] {
+            let shown = screens(name, &[keys]);
+            assert!(shown[0].contains("chunks 0 to"), "{name}\n{}", shown[0]);
+        }
+    }
+
+    #[test]
     fn other_formats_are_browsed_too() {
         for (name, text) in [
             ("bcolz/ct_2d_column", "members"),

@@ -9,7 +9,7 @@ use blosc_io::FileStore;
 use crate::{
     console::Console,
     error::{Doing, Error, Result},
-    formats::csv_table,
+    formats::csv_table::{self, MissingTruth},
     render::path_text,
 };
 
@@ -34,9 +34,9 @@ pub(crate) fn values(
     console: &Console,
     path: &Path,
     delimiter: u8,
-    given: Option<&Dtype>,
+    (given, missing): (Option<&Dtype>, MissingTruth),
 ) -> Result<Items> {
     let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let tell = &mut |text: &str| console.warning(&path_text(path), text);
-    Ok(csv_table::read(Arc::new(file), delimiter, given, tell)?)
+    Ok(csv_table::read(Arc::new(file), delimiter, given, missing, tell)?)
 }

@@ -291,6 +291,9 @@ messages! {
         "draw some of them with --columns, and use --x NAME for the one that is the x axis";
     PLOT_ROWS: Usage,
         "--x and --where are for rows of a table, whose items have one dimension";
+    PLOT_MAPS: Usage,
+        "--range and --upward are for heat maps",
+        "--kind heat draws one of two dimensions";
     PLOT_ONE_COLUMN: Usage,
         "only lines are drawn of several columns",
         "use --columns NAME for a histogram";
@@ -334,9 +337,6 @@ messages! {
     JOINS_FRAMES: Usage,
         "no frame: only frames can stand one after the other",
         "`b2 convert --format b2frame` makes a frame of it";
-    OBJECT_COLUMN: Foreign,
-        "the column {:?} holds Python objects, which are not compressed anew",
-        "`b2 convert TABLE NEW.b2z` keeps them, `b2 convert TABLE NEW.bcolz` leaves them out";
     STRICT: Foreign,
         "{}, which --strict refuses",
         "without --strict the rest is converted";

@@ -570,7 +570,9 @@ fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
         Some(folder) => FileStore::open(folder.join(origin::INDEX_FILE)),
         None => path.open_file(),
     };
-    let file = file.map_err(|error| match is_missing(&error) && folder.is_some() {
+    let is_none =
+        |error: &io::Error| is_missing(error) || error.kind() == io::ErrorKind::IsADirectory;
+    let file = file.map_err(|error| match folder.is_some() && is_none(&error) {
         true => Error::Damaged(message::NO_INDEX.error().into()),
         false => Error::io(Doing::Open)(error),
     });

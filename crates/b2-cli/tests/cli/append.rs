@@ -135,7 +135,7 @@ exit 1
 --- stdout
 --- stderr
 b2: f.b2frame: odd has 5 bytes, which is no multiple of 4: an item or a row would be cut
-hint: what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`
+hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -t 1 -o NEW`
 "###);
     snapshot!(dir.b2("append x.blp cut.npy"), @r"
     exit 1
@@ -160,7 +160,7 @@ hint: what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -
     --- stdout
     --- stderr
     b2: x.b2nd: is the file to append to
-    hint: append a copy, as in `cp FILE COPY && b2 append FILE COPY`
+    hint: append a copy, as in `cp x.b2nd COPY && b2 append x.b2nd COPY`
     ");
     snapshot!(dir.b2("append --axis 2 x.b2nd a.npy"), @r"
     exit 2

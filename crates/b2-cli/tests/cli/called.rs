@@ -56,7 +56,7 @@ fn archives_of_others_are_named() {
     dir.write("t.csv", "id\n1\n").b2("convert -q t.csv t.b2d").ok();
     dir.write("lost.b2z", zip(&[("_cols/id.b2nd", &dir.read("t.b2d/_cols/id.b2nd"))]));
     let run = dir.b2("info lost.b2z");
-    assert!(run.stderr.contains("`b2 rescue STORE -o NEW`"), "{}", run.stderr);
+    assert!(run.stderr.contains("`b2 rescue lost.b2z -o NEW`"), "{}", run.stderr);
     dir.write("nothing.b2z", zip(&[("a.b2nd", b"nothing")]));
     let run = dir.b2("rescue nothing.b2z -o new");
     assert_eq!(run.code, Some(1));

@@ -89,7 +89,7 @@ fn without(dir: &Dir, line: &str, file: &str) -> Option<(Option<i32>, String)> {
     command.arg(dir.path(file)).arg(env!("CARGO_BIN_EXE_b2")).args(line.split_whitespace());
     let run = command.current_dir(dir.path("")).output().ok()?;
     let trace = fs::read_to_string(dir.path("trace")).ok()?;
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let said = String::from_utf8_lossy(&[run.stderr, run.stdout].concat()).into_owned();
     trace.contains("INJECTED").then_some((run.status.code(), said))
 }
 
@@ -113,5 +113,35 @@ fn what_the_system_does_not_read_is_no_damage() {
             assert_eq!(code, Some(3), "{line} without {file}: {said}");
             assert!(!said.contains("b2 rescue"), "{line} without {file}: {said}");
         }
+    }
+}
+
+#[test]
+fn a_rescue_goes_on_without_the_files_that_the_system_refuses_and_names_them() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,x\n1,2\n3,4\n");
+    dir.write("numbers", (0..50_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
+    for output in ["t.b2d", "t.b2z", "t.bcolz"] {
+        dir.b2(&format!("convert -q t.csv {output}")).ok();
+    }
+    dir.b2("c -q -t4 -z 40K numbers -o f.b2frame").ok();
+    dir.b2("convert -q f.b2frame --format sframe -o s.b2frame").ok();
+    let root = dir.path("").display().to_string();
+    for (container, file, saves) in [
+        ("t.b2d", "t.b2d/_cols/id.b2nd", true),
+        ("t.b2d", "t.b2d/_cols", true),
+        ("t.b2d", "t.b2d/_valid_rows.b2nd", true),
+        ("t.bcolz", "t.bcolz/id/data/__0.blp", true),
+        ("t.bcolz", "t.bcolz/x/meta/sizes", true),
+        ("s.b2frame", "s.b2frame/00000001.chunk", true),
+        ("t.b2z", "t.b2z", false),
+        ("f.b2frame", "f.b2frame", false),
+    ] {
+        let line = format!("rescue -f {root}/{container} -o {root}/new-{container}");
+        let Some((code, said)) = without(&dir, &line, file) else { return };
+        assert_eq!(code, Some(3), "{line} without {file}: {said}");
+        let name = file.split_once('/').map_or(file, |(_, name)| name);
+        assert!(said.contains(name), "{line} without {file}: {said}");
+        assert_eq!(dir.path(&format!("new-{container}")).exists(), saves, "{line}: {said}");
     }
 }

@@ -207,7 +207,7 @@ fn chunk_of_another_length_is_foreign_without_an_offset() {
     --- stdout
     --- stderr
     b2: cut: not a Blosc file (it begins like a chunk of 1218 bytes, but has 100)
-    hint: FILE@0 takes it for a chunk
+    hint: cut@0 takes it for a chunk
     ");
     snapshot!(dir.b2("info cut@0"), @r"
     exit 1

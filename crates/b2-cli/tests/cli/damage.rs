@@ -40,9 +40,9 @@ fn messages_of_a_cut_frame() {
     --- stdout
     --- stderr
     b2: half: cut off: 200 of 369 bytes are there
-    hint: `b2 rescue FILE -o NEW` saves what is there
+    hint: `b2 rescue half -o NEW` saves what is there
     b2: head: cut off: 50 bytes of a header that has 87 or more
-    hint: `b2 rescue FILE -o NEW` saves what is there
+    hint: `b2 rescue head -o NEW` saves what is there
     ");
     snapshot!(dir.b2("verify half head"), @r"
     exit 1
@@ -63,7 +63,7 @@ fn messages_of_a_cut_frame() {
     assert_eq!(
         run.stderr,
         "{\"schema\":\"b2.error/1\",\"kind\":\"data\",\"message\":\"cut off: 200 of 369 bytes are \
-         there\",\"file\":\"half\",\"offset\":16,\"expected\":369,\"found\":200,\"hint\":\"`b2 rescue FILE \
+         there\",\"file\":\"half\",\"offset\":16,\"expected\":369,\"found\":200,\"hint\":\"`b2 rescue half \
          -o NEW` saves what is there\"}\n"
     );
     snapshot!(dir.b2_with("info", &frame[..200]), @r"

@@ -170,7 +170,7 @@ exit 2
 --- stdout
 --- stderr
 b2: t.bcolz: raw: bytes without fields, which are no rows of a table
-hint: `b2 convert --dtype "[('day', 'i8'), ('price', 'f8')]" FILE rows.npy` says what they are
+hint: `b2 convert --dtype "[('day', 'i8'), ('price', 'f8')]" t.bcolz rows.npy` says what they are
 "###);
     for line in ["append t.bcolz raw.b2frame", "append t.b2z raw", "append t.b2z raw.b2frame"] {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
@@ -228,7 +228,7 @@ exit 4
 --- stdout
 --- stderr
 b2: t.csv: comma-separated values, which are not compressed
-hint: `b2 show` prints them as a table, `b2 convert FILE table.b2z` makes one of them
+hint: `b2 show` prints them as a table, `b2 convert t.csv table.b2z` makes one of them
 "###);
     // A type says that they are bytes, as which they are summed.
     let bytes: Value =
@@ -293,7 +293,7 @@ fn a_cut_frame_in_a_store_is_told_as_one_on_its_own() {
     assert!(run.text().contains("cut off: 200 of "), "{}", run.text());
     let run = dir.b2("show t.b2d");
     assert!(run.stderr.contains("cut off: 200 of "), "{}", run.stderr);
-    assert!(run.stderr.contains("hint: `b2 rescue STORE -o NEW`"), "{}", run.stderr);
+    assert!(run.stderr.contains("hint: `b2 rescue t.b2d -o NEW`"), "{}", run.stderr);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn extracted_objects_are_as_they_were() {
     --- stdout
     --- stderr
     b2: both: more than one frame
-    hint: FILE#N names one of them; `b2 split` makes a file of each
+    hint: both#N names one of them; `b2 split` makes a file of each
     ");
     snapshot!(dir.b2("extract a2 -o b2"), @"
     exit 3

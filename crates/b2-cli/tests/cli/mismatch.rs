@@ -207,3 +207,28 @@ fn what_is_read_all_the_same_gets_no_new_seal() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+#[test]
+fn a_mismatch_names_the_part_of_a_container() {
+    for (name, parts) in [
+        ("two.b2z", &["/x", "/y"][..]),
+        ("column.b2z", &["/g/x"]),
+        ("table.b2z", &["/_cols/p", "/_cols/q"]),
+        ("table.b2d", &["/_cols/p", "/_cols/q"]),
+        ("ctable", &["p/data/__", "q/data/__"]),
+    ] {
+        let dir = inputs();
+        let (_, make) = CONTAINERS.into_iter().find(|(found, _)| *found == name).unwrap();
+        make.iter().for_each(|line| drop(dir.b2(line).ok()));
+        damage(&dir, name);
+        let is_named = |text: &str| parts.iter().any(|part| text.contains(part));
+        for command in ["sum", "stats", "cat"] {
+            let run = dir.b2(&format!("{command} --no-check {name}"));
+            if run.code == Some(0) {
+                let warning = run.stderr.lines().find(|line| line.contains("warning"));
+                assert!(warning.is_some_and(is_named), "{command} {name}: {}", run.stderr);
+            }
+        }
+        assert!(is_named(&dir.b2(&format!("verify {name}")).stderr), "{name}");
+    }
+}

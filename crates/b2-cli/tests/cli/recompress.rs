@@ -101,3 +101,27 @@ fn the_document_has_sizes() {
         assert!(run.text().contains(key), "{}", run.text());
     }
 }
+
+#[test]
+fn columns_of_python_objects_are_copied_as_they_are() {
+    let dir = Dir::new();
+    crate::bcolz::copy(&blosc_testdata::fixture::path("bcolz/ct_object_column"), &dir.path("o"));
+    let columns = dir.b2("list --tree o").ok().stdout;
+    let plain = dir.b2("show --json o").ok();
+    let objects = dir.b2("show --json o/o").ok();
+    for line in ["recompress -C zstd -9 o -o new", "recompress -C zstd -9 o"] {
+        let run = dir.b2(line).ok();
+        assert!(run.stderr.contains("column \"o\" holds Python objects"), "{line}");
+    }
+    for table in ["o", "new"] {
+        let name_of = |bytes: &[u8]| String::from_utf8_lossy(bytes).replacen(table, "o", 1);
+        assert_eq!(
+            name_of(&dir.b2(&format!("list --tree {table}")).ok().stdout),
+            name_of(&columns)
+        );
+        assert_eq!(dir.b2(&format!("show --json {table}")).ok().stdout, plain.stdout);
+        let found = dir.b2(&format!("show --json {table}/o")).ok().stdout;
+        assert_eq!(name_of(&found), name_of(&objects.stdout), "{table}");
+        dir.b2(&format!("verify {table}")).ok();
+    }
+}

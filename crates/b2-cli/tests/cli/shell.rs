@@ -521,6 +521,49 @@ fn hints_lead_to_lines_that_help() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn hints_name_the_file_so_that_a_shell_runs_them() {
+    let dir = dir();
+    dir.b2("c -q -t 4 -z 32 a.f32 -o a.b2frame").ok();
+    dir.b2("convert -q a.npy a.b2nd").ok();
+    let (frame, two) = (dir.read("a.b2frame"), dir.read("a.b2nd").repeat(2));
+    let cut = &frame[..frame.len() - 40];
+    for name in ["two words", "it's", "-f", "a$b;c", "plain"] {
+        let path = dir.path(name);
+        for (bytes, command) in [(cut, "verify"), (cut, "sum"), (&two, "append")] {
+            std::fs::write(&path, bytes).unwrap();
+            let mut run = dir.command(command);
+            let run = crate::session::Run::of(run.args(["--", name, "a.npy"]).output().unwrap());
+            let hint = run.stderr.lines().find_map(|line| line.strip_prefix("hint: "));
+            let hint = hint.unwrap_or_else(|| panic!("{command} {name}: {}", run.stderr));
+            let start = hint.find('`').unwrap() + 1;
+            let end = start + hint[start..].find('`').unwrap();
+            let hinted = hint[start..end].replace("NEW", "new -f").replace("b2 ", "\"$B2\" ");
+            let mut shell = std::process::Command::new("bash");
+            let shell = shell.arg("-c").arg(&hinted).env("B2", env!("CARGO_BIN_EXE_b2"));
+            let done = crate::session::Run::of(shell.current_dir(dir.path("")).output().unwrap());
+            assert!(matches!(done.code, Some(0 | 1)), "{hinted}: {}", done.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_chunk_of_which_nothing_can_be_saved_has_no_hint_to_rescue_it() {
+    let dir = dir();
+    dir.write("n.i32", crate::session::walk(20_000));
+    for (block, helps) in [("80000", false), ("4K", true)] {
+        dir.b2(&format!("c -q -f -t 4 --format chunk --block-size {block} n.i32 -o n.chunk")).ok();
+        let whole = dir.read("n.chunk");
+        dir.write("cut.chunk", &whole[..whole.len() * 2 / 3]);
+        let run = dir.b2("verify cut.chunk");
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        assert_eq!(run.stderr.contains("b2 rescue cut.chunk"), helps, "{}", run.stderr);
+        let saved = dir.b2("rescue -f cut.chunk -o new.chunk").stdout;
+        assert_eq!(!saved.is_empty(), helps);
+    }
+}
+
 #[test]
 fn hints_are_not_for_other_commands() {
     let dir = dir();

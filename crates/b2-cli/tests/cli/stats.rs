@@ -126,7 +126,7 @@ exit 1
 --- stdout
 --- stderr
 b2: odd: the content has 5 bytes, which is no multiple of 4: an item or a row would be cut
-hint: what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`
+hint: what may end anywhere goes to a frame of bytes: `b2 cat odd | b2 c -t 1 -o NEW`
 "###);
     assert_eq!(dir.b2("stats --histogram=0 v.f32").code, Some(2));
 }

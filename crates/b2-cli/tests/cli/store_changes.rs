@@ -216,7 +216,7 @@ fn a_damaged_member_is_not_packed() {
         assert_eq!(run.code, Some(1), "{what}: {}", run.stderr);
         assert!(run.stderr.starts_with("b2: s.b2d: /g/b: "), "{}", run.stderr);
         assert!(run.stderr.contains(what), "{what}: {}", run.stderr);
-        assert!(run.stderr.contains("`b2 rescue STORE -o NEW`"), "{}", run.stderr);
+        assert!(run.stderr.contains("`b2 rescue s.b2d -o NEW`"), "{}", run.stderr);
         assert!(!dir.path("new.b2z").exists(), "{what}");
     }
     let mut archive = dir.read("sound.b2z");

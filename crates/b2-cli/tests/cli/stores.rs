@@ -72,7 +72,7 @@ fn a_value_in_a_store_is_read_like_a_file() {
     let run = dir.b2("cat tree-basic.b2z::/g");
     assert!(run.code == Some(2) && run.stderr.contains("/g is a group"), "{}", run.stderr);
     let run = dir.b2("cat tree-basic.b2z");
-    assert!(run.code == Some(2) && run.stderr.contains("STORE::/key"), "{}", run.stderr);
+    assert!(run.code == Some(2) && run.stderr.contains("tree-basic.b2z::/key"), "{}", run.stderr);
 }
 
 #[test]

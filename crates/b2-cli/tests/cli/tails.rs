@@ -58,12 +58,12 @@ fn a_second_bloscpack_file_is_told_by_who_reads_the_first() {
     dir.write("two.blp", [&first[..], &first].concat());
     dir.write("mixed.blp", [&first[..], &second].concat());
     dir.write("bytes.blp", [&first[..], b"1234567"].concat());
-    let text = |kind: &str| {
-        format!("bytes after the last chunk: {kind} begins there; `b2 split FILE` takes it out")
+    let text = |name: &str, kind: &str| {
+        format!("bytes after the last chunk: {kind} begins there; `b2 split {name}` takes it out")
     };
     for (name, text) in [
-        ("two.blp", text("a Bloscpack file")),
-        ("mixed.blp", text("a Blosc2 frame")),
+        ("two.blp", text("two.blp", "a Bloscpack file")),
+        ("mixed.blp", text("mixed.blp", "a Blosc2 frame")),
         ("bytes.blp", "7 bytes after the last chunk\n".to_owned()),
     ] {
         for line in ["verify", "show", "stats", "sum", "list", "diff a.b2nd", "convert -f", "d -f"]
@@ -78,10 +78,10 @@ fn a_second_bloscpack_file_is_told_by_who_reads_the_first() {
             assert_eq!(run.stderr.matches("after the last chunk").count(), 1, "{line} {name}");
         }
     }
-    assert!(dir.b2("info two.blp").ok().stderr.contains(&text("a Bloscpack file")));
+    assert!(dir.b2("info two.blp").ok().stderr.contains(&text("two.blp", "a Bloscpack file")));
     let run = dir.b2("append two.blp rows.npy");
     assert!(run.stderr.contains("another Bloscpack file follows the last chunk"), "{}", run.stderr);
-    assert!(run.stderr.contains("`b2 split FILE`"), "{}", run.stderr);
+    assert!(run.stderr.contains("`b2 split two.blp`"), "{}", run.stderr);
 }
 
 #[test]

@@ -181,7 +181,9 @@ impl SChunk {
         let kind = match self.offset_of(nchunk)? {
             Offset::Special(kind) => kind,
             Offset::Stored(offset) => {
-                let (source, at, header, len) = self.stored(nchunk, offset, first)?;
+                let stored = self.stored(nchunk, offset, first);
+                let (source, at, header, len) =
+                    stored.map_err(|error| self.foreign_or_damaged(nchunk, error))?;
                 self.check_chunk(nchunk, source.position(at), &header, expected)?;
                 return Ok((Location::Stored { source, at, header }, len));
             }
@@ -305,7 +307,7 @@ impl SChunk {
     }
 
     /// Where a stored chunk begins, and how many bytes there are for it.
-    fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
+    pub(crate) fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
         let Some(folder) = self.state.folder() else {
             let at = u64::from(self.state.header().header_len()).saturating_add(offset);
             return Ok((self.state.source().clone(), at, self.cbytes().saturating_sub(offset)));

@@ -6,7 +6,7 @@ use blosc_chunk::error::Blame;
 
 use super::{
     BodySum, FINGERPRINT_LEN, FINGERPRINT_TYPE, MAX_WRONG_SEAL_BITS, chunk_term, header_sum,
-    is_stored, low_half, tail_term,
+    is_stored, low_half, tail_term, watch::term_of_stored,
 };
 use crate::edit::SChunkWriter;
 use crate::error::{Error, Result};
@@ -189,9 +189,37 @@ impl SChunk {
                 sums.add(nchunk, chunk_term(number, &bytes), times);
             }
             Ok(_) => {}
-            Err(error) => sums.unread.extend(damaged(error, nchunk)?),
+            Err(error) => match (error.blame(), self.term_of_foreign(nchunk)) {
+                (Blame::NotOurs, Ok(term)) => sums.add(nchunk, term, times),
+                _ => sums.unread.extend(damaged(error, nchunk)?),
+            },
         }
         Ok(())
+    }
+
+    /// The term of a chunk of a version that is not known: each has its size at the same place.
+    fn term_of_foreign(&self, nchunk: u64) -> Result<u128> {
+        let Offset::Stored(number) = self.offset_of(nchunk)? else { return Ok(0) };
+        let (source, at, room) = self.place(nchunk, number)?;
+        let mut cbytes = [0; 4];
+        source.read_into(at.saturating_add(12), &mut cbytes)?;
+        let cbytes = u64::from(u32::from_le_bytes(cbytes)).min(room);
+        let cbytes = usize::try_from(cbytes).unwrap_or(usize::MAX);
+        term_of_stored(number, (&source, at), cbytes)
+    }
+
+    /// The error of a chunk of a version that is not known: one of a sealed frame is damaged unless
+    /// its bytes are those that were sealed.
+    pub(crate) fn foreign_or_damaged(&self, nchunk: u64, error: Error) -> Error {
+        if error.blame() != Blame::NotOurs || self.watch().is_none() {
+            return error;
+        }
+        match self.seal_state() {
+            Ok(SealState::BodyDamaged { chunks }) if chunks.contains(&nchunk) => {
+                self.sum_error(Some(nchunk))
+            }
+            _ => error,
+        }
     }
 
     /// The chunks that cannot be decoded.
@@ -274,4 +302,46 @@ pub fn seal(path: impl AsRef<Path>, checksums: Checksums, options: &EditOptions)
     let mut writer = SChunkWriter::open_with(path, options)?;
     writer.set_seal(checksums)?;
     writer.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::FrameParams;
+
+    /// A frame whose second chunk has version 9, with a sum of it or of what it was before.
+    fn frame(checksums: Checksums, is_sealed_anew: bool) -> Vec<u8> {
+        let data: Vec<u8> = (0..2000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+        let params = FrameParams::default().chunksize(1000).checksums(checksums);
+        let mut frame = crate::to_cframe(&data, &params).unwrap();
+        let schunk = SChunk::from_cframe(frame.clone()).unwrap();
+        let Offset::Stored(number) = schunk.offset_of(1).unwrap() else { panic!("a run") };
+        let body = schunk.state().mark().body().unwrap();
+        let ChunkBytes::Stored(mut chunk) = schunk.chunk(1).unwrap() else { panic!("a run") };
+        let old = chunk_term(number, &chunk);
+        chunk[0] = 9;
+        let at = usize::try_from(schunk.chunk_info(1).unwrap().offset.unwrap()).unwrap();
+        frame[at] = 9;
+        if is_sealed_anew {
+            let sealed = body.wrapping_sub(old).wrapping_add(chunk_term(number, &chunk));
+            let before = body.to_be_bytes();
+            let at = frame.windows(16).rposition(|bytes| bytes == before).unwrap();
+            frame[at..at + 16].copy_from_slice(&sealed.to_be_bytes());
+        }
+        frame
+    }
+
+    #[test]
+    fn a_chunk_of_an_unknown_version_is_damaged_unless_it_was_sealed_so() {
+        for checksums in [Checksums::Body, Checksums::Chunks] {
+            let schunk = SChunk::from_cframe(frame(checksums, false)).unwrap();
+            let blame = |schunk: &SChunk| schunk.decode_chunk(1).unwrap_err().blame();
+            assert_eq!(blame(&schunk), Blame::Data, "{checksums:?}");
+            assert_eq!(schunk.chunk(1).unwrap_err().blame(), Blame::Data, "{checksums:?}");
+        }
+        let schunk = SChunk::from_cframe(frame(Checksums::Body, true)).unwrap();
+        assert_eq!(schunk.decode_chunk(1).unwrap_err().blame(), Blame::NotOurs);
+        let report = schunk.verify(&Default::default(), |_| ());
+        assert_eq!(report.bad[0].error.blame(), Blame::NotOurs);
+    }
 }

@@ -234,7 +234,11 @@ fn term_around(
 }
 
 /// The term of a chunk that is read for it, piece by piece.
-fn term_of_stored(number: u64, (source, at): (&Source, u64), cbytes: usize) -> Result<u128> {
+pub(crate) fn term_of_stored(
+    number: u64,
+    (source, at): (&Source, u64),
+    cbytes: usize,
+) -> Result<u128> {
     let (mut hasher, mut buffer, mut done) = (Xxh3::with_seed(number), vec![], 0);
     while done < cbytes {
         let piece = resized(&mut buffer, cbytes.saturating_sub(done).min(PIECE_NBYTES));

@@ -14,12 +14,29 @@ use blosc_chunk::Limits;
 use blosc_container::report::VerifyOptions;
 use blosc_dtype::Dtype;
 use blosc_io::Tree;
+use blosc_io::tree::{DirTree, join};
 use serde_json::{Map, Value};
 
 use super::{Sink, SinkError};
 use crate::error::{Doing, Error, Refusal, Result};
 use crate::spool::Station;
 use crate::{Budget, OpenOptions, cut, json};
+
+/// The file with the names of the columns of a table.
+const NAMES_FILE: &str = "__rootdirs__";
+
+/// Copies all files below a directory.
+fn copy_files(from: &dyn Tree, to: &DirTree, dir: &str) -> io::Result<()> {
+    to.create_dir(dir)?;
+    for entry in from.list(dir)? {
+        let path = join(dir, &entry.name);
+        match entry.is_dir {
+            true => copy_files(from, to, &path)?,
+            false => to.copy_new(&path, &*from.open(&path)?)?,
+        }
+    }
+    Ok(())
+}
 
 /// A data set, and where it is.
 pub struct Bcolz {
@@ -38,6 +55,16 @@ pub struct Bcolz {
 }
 
 impl Bcolz {
+    /// Copies the files of a column of a table to another one, which names the columns that this
+    /// one has from then on.
+    pub(crate) fn copy_column(&self, name: &str, to: &DirTree) -> Result<()> {
+        copy_files(&*self.tree, to, name).map_err(Error::io(Doing::Write))?;
+        let names = self.tree.open(NAMES_FILE).map_err(Error::io(Doing::Read))?;
+        to.remove(NAMES_FILE)
+            .and_then(|()| to.copy_new(NAMES_FILE, &*names))
+            .map_err(Error::io(Doing::Write))
+    }
+
     /// Opens the data set in a directory.
     ///
     /// # Errors
@@ -290,7 +317,7 @@ pub fn stored_nbytes(tree: &dyn Tree) -> io::Result<u64> {
     let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
     while let Some(folder) = waiting.pop() {
         for entry in tree.list(&folder)? {
-            let path = blosc_io::tree::join(&folder, &entry.name);
+            let path = join(&folder, &entry.name);
             match entry.is_dir {
                 true => waiting.push(path),
                 // Another program may have removed it.

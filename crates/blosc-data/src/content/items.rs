@@ -29,7 +29,12 @@ pub struct Items {
     pub file_len: u64,
     /// The name of the format: `npy`, `raw`, `csv`.
     pub format: &'static str,
+    /// Fields of truth values of which some are [`NULL_TRUTH`]: the lines of CSV that have none.
+    pub nullable: Vec<String>,
 }
+
+/// The byte of a truth value that is missing, in fields that may have such.
+pub const NULL_TRUTH: u8 = 0xff;
 
 impl Items {
     /// The items of a file: those of the array of a `.npy` file, and else what `otherwise` says of
@@ -70,7 +75,7 @@ impl Items {
             itemsize: header.dtype.itemsize() as u64,
         };
         let format = if header.len > 0 { "npy" } else { "raw" };
-        Ok(Self { stored, dtype: header.dtype, file_len, format })
+        Ok(Self { stored, dtype: header.dtype, file_len, format, nullable: vec![] })
     }
 
     /// Bytes of the items.

@@ -8,7 +8,7 @@ use blosc_dtype::{
     expr::{Expr, Vector},
 };
 
-use super::Items;
+use super::{Items, NULL_TRUTH};
 use crate::columns::Rule;
 #[cfg(feature = "arrow")]
 use crate::error::Error;
@@ -23,6 +23,8 @@ pub struct Records<'a> {
     /// The chosen fields.
     pub columns: Vec<&'a Field>,
     filter: Option<Filter<'a>>,
+    /// The fields of truth values of which some are missing.
+    nullable: &'a [String],
 }
 
 /// A condition, and the fields that it is about.
@@ -53,7 +55,13 @@ impl<'a> Records<'a> {
             false => columns.iter().map(find).collect::<Result<_, Refusal>>()?,
         };
         let filter = condition.map(|text| Filter::new(text, fields)).transpose()?;
-        Ok(Self { dtype, columns, filter })
+        Ok(Self { dtype, columns, filter, nullable: &[] })
+    }
+
+    /// With fields of truth values of which some are [`NULL_TRUTH`], which meet no condition.
+    #[must_use]
+    pub fn nullable(self, nullable: &'a [String]) -> Self {
+        Self { nullable, ..self }
     }
 
     /// Bytes of an item.
@@ -69,7 +77,7 @@ impl<'a> Records<'a> {
     pub fn truth(&self, bytes: &[u8]) -> Result<Vec<bool>> {
         let nrows = bytes.len() / self.itemsize();
         match &self.filter {
-            Some(filter) => filter.truth(bytes, self.itemsize(), nrows),
+            Some(filter) => filter.truth(bytes, self.itemsize(), nrows, self.nullable),
             None => Ok(vec![true; nrows]),
         }
     }
@@ -89,13 +97,19 @@ impl<'a> Filter<'a> {
             .map_err(|error| bcolz_store::Error::from(error).into());
         let filter = expr.and_then(|expr| {
             let filter = Self { expr, fields: named };
-            filter.truth(&[], 1, 0).map(|_| filter)
+            filter.truth(&[], 1, 0, &[]).map(|_| filter)
         });
         let names = fields.iter().map(Field::name);
         filter.map_err(|error| Refusal::in_condition(error, text, names))
     }
 
-    fn truth(&self, bytes: &[u8], itemsize: usize, nrows: usize) -> Result<Vec<bool>> {
+    fn truth(
+        &self,
+        bytes: &[u8],
+        itemsize: usize,
+        nrows: usize,
+        nullable: &[String],
+    ) -> Result<Vec<bool>> {
         let column = |field: &&Field| -> Vec<u8> {
             bytes.chunks_exact(itemsize).flat_map(|item| field.bytes_of(item)).copied().collect()
         };
@@ -104,7 +118,12 @@ impl<'a> Filter<'a> {
         let vectors: Option<Vec<Vector<'_>>> =
             parts.map(|(field, bytes)| Vector::of_items(field.dtype(), bytes)).collect();
         let vectors = vectors.ok_or(Refusal::NoArithmetic)?;
-        let valid = vec![None; vectors.len()];
+        let valid = self.fields.iter().zip(&columns).map(|(field, bytes)| {
+            let is_nullable = nullable.iter().any(|name| name == field.name());
+            is_nullable.then(|| bytes.iter().map(|byte| *byte != NULL_TRUTH).collect())
+        });
+        let valid: Vec<Option<Vec<bool>>> = valid.collect();
+        let valid: Vec<Option<&[bool]>> = valid.iter().map(Option::as_deref).collect();
         let truth = self.expr.is_true(&vectors, &valid, nrows);
         Ok(truth.map_err(bcolz_store::Error::from)?)
     }

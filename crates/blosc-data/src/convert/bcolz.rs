@@ -12,6 +12,7 @@ use bcolz_store::{
 };
 use blosc_chunk::FilterId;
 use blosc_dtype::Dtype;
+use blosc_io::tree::DirTree;
 
 use super::{Conversion, OutputFormat, Report};
 use crate::content::{Content, Layout, Object, Sink, SinkError};
@@ -70,6 +71,18 @@ impl Conversion<'_> {
             }
         }
         Ok(Report::default())
+    }
+
+    /// Copies columns that the output, a table of bcolz in the folder at `path`, is without: the
+    /// table has all columns of the input then, in their order.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read or written.
+    pub fn keep_columns(&self, names: &[String], path: &Path) -> Result<()> {
+        let Content::Object(Object::Bcolz(set)) = self.content else { return Ok(()) };
+        let to = DirTree::new(path).durability(self.settings.durability);
+        names.iter().try_for_each(|name| set.copy_column(name, &to))
     }
 
     fn carray(&self, layout: &Layout, path: &Path) -> Result<Report> {

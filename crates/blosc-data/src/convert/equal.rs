@@ -103,7 +103,8 @@ impl Conversion<'_> {
                 Ok(Content::Object(table))
             }
             OutputFormat::Csv => {
-                Ok(Content::Items(csv::read(file()?, csv::COMMA, None, &mut |_| ())?))
+                let missing = csv::MissingTruth::Text;
+                Ok(Content::Items(csv::read(file()?, csv::COMMA, None, missing, &mut |_| ())?))
             }
             // Nothing but its length tells a chunk from other bytes.
             OutputFormat::Chunk => {

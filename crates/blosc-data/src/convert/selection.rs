@@ -56,7 +56,7 @@ pub fn select(
 /// The fields and rows that were chosen of items of one dimension.
 fn of_items(items: &Items, columns: &[String], condition: Option<&str>) -> Result<Items> {
     let [nrows] = items.stored.shape[..] else { return Err(Refusal::NotATable.into()) };
-    let records = Records::new(columns, condition, &items.dtype)?;
+    let records = Records::new(columns, condition, &items.dtype)?.nullable(&items.nullable);
     let fields = records.columns.iter().map(|it| (it.name().to_owned(), it.dtype().clone()));
     let dtype = Dtype::packed(fields).map_err(|error| Error::Npy(error.into()))?;
     let (itemsize, mut kept) = (records.itemsize(), 0u64);
@@ -77,7 +77,7 @@ fn of_items(items: &Items, columns: &[String], condition: Option<&str>) -> Resul
     let (shape, itemsize) = (vec![kept], dtype.itemsize() as u64);
     let file_len = kept.saturating_mul(itemsize);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Items { stored, dtype, file_len, format: items.format })
+    Ok(Items { stored, dtype, file_len, ..items.clone() })
 }
 
 /// Rows that are looked at together.

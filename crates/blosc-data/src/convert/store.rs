@@ -171,7 +171,12 @@ impl Conversion<'_> {
         }
         let rules = layout.dtype.fields().iter().map(|field| {
             let (item, inner) = field.dtype().subarray().unwrap_or((field.dtype(), &[]));
-            Ok((field.name().to_owned(), Rule::of_items(field.name(), item, inner)?))
+            let is_nullable = self.content.nullable().iter().any(|name| name == field.name());
+            let rule = match is_nullable {
+                true => Rule::Truths,
+                false => Rule::of_items(field.name(), item, inner)?,
+            };
+            Ok((field.name().to_owned(), rule))
         });
         rules.collect::<Result<_>>().map(Some)
     }
@@ -259,7 +264,7 @@ impl Conversion<'_> {
             let end = start + expected.first().map_or(0, ColumnValues::len) as u64;
             for ((name, _), expected) in columns.iter().zip(&expected) {
                 let found = table.column(name)?.read(start..end)?;
-                is_equal = is_equal && are_same(&found, expected);
+                is_equal = is_equal && found.valid == expected.valid && are_same(&found, expected);
             }
             start = end;
             Ok(())
@@ -306,6 +311,7 @@ fn new_columns(columns: &Columns) -> Vec<NewColumn> {
         // NaT of NumPy is the null of a timestamp.
         let nulls = match kind {
             ColumnKind::Timestamp { .. } => Nulls::Sentinel(Json::Int(i64::MIN.into())),
+            _ if matches!(rule, Rule::Truths) => Nulls::Mask,
             _ => Nulls::None,
         };
         NewColumn::new(name, kind).nulls(nulls)

@@ -17,19 +17,34 @@ use std::{
     sync::Arc,
 };
 
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, Kind};
 use blosc_io::ReadAt;
 use csv::{ByteRecord, ReaderBuilder};
 
 use crate::boxes::Stored;
-use crate::content::Items;
+use crate::content::{Items, NULL_TRUTH};
 use crate::error::{CsvError, Doing, Error, Result};
 use crate::spool::Spool;
 
 use guess::Guess;
 
+pub use guess::MissingTruth;
+
 /// What stands between the values of a line, unless something else is said.
 pub const COMMA: u8 = b',';
+
+/// One character of one byte, which quotes and line breaks are not, or `tab`.
+///
+/// # Errors
+///
+/// Another text, with words for people.
+pub fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err(format!("{text:?} is not one character, or `tab`")),
+    }
+}
 
 /// Is this called like comma-separated values?
 #[must_use]
@@ -71,14 +86,15 @@ pub fn read(
     file: Arc<dyn ReadAt>,
     delimiter: u8,
     given: Option<&Dtype>,
+    missing: MissingTruth,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Items> {
     let mut lines = Lines::new(Arc::clone(&file), delimiter);
     let names = lines.names()?;
     tell_delimiter(&names, tell);
-    let dtype = match given {
-        Some(dtype) => dtype.clone(),
-        None => guessed(&mut lines, &names, tell)?,
+    let (dtype, nullable) = match given {
+        Some(dtype) => (dtype.clone(), truths(dtype, missing)),
+        None => guessed(&mut lines, &names, missing, tell)?,
     };
     let columns = columns(&dtype, &names)?;
     let mut lines = Lines::new(file, delimiter);
@@ -90,6 +106,10 @@ pub fn read(
             let text = record.get(*position).unwrap_or_default();
             let end = field.offset() + field.dtype().itemsize();
             let dest = item.get_mut(field.offset()..end).unwrap_or_default();
+            if nullable.iter().any(|name| name == field.name()) && value::is_missing(text) {
+                dest.fill(NULL_TRUTH);
+                continue;
+            }
             value::encode(text, field.dtype(), dest).ok_or_else(|| CsvError::Value {
                 line: record.position().map_or(0, csv::Position::line),
                 column: field.name().to_owned(),
@@ -103,7 +123,15 @@ pub fn read(
     let (store, itemsize) = (out.finish()?, dtype.itemsize() as u64);
     let file_len = rows.saturating_mul(itemsize);
     let stored = Stored { store, start: 0, fortran_order: false, shape: vec![rows], itemsize };
-    Ok(Items { stored, dtype, file_len, format: "csv" })
+    Ok(Items { stored, dtype, file_len, format: "csv", nullable })
+}
+
+/// The fields of truth values of a type that was given, if these may be missing.
+fn truths(dtype: &Dtype, missing: MissingTruth) -> Vec<String> {
+    let may_lack = |field: &&blosc_dtype::Field| {
+        missing == MissingTruth::Null && field.dtype().kind() == Some(Kind::Bool)
+    };
+    dtype.fields().iter().filter(may_lack).map(|field| field.name().to_owned()).collect()
 }
 
 /// Tells of one name that seems to be several.
@@ -119,8 +147,13 @@ fn tell_delimiter(names: &[String], tell: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The type that the values of each column have.
-fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> Result<Dtype> {
+/// The type that the values of each column have, and the columns of truth values that lack some.
+fn guessed(
+    lines: &mut Lines,
+    names: &[String],
+    missing: MissingTruth,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(Dtype, Vec<String>)> {
     let mut guesses = vec![Guess::default(); names.len()];
     while let Some(record) = lines.next()? {
         let line = record.position().map_or(0, csv::Position::line);
@@ -129,13 +162,17 @@ fn guessed(lines: &mut Lines, names: &[String], tell: &mut dyn FnMut(&str)) -> R
         }
     }
     for (name, guess) in names.iter().zip(&guesses) {
-        if let Some(why) = guess.broken() {
+        if let Some(why) = guess.broken(missing) {
             tell(&format!("column {name:?} is text: {why}"));
         }
     }
-    let fields = names.iter().zip(&guesses).map(|(name, guess)| Ok((name.clone(), guess.dtype()?)));
+    let guessed = || names.iter().zip(&guesses);
+    let fields = guessed().map(|(name, guess)| Ok((name.clone(), guess.dtype(missing)?)));
     let fields = fields.collect::<Result<Vec<_>, blosc_dtype::Error>>().map_err(CsvError::Dtype)?;
-    Ok(Dtype::packed(fields).map_err(CsvError::Dtype)?)
+    let lacking =
+        guessed().filter(|(_, guess)| missing == MissingTruth::Null && guess.lacks_truth());
+    let nullable = lacking.map(|(name, _)| name.clone()).collect();
+    Ok((Dtype::packed(fields).map_err(CsvError::Dtype)?, nullable))
 }
 
 /// In which column each field is.
@@ -281,7 +318,8 @@ mod tests {
 
     fn of_bytes(bytes: &[u8], given: Option<&str>) -> Result<Items> {
         let file = Arc::new(MemStore::new(bytes.to_vec()));
-        read(file, COMMA, given.map(|dtype| dtype.parse().unwrap()).as_ref(), &mut |_| ())
+        let given = given.map(|dtype| dtype.parse().unwrap());
+        read(file, COMMA, given.as_ref(), MissingTruth::Text, &mut |_| ())
     }
 
     fn values(text: &str, given: Option<&str>) -> Result<(String, Vec<u8>)> {
@@ -366,7 +404,8 @@ mod tests {
     fn values_that_are_missing_do_not_make_text_and_what_does_is_told() {
         let told = |text: &str| {
             let (file, mut told) = (Arc::new(MemStore::new(text.as_bytes().to_vec())), vec![]);
-            let items = read(file, COMMA, None, &mut |text| told.push(text.to_owned()));
+            let items =
+                read(file, COMMA, None, MissingTruth::Text, &mut |text| told.push(text.to_owned()));
             (items.unwrap().dtype.to_string(), told.join("; "))
         };
         for missing in ["", "NA", "null", "NULL"] {

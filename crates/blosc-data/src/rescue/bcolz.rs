@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use bcolz_store::repair::{Action, Repair, RescueOptions};
 use bcolz_store::{CArray, DataSet, OpenOptions};
-use blosc_io::tree::DirTree;
+use blosc_io::tree::{DirTree, Tree, join};
 
-use super::{Bad, Caller, Counts, Job, Output, Report, stored_nbytes};
-use crate::error::{Error, Result};
+use super::{Bad, Caller, Counts, Job, Output, Report, Unread, stored_nbytes};
+use crate::error::{Doing, Error, Result};
 
 /// Mends a copy of the damaged directory.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let Job { path, options, .. } = job;
-    let copy = caller.output(Output::Copy)?;
+    let copy = DirTree::new(caller.output(Output::Any)?);
+    copy_all(job.unread, &*job.unread.tree(path), &copy, "", MAX_DEPTH)?;
     let max_memory = options.budget.max_memory / 2;
     let budget = options.budget.clone().max_memory(max_memory);
     let read = OpenOptions::default().dparams(options.dparams_in(2)).budget(budget);
-    let store = Arc::new(DirTree::new(copy));
+    let store = Arc::new(copy);
     let fill = RescueOptions::default().fill(options.fill.clone()).dtype(options.dtype.clone());
     let actions = bcolz_store::repair::rescue_in(store.clone(), "", &read, &fill);
     let actions = actions.map_err(Error::from)?;
@@ -42,6 +43,29 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
         actions: actions.iter().map(text).collect(),
         ..Report::default()
     })
+}
+
+/// Directories of a table, of a column, and of its chunks.
+const MAX_DEPTH: usize = 3;
+
+/// Copies the ordinary files of a directory that can be read to their end; links and devices stay
+/// where they are.
+fn copy_all(unread: &Unread, from: &dyn Tree, to: &DirTree, dir: &str, depth: usize) -> Result<()> {
+    to.create_dir(dir).map_err(Error::io(Doing::Create))?;
+    for entry in from.list(dir).map_err(Error::io(Doing::Read))? {
+        let path = join(dir, &entry.name);
+        if entry.is_dir && depth > 0 {
+            copy_all(unread, from, to, &path, depth - 1)?;
+        } else if let (false, Ok(source)) = (entry.is_dir, from.open(&path)) {
+            match to.copy_new(&path, &*source) {
+                Err(_) if unread.has(&path) => {
+                    to.remove(&path).map_err(Error::io(Doing::Remove))?
+                }
+                copied => copied.map_err(Error::io(Doing::Write))?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// An action in words. The data set itself is what the whole report is about.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use super::{Bad, Caller, Counts, Job, Output, Report, file};
+use super::{Bad, Caller, Counts, Job, Output, Report};
 use crate::error::{Doing, Error, Result};
 
 /// Bytes of fill, unless the caller allows more: their number comes from a damaged header.
@@ -12,7 +12,7 @@ const MAX_FILLED_NBYTES: u64 = 16 << 30;
 /// Rescues the sound chunks.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let Job { path, options, .. } = job;
-    let store = file(path)?;
+    let store = job.unread.file(path)?;
     let found = bloscpack::rescue(&store, &options.dparams_in(2)).map_err(Error::from)?;
     if found.header.is_none() && found.chunks.is_empty() {
         return Err(Error::NothingRescued.into());

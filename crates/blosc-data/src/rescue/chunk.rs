@@ -4,11 +4,12 @@
 use core::ops::Range;
 use std::fs::File;
 use std::io::Write as _;
+use std::path::Path;
 
 use blosc_container::rescue::{
     ChunkError, ChunkSalvage, ChunkState, Fill, RescueOptions, chunk_members,
 };
-use blosc_io::{FileStore, ReadAt as _, Windowed};
+use blosc_io::{ReadAt, Windowed};
 
 use super::{Bad, Caller, Counts, Job, Options, Output, Report, file, not_good};
 use crate::error::{Doing, Error, Result};
@@ -16,8 +17,8 @@ use crate::size::{as_len, check_memory};
 
 /// Rescues all chunks that follow each other, or the only one.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
-    let store = file(job.path)?;
-    let members = members(&store, job.at)?;
+    let store = job.unread.file(job.path)?;
+    let members = members(&*store, job.at)?;
     let target = caller.output(Output::File)?;
     let mut output = File::create(target).map_err(Error::io(Doing::Write))?;
     let mut all = Report { complete: true, ..Report::default() };
@@ -28,7 +29,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
             1 => String::new(),
             _ => format!("chunk {nchunk} at byte {}: ", member.start),
         };
-        let Some(saved) = salvage(job.options, &store, member)? else {
+        let Some(saved) = salvage(job.options, &*store, member)? else {
             all.actions.push(format!("{place}{len} bytes of which nothing can be read"));
             all.complete = false;
             chunks.lost += 1;
@@ -54,8 +55,18 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
     Ok(Report { chunks: Some(chunks), blocks: Some(blocks), ..all })
 }
 
+/// The state of the bare chunk at byte `at`.
+pub(super) fn readable(path: &Path, at: u64, options: &Options) -> Result<Counts> {
+    let (store, mut counts) = (file(path)?, Counts::default());
+    for member in members(&store, Some(at))? {
+        let saved = salvage(options, &store, &member)?;
+        counts.add(saved.map_or(ChunkState::Lost, |saved| state_of(&saved)));
+    }
+    Ok(counts)
+}
+
 /// Where the chunks are (bytes).
-fn members(store: &FileStore, at: Option<u64>) -> Result<Vec<Range<u64>>> {
+fn members(store: &dyn ReadAt, at: Option<u64>) -> Result<Vec<Range<u64>>> {
     let members = match at {
         None => chunk_members(store),
         Some(start) => store.len().and_then(|len| {
@@ -70,7 +81,7 @@ fn members(store: &FileStore, at: Option<u64>) -> Result<Vec<Range<u64>>> {
 /// What can be read of the chunk there; `None` if no block can.
 fn salvage(
     options: &Options,
-    store: &FileStore,
+    store: &dyn ReadAt,
     member: &Range<u64>,
 ) -> Result<Option<ChunkSalvage>> {
     let len = member.end.saturating_sub(member.start);

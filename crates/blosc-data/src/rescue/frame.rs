@@ -12,7 +12,7 @@ use b2frame::{OpenOptions, seal::SealState};
 use blosc_io::{ReadAt, Windowed};
 
 use super::{
-    Bad, Caller, Counts, Job, Options, Output, Report, file, head, listed, stored_nbytes,
+    Bad, Caller, Counts, Job, Options, Output, Report, Unread, head, listed, stored_nbytes,
     with_state,
 };
 use crate::Tail;
@@ -21,16 +21,16 @@ use crate::formats::frame;
 
 /// Rescues all frames that follow each other, or the only one.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
-    let Job { path, at, options } = job;
+    let Job { path, at, options, unread } = job;
     let members = match at {
-        None if path.is_file() => members(Arc::new(file(path)?)).map_err(Error::from)?,
+        None if path.is_file() => members(job.unread.file(path)?).map_err(Error::from)?,
         _ => vec![],
     };
     if members.len() > 1 {
         return several(job, &members, caller);
     }
     let allowed = caller.allowance(stored_nbytes(path));
-    let saved = salvage(path, at.unwrap_or(0), options, allowed)?;
+    let saved = salvage(path, at.unwrap_or(0), options, allowed, unread)?;
     caller.admit(saved.schunk.nbytes(), frame::stored_nbytes(&saved.schunk))?;
     saved.save(caller.output(Output::Any)?).map_err(Error::from)?;
     Ok(report(options, &saved))
@@ -42,7 +42,7 @@ fn several<C: Caller>(
     members: &[Range<u64>],
     caller: &mut C,
 ) -> Result<Report, C::Error> {
-    let store: Arc<dyn ReadAt> = Arc::new(file(job.path)?);
+    let store = job.unread.file(job.path)?;
     let target = caller.output(Output::Any)?;
     let mut output = File::create(&target).map_err(Error::io(Doing::Write))?;
     let member_path = target.with_extension("member");
@@ -106,9 +106,20 @@ fn append(from: &Path, output: &mut File) -> io::Result<()> {
 }
 
 /// What can be read of a frame, in bounded memory.
-pub(super) fn salvage(path: &Path, at: u64, options: &Options, max_nbytes: u64) -> Result<Salvage> {
+pub(super) fn salvage(
+    path: &Path,
+    at: u64,
+    options: &Options,
+    max_nbytes: u64,
+    unread: &Unread,
+) -> Result<Salvage> {
     let open = OpenOptions::default().offset(at).dparams(options.dparams_in(2));
-    match Salvage::open(path, &open, &options.of_container(max_nbytes)) {
+    let rescue = options.of_container(max_nbytes);
+    let saved = match path.is_dir() {
+        true => Salvage::from_tree(unread.tree(path), &open, &rescue),
+        false => Salvage::from_store(unread.file(path)?, &open, &rescue),
+    };
+    match saved {
         // Of a file of another kind that is told, where nothing of a frame was found.
         Err(b2frame::Error::NotAFrame { .. }) if path.is_file() => {
             Err(b2frame::Error::NotAFrame { found: probe(&head(path, at)?) }.into())
@@ -154,7 +165,7 @@ fn report(options: &Options, saved: &Salvage) -> Report {
         chunks: Some(Counts::of_states(&saved.chunks)),
         bad: Bad::chunks(&saved.chunks).collect(),
         seal: saved.seal.as_ref().map(seal_text),
-        blocks: None,
+        ..Report::default()
     }
 }
 

@@ -15,7 +15,12 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
     let frame = b2frame::OpenOptions::default().dparams(options.dparams_in(2));
     let rescue = options.of_container(caller.allowance(stored_nbytes(path)));
     let is_frame = path.is_file() && has_suffix(path, "b2e");
-    let mut saved = match Salvage::open(path, &OpenOptions::default().frame(frame), &rescue) {
+    let (open, unread) = (OpenOptions::default().frame(frame), job.unread);
+    let saved = match path.is_dir() {
+        true => Salvage::from_tree(unread.tree(path), &open, &rescue),
+        false => Salvage::from_store(unread.file(path)?, &open, &rescue),
+    };
+    let mut saved = match saved {
         Err(b2store::Error::NotAStore { .. }) if is_frame => return Ok(None),
         // A rescue is what other commands name where these are told.
         Err(b2store::Error::NotAStore { .. } | b2store::Error::Zip(_)) => {

@@ -1,7 +1,5 @@
 //! `b2 info` on a data set of bcolz.
 
-use std::path::Path;
-
 use bcolz_store::DataSet;
 
 use super::{Lines, dims, filters_text, print_report, print_rows, sizes, wants_json_table};
@@ -10,7 +8,7 @@ use crate::{
     context::Context,
     error::Result,
     formats::Bcolz,
-    render::{Align, Table, Units, harmless, size},
+    render::{Align, Table, Units, escape::shell_word, harmless, size},
     report::{ArrayChunks, ArrayReport, BcolzReport, Body, TableReport},
 };
 
@@ -50,7 +48,9 @@ fn text(report: &BcolzReport<'_>, console: &Console) -> String {
     }
     lines.notes(&report.warnings, &report.problems);
     if report.needs_rescue {
-        lines.add("hint", &format!("b2 rescue {} -o {}", report.path, fixed(report.path)));
+        let [path, fixed] =
+            [report.path, &b2_program::path::fixed(report.path)].map(|it| shell_word(it.as_ref()));
+        lines.add("hint", &format!("b2 rescue {path} -o {fixed}"));
     }
     lines.text
 }
@@ -129,13 +129,4 @@ fn table(lines: &mut Lines, table: &TableReport<'_>, files: &str, verbose: bool)
     lines.add("size", &sizes(table.nbytes, table.cbytes, units));
     lines.add("files", files);
     lines.attrs(&table.attrs, verbose);
-}
-
-/// A name for what a rescue saves: `prices-fixed.bcolz`.
-fn fixed(path: &str) -> String {
-    let path = path.trim_end_matches('/');
-    let stem = Path::new(path)
-        .extension()
-        .map_or(path.len(), |extension| path.len() - extension.len() - 1);
-    format!("{}-fixed{}", &path[..stem], &path[stem..])
 }

@@ -1,6 +1,8 @@
 //! Arrays whose items have fields, as tables: columns and rows are chosen as those of a table of
 //! bcolz or of a store.
 
+use core::ops::Range;
+
 use blosc_data::content::Records;
 
 use super::{
@@ -11,7 +13,7 @@ use crate::{
     args::{ShowArgs, slice},
     commands::content::{grid::Grid, values::Axis},
     context::Context,
-    error::{Result, message},
+    error::{Error, Result, message},
     render::Align,
 };
 
@@ -29,20 +31,26 @@ pub(super) fn is_wanted(args: &ShowArgs) -> bool {
 pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
     let [len] = grid.shape() else { return Err(message::NOT_A_TABLE.error()) };
     let records = Records::new(&args.columns, args.rows.condition.as_deref(), grid.dtype())?;
-    let rows = match &args.slice {
-        Some(slice) => slice::range(slice, *len)?,
-        None => 0..*len,
+    let read = |rows: &Range<u64>| {
+        let (start, len) = (rows.start, rows.end - rows.start);
+        let mut bytes = vec![];
+        grid.read_part(&[Axis { start, step: 1, len, is_index: false }], &mut bytes)?;
+        let truth = records.truth(&bytes)?;
+        Ok::<_, Error>((bytes, truth))
     };
+    let mut matches = |rows: Range<u64>| {
+        let truth = rows.clone().zip(read(&rows)?.1);
+        Ok(truth.filter(|(_, is_found)| *is_found).map(|(row, _)| row).collect())
+    };
+    let rows = slice::rows(args.slice.as_ref(), *len, Some(&mut matches))?;
     let names = records.columns.iter().map(|field| field.name().to_owned()).collect();
     let aligns: Vec<Align> = records.columns.iter().map(|field| align(field.dtype())).collect();
     let mut out = RowPrinter::new(args, cx, names, &aligns);
     let too_many = rows::max_cells(cx).saturating_add(aligns.len() as u64);
     let (mut skip, mut left) = (args.skip.unwrap_or(0), args.lines.unwrap_or(u64::MAX));
-    let mut bytes = vec![];
     for start in rows.clone().step_by(BATCH_NROWS.into()) {
-        let len = u64::from(BATCH_NROWS).min(rows.end - start);
-        grid.read_part(&[Axis { start, step: 1, len, is_index: false }], &mut bytes)?;
-        let truth = records.truth(&bytes)?;
+        let end = start.saturating_add(BATCH_NROWS.into()).min(rows.end);
+        let (bytes, truth) = read(&(start..end))?;
         for (item, _) in bytes.chunks_exact(records.itemsize()).zip(truth).filter(|(_, is)| *is) {
             if skip > 0 {
                 skip -= 1;

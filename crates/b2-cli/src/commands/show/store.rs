@@ -41,11 +41,10 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
     let columns = names.iter().map(|name| rows.table().column(name));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let (nrows, ncolumns) = (rows.nrows(), names.len() as u64);
-    let range = match &args.slice {
-        Some(slice) => slice::range(slice, nrows)?,
-        None => 0..nrows,
-    };
     let filter = args.rows.condition.as_deref().map(|text| rows.condition(text)).transpose()?;
+    let mut matches = filter.as_ref().map(|filter| |rows| Ok(filter.matches(rows)?));
+    let matches = matches.as_mut().map(|matches| matches as _);
+    let range = slice::rows(args.slice.as_ref(), nrows, matches)?;
     let nothing = columns.iter().map(|column| column.read(0..0));
     let aligns = nothing.map(|values| Ok(side(&values?))).collect::<Result<Vec<_>>>()?;
     let mut out = RowPrinter::new(args, cx, names, &aligns);

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use bcolz_store::{CTable, DataSet, query::Scan};
-use blosc_data::error::Refusal;
+use blosc_data::formats::bcolz_filter;
 use blosc_dtype::Dtype;
 
 use super::{
@@ -80,10 +80,11 @@ impl<'a> Columns<'a> {
             names.push(name);
             dtypes.push(array.row_dtype()?);
         }
-        let rows = match &args.slice {
-            Some(slice) => slice::range(slice, table.len())?,
-            None => 0..table.len(),
-        };
+        let filter = args.rows.condition.as_deref().map(|text| bcolz_filter(table, text));
+        let filter = filter.transpose()?;
+        let mut matches = filter.map(|filter| move |rows| Ok(filter.matches(rows)?));
+        let matches = matches.as_mut().map(|matches| matches as _);
+        let rows = slice::rows(args.slice.as_ref(), table.len(), matches)?;
         Ok(Self { table, names, dtypes, rows })
     }
 
@@ -92,9 +93,7 @@ impl<'a> Columns<'a> {
         let scan = self.table.scan().columns(&self.names)?.rows(rows).batch(BATCH_NROWS.into());
         let scan = scan.skip(args.skip.unwrap_or(0)).limit(args.lines.unwrap_or(u64::MAX));
         Ok(match &args.rows.condition {
-            Some(text) => scan.filter(text).map_err(|error| {
-                Refusal::in_condition(blosc_data::Error::from(error), text, self.table.names())
-            })?,
+            Some(text) => scan.filter(text)?,
             None => scan,
         })
     }

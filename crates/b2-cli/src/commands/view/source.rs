@@ -1,13 +1,13 @@
 //! An input as [`b2_view`] browses it: its members, and their items.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::{path::Path, rc::Rc, sync::Arc};
 
 use b2_plot::Scene;
-use b2_view::{Chunks, Items, Member, Opened, Source};
-use b2frame::SChunk;
+use b2_view::{Chunks, Items, Member, OneField, Opened, Source};
 use b2store::{ChildKind, Table};
 use bcolz_store::DataSet;
+use blosc_data::ChunkSizes;
 use blosc_dtype::Dtype;
 
 use crate::{
@@ -15,8 +15,8 @@ use crate::{
     context::Context,
     error::{Error, Result, chain, message},
     formats::{Bcolz, store},
-    inputs::{Object, ObjectReader, Origin, Part},
-    plot,
+    inputs::{Object, ObjectReader, Origin, Part, origin::is_npy},
+    memory, plot,
     render::{harmless, size},
 };
 
@@ -39,6 +39,8 @@ enum Place {
     Column { table: Origin, key: String, name: String },
     /// A column of a table of bcolz.
     BcolzColumn { table: Origin, name: String },
+    /// The records of a file of items with fields, which is read once, or a field of them.
+    Records { origin: Origin, grid: Rc<Grid>, field: Option<String> },
     /// A group or a table, of which the members are looked at.
     Heading(&'static str),
 }
@@ -77,23 +79,40 @@ impl Source for Input<'_> {
                     Some(table) => vec![table],
                     None => content::open_to_look(cx, origin)?,
                 };
-                let (about, chunks) = (about(&sources)?, chunks_of(&sources));
+                let (about, chunks) = (about(&sources)?, chunks_of(&sources, origin.path()));
                 let grid = Grid::new(cx, origin, None, sources)?;
                 Ok(Opened::items(Box::new(grid), about, chunks))
             }
             Place::Rows { table, key } => open_rows(cx, table, key.as_deref()),
             Place::BcolzColumn { table, name } => {
-                let grid = Grid::from_ctable(cx, &open_bcolz(cx, table)?, name)?;
-                let about = vec![("column".to_owned(), "of a table of bcolz".to_owned())];
-                Ok(Opened::items(Box::new(grid), about, None))
+                let set = open_bcolz(cx, table)?;
+                let grid = Grid::from_ctable(cx, &set, name)?;
+                let chunks = match &set.set {
+                    DataSet::CTable(table) => {
+                        table.column(name).ok().cloned().map(ChunkSizes::Array)
+                    }
+                    DataSet::CArray(_) => None,
+                };
+                let about = about_column(&grid, "of a table of bcolz".to_owned());
+                Ok(Opened::items(Box::new(grid), about, boxed(chunks)))
+            }
+            Place::Records { grid, field, .. } => {
+                let items: Box<dyn Items<Error = Error>> = match field {
+                    Some(name) => {
+                        let field = OneField::new(Rc::clone(grid), name);
+                        Box::new(field.ok_or_else(|| message::NOT_A_TABLE.error())?)
+                    }
+                    None => Box::new(Rc::clone(grid)),
+                };
+                Ok(Opened::items(items, vec![], None))
             }
             Place::Column { table, key, name } => {
                 let opened = open_table(cx, table, key)?;
                 let grid = Grid::from_table(cx, &opened, name)?;
-                let about = vec![("column".to_owned(), format!("of the table {key}"))];
+                let about = about_column(&grid, format!("of the table {key}"));
                 let frame = opened.store().frame(opened.column(name)?.key()).ok();
-                let chunks = frame.map(|it| Box::new(FrameChunks(Arc::new(it))) as Box<dyn Chunks>);
-                Ok(Opened::items(Box::new(grid), about, chunks))
+                let chunks = frame.map(|frame| ChunkSizes::Frame(Arc::new(frame)));
+                Ok(Opened::items(Box::new(grid), about, boxed(chunks)))
             }
         }
     }
@@ -102,6 +121,9 @@ impl Source for Input<'_> {
         let (origin, columns) = match self.place(member)? {
             Place::Heading(what) => return Err(message::HEADING.about(what)),
             Place::Input(origin) => (origin.clone(), vec![]),
+            Place::Records { origin, field, .. } => {
+                (origin.clone(), field.iter().cloned().collect())
+            }
             Place::Rows { table, key: None } => (table.clone(), vec![]),
             Place::Rows { table, key: Some(key) } => (table_in(table, key), vec![]),
             Place::BcolzColumn { table, name } => (table.clone(), vec![name.clone()]),
@@ -131,21 +153,32 @@ impl Items for Grid {
     }
 }
 
-/// The chunks of a frame.
-struct FrameChunks(Arc<SChunk>);
+/// The chunks of an input or of a column.
+struct Stored(ChunkSizes);
 
-impl Chunks for FrameChunks {
+impl Chunks for Stored {
     fn nchunks(&self) -> u64 {
         self.0.nchunks()
     }
 
     fn grid(&self) -> Option<Vec<u64>> {
-        self.0.nd_meta().ok().flatten().map(|meta| meta.grid())
+        self.0.grid()
     }
 
     fn sizes(&self, nchunk: u64) -> Option<(u64, u64)> {
-        self.0.chunk_info(nchunk).ok().map(|info| (info.nbytes, info.cbytes))
+        self.0.sizes(nchunk)
     }
+}
+
+fn boxed(chunks: Option<ChunkSizes>) -> Option<Box<dyn Chunks>> {
+    chunks.map(|chunks| Box::new(Stored(chunks)) as Box<dyn Chunks>)
+}
+
+/// The kind of a column, and the bytes of its rows.
+fn about_column(grid: &Grid, of: String) -> Vec<(String, String)> {
+    let nbytes = memory::nbytes(grid.dtype().itemsize() as u64, grid.shape());
+    let size = size::Units::default().size(nbytes);
+    vec![("column".to_owned(), of), ("size".to_owned(), size.to_string())]
 }
 
 /// The members of an input, and what each of them is.
@@ -198,8 +231,29 @@ fn members(cx: &Context, origin: &Origin) -> Result<Vec<(Member, Place)>> {
         });
         return Ok(core::iter::once(rows(origin, None)).chain(columns).collect());
     }
+    if let Some(members) = records(cx, origin)? {
+        return Ok(members);
+    }
     let (label, place) = (origin.name(), Place::Input(origin.clone()));
     Ok(vec![(Member { label, depth: 0 }, place)])
+}
+
+/// The records of a file of CSV or of `.npy` with fields, and these.
+fn records(cx: &Context, origin: &Origin) -> Result<Option<Vec<(Member, Place)>>> {
+    let sources = match content::foreign_table(cx, origin, None)? {
+        Some(source::Source::Items(items)) => vec![source::Source::Items(items)],
+        None if is_npy(origin) => content::open_to_look(cx, origin)?,
+        _ => return Ok(None),
+    };
+    let grid = Rc::new(Grid::new(cx, origin, None, sources)?);
+    let (true, [_]) = (!grid.dtype().fields().is_empty(), grid.shape()) else { return Ok(None) };
+    let names = grid.dtype().fields().iter().map(|field| field.name().to_owned());
+    let member = |field: Option<String>| {
+        let label = field.clone().unwrap_or_else(|| "rows".to_owned());
+        let place = Place::Records { origin: origin.clone(), grid: Rc::clone(&grid), field };
+        (Member { label, depth: 0 }, place)
+    };
+    Ok(Some(core::iter::once(None).chain(names.map(Some)).map(member).collect()))
 }
 
 /// The rows of a table, which stand before its columns.
@@ -267,11 +321,9 @@ fn table_in(store: &Origin, key: &str) -> Origin {
     }
 }
 
-fn chunks_of(sources: &[source::Source]) -> Option<Box<dyn Chunks>> {
+fn chunks_of(sources: &[source::Source], path: Option<&Path>) -> Option<Box<dyn Chunks>> {
     match sources {
-        [source::Source::Object(Object::Frame(schunk))] => {
-            Some(Box::new(FrameChunks(Arc::clone(schunk))))
-        }
+        [source::Source::Object(object)] => boxed(ChunkSizes::of(object, path)),
         _ => None,
     }
 }

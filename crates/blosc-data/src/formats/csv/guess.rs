@@ -5,6 +5,15 @@ use blosc_dtype::{
     date::{Moment, Precision},
 };
 
+/// The column that truth values become of which some are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingTruth {
+    /// Text: items of NumPy are never missing.
+    Text,
+    /// Truth values, of which the byte [`NULL_TRUTH`](crate::content::NULL_TRUTH) is none.
+    Null,
+}
+
 /// The properties of the values of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
@@ -65,10 +74,15 @@ impl Guess {
         }
     }
 
+    /// Truth values of which some are missing.
+    pub(super) fn lacks_truth(&self) -> bool {
+        self.filled && self.empty && self.truth
+    }
+
     /// Why it is text though its values are something else, for people.
-    pub(super) fn broken(&self) -> Option<String> {
+    pub(super) fn broken(&self, missing: MissingTruth) -> Option<String> {
         // What a float says by NaN, and a time by NaT, these have no item for.
-        if self.filled && self.empty && self.truth {
+        if self.lacks_truth() && missing == MissingTruth::Text {
             return Some(
                 "some lines have nothing in it, and truth values cannot be missing".into(),
             );
@@ -105,9 +119,12 @@ impl Guess {
     }
 
     /// The type that holds all values.
-    pub(super) fn dtype(&self) -> Result<Dtype, Error> {
+    pub(super) fn dtype(&self, missing: MissingTruth) -> Result<Dtype, Error> {
         let whole = self.filled && !self.empty;
         let name = match self {
+            Self { truth: true, filled: true, .. } if missing == MissingTruth::Null => {
+                "|b1".to_owned()
+            }
             Self { truth: true, .. } if whole => "|b1".to_owned(),
             Self { int: true, .. } if whole => "<i8".to_owned(),
             Self { uint: true, .. } if whole => "<u8".to_owned(),

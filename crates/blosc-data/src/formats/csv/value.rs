@@ -3,7 +3,7 @@
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date::Moment};
 use half::f16;
 
-use super::guess::is_missing;
+use super::guess;
 
 /// The words for a type in messages such as "is no time such as …", for people who may not know
 /// those of NumPy.
@@ -37,6 +37,11 @@ pub(super) fn type_name(dtype: &Dtype) -> String {
 /// `3 letters`.
 fn counted(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Whether a value is missing.
+pub(super) fn is_missing(text: &[u8]) -> bool {
+    core::str::from_utf8(text).is_ok_and(guess::is_missing)
 }
 
 /// Can values of this type be read from text?
@@ -119,7 +124,7 @@ const NOT_A_TIME: i64 = i64::MIN;
 
 /// A date, or the number of units without one.
 fn date(text: &str, unit: Option<&str>) -> Option<i64> {
-    if text == "NaT" || is_missing(text) {
+    if text == "NaT" || guess::is_missing(text) {
         return Some(NOT_A_TIME);
     }
     match unit {
@@ -130,7 +135,7 @@ fn date(text: &str, unit: Option<&str>) -> Option<i64> {
 
 /// `3`, or `3 ns` where that is the unit.
 fn span(text: &str, unit: Option<&str>) -> Option<i64> {
-    if text == "NaT" || is_missing(text) {
+    if text == "NaT" || guess::is_missing(text) {
         return Some(NOT_A_TIME);
     }
     match text.trim().split_once(' ') {
@@ -141,7 +146,7 @@ fn span(text: &str, unit: Option<&str>) -> Option<i64> {
 }
 
 fn number<T: core::str::FromStr>(text: &str, nothing: T) -> Option<T> {
-    if is_missing(text) { Some(nothing) } else { text.trim().parse().ok() }
+    if guess::is_missing(text) { Some(nothing) } else { text.trim().parse().ok() }
 }
 
 /// `1.5-2.25j`, also in brackets, as its two parts; nothing is NaN.

@@ -1,0 +1,1 @@
+//! From errors to the numbers of the originals.

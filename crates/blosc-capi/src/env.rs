@@ -1,0 +1,1 @@
+//! The variables of the environment, read at each call as the originals do.

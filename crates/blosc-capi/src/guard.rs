@@ -2,8 +2,9 @@
 #![allow(unsafe_code, reason = "pointers and lengths come from C")]
 
 use core::ffi::{CStr, c_char, c_void};
+use core::panic::AssertUnwindSafe;
 use core::slice;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 
 /// Runs one call of the library; a panic in it becomes `failure`.
 pub fn guard<T>(failure: T, call: impl FnOnce() -> T) -> T {

@@ -36,3 +36,4 @@ pub mod env;
 pub mod epoch;
 pub mod guard;
 pub mod pool;
+pub mod warning;

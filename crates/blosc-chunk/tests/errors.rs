@@ -225,7 +225,7 @@ fn what_a_target_cannot_read_is_refused() {
         Param::CodecForTarget { .. }
     ));
     assert!(matches!(
-        refused(blosc1(Target::Blosc1_14).split(SplitMode::Always)),
+        refused(blosc1(Target::Blosc1_11).split(SplitMode::Always)),
         Param::ForTarget { .. }
     ));
     assert!(matches!(

@@ -35,6 +35,12 @@ pub struct Variables {
     pub splitmode: Option<Result<i32, ()>>,
     /// `BLOSC_WARN`: messages are wanted.
     pub warn: bool,
+    /// `BLOSC_TRACE`: messages of libblosc2 are wanted.
+    pub trace: bool,
+    /// `BLOSC_DELTA`: whether the filter delta is used.
+    pub delta: Option<bool>,
+    /// `BLOSC_BLOSC1_COMPAT`: chunks are for readers of Blosc 1.
+    pub blosc1_compat: bool,
 }
 
 impl Variables {
@@ -57,6 +63,9 @@ impl Variables {
             b"NTHREADS" => keep(&mut self.nthreads, || Some(number(value))),
             b"SPLITMODE" => keep(&mut self.splitmode, || Some(splitmode(value))),
             b"WARN" => self.warn = true,
+            b"TRACE" => self.trace = true,
+            b"DELTA" => keep(&mut self.delta, || delta(value)),
+            b"BLOSC1_COMPAT" => self.blosc1_compat = true,
             _ => {}
         }
     }
@@ -120,6 +129,14 @@ fn shuffle(word: &[u8]) -> Option<i32> {
         .into_iter()
         .zip(0..)
         .find_map(|(name, shuffle)| (name == word).then_some(shuffle))
+}
+
+fn delta(word: &[u8]) -> Option<bool> {
+    match word {
+        b"1" => Some(true),
+        b"0" => Some(false),
+        _ => None,
+    }
 }
 
 fn splitmode(word: &[u8]) -> Result<i32, ()> {

@@ -3,7 +3,7 @@
 //! ```text
 //!  libblosc.so.1  (crates/libblosc)    libblosc2.so.9  (crates/libblosc2)      names, nothing else
 //!        \                                  /
-//!         blosc1            context, schunk, nd                                one module per tier
+//!         blosc1           blosc2, context, schunk, nd                         one module per tier
 //!              \            /
 //!      guard   env   pool   codes   epoch                                      what all of them need
 //! ```
@@ -15,7 +15,8 @@
 //! - [`env`]: the variables of the environment, read at each call as the originals do.
 //! - [`epoch`]: state of the process, which a child of `fork` does not share.
 //! - [`pool`]: threads, kept by their number between calls.
-//! - [`codes`]: from errors to the numbers of the originals.
+//! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.
+//! - [`types`]: the structs that C-Blosc2 shares with its clients.
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -31,9 +32,14 @@
 extern crate alloc;
 
 pub mod blosc1;
+pub mod blosc2;
 pub mod codes;
+pub mod context;
 pub mod env;
 pub mod epoch;
+pub mod errors;
 pub mod guard;
 pub mod pool;
+pub mod storage;
+pub mod types;
 pub mod warning;

@@ -126,8 +126,8 @@ impl Encoder {
         self.encode_input(Input::Slice(src), dest)
     }
 
-    /// Compresses data that a prefilter makes on the way, out of `source` or of nothing: a slice, or
-    /// the number of bytes to make. See [`Prefilter`] for an example.
+    /// Compresses data that a prefilter makes on the way, out of `source` or of nothing: a slice,
+    /// or the number of bytes to make. See [`Prefilter`] for an example.
     ///
     /// # Errors
     ///

@@ -19,8 +19,8 @@ pub struct BlockCx<'a> {
     pub nblock: usize,
     /// Where it starts (bytes from the start of the chunk's data).
     pub at: usize,
-    /// Bytes of a block of this chunk. The last block may have less; blocks of individual sizes have
-    /// each its own here.
+    /// Bytes of a block of this chunk. The last block may have less; blocks of individual sizes
+    /// have each its own here.
     pub blocksize: usize,
     /// The block as it is so far. For a prefilter a part of the [`Source`], empty if that has no
     /// data; for a postfilter the decoded data. As long as the destination otherwise.
@@ -116,8 +116,8 @@ impl<F: Fn(BlockCx<'_>, &mut [u8]) -> HookResult<Made> + Sync> Prefilter for F {
 
 /// Changes data after they are decoded, block by block and in several threads.
 ///
-/// It gets whole blocks, even if a part of one is read. Runs and stored data have blocks of the size
-/// that the header says.
+/// It gets whole blocks, even if a part of one is read. Runs and stored data have blocks of the
+/// size that the header says.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, Scratch, compress, hooks::BlockCx};

@@ -118,7 +118,7 @@ unsafe fn find<'a>(handle: *const blosc2_context) -> Option<&'a Context> {
 #[must_use]
 pub unsafe fn create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
     let cparams = params::with_environment(cparams);
-    if !params::has_known_filters(&cparams) || cparams.tuner_id != 0 {
+    if !params::are_possible(&cparams) {
         return ptr::null_mut();
     }
     // SAFETY: the caller promises it.
@@ -138,10 +138,8 @@ pub unsafe fn create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
     let dparams = params::with_nthreads_of_environment(dparams);
     // SAFETY: the caller promises it.
     let postparams = unsafe { dparams.postparams.as_ref() }.copied();
-    blosc2_context::place(Context {
-        postparams,
-        ..Context::new(false, params::NO_CPARAMS, dparams)
-    })
+    let context = Context::decompressor(dparams.nthreads);
+    blosc2_context::place(Context { postparams, dparams, ..context })
 }
 
 /// Frees a context, once.
@@ -224,12 +222,14 @@ impl Context {
     pub(crate) unsafe fn compressor(cparams: blosc2_cparams) -> Self {
         // SAFETY: the caller promises it.
         let settings = unsafe { params::settings(&cparams) };
-        Self { settings, ..Self::new(true, cparams, DPARAMS_DEFAULTS) }
+        let dparams = blosc2_dparams { nthreads: cparams.nthreads, ..DPARAMS_DEFAULTS };
+        Self { settings, ..Self::new(true, cparams, dparams) }
     }
 
     /// A context that decompresses with this number of threads.
     pub(crate) fn decompressor(nthreads: i16) -> Self {
-        Self::new(false, params::NO_CPARAMS, blosc2_dparams { nthreads, ..DPARAMS_DEFAULTS })
+        let cparams = blosc2_cparams { nthreads, ..params::NO_CPARAMS };
+        Self::new(false, cparams, blosc2_dparams { nthreads, ..DPARAMS_DEFAULTS })
     }
 
     /// Changes how it compresses.

@@ -13,7 +13,7 @@ use super::settings::{self, Settings};
 use crate::context::{Context, Room};
 use crate::env::Variables;
 use crate::epoch::PerProcess;
-use crate::errors::{CODEC_PARAM, CODEC_SUPPORT, INVALID_PARAM};
+use crate::errors::{CODEC_PARAM, CODEC_SUPPORT};
 use crate::types::blosc2_cparams;
 
 /// The contexts of the last calls.
@@ -88,14 +88,14 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
         None => compcode,
     };
     let nthreads = positive(set.nthreads, nthreads.into());
-    let splitmode = match set.splitmode {
-        Some(mode) => mode.map_err(|()| INVALID_PARAM)?,
-        None => splitmode,
-    };
+    let splitmode = set.splitmode.and_then(Result::ok).unwrap_or(splitmode);
+    let typesize = positive(set.typesize, typesize);
+    // The bytes of single bytes have one order.
+    let shuffle = if shuffle == 1 && typesize == 1 { 0 } else { shuffle };
     Ok(Key {
         compcode,
         clevel: u8::try_from(clevel).map_err(|_| CODEC_PARAM)?,
-        typesize: positive(set.typesize, typesize),
+        typesize,
         blocksize: positive(set.blocksize, blocksize),
         splitmode,
         nthreads: i16::try_from(nthreads).unwrap_or(i16::MAX),

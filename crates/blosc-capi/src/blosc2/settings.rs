@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::names;
 use crate::context::FORWARD_COMPAT_SPLIT;
 use crate::epoch::PerProcess;
-use crate::errors::{CODEC_SUPPORT, INVALID_PARAM};
+use crate::errors::{CODEC_SUPPORT, FAILURE, INVALID_PARAM};
 use crate::guard;
 
 /// The settings of a process.
@@ -83,7 +83,8 @@ pub unsafe fn set_compressor(compname: *const c_char) -> c_int {
             lock().compcode = compcode;
             code
         }
-        _ => CODEC_SUPPORT,
+        Ok(_) => CODEC_SUPPORT,
+        Err(_) => FAILURE,
     }
 }
 

@@ -102,7 +102,11 @@ impl Context {
     pub(super) fn settings(&self, blocksize: Option<usize>) -> Result<CParams, c_int> {
         let settings = self.settings.clone()?;
         let blocksize = blocksize.or(settings.blocksize);
-        Ok(settings.blocksize(blocksize))
+        // Wide items are bytes for a chunk. C-Blosc2 minds their size only where it chooses that of
+        // blocks itself.
+        let is_wide = settings.typesize > usize::from(u8::MAX) && blocksize.is_some();
+        let typesize = if is_wide { 1 } else { settings.typesize };
+        Ok(settings.blocksize(blocksize).typesize(typesize))
     }
 
     /// Calls `f` with an encoder of these parameters: that of the last call, if it has them.

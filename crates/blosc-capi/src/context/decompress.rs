@@ -8,7 +8,9 @@ use blosc_chunk::{Chunk, ChunkHeader, Decoder, Error, Kind, Scratch};
 
 use super::hooks::{After, NO_POSTPARAMS, Place};
 use super::{Context, Room, blosc2_context, find, lock, params, with_kept};
-use crate::errors::{self, DATA, FAILURE, INVALID_PARAM, READ_BUFFER, WRITE_BUFFER};
+use crate::errors::{
+    self, DATA, FAILURE, INVALID_HEADER, INVALID_PARAM, READ_BUFFER, WRITE_BUFFER,
+};
 use crate::guard::{bytes, bytes_mut};
 
 /// Decompresses a chunk; returns the size of its data. Blocks that the mask leaves out are not
@@ -113,8 +115,8 @@ pub unsafe fn getitem_bytes(
         Ok(src) => src,
         Err(code) => return code,
     };
-    let typesize = match header(src) {
-        Ok(header) => header.typesize(),
+    let typesize = match items_of(src) {
+        Ok(typesize) => typesize,
         Err(code) => return code,
     };
     let (Ok(start), Ok(nbytes)) = (usize::try_from(start), usize::try_from(nbytes)) else {
@@ -123,9 +125,11 @@ pub unsafe fn getitem_bytes(
     if !start.is_multiple_of(typesize) || !nbytes.is_multiple_of(typesize) {
         return INVALID_PARAM;
     }
+    if nbytes == 0 {
+        return 0;
+    }
     // SAFETY: the caller promises it.
     match unsafe { destination(Room { dest, destsize }, nbytes) } {
-        Ok(_) if nbytes == 0 => 0,
         Ok(dest) => context.read_part(handle, src, start..start.saturating_add(nbytes), dest),
         Err(code) => code,
     }
@@ -145,6 +149,15 @@ pub(crate) unsafe fn source<'a>(src: *const c_void, srcsize: i32) -> Result<&'a 
 /// The header of a chunk, of which all bytes must be there.
 pub(crate) fn header(src: &[u8]) -> Result<ChunkHeader, c_int> {
     ChunkHeader::parse(src).map_err(|error| errors::read(&error))
+}
+
+/// Bytes of an item of a chunk that has items.
+fn items_of(src: &[u8]) -> Result<usize, c_int> {
+    let header = header(src)?;
+    if header.cbytes() > src.len() {
+        return Err(INVALID_HEADER);
+    }
+    if header.is_vl() { Err(INVALID_PARAM) } else { Ok(header.typesize()) }
 }
 
 /// The `nbytes` bytes of a destination that are written.
@@ -245,21 +258,22 @@ impl Context {
             Ok(src) => src,
             Err(code) => return code,
         };
-        let typesize = match header(src) {
-            Ok(header) => header.typesize(),
+        let typesize = match items_of(src) {
+            Ok(typesize) => typesize,
             Err(code) => return code,
         };
-        let (Ok(start), Ok(nitems)) = (usize::try_from(start), usize::try_from(nitems)) else {
-            return INVALID_PARAM;
-        };
-        let end = start.saturating_add(nitems).saturating_mul(typesize);
-        let nbytes = nitems.saturating_mul(typesize);
-        // SAFETY: the caller promises it.
-        match unsafe { destination(room, nbytes) } {
-            Ok(_) if nitems == 0 => 0,
-            Ok(dest) => self.read_part(handle, src, start.saturating_mul(typesize)..end, dest),
-            Err(code) => code,
+        let Ok(nitems) = usize::try_from(nitems) else { return INVALID_PARAM };
+        if nitems == 0 {
+            return 0;
         }
+        // SAFETY: the caller promises it.
+        let dest = match unsafe { destination(room, nitems.saturating_mul(typesize)) } {
+            Ok(dest) => dest,
+            Err(code) => return code,
+        };
+        let Ok(start) = usize::try_from(start) else { return INVALID_PARAM };
+        let end = start.saturating_add(nitems).saturating_mul(typesize);
+        self.read_part(handle, src, start.saturating_mul(typesize)..end, dest)
     }
 
     /// Calls `f` with the buffers of the last call.
@@ -270,7 +284,7 @@ impl Context {
     }
 
     /// The postfilter of the client, if there is one.
-    fn after(&self, handle: *mut blosc2_context, chunk: &Chunk<'_>) -> Option<After> {
+    pub(super) fn after(&self, handle: *mut blosc2_context, chunk: &Chunk<'_>) -> Option<After> {
         let function = self.dparams.postfilter;
         function?;
         // SAFETY: who made the context promised that `schunk` is NULL or a super-chunk.

@@ -46,12 +46,8 @@ impl Prefilter for Before {
         let Place { handle, nchunk, typesize, .. } = self.place;
         let given = usize::try_from(self.params.output_typesize).ok().filter(|size| *size > 0);
         let output_typesize = given.unwrap_or(typesize);
-        let nitems = dest.len().checked_div(typesize).unwrap_or(0);
-        let output_nbytes = if output_typesize == typesize {
-            dest.len()
-        } else {
-            nitems.saturating_mul(output_typesize)
-        };
+        let wanted = dest.len().saturating_mul(output_typesize);
+        let output_nbytes = wanted.checked_div(typesize).unwrap_or(0);
         let is_disposable = is_disposable(&self.params);
         // Items may be wider than those of the chunk: then they do not fit in its block.
         let ttmp_nbytes = self.place.ttmp_nbytes(cx.blocksize);

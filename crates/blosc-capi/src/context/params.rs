@@ -61,14 +61,16 @@ pub const DPARAMS_DEFAULTS: blosc2_dparams = blosc2_dparams {
     typesize: 8,
 };
 
-/// Whether C-Blosc2 makes a context with these filters: it does so for all ids of clients.
-pub(super) fn has_known_filters(cparams: &blosc2_cparams) -> bool {
+/// Whether there are such filters and such a tuner; ids of clients count as filters.
+pub(super) fn are_possible(cparams: &blosc2_cparams) -> bool {
     let known = blosc_filters::Registry::builtin();
     let is_known =
         |id: &u8| *id == 0 || *id >= FIRST_OF_CLIENTS || known.get(FilterId(*id)).is_some();
-    cparams.filters.iter().all(is_known)
+    cparams.tuner_id == 0 && cparams.filters.iter().all(is_known)
 }
 
+/// The number of no codec.
+const NO_CODEC: u8 = u8::MAX;
 /// From this id on filters are the client's.
 const FIRST_OF_CLIENTS: u8 = 160;
 
@@ -85,9 +87,13 @@ pub(super) fn with_environment(mut cparams: blosc2_cparams) -> blosc2_cparams {
         |value: Option<i64>| value.and_then(|n| i32::try_from(n).ok()).filter(|n| *n > 0);
     cparams.typesize = positive(set.typesize).unwrap_or(cparams.typesize);
     cparams.blocksize = positive(set.blocksize).unwrap_or(cparams.blocksize);
-    let name = set.compressor.as_deref().and_then(|name| str::from_utf8(name).ok());
-    if let Some(CodecId(code)) = name.and_then(CodecId::from_name) {
-        cparams.compcode = code;
+    if let Some(name) = &set.compressor {
+        let known = str::from_utf8(name).ok().and_then(CodecId::from_name);
+        cparams.compcode = known.map_or(NO_CODEC, |CodecId(code)| code);
+    }
+    if set.delta == Some(true) {
+        let [.., delta, _] = &mut cparams.filters;
+        *delta = FilterId::DELTA.0;
     }
     if let Some(nthreads) = nthreads(&set) {
         cparams.nthreads = nthreads;

@@ -3,10 +3,12 @@
 
 use core::ffi::{c_int, c_void};
 
-use blosc_chunk::{CParams, ChunkHeader, CodecId, Dict, Special, special_chunk};
+use blosc_chunk::{
+    CParams, ChunkHeader, CodecId, Dict, FilterId, Pipeline, Special, special_chunk,
+};
 
 use super::params;
-use crate::errors::{self, DATA, FAILURE, INVALID_PARAM};
+use crate::errors::{self, DATA, FAILURE, INVALID_PARAM, NULL_POINTER};
 use crate::guard::{bytes, bytes_mut};
 use crate::types::blosc2_cparams;
 
@@ -91,6 +93,9 @@ unsafe fn chunk(
     value: Option<&[u8]>,
 ) -> c_int {
     let cparams = params::with_environment(*cparams);
+    if !params::are_possible(&cparams) {
+        return NULL_POINTER;
+    }
     // SAFETY: the caller promises that `schunk` is NULL or a super-chunk.
     let settings = match unsafe { params::settings(&cparams) } {
         Ok(settings) => settings,
@@ -118,10 +123,12 @@ unsafe fn chunk(
 /// The header of a run. NaN of items that are no numbers, and runs of no bytes at all, are written
 /// as C-Blosc2 does.
 fn header(settings: &CParams, nbytes: usize, cbytes: usize, kind: u8) -> Result<[u8; 32], c_int> {
-    // A run needs no codec: C-Blosc2 does not look whether there is one.
+    // A run needs no codec and no filter: the size of its blocks depends on them all the same.
     let is_known = settings.registries.codecs.get(settings.codec).is_some();
     let codec = if is_known { settings.codec } else { CodecId::BLOSCLZ };
-    let params = settings.clone().dict(Dict::None).codec(codec);
+    let filters = settings.filters.ids().map(|id| if id == FilterId::SHUFFLE.0 { id } else { 0 });
+    let filters = Pipeline::from_slots(filters, [0; 6]);
+    let params = settings.clone().dict(Dict::None).codec(codec).filters(filters);
     let run = special_chunk(Special::Zeros, nbytes.max(settings.typesize), &params);
     let chunk = run.map_err(|error| errors::write(&error))?;
     let mut header: [u8; 32] = chunk.first_chunk().copied().ok_or(FAILURE)?;

@@ -9,11 +9,13 @@ use blosc_chunk::{Chunk, Scratch, block::VlChunk};
 
 use super::compress::room;
 use super::decompress::{header, source};
-use super::{Context, blosc2_context, find};
+use super::hooks::After;
+use super::{Context, blosc2_context, find, lock};
 use crate::errors::{self, FAILURE, INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::{bytes, bytes_mut, put};
 
 /// Compresses blocks to a chunk that keeps them apart; returns its size, or 0 if it does not fit.
+/// Contexts with a prefilter are refused.
 ///
 /// # Safety
 ///
@@ -29,6 +31,7 @@ pub unsafe fn vlcompress(
 ) -> c_int {
     // SAFETY: the caller promises it.
     let context = unsafe { find(handle) }.filter(|context| context.is_compressor);
+    let context = context.filter(|context| lock(&context.cparams).prefilter.is_none());
     // SAFETY: the caller promises it.
     let blocks = unsafe { blocks(srcs, srcsizes, nblocks) };
     let (Some(context), Some(blocks)) = (context, blocks) else { return INVALID_PARAM };
@@ -126,11 +129,12 @@ pub unsafe fn vldecompress(
         Ok(src) => src,
         Err(code) => return code,
     };
-    let blocks = context.decode_vl(src, |chunk, scratch| {
-        if chunk.nblocks() > maxblocks {
+    let blocks = context.decode_vl(handle, src, |reader| {
+        let nblocks = reader.blocks.nblocks();
+        if nblocks > maxblocks {
             return Err(INVALID_PARAM);
         }
-        (0..chunk.nblocks()).map(|nblock| read(chunk, nblock, scratch)).collect()
+        (0..nblocks).map(|nblock| reader.read(nblock)).collect()
     });
     let blocks: Vec<Block> = match blocks {
         Ok(blocks) => blocks,
@@ -175,9 +179,10 @@ pub unsafe fn vldecompress_block(
         Ok(src) => src,
         Err(code) => return code,
     };
-    let block = context.decode_vl(src, |chunk, scratch| {
-        let nblock = usize::try_from(nblock).ok().filter(|nblock| *nblock < chunk.nblocks());
-        read(chunk, nblock.ok_or(INVALID_PARAM)?, scratch)
+    let block = context.decode_vl(handle, src, |reader| {
+        let nblocks = reader.blocks.nblocks();
+        let nblock = usize::try_from(nblock).ok().filter(|nblock| *nblock < nblocks);
+        reader.read(nblock.ok_or(INVALID_PARAM)?)
     });
     match block {
         Ok(block) => {
@@ -195,21 +200,42 @@ pub unsafe fn vldecompress_block(
 impl Context {
     fn decode_vl<R>(
         &self,
+        handle: *mut blosc2_context,
         src: &[u8],
-        f: impl FnOnce(&VlChunk<'_>, &mut Scratch) -> Result<R, c_int>,
+        f: impl FnOnce(&mut Reader<'_, '_>) -> Result<R, c_int>,
     ) -> Result<R, c_int> {
         if !header(src)?.is_vl() {
             return Err(INVALID_PARAM);
         }
         let chunk = Chunk::parse(src).map_err(|error| errors::read(&error))?;
-        let chunk = chunk.as_vl().map_err(|_| INVALID_HEADER)?;
-        self.decode(|scratch| f(&chunk, scratch))
+        let blocks = chunk.as_vl().map_err(|_| INVALID_HEADER)?;
+        let after = self.after(handle, &chunk);
+        self.decode(|scratch| f(&mut Reader { chunk: &chunk, blocks, after, scratch }))
     }
 }
 
-fn read(chunk: &VlChunk<'_>, nblock: usize, scratch: &mut Scratch) -> Result<Block, c_int> {
-    let data = chunk.read(nblock, scratch).map_err(|error| errors::read(&error))?;
-    Block::copy_of(&data).ok_or(MEMORY_ALLOC)
+/// The blocks of a chunk, and what it takes to read them.
+struct Reader<'c, 's> {
+    chunk: &'c Chunk<'c>,
+    blocks: VlChunk<'c>,
+    after: Option<After>,
+    scratch: &'s mut Scratch,
+}
+
+impl Reader<'_, '_> {
+    fn read(&mut self, nblock: usize) -> Result<Block, c_int> {
+        let data = match &self.after {
+            None => self.blocks.read(nblock, self.scratch),
+            Some(after) => {
+                let range = self.blocks.range(nblock);
+                let mut data = vec![0; range.len()];
+                let done = self.chunk.read_bytes_with(range, &mut data, self.scratch, after);
+                done.map(|()| data)
+            }
+        };
+        let data = data.map_err(|error| errors::read(&error))?;
+        Block::copy_of(&data).ok_or(MEMORY_ALLOC)
+    }
 }
 
 /// Memory of C's allocator, freed unless it is handed over.

@@ -101,8 +101,9 @@ fn is_split_1(params: &CParams, typesize: usize, blocksize: usize) -> bool {
     let by_codec = match params.split {
         _ if params.target == Target::Blosc1_3 => true,
         SplitMode::Never => false,
+        SplitMode::Always => true,
         SplitMode::Auto => matches!(params.codec, CodecId::BLOSCLZ | CodecId::SNAPPY),
-        SplitMode::Always | SplitMode::ForwardCompat => params.codec != CodecId::ZSTD,
+        SplitMode::ForwardCompat => params.codec != CodecId::ZSTD,
     };
     by_codec && splits_in_blosc1(typesize, blocksize)
 }

@@ -5,10 +5,13 @@ mod vl;
 
 use core::ops::Range;
 
-use crate::decode::{self, Map, Postfilter, Scratch, Wanted};
+use blosc_filters::internal::StoreHint;
+
+use crate::decode::{self, Map, Scratch, Wanted};
 use crate::error::{Corrupt, Error, Result, Unsupported};
 use crate::header::{ChunkHeader, Kind, too_short};
-use crate::layout::Layout;
+use crate::hooks::Postfilter;
+use crate::layout::{Grid, Layout};
 use crate::params::{DParams, Registries};
 use crate::source::{Extents, InMemory};
 use crate::special::{Special, SpecialKind, fill_special_from};
@@ -217,14 +220,15 @@ impl<'a> Chunk<'a> {
         dest: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        self.read(range, dest, scratch, None)
+        self.read(range, dest, scratch)
     }
 
-    /// As [`read_bytes`](Self::read_bytes), with a change to the data on the way.
+    /// As [`read_bytes`](Self::read_bytes), with a change to the data on the way. All of each block
+    /// is decoded that has some of the bytes.
     ///
     /// # Errors
     ///
-    /// As [`read_bytes`](Self::read_bytes).
+    /// As [`read_bytes`](Self::read_bytes), and [`Error::Hook`] if the postfilter fails.
     pub fn read_bytes_with(
         &self,
         range: Range<usize>,
@@ -232,7 +236,7 @@ impl<'a> Chunk<'a> {
         scratch: &mut Scratch,
         postfilter: &dyn Postfilter,
     ) -> Result<()> {
-        self.read(range, dest, scratch, Some(postfilter))
+        self.read_hooked(range, dest, scratch, postfilter)
     }
 
     /// Decodes one block to the start of `dest` and returns how many bytes it has.
@@ -315,14 +319,36 @@ impl<'a> Chunk<'a> {
         dest: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        let (source, dest) = self.whole(dest)?;
+        let wanted = Wanted { range: 0..dest.len(), chosen: Some(&chosen) };
+        decode::read_by(&source, &Map::new(&source)?, &wanted, dest, scratch)
+    }
+
+    /// As [`read_blocks`](Self::read_blocks), with a change to the data on the way. The postfilter
+    /// gets no other blocks than the chosen ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_blocks`](Self::read_blocks), and [`Error::Hook`] if the postfilter fails.
+    pub fn read_blocks_with(
+        &self,
+        chosen: impl Fn(usize) -> bool + Sync,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+        postfilter: &dyn Postfilter,
+    ) -> Result<()> {
+        let (source, dest) = self.whole(dest)?;
+        let wanted = Wanted { range: 0..dest.len(), chosen: Some(&chosen) };
+        decode::read_hooked(&source, &wanted, dest, scratch, postfilter)
+    }
+
+    /// The blocks, if there are any, and the destination of all data.
+    fn whole<'d>(&self, dest: &'d mut [u8]) -> Result<(InMemory<'a>, &'d mut [u8])> {
         if self.nblocks() == 0 {
             return Err(Error::Unsupported(Unsupported::NoBlocks));
         }
-        let range = 0..self.header().nbytes();
-        let dest = self.dest_for(&range, dest)?;
-        let source = InMemory::new(*self)?;
-        let wanted = Wanted { range, chosen: Some(&chosen), postfilter: None };
-        decode::read_by(&source, &Map::new(&source)?, &wanted, dest, scratch)
+        let dest = self.dest_for(&(0..self.header().nbytes()), dest)?;
+        Ok((InMemory::new(*self)?, dest))
     }
 
     /// Which bytes of the data a block holds.
@@ -414,15 +440,9 @@ impl<'a> Chunk<'a> {
     }
 
     #[inline]
-    fn read(
-        &self,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-        postfilter: Option<&dyn Postfilter>,
-    ) -> Result<()> {
+    fn read(&self, range: Range<usize>, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let dest = self.dest_for(&range, dest)?;
-        let is_item = dest.len() <= MAX_ITEM_NBYTES && postfilter.is_none();
+        let is_item = dest.len() <= MAX_ITEM_NBYTES;
         match self.layout.kind {
             Kind::Special(SpecialKind::Zeros) if is_item => dest.fill(0),
             // The header was parsed only because the body is exactly as long as the data.
@@ -430,9 +450,9 @@ impl<'a> Chunk<'a> {
                 dest.copy_from_slice(self.body().get(range).unwrap_or_default());
             }
             Kind::Regular if !dest.is_empty() && !Extents::are_needed(&self.layout) => {
-                return decode::read(self, range, dest, scratch, postfilter);
+                return decode::read(self, range, dest, scratch);
             }
-            _ => return self.read_other(range, dest, scratch, postfilter),
+            _ => return self.read_other(range, dest, scratch),
         }
         Ok(())
     }
@@ -445,7 +465,6 @@ impl<'a> Chunk<'a> {
         range: Range<usize>,
         dest: &mut [u8],
         scratch: &mut Scratch,
-        postfilter: Option<&dyn Postfilter>,
     ) -> Result<()> {
         if dest.is_empty() {
             return Ok(());
@@ -453,22 +472,52 @@ impl<'a> Chunk<'a> {
         let start = range.start;
         let DParams { registries: Registries { simd, .. }, destination, .. } = *scratch.params();
         match self.layout.kind {
-            Kind::Special(SpecialKind::Zeros) => fill_zeros(dest, scratch)?,
-            Kind::Special(kind) => self.fill_special(kind, start, dest, scratch)?,
+            Kind::Special(SpecialKind::Zeros) => fill_zeros(dest, scratch),
+            Kind::Special(kind) => self.fill_special(kind, start, dest, scratch),
             Kind::Memcpyed => {
                 let stores = destination.stores(dest.len());
                 let body = self.body().get(range).unwrap_or_default();
                 decode::write_parts(dest, scratch, |range, part| {
                     stores.copy(simd, body.get(range).unwrap_or_default(), part);
                     Ok(())
-                })?;
+                })
             }
-            _ => return decode::read(&InMemory::new(*self)?, range, dest, scratch, postfilter),
+            _ => decode::read(&InMemory::new(*self)?, range, dest, scratch),
         }
-        if let Some(postfilter) = postfilter {
-            postfilter.apply(start, dest);
+    }
+
+    fn read_hooked(
+        &self,
+        range: Range<usize>,
+        dest: &mut [u8],
+        scratch: &mut Scratch,
+        postfilter: &dyn Postfilter,
+    ) -> Result<()> {
+        let dest = self.dest_for(&range, dest)?;
+        let header = self.header();
+        let grid = Grid::new(header.nbytes(), header.blocksize());
+        let simd = scratch.params().registries.simd;
+        match self.layout.kind {
+            _ if dest.is_empty() => Ok(()),
+            Kind::Special(kind) => {
+                let (special, typesize) = (self.special_of(kind), header.typesize());
+                let stores = (StoreHint::Cached, simd);
+                decode::write_hooked(grid, range, dest, scratch, postfilter, |range, block| {
+                    fill_special_from(special, typesize, range.start, block, stores)
+                })
+            }
+            Kind::Memcpyed => {
+                let body = self.body();
+                decode::write_hooked(grid, range, dest, scratch, postfilter, |range, block| {
+                    block.copy_from_slice(body.get(range).unwrap_or_default());
+                    Ok(())
+                })
+            }
+            _ => {
+                let (source, wanted) = (InMemory::new(*self)?, Wanted { range, chosen: None });
+                decode::read_hooked(&source, &wanted, dest, scratch, postfilter)
+            }
         }
-        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@
 )]
 
 mod decoders;
+mod hooked;
 mod planes;
 mod shared;
 mod slice;
@@ -34,6 +35,7 @@ use crate::tuner::ThreadTuner;
 use crate::vl::VlSizes;
 
 use decoders::DecoderKey;
+pub(crate) use hooked::{read_hooked, write_hooked};
 pub(crate) use worker::{Worker, nstreams};
 
 /// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made
@@ -88,50 +90,22 @@ impl Scratch {
     }
 }
 
-/// Changes data after they are decoded, part by part and in several threads.
-///
-/// ```
-/// use blosc_chunk::{CParams, Chunk, Scratch, compress};
-///
-/// let chunk = compress(b"some text, more text", &CParams::default().typesize(1))?;
-/// let upper = |_at: usize, data: &mut [u8]| data.make_ascii_uppercase();
-/// let mut part = [0; 4];
-/// Chunk::parse(&chunk)?.read_bytes_with(5..9, &mut part, &mut Scratch::default(), &upper)?;
-/// assert_eq!(&part, b"TEXT");
-/// # Ok::<(), blosc_chunk::Error>(())
-/// ```
-pub trait Postfilter: Sync {
-    /// Changes the bytes from `at` on of the chunk's data, which are any part of it. Other parts
-    /// have their own turn.
-    fn apply(&self, at: usize, data: &mut [u8]);
-}
-
-impl<F: Fn(usize, &mut [u8]) + Sync> Postfilter for F {
-    fn apply(&self, at: usize, data: &mut [u8]) {
-        self(at, data);
-    }
-}
-
 /// Decodes the bytes `range` of a chunk's data, which `dest` is as long as.
 pub(crate) fn read(
     blocks: &impl Blocks,
     range: Range<usize>,
     dest: &mut [u8],
     scratch: &mut Scratch,
-    postfilter: Option<&dyn Postfilter>,
 ) -> Result<()> {
     if let Some(literal) = blocks.layout().literal() {
         let whole = read_ambiguous(blocks, literal, scratch)?;
-        dest.copy_from_slice(&whole[range.clone()]);
-        if let Some(postfilter) = postfilter {
-            postfilter.apply(range.start, dest);
-        }
+        dest.copy_from_slice(&whole[range]);
         return Ok(());
     }
     if is_one_block(blocks.layout(), &range) {
-        return read_one_block(blocks, dest, scratch, postfilter);
+        return read_one_block(blocks, dest, scratch);
     }
-    let wanted = Wanted { range, chosen: None, postfilter };
+    let wanted = Wanted { range, chosen: None };
     read_by(blocks, &Map::new(blocks)?, &wanted, dest, scratch)
 }
 
@@ -187,14 +161,9 @@ fn is_one_block(layout: &Layout, range: &Range<usize>) -> bool {
 
 /// The same as [`read_by`], without cutting the destination at blocks: for a small chunk that takes
 /// as long as copying it.
-fn read_one_block(
-    blocks: &impl Blocks,
-    dest: &mut [u8],
-    scratch: &mut Scratch,
-    postfilter: Option<&dyn Postfilter>,
-) -> Result<()> {
+fn read_one_block(blocks: &impl Blocks, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     let Scratch { params, workers, tuner, .. } = scratch;
-    if let Some(data) = stored_block(blocks, params, dest.len()).filter(|_| postfilter.is_none()) {
+    if let Some(data) = stored_block(blocks, params, dest.len()) {
         params.destination.stores(data.len()).copy(params.registries.simd, data, dest);
         return Ok(());
     }
@@ -209,11 +178,7 @@ fn read_one_block(
             worker.read_block(job, 0, Reference::FirstBlock, dest, job.stores)
         }
         jobs => shared::read_split_block(job, jobs, workers, dest),
-    })?;
-    if let Some(postfilter) = postfilter {
-        postfilter.apply(0, dest);
-    }
-    Ok(())
+    })
 }
 
 /// The data of a chunk's only block, if it is stored without filters: then the rest of the
@@ -239,7 +204,7 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
     let nbytes = blocks.layout().header.nbytes();
     scratch.params.limits.check_nbytes(nbytes)?;
     let mut whole = vec![0; nbytes];
-    let wanted = Wanted { range: 0..nbytes, chosen: None, postfilter: None };
+    let wanted = Wanted { range: 0..nbytes, chosen: None };
     let first = read_by(blocks, &Map::Grid(blocks.layout().grid), &wanted, &mut whole, scratch);
     match first {
         Err(error) if error.blame() == Blame::Data => {
@@ -313,8 +278,6 @@ pub(crate) struct Wanted<'a> {
     /// Which blocks of it; `None` for all. The bytes of the others in the destination are not
     /// changed.
     pub(crate) chosen: Option<&'a (dyn Fn(usize) -> bool + Sync)>,
-    /// Changes decoded data.
-    pub(crate) postfilter: Option<&'a dyn Postfilter>,
 }
 
 impl Wanted<'_> {
@@ -334,20 +297,13 @@ pub(crate) fn read_by(
     let Scratch { params, workers, reference, tuner, .. } = scratch;
     let job = Job::new(blocks, map, params, dest.len());
     let job = job.as_ref().map_err(Error::clone)?;
-    let nblocks = map.covering(&wanted.range);
-    if job.refers && nblocks.clone().any(|nblock| nblock > 0 && wanted.is_chosen(nblock)) {
-        job.read_reference(workers, reference)?;
-    }
-    let reference = &*reference;
+    job.prepare_reference(wanted, workers, reference)?;
+    let (reference, nblocks) = (&*reference, map.covering(&wanted.range));
     let (nbytes, max_jobs) = (dest.len(), params.threads.count_for(nblocks.len()));
     let pieces = Pieces { map, nblocks, range: wanted.range.clone(), dest };
     let pieces = pieces.filter(|piece| wanted.is_chosen(piece.nblock));
     let read = |worker: &mut Worker, Piece { nblock, part, dest }: Piece<'_>| {
-        job.read_part(worker, nblock, &part, dest, reference)?;
-        if let Some(postfilter) = wanted.postfilter {
-            postfilter.apply(map.range(nblock).start + part.start, dest);
-        }
-        Ok(())
+        job.read_part(worker, nblock, &part, dest, reference)
     };
     tuner.run(max_jobs, nbytes, job.key.min_job_nbytes(), |jobs| {
         for_each((&params.threads, jobs), workers, pieces, read)
@@ -397,6 +353,20 @@ impl<'a, B: Blocks> Job<'a, B> {
     /// Whether this block refers to the first one.
     pub(crate) fn needs_reference(&self, nblock: usize) -> bool {
         nblock > 0 && self.refers
+    }
+
+    /// Decodes the first block, if one that is wanted refers to it.
+    fn prepare_reference(
+        &self,
+        wanted: &Wanted<'_>,
+        workers: &mut Vec<Worker>,
+        reference: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut nblocks = self.map.covering(&wanted.range);
+        if self.refers && nblocks.any(|nblock| nblock > 0 && wanted.is_chosen(nblock)) {
+            return self.read_reference(workers, reference);
+        }
+        Ok(())
     }
 
     /// Decodes the first block.
@@ -486,6 +456,14 @@ impl Map {
         match self {
             Self::Grid(grid) => grid.range(nblock),
             Self::Vl(sizes) => sizes.range(nblock),
+        }
+    }
+
+    /// Bytes of a block, unless it is a shorter one at the end.
+    fn blocksize(&self, nblock: usize) -> usize {
+        match self {
+            Self::Grid(grid) => grid.blocksize,
+            Self::Vl(sizes) => sizes.range(nblock).len(),
         }
     }
 

@@ -19,6 +19,7 @@ mod worker;
 
 use crate::error::{Error, Result};
 use crate::header::ChunkHeader;
+use crate::hooks::{HookWorker, Made, Prefilter, Source};
 use crate::jobs;
 use crate::params::CParams;
 use crate::tuner::ThreadTuner;
@@ -52,34 +53,6 @@ pub fn compress(src: &[u8], params: &CParams) -> Result<Vec<u8>> {
 #[must_use]
 pub const fn max_compressed_len(len: usize) -> usize {
     len.saturating_add(ChunkHeader::MAX_LEN)
-}
-
-/// Makes the data of a chunk while it is compressed, block by block.
-///
-/// Blocks are requested in any order, by several threads, and some more than once; a block must be
-/// the same each time.
-///
-/// ```
-/// use blosc_chunk::{CParams, Encoder, decompress};
-///
-/// let squares = |at: usize, dest: &mut [u8]| {
-///     for (i, item) in dest.chunks_exact_mut(8).enumerate() {
-///         item.copy_from_slice(&((at / 8 + i) as u64).pow(2).to_le_bytes());
-///     }
-/// };
-/// let chunk = Encoder::new(CParams::default())?.encode_with(800, &squares)?;
-/// assert_eq!(decompress(&chunk)?[8 * 7..8 * 8], 49u64.to_le_bytes());
-/// # Ok::<(), blosc_chunk::Error>(())
-/// ```
-pub trait Prefilter: Sync {
-    /// Writes the bytes from `at` on of the chunk's data, as many as `dest` has.
-    fn fill(&self, at: usize, dest: &mut [u8]);
-}
-
-impl<F: Fn(usize, &mut [u8]) + Sync> Prefilter for F {
-    fn fill(&self, at: usize, dest: &mut [u8]) {
-        self(at, dest);
-    }
 }
 
 /// Compresses chunks one after another with the same parameters and buffers.
@@ -153,14 +126,20 @@ impl Encoder {
         self.encode_input(Input::Slice(src), dest)
     }
 
-    /// Compresses `nbytes` bytes that are made on the way.
+    /// Compresses data that a prefilter makes on the way, out of `source` or of nothing: a slice,
+    /// or the number of bytes to make. See [`Prefilter`] for an example.
     ///
     /// # Errors
     ///
-    /// As [`encode`](Self::encode).
-    pub fn encode_with(&mut self, nbytes: usize, prefilter: &dyn Prefilter) -> Result<Vec<u8>> {
-        let mut chunk = vec![0; max_compressed_len(nbytes)];
-        let cbytes = self.encode_with_into(nbytes, prefilter, &mut chunk)?;
+    /// As [`encode`](Self::encode), and [`Error::Hook`] if the prefilter fails.
+    pub fn encode_with<'s>(
+        &mut self,
+        source: impl Into<Source<'s>>,
+        prefilter: &dyn Prefilter,
+    ) -> Result<Vec<u8>> {
+        let source = source.into();
+        let mut chunk = vec![0; max_compressed_len(source.nbytes())];
+        let cbytes = self.encode_with_into(source, prefilter, &mut chunk)?;
         chunk.truncate(cbytes);
         chunk.shrink_to_fit();
         Ok(chunk)
@@ -171,14 +150,14 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// As [`encode_into`](Self::encode_into).
-    pub fn encode_with_into(
+    /// As [`encode_into`](Self::encode_into), and [`Error::Hook`] if the prefilter fails.
+    pub fn encode_with_into<'s>(
         &mut self,
-        nbytes: usize,
+        source: impl Into<Source<'s>>,
         prefilter: &dyn Prefilter,
         dest: &mut [u8],
     ) -> Result<usize> {
-        self.encode_input(Input::Made { nbytes, prefilter }, dest)
+        self.encode_input(Input::Made { source: source.into(), prefilter }, dest)
     }
 
     /// Compresses blocks of individual sizes to a VL-block chunk. Each of them can be read alone,
@@ -229,7 +208,7 @@ impl Encoder {
             .ok_or(Error::Dest { needed: max, room })?;
         if header.is_memcpyed() {
             let data = body.get_mut(..input.nbytes()).ok_or(Error::Dest { needed: max, room })?;
-            input.read_all(&self.params, data)?;
+            input.read_all(&self.params, &plan, &mut self.workers, data)?;
         }
         head.copy_from_slice(&header.to_bytes());
         Ok(header.cbytes())
@@ -251,7 +230,7 @@ pub(crate) enum Input<'a> {
     /// One piece, cut into blocks by the plan.
     Slice(&'a [u8]),
     /// Bytes that a prefilter makes when they are needed.
-    Made { nbytes: usize, prefilter: &'a dyn Prefilter },
+    Made { source: Source<'a>, prefilter: &'a dyn Prefilter },
     /// The blocks of a VL-block chunk.
     Blocks(&'a [&'a [u8]]),
 }
@@ -260,7 +239,7 @@ impl<'a> Input<'a> {
     fn nbytes(&self) -> usize {
         match self {
             Self::Slice(src) => src.len(),
-            Self::Made { nbytes, .. } => *nbytes,
+            Self::Made { source, .. } => source.nbytes(),
             Self::Blocks(blocks) => blocks.iter().map(|block| block.len()).sum(),
         }
     }
@@ -274,24 +253,30 @@ impl<'a> Input<'a> {
     }
 
     /// One block: a part of the input, or made in the buffer.
-    fn block<'b>(&self, plan: &Plan, nblock: usize, buffer: &'b mut Vec<u8>) -> &'b [u8]
+    fn block<'b>(&self, plan: &Plan, nblock: usize, made: &'b mut MadeBlock) -> Result<&'b [u8]>
     where
         'a: 'b,
     {
-        match self {
+        Ok(match self {
             Self::Slice(src) => &src[plan.grid.range(nblock)],
             Self::Blocks(blocks) => blocks[nblock],
-            Self::Made { prefilter, .. } => {
-                let range = plan.grid.range(nblock);
-                buffer.resize(range.len(), 0);
-                prefilter.fill(range.start, buffer);
-                buffer
+            Self::Made { source, prefilter } => {
+                let MadeBlock { data, hook } = made;
+                data.resize(plan.grid.range(nblock).len(), 0);
+                make(plan, nblock, (*source, *prefilter), hook, data)?;
+                data
             }
-        }
+        })
     }
 
     /// All data; not for blocks, which are never stored in one piece.
-    fn read_all(&self, params: &CParams, dest: &mut [u8]) -> Result<()> {
+    fn read_all(
+        &self,
+        params: &CParams,
+        plan: &Plan,
+        workers: &mut Vec<Worker>,
+        dest: &mut [u8],
+    ) -> Result<()> {
         match self {
             Self::Slice(src) => {
                 let jobs = jobs::jobs_for_nbytes(
@@ -305,11 +290,44 @@ impl<'a> Input<'a> {
                     src.chunks(COPY_NBYTES).zip(dest.chunks_mut(COPY_NBYTES)),
                 )?;
             }
-            Self::Made { prefilter, .. } => prefilter.fill(0, dest),
+            Self::Made { source, prefilter } => {
+                let hook = jobs::first_worker(workers).hook();
+                for (nblock, dest) in dest.chunks_mut(plan.grid.blocksize.max(1)).enumerate() {
+                    make(plan, nblock, (*source, *prefilter), hook, dest)?;
+                }
+            }
             Self::Blocks(_) => {}
         }
         Ok(())
     }
+}
+
+/// A block that a prefilter made.
+#[derive(Debug, Default)]
+struct MadeBlock {
+    data: Vec<u8>,
+    hook: HookWorker,
+}
+
+/// Lets a prefilter make a block.
+fn make(
+    plan: &Plan,
+    nblock: usize,
+    (source, prefilter): (Source<'_>, &dyn Prefilter),
+    hook: &mut HookWorker,
+    dest: &mut [u8],
+) -> Result<()> {
+    let range = plan.grid.range(nblock);
+    let input = match source {
+        Source::Nothing(_) => &[],
+        Source::Data(data) => &data[range.clone()],
+    };
+    let place = (nblock, range.start, plan.grid.blocksize);
+    let made = hook.call(place, input, |cx| prefilter.fill(cx, dest))?;
+    if made == Made::Zeros {
+        dest.fill(0);
+    }
+    Ok(())
 }
 
 /// Bytes to copy that are worth a thread of their own.

@@ -6,6 +6,8 @@ use std::io;
 use blosc_codecs::{CodecId, FormatId};
 use blosc_filters::FilterId;
 
+use crate::hooks::HookError;
+
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
@@ -101,6 +103,14 @@ pub enum Error {
     /// A parameter that cannot be had, or not together with another one.
     #[error("{0}")]
     Param(Param),
+    /// A prefilter or postfilter of the caller failed.
+    #[error("the caller's function for block {nblock}")]
+    Hook {
+        /// The number of the block.
+        nblock: u64,
+        /// The error that it returned.
+        source: HookError,
+    },
 }
 
 /// The party that has to act on an [`Error`].
@@ -136,7 +146,9 @@ impl Error {
             Self::Unsupported(Unsupported::Instrumented) => Blame::NotOurs,
             Self::Unsupported(_) => Blame::Usage,
             Self::Limit { .. } => Blame::Limit,
-            Self::Dest { .. } | Self::Range { .. } | Self::Param(_) => Blame::Usage,
+            Self::Dest { .. } | Self::Range { .. } | Self::Param(_) | Self::Hook { .. } => {
+                Blame::Usage
+            }
         }
     }
 
@@ -148,7 +160,11 @@ impl Error {
     /// The same error with the block's coordinates, unless it has some or is not about the data.
     pub(crate) fn in_block(self, nblock: usize, at: usize) -> Self {
         match self {
-            Self::Block { .. } | Self::Limit { .. } | Self::Dest { .. } | Self::Param(_) => self,
+            Self::Block { .. }
+            | Self::Limit { .. }
+            | Self::Dest { .. }
+            | Self::Param(_)
+            | Self::Hook { .. } => self,
             source => {
                 Self::Block { nblock: nblock as u64, at: at as u64, source: Box::new(source) }
             }

@@ -195,7 +195,7 @@ impl ChunkIndex {
             }
             _ => {
                 let blocks = PlannedParts { index: self, ranges: &plan.ranges, parts };
-                decode::read(&blocks, plan.range.clone(), dest, scratch, None)
+                decode::read(&blocks, plan.range.clone(), dest, scratch)
             }
         }
     }

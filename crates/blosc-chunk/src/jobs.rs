@@ -77,6 +77,12 @@ pub(crate) fn copy<'a>(
     })
 }
 
+/// Makes as many workers as there are jobs, at least, and tells each its number.
+pub(crate) fn number<W: Default>(workers: &mut Vec<W>, jobs: usize, set: impl Fn(&mut W, usize)) {
+    workers.resize_with(workers.len().max(jobs), W::default);
+    workers.iter_mut().enumerate().for_each(|(number, worker)| set(worker, number));
+}
+
 /// The worker of the caller's thread.
 pub(crate) fn first_worker<W: Default>(workers: &mut Vec<W>) -> &mut W {
     if workers.is_empty() {

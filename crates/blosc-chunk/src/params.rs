@@ -275,7 +275,8 @@ impl fmt::Display for Target {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitMode {
-    /// Always, but for leftover blocks. Not for Blosc 1, which could not read all of them.
+    /// Always, but for leftover blocks. For Blosc 1 only from C-Blosc 1.14 on, and where its bounds
+    /// allow it: no C-Blosc could read other blocks that are split.
     Always,
     /// Never.
     Never,

@@ -2,6 +2,7 @@
 
 use core::num::NonZeroUsize;
 
+use blosc_chunk::hooks::BlockCx;
 use blosc_chunk::{
     CParams, Chunk, CodecId, DParams, Decoder, Destination, Dict, Encoder, Error, Pipeline,
     Special, SplitMode, Target, Threads, compress, max_compressed_len, special_chunk,
@@ -182,9 +183,10 @@ fn stored_chunks_and_runs_are_the_same_with_any_number_of_threads() {
             assert!(decoder.decode(&chunk).unwrap() == serial, "{destination:?}");
             let mut part = vec![0xEE; nbytes - 12_345];
             let range = 12_340..nbytes - 5;
-            let add = |at: usize, data: &mut [u8]| {
-                assert_eq!((at, data.len()), (range.start, range.len()));
-                data.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+            let add = |cx: BlockCx<'_>, dest: &mut [u8]| {
+                assert!(cx.input == &serial[cx.at..][..dest.len()]);
+                dest.iter_mut().zip(cx.input).for_each(|(to, from)| *to = from.wrapping_add(1));
+                Ok(())
             };
             Chunk::parse(&chunk)
                 .unwrap()

@@ -27,6 +27,7 @@ pub(super) fn no_printing(sources: &[Source]) -> Result<Vec<Finding>> {
     let may_print = |source: &Source| {
         ["b2-cli", "b2-program", "blpk", "blosc-peers"].iter().any(|name| source.is_of(name))
             || source.path.starts_with("xtask/")
+            || source.path == "crates/blosc-capi/src/warning.rs"
             || source.path.contains("/src/bin/")
     };
     let libraries = sources.iter().filter(|source| source.is_product() && !may_print(source));
@@ -59,7 +60,7 @@ pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
 const PEER: &str = "fuzz/fuzz_targets/chunk_peer.rs";
 
 /// The crates with unsafe code, and the parts of paths where it stands.
-const UNSAFE_IN: [(&str, &[&str]); 6] = [
+const UNSAFE_IN: [(&str, &[&str]); 9] = [
     ("blosc-filters", &["/src/arch.rs", "/src/arch/"]),
     (
         "blosc-codecs",
@@ -77,6 +78,10 @@ const UNSAFE_IN: [(&str, &[&str]); 6] = [
     ),
     ("blosc-io", &["/src/mmap.rs", "/src/zeroed.rs"]),
     ("blosc-threads", &["/src/crew.rs"]),
+    // What C passes and gets: pointers, and lengths that nobody can check.
+    ("blosc-capi", &["/src/", "/tests/"]),
+    ("libblosc", &["/src/", "/tests/"]),
+    ("libblosc2", &["/src/", "/tests/"]),
     ("blosc-peers", &["/src/c_blosc2.rs", "/src/c_blosc2/"]),
     ("python", &["/src/memory.rs"]),
 ];
@@ -123,10 +128,18 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 /// Files with a `static` that changes: the list that signals work off, the bar that they remove,
 /// and on systems without positional reads the turn of those who move a file's position. The facts
 /// of a processor never change: it tells them once. Engines have interfaces without a place
-/// for a cache, a session or a registration.
-const STATEFUL: [&str; 7] = [
+/// for a cache, a session or a registration. The C libraries have functions without a context: their
+/// settings and threads belong to the process.
+const STATEFUL: [&str; 14] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",
+    "crates/blosc-capi/src/blosc1/kept.rs",
+    "crates/blosc-capi/src/blosc1/settings.rs",
+    "crates/blosc-capi/src/blosc2/calls.rs",
+    "crates/blosc-capi/src/blosc2/settings.rs",
+    "crates/blosc-capi/src/context.rs",
+    "crates/blosc-capi/src/epoch.rs",
+    "crates/blosc-capi/src/pool.rs",
     "crates/blosc-filters/src/processor.rs",
     "crates/blosc-io/src/file.rs",
     "engines/blosc-datafusion/src/columns/remote.rs",
@@ -135,8 +148,8 @@ const STATEFUL: [&str; 7] = [
 ];
 
 pub(super) fn no_global_state(sources: &[Source]) -> Result<Vec<Finding>> {
-    const TYPES: [&str; 7] =
-        ["Mutex<", "RwLock<", "Atomic", "OnceLock<", "LazyLock<", "Cell<", "Once "];
+    const TYPES: [&str; 8] =
+        ["Mutex<", "RwLock<", "Atomic", "OnceLock<", "LazyLock<", "Cell<", "Once ", "PerProcess<"];
     let is_static = |line: &str| {
         let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
         line.starts_with("static ") && TYPES.iter().any(|name| line.contains(name))

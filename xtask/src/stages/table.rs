@@ -272,7 +272,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Night,
         "packages",
-        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
+        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude blosc-capi --exclude libblosc --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
         Code,
         "the crates can be published",
     ),

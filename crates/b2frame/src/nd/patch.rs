@@ -3,7 +3,11 @@
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::HashMap;
 
-use blosc_chunk::{CParams, Encoder, hooks::Prefilter, max_compressed_len};
+use blosc_chunk::{
+    CParams, Encoder,
+    hooks::{BlockCx, HookResult, Made, Prefilter},
+    max_compressed_len,
+};
 use blosc_container::{
     buffer::resized,
     pool::{Pool, Pooled, Reusable},
@@ -287,7 +291,8 @@ impl<'a> MadeBlocks<'a> {
 }
 
 impl Prefilter for MadeBlocks<'_> {
-    fn fill(&self, mut at: usize, mut dest: &mut [u8]) {
+    fn fill(&self, cx: BlockCx<'_>, mut dest: &mut [u8]) -> HookResult<Made> {
+        let mut at = cx.at;
         let len = as_len(self.patch.geometry.block_nbytes()).max(1);
         while !dest.is_empty() {
             let (nblock, start) = ((at / len) as u64, at % len);
@@ -305,6 +310,7 @@ impl Prefilter for MadeBlocks<'_> {
             at += part.len();
             dest = behind;
         }
+        Ok(Made::Data)
     }
 }
 

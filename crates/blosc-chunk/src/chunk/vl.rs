@@ -47,7 +47,7 @@ impl<'a> VlChunk<'a> {
         let range = self.range(nblock);
         scratch.params().limits.check_nbytes(range.len())?;
         let mut block = vec![0; range.len()];
-        let wanted = Wanted { range, chosen: None, postfilter: None };
+        let wanted = Wanted { range, chosen: None };
         read_by(&self.blocks, &self.map, &wanted, &mut block, scratch)?;
         Ok(block)
     }

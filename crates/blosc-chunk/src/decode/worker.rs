@@ -13,6 +13,7 @@ use blosc_filters::{FilterCx, Reference, internal::StoreHint};
 use super::decoders::CachedDecoder;
 use super::{Job, planes};
 use crate::error::{Error, Result};
+use crate::hooks::HookWorker;
 use crate::layout::{Layout, Split};
 use crate::source::{Blocks, StoredBlock};
 use crate::stream::{Payload, Streams};
@@ -26,6 +27,16 @@ pub(crate) struct Worker {
     pub(super) filtered: Vec<u8>,
     /// A block of which only a part is wanted.
     pub(super) block: Vec<u8>,
+    pub(super) hooked: Hooked,
+}
+
+/// Blocks on their way through a postfilter.
+#[derive(Debug, Default)]
+pub(super) struct Hooked {
+    pub(super) hook: HookWorker,
+    pub(super) input: Vec<u8>,
+    /// A block of which only a part is wanted.
+    pub(super) output: Vec<u8>,
 }
 
 impl Worker {

@@ -71,7 +71,7 @@ pub(super) fn encode(
     if plan.table_end() > dest.len() {
         return Ok(Fit::Memcpyed(plan.memcpyed()));
     }
-    let first = first_block(params, plan, input)?;
+    let first = first_block(params, plan, input, workers)?;
     let job = Job::new(params, plan, input, first.as_deref());
     let min_job_nbytes = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) {
         MIN_JOB_NBYTES_FAST
@@ -132,13 +132,13 @@ pub(super) fn first_block(
     params: &CParams,
     plan: &Plan,
     input: Input<'_>,
+    workers: &mut Vec<Worker>,
 ) -> Result<Option<Vec<u8>>> {
     if plan.grid.nblocks < 2 || plan.form() == Form::Vl || !params.filters.contains(FilterId::DELTA)
     {
         return Ok(None);
     }
-    let mut first = Vec::new();
-    first = input.block(plan, 0, &mut first).to_vec();
+    let mut first = input.block(plan, 0, jobs::first_worker(workers).made())?.to_vec();
     let registry = &params.registries.filters;
     if params.filters.is_lossy(registry) {
         let geometry = worker::geometry(params);

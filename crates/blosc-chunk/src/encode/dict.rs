@@ -50,7 +50,7 @@ fn train(
         Ok(codec) => codec,
         Err(source) => return Err(Error::UnknownCodec { format, id, source }),
     };
-    let first = first_block(params, plan, input)?;
+    let first = first_block(params, plan, input, workers)?;
     let job = Job::new(params, plan, input, first.as_deref());
     let text = samples(&job, jobs::first_worker(workers), max * TEXT_PER_DICT)?;
     let pieces: Vec<&[u8]> = text.iter().map(Vec::as_slice).collect();

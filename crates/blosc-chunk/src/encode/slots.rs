@@ -84,8 +84,7 @@ fn fill_slots(
     let mut slots = slots.peekable();
     let mut cbytes = 0;
     // Zeros take less time than to wake a thread.
-    let worker = jobs::first_worker(workers);
-    while let Some(slot) = slots.next_if(|slot| worker.is_zero(job, slot.nblock)) {
+    while let Some(slot) = slots.next_if(|slot| worker::is_given_as_zeros(job, slot.nblock)) {
         cbytes += 4 * slot.streams.len();
     }
     if slots.peek().is_none() {
@@ -97,6 +96,7 @@ fn fill_slots(
         return Ok(worker::encode_streams(job, jobs, workers, slot)? <= room);
     }
     let total = AtomicUsize::new(cbytes);
+    jobs::number(workers, jobs, |worker, number| worker.hook().number = number);
     for_each((&job.params.threads, jobs), workers, slots, |worker, slot| {
         if total.load(Ordering::Relaxed) <= room {
             total.fetch_add(worker.encode_apart(job, slot)?, Ordering::Relaxed);

@@ -5,6 +5,7 @@ use super::{Encoder, max_compressed_len};
 use crate::error::{Error, Param, Result};
 use crate::flags::{Blosc2Flags, Flags};
 use crate::header::ChunkHeader;
+use crate::hooks::{BlockCx, Made};
 use crate::params::{CParams, Target};
 use crate::raw::RawExtension;
 use crate::special::Special;
@@ -32,7 +33,7 @@ pub fn special_chunk(special: Special<'_>, nbytes: usize, params: &CParams) -> R
     check(&special, nbytes, params)?;
     let whole = nbytes.is_multiple_of(params.typesize) && nbytes.is_multiple_of(stored(params));
     if nbytes == 0 || (special == Special::Zeros && !whole) {
-        let zeros = |_: usize, dest: &mut [u8]| dest.fill(0);
+        let zeros = |_: BlockCx<'_>, _: &mut [u8]| Ok(Made::Zeros);
         return Encoder::new(params.clone())?.encode_with(nbytes, &zeros);
     }
     let plan = Plan::new(params, nbytes, max_compressed_len(nbytes))?;

@@ -14,8 +14,10 @@ use blosc_filters::{
 use super::blocks::Job;
 use super::plan::{Form, Plan};
 use super::slots::Slot;
+use super::{Input, MadeBlock};
 use crate::error::{Error, Result};
 use crate::header::field;
+use crate::hooks::HookWorker;
 use crate::jobs::{self, for_each};
 use crate::params::CParams;
 use crate::promise::Promise;
@@ -33,8 +35,7 @@ pub(super) struct Worker {
 
 #[derive(Debug, Default)]
 struct Buffers {
-    /// A block that a prefilter made.
-    made: Vec<u8>,
+    made: MadeBlock,
     filtered: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -124,10 +125,14 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether a block is zeros that need no filter.
-    pub(super) fn is_zero(&mut self, job: &Job<'_>, nblock: usize) -> bool {
-        let block = job.input.block(job.plan, nblock, &mut self.buffers.made);
-        is_zero_block(job, nblock, block)
+    /// Where prefilters put a block.
+    pub(super) fn made(&mut self) -> &mut MadeBlock {
+        &mut self.buffers.made
+    }
+
+    /// What it keeps for prefilters.
+    pub(super) fn hook(&mut self) -> &mut HookWorker {
+        &mut self.buffers.made.hook
     }
 
     /// Where streams that are stored have stayed: the data, or after [`encode_streams`] the only
@@ -136,7 +141,7 @@ impl Worker {
         match job.source() {
             Some(source) => source,
             None if job.is_filtered => &self.buffers.filtered,
-            None => &self.buffers.made,
+            None => &self.buffers.made.data,
         }
     }
 
@@ -175,7 +180,7 @@ pub(super) fn encode_streams(
     shared.sort_by_key(|(_, stream)| Reverse(*stream.took));
     if is_shuffle(job) {
         let Buffers { made, filtered, .. } = &mut buffers;
-        let block = job.input.block(job.plan, nblock, made);
+        let block = job.input.block(job.plan, nblock, made)?;
         filtered.resize(block.len(), 0);
         encode_shuffled(job, jobs, workers, (block, filtered), shared.into_iter())?;
     } else {
@@ -263,7 +268,7 @@ fn zip_streams<'a>(
 /// A block after the filters.
 fn filtered<'b>(buffers: &'b mut Buffers, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
     let Buffers { made, filtered, scratch } = buffers;
-    let block = job.input.block(job.plan, nblock, made);
+    let block = job.input.block(job.plan, nblock, made)?;
     filter_unless_none(job, nblock, block, filtered, scratch)
 }
 
@@ -274,11 +279,21 @@ fn filtered_unless_zeros<'b>(
     nblock: usize,
 ) -> Result<Option<&'b [u8]>> {
     let Buffers { made, filtered, scratch } = buffers;
-    let block = job.input.block(job.plan, nblock, made);
+    let block = job.input.block(job.plan, nblock, made)?;
     if is_zero_block(job, nblock, block) {
         return Ok(None);
     }
     filter_unless_none(job, nblock, block, filtered, scratch).map(Some)
+}
+
+/// Whether a block is in memory, and zeros that need no filter.
+pub(super) fn is_given_as_zeros(job: &Job<'_>, nblock: usize) -> bool {
+    let block = match job.input {
+        Input::Slice(src) => &src[job.plan.grid.range(nblock)],
+        Input::Blocks(blocks) => blocks[nblock],
+        Input::Made { .. } => return false,
+    };
+    is_zero_block(job, nblock, block)
 }
 
 /// Whether a block is zeros that need no filter. It stops at the first byte that is not.

@@ -112,7 +112,7 @@ fn check_blosc1(params: &CParams) -> Result<()> {
         return Err(Error::Param(Param::ForTarget { what: "dictionaries", target }));
     }
     match params.split {
-        SplitMode::Always => {
+        SplitMode::Always if target < Target::Blosc1_14 => {
             Err(Error::Param(Param::ForTarget { what: "blocks that are always split", target }))
         }
         SplitMode::Never | SplitMode::Auto if target < Target::Blosc1_11 => {

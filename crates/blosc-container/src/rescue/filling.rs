@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use blosc_chunk::{CParams, Encoder, Error};
+use blosc_chunk::{
+    CParams, Encoder, Error,
+    hooks::{BlockCx, Made},
+};
 
 /// Bytes that are made at once.
 const PIECE_NBYTES: usize = 1 << 16;
@@ -59,11 +62,12 @@ impl Filling {
         saved: &[u8],
         cparams: CParams,
     ) -> Result<Vec<u8>, Error> {
-        let made = |at: usize, dest: &mut [u8]| {
+        let made = |BlockCx { at, .. }: BlockCx<'_>, dest: &mut [u8]| {
             let here = saved.get(at..).unwrap_or_default();
             let (old, new) = dest.split_at_mut(here.len().min(dest.len()));
             old.copy_from_slice(here.split_at(old.len()).0);
             self.fill(start.saturating_add(at.saturating_add(old.len()) as u64), new);
+            Ok(Made::Data)
         };
         Encoder::new(cparams)?.encode_with(nbytes, &made)
     }

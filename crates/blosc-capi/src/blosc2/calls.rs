@@ -1,0 +1,184 @@
+//! Compressing and decompressing with the settings of the process.
+//!
+//! A context is kept from call to call, for as long as the settings stay. Several threads use it
+//! side by side.
+#![allow(unsafe_code, reason = "buffers come from C as pointers")]
+
+use core::ffi::{c_int, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use blosc_chunk::{CParams, Dict, Pipeline, SplitMode, Target};
+
+use super::settings::{self, Settings};
+use crate::context::{Context, Room};
+use crate::env::Variables;
+use crate::epoch::PerProcess;
+use crate::errors::{CODEC_PARAM, CODEC_SUPPORT};
+use crate::types::blosc2_cparams;
+
+/// The contexts of the last calls.
+#[derive(Default)]
+struct Kept {
+    compressor: Option<(Key, Arc<Context>)>,
+    decompressor: Option<(i16, Arc<Context>)>,
+}
+
+/// What a context for compression depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    compcode: u8,
+    clevel: u8,
+    typesize: i32,
+    blocksize: i32,
+    splitmode: i32,
+    nthreads: i16,
+    filters: [u8; 6],
+    is_blosc1: bool,
+}
+
+static KEPT: PerProcess<Mutex<Kept>> = PerProcess::new();
+
+fn lock() -> MutexGuard<'static, Kept> {
+    KEPT.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives back what is kept from call to call; returns 0.
+pub fn free_resources() -> c_int {
+    let kept = core::mem::take(&mut *lock());
+    drop(kept);
+    crate::pool::end();
+    0
+}
+
+/// Compresses data with the settings of the process and of the environment; returns the size of the
+/// chunk, or 0 if it does not fit.
+///
+/// # Safety
+///
+/// Source and destination have as many bytes as their numbers say.
+pub unsafe fn compress(
+    (clevel, doshuffle, typesize): (c_int, c_int, i32),
+    (src, srcsize): (*const c_void, i32),
+    (dest, destsize): (*mut c_void, i32),
+) -> c_int {
+    let key = match key(clevel, doshuffle, typesize) {
+        Ok(key) => key,
+        Err(code) => return code,
+    };
+    let context = compressor(key);
+    // SAFETY: the caller promises it.
+    unsafe { context.compress_as_made((src, srcsize), Room { dest, destsize }) }
+}
+
+/// What the settings, the environment and the arguments of a call come to.
+fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
+    let set = Variables::read();
+    let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = settings::current();
+    let clevel = set.clevel.filter(|level| *level >= 0).unwrap_or(clevel.into());
+    let shuffle = set.shuffle.unwrap_or(doshuffle);
+    let delta = set.delta.unwrap_or(has_delta);
+    let positive = |n: Option<i64>, other: i32| {
+        n.and_then(|n| i32::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(other)
+    };
+    let compcode = match &set.compressor {
+        Some(name) => match super::names::compcode(name) {
+            code @ 0..super::names::FIRST_PLUGIN => u8::try_from(code).unwrap_or(compcode),
+            _ => return Err(CODEC_SUPPORT),
+        },
+        None => compcode,
+    };
+    let nthreads = positive(set.nthreads, nthreads.into());
+    let splitmode = set.splitmode.and_then(Result::ok).unwrap_or(splitmode);
+    let typesize = positive(set.typesize, typesize);
+    // The bytes of single bytes have one order.
+    let shuffle = if shuffle == 1 && typesize == 1 { 0 } else { shuffle };
+    Ok(Key {
+        compcode,
+        clevel: u8::try_from(clevel).map_err(|_| CODEC_PARAM)?,
+        typesize,
+        blocksize: positive(set.blocksize, blocksize),
+        splitmode,
+        nthreads: i16::try_from(nthreads).unwrap_or(i16::MAX),
+        filters: filters(shuffle, delta),
+        is_blosc1: set.blosc1_compat,
+    })
+}
+
+/// The filters of a call: shuffle or bitshuffle in the last slot, delta before it.
+fn filters(shuffle: i32, delta: bool) -> [u8; 6] {
+    let last = u8::try_from(shuffle).ok().filter(|id| *id <= 2).unwrap_or(0);
+    [0, 0, 0, 0, if delta { 3 } else { 0 }, last]
+}
+
+fn compressor(key: Key) -> Arc<Context> {
+    let kept = lock().compressor.clone().filter(|(other, _)| *other == key);
+    if let Some((_, context)) = kept {
+        return context;
+    }
+    let cparams = blosc2_cparams {
+        compcode: key.compcode,
+        clevel: key.clevel,
+        typesize: key.typesize,
+        nthreads: key.nthreads,
+        blocksize: key.blocksize,
+        splitmode: key.splitmode,
+        filters: key.filters,
+        ..crate::context::CPARAMS_DEFAULTS
+    };
+    // SAFETY: there is no super-chunk.
+    let mut context = unsafe { Context::compressor(cparams) };
+    if key.is_blosc1 {
+        context.change(for_blosc1);
+    }
+    let context = Arc::new(context);
+    lock().compressor = Some((key, Arc::clone(&context)));
+    context
+}
+
+/// Chunks that C-Blosc reads, as far as the parameters allow.
+fn for_blosc1(params: CParams) -> CParams {
+    let [.., last] = params.filters.ids();
+    let filters = Pipeline::from_slots([0, 0, 0, 0, 0, last], [0; 6]);
+    let params = params.target(Target::Blosc1_14).filters(filters).dict(Dict::None);
+    if params.split == SplitMode::Always { params.split(SplitMode::ForwardCompat) } else { params }
+}
+
+fn decompressor() -> Arc<Context> {
+    let set = Variables::read().nthreads;
+    let nthreads = set.and_then(|n| i16::try_from(n).ok()).filter(|n| *n > 0);
+    let nthreads = nthreads.unwrap_or_else(|| settings::current().nthreads);
+    let mut kept = lock();
+    if let Some((_, context)) = kept.decompressor.as_ref().filter(|(n, _)| *n == nthreads) {
+        return Arc::clone(context);
+    }
+    let context = Arc::new(Context::decompressor(nthreads));
+    kept.decompressor = Some((nthreads, Arc::clone(&context)));
+    context
+}
+
+/// Decompresses a chunk; returns the size of its data.
+///
+/// # Safety
+///
+/// Source and destination have as many bytes as their numbers say.
+pub unsafe fn decompress(
+    (src, srcsize): (*const c_void, i32),
+    (dest, destsize): (*mut c_void, i32),
+) -> c_int {
+    // SAFETY: the caller promises it.
+    unsafe { decompressor().decompress((src, srcsize), Room { dest, destsize }) }
+}
+
+/// Decompresses items; returns how many bytes they are.
+///
+/// # Safety
+///
+/// Source and destination have as many bytes as their numbers say.
+pub unsafe fn getitem(
+    (src, srcsize): (*const c_void, i32),
+    items: (c_int, c_int),
+    (dest, destsize): (*mut c_void, i32),
+) -> c_int {
+    // SAFETY: the caller promises it.
+    unsafe { decompressor().getitem((src, srcsize), items, Room { dest, destsize }) }
+}

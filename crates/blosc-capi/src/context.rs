@@ -1,0 +1,271 @@
+//! Contexts: how to compress or decompress, and what is kept from chunk to chunk.
+//!
+//! A context can be used by several threads, and by a function of the client that runs inside of a
+//! call with the same context: what a call needs is taken out of the context and put back after it,
+//! so that no lock is held meanwhile.
+#![allow(unsafe_code, reason = "contexts, parameters and buffers come from C as pointers")]
+
+mod compress;
+mod decompress;
+mod hooks;
+mod params;
+mod special;
+mod vl;
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use blosc_chunk::{CParams, Decoder, Encoder};
+
+use crate::epoch::PerProcess;
+use crate::errors::{INVALID_PARAM, MEMORY_ALLOC};
+use crate::guard::put;
+use crate::types::{
+    blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params,
+};
+
+pub use compress::compress;
+pub use decompress::{decompress, getitem, getitem_bytes};
+pub(crate) use params::FORWARD_COMPAT_SPLIT;
+pub use params::{CPARAMS_DEFAULTS, DPARAMS_DEFAULTS};
+pub use special::{chunk_nans, chunk_repeatval, chunk_uninit, chunk_zeros};
+pub use vl::{vlchunk_get_nblocks, vlcompress, vldecompress, vldecompress_block};
+
+/// What C has of a context: a place that stays when the context is freed, so that a second `free`
+/// finds it empty.
+#[derive(Debug)]
+#[allow(non_camel_case_types, reason = "the name of the header")]
+pub struct blosc2_context(AtomicPtr<Context>);
+
+/// A context.
+#[derive(Debug)]
+pub struct Context {
+    is_compressor: bool,
+    /// As they were given; the block size is that of the last chunk.
+    cparams: Mutex<blosc2_cparams>,
+    dparams: blosc2_dparams,
+    preparams: Option<blosc2_prefilter_params>,
+    postparams: Option<blosc2_postfilter_params>,
+    /// How to compress, or the code of what is wrong with the parameters.
+    settings: Result<CParams, c_int>,
+    encoder: Mutex<Option<Encoder>>,
+    decoder: Mutex<Option<Decoder>>,
+    /// The blocks that the next call leaves out.
+    mask: Mutex<Option<Vec<bool>>>,
+}
+
+// SAFETY: the pointers in the parameters are the client's. The header lets threads share a context,
+// and so the client answers for what its pointers lead to.
+unsafe impl Send for Context {}
+// SAFETY: the same.
+unsafe impl Sync for Context {}
+
+/// A destination of C: a pointer and how many bytes there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// NULL is no destination.
+    pub dest: *mut c_void,
+    /// Bytes; below 0 there is no destination.
+    pub destsize: i32,
+}
+
+/// Places of contexts that were freed. They are used again late, so that a pointer to a context
+/// that was freed is noticed for some time.
+static FREED: PerProcess<Mutex<VecDeque<Place>>> = PerProcess::new();
+/// How many of them are kept.
+const MAX_FREED: usize = 256;
+
+struct Place(Box<blosc2_context>);
+
+impl blosc2_context {
+    fn place(context: Context) -> *mut Self {
+        let context = Box::into_raw(Box::new(context));
+        let mut freed = lock(FREED.get());
+        let old = if freed.len() < MAX_FREED { None } else { freed.pop_front() };
+        drop(freed);
+        let place = match old {
+            Some(Place(place)) => {
+                place.0.store(context, Ordering::Release);
+                place
+            }
+            None => Box::new(Self(AtomicPtr::new(context))),
+        };
+        Box::into_raw(place)
+    }
+}
+
+/// The context at a pointer; `None` for NULL and for one that was freed lately.
+///
+/// # Safety
+///
+/// The pointer is NULL, or comes from [`create_cctx`] or [`create_dctx`]; nobody frees the context
+/// during `'a`.
+unsafe fn find<'a>(handle: *const blosc2_context) -> Option<&'a Context> {
+    // SAFETY: places are never given back to the allocator while they are known to C.
+    let place = unsafe { handle.as_ref() }?;
+    // SAFETY: a place is empty or has a context that `free` alone takes out.
+    unsafe { place.0.load(Ordering::Acquire).as_ref() }
+}
+
+/// A context that compresses; NULL if there is no such filter or tuner.
+///
+/// # Safety
+///
+/// `preparams` is NULL or can be read; `schunk` is NULL or a super-chunk.
+#[must_use]
+pub unsafe fn create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
+    let cparams = params::with_environment(cparams);
+    if !params::are_possible(&cparams) {
+        return ptr::null_mut();
+    }
+    // SAFETY: the caller promises it.
+    let preparams = unsafe { cparams.preparams.as_ref() }.copied();
+    // SAFETY: the caller promises it.
+    let context = unsafe { Context::compressor(cparams) };
+    blosc2_context::place(Context { preparams, ..context })
+}
+
+/// A context that decompresses.
+///
+/// # Safety
+///
+/// `postparams` is NULL or can be read; `schunk` is NULL or a super-chunk.
+#[must_use]
+pub unsafe fn create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
+    let dparams = params::with_nthreads_of_environment(dparams);
+    // SAFETY: the caller promises it.
+    let postparams = unsafe { dparams.postparams.as_ref() }.copied();
+    let context = Context::decompressor(dparams.nthreads);
+    blosc2_context::place(Context { postparams, dparams, ..context })
+}
+
+/// Frees a context, once.
+///
+/// # Safety
+///
+/// As for every function that takes a context: the pointer is NULL or comes from this library.
+/// Nobody uses the context at the same time.
+pub unsafe fn free(handle: *mut blosc2_context) {
+    // SAFETY: places are never given back to the allocator while they are known to C.
+    let Some(place) = (unsafe { handle.as_ref() }) else { return };
+    let context = place.0.swap(ptr::null_mut(), Ordering::AcqRel);
+    if context.is_null() {
+        return;
+    }
+    // SAFETY: `place` made it of a box, and nobody else can have taken it out.
+    drop(unsafe { Box::from_raw(context) });
+    // SAFETY: the place comes from a box. A second `free` comes to the box again, which
+    // stays allocated.
+    let place = Place(unsafe { Box::from_raw(handle) });
+    lock(FREED.get()).push_back(place);
+}
+
+/// The parameters of a context that compresses.
+///
+/// # Safety
+///
+/// As [`free`]; `out` is NULL or can be written to.
+pub unsafe fn get_cparams(handle: *const blosc2_context, out: *mut blosc2_cparams) -> c_int {
+    // SAFETY: the caller promises it.
+    let Some(context) = (unsafe { find(handle) }) else { return INVALID_PARAM };
+    if out.is_null() {
+        return INVALID_PARAM;
+    }
+    let cparams = *lock(&context.cparams);
+    // SAFETY: the caller promises it.
+    unsafe { put(out, cparams) };
+    0
+}
+
+/// The parameters of a context that decompresses.
+///
+/// # Safety
+///
+/// As [`free`]; `out` is NULL or can be written to.
+pub unsafe fn get_dparams(handle: *const blosc2_context, out: *mut blosc2_dparams) -> c_int {
+    // SAFETY: the caller promises it.
+    let Some(context) = (unsafe { find(handle) }) else { return INVALID_PARAM };
+    if out.is_null() {
+        return INVALID_PARAM;
+    }
+    // SAFETY: the caller promises it.
+    unsafe { put(out, context.dparams) };
+    0
+}
+
+/// Leaves blocks out of the next call that decompresses.
+///
+/// # Safety
+///
+/// As [`free`]; `mask` is NULL or has `nblocks` bytes.
+pub unsafe fn set_maskout(handle: *mut blosc2_context, mask: *const u8, nblocks: c_int) -> c_int {
+    // SAFETY: the caller promises it.
+    let Some(context) = (unsafe { find(handle) }) else { return INVALID_PARAM };
+    let Ok(len) = usize::try_from(nblocks) else { return MEMORY_ALLOC };
+    // SAFETY: the caller promises it.
+    let Some(mask) = (unsafe { crate::guard::bytes(mask.cast(), len) }) else {
+        return INVALID_PARAM;
+    };
+    *lock(&context.mask) = Some(mask.iter().map(|left_out| *left_out != 0).collect());
+    0
+}
+
+impl Context {
+    /// A context that compresses.
+    ///
+    /// # Safety
+    ///
+    /// `schunk` is NULL or a super-chunk.
+    pub(crate) unsafe fn compressor(cparams: blosc2_cparams) -> Self {
+        // SAFETY: the caller promises it.
+        let settings = unsafe { params::settings(&cparams) };
+        let dparams = blosc2_dparams { nthreads: cparams.nthreads, ..DPARAMS_DEFAULTS };
+        Self { settings, ..Self::new(true, cparams, dparams) }
+    }
+
+    /// A context that decompresses with this number of threads.
+    pub(crate) fn decompressor(nthreads: i16) -> Self {
+        let cparams = blosc2_cparams { nthreads, ..params::NO_CPARAMS };
+        Self::new(false, cparams, blosc2_dparams { nthreads, ..DPARAMS_DEFAULTS })
+    }
+
+    /// Changes how it compresses.
+    pub(crate) fn change(&mut self, f: impl FnOnce(CParams) -> CParams) {
+        self.settings = core::mem::replace(&mut self.settings, Err(INVALID_PARAM)).map(f);
+    }
+
+    fn new(is_compressor: bool, cparams: blosc2_cparams, dparams: blosc2_dparams) -> Self {
+        Self {
+            is_compressor,
+            cparams: Mutex::new(cparams),
+            dparams,
+            preparams: None,
+            postparams: None,
+            settings: Err(INVALID_PARAM),
+            encoder: Mutex::new(None),
+            decoder: Mutex::new(None),
+            mask: Mutex::new(None),
+        }
+    }
+}
+
+/// Locks what no panic can leave half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a call takes out of a context, or makes, and puts back.
+fn with_kept<T, R>(
+    kept: &Mutex<Option<T>>,
+    make: impl FnOnce() -> T,
+    f: impl FnOnce(&mut T) -> R,
+) -> R {
+    let taken = lock(kept).take();
+    let mut value = taken.unwrap_or_else(make);
+    let result = f(&mut value);
+    *lock(kept) = Some(value);
+    result
+}

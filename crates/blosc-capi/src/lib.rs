@@ -1,0 +1,45 @@
+//! What the C libraries of Blosc do, without the functions that they export.
+//!
+//! ```text
+//!  libblosc.so.1  (crates/libblosc)    libblosc2.so.9  (crates/libblosc2)      names, nothing else
+//!        \                                  /
+//!         blosc1           blosc2, context, schunk, nd                         one module per tier
+//!              \            /
+//!      guard   env   pool   codes   epoch                                      what all of them need
+//! ```
+//!
+//! `crates/libblosc` and `crates/libblosc2` export the names; here is what these functions do. A name
+//! that this crate exported would appear in both libraries, and in every test.
+//!
+//! - [`guard`]: no panic crosses the border, and pointers become slices once.
+//! - [`env`]: the variables of the environment, read at each call as the originals do.
+//! - [`epoch`]: state of the process, which a child of `fork` does not share.
+//! - [`pool`]: threads, kept by their number between calls.
+//! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.
+//! - [`types`]: the structs that C-Blosc2 shares with its clients.
+#![deny(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing
+    )
+)]
+
+extern crate alloc;
+
+pub mod blosc1;
+pub mod blosc2;
+pub mod codes;
+pub mod context;
+pub mod env;
+pub mod epoch;
+pub mod errors;
+pub mod guard;
+pub mod pool;
+pub mod storage;
+pub mod types;
+pub mod warning;

@@ -1,0 +1,9 @@
+//! The functions of C-Blosc's `libblosc.so.1`, each a call of the same name in
+//! [`blosc_capi::blosc1`]: the list is the crate.
+//!
+//! A shared library that is built with `panic = "abort"` ends the program where others return a
+//! code: `cargo build --profile capi -p libblosc` builds it as it should be.
+#![deny(unsafe_code)]
+#![allow(clippy::missing_safety_doc, reason = "the headers of C-Blosc say what callers promise")]
+
+mod exports;

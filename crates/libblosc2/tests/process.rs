@@ -1,0 +1,69 @@
+//! Calls without a context.
+#![allow(unsafe_code, reason = "functions of a library that is loaded")]
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+use crate::library::{Blosc2, data};
+
+type Compress =
+    unsafe extern "C" fn(c_int, c_int, i32, *const c_void, i32, *mut c_void, i32) -> c_int;
+type Decompress = unsafe extern "C" fn(*const c_void, i32, *mut c_void, i32) -> c_int;
+type SetCompressor = unsafe extern "C" fn(*const c_char) -> c_int;
+type GetCompressor = unsafe extern "C" fn() -> *const c_char;
+
+fn compress(library: &Blosc2, data: &[u8]) -> Vec<u8> {
+    let mut dest = vec![0; data.len() + 32];
+    let [from, to] = [data.len(), dest.len()].map(|len| i32::try_from(len).unwrap());
+    let f = library.function::<Compress>("blosc2_compress");
+    // SAFETY: both buffers are as long as it is told.
+    let code = unsafe { f(5, 1, 4, data.as_ptr().cast(), from, dest.as_mut_ptr().cast(), to) };
+    dest.truncate(usize::try_from(code).unwrap());
+    dest
+}
+
+fn decompress(library: &Blosc2, chunk: &[u8], nbytes: usize) -> Vec<u8> {
+    let mut dest = vec![0; nbytes];
+    let [from, to] = [chunk.len(), nbytes].map(|len| i32::try_from(len).unwrap());
+    let f = library.function::<Decompress>("blosc2_decompress");
+    // SAFETY: both buffers are as long as it is told.
+    let code = unsafe { f(chunk.as_ptr().cast(), from, dest.as_mut_ptr().cast(), to) };
+    assert_eq!(usize::try_from(code), Ok(nbytes));
+    dest
+}
+
+/// One test, as the settings belong to the process.
+#[test]
+fn settings_hold_for_calls_without_a_context() {
+    let library = Blosc2::load();
+    let data = data(50_000);
+    let set = library.function::<SetCompressor>("blosc1_set_compressor");
+    let get = library.function::<GetCompressor>("blosc1_get_compressor");
+    for (name, code, format) in
+        [(c"lz4", 1, 1), (c"zstd", 5, 4), (c"zlib", 4, 3), (c"lz4hc", 2, 1), (c"blosclz", 0, 0)]
+    {
+        // SAFETY: a text.
+        assert_eq!(unsafe { set(name.as_ptr()) }, code);
+        // SAFETY: there is nothing to promise.
+        let kept = unsafe { get() };
+        // SAFETY: the text stays.
+        assert_eq!(unsafe { CStr::from_ptr(kept) }, name);
+        let chunk = compress(&library, &data);
+        assert_eq!(chunk[2] >> 5, format);
+        assert!(decompress(&library, &chunk, data.len()) == data);
+    }
+    for (name, code) in [(c"snappy", -1), (c"ndlz", -7), (c"", -1)] {
+        // SAFETY: a text.
+        assert_eq!(unsafe { set(name.as_ptr()) }, code);
+    }
+    let threads = library.function::<unsafe extern "C" fn(i16) -> i16>("blosc2_set_nthreads");
+    // SAFETY: there is nothing to promise.
+    assert_eq!([3, 0, -1, 1].map(|n| unsafe { threads(n) }), [1, -12, -12, 3]);
+    let destroy = library.function::<unsafe extern "C" fn()>("blosc2_destroy");
+    // SAFETY: there is nothing to promise.
+    unsafe { destroy() };
+    let chunk = compress(&library, &data);
+    blosc_testdata::in_child(|| {
+        assert!(decompress(&library, &chunk, data.len()) == data);
+        assert!(compress(&library, &data) == chunk);
+    });
+}

@@ -29,7 +29,7 @@ pub enum ChunkSizes {
     /// The chunks of a frame.
     Frame(Arc<SChunk>),
     /// The chunks of an array or a column of bcolz.
-    Array(CArray),
+    Array(Box<CArray>),
     /// The chunks of a Bloscpack file.
     Blp(Box<Blp>),
 }
@@ -42,7 +42,7 @@ impl ChunkSizes {
         match object {
             Object::Frame(schunk) => Some(Self::Frame(Arc::clone(schunk))),
             Object::Bcolz(set) => match &set.set {
-                DataSet::CArray(array) => Some(Self::Array(array.clone())),
+                DataSet::CArray(array) => Some(Self::Array(Box::new(array.clone()))),
                 DataSet::CTable(_) => None,
             },
             Object::Blp(blp) => Some(Self::Blp(Box::new(blp.reopen(path?).ok()?))),

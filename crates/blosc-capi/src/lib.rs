@@ -16,6 +16,9 @@
 //! - [`epoch`]: state of the process, which a child of `fork` does not share.
 //! - [`pool`]: threads, kept by their number between calls.
 //! - [`codes`]: from errors to the numbers of C-Blosc.
+//!
+//! So far for Linux: elsewhere the crate is empty.
+#![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -131,7 +131,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Change,
         "no default features",
-        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude b2-program --exclude blpk --exclude xtask --exclude blosc-peers --exclude blosc-trials --quiet",
+        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude b2-program --exclude blosc-capi --exclude blpk --exclude libblosc --exclude xtask --exclude blosc-peers --exclude blosc-trials --quiet",
         Code,
         "dependents leave out codecs and threads",
     ),

@@ -77,13 +77,15 @@ def main():
         for nbytes in SIZES:
             for nthreads in (1, 2):
                 for kind in ("encode", "decode"):
-                    pairs = [[side.ask(nbytes, codec, nthreads, kind) for side in sides] for _ in range(options.rounds)]
+                    words = nbytes, codec, nthreads, kind
+                    pairs = [[side.ask(*words) for side in sides] for _ in range(options.rounds)]
                     a, b = (min(pair[n][0] for pair in pairs) * 1e6 for n in (0, 1))
                     ratio = statistics.median(pair[0][0] / pair[1][0] for pair in pairs)
                     ratios[codec, nbytes, nthreads, kind] = ratio
                     sizes = [pairs[0][n][1] for n in (0, 1)]
                     mark = "  BELOW" if ratio < 0.9 else ""
-                    print(f"{codec:8} {nbytes:9} {nthreads} {kind}  {a:10.1f} {b:10.1f} {ratio:6.2f} {sizes[0]:9} {sizes[1]:9}{mark}", flush=True)
+                    row = f"{codec:8} {nbytes:9} {nthreads} {kind}  {a:10.1f} {b:10.1f}"
+                    print(f"{row} {ratio:6.2f} {sizes[0]:9} {sizes[1]:9}{mark}", flush=True)
     mean = statistics.geometric_mean(ratios.values())
     below = [key for key, ratio in ratios.items() if ratio < 0.9]
     print(f"mean {mean:.2f}, least {min(ratios.values()):.2f}, below 0.9: {len(below)} of {len(ratios)}")

@@ -110,7 +110,7 @@ def flat(suite):
 def hdf5plugin_suite():
     import hdf5plugin.test
 
-    suite = hdf5plugin.test.suite() if hasattr(hdf5plugin.test, "suite") else unittest.defaultTestLoader.loadTestsFromModule(hdf5plugin.test)
+    suite = hdf5plugin.test.suite()
     tests = [t for t in flat(suite) if "blosc" in str(t).lower() and "blosc2" not in str(t).lower()]
     return unittest.TestSuite(tests)
 

@@ -17,6 +17,9 @@
 //! - [`pool`]: threads, kept by their number between calls.
 //! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.
 //! - [`types`]: the structs that C-Blosc2 shares with its clients.
+//!
+//! So far for Linux: elsewhere the crate is empty.
+#![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -255,6 +255,26 @@ mod tests {
         );
     }
 
+    /// As C-Blosc 1.21.3 chose them.
+    #[test]
+    fn blocks_that_blosc1_always_splits_are_enlarged_whatever_the_bounds() {
+        let cases = [
+            ("zstd", 5, 4, MIB, None, MIB, true),
+            ("zstd", 5, 16, MIB, None, MIB, true),
+            ("lz4", 5, 16, 40_000, Some(1), 40_000, true),
+            ("lz4", 1, 8, 40_000, Some(100), 40_000, true),
+            ("lz4", 5, 1, MIB, None, 128 * KIB, true),
+            // No reader knows such splits.
+            ("zlib", 5, 17, MIB, None, MIB - 16, false),
+            ("lz4", 5, 255, MIB, None, MIB - 16, false),
+        ];
+        for (codec, level, typesize, nbytes, user, expected, split) in cases {
+            let params = params("A.3", codec, level, typesize).split(SplitMode::Always);
+            let found = blocksize(&params.clone().blocksize(user), nbytes);
+            assert_eq!((found, is_split(&params, found)), (expected, split), "{codec} {typesize}");
+        }
+    }
+
     #[test]
     fn splits_are_those_of_c_blosc_and_c_blosc2() {
         let split = |section, codec, level, typesize, blocksize| {

@@ -36,6 +36,7 @@ fuzz_target!(|data: &[u8]| {
     for key in store.tables().take(3) {
         let Ok(table) = store.table(key) else { continue };
         let rows = table.len().unwrap_or(0);
+        let _ = table.indexes();
         for spec in table.schema().columns.iter().take(20) {
             let Ok(column) = table.column(&spec.name) else { continue };
             let is_small = column.rowsize().is_none_or(|rowsize| rowsize <= 1 << 16);

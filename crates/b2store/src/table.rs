@@ -7,6 +7,7 @@ mod filter;
 mod live;
 mod names;
 mod schema;
+mod summary;
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub(crate) use live::{Live, selection};
 pub(crate) use names::{column_name, column_path};
 pub(crate) use schema::FIXED_KINDS;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
+pub use summary::{Index, Unused};
 
 /// A table. Cloning shares it.
 ///
@@ -217,16 +219,6 @@ impl Table {
             }
             None => Err(Param::NoColumn { name }.into()),
         }
-    }
-
-    /// The columns that python-blosc2 has indexes of.
-    ///
-    /// # Errors
-    ///
-    /// A manifest that cannot be read.
-    pub fn indexed_columns(&self) -> Result<Vec<String>> {
-        let key = self.key_of("/_meta");
-        crate::write::indexed_columns(&self.store().frame(&key)?, &key)
     }
 
     /// The attributes of the table.

@@ -15,5 +15,6 @@ mod rescue;
 mod rounds;
 #[path = "sidecar/values.rs"]
 mod sidecar;
+mod summaries;
 mod write;
 mod write_tables;

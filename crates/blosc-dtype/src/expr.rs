@@ -29,6 +29,7 @@
 //! Integers have 64 bits and wrap around. Names are resolved, types are checked and limits of depth
 //! and length hold before anything is evaluated, so that the text may come from anybody.
 
+mod bounds;
 mod dates;
 mod direct;
 mod error;
@@ -43,6 +44,7 @@ use std::prelude::v1::*;
 
 use crate::Dtype;
 
+pub use bounds::Bounds;
 pub use direct::Stored;
 pub use error::ExprError;
 pub use parser::spelled;
@@ -110,5 +112,13 @@ impl Expr {
     #[must_use]
     pub fn truth_of_stored(&self, columns: &[Stored<'_>]) -> Option<Vec<bool>> {
         direct::truth(&self.0, columns)
+    }
+
+    /// Whether the expression may be true in some row: `columns` has, for each column that it
+    /// names, the bounds of its values in the rows in question, or nothing. A condition that is
+    /// never true in such rows need not be evaluated for them.
+    #[must_use]
+    pub fn may_be_true(&self, columns: &[Option<Bounds>]) -> bool {
+        bounds::may_be_true(&self.0, columns)
     }
 }

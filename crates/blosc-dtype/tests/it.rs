@@ -2,6 +2,8 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "expr")]
+mod bounds;
 mod errors;
 #[cfg(feature = "expr")]
 mod expressions;

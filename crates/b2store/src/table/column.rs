@@ -91,10 +91,20 @@ impl Column {
         &self.spec
     }
 
+    /// The table that it is in.
+    pub(super) const fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The array of a column of fixed width.
+    pub(super) const fn fixed(&self) -> Option<&NdArray> {
+        if let Data::Fixed(array) = &self.data { Some(array) } else { None }
+    }
+
     /// The type of the items of a column of fixed width.
     #[must_use]
     pub fn dtype(&self) -> Option<&Dtype> {
-        if let Data::Fixed(array) = &self.data { Some(array.dtype()) } else { None }
+        self.fixed().map(NdArray::dtype)
     }
 
     /// Bytes of a row of a column of fixed width.

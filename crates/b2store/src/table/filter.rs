@@ -4,10 +4,12 @@
 //! which the condition is unknown are not found: what python-blosc2's `CTable.where` does.
 
 use core::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use blosc_dtype::Dtype;
 use blosc_dtype::expr::{Expr, ExprError, Stored, ValueType, Vector};
 
+use super::summary::{Catalog, Summary, pieces};
 use super::{Column, ColumnKind, ColumnValues, Table, Values};
 use crate::error::Result;
 use crate::value::Value;
@@ -20,6 +22,8 @@ pub struct Filter {
     columns: Vec<Column>,
     /// The types of their items, of times as dates; none of text of any length and of objects.
     dtypes: Vec<Option<Dtype>>,
+    /// Those of its columns that can be used, read when the first rows are sought.
+    summaries: Arc<OnceLock<Vec<Option<Summary>>>>,
 }
 
 impl Table {
@@ -56,19 +60,65 @@ impl Table {
         let columns = named.map(|name| self.column(name)).collect::<Result<Vec<_>>>()?;
         let dtypes: Vec<_> = columns.iter().map(compared_dtype).collect();
         let expr = expr.bind_dates(&|number| dtypes.get(number)?.as_ref())?;
-        let filter = Filter { expr, columns, dtypes };
+        let filter = Filter { expr, columns, dtypes, summaries: Arc::default() };
         filter.check()?;
         Ok(filter)
     }
 }
 
 impl Filter {
-    /// The logical rows of a range that meet the condition.
+    /// The logical rows of a range that meet the condition. Rows in which no row can meet it, by an
+    /// index that python-blosc2 made ([`Table::indexes`]), are not read.
     ///
     /// # Errors
     ///
     /// As [`Column::read`].
     pub fn matches(&self, rows: Range<u64>) -> Result<Vec<u64>> {
+        let mut found = Vec::new();
+        for part in self.candidates(rows)? {
+            found.append(&mut self.matches_in(part)?);
+        }
+        Ok(found)
+    }
+
+    /// The parts of a range in which rows may meet the condition.
+    fn candidates(&self, rows: Range<u64>) -> Result<Vec<Range<u64>>> {
+        let Some(table) = self.columns.first().map(Column::table) else { return Ok(vec![rows]) };
+        let summaries = self.summaries.get_or_init(|| self.summaries_of(table));
+        let is_range = rows.start <= rows.end && rows.end <= table.len()?;
+        if summaries.iter().all(Option::is_none) || !is_range {
+            return Ok(vec![rows]);
+        }
+        let mut parts: Vec<Range<u64>> = Vec::new();
+        let all = summaries.iter().map(Option::as_ref);
+        for piece in pieces(&table.spans(&rows)?, rows.start, all.clone()) {
+            let bounds = all.clone().map(|summary| summary?.bounds(piece.physical));
+            if !self.expr.may_be_true(&bounds.collect::<Vec<_>>()) {
+                continue;
+            }
+            match parts.last_mut() {
+                Some(last) if last.end == piece.rows.start => last.end = piece.rows.end,
+                _ => parts.push(piece.rows),
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The summaries of its columns, where there are segments to leave out. A catalog that cannot
+    /// be read has none.
+    fn summaries_of(&self, table: &Table) -> Vec<Option<Summary>> {
+        let has_segments = |column: &Column| {
+            let block = column.fixed().and_then(|array| array.blockshape().first().copied());
+            block.is_some_and(|block| u64::from(block) < table.capacity())
+        };
+        if !self.columns.iter().any(has_segments) {
+            return Vec::new();
+        }
+        let Some(catalog) = Catalog::read(table) else { return Vec::new() };
+        self.columns.iter().map(|column| Summary::open(column, &catalog).ok()).collect()
+    }
+
+    fn matches_in(&self, rows: Range<u64>) -> Result<Vec<u64>> {
         let nrows = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
         let read = self.columns.iter().map(|column| column.read(rows.clone()));
         let read = read.collect::<Result<Vec<_>>>()?;
@@ -136,7 +186,7 @@ fn unusable(column: &Column, dtype: Option<&Dtype>) -> ExprError {
 }
 
 /// The type as which items are compared.
-fn compared_dtype(column: &Column) -> Option<Dtype> {
+pub(super) fn compared_dtype(column: &Column) -> Option<Dtype> {
     let dtype = column.dtype()?;
     let text = match &column.spec().kind {
         ColumnKind::Timestamp { unit, .. } => format!("<M8[{unit}]"),
@@ -147,7 +197,7 @@ fn compared_dtype(column: &Column) -> Option<Dtype> {
 }
 
 /// The values of a column, if they have a place in an expression. What a null is has no meaning.
-fn vector<'a>(dtype: Option<&Dtype>, column: &'a ColumnValues) -> Option<Vector<'a>> {
+pub(super) fn vector<'a>(dtype: Option<&Dtype>, column: &'a ColumnValues) -> Option<Vector<'a>> {
     let rows = 0..column.len();
     match &column.values {
         Values::Fixed { item_shape, bytes, .. } if item_shape.is_empty() => {

@@ -46,6 +46,19 @@ pub(crate) struct Span {
     pub(crate) wanted: Range<usize>,
 }
 
+impl Span {
+    /// How many of some physical rows are alive.
+    pub(crate) fn count(&self, rows: Range<u64>) -> u64 {
+        let at =
+            |row: u64| usize::try_from(row.saturating_sub(self.rows.start)).unwrap_or(usize::MAX);
+        match self.flags.get(at(rows.start)..at(rows.end)) {
+            Some(flags) => flags.iter().filter(|is_alive| **is_alive).count() as u64,
+            // Of rows that are all alive there are no flags.
+            None => rows.end.saturating_sub(rows.start),
+        }
+    }
+}
+
 /// Most memory of flags that are kept (bytes).
 const MAX_BITS_NBYTES: usize = 16 << 20;
 

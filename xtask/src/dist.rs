@@ -8,6 +8,8 @@
 //! any Linux; else they need the glibc of this machine, and the name of the archive says so.
 //! Parquet is in them as long as `b2` stays small.
 
+mod capi;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -47,7 +49,11 @@ const COPIES: [(&str, &str); 7] = [
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let target: Option<String> = args.option("--target")?;
     let features: Option<String> = args.option("--features")?;
+    let is_capi = args.flag("--capi");
     args.finish()?;
+    if is_capi {
+        return capi::run();
+    }
     let (host, installed) = (workspace::host()?, installed_targets());
     let target = match target {
         Some(target) => target,

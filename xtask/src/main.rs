@@ -9,6 +9,7 @@
 mod args;
 mod bench_peers;
 mod builds;
+mod capi;
 mod contend;
 mod crash;
 mod damage;
@@ -60,6 +61,11 @@ const TASKS: &[Task] = &[
         help: "check every feature of the published crates, and other targets [--only features|targets]",
     },
     Task {
+        name: "capi",
+        run: capi::run,
+        help: "programs that use libblosc, with C-Blosc and with ours [bench|random] [--only NAME] [--all] [--update] [--seed N] [--cases N] [--case N]",
+    },
+    Task {
         name: "check",
         run: stages::check,
         help: "before a commit: format, invariants, tests, lints",
@@ -83,7 +89,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "dist",
         run: dist::run,
-        help: "build the release archive: programs, manual, completions, schemas [--target TRIPLE] [--features LIST]",
+        help: "build the release archive: programs, manual, completions, schemas; or the C libraries [--capi] [--target TRIPLE] [--features LIST]",
     },
     Task {
         name: "docs",

@@ -18,10 +18,9 @@ pub use decompress::{decompress, decompress_ctx, getitem};
 pub use header::{
     cbuffer_complib, cbuffer_metainfo, cbuffer_sizes, cbuffer_validate, cbuffer_versions,
 };
-pub use kept::free_resources;
 pub use settings::{
-    get_blocksize, get_compressor, get_nthreads, set_blocksize, set_compressor, set_nthreads,
-    set_splitmode,
+    destroy, free_resources, get_blocksize, get_compressor, get_nthreads, init, set_blocksize,
+    set_compressor, set_nthreads, set_splitmode,
 };
 
 /// The longest data of a chunk (bytes): a chunk and its header are less than 2 GiB.

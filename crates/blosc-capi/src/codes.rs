@@ -1,4 +1,4 @@
-//! From errors to the numbers of the originals.
+//! From errors to the numbers of C-Blosc.
 
 use core::ffi::c_int;
 

@@ -1,6 +1,6 @@
-//! The variables of the environment, read at each call as the originals do.
+//! The variables of the environment, read at each call as C-Blosc does.
 //!
-//! The originals look up each of nine variables in turn. Here the environment is gone through once,
+//! C-Blosc looks up each of nine variables in turn. Here the environment is gone through once,
 //! which takes a fifth of the time: a call of a small chunk has little of it.
 #![allow(unsafe_code, reason = "the environment is C's, and others change it")]
 
@@ -84,7 +84,7 @@ fn each(take: &mut dyn FnMut(&[u8], &[u8])) {
     let mut next = unsafe { place.read_volatile() };
     while let Some(place) = NonNull::new(next.cast_mut()) {
         // SAFETY: the list ends with a NULL, and none was read so far. If a thread changes it at
-        // the same time, `getenv` of the original reads the same memory.
+        // the same time, `getenv` reads the same memory.
         let entry = unsafe { place.read() };
         if entry.is_null() {
             return;

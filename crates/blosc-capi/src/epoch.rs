@@ -20,8 +20,8 @@ pub fn current() -> u64 {
     EPOCH.load(Ordering::Relaxed)
 }
 
-/// Has the epoch raised in children from now on. Two threads that come here at a time have it raised
-/// by two.
+/// Has the epoch raised in children from now on. If two threads come here at a time, it is
+/// raised by two.
 fn watch() {
     if IS_WATCHED.load(Ordering::Acquire) {
         return;
@@ -73,8 +73,7 @@ impl<T: Default + Send + Sync> PerProcess<T> {
     #[cold]
     fn renew(&'static self) -> &'static T {
         let epoch = current();
-        let new: &'static mut Dated<T> = Box::leak(Box::new(Dated { epoch, value: T::default() }));
-        let new = ptr::from_mut(new);
+        let new = Box::into_raw(Box::new(Dated { epoch, value: T::default() }));
         let mut old = self.place.load(Ordering::Acquire);
         loop {
             // SAFETY: a value that was placed is never freed.

@@ -60,7 +60,7 @@ pub unsafe fn text<'a>(text: *const c_char) -> Option<&'a CStr> {
 /// # Safety
 ///
 /// `out` is NULL, or can be written to.
-pub unsafe fn put<T>(out: *mut T, value: T) {
+pub unsafe fn put_out<T>(out: *mut T, value: T) {
     if !out.is_null() {
         // SAFETY: not NULL; the rest is for the caller to promise. C knows no values to be dropped.
         unsafe { out.write(value) };
@@ -89,6 +89,6 @@ mod tests {
         // SAFETY: NULL is allowed.
         assert!(unsafe { text(ptr::null()) }.is_none());
         // SAFETY: NULL is allowed.
-        unsafe { put(ptr::null_mut(), 8) };
+        unsafe { put_out(ptr::null_mut(), 8) };
     }
 }

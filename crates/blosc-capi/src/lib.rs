@@ -1,18 +1,18 @@
 //! What the C libraries of Blosc do, without the functions that they export.
 //!
 //! ```text
-//!  libblosc.so.1  (crates/libblosc)    libblosc2.so.9  (crates/libblosc2)      names, nothing else
+//!  libblosc.so.1  (crates/libblosc)    libblosc2.so.9  (crates/libblosc2)      names only
 //!        \                                  /
-//!         blosc1           blosc2, context, schunk, nd                         one module per tier
+//!         blosc1           blosc2, context                                    one module per tier
 //!              \            /
-//!      guard   env   pool   codes   epoch                                      what all of them need
+//!      guard   env   pool   codes   epoch                                    what all of them need
 //! ```
 //!
-//! `crates/libblosc` and `crates/libblosc2` export the names; here is what these functions do. A name
-//! that this crate exported would appear in both libraries, and in every test.
+//! `crates/libblosc` and `crates/libblosc2` export the names; here is what these functions do. A
+//! name that this crate exported would appear in both libraries, and in every test.
 //!
 //! - [`guard`]: no panic crosses the border, and pointers become slices once.
-//! - [`env`]: the variables of the environment, read at each call as the originals do.
+//! - [`env`]: the variables of the environment, read at each call as C-Blosc does.
 //! - [`epoch`]: state of the process, which a child of `fork` does not share.
 //! - [`pool`]: threads, kept by their number between calls.
 //! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.

@@ -1,4 +1,4 @@
-//! Messages for whoever set `BLOSC_WARN`.
+//! Messages for users who set `BLOSC_WARN`.
 
 use std::io::Write;
 

@@ -69,7 +69,9 @@ fn blocksize_1(params: &CParams, nbytes: usize) -> usize {
         None if nbytes < 32 * KIB => nbytes,
         None => automatic_size(params),
     };
-    if params.clevel.get() > 0 && is_split_1(params, typesize, wanted) {
+    // C-Blosc looks at the bounds only where the mode leaves it a choice.
+    let is_enlarged = params.split == SplitMode::Always || is_split_1(params, typesize, wanted);
+    if params.clevel.get() > 0 && is_enlarged {
         wanted = (wanted.min(256 * KIB) * typesize).clamp(64 * KIB, MIB);
     }
     whole_items(wanted.min(nbytes), typesize)

@@ -9,7 +9,9 @@ use blosc_capi::guard::guard;
 
 /// Each entry is a function of C, what it returns after a panic, and what it does.
 macro_rules! exports {
-    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?, $failure:expr => $call:expr;)*) => {
+    ($(
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?, $failure:expr => $call:expr;
+    )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "` of C-Blosc.")]
             #[unsafe(no_mangle)]
@@ -27,13 +29,15 @@ mod names {
     use super::*;
 
     exports! {
-        fn blosc_init(), () => ();
-        fn blosc_destroy(), () => blosc1::free_resources();
-        fn blosc_free_resources() -> c_int, -1 => { blosc1::free_resources(); 0 };
+        fn blosc_init(), () => blosc1::init();
+        fn blosc_destroy(), () => blosc1::destroy();
+        fn blosc_free_resources() -> c_int, -1 => blosc1::free_resources();
         fn blosc_compress(
             clevel: c_int, doshuffle: c_int, typesize: usize, nbytes: usize,
             src: *const c_void, dest: *mut c_void, destsize: usize,
-        ) -> c_int, -1 => blosc1::compress(Call { clevel, doshuffle, typesize, nbytes, src, dest, destsize });
+        ) -> c_int, -1 => blosc1::compress(
+            Call { clevel, doshuffle, typesize, nbytes, src, dest, destsize },
+        );
         fn blosc_compress_ctx(
             clevel: c_int, doshuffle: c_int, typesize: usize, nbytes: usize,
             src: *const c_void, dest: *mut c_void, destsize: usize,
@@ -47,8 +51,9 @@ mod names {
         fn blosc_decompress_ctx(
             src: *const c_void, dest: *mut c_void, destsize: usize, numinternalthreads: c_int,
         ) -> c_int, -1 => blosc1::decompress_ctx(src, dest, destsize, numinternalthreads);
-        fn blosc_getitem(src: *const c_void, start: c_int, nitems: c_int, dest: *mut c_void) -> c_int,
-            -1 => blosc1::getitem(src, start, nitems, dest);
+        fn blosc_getitem(
+            src: *const c_void, start: c_int, nitems: c_int, dest: *mut c_void,
+        ) -> c_int, -1 => blosc1::getitem(src, start, nitems, dest);
         fn blosc_get_nthreads() -> c_int, -1 => blosc1::get_nthreads();
         fn blosc_set_nthreads(nthreads: c_int) -> c_int, -1 => blosc1::set_nthreads(nthreads);
         fn blosc_get_compressor() -> *const c_char, ptr::null() => blosc1::get_compressor();
@@ -69,12 +74,15 @@ mod names {
         fn blosc_cbuffer_sizes(
             cbuffer: *const c_void, nbytes: *mut usize, cbytes: *mut usize, blocksize: *mut usize,
         ), () => blosc1::cbuffer_sizes(cbuffer, nbytes, cbytes, blocksize);
-        fn blosc_cbuffer_validate(cbuffer: *const c_void, cbytes: usize, nbytes: *mut usize) -> c_int,
-            -1 => blosc1::cbuffer_validate(cbuffer, cbytes, nbytes);
-        fn blosc_cbuffer_metainfo(cbuffer: *const c_void, typesize: *mut usize, flags: *mut c_int),
-            () => blosc1::cbuffer_metainfo(cbuffer, typesize, flags);
-        fn blosc_cbuffer_versions(cbuffer: *const c_void, version: *mut c_int, compversion: *mut c_int),
-            () => blosc1::cbuffer_versions(cbuffer, version, compversion);
+        fn blosc_cbuffer_validate(
+            cbuffer: *const c_void, cbytes: usize, nbytes: *mut usize,
+        ) -> c_int, -1 => blosc1::cbuffer_validate(cbuffer, cbytes, nbytes);
+        fn blosc_cbuffer_metainfo(
+            cbuffer: *const c_void, typesize: *mut usize, flags: *mut c_int,
+        ), () => blosc1::cbuffer_metainfo(cbuffer, typesize, flags);
+        fn blosc_cbuffer_versions(
+            cbuffer: *const c_void, version: *mut c_int, compversion: *mut c_int,
+        ), () => blosc1::cbuffer_versions(cbuffer, version, compversion);
         fn blosc_cbuffer_complib(cbuffer: *const c_void) -> *const c_char,
             ptr::null() => blosc1::cbuffer_complib(cbuffer);
     }

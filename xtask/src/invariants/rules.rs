@@ -128,8 +128,8 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 /// Files with a `static` that changes: the list that signals work off, the bar that they remove,
 /// and on systems without positional reads the turn of those who move a file's position. The facts
 /// of a processor never change: it tells them once. Engines have interfaces without a place
-/// for a cache, a session or a registration. The C libraries have functions without a context: their
-/// settings and threads belong to the process.
+/// for a cache, a session or a registration. The C libraries have functions without a context:
+/// their settings and threads belong to the process.
 const STATEFUL: [&str; 14] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",

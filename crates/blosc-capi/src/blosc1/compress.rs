@@ -38,6 +38,7 @@ pub struct Call {
 ///
 /// `src` is NULL or has `nbytes` bytes; `dest` is NULL or has `destsize` bytes.
 pub unsafe fn compress(call: Call) -> c_int {
+    settings::init();
     let variables = Variables::read();
     if let Err(code) = settings::apply(&variables) {
         return code;
@@ -94,11 +95,22 @@ unsafe fn run(call: Call, chosen: Chosen, is_warned: bool) -> c_int {
     // SAFETY: as the caller promises; `room` is not more.
     let dest = unsafe { guard::bytes_mut(call.dest, room) };
     let (Some(src), Some(dest)) = (src.or(empty(call.nbytes)), dest) else { return FAILURE };
-    let is_impossible = !(1..=MAX_NTHREADS).contains(&chosen.nthreads);
-    let written = kept::with_encoder(setup, params, |encoder| encode(encoder, src, dest));
-    match written.and_then(|written| written) {
-        Ok(_) if is_impossible && needs_threads(dest) => FAILURE,
-        Ok(cbytes) => c_int::try_from(cbytes).unwrap_or(FAILURE),
+    let is_stored = call.clevel == 0 || call.nbytes < MIN_COMPRESSED;
+    let write = |encoder: &mut Encoder| {
+        if !(1..=MAX_NTHREADS).contains(&chosen.nthreads) {
+            // C-Blosc looks at the room first only if the data are stored at once.
+            if is_stored {
+                encoder.encode_into(src, dest)?;
+            }
+            if needs_threads(&encoder.encode(src)?) {
+                return Ok(None);
+            }
+        }
+        encoder.encode_into(src, dest).map(Some)
+    };
+    match kept::with_encoder(setup, params, write).flatten() {
+        Ok(None) => FAILURE,
+        Ok(Some(cbytes)) => c_int::try_from(cbytes).unwrap_or(FAILURE),
         Err(error) => codes::blosc1_write(&error),
     }
 }
@@ -111,8 +123,7 @@ fn empty(nbytes: usize) -> Option<&'static [u8]> {
 /// The number of threads that C-Blosc can have.
 pub(super) const MAX_NTHREADS: c_int = 256;
 
-/// Whether C-Blosc would ask for its threads: a chunk of two whole blocks or more, unless it is
-/// stored at once.
+/// Whether C-Blosc would ask for its threads: a chunk of two whole blocks or more.
 pub(super) fn needs_threads(chunk: &[u8]) -> bool {
     ChunkHeader::parse(chunk).is_ok_and(|header| {
         header.nbytes().checked_div(header.blocksize()).is_some_and(|nblocks| nblocks > 1)
@@ -153,6 +164,8 @@ fn check(call: &Call, chosen: Chosen, is_warned: bool) -> Result<Setup, c_int> {
     Ok(Setup { params, nthreads })
 }
 
+/// Fewer bytes are stored at once.
+const MIN_COMPRESSED: usize = 128;
 /// Wider items count as bytes.
 const MAX_TYPESIZE: usize = 255;
 /// Blocks that the caller chooses have no fewer bytes.
@@ -176,8 +189,4 @@ fn params(setup: &Setup) -> CParams {
     let params = CParams::default().target(Target::Blosc1_14).codec(CodecId(codec));
     let params = params.clevel(Level::try_from(clevel).unwrap_or_default()).typesize(typesize);
     params.filters(filters).blocksize(blocksize).split(split)
-}
-
-fn encode(encoder: &mut Encoder, src: &[u8], dest: &mut [u8]) -> blosc_chunk::error::Result<usize> {
-    encoder.encode_into(src, dest)
 }

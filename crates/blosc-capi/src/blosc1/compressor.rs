@@ -66,7 +66,7 @@ pub(super) fn library(format: u8) -> Option<&'static CStr> {
 pub unsafe fn compcode_to_compname(compcode: c_int, compname: *mut *const c_char) -> c_int {
     let name = name(compcode);
     // SAFETY: as the caller promises.
-    unsafe { guard::put(compname, name.map_or(ptr::null(), CStr::as_ptr)) };
+    unsafe { guard::put_out(compname, name.map_or(ptr::null(), CStr::as_ptr)) };
     if name.is_some() { compcode } else { FAILURE }
 }
 
@@ -114,7 +114,7 @@ unsafe fn put_copy(out: *mut *mut c_char, text: Option<&CStr>) {
     // SAFETY: `strdup` copies a text.
     let copy = text.map_or(ptr::null_mut(), |text| unsafe { libc::strdup(text.as_ptr()) });
     // SAFETY: as the caller promises.
-    unsafe { guard::put(out, copy) };
+    unsafe { guard::put_out(out, copy) };
 }
 
 #[cfg(test)]

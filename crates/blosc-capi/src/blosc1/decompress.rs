@@ -18,7 +18,10 @@ use crate::guard;
 /// `src` is NULL or a chunk: as many bytes as its header says, and 16 at least. `dest` is NULL or
 /// has `destsize` bytes.
 pub unsafe fn decompress(src: *const c_void, dest: *mut c_void, destsize: usize) -> c_int {
-    settings::apply_threads(&Variables::read());
+    settings::init();
+    if let Err(code) = settings::apply_threads(&Variables::read()) {
+        return code;
+    }
     // SAFETY: as the caller promises.
     unsafe { decompress_ctx(src, dest, destsize, settings::get_nthreads()) }
 }
@@ -37,10 +40,10 @@ pub unsafe fn decompress_ctx(
     // SAFETY: as the caller promises.
     let Some(chunk) = (unsafe { chunk(src) }) else { return FAILURE };
     let Ok(header) = ChunkHeader::parse(chunk) else { return code_of(chunk) };
-    if header.version() != VERSION {
+    let nbytes = header.nbytes();
+    if header.version() != VERSION || nbytes > 0 && has_long_blocks(&header) {
         return FAILURE;
     }
-    let nbytes = header.nbytes();
     if nbytes > destsize || !(1..=MAX_NTHREADS).contains(&nthreads) && needs_threads(chunk) {
         return FAILURE;
     }
@@ -58,6 +61,11 @@ pub unsafe fn decompress_ctx(
 
 /// The version of all chunks of C-Blosc 1.
 pub(super) const VERSION: u8 = 2;
+
+/// Whether blocks are longer than the data, which C-Blosc writes nowhere and takes for damage.
+fn has_long_blocks(header: &ChunkHeader) -> bool {
+    header.blocksize() > header.nbytes()
+}
 
 /// The code for a chunk without a sound header.
 fn code_of(chunk: &[u8]) -> c_int {
@@ -95,6 +103,9 @@ pub unsafe fn getitem(src: *const c_void, start: c_int, nitems: c_int, dest: *mu
         Ok(parsed) => parsed,
         Err(error) => return codes::blosc1_read(&error),
     };
+    if has_long_blocks(parsed.header()) {
+        return FAILURE;
+    }
     let typesize = parsed.header().typesize();
     let Some(range) = range(start, nitems, parsed.header()) else { return FAILURE };
     let nbytes = range.len().saturating_mul(typesize);

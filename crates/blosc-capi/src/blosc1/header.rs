@@ -53,11 +53,11 @@ pub unsafe fn cbuffer_sizes(
     let head = unsafe { head(chunk) }.filter(|head| head.first() == Some(&VERSION));
     let size = |at| head.map_or(0, |head| widened(head, at));
     // SAFETY: as the caller promises.
-    unsafe { guard::put(nbytes, size(4)) };
+    unsafe { guard::put_out(nbytes, size(4)) };
     // SAFETY: as the caller promises.
-    unsafe { guard::put(blocksize, size(8)) };
+    unsafe { guard::put_out(blocksize, size(8)) };
     // SAFETY: as the caller promises.
-    unsafe { guard::put(cbytes, size(12)) };
+    unsafe { guard::put_out(cbytes, size(12)) };
 }
 
 /// 0 if a chunk of `cbytes` bytes has a sound header, whose size of the data is written in any
@@ -75,7 +75,7 @@ pub unsafe fn cbuffer_validate(chunk: *const c_void, cbytes: usize, nbytes: *mut
     // SAFETY: the places are local ones, and the chunk is as the caller promises.
     unsafe { cbuffer_sizes(chunk, nbytes_out, cbytes_out, ptr::null_mut()) };
     // SAFETY: as the caller promises.
-    unsafe { guard::put(nbytes, found_nbytes) };
+    unsafe { guard::put_out(nbytes, found_nbytes) };
     if found_cbytes == cbytes && found_nbytes <= MAX_NBYTES { 0 } else { FAILURE }
 }
 
@@ -90,9 +90,9 @@ pub unsafe fn cbuffer_metainfo(chunk: *const c_void, typesize: *mut usize, flags
     let head = unsafe { head(chunk) }.filter(|head| head.first() == Some(&VERSION));
     let byte = |at: usize| head.and_then(|head| head.get(at)).copied().unwrap_or(0);
     // SAFETY: as the caller promises.
-    unsafe { guard::put(typesize, byte(3).into()) };
+    unsafe { guard::put_out(typesize, byte(3).into()) };
     // SAFETY: as the caller promises.
-    unsafe { guard::put(flags, (byte(2) & 7).into()) };
+    unsafe { guard::put_out(flags, (byte(2) & 7).into()) };
 }
 
 /// The versions of the chunk and of its codec's format.
@@ -105,9 +105,9 @@ pub unsafe fn cbuffer_versions(chunk: *const c_void, version: *mut c_int, versio
     let head = unsafe { head(chunk) }.copied().unwrap_or_default();
     let [first, second, ..] = head;
     // SAFETY: as the caller promises.
-    unsafe { guard::put(version, first.into()) };
+    unsafe { guard::put_out(version, first.into()) };
     // SAFETY: as the caller promises.
-    unsafe { guard::put(versionlz, second.into()) };
+    unsafe { guard::put_out(versionlz, second.into()) };
 }
 
 /// The library of the codec; NULL for those that C-Blosc never had.

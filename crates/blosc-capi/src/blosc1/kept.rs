@@ -46,7 +46,7 @@ impl<K: PartialEq, V> Shelf<K, V> {
     }
 
     /// Keeps a value, and lets go the one that has waited longest if there are too many.
-    fn put(&self, key: K, value: V) {
+    fn put_back(&self, key: K, value: V) {
         let mut kept = self.lock();
         let old = (kept.len() >= MAX_KEPT).then(|| kept.remove(0));
         kept.push((key, value));
@@ -77,7 +77,7 @@ pub(super) fn with_encoder<T>(
         None => Encoder::new(params(&setup).threads(pool::executor(setup.nthreads)))?,
     };
     let result = f(&mut encoder);
-    shelf.put(setup, encoder);
+    shelf.put_back(setup, encoder);
     Ok(result)
 }
 
@@ -90,12 +90,12 @@ pub(super) fn with_decoder<T>(nthreads: usize, f: impl FnOnce(&mut Decoder) -> T
         Decoder::new(params.threads(pool::executor(nthreads)))
     });
     let result = f(&mut decoder);
-    shelf.put(nthreads, decoder);
+    shelf.put_back(nthreads, decoder);
     result
 }
 
 /// Gives threads and buffers back. Calls that run in other threads go on with theirs.
-pub fn free_resources() {
+pub(super) fn clear() {
     KEPT.get().encoders.clear();
     KEPT.get().decoders.clear();
     pool::end();
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn values_are_taken_once_and_the_oldest_goes() {
         let shelf = Shelf::<usize, usize>::default();
-        (0..=MAX_KEPT).for_each(|n| shelf.put(n, n));
+        (0..=MAX_KEPT).for_each(|n| shelf.put_back(n, n));
         assert_eq!((shelf.take(&0), shelf.take(&1), shelf.take(&1)), (None, Some(1), None));
         shelf.clear();
         assert_eq!(shelf.take(&2), None);

@@ -3,11 +3,11 @@
 
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
-use core::sync::atomic::{AtomicI32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use blosc_chunk::SplitMode;
 
-use crate::blosc1::compressor;
+use crate::blosc1::{compressor, kept};
 use crate::codes::FAILURE;
 use crate::env::Variables;
 use crate::guard;
@@ -18,6 +18,7 @@ static SETTINGS: Settings = Settings {
     nthreads: AtomicI32::new(1),
     blocksize: AtomicI32::new(0),
     splitmode: AtomicI32::new(FORWARD_COMPAT),
+    is_initialised: AtomicBool::new(false),
 };
 
 /// The numbers are those of the last call, sensible or not.
@@ -28,6 +29,8 @@ struct Settings {
     /// Bytes; 0 for the automatic choice.
     blocksize: AtomicI32,
     splitmode: AtomicI32,
+    /// From [`init`] to [`destroy`]. Nothing depends on it but the code of [`free_resources`].
+    is_initialised: AtomicBool,
 }
 
 const ALWAYS: c_int = 1;
@@ -72,7 +75,7 @@ pub(super) fn apply(variables: &Variables) -> Result<(), c_int> {
     if let Some(blocksize) = positive(variables.blocksize) {
         SETTINGS.blocksize.store(blocksize, Ordering::Relaxed);
     }
-    apply_threads(variables);
+    apply_threads(variables)?;
     match variables.splitmode {
         Some(Ok(mode)) => set_splitmode(mode),
         Some(Err(())) => {
@@ -84,10 +87,11 @@ pub(super) fn apply(variables: &Variables) -> Result<(), c_int> {
     Ok(())
 }
 
-/// The same for calls that decompress.
-pub(super) fn apply_threads(variables: &Variables) {
-    if let Some(nthreads) = positive(variables.nthreads) {
-        set_nthreads(nthreads);
+/// The same for calls that decompress. C-Blosc takes a former number below 0 for a failure.
+pub(super) fn apply_threads(variables: &Variables) -> Result<(), c_int> {
+    match positive(variables.nthreads).map(set_nthreads) {
+        Some(former) if former < 0 => Err(former),
+        _ => Ok(()),
     }
 }
 
@@ -102,6 +106,26 @@ fn choose(compcode: c_int) -> c_int {
     compcode
 }
 
+/// Begins. Calls without a context, and those that set threads or a codec, do that themselves.
+pub fn init() {
+    SETTINGS.is_initialised.store(true, Ordering::Relaxed);
+}
+
+/// Gives threads and buffers back; settings stay. The library can be used again at once.
+pub fn destroy() {
+    SETTINGS.is_initialised.store(false, Ordering::Relaxed);
+    kept::clear();
+}
+
+/// Gives threads and buffers back; -1 if there cannot be any.
+pub fn free_resources() -> c_int {
+    if !SETTINGS.is_initialised.load(Ordering::Relaxed) {
+        return FAILURE;
+    }
+    kept::clear();
+    0
+}
+
 /// The number of threads of calls without a context.
 #[must_use]
 pub fn get_nthreads() -> c_int {
@@ -111,6 +135,7 @@ pub fn get_nthreads() -> c_int {
 /// Sets the number of threads; returns the former one. Any number is taken, and calls with more
 /// than one block fail if it is none of 1 to 256.
 pub fn set_nthreads(nthreads: c_int) -> c_int {
+    init();
     SETTINGS.nthreads.swap(nthreads, Ordering::Relaxed)
 }
 
@@ -127,6 +152,7 @@ pub fn get_compressor() -> *const c_char {
 ///
 /// `compname` is NULL, which changes nothing, or a text.
 pub unsafe fn set_compressor(compname: *const c_char) -> c_int {
+    init();
     // SAFETY: as the caller promises.
     let name = unsafe { guard::text(compname) };
     name.map_or(FAILURE, |name| choose(compressor::compcode(name.to_bytes())))

@@ -1,0 +1,113 @@
+//! `cargo xtask capi`: programs that use libblosc, with C-Blosc and with ours in its place.
+//!
+//! Each suite is one that its client brings along. It runs once with C-Blosc as control and
+//! once with ours, and the same tests must pass; before that, the loader is asked which library the
+//! client's calls go to, since a green run proves nothing otherwise.
+//!
+//! What it needs it makes under `target/capi-clients`: an environment of Python for clients from
+//! PyPI, packages of Debian, and a folder for each library with the name that programs look for.
+//! `cargo xtask capi bench` measures, `random` sends the same random calls to both libraries.
+
+mod clients;
+mod files;
+mod library;
+mod suites;
+mod symbols;
+
+use crate::{
+    args::Args,
+    failure::{Result, fail},
+    venv, workspace,
+};
+
+use clients::Clients;
+use library::Libraries;
+pub(crate) use library::build;
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let only: Option<String> = args.option("--only")?;
+    let seed: u64 = args.option("--seed")?.unwrap_or(1);
+    let cases: Option<u32> = args.option("--cases")?;
+    let case: Option<u32> = args.option("--case")?;
+    let (is_all, is_updated) = (args.flag("--all"), args.flag("--update"));
+    let word = args.word();
+    args.finish()?;
+    let clients = Clients::make()?;
+    let libraries = Libraries::make(&clients)?;
+    match word.as_deref() {
+        None if is_updated => symbols::check(&clients, &libraries, true),
+        None => check(&clients, &libraries, only.as_deref(), is_all),
+        Some("bench") => bench(&clients, &libraries, only.as_deref()),
+        Some("random") => random(&clients, &libraries, seed, cases.unwrap_or(2000), case),
+        Some(word) => fail(format!("{word}: no word, bench or random")),
+    }
+}
+
+/// All suites, or those whose names contain a word; without `--all` those that take seconds.
+fn check(clients: &Clients, libraries: &Libraries, only: Option<&str>, is_all: bool) -> Result<()> {
+    let is_chosen = |name: &str| only.is_none_or(|only| name.contains(only));
+    let mut nrun = 0;
+    if is_chosen("symbols") {
+        symbols::check(clients, libraries, false)?;
+        nrun += 1;
+    }
+    for suite in suites::SUITES {
+        let is_due = is_all || only.is_some() || !suite.is_long;
+        if is_chosen(suite.name) && is_due {
+            suite.check(clients, libraries)?;
+            nrun += 1;
+        }
+    }
+    for kind in files::KINDS {
+        if is_chosen(kind.name) || only == Some("files") {
+            kind.check(clients, libraries)?;
+            nrun += 1;
+        }
+    }
+    if is_chosen("threads") {
+        threads(clients, libraries, if is_all { 200 } else { 20 })?;
+        nrun += 1;
+    }
+    if is_chosen("random") && only.is_none_or(|only| only == "random") {
+        random(clients, libraries, 1, if is_all { 100_000 } else { 1000 }, None)?;
+        nrun += 1;
+    }
+    if nrun == 0 { fail("no suite has such a name") } else { Ok(()) }
+}
+
+/// Forks, threads and closing, with ours alone: C-Blosc need not pass.
+fn threads(clients: &Clients, libraries: &Libraries, times: u32) -> Result<()> {
+    let mut command = venv::script(&clients.python, "capi_threads.py");
+    let said = workspace::output(command.arg(&libraries.ours.file).arg(times.to_string()))?;
+    println!("threads, {times} times each:\n{}", String::from_utf8_lossy(&said).trim_end());
+    Ok(())
+}
+
+/// The same random calls to both libraries.
+fn random(
+    clients: &Clients,
+    libraries: &Libraries,
+    seed: u64,
+    cases: u32,
+    case: Option<u32>,
+) -> Result<()> {
+    let mut command = venv::script(&clients.python, "capi_random.py");
+    command.arg(&libraries.original.file).arg(&libraries.ours.file);
+    command.args(["--seed", &seed.to_string(), "--cases", &cases.to_string()]);
+    command.arg("--pool").arg(clients.folder.join("pool.json"));
+    if let Some(case) = case {
+        command.args(["--case", &case.to_string()]);
+    }
+    println!("random calls, {cases} sequences:");
+    workspace::run(&mut command)
+}
+
+/// Both libraries below numcodecs, in turns.
+fn bench(clients: &Clients, libraries: &Libraries, only: Option<&str>) -> Result<()> {
+    let mut command = venv::script(&clients.python, "capi_bench.py");
+    command.arg(&libraries.original.file).arg(&libraries.ours.file);
+    if let Some(only) = only {
+        command.args(["--only", only]);
+    }
+    workspace::run(&mut command)
+}

@@ -1,0 +1,85 @@
+//! C-Blosc's library and ours, each in a folder of its own under the name that programs look for.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::clients::Clients;
+use crate::{
+    failure::{Context, Result, fail},
+    workspace,
+};
+
+/// The name by which programs know the library.
+const SONAME: &str = "libblosc.so.1";
+
+/// One library.
+pub(super) struct Library {
+    pub(super) name: &'static str,
+    pub(super) folder: PathBuf,
+    pub(super) file: PathBuf,
+}
+
+/// Both.
+pub(super) struct Libraries {
+    pub(super) original: Library,
+    pub(super) ours: Library,
+}
+
+impl Libraries {
+    /// Builds ours, and copies C-Blosc's from Debian's package.
+    pub(super) fn make(clients: &Clients) -> Result<Self> {
+        let built = build()?;
+        let original = clients.libraries().join(SONAME);
+        Ok(Self {
+            original: Library::copied("original", &original, clients)?,
+            ours: Library::copied("ours", &built, clients)?,
+        })
+    }
+
+    pub(super) fn both(&self) -> [&Library; 2] {
+        [&self.original, &self.ours]
+    }
+}
+
+impl Library {
+    fn copied(name: &'static str, from: &Path, clients: &Clients) -> Result<Self> {
+        let folder = clients.folder.join(name);
+        fs::create_dir_all(&folder).at(folder.display())?;
+        let file = folder.join(SONAME);
+        // A program that has the old one loaded keeps it.
+        let _absent = fs::remove_file(&file);
+        fs::copy(from, &file).at(from.display())?;
+        Ok(Self { name, folder, file })
+    }
+
+    /// Has a program find this library, in whichever of the two ways.
+    pub(super) fn put_into(&self, command: &mut Command, way: Way, clients: &Clients) {
+        let folders =
+            [&self.folder, &clients.libraries()].map(|folder| folder.display().to_string());
+        match way {
+            Way::Linked => command.env("LD_LIBRARY_PATH", folders.join(":")),
+            Way::Preloaded => command.env("LD_PRELOAD", &self.file),
+        };
+    }
+}
+
+/// How a client gets the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It links it: `LD_LIBRARY_PATH`.
+    Linked,
+    /// It has a copy whose names are exported: `LD_PRELOAD`.
+    Preloaded,
+}
+
+/// The optimised library, in which a panic becomes a code.
+pub(crate) fn build() -> Result<PathBuf> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["build", "--quiet", "--profile", "capi", "--package", "libblosc"]);
+    workspace::run(&mut cargo)?;
+    let file = workspace::target().join("capi/libblosc.so");
+    if file.is_file() { Ok(file) } else { fail(format!("{}: was not built", file.display())) }
+}

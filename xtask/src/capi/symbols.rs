@@ -1,0 +1,116 @@
+//! The names that both libraries export, the name by which the loader knows ours, and who calls
+//! them: the table in `docs/capi.md`.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{clients::Clients, library::Libraries};
+use crate::{
+    failure::{Context, Result, fail},
+    workspace,
+};
+
+/// The document with the table, and the lines around it.
+const DOCUMENT: &str = "docs/capi.md";
+const BEGIN: &str = "<!-- functions: begin -->\n";
+const END: &str = "<!-- functions: end -->";
+
+pub(super) fn check(clients: &Clients, libraries: &Libraries, is_updated: bool) -> Result<()> {
+    let [theirs, ours] = libraries.both().map(|library| exported(&library.file));
+    let (theirs, ours) = (theirs?, ours?);
+    let missing: Vec<_> = theirs.difference(&ours).collect();
+    let more: Vec<_> = ours.difference(&theirs).collect();
+    if !missing.is_empty() || !more.is_empty() || ours.len() != 25 {
+        return fail(format!("symbols: missing {missing:?}, too many {more:?}"));
+    }
+    let head = workspace::output(Command::new("readelf").arg("-dW").arg(&libraries.ours.file))?;
+    let head = String::from_utf8_lossy(&head);
+    for wanted in ["Library soname: [libblosc.so.1]", "NODELETE"] {
+        if !head.contains(wanted) {
+            return fail(format!("symbols: readelf does not show {wanted}"));
+        }
+    }
+    check_table(clients, &ours, is_updated)?;
+    println!("symbols: {} functions, as in C-Blosc", ours.len());
+    Ok(())
+}
+
+/// What a library exports.
+fn exported(file: &Path) -> Result<BTreeSet<String>> {
+    let listed = workspace::output(Command::new("nm").args(["-D", "--defined-only"]).arg(file))?;
+    let listed = String::from_utf8_lossy(&listed);
+    let names = listed.lines().filter_map(|line| line.split_whitespace().last());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// The document says who calls which function.
+fn check_table(clients: &Clients, names: &BTreeSet<String>, is_updated: bool) -> Result<()> {
+    let path = workspace::root().join(DOCUMENT);
+    let document = fs::read_to_string(&path).at(DOCUMENT)?;
+    let parts = document
+        .split_once(BEGIN)
+        .and_then(|(head, rest)| rest.split_once(END).map(|(table, tail)| (head, table, tail)));
+    let Some((head, found, tail)) = parts else {
+        return fail(format!("{DOCUMENT}: has no place for the table of functions"));
+    };
+    let table = table(clients, names)?;
+    if is_updated {
+        return fs::write(&path, [head, BEGIN, &table, END, tail].concat()).at(DOCUMENT);
+    }
+    if found == table {
+        return Ok(());
+    }
+    fail(format!("{DOCUMENT}: `cargo xtask capi --only symbols --update` renews its table"))
+}
+
+fn table(clients: &Clients, names: &BTreeSet<String>) -> Result<String> {
+    let mut users = Vec::new();
+    for (client, files) in callers(clients)? {
+        users.push((client, called(&files)?));
+    }
+    let mut table = String::from("| function | state | clients |\n|---|---|---|\n");
+    for name in names {
+        let who = users.iter().filter(|(_, called)| called.contains(name));
+        let who: Vec<_> = who.map(|(client, _)| *client).collect();
+        table += &format!("| `{name}` | works | {} |\n", who.join(", "));
+    }
+    Ok(table)
+}
+
+/// The files of each client that call the library.
+fn callers(clients: &Clients) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
+    let wheels = clients.folder.join("wheels/lib");
+    let debian = clients.debian("usr/lib/python3/dist-packages");
+    let rows = [
+        ("NumCodecs", wheels.clone(), "numcodecs/blosc."),
+        ("hdf5plugin", wheels.clone(), "plugins/libh5blosc."),
+        ("GDAL", wheels, "rasterio.libs/libgdal-"),
+        ("PyTables", debian.join("tables"), "tables/"),
+        ("python-blosc", debian.join("blosc"), "blosc/blosc_extension."),
+    ];
+    let mut callers = Vec::new();
+    for (client, folder, part) in rows {
+        let files = workspace::files(&folder)?.into_iter().filter(|file| {
+            let path = file.to_string_lossy();
+            path.contains(part) && path.contains(".so")
+        });
+        callers.push((client, files.collect()));
+    }
+    Ok(callers)
+}
+
+/// The functions that files have the loader look up.
+fn called(files: &[PathBuf]) -> Result<BTreeSet<String>> {
+    let mut called = BTreeSet::new();
+    for file in files {
+        let listed = workspace::output(Command::new("readelf").arg("-rW").arg(file))?;
+        let listed = String::from_utf8_lossy(&listed);
+        let words = listed.split_whitespace().filter(|word| word.starts_with("blosc_"));
+        called.extend(words.map(|word| word.split('@').next().unwrap_or(word).to_owned()));
+    }
+    Ok(called)
+}

@@ -1,0 +1,102 @@
+//! `cargo xtask dist --capi`: the C libraries, in the folders in which they are installed.
+//!
+//! The headers are those of C-Blosc, which a program that is built already has no need of.
+
+use std::{fs, path::Path};
+
+use super::{pack, report, text, write};
+use crate::{
+    capi,
+    failure::{Context, Result},
+    workspace,
+};
+
+/// A library, with the release whose place it takes.
+struct Library {
+    name: &'static str,
+    version: &'static str,
+    soname: &'static str,
+    description: &'static str,
+}
+
+const LIBRARIES: [Library; 1] = [Library {
+    name: "blosc",
+    version: "1.21.6",
+    soname: "libblosc.so.1",
+    description: "Compressor of binary data, in place of C-Blosc",
+}];
+
+pub(super) fn run() -> Result<()> {
+    let date = text(std::process::Command::new("git").args(["log", "-1", "--format=%cs"]))?;
+    let name = format!("blosc-capi-{}-{}", env!("CARGO_PKG_VERSION"), workspace::host()?);
+    let folder = workspace::target().join("dist").join(&name);
+    let _absent = fs::remove_dir_all(&folder);
+    for library in LIBRARIES {
+        library.fill(&folder)?;
+    }
+    for file in ["docs/capi.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        let base = Path::new(file).file_name().unwrap_or_default();
+        let text = fs::read(workspace::root().join(file)).at(file)?;
+        write(&folder.join("share/doc/blosc-capi").join(base), &text)?;
+    }
+    let archive = pack(&folder, &name, &date)?;
+    report(&folder, &archive)
+}
+
+impl Library {
+    fn fill(&self, folder: &Path) -> Result<()> {
+        let lib = folder.join("lib");
+        let file = format!("lib{}.so.{}", self.name, self.version);
+        let built = capi::build()?;
+        write(&lib.join(&file), &fs::read(&built).at(built.display())?)?;
+        link(&lib.join(self.soname), &file)?;
+        link(&lib.join(format!("lib{}.so", self.name)), self.soname)?;
+        write(&lib.join(format!("pkgconfig/{}.pc", self.name)), self.pkg_config().as_bytes())?;
+        let cmake = lib.join(format!("cmake/{0}/{0}-config.cmake", self.name));
+        write(&cmake, self.cmake().as_bytes())
+    }
+
+    /// Where it lies says where the library is: the folder may be moved.
+    fn pkg_config(&self) -> String {
+        let Self { name, version, description, .. } = self;
+        format!(
+            "prefix=${{pcfiledir}}/../..\n\
+             libdir=${{prefix}}/lib\n\
+             includedir=${{prefix}}/include\n\n\
+             Name: {name}\n\
+             Description: {description}\n\
+             Version: {version}\n\
+             Libs: -L${{libdir}} -l{name}\n\
+             Cflags: -I${{includedir}}\n"
+        )
+    }
+
+    fn cmake(&self) -> String {
+        let Self { name, version, soname, .. } = self;
+        format!(
+            "get_filename_component(_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
+             set({name}_VERSION \"{version}\")\n\
+             if(NOT TARGET {name}::{name}_shared)\n\
+             \x20 add_library({name}::{name}_shared SHARED IMPORTED)\n\
+             \x20 set_target_properties({name}::{name}_shared PROPERTIES\n\
+             \x20   IMPORTED_LOCATION \"${{_prefix}}/lib/{soname}\"\n\
+             \x20   IMPORTED_SONAME \"{soname}\")\n\
+             \x20 if(EXISTS \"${{_prefix}}/include\")\n\
+             \x20   set_target_properties({name}::{name}_shared PROPERTIES\n\
+             \x20     INTERFACE_INCLUDE_DIRECTORIES \"${{_prefix}}/include\")\n\
+             \x20 endif()\n\
+             endif()\n"
+        )
+    }
+}
+
+#[cfg(unix)]
+fn link(place: &Path, to: &str) -> Result<()> {
+    std::os::unix::fs::symlink(to, place).at(place.display())
+}
+
+#[cfg(not(unix))]
+fn link(place: &Path, to: &str) -> Result<()> {
+    let from = place.with_file_name(to);
+    fs::copy(&from, place).map(drop).at(place.display())
+}

@@ -22,7 +22,7 @@ use blosc_chunk::{CParams, Decoder, Encoder};
 
 use crate::epoch::PerProcess;
 use crate::errors::{INVALID_PARAM, MEMORY_ALLOC};
-use crate::guard::put;
+use crate::guard::put_out;
 use crate::types::{
     blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params,
 };
@@ -176,7 +176,7 @@ pub unsafe fn get_cparams(handle: *const blosc2_context, out: *mut blosc2_cparam
     }
     let cparams = *lock(&context.cparams);
     // SAFETY: the caller promises it.
-    unsafe { put(out, cparams) };
+    unsafe { put_out(out, cparams) };
     0
 }
 
@@ -192,7 +192,7 @@ pub unsafe fn get_dparams(handle: *const blosc2_context, out: *mut blosc2_dparam
         return INVALID_PARAM;
     }
     // SAFETY: the caller promises it.
-    unsafe { put(out, context.dparams) };
+    unsafe { put_out(out, context.dparams) };
     0
 }
 

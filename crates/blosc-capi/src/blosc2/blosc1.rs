@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 
 use super::calls;
 use super::header::{read, sizes};
-use crate::guard::put;
+use crate::guard::put_out;
 
 pub use super::settings::{
     get_blocksize, get_compressor, set_blocksize, set_compressor, set_splitmode,
@@ -84,7 +84,7 @@ pub unsafe fn cbuffer_sizes(
     let (_, [n, c, b]) = unsafe { sizes(cbuffer) };
     for (place, size) in [(nbytes, n), (cbytes, c), (blocksize, b)] {
         // SAFETY: the caller promises it.
-        unsafe { put(place, size) };
+        unsafe { put_out(place, size) };
     }
 }
 
@@ -104,7 +104,7 @@ pub unsafe fn cbuffer_validate(cbuffer: *const c_void, cbytes: usize, nbytes: *m
         },
     };
     // SAFETY: the caller promises it.
-    unsafe { put(nbytes, size) };
+    unsafe { put_out(nbytes, size) };
     code
 }
 
@@ -118,7 +118,7 @@ pub unsafe fn cbuffer_metainfo(cbuffer: *const c_void, typesize: *mut usize, fla
     let found = unsafe { read(cbuffer) }.ok();
     let (size, bits) = found.map_or((0, 0), |header| (header.typesize(), header.flags().0));
     // SAFETY: the caller promises it.
-    unsafe { put(typesize, size) };
+    unsafe { put_out(typesize, size) };
     // SAFETY: the caller promises it.
-    unsafe { put(flags, c_int::from(bits)) };
+    unsafe { put_out(flags, c_int::from(bits)) };
 }

@@ -9,7 +9,7 @@ use blosc_chunk::{ChunkHeader, Error};
 
 use super::names;
 use crate::errors;
-use crate::guard::{bytes, put};
+use crate::guard::{bytes, put_out};
 
 /// The header of a chunk.
 ///
@@ -44,7 +44,7 @@ pub unsafe fn cbuffer_sizes(
     let [n, c, b] = sizes.map(|size| i32::try_from(size).unwrap_or(0));
     for (place, size) in [(nbytes, n), (cbytes, c), (blocksize, b)] {
         // SAFETY: the caller promises it.
-        unsafe { put(place, size) };
+        unsafe { put_out(place, size) };
     }
     code
 }
@@ -72,9 +72,9 @@ pub unsafe fn cbuffer_versions(cbuffer: *const c_void, version: *mut c_int, lz: 
     let first = unsafe { bytes(cbuffer, 2) };
     let &[format, codec] = first.and_then(<[u8]>::first_chunk).unwrap_or(&[0, 0]);
     // SAFETY: the caller promises it.
-    unsafe { put(version, format.into()) };
+    unsafe { put_out(version, format.into()) };
     // SAFETY: the caller promises it.
-    unsafe { put(lz, codec.into()) };
+    unsafe { put_out(lz, codec.into()) };
 }
 
 /// The name of the library that the streams are for, NULL if there is none.

@@ -63,7 +63,7 @@ pub(super) fn library(format: c_int) -> Option<&'static CStr> {
 pub unsafe fn compcode_to_compname(code: c_int, compname: *mut *const c_char) -> c_int {
     let found = name(code);
     // SAFETY: the caller promises it.
-    unsafe { guard::put(compname, found.map_or(ptr::null(), CStr::as_ptr)) };
+    unsafe { guard::put_out(compname, found.map_or(ptr::null(), CStr::as_ptr)) };
     if found.is_some() { code } else { -1 }
 }
 
@@ -106,7 +106,7 @@ unsafe fn put_copy(out: *mut *mut c_char, text: Option<&CStr>) {
         // SAFETY: `strdup` copies a text.
         let copy = text.map_or(ptr::null_mut(), |text| unsafe { libc::strdup(text.as_ptr()) });
         // SAFETY: the caller promises it.
-        unsafe { guard::put(out, copy) };
+        unsafe { guard::put_out(out, copy) };
     }
 }
 

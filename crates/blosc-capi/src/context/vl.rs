@@ -12,7 +12,7 @@ use super::decompress::{header, source};
 use super::hooks::After;
 use super::{Context, blosc2_context, find, lock};
 use crate::errors::{self, FAILURE, INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC};
-use crate::guard::{bytes, bytes_mut, put};
+use crate::guard::{bytes, bytes_mut, put_out};
 
 /// Compresses blocks to a chunk that keeps them apart; returns its size, or 0 if it does not fit.
 /// Contexts with a prefilter are refused.
@@ -99,7 +99,7 @@ pub unsafe fn vlchunk_get_nblocks(src: *const c_void, srcsize: i32, nblocks: *mu
     };
     let count = i32::try_from(header.nblocks()).unwrap_or(i32::MAX);
     // SAFETY: the caller promises it.
-    unsafe { put(nblocks, count) };
+    unsafe { put_out(nblocks, count) };
     0
 }
 
@@ -146,11 +146,11 @@ pub unsafe fn vldecompress(
         // SAFETY: the caller promises entries for as many blocks as there are.
         let place = unsafe { dests.add(nblock) };
         // SAFETY: the same.
-        unsafe { put(place, memory) };
+        unsafe { put_out(place, memory) };
         // SAFETY: the same.
         let place = unsafe { destsizes.add(nblock) };
         // SAFETY: the same.
-        unsafe { put(place, nbytes) };
+        unsafe { put_out(place, nbytes) };
     }
     count
 }
@@ -188,9 +188,9 @@ pub unsafe fn vldecompress_block(
         Ok(block) => {
             let (memory, nbytes) = block.hand_over();
             // SAFETY: the caller promises it.
-            unsafe { put(dest, memory.cast()) };
+            unsafe { put_out(dest, memory.cast()) };
             // SAFETY: the caller promises it.
-            unsafe { put(destsize, nbytes) };
+            unsafe { put_out(destsize, nbytes) };
             nbytes
         }
         Err(code) => code,

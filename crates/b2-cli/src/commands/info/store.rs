@@ -2,7 +2,7 @@
 
 use b2store::{
     Note, Store, Table,
-    table::{ColumnKind, ColumnSpec, Nulls},
+    table::{ColumnKind, ColumnSpec, Index, Nulls},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -63,6 +63,9 @@ struct ColumnReport {
     nulls: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     expression: Option<String>,
+    /// Whether conditions use its index, if python-blosc2 made one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<String>,
 }
 
 /// Describes a store.
@@ -148,7 +151,8 @@ impl<'a> StoreReport<'a> {
 
 impl TableReport {
     fn new(table: &Table) -> Result<Self> {
-        let schema = table.schema();
+        let (schema, indexes) = (table.schema(), table.indexes());
+        let index = |name: &str| indexes.iter().find(|index| index.column == name);
         let stored = schema.columns.iter().map(|column| ColumnReport {
             name: column.name.clone(),
             kind: kind(column),
@@ -159,12 +163,14 @@ impl TableReport {
                 _ => "native",
             },
             expression: None,
+            index: index(&column.name).map(Index::use_text),
         });
         let computed = schema.computed.iter().map(|column| ColumnReport {
             name: column.name.clone(),
             kind: column.dtype.clone(),
             nulls: "none",
             expression: Some(column.expression.clone()),
+            index: None,
         });
         Ok(Self {
             rows: table.len()?,
@@ -264,7 +270,8 @@ impl Lines {
                 how => format!(", nulls by {how}"),
             };
             let computed = column.expression.as_ref().map(|it| format!(" = {it}, not computed"));
-            let text = format!("{}{nulls}{}", column.kind, computed.unwrap_or_default());
+            let index = column.index.as_ref().map(|it| format!(", index {it}")).unwrap_or_default();
+            let text = format!("{}{nulls}{}{index}", column.kind, computed.unwrap_or_default());
             self.add(&column.name, &text);
         }
     }

@@ -35,10 +35,10 @@ pub enum ChunkSizes {
 }
 
 impl ChunkSizes {
-    /// The sizes in an object, which is the file at `path` if it is one; `None` where it has no chunks
-    /// of its own.
+    /// The sizes in an object, which is the file at `path` if it is one; `None` where it has no
+    /// chunks of its own.
     #[must_use]
-    pub fn of(object: &Object, path: Option<&Path>) -> Option<Self> {
+    pub fn of_object(object: &Object, path: Option<&Path>) -> Option<Self> {
         match object {
             Object::Frame(schunk) => Some(Self::Frame(Arc::clone(schunk))),
             Object::Bcolz(set) => match &set.set {

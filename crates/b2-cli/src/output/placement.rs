@@ -84,7 +84,7 @@ impl Placement<'_> {
         }
         let lost = if rm && !force { lost(&staged)? } else { None };
         if !rm {
-            // An input that goes is locked until then, others wait for nothing.
+            // An input that goes is locked until its output has its place.
             return self.cx.put_in_place(self.origin, staged, self.metadata);
         }
         staged.commit(self.metadata.as_ref())?;

@@ -142,6 +142,6 @@ fn a_rescue_goes_on_without_the_files_that_the_system_refuses_and_names_them() {
         assert_eq!(code, Some(3), "{line} without {file}: {said}");
         let name = file.split_once('/').map_or(file, |(_, name)| name);
         assert!(said.contains(name), "{line} without {file}: {said}");
-        assert_eq!(dir.path(&format!("new-{container}")).exists(), saves, "{line}: {said}");
+        assert_eq!(dir.path(format!("new-{container}")).exists(), saves, "{line}: {said}");
     }
 }

@@ -94,7 +94,7 @@ fn outputs_that_wait_for_others_are_whole_or_not_there() {
     kill_at_all_times(
         |n| dir.command(&format!("c -qr in --output-dir out-{n}")),
         |n| {
-            let outputs = std::fs::read_dir(dir.path(&format!("out-{n}")));
+            let outputs = std::fs::read_dir(dir.path(format!("out-{n}")));
             let names = outputs.into_iter().flatten().map(|entry| entry.unwrap().file_name());
             let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
             let placed = names.iter().filter_map(|name| name.strip_suffix(".b2frame"));

@@ -534,7 +534,7 @@ fn hints_name_the_file_so_that_a_shell_runs_them() {
         for (bytes, command) in [(cut, "verify"), (cut, "sum"), (&two, "append")] {
             std::fs::write(&path, bytes).unwrap();
             let mut run = dir.command(command);
-            let run = crate::session::Run::of(run.args(["--", name, "a.npy"]).output().unwrap());
+            let run = Run::of(run.args(["--", name, "a.npy"]).output().unwrap());
             let hint = run.stderr.lines().find_map(|line| line.strip_prefix("hint: "));
             let hint = hint.unwrap_or_else(|| panic!("{command} {name}: {}", run.stderr));
             let start = hint.find('`').unwrap() + 1;
@@ -542,7 +542,7 @@ fn hints_name_the_file_so_that_a_shell_runs_them() {
             let hinted = hint[start..end].replace("NEW", "new -f").replace("b2 ", "\"$B2\" ");
             let mut shell = std::process::Command::new("bash");
             let shell = shell.arg("-c").arg(&hinted).env("B2", env!("CARGO_BIN_EXE_b2"));
-            let done = crate::session::Run::of(shell.current_dir(dir.path("")).output().unwrap());
+            let done = Run::of(shell.current_dir(dir.path("")).output().unwrap());
             assert!(matches!(done.code, Some(0 | 1)), "{hinted}: {}", done.stderr);
         }
     }

@@ -88,9 +88,11 @@ impl Source for Input<'_> {
                 let set = open_bcolz(cx, table)?;
                 let grid = Grid::from_ctable(cx, &set, name)?;
                 let chunks = match &set.set {
-                    DataSet::CTable(table) => {
-                        table.column(name).ok().cloned().map(ChunkSizes::Array)
-                    }
+                    DataSet::CTable(table) => table
+                        .column(name)
+                        .ok()
+                        .cloned()
+                        .map(|column| ChunkSizes::Array(Box::new(column))),
                     DataSet::CArray(_) => None,
                 };
                 let about = about_column(&grid, "of a table of bcolz".to_owned());
@@ -323,7 +325,7 @@ fn table_in(store: &Origin, key: &str) -> Origin {
 
 fn chunks_of(sources: &[source::Source], path: Option<&Path>) -> Option<Box<dyn Chunks>> {
     match sources {
-        [source::Source::Object(object)] => boxed(ChunkSizes::of(object, path)),
+        [source::Source::Object(object)] => boxed(ChunkSizes::of_object(object, path)),
         _ => None,
     }
 }

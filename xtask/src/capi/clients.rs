@@ -22,7 +22,7 @@ const PACKAGES: [&str; 6] = [
 ];
 
 /// What these need, where the machine does not have it.
-const NEEDED: [&str; 16] = [
+const NEEDED: [&str; 22] = [
     "libaec0",
     "libblas3",
     "libgfortran5",
@@ -32,13 +32,19 @@ const NEEDED: [&str; 16] = [
     "liblzo2-2",
     "libsnappy1v5",
     "libsz2",
+    "python-tables-data",
+    "python3-attr",
     "python3-entrypoints",
+    "python3-iniconfig",
+    "python3-more-itertools",
     "python3-numexpr",
     "python3-numpy",
     "python3-packaging",
+    "python3-pkg-resources",
     "python3-pluggy",
+    "python3-py",
     "python3-pytest",
-    "python3-iniconfig",
+    "python3-typing-extensions",
 ];
 
 /// Where clients are, and how they are started.
@@ -69,6 +75,13 @@ impl Clients {
     /// The folder with Debian's libraries.
     pub(super) fn libraries(&self) -> PathBuf {
         self.debian("usr/lib/x86_64-linux-gnu")
+    }
+
+    /// Where the loader looks after the folder of a library. Those of two packages are found by
+    /// links that only an installation makes.
+    pub(super) fn search_path(&self) -> String {
+        let libraries = self.libraries().display().to_string();
+        format!("{libraries}:{libraries}/blas:{libraries}/lapack")
     }
 
     /// Debian's interpreter, which finds these packages.

@@ -57,10 +57,9 @@ impl Library {
 
     /// Has a program find this library, in whichever of the two ways.
     pub(super) fn put_into(&self, command: &mut Command, way: Way, clients: &Clients) {
-        let folders =
-            [&self.folder, &clients.libraries()].map(|folder| folder.display().to_string());
+        let path = format!("{}:{}", self.folder.display(), clients.search_path());
         match way {
-            Way::Linked => command.env("LD_LIBRARY_PATH", folders.join(":")),
+            Way::Linked => command.env("LD_LIBRARY_PATH", path),
             Way::Preloaded => command.env("LD_PRELOAD", &self.file),
         };
     }

@@ -6,8 +6,10 @@
 //!
 //! What it needs it makes under `target/capi-clients`: an environment of Python for clients from
 //! PyPI, packages of Debian, and a folder for each library with the name that programs look for.
-//! `cargo xtask capi bench` measures, `random` sends the same random calls to both libraries.
+//! `cargo xtask capi bench` measures, `random` sends the same random calls to both libraries, and
+//! `chunks` compares libblosc2 with C-Blosc2 as far as it is done.
 
+mod chunks;
 mod clients;
 mod files;
 mod library;
@@ -32,6 +34,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let (is_all, is_updated) = (args.flag("--all"), args.flag("--update"));
     let word = args.word();
     args.finish()?;
+    if word.as_deref() == Some("chunks") {
+        return chunks::check(seed, cases.unwrap_or(1000));
+    }
     let clients = Clients::make()?;
     let libraries = Libraries::make(&clients)?;
     match word.as_deref() {
@@ -39,7 +44,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         None => check(&clients, &libraries, only.as_deref(), is_all),
         Some("bench") => bench(&clients, &libraries, only.as_deref()),
         Some("random") => random(&clients, &libraries, seed, cases.unwrap_or(2000), case),
-        Some(word) => fail(format!("{word}: no word, bench or random")),
+        Some(word) => fail(format!("{word}: no word, bench, chunks or random")),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn check(clients: &Clients, libraries: &Libraries, is_updated: bool) 
 }
 
 /// What a library exports.
-fn exported(file: &Path) -> Result<BTreeSet<String>> {
+pub(super) fn exported(file: &Path) -> Result<BTreeSet<String>> {
     let listed = workspace::output(Command::new("nm").args(["-D", "--defined-only"]).arg(file))?;
     let listed = String::from_utf8_lossy(&listed);
     let names = listed.lines().filter_map(|line| line.split_whitespace().last());

@@ -87,7 +87,8 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
         },
         None => compcode,
     };
-    let nthreads = positive(set.nthreads, nthreads.into());
+    let nthreads = i16::try_from(positive(set.nthreads, nthreads.into())).unwrap_or(i16::MAX);
+    settings::keep(set.compressor.as_ref().map(|_| compcode), set.nthreads.map(|_| nthreads));
     let splitmode = set.splitmode.and_then(Result::ok).unwrap_or(splitmode);
     let typesize = positive(set.typesize, typesize);
     // The bytes of single bytes have one order.
@@ -98,7 +99,7 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
         typesize,
         blocksize: positive(set.blocksize, blocksize),
         splitmode,
-        nthreads: i16::try_from(nthreads).unwrap_or(i16::MAX),
+        nthreads,
         filters: filters(shuffle, delta),
         is_blosc1: set.blosc1_compat,
     })
@@ -146,6 +147,7 @@ fn for_blosc1(params: CParams) -> CParams {
 fn decompressor() -> Arc<Context> {
     let set = Variables::read().nthreads;
     let nthreads = set.and_then(|n| i16::try_from(n).ok()).filter(|n| *n > 0);
+    settings::keep(None, nthreads);
     let nthreads = nthreads.unwrap_or_else(|| settings::current().nthreads);
     let mut kept = lock();
     if let Some((_, context)) = kept.decompressor.as_ref().filter(|(n, _)| *n == nthreads) {

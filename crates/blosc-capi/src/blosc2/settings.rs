@@ -39,6 +39,15 @@ pub(super) fn current() -> Settings {
     *lock()
 }
 
+/// Keeps what the environment said in a call: C-Blosc2 sets it for the calls after it as well.
+pub(super) fn keep(compcode: Option<u8>, nthreads: Option<i16>) {
+    if compcode.is_some() || nthreads.is_some() {
+        let mut settings = lock();
+        settings.compcode = compcode.unwrap_or(settings.compcode);
+        settings.nthreads = nthreads.unwrap_or(settings.nthreads);
+    }
+}
+
 fn lock() -> MutexGuard<'static, Settings> {
     SETTINGS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }

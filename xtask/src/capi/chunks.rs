@@ -1,0 +1,86 @@
+//! libblosc2, as far as it is done: names, layouts of structs, memory, random calls.
+//!
+//! C-Blosc2 comes from the wheel of python-blosc2, which has its header and library.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::symbols::exported;
+use crate::{
+    failure::{Context, Result, fail},
+    venv, workspace,
+};
+
+/// The name by which programs know the library.
+const SONAME: &str = "libblosc2.so.9";
+
+/// Runs all of it, with this many sequences of random calls.
+pub(super) fn check(seed: u64, cases: u32) -> Result<()> {
+    let requirements = workspace::root().join("xtask/capi/blosc2.txt");
+    let python = venv::made("capi-clients/blosc2", &requirements)?;
+    let wheel = wheel(&python)?;
+    let theirs = wheel.join("lib").join(SONAME);
+    let ours = build()?;
+    check_names(&theirs, &ours)?;
+    let mut layouts = venv::script(&python, "capi2_layouts.py");
+    workspace::run(layouts.arg(wheel.join("include")))?;
+    check_memory(&wheel, &ours)?;
+    let mut random = venv::script(&python, "capi2_random.py");
+    random.arg(&theirs).arg(&ours).args(["--seed", &seed.to_string()]);
+    println!("random calls, {cases} sequences:");
+    workspace::run(random.args(["--cases", &cases.to_string()]))
+}
+
+/// The folder of the package, found by its interpreter.
+fn wheel(python: &Path) -> Result<PathBuf> {
+    let find =
+        "import importlib.util as u; print(u.find_spec('blosc2').submodule_search_locations[0])";
+    let found = workspace::output(Command::new(python).args(["-c", find]))?;
+    Ok(PathBuf::from(String::from_utf8_lossy(&found).trim()))
+}
+
+/// The optimised library, under the name that programs look for.
+fn build() -> Result<PathBuf> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["build", "--quiet", "--profile", "capi", "--package", "libblosc2"]);
+    workspace::run(&mut cargo)?;
+    let folder = workspace::target().join("capi-clients/ours-2");
+    fs::create_dir_all(&folder).at(folder.display())?;
+    let (built, file) = (workspace::target().join("capi/libblosc2.so"), folder.join(SONAME));
+    fs::copy(&built, &file).at(built.display())?;
+    Ok(file)
+}
+
+/// Ours exports the functions of C-Blosc2, and nothing else.
+fn check_names(theirs: &Path, ours: &Path) -> Result<()> {
+    let is_function = |name: &String| name.starts_with("blosc") || name.starts_with("b2nd_");
+    let theirs: BTreeSet<_> = exported(theirs)?.into_iter().filter(is_function).collect();
+    let ours = exported(ours)?;
+    if theirs != ours || ours.len() != 164 {
+        let missing: Vec<_> = theirs.difference(&ours).collect();
+        let more: Vec<_> = ours.difference(&theirs).collect();
+        return fail(format!("libblosc2: missing {missing:?}, too many {more:?}"));
+    }
+    println!("libblosc2: {} functions, as in C-Blosc2", ours.len());
+    Ok(())
+}
+
+/// A program in C calls the functions under valgrind: no invalid access, no leak. Threads of a pool
+/// that have no work yet may live at its end.
+fn check_memory(wheel: &Path, ours: &Path) -> Result<()> {
+    let program = ours.with_file_name("calls");
+    let source = workspace::root().join("xtask/c/libblosc2_calls.c");
+    let mut cc = Command::new("cc");
+    cc.arg("-w").arg("-I").arg(wheel.join("include")).arg(source).arg("-o").arg(&program);
+    workspace::run(cc.arg(ours))?;
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    valgrind.arg("--errors-for-leak-kinds=definite,indirect");
+    valgrind.arg("--show-leak-kinds=definite,indirect").arg(&program);
+    let folder = ours.parent().unwrap_or(ours);
+    workspace::run(valgrind.env("LD_LIBRARY_PATH", folder))
+}

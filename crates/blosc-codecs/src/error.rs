@@ -1,6 +1,6 @@
 //! What can go wrong, by who is to blame: the stream, the build, or the parameters.
 
-use crate::{CodecId, FormatId};
+use crate::{CodecId, FormatId, ZstdFault};
 
 /// Why a stream was not decoded, or why a codec cannot work.
 ///
@@ -138,6 +138,9 @@ pub enum Corrupt {
         /// Length of the stream.
         stream: usize,
     },
+    /// A Zstandard frame breaks a rule of its format.
+    #[error("{0}")]
+    Zstd(ZstdFault),
     /// The library that decodes this format says so.
     #[error("{message}")]
     Library {

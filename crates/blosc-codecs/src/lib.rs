@@ -63,8 +63,10 @@
 //!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without one,
-//! [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the feature. `std`
+//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without `zlib` or
+//! `snappy`, [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the
+//! feature. Zstandard is decoded by our own code in every build; its encoder is the C library,
+//! without which asking for one is [`Error::Unsupported`]. `std`
 //! (default, and part of `zlib`) lets [`Simd::detect`] ask the processor at run time; without it,
 //! the instructions that the program is compiled for are used.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -93,7 +95,6 @@ mod snappy;
 mod zfp;
 #[cfg(feature = "zlib")]
 mod zlib;
-#[cfg(feature = "zstd")]
 mod zstd;
 
 #[doc(hidden)]
@@ -104,3 +105,4 @@ pub use error::{Corrupt, Error, Param};
 pub use id::{CodecId, FormatId, Level};
 pub use registry::{Description, Registry};
 pub use simd::Simd;
+pub use zstd::fault::Fault as ZstdFault;

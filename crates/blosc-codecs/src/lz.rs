@@ -9,6 +9,7 @@
 //! | `input` | the stream of a decoder's safe half | |
 //! | `fast_decode` | a decoder's fast half, compiled for AVX2 or for any machine | yes |
 //! | `unsafe_copy` | its copies, which run past their end | yes |
+//! | `sequence` | literals and a match, checked and copied | yes |
 //! | `prefetch` | its prefetches of the destination | yes |
 
 #[allow(unsafe_code)]
@@ -22,6 +23,8 @@ pub(crate) mod input;
 pub(crate) mod output;
 #[allow(unsafe_code)]
 pub(crate) mod prefetch;
+#[allow(unsafe_code)]
+pub(crate) mod sequence;
 #[cfg(test)]
 pub(crate) mod tests;
 #[allow(unsafe_code)]

@@ -4,7 +4,7 @@
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
 
-use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4, ndlz, zfp};
+use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4, ndlz, zfp, zstd};
 
 /// A set of codecs. Cloning is cheap; a clone that registers a codec of its own leaves the others
 /// as they were.
@@ -34,8 +34,7 @@ impl Registry {
             Arc::new(crate::snappy::Snappy),
             #[cfg(feature = "zlib")]
             Arc::new(crate::zlib::Zlib),
-            #[cfg(feature = "zstd")]
-            Arc::new(crate::zstd::Zstd),
+            Arc::new(zstd::Zstd),
             Arc::new(ndlz::Ndlz),
             Arc::new(zfp::Zfp::ACCURACY),
             Arc::new(zfp::Zfp::PRECISION),

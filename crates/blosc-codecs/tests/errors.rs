@@ -2,6 +2,7 @@
 
 use blosc_codecs::{
     CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, FormatId, Level, Param, Registry,
+    ZstdFault,
 };
 
 /// Decodes `stream` to `n` bytes with default options and gives the error.
@@ -251,20 +252,15 @@ mod zstd {
         let what = Corrupt::TooLong { nbytes: 1000, room: 999 };
         assert_eq!(decode(ID, &frame(1000), 999), corrupt(ID, 0, what));
         let what = Corrupt::TooShort { nbytes: 1000, expected: 1001 };
-        assert_eq!(decode(ID, &frame(1000), 1001), corrupt(ID, 0, what));
+        assert_eq!(decode(ID, &frame(1000), 1001), corrupt(ID, frame(1000).len(), what));
     }
 
     #[test]
-    fn damage_is_reported_with_the_message_of_the_library() {
-        let cut = &frame(1000)[..8];
-        assert!(matches!(
-            decode(ID, cut, 1000),
-            Error::Corrupt { what: Corrupt::Library { .. }, .. }
-        ));
-        assert!(matches!(
-            decode(ID, b"not a frame", 1000),
-            Error::Corrupt { what: Corrupt::Library { .. }, .. }
-        ));
+    fn damage_is_reported_with_its_position() {
+        let what = Corrupt::Truncated { need: 3, have: 1 };
+        assert_eq!(decode(ID, &frame(1000)[..8], 1000), corrupt(ID, 7, what));
+        let what = Corrupt::Zstd(ZstdFault::Magic { found: 0x2074_6F6E });
+        assert_eq!(decode(ID, b"not a frame", 1000), corrupt(ID, 0, what));
     }
 
     #[test]
@@ -286,6 +282,17 @@ mod zstd {
             "{error}"
         );
     }
+}
+
+#[cfg(not(feature = "zstd"))]
+#[test]
+fn zstd_without_its_library_reads_and_does_not_write() {
+    let registry = Registry::builtin();
+    let codec = registry.require(CodecId::ZSTD).expect("it decodes");
+    let error = codec.new_encoder(&EncodeOptions::default()).err().expect("no encoder");
+    assert!(matches!(error, Error::Unsupported { id: CodecId::ZSTD, .. }), "{error}");
+    assert!(error.to_string().contains("the feature `zstd`"), "{error}");
+    assert_eq!(codec.train_dict(&[&[1; 100]], 1000), Err(error));
 }
 
 #[cfg(feature = "snappy")]

@@ -75,7 +75,6 @@ fn is_built(entry: &Value) -> bool {
     match codec_id(entry) {
         CodecId::SNAPPY => cfg!(feature = "snappy"),
         CodecId::ZLIB => cfg!(feature = "zlib"),
-        CodecId::ZSTD => cfg!(feature = "zstd"),
         _ => true,
     }
 }
@@ -138,6 +137,9 @@ fn streams_with_dictionaries_decode_and_encode() {
             .expect("a valid stream");
         assert_eq!(out, plain, "{entry}");
 
+        if codec_id(entry) == CodecId::ZSTD && !cfg!(feature = "zstd") {
+            continue;
+        }
         let registry = Registry::builtin();
         let options = EncodeOptions { dict: Some(&dict), ..EncodeOptions::default() };
         let mut encoder = registry

@@ -5,3 +5,5 @@ mod golden;
 mod properties;
 mod regressions;
 mod sizes;
+#[cfg(feature = "zstd")]
+mod zstd;

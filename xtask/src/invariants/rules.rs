@@ -69,6 +69,7 @@ const UNSAFE_IN: [(&str, &[&str]); 9] = [
             "/src/lz/cursor.rs",
             "/src/lz/fast_decode.rs",
             "/src/lz/prefetch.rs",
+            "/src/lz/sequence.rs",
             "/src/lz/unsafe_copy.rs",
             "/src/blosclz/decode_fast.rs",
             "/src/lz4/decode_fast.rs",

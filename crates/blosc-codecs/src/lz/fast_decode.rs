@@ -46,6 +46,31 @@ fn decode_avx2<C: FastDecode, const UNCACHED: bool>(src: &[u8], dest: &mut [u8])
     C::decode_fast::<UNCACHED>(src, dest)
 }
 
+/// A loop that is compiled for these instructions as well. Its `run` has to be inlined.
+pub(crate) trait Kernel {
+    type Output;
+
+    fn run(self) -> Self::Output;
+}
+
+/// [`Kernel::run`], compiled for BMI2 where `simd` allows it: shifts by a number in any register.
+#[inline]
+pub(crate) fn run<K: Kernel>(simd: Simd, kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if simd.level() >= SimdLevel::Avx2 {
+        // SAFETY: a `Simd` of this level exists only where AVX2 and BMI2 were detected.
+        return unsafe { run_avx2(kernel) };
+    }
+    let _ = simd;
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
 /// Called on rare paths of a loop, so that the compiler moves them out of the way: the usual path
 /// runs straight on and keeps the registers.
 #[cold]

@@ -55,7 +55,7 @@ pub(crate) unsafe fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [
 ///
 /// `from + N <= bytes.len()` and `to + N <= bytes.len()`.
 #[inline(always)]
-unsafe fn copy_within_fixed<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
+pub(crate) unsafe fn copy_within_fixed<const N: usize>(bytes: &mut [u8], from: usize, to: usize) {
     // SAFETY: `from + N <= bytes.len()`, as this function requires.
     let value = unsafe { load::<N>(bytes, from) };
     // SAFETY: `to + N <= bytes.len()`, as this function requires.

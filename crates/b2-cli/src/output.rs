@@ -8,9 +8,9 @@ pub(crate) mod signals;
 pub(crate) mod store_place;
 pub(crate) mod targets;
 
-pub(crate) use b2_program::{StageOptions, signals::Unfinished};
+pub(crate) use b2_program::{Outcome, StageOptions, signals::Unfinished};
 pub(crate) use blosc_data::Digest;
-pub(crate) use placement::{Counts, Dest, Outcome, Placement};
+pub(crate) use placement::{Counts, Dest, Placement};
 pub(crate) use read_back::Digesting;
 pub(crate) use store_place::StorePlace;
 pub(crate) use targets::{Naming, Target, Targets, check_frame_name};

@@ -5,7 +5,6 @@
 //!                  Dest::File     staged, read back if requested, renamed; then the input may go
 //! ```
 
-use core::time::Duration;
 use std::{
     fs::{self, Metadata},
     io,
@@ -14,12 +13,10 @@ use std::{
 
 use crate::{
     args::OutputArgs,
-    console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},
     output::{Sink, Staged, Target},
-    render::{harmless, path_text, size},
 };
 
 /// Where the bytes of an output go.
@@ -127,33 +124,4 @@ pub(crate) struct Counts {
     pub(crate) nbytes: u64,
     /// Bytes of data compressed.
     pub(crate) stored: u64,
-}
-
-/// What became of an input, for the line that tells of it.
-pub(crate) struct Outcome<'a> {
-    pub(crate) name: &'a str,
-    /// `None` is standard output.
-    pub(crate) output: Option<&'a Path>,
-    /// Bytes of the input and of the output.
-    pub(crate) before: u64,
-    pub(crate) after: u64,
-    /// Bytes of data, by which the speed is reckoned.
-    pub(crate) nbytes: u64,
-    pub(crate) elapsed: Duration,
-}
-
-impl Outcome<'_> {
-    /// `a.npy -> a.b2nd   8.0 MiB -> 1.2 MiB{more}  1.9 s, 339.0 MiB/s`; no arrow if the output
-    /// took the place of the input.
-    pub(crate) fn line(&self, console: &Console, more: &str) -> String {
-        let units = console.units();
-        let to = match self.output.map(path_text) {
-            Some(output) if output == self.name => String::new(),
-            Some(output) => format!(" -> {}", harmless(&output)),
-            None => " -> stdout".to_owned(),
-        };
-        let (before, after) = (units.size(self.before), units.size(self.after));
-        let speed = size::speed(units, self.nbytes, self.elapsed);
-        format!("{}{to}   {before} -> {after}{more}{speed}", harmless(self.name))
-    }
 }

@@ -281,6 +281,13 @@ pub(super) const STAGES: &[Stage] = &[
     ),
     stage(
         Night,
+        "build without C",
+        "CC=false cargo build -p b2-cli --no-default-features --quiet",
+        Code,
+        "reading needs no C compiler; only the encoder of Zstandard does",
+    ),
+    stage(
+        Night,
         "packages",
         "cargo package --workspace --quiet --no-verify --allow-dirty --exclude blosc-capi --exclude libblosc --exclude libblosc2 --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
         Code,

@@ -200,8 +200,9 @@ fn compared(op: Op, left: &Bounds, right: &Bounds) -> May {
         _ => return May::ANYTHING,
     };
     let May { be_true, be_false } = of_ends.unwrap_or(May { be_true: false, be_false: false });
-    // A NaN is unlike everything, and neither smaller nor larger.
-    let has_nan = left.has_nan || right.has_nan;
+    // A NaN is unlike every value, and neither smaller nor larger. Nulls are no values.
+    let has_values = |side: &Bounds| side.ends.is_some() || side.has_nan;
+    let has_nan = left.has_nan && has_values(right) || right.has_nan && has_values(left);
     let is_unlike = op == Op::Ne;
     May { be_true: be_true || has_nan && is_unlike, be_false: be_false || has_nan && !is_unlike }
 }

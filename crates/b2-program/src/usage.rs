@@ -5,7 +5,7 @@ use clap::{
     error::{ContextKind, ContextValue},
 };
 
-/// What is wrong with a value.
+/// The fault of a value.
 #[must_use]
 pub fn value(error: &Error) -> String {
     let given = text(error, ContextKind::InvalidValue).unwrap_or_default();

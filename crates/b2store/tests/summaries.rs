@@ -93,7 +93,7 @@ fn int(value: usize) -> Value {
     Value::Int(i64::try_from(value).unwrap())
 }
 
-/// What the catalog says of a column, as python-blosc2 writes it.
+/// The entry of the catalog for a column, as python-blosc2 writes it.
 fn entry(place: usize, nrows: usize) -> Value {
     let level = map([
         ("segment_len", int(BLOCK_NROWS)),

@@ -257,7 +257,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a call takes out of a context, or makes, and puts back.
+/// Takes a value out of a context for a call, or makes it, and puts it back.
 fn with_kept<T, R>(
     kept: &Mutex<Option<T>>,
     make: impl FnOnce() -> T,

@@ -1,4 +1,4 @@
-//! What the C libraries of Blosc do, without the functions that they export.
+//! The work of the C libraries of Blosc, without the functions that they export.
 //!
 //! ```text
 //!  libblosc.so.1  (crates/libblosc)    libblosc2.so.9  (crates/libblosc2)      names only

@@ -22,7 +22,7 @@ pub struct Filter {
     columns: Vec<Column>,
     /// The types of their items, of times as dates; none of text of any length and of objects.
     dtypes: Vec<Option<Dtype>>,
-    /// Those of its columns that can be used, read when the first rows are sought.
+    /// The indexes of its columns that can be used, read when the first rows are sought.
     summaries: Arc<OnceLock<Vec<Option<Summary>>>>,
 }
 

@@ -142,7 +142,7 @@ impl Catalog {
         Some(Self { entries, epoch })
     }
 
-    /// What it says of a column: nothing if it says two things.
+    /// The entry of a column: none if the catalog has two.
     fn entry(&self, column: &str) -> Option<&Value> {
         let mut found = self.entries.iter().filter(|(name, _)| name.as_str() == Some(column));
         let (_, entry) = found.next()?;
@@ -150,7 +150,7 @@ impl Catalog {
     }
 }
 
-/// What the catalog says of a column, as far as it is what the column is.
+/// The entry of the catalog for a column, as far as it agrees with the column.
 struct Described {
     /// The key of the frame.
     key: String,
@@ -245,7 +245,7 @@ impl Summary {
         }
     }
 
-    /// What is known of the segment of a physical row.
+    /// The bounds of the segment of a physical row.
     pub(super) fn bounds(&self, physical: u64) -> Option<Bounds> {
         let (size, row) = (self.dtype.itemsize(), physical.checked_div(self.segment_nrows)?);
         let len = size.checked_mul(2)?.checked_add(1)?;

@@ -1,4 +1,4 @@
-//! What the header of a chunk says, believed without a check as C-Blosc does.
+//! Fields of the header of a chunk, believed without a check as C-Blosc does.
 #![allow(unsafe_code, reason = "chunks come from C")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};

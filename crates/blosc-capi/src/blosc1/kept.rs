@@ -19,7 +19,7 @@ struct Kept {
 /// How many of each are kept: as many as threads are likely to compress at a time.
 const MAX_KEPT: usize = 8;
 
-/// What an encoder is made for: all that differs between calls, but for the data.
+/// The parameters of an encoder: all that differs between calls, but for the data.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setup {
     pub(super) params: Params,

@@ -23,7 +23,7 @@ struct Kept {
     decompressor: Option<(i16, Arc<Context>)>,
 }
 
-/// What a context for compression depends on.
+/// The parameters of a context for compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     compcode: u8,
@@ -70,7 +70,7 @@ pub unsafe fn compress(
     unsafe { context.compress_as_made((src, srcsize), Room { dest, destsize }) }
 }
 
-/// What the settings, the environment and the arguments of a call come to.
+/// The sum of the settings, the environment and the arguments of a call.
 fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     let set = Variables::read();
     let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = settings::current();

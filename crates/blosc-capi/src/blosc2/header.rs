@@ -1,4 +1,4 @@
-//! What the header of a chunk says, for callers that do not say how long the chunk is.
+//! Fields of the header of a chunk, for callers that do not say how long the chunk is.
 #![allow(unsafe_code, reason = "chunks come from C as pointers")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};

@@ -1,4 +1,4 @@
-//! What holds for all calls without a context.
+//! Settings of all calls without a context.
 #![allow(unsafe_code, reason = "texts come from C")]
 
 use core::ffi::{c_char, c_int};

@@ -13,7 +13,7 @@ use crate::types::{
     blosc2_postfilter_fn, blosc2_postfilter_params, blosc2_prefilter_fn, blosc2_prefilter_params,
 };
 
-/// What both kinds of function are told of a chunk.
+/// The facts of a chunk that both kinds of function get.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) handle: *mut blosc2_context,

@@ -15,7 +15,7 @@ use super::parser::{Expr, Op};
 use super::vector::Vector;
 use crate::Dtype;
 
-/// What is known of the values of a column in some rows.
+/// The known limits of the values of a column in some rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// The least and the largest one that is no NaN, if there are any.
@@ -160,7 +160,7 @@ fn binary(op: Op, left: &Expr, right: &Expr, columns: &[Option<Bounds>]) -> May 
     }
 }
 
-/// What is known of a side of a comparison: of columns and constants, and of nothing else.
+/// The bounds of a side of a comparison: of columns and constants, and of nothing else.
 fn operand(expr: &Expr, columns: &[Option<Bounds>]) -> Option<Bounds> {
     match expr {
         Expr::Column(place) => columns.get(*place).copied().flatten(),

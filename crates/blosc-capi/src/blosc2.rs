@@ -1,7 +1,7 @@
 //! The calls of libblosc2 that need no context: settings of the process, chunks, names, filters.
 //!
 //! A function has the name of the one that it stands in for, without `blosc2_`; those that keep the
-//! interface of C-Blosc are in [`blosc1`](self::blosc1).
+//! interface of C-Blosc are in [`blosc1`].
 
 pub mod blosc1;
 mod calls;

@@ -12,7 +12,7 @@
 //! name that this crate exported would appear in both libraries, and in every test.
 //!
 //! - [`guard`]: no panic crosses the border, and pointers become slices once.
-//! - [`env`]: the variables of the environment, read at each call as C-Blosc does.
+//! - [`mod@env`]: the variables of the environment, read at each call as C-Blosc does.
 //! - [`epoch`]: state of the process, which a child of `fork` does not share.
 //! - [`pool`]: threads, kept by their number between calls.
 //! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.

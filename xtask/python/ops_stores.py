@@ -349,6 +349,83 @@ def table_where(r):
     return (dict(conditions=conditions, found=found),)
 
 
+def indexed_leaf(draw, nrows):
+    op = draw.choice(["<", "<=", ">", ">=", "==", "!="])
+    near = draw.randint(-2, nrows // 10 + 2)
+    # python-blosc2 4.14.1 compares arithmetic wrongly with negative numbers; a sum of 3 more needs none.
+    return draw.choice([
+        f"(id {op} {draw.randint(0, nrows)})",
+        f"(a {op} {near})",
+        f"(s {op} {near})",
+        f"(f {op} {near / 4})",
+        f"(g {op} {near / 4})",
+        f"(u {op} {2**40 + near})",
+        draw.choice(["k", "(~k)"]),
+        f"(a + s + 3 {op} {near + 3})",
+    ])
+
+
+def indexed_condition(draw, nrows, depth):
+    if depth == 0 or draw.random() < 0.3:
+        return indexed_leaf(draw, nrows)
+    left = indexed_condition(draw, nrows, depth - 1)
+    if draw.random() < 0.3:
+        return f"(~{left})"
+    return f"({left} {draw.choice('&|')} {indexed_condition(draw, nrows, depth - 1)})"
+
+
+def indexed_row(draw, n):
+    """Values that lie near those of the rows beside it, so that segments have different ones."""
+    near = n // 10 + draw.randint(-1, 1)
+    nulls = n // 40 % 3 == 1
+    null = lambda: nulls or draw.random() < 0.05
+    nan = float("nan")
+    return (
+        n, None if null() else near, -5 if null() else near, None if null() else draw.choice([near / 4, near / 4, nan]),
+        nan if null() else near / 4, 2**40 + near, n // 50 % 2 == 0,
+    )
+
+
+@op
+def table_indexed(r):
+    """Makes a table with summaries of short segments, and may change it; tells which rows meet some conditions, and
+    which indexes are stale."""
+    draw = random.Random(r["seed"])
+    root = r["root"]
+    remove(root)
+    blocks = draw.choice([7, 16, 40])
+    shapes = dict(chunks=(blocks * draw.randint(1, 5) + draw.choice([0, 3]),), blocks=(blocks,))
+    specs = [
+        ("id", int, blosc2.int64()), ("a", int, blosc2.int32(nullable=True)),
+        ("s", int, blosc2.int16(nullable=True, null_storage="sentinel", null_value=-5)),
+        ("f", float, blosc2.float64(nullable=True)), ("g", float, blosc2.float32()), ("u", int, blosc2.uint64()),
+        ("k", bool, blosc2.bool()),
+    ]
+    fields = [(name, kind, blosc2.field(spec, **shapes)) for name, kind, spec in specs]
+    table = blosc2.CTable(dataclasses.make_dataclass("Indexed", fields), urlpath=root, mode="w", expected_size=1)
+    nrows = draw.choice([60, 300, 1000])
+    table.extend([indexed_row(draw, n) for n in range(nrows)])
+    table.close()
+    change = draw.choice(["nothing", "delete", "delete", "assign", "append", "rebuild"])
+    if change != "nothing":
+        table = blosc2.open(root, mode="a")
+        if change in ("delete", "rebuild"):
+            table.delete(sorted(draw.sample(range(nrows), nrows // 3)))
+        if change in ("assign", "rebuild"):
+            table["a"][draw.randint(0, 30)] = 10_000
+        if change == "append":
+            table.append(list(indexed_row(draw, 3)))
+        if change == "rebuild":
+            table.rebuild_index("a")
+        table.close()
+    table = blosc2.open(root, mode="r")
+    stale = [[index.col_name, index.stale] for index in table.indexes]
+    conditions = [indexed_condition(draw, nrows, 2) for _ in range(8)]
+    found = [[int(n) for n in table.where(text)["id"][:]] for text in conditions]
+    table.close()
+    return (dict(conditions=conditions, found=found, stale=stale, change=change),)
+
+
 # What we wrote ------------------------------------------------------------------------------------------
 
 

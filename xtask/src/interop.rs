@@ -81,6 +81,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "store-read", share: 40, scope: CHUNK, run: stores::read },
     Kind { name: "store-table-read", share: 20, scope: CHUNK, run: stores::read_table },
     Kind { name: "store-where", share: 12, scope: CHUNK, run: stores::filter_table },
+    Kind { name: "store-index", share: 12, scope: CHUNK, run: stores::filter_indexed },
     Kind { name: "store-write", share: 20, scope: CHUNK, run: stores::write },
     Kind { name: "store-table-write", share: 12, scope: CHUNK, run: stores::write_table },
     Kind { name: "program-read", share: 10, scope: FRAME, run: program::read },

@@ -30,7 +30,7 @@ use serde_json::{Map, Value, json};
 use zarrs::array::{
     Array, ArrayBytes, ArrayCreateError, ArrayError, ArrayMetadata, ArraySubset, CodecError,
 };
-use zarrs::storage::ReadableStorageTraits as _;
+use zarrs::storage::{ReadableStorageTraits as _, StorageError};
 
 use crate::text::{About, TextArray};
 use crate::{split_name, with_dimensions};
@@ -93,9 +93,16 @@ fn unsupported(error: impl fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, error.to_string())
 }
 
+/// A file that the system refuses to read is no damage.
+fn of_storage(error: &io::Error) -> io::Error {
+    let kind = error.raw_os_error().map_or(io::ErrorKind::InvalidData, |_| error.kind());
+    io::Error::new(kind, error.to_string())
+}
+
 /// A codec, a grid or an extension that is not known is no damage.
 fn of_array(error: ArrayCreateError) -> io::Error {
     match error {
+        ArrayCreateError::StorageError(StorageError::IOError(error)) => of_storage(&error),
         ArrayCreateError::AdditionalFieldUnsupportedError(_)
         | ArrayCreateError::DataTypeCreateError(_)
         | ArrayCreateError::InvalidFillValueMetadata { .. }
@@ -114,6 +121,10 @@ fn of_chunk(error: ArrayError) -> io::Error {
         ArrayError::CodecError(
             CodecError::UnsupportedDataType { .. } | CodecError::UnsupportedDataTypeCodec { .. },
         ) => unsupported(error),
+        ArrayError::StorageError(StorageError::IOError(error))
+        | ArrayError::CodecError(CodecError::StorageError(StorageError::IOError(error))) => {
+            of_storage(&error)
+        }
         error => invalid(error),
     }
 }
@@ -348,8 +359,11 @@ impl AnyArray for ZarrArray {
             match self.array.retrieve_chunk::<ArrayBytes<'static>>(&indices) {
                 Ok(_) => {}
                 Err(error) => {
-                    report.nbad = report.nbad.saturating_add(1);
                     let error = blosc_data::Error::of_opener(of_chunk(error));
+                    if matches!(error, blosc_data::Error::Io { .. }) {
+                        return Err(error);
+                    }
+                    report.nbad = report.nbad.saturating_add(1);
                     report.bad.push(BadChunk { nchunk, offset: None, error });
                 }
             }

@@ -89,6 +89,7 @@ fn commands_that_read_do() {
         let Some(group) = &input.group else { continue };
         for args in [
             &["info", group][..],
+            &["sum", group],
             &["list", group],
             &["list", "--tree", group],
             &["verify", group],

@@ -227,3 +227,28 @@ fn times_of_pytables_are_seconds() {
                     2,-3.75,1500000002\n3,1.5,1500000003\n";
     assert_eq!(String::from_utf8(shown).unwrap(), expected);
 }
+
+/// A machine without `strace` cannot run it.
+#[test]
+fn a_file_that_the_system_does_not_read_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    for (root, array, file) in
+        [("v3.zarr", "flat", "flat/c/0/0"), ("v3.zarr", "flat", "flat/zarr.json")]
+    {
+        let (array, file) = (sample(&format!("{root}/{array}")), sample(&format!("{root}/{file}")));
+        for command in ["verify", "cat", "sum", "stats"] {
+            let mut strace = Command::new("strace");
+            strace.args(["-f", "-qq", "-o"]).arg(dir.path().join("trace"));
+            strace.args(["-e", "inject=openat:error=EIO", "-P", &file]);
+            let run = strace.args([env!("CARGO_BIN_EXE_b2"), command, &array]).output();
+            let Ok(run) = run else { return };
+            let trace = std::fs::read_to_string(dir.path().join("trace")).unwrap();
+            if !trace.contains("INJECTED") {
+                return;
+            }
+            let said = String::from_utf8_lossy(&run.stderr);
+            assert_eq!(run.status.code(), Some(3), "{command} without {file}: {said}");
+            assert!(!said.contains("rescue"), "{command} without {file}: {said}");
+        }
+    }
+}

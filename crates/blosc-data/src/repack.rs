@@ -1,9 +1,14 @@
-//! Bytes of frames and stores that nothing refers to.
+//! Bytes of files and folders that nothing refers to.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use b2frame::SChunk;
 use b2store::{Store, StoreWriter, WriteOptions};
+use bcolz_store::{CArrayWriter, CTableWriter, DataSet};
+use blosc_io::LockWait;
+use blosc_io::tree::{DirTree, Tree};
+use bloscpack::LockedFile;
 
 use crate::convert::nbytes_at;
 use crate::error::Result;
@@ -45,6 +50,33 @@ pub fn repack_store(path: &Path, key: Option<&str>, options: &WriteOptions) -> R
     }
     drop(writer.commit()?);
     Ok(Repacked { file_bytes, freed: file_bytes.saturating_sub(nbytes_at(path)?) })
+}
+
+/// Removes the files of a data set of bcolz that interrupted changes left, as an append does.
+///
+/// # Errors
+///
+/// As [`CTableWriter::open_in`]. What was removed before stays so.
+pub fn repack_bcolz(path: &Path, options: &bcolz_store::OpenOptions) -> Result<Repacked> {
+    let file_bytes = nbytes_at(path)?;
+    let tree: Arc<dyn Tree> = Arc::new(DirTree::new(path));
+    // Opening for changes removes what no change will finish.
+    match bcolz_store::open_in(Arc::clone(&tree), "", options)? {
+        DataSet::CArray(_) => CArrayWriter::open_in(tree, "", options)?.finish()?,
+        DataSet::CTable(_) => CTableWriter::open_in(tree, "", options)?.finish()?,
+    }
+    Ok(Repacked { file_bytes, freed: file_bytes.saturating_sub(nbytes_at(path)?) })
+}
+
+/// Cuts off the bytes after the last chunk of a Bloscpack file.
+///
+/// # Errors
+///
+/// As [`LockedFile::cut_tail`].
+pub fn repack_blp(path: &Path, wait: &LockWait) -> Result<Repacked> {
+    let file_bytes = nbytes_at(path)?;
+    let freed = LockedFile::open(path, wait)?.cut_tail()?;
+    Ok(Repacked { file_bytes, freed })
 }
 
 /// Dead bytes and all bytes of a frame in a file or of a store, if more than half of it is dead:

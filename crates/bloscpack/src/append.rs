@@ -27,6 +27,7 @@ use crate::writer::room_in;
 use crate::{BlpFile, Error, Header, Param, ReadOptions, Result};
 
 use plan::Plan;
+pub(crate) use plan::check_tail;
 
 blosc_chunk::setters! {
     /// How to append.

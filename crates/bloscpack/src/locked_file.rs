@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use blosc_io::replace::{self, Carry, ReplaceOptions, Replacement};
 use blosc_io::{Durability, FileStore, Lock, LockWait, ReadAt, Stamp, Sync, WriteAt};
 
+use crate::append::check_tail;
 use crate::{
     AppendOptions, AppendReport, BlpFile, Error, OffsetsUse, Param, ReadOptions, RepackOptions,
     Reserve, Result, append, repack,
@@ -86,6 +87,28 @@ impl LockedFile {
             }
             done => done,
         }
+    }
+
+    /// Cuts off the bytes after the last chunk, which mean nothing, and returns their number.
+    ///
+    /// # Errors
+    ///
+    /// [`Param::NotLast`] if they are a chunk or a file of their own, [`Error::Corrupt`] or
+    /// [`Error::Io`].
+    pub fn cut_tail(&mut self) -> Result<u64> {
+        crate::recover(self)?;
+        let read = ReadOptions::default().offsets(OffsetsUse::Check);
+        let file = BlpFile::with_options(&self.store, read)?;
+        check_tail(&file)?;
+        let ntail = file.trailing_bytes()?;
+        drop(file);
+        if ntail > 0 {
+            let len =
+                self.store.len().map_err(|source| Error::io(0, source))?.saturating_sub(ntail);
+            let cut = self.store.set_len(len).and_then(|()| self.store.sync(Sync::All));
+            cut.map_err(|source| Error::io(len, source))?;
+        }
+        Ok(ntail)
     }
 
     /// Replaces the file by one with room for `needed` more chunks and more.

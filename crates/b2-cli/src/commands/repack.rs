@@ -2,13 +2,14 @@
 //!
 //! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
 //! files go that its index does not name. A crash leaves the old one or the new one. Of a sequence
-//! of frames one frame is made, and of a store the values with dead bytes are written anew.
+//! of frames one frame is made, and of a store the values with dead bytes are written anew. Bcolz and
+//! Bloscpack lose what interrupted changes left.
 
 use std::{fs, path::Path};
 
 use b2frame::SChunkWriter;
 use b2store::WriteOptions;
-use blosc_data::repack::repack_store;
+use blosc_data::repack::{repack_bcolz, repack_blp, repack_store};
 use serde::Serialize;
 
 use crate::{
@@ -50,13 +51,24 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    let Object::Frame(schunk) = object else { return Err(message::REPACKS_FRAMES.error()) };
     // What is no file of its own could only be overwritten in place.
-    let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
-    let is_sequence = objects.next()?.is_some();
-    if !is_whole {
+    if !matches!(origin, Origin::File { part: Part::Whole, .. }) {
         return Err(message::REPACKS_ONE_FRAME.error());
     }
+    let wait = cx.lock_wait(args.lock);
+    let schunk = match object {
+        Object::Frame(schunk) => schunk,
+        Object::Bcolz(_) => {
+            let done = repack_bcolz(path, &cx.read_params().bcolz().lock(wait))?;
+            return report(cx, origin, done.file_bytes, done.freed);
+        }
+        Object::Blp(_) => {
+            let done = repack_blp(path, &wait)?;
+            return report(cx, origin, done.file_bytes, done.freed);
+        }
+        _ => return Err(message::REPACKS_FRAMES.error()),
+    };
+    let is_sequence = objects.next()?.is_some();
     if is_sequence {
         drop(schunk);
         return merge(args, cx, origin, path);

@@ -325,8 +325,7 @@ messages! {
         "is damaged: a new seal would hide that",
         "`b2 verify` says where, `b2 rescue` saves the rest";
     REPACKS_FRAMES: Usage,
-        "only frames and stores are repacked in place",
-        "`b2 convert` makes a new file without dead bytes";
+        "a chunk or data of another format, which hold no dead bytes";
     REPACKS_ONE_FRAME: Usage,
         "a part of a file, which is not repacked in place",
         "use `b2 convert FILE#N` to make a new file of one frame";

@@ -51,8 +51,8 @@ fn only_whole_frames_are_repacked() {
     b2: a.b2frame@0: a part of a file, which is not repacked in place
     hint: use `b2 convert FILE#N` to make a new file of one frame
     ");
-    dir.b2("c -q --format blp a").ok();
-    assert_eq!(dir.b2("repack a.blp").code, Some(2));
+    dir.b2("c -q --format chunk a -o a.chunk").ok();
+    assert_eq!(dir.b2("repack a.chunk").code, Some(2));
     assert!(dir.read("both") == [&frame[..], &frame[..]].concat());
 }
 
@@ -87,4 +87,30 @@ fn a_sequence_becomes_one_frame() {
     dir.write("arrays", [&array[..], &array[..]].concat());
     assert_eq!(dir.b2("convert arrays x.blp").code, Some(2));
     assert_eq!(dir.read("junk").len(), 2 * frame.len() + 4);
+}
+
+#[test]
+fn bcolz_and_bloscpack_lose_what_interrupted_changes_left() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,x\n1,2\n3,4\n").write("a", walk(100));
+    dir.b2("convert -q t.csv t.bcolz").ok();
+    dir.b2("c -q --format blp a").ok();
+    let blp = dir.read("a.blp");
+    let sums = [dir.b2("sum t.bcolz").ok().stdout, dir.b2("sum a.blp").ok().stdout];
+    dir.write("t.bcolz/id/data/__7.blp", &blp).write("t.bcolz/x/meta/.sizes.b2tmp-abcdef", "{}");
+    dir.write("a.blp", [&blp[..], b"no chunk"].concat());
+    for (name, dead) in [("t.bcolz", blp.len() + 2), ("a.blp", 8), ("t.bcolz", 0), ("a.blp", 0)] {
+        let report = dir.b2(&format!("repack --json {name}")).ok();
+        assert!(report.text().ends_with(&format!("\"freed\":{dead}}}\n")), "{name}");
+        let said = dir.b2(&format!("verify {name}")).ok();
+        assert!(!said.all().contains("warning"), "{name}: {}", said.all());
+    }
+    assert_eq!([dir.b2("sum t.bcolz").ok().stdout, dir.b2("sum a.blp").ok().stdout], sums);
+    assert!(dir.read("a.blp") == blp);
+    // Another file after the first one is no waste.
+    for after in [&blp[..], b"\x93NUMPY\x01\x00", b"PK\x03\x04more"] {
+        dir.write("two.blp", [&blp[..], after].concat());
+        assert_eq!(dir.b2("repack two.blp").code, Some(2));
+        assert!(dir.read("two.blp") == [&blp[..], after].concat());
+    }
 }

@@ -157,7 +157,7 @@ fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
 
 /// Refuses what somebody put after the last chunk: an append would overwrite it. What interrupted
 /// writers leave there has no magic, and is no whole chunk unless nothing else of it was written.
-fn check_tail<S: ReadAt>(file: &BlpFile<S>) -> Result<()> {
+pub(crate) fn check_tail<S: ReadAt>(file: &BlpFile<S>) -> Result<()> {
     let mut head = [0; 32];
     let len = file.read_trailing(&mut head)?;
     let Some(head) = head.get(..len) else { return Ok(()) };

@@ -90,7 +90,10 @@ fn arrays_of_numpy_in_an_archive_are_read() {
     damaged[item] ^= 1;
     dir.write("x.npz", damaged);
     for line in ["verify x.npz", "verify x.npz::/b", "sum x.npz::/b", "convert x.npz::/b b.b2nd"] {
-        assert_eq!(dir.b2(line).code, Some(1), "{line}");
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(1), "{line}");
+        // A rescue reads no such archive.
+        assert!(!run.all().contains("b2 rescue"), "{line}: {}", run.stderr);
     }
     assert!(!dir.path("b.b2nd").exists());
     let mut damaged = dir.read("called.zip");

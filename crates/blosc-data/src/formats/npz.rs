@@ -4,6 +4,7 @@
 //! opened; others are read where they are.
 
 use core::ops::Range;
+use std::io;
 use std::sync::Arc;
 
 use b2store::ArchiveMember;
@@ -95,8 +96,18 @@ impl Archive {
         let mut packed = vec![0; as_len(member.stored_nbytes)];
         stored.read_exact_at(0, &mut packed).map_err(Error::io(Doing::Read))?;
         let plain = Arc::new(MemStore::new(inflated(&packed, as_len(member.nbytes), member)?));
-        member.check(&*plain)?;
+        member.check(&*plain).map_err(of_member)?;
         Ok(plain)
+    }
+}
+
+/// The error of a member that is damaged. It is no store, of which a rescue would save the rest.
+fn of_member(error: b2store::Error) -> Error {
+    match error {
+        damage @ (b2store::Error::Zip(_) | b2store::Error::Corrupt { .. }) => {
+            Error::Opener(io::Error::new(io::ErrorKind::InvalidData, damage.to_string()))
+        }
+        error => error.into(),
     }
 }
 
@@ -109,7 +120,7 @@ fn inflated(packed: &[u8], nbytes: usize, member: &ArchiveMember) -> Result<Vec<
     let status = inflate.decompress(packed, &mut plain, InflateFlush::Finish);
     match status {
         Ok(Status::StreamEnd) if inflate.total_out() == nbytes as u64 => Ok(plain),
-        _ => Err(member.damaged().into()),
+        _ => Err(of_member(member.damaged())),
     }
 }
 
@@ -180,7 +191,7 @@ impl Array for Summed {
     }
 
     fn compare_seals(&self) -> Result<()> {
-        Ok(self.member.check(&*self.plain)?)
+        self.member.check(&*self.plain).map_err(of_member)
     }
 
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {

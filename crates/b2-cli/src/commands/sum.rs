@@ -1,5 +1,6 @@
 //! `b2 sum`: a hash of the content, which is the same whatever the format.
 
+use b2_program::escape::path_text;
 use blosc_data::sum::{Algorithm, Entry, Report, Sum};
 use serde::Serialize;
 
@@ -35,9 +36,10 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
         let lists = origin::find(&args.inputs, &walk::all);
         return cx.run_on_inputs(lists, |list| check_list(args, cx, list));
     }
-    let inputs = cx
-        .find(&args.inputs, &walk::all)
-        .map(|found| found.into_iter().flat_map(|input| tables_or_frames(input, cx)).collect());
+    let inputs = cx.find(&args.inputs, &walk::all).map(|found| {
+        let arrays = cx.expand_groups(found).into_iter();
+        arrays.flat_map(|input| tables_or_frames(input, cx)).collect()
+    });
     cx.run_on_inputs(inputs, |origin| {
         let sum = &sum(cx, origin, args.algorithm.into(), args.limits)?;
         if cx.console.json() {
@@ -100,11 +102,14 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
     let mut nwrong = 0;
     let origins = entries.iter().map(|entry| {
         let path = b2_program::input::path_of(entry.name).map_err(Error::io(Doing::Read))?;
-        Ok(Origin::from_word(&path))
+        Ok(match cx.origin(&path) {
+            // A list names a group only as a file.
+            Ok(origin) if origin.is_group() => Ok(Origin::from_word(&path)),
+            origin => origin.map_err(|error| (path_text(&path), error)),
+        })
     });
-    let origins = origins.collect::<Result<Vec<_>>>()?.into_iter().map(Ok);
     let mut wanted = entries.iter();
-    let code = cx.run_on_inputs(origins.collect::<Vec<Found>>(), |origin| {
+    let code = cx.run_on_inputs(origins.collect::<Result<Vec<Found>>>()?, |origin| {
         let Some(Entry { algorithm, sum: digits, name }) = wanted.next() else { return Ok(()) };
         let sum = &sum(cx, origin, *algorithm, args.limits)?;
         let ok = sum.sum.eq_ignore_ascii_case(digits);

@@ -107,3 +107,21 @@ fn values_of_a_store_are_named() {
     let line = run.text().lines().find(|line| line.ends_with("::/a")).unwrap();
     assert!(dir.b2("sum tree-basic.b2z::/a").ok().text().trim() == line, "{}", run.text());
 }
+
+#[test]
+fn a_group_has_a_sum_for_each_array_and_a_list_that_names_its_file_one_of_its_bytes() {
+    let dir = Dir::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/called/two-arrays.npz");
+    std::fs::copy(sample, dir.path("two.npz")).unwrap();
+    for name in ["a", "b"] {
+        dir.b2(&format!("convert -q two.npz::/{name} {name}.npy")).ok();
+    }
+    let expected = dir.b2("sum a.npy b.npy").ok().text().to_owned();
+    let list = dir.b2("sum two.npz").ok().text().to_owned();
+    assert_eq!(list.replace("two.npz::/", "").replace('\n', ".npy\n"), expected);
+    dir.write("list", &list);
+    assert_eq!(dir.b2("sum --check list").ok().text(), "two.npz::/a: OK\ntwo.npz::/b: OK\n");
+    let bytes = dir.b2_with("sum", &dir.read("two.npz")).ok();
+    dir.write("list", bytes.text().replace("stdin", "two.npz"));
+    assert_eq!(dir.b2("sum --check list").ok().text(), "two.npz: OK\n");
+}

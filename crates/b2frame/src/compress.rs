@@ -200,13 +200,21 @@ struct Stream<'a> {
     nbytes: u64,
 }
 
+/// Bytes of a first buffer, and by how much it grows: a short stream needs no room for a chunk.
+const FIRST: usize = 64 << 10;
+const GROWTH: usize = 4;
+
 impl Input for Stream<'_> {
     type Part = AlignedBytes;
 
     fn read(&mut self, nbytes: usize, part: &mut AlignedBytes) -> Result<()> {
-        part.resize(nbytes);
+        part.resize(nbytes.min(part.len().max(FIRST)));
         let mut len = 0;
-        while let Some(room) = part.get_mut(len..).filter(|room| !room.is_empty()) {
+        loop {
+            if len == part.len() {
+                part.resize(nbytes.min(len.saturating_mul(GROWTH)));
+            }
+            let Some(room) = part.get_mut(len..).filter(|room| !room.is_empty()) else { break };
             match self.stream.read(room) {
                 Ok(0) => break,
                 Ok(n) => len = len.saturating_add(n),

@@ -5,7 +5,9 @@ use std::{fs, path::Path};
 /// Do both names lead to one file that is there?
 #[must_use]
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    // Resolving a path asks for each of its folders, one question whether there is anything.
+    let is_there = b.symlink_metadata().is_ok() && a.symlink_metadata().is_ok();
+    is_there && matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Is this a name of standard output?

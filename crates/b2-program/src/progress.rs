@@ -55,6 +55,8 @@ struct Waiting {
     since: Instant,
     patience: Duration,
     always: bool,
+    /// How the bar looks.
+    template: &'static str,
 }
 
 /// Lines for a program: one now and then, and one at the end.
@@ -85,17 +87,16 @@ impl Progress {
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
         };
         bar.set_message(harmless(name));
-        if let Ok(style) = ProgressStyle::with_template(match total {
+        let template = || match total {
             _ if console.error_width().is_some_and(|width| width < NARROW) => SHORT,
             Some(_) => KNOWN,
             None => UNKNOWN,
-        }) {
-            bar.set_style(style);
-        }
+        };
         let since = Instant::now();
+        let waiting = |patience, always| Waiting { since, patience, always, template: template() };
         let waiting = match wish {
-            ProgressWhen::Always => Some(Waiting { since, patience: Duration::ZERO, always: true }),
-            ProgressWhen::Auto => Some(Waiting { since, patience: PATIENCE, always: false }),
+            ProgressWhen::Always => Some(waiting(Duration::ZERO, true)),
+            ProgressWhen::Auto => Some(waiting(PATIENCE, false)),
             ProgressWhen::Never | ProgressWhen::Json => None,
         };
         let lines = (wish == ProgressWhen::Json).then(|| Lines::new(name, total, since));
@@ -127,6 +128,10 @@ impl Progress {
         let Ok(mut waiting) = self.waiting.lock() else { return };
         if let Some(over) = waiting.take_if(|waiting| waiting.since.elapsed() >= waiting.patience) {
             IS_SHOWN.store(true, Ordering::Relaxed);
+            // Most bars are never drawn, and a template takes longer to read than a small file.
+            if let Ok(style) = ProgressStyle::with_template(over.template) {
+                self.bar.set_style(style);
+            }
             self.bar.set_draw_target(if over.always {
                 ProgressDrawTarget::term_like(Box::new(Stderr))
             } else {

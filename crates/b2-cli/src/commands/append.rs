@@ -21,7 +21,9 @@ use std::{
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
 use blosc_data::{
+    Format,
     append::{Appending, RowType},
+    content::Layout,
     repack::much_waste,
 };
 use blosc_dtype::{Dtype, npy::NpyHeader};
@@ -39,7 +41,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::{self, csv_table},
-    inputs::{Guard, Object, ObjectReader, Origin, foreign, origin, raw_data},
+    inputs::{Guard, Object, ObjectReader, Origin, Place, foreign, origin, raw_data},
     memory,
     output::signals,
     render::{Progress, harmless, path_text, size},
@@ -106,17 +108,21 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     }
     let origin = &formats::store::value_of(origin, cx.read_params())?;
     let object = open_target(cx, origin)?;
-    // Text is no bytes of a table.
-    let row = row_type(&object)?;
+    // Text is no bytes of a table or an array.
+    let layout = object.layout().unwrap_or_default();
+    let wanted = Wanted { row: row_type(&object, layout.as_ref()), is_array: layout.is_some() };
     let is_frame = matches!(object, Object::Frame(_) | Object::Table(_));
     let before = match &object {
         Object::Table(rows) => Some(rows.sizes().0),
         _ => None,
     };
-    let (row, is_table) = (row.as_ref(), row.is_some());
+    let is_table = match &object {
+        Object::Bcolz(set) => matches!(set.set, DataSet::CTable(_)),
+        object => matches!(object, Object::Table(rows) if !rows.is_column()),
+    };
     let inputs = files
         .iter()
-        .map(|file| open_named(args, cx, file, path, row))
+        .map(|file| open_named(args, cx, file, path, &wanted))
         .collect::<Result<Vec<_>>>()?;
     let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
     let progress = Progress::new(&cx.console, &origin.name(), Some(appended));
@@ -137,15 +143,40 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     tell_waste(cx, origin, is_frame)
 }
 
-/// The type of the rows of a table, which text gives values for.
-fn row_type(object: &Object) -> Result<Option<RowType<'_>>> {
-    Ok(match object {
-        Object::Bcolz(set) if matches!(set.set, DataSet::CTable(_)) => {
-            Some(RowType::Is(set.dtype()?))
+/// The data that a target takes.
+struct Wanted<'a> {
+    /// The type of its rows, which text gives values for.
+    row: Option<RowType<'a>>,
+    /// Whether it holds items of a type, and not bytes of any content.
+    is_array: bool,
+}
+
+impl Wanted<'_> {
+    /// The data that an array of these items takes.
+    fn items(dtype: &Dtype) -> Self {
+        let has_fields = !dtype.fields().is_empty();
+        Self { row: has_fields.then(|| RowType::Is(dtype.clone())), is_array: true }
+    }
+
+    /// Refuses a file whose bytes are no items.
+    fn check(&self, file: &Place) -> Result<()> {
+        let format = file.format().filter(|_| self.is_array);
+        match format {
+            Some(Format::Csv) if self.row.is_some() => Ok(()),
+            Some(format @ (Format::Csv | Format::Npz | Format::Zip | Format::ZarrZip)) => {
+                Err(message::NO_ITEMS.about(format))
+            }
+            _ => Ok(()),
         }
-        Object::Table(rows) if !rows.is_column() => Some(RowType::Of(rows)),
-        _ => None,
-    })
+    }
+}
+
+/// The type of the rows of a table or an array.
+fn row_type<'a>(object: &'a Object, layout: Option<&Layout>) -> Option<RowType<'a>> {
+    match object {
+        Object::Table(rows) => (!rows.is_column()).then_some(RowType::Of(rows)),
+        _ => Wanted::items(&layout?.dtype).row,
+    }
 }
 
 /// Makes the target of the first input.
@@ -354,15 +385,15 @@ impl Input {
     }
 }
 
-/// Data to append to `target`, whose rows text gives values for; an error names the file.
+/// Data to append to `target`; an error names the file.
 fn open_named(
     args: &AppendArgs,
     cx: &Context,
     file: &Path,
     target: &Path,
-    row: Option<&RowType<'_>>,
+    wanted: &Wanted<'_>,
 ) -> Result<Input> {
-    open_input(args, cx, file, target, row).map_err(|error| match error.path() {
+    open_input(args, cx, file, target, wanted).map_err(|error| match error.path() {
         Some(_) => error,
         None => Error::Input { file: Origin::from_word(file).name(), error: Box::new(error) },
     })
@@ -373,8 +404,9 @@ fn open_input(
     cx: &Context,
     file: &Path,
     target: &Path,
-    row: Option<&RowType<'_>>,
+    wanted: &Wanted<'_>,
 ) -> Result<Input> {
+    let row = wanted.row.as_ref();
     let origin = Origin::from_word(file);
     let name = origin.name();
     // What comes once is recognised as files are.
@@ -417,6 +449,7 @@ fn open_input(
     if let Some(error) = foreign::refusal(path) {
         return Err(error);
     }
+    wanted.check(path)?;
     if let Some(row) = row.filter(|_| path_is_csv) {
         let given = (Some(&row.dtype(path)?), row.missing());
         let items = values(&cx.console, path, csv_table::COMMA, given)?;

@@ -408,6 +408,8 @@ messages! {
     REMOVES_NO_FOLDER: Usage,
         "a directory, which --rm does not remove",
         "leave out --rm, and remove the directory when the output is there";
+    NO_ITEMS: Usage,
+        "{}, whose bytes are no items of the array";
     APPENDS_ITSELF: Usage,
         "is the file to append to",
         "append a copy, as in `cp FILE COPY && b2 append FILE COPY`";

@@ -5,7 +5,7 @@ use std::fs;
 use blosc_testdata::fixture::path;
 use serde_json::{Value, json};
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, snapshot, walk, zip};
 
 /// A `.npy` file of `<i4` items.
 fn npy(shape: &[usize], items: &[u8]) -> Vec<u8> {
@@ -394,4 +394,51 @@ fn nothing_is_made_that_cannot_grow() {
         assert!(run.stderr.contains("nothing can be appended to a ."), "{}", run.stderr);
         assert!(!dir.path(target).exists(), "{target}");
     }
+}
+
+/// Text gives values for rows that have names, and is no bytes of items; an archive is none either.
+#[test]
+fn files_whose_bytes_are_no_items_are_not_appended_to_arrays() {
+    let dir = Dir::new();
+    // As long as seven items, and as two.
+    dir.write("v.csv", "v\n1\n2\n3\n4\n5\n6\n7\n").write("long.csv", "v\n1\n2\n3\n4\n5\n6\n");
+    dir.write("numbers", [7_u8; 16]).b2("c -q --dtype u8 --shape 2 numbers -o n.b2nd").ok();
+    dir.write("z.zip", zip(&[("a.txt", b"some")]));
+    for (row, plain) in [
+        ("v.npy", "n.npy"),
+        ("v.b2nd", "n.b2nd"),
+        ("v.blp", "n.blp"),
+        ("v.sframe", "n.sframe"),
+        ("v.bcolz", "n.bcolz"),
+        ("v.b2z", "n.b2z"),
+    ] {
+        dir.b2(&format!("append -q --create {row} v.csv")).ok();
+        dir.b2(&format!("append -q {row} v.csv")).ok();
+        let shown = dir.b2(&format!("show --csv {row}")).ok();
+        let numbers: Vec<&str> = shown.text().lines().skip(1).map(last_number).collect();
+        assert_eq!(numbers.join(""), "12345671234567", "{row}: {}", shown.text());
+        if plain != "n.b2nd" {
+            dir.b2(&format!("convert -q n.b2nd {plain}")).ok();
+        }
+        for file in ["v.csv", "long.csv", "z.zip"] {
+            for target in [row, plain] {
+                if target == row && file != "z.zip" {
+                    continue;
+                }
+                let before = dir.b2(&format!("sum {target}")).ok();
+                let run = dir.b2(&format!("append {target} {file}"));
+                assert_eq!(run.code, Some(2), "{target} {file}: {}", run.all());
+                assert!(run.stderr.contains("no items"), "{target} {file}: {}", run.stderr);
+                assert_eq!(dir.b2(&format!("sum {target}")).ok().text(), before.text());
+            }
+        }
+    }
+    // Bytes of any content are what they are.
+    dir.b2("c -q -t 1 v.csv -o log.b2frame").ok();
+    dir.b2("append -q log.b2frame v.csv").ok();
+    assert!(dir.b2("cat log.b2frame").ok().stdout == dir.read("v.csv").repeat(2));
+}
+
+fn last_number(line: &str) -> &str {
+    line.rsplit(',').next().unwrap_or(line)
 }

@@ -12,7 +12,7 @@ use blosc_data::Tail;
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::FileStore;
 
-use super::{Grown, Input, axis_of, open_named};
+use super::{Grown, Input, Wanted, axis_of, open_named};
 use crate::{
     args::AppendArgs,
     content::source::npy_header,
@@ -41,9 +41,10 @@ pub(super) fn append(
 ) -> Result<(u64, Grown)> {
     let _lock = cx.lock_exclusive(path, args.lock)?;
     let header = npy_header(path)?;
+    let wanted = Wanted::items(&header.dtype);
     let inputs = files
         .iter()
-        .map(|file| open_named(args, cx, file, path, None))
+        .map(|file| open_named(args, cx, file, path, &wanted))
         .collect::<Result<Vec<_>>>()?;
     let (grown, new_header) = checked(args, path, &header, &inputs)?;
     let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;

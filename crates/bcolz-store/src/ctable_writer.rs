@@ -12,6 +12,8 @@
 
 mod columns;
 
+pub use columns::{check_new_column, place_of_column};
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -110,7 +110,7 @@ pub use carray::{Blocks, CArray, Element, Objects, RowReader};
 pub use carray_writer::CArrayWriter;
 pub use create::CreateOptions;
 pub use ctable::{CTable, Column};
-pub use ctable_writer::CTableWriter;
+pub use ctable_writer::{CTableWriter, check_new_column, place_of_column};
 pub use error::{Error, Result};
 pub use meta::Attrs;
 pub use open::{DataSet, open, open_in};

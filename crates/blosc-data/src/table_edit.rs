@@ -8,6 +8,7 @@
 //! A store is the old or the new one whatever happens. What a directory cannot do file by file is
 //! done in a copy, which takes its place.
 
+use core::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +16,9 @@ use b2store::{
     ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Value,
     WriteOptions,
 };
-use bcolz_store::{CTable, CTableWriter, CreateOptions, DataSet};
+use bcolz_store::{
+    CTable, CTableWriter, CreateOptions, DataSet, check_new_column, place_of_column,
+};
 use blosc_dtype::Dtype;
 use blosc_io::MemStore;
 use blosc_io::replace::{Carry, ReplaceOptions, Replacement, Unfinished};
@@ -157,57 +160,105 @@ pub struct Means {
     pub unfinished: Unfinished,
 }
 
-/// Changes a table of bcolz at `path`.
+/// Changes a table of bcolz at `path`, one change after the other. Nothing is changed if one of them
+/// makes no sense; the conditions are those of the table as it was.
 ///
 /// # Errors
 ///
 /// [`Refusal::NotInBcolz`]; a value or a condition that makes no sense; a system that refuses.
-pub fn change_bcolz(path: &Path, change: &Change, means: &Means) -> Result<Changed> {
+pub fn change_bcolz(path: &Path, changes: &[Change], means: &Means) -> Result<Vec<Changed>> {
     let tree: Arc<dyn Tree> = Arc::new(DirTree::new(path));
     if let DataSet::CArray(_) = bcolz_store::open_in(Arc::clone(&tree), "", &means.bcolz)? {
         return Err(Refusal::NotATable.into());
     }
     let mut writer = CTableWriter::open_in(tree, "", &means.bcolz)?;
-    let mut done = Changed::default();
-    match change {
-        Change::Add { name, kind, value: Some(value) } => {
-            let dtype = numpy(name, kind)?;
-            let item = item_of(name, &dtype, value, means)?;
-            let data = item.repeat(as_len(writer.len()));
-            writer.add_column(name, &CreateOptions::new(dtype), &data)?;
-            done.count = writer.len();
-        }
-        Change::Rename { from, to } => writer.rename_column(from, to)?,
-        Change::Drop { name } => writer.delete_column(name)?,
-        Change::Set { name, value: Some(value), condition } => {
-            let table = CTable::open(path)?;
-            let (dtype, nrows) = (table.column(name)?.row_dtype()?, table.len());
-            let item = item_of(name, &dtype, value, means)?;
-            let chosen = match condition {
-                None => core::iter::once(0..nrows).collect(),
-                Some(condition) => {
-                    let scan = table.scan().columns(&[])?.filter(condition);
-                    let scan = scan.map_err(|error| {
-                        Refusal::in_condition(error.into(), condition, table.names())
-                    })?;
-                    let mut found = vec![];
-                    for batch in scan.batches() {
-                        found.extend(batch?.rows);
-                    }
-                    runs(found)
-                }
-            };
-            drop(table);
-            for rows in chosen {
-                let count = rows.end.saturating_sub(rows.start);
-                writer.write_rows(name, rows.start, &item.repeat(as_len(count)))?;
-                done.count = done.count.saturating_add(count);
-            }
-        }
-        other => return Err(not_in_bcolz(other).into()),
-    }
+    let table = CTable::open(path)?;
+    let mut names: Vec<String> = table.names().map(str::to_owned).collect();
+    let steps = changes.iter().map(|change| Step::of(change, &table, &mut names, means));
+    let steps = steps.collect::<Result<Vec<_>>>()?;
+    drop(table);
+    let done = steps.into_iter().map(|step| step.apply(&mut writer)).collect::<Result<_>>()?;
     writer.finish()?;
     Ok(done)
+}
+
+/// A change of a table of bcolz that makes sense.
+enum Step<'a> {
+    Add { name: &'a str, dtype: Dtype, item: Vec<u8> },
+    Rename { from: &'a str, to: &'a str },
+    Drop { name: &'a str },
+    Set { name: &'a str, item: Vec<u8>, rows: Vec<Range<u64>> },
+}
+
+impl<'a> Step<'a> {
+    /// The step for a change, after which the table has the columns `names`.
+    fn of(
+        change: &'a Change,
+        table: &CTable,
+        names: &mut Vec<String>,
+        means: &Means,
+    ) -> Result<Self> {
+        Ok(match change {
+            Change::Add { name, kind, value: Some(value) } => {
+                let dtype = numpy(name, kind)?;
+                let item = item_of(name, &dtype, value, means)?;
+                check_new_column(names.iter().map(String::as_str), name)?;
+                names.push(name.clone());
+                Self::Add { name, dtype, item }
+            }
+            Change::Rename { from, to } => {
+                let place = place_of_column(names.iter().map(String::as_str), from)?;
+                check_new_column(names.iter().map(String::as_str), to)?;
+                names.splice(place..=place, [to.clone()]);
+                Self::Rename { from, to }
+            }
+            Change::Drop { name } => {
+                names.remove(place_of_column(names.iter().map(String::as_str), name)?);
+                Self::Drop { name }
+            }
+            Change::Set { name, value: Some(value), condition } => {
+                let item = item_of(name, &table.column(name)?.row_dtype()?, value, means)?;
+                Self::Set { name, item, rows: rows_of(table, condition.as_deref())? }
+            }
+            other => return Err(not_in_bcolz(other).into()),
+        })
+    }
+
+    fn apply(self, writer: &mut CTableWriter) -> Result<Changed> {
+        let mut done = Changed::default();
+        match self {
+            Self::Add { name, dtype, item } => {
+                done.count = writer.len();
+                let data = item.repeat(as_len(done.count));
+                writer.add_column(name, &CreateOptions::new(dtype), &data)?;
+            }
+            Self::Rename { from, to } => writer.rename_column(from, to)?,
+            Self::Drop { name } => writer.delete_column(name)?,
+            Self::Set { name, item, rows } => {
+                for rows in rows {
+                    let count = rows.end.saturating_sub(rows.start);
+                    writer.write_rows(name, rows.start, &item.repeat(as_len(count)))?;
+                    done.count = done.count.saturating_add(count);
+                }
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// The rows that meet a condition, all without one.
+fn rows_of(table: &CTable, condition: Option<&str>) -> Result<Vec<Range<u64>>> {
+    let Some(condition) = condition else {
+        return Ok(core::iter::once(0..table.len()).collect());
+    };
+    let scan = table.scan().columns(&[])?.filter(condition);
+    let scan =
+        scan.map_err(|error| Refusal::in_condition(error.into(), condition, table.names()))?;
+    let mut found = vec![];
+    for batch in scan.batches() {
+        found.extend(batch?.rows);
+    }
+    Ok(runs(found))
 }
 
 /// The refusal of a change that only tables of stores have.
@@ -220,29 +271,41 @@ const fn not_in_bcolz(change: &Change) -> Refusal {
     })
 }
 
-/// Changes the table `key` of the store at `path`; `/` is a store that is one.
+/// Changes the table `key` of the store at `path`; `/` is a store that is one. All changes are made
+/// or none; the conditions are those of the table as it was.
 ///
 /// # Errors
 ///
 /// As [`StoreWriter::open_with`]; a value or a condition that makes no sense; what the table
 /// refuses.
-pub fn change_table(path: &Path, key: &str, change: &Change, means: &Means) -> Result<Changed> {
+pub fn change_table(
+    path: &Path,
+    key: &str,
+    changes: &[Change],
+    means: &Means,
+) -> Result<Vec<Changed>> {
     let mut writer = StoreWriter::open_with(path, &means.write)?;
     let store = Store::open_with(path, &means.open.store())?;
     let table = store.table(key)?;
-    if writer.form() == StoreForm::Dir && needs_copy(&table, change)? {
-        let done = in_copy(path, &store, means, &|copy| apply(copy, &table, key, change, means))?;
+    let apply_all = |writer: &mut StoreWriter| match set_cells(writer, &table, key, changes, means)
+    {
+        Some(done) => done,
+        None => changes.iter().map(|change| apply(writer, &table, key, change, means)).collect(),
+    };
+    if writer.form() == StoreForm::Dir && needs_copy(&table, changes)? {
+        let done = in_copy(path, &store, means, &apply_all)?;
         drop(writer);
         return Ok(done);
     }
-    let done = apply(&mut writer, &table, key, change, means)?;
+    let done = apply_all(&mut writer)?;
     drop((table, store));
     drop(writer.commit()?);
     Ok(done)
 }
 
 /// Whether files change that only fit each other.
-fn needs_copy(table: &Table, change: &Change) -> Result<bool> {
+fn needs_copy(table: &Table, changes: &[Change]) -> Result<bool> {
+    let [change] = changes else { return Ok(true) };
     let name = match change {
         Change::Compact => return Ok(true),
         Change::Set { name, .. } | Change::Fill { name, .. } => name,
@@ -257,8 +320,8 @@ fn in_copy(
     path: &Path,
     store: &Store,
     means: &Means,
-    change: &dyn Fn(&mut StoreWriter) -> Result<Changed>,
-) -> Result<Changed> {
+    change: &dyn Fn(&mut StoreWriter) -> Result<Vec<Changed>>,
+) -> Result<Vec<Changed>> {
     let options = ReplaceOptions {
         replaces_folder: |path| b2store::is_store(path),
         durability: means.write.durability,
@@ -296,13 +359,9 @@ fn apply(
         Change::Drop { name } => {
             return Ok(Changed { count: 0, indexes: writer.drop_column(key, name)? });
         }
-        Change::Set { name, value, condition } => {
-            let bits = chosen(table, condition.as_deref())?;
-            let value = cell(table, name, value.as_deref(), means)?;
-            writer.set_cells(key, name, &mut |row| is_in(&bits, row), &value)?
-        }
-        Change::Fill { name, value } => {
-            writer.fill_nulls(key, name, &cell(table, name, Some(value), means)?)?
+        Change::Set { .. } | Change::Fill { .. } => {
+            let done = set_cells(writer, table, key, core::slice::from_ref(change), means);
+            return Ok(done.transpose()?.into_iter().flatten().next().unwrap_or_default());
         }
         Change::Delete { condition } => {
             let bits = chosen(table, Some(condition))?;
@@ -314,8 +373,46 @@ fn apply(
     Ok(Changed { count, indexes })
 }
 
+/// Sets cells, if all changes do that, at once: a condition is that of the table as it was.
+fn set_cells(
+    writer: &mut StoreWriter,
+    table: &Table,
+    key: &str,
+    changes: &[Change],
+    means: &Means,
+) -> Option<Result<Vec<Changed>>> {
+    let parts = changes.iter().map(|change| match change {
+        Change::Set { name, value, condition } => Some((name, value.as_deref(), Some(condition))),
+        Change::Fill { name, value } => Some((name, Some(value.as_str()), None)),
+        _ => None,
+    });
+    let parts = parts.collect::<Option<Vec<_>>>()?;
+    let (_, _, rows) = parts.first()?;
+    let mut set = || {
+        let indexes = table.indexed_columns()?;
+        let values = parts.iter().map(|(name, value, _)| cell(table, name, *value, means));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let cells: Vec<_> = parts.iter().map(|(name, ..)| name.as_str()).zip(&values).collect();
+        let counts = match rows {
+            Some(condition) => {
+                let bits = chosen(table, condition.as_deref())?;
+                writer.set_cells(key, &cells, &mut |row| is_in(&bits, row))?
+            }
+            None => writer.fill_nulls(key, &cells)?,
+        };
+        let changed = |count| Changed { count, indexes: vec![] };
+        let mut done: Vec<Changed> = counts.into_iter().map(changed).collect();
+        // One word about each index is enough.
+        if let Some(first) = done.iter_mut().find(|done| done.count > 0) {
+            first.indexes = indexes;
+        }
+        Ok(done)
+    };
+    Some(set())
+}
+
 /// Numbers of rows as ranges.
-fn runs(rows: Vec<u64>) -> Vec<core::ops::Range<u64>> {
+fn runs(rows: Vec<u64>) -> Vec<Range<u64>> {
     let runs = rows.chunk_by(|a, b| a + 1 == *b);
     runs.filter_map(|run| Some(*run.first()?..*run.last()? + 1)).collect()
 }

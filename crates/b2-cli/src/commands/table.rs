@@ -30,12 +30,10 @@ pub(crate) fn run(args: &TableArgs, cx: &Context) -> Code {
     let changes = Change::parse(&args.action, &args.items, args.rows.condition.as_deref());
     let Some(changes) = changes else { return cx.refuse(&message::TABLE_HOW.error()) };
     let origin = Origin::from_word(&args.table);
-    cx.run_on_inputs(vec![Ok(origin)], |origin| {
-        changes.iter().try_for_each(|change| apply(change, args, cx, origin))
-    })
+    cx.run_on_inputs(vec![Ok(origin)], |origin| apply(&changes, args, cx, origin))
 }
 
-fn apply(change: &Change, args: &TableArgs, cx: &Context, origin: &Origin) -> Result<()> {
+fn apply(changes: &[Change], args: &TableArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(place) = origin.place() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
     if place.is_store() && store::table(origin, cx.read_params())?.is_none() {
         return Err(message::NOT_A_TABLE.error());
@@ -53,11 +51,12 @@ fn apply(change: &Change, args: &TableArgs, cx: &Context, origin: &Origin) -> Re
         _ => "/",
     };
     let done = match (place.is_store(), place.is_bcolz()) {
-        (true, _) => change_table(place, key, change, &means)?,
-        (_, true) => change_bcolz(place, change, &means)?,
+        (true, _) => change_table(place, key, changes, &means)?,
+        (_, true) => change_bcolz(place, changes, &means)?,
         _ => return Err(message::NOT_A_TABLE.error()),
     };
-    tell(change, cx, &origin.name(), &done)
+    let mut told = changes.iter().zip(&done);
+    told.try_for_each(|(change, done)| tell(change, cx, &origin.name(), done))
 }
 
 fn tell(change: &Change, cx: &Context, name: &str, done: &Changed) -> Result<()> {

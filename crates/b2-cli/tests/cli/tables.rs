@@ -596,3 +596,42 @@ fn truth_values_that_are_missing_in_text_are_nulls_of_a_store() {
     let run = dir.b2("convert t.csv t.bcolz");
     assert!(run.stderr.contains("truth values cannot be missing"), "{}", run.stderr);
 }
+
+/// Several changes are one step: a condition is asked of the table as it was, and one change that
+/// makes no sense stops all.
+#[test]
+fn all_changes_of_a_command_are_made_or_none() {
+    let dir = Dir::new();
+    dir.write("p.csv", "day,px,note\n1,2.5,a\n2,-1,b\n");
+    for table in ["p.b2z", "p.b2d", "p.bcolz"] {
+        dir.b2(&format!("convert -q p.csv {table}")).ok();
+        let before = dir.b2(&format!("show --csv {table}")).ok();
+        for line in [
+            "set % px=1 nosuch=2",
+            "set % px=1 day=abc",
+            "rename % px=px",
+            "rename % px=x day=x",
+            "rename % px=x nosuch=y",
+            "drop % px px",
+            "drop % px nosuch",
+            "add % x:i4=1 y:badtype=2",
+            "add % x:i4=1 x:i4=2",
+            "add % x:i4=1 day:i4=2",
+        ] {
+            let run = dir.b2(&format!("table {}", line.replace('%', table)));
+            assert!(matches!(run.code, Some(1 | 2)), "{table}, {line}: {}", run.all());
+            let after = dir.b2(&format!("show --csv {table}")).ok();
+            assert_eq!(after.text(), before.text(), "{table}, {line}");
+            dir.b2(&format!("verify {table}")).ok();
+        }
+        dir.b2(&format!("table set {table} px=0 note=X --where px<0")).ok();
+        let after = dir.b2(&format!("show --csv {table}")).ok();
+        assert_eq!(after.text(), "day,px,note\n1,2.5,a\n2,0.0,X\n", "{table}");
+        dir.b2(&format!("table rename {table} px=price day=px")).ok();
+        dir.b2(&format!("table add {table} x:i4=1 y:f8=2.5")).ok();
+        dir.b2(&format!("table drop {table} note px")).ok();
+        let after = dir.b2(&format!("show --csv {table}")).ok();
+        assert_eq!(after.text(), "price,x,y\n2.5,1,2.5\n0.0,1,2.5\n", "{table}");
+        dir.b2(&format!("verify {table}")).ok();
+    }
+}

@@ -10,6 +10,29 @@ use blosc_container::checksums::Checksums;
 use blosc_dtype::json::Json;
 use blosc_io::replace::temporary_path;
 
+/// The place of a column among the names of a table.
+///
+/// # Errors
+///
+/// [`Param::NoColumn`].
+pub fn place_of_column<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Result<usize> {
+    let place = names.into_iter().position(|found| found == name);
+    place.ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
+}
+
+/// Whether a table with these columns may get another one of this name.
+///
+/// # Errors
+///
+/// [`Param::ColumnExists`], and [`Param`] for a name that cannot be.
+pub fn check_new_column<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Result<()> {
+    check_name(name)?;
+    match names.into_iter().any(|found| found == name) {
+        true => Err(Param::ColumnExists { name: name.to_owned() }.into()),
+        false => Ok(()),
+    }
+}
+
 impl CTableWriter {
     /// Adds a column with data for all rows, on disk at once; so is what was not flushed before. It
     /// gets no checksums if no other column has some.
@@ -85,16 +108,12 @@ impl CTableWriter {
     }
 
     fn place(&self, name: &str) -> Result<usize> {
-        let place = self.names().position(|found| found == name);
-        place.ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
+        place_of_column(self.names(), name)
     }
 
     /// Whether a column of that name can be made.
     fn check_new(&self, name: &str) -> Result<()> {
-        check_name(name)?;
-        if self.names().any(|found| found == name) {
-            return Err(Param::ColumnExists { name: name.to_owned() }.into());
-        }
+        check_new_column(self.names(), name)?;
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;
         if entries.iter().any(|entry| entry.name == name) {
             return Err(Param::Exists { path: join(&self.path, name) }.into());

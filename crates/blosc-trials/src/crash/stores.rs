@@ -99,7 +99,7 @@ macro_rules! operations_of {
             "attribute of a value": |store| store.set_attribute("/bytes", "unit", &text("K")),
             "set cells": |store| {
                 let value = ColumnValues::fixed("<i8".parse()?, vec![7; 8]);
-                store.set_cells("/table", "id", &mut |row| row == 1, &value).map(drop)
+                store.set_cells("/table", &[("id", &value)], &mut |row| row == 1).map(drop)
             },
             "add a column": |store| {
                 let (new, value) = (NewColumn::new("new", ColumnKind::Utf8), "same");

@@ -79,6 +79,9 @@ impl StoreWriter {
         let schema = self.schema(&root)?;
         let old = found(&schema, from)?.clone();
         check_free(&schema, from)?;
+        if from == to {
+            return Err(Error::column(to, "it is its name already"));
+        }
         let renamed = |spec: &ColumnSpec| match spec.name == from {
             true => NewColumn::like(spec).named(to),
             false => NewColumn::like(spec),
@@ -135,73 +138,94 @@ impl StoreWriter {
         self.edit_columns(&root, |columns| columns.retain(|column| !is_named(column, name)))
     }
 
-    /// Sets the cells of a column in the rows for which `chosen` is true, to the one value of
-    /// `value`, which may be null. Gives the number of these cells. Indexes are removed.
+    /// Sets the cells of columns in the rows for which `chosen` is true, each to the one value given
+    /// with its name, which may be null. Gives the numbers of these cells. Indexes are removed.
     ///
     /// # Errors
     ///
-    /// [`Param::NoColumn`], [`Param::Column`]; a value that does not fit; columns that cannot be
-    /// read.
+    /// [`Param::NoColumn`]; [`Param::Column`], also for a column that is named twice; a value that
+    /// does not fit; columns that cannot be read.
     pub fn set_cells(
         &mut self,
         key: &str,
-        name: &str,
+        cells: &[(&str, &ColumnValues)],
         chosen: Chosen<'_>,
-        value: &ColumnValues,
-    ) -> Result<u64> {
-        self.edit_cells(key, name, &mut |row, _| chosen(row), value)
+    ) -> Result<Vec<u64>> {
+        self.edit_cells(key, cells, &mut |row, _| chosen(row))
     }
 
-    /// Sets the cells of a column that are null, as [`set_cells`](Self::set_cells).
+    /// Sets the cells of columns that are null, as [`set_cells`](Self::set_cells).
     ///
     /// # Errors
     ///
     /// As `set_cells`.
-    pub fn fill_nulls(&mut self, key: &str, name: &str, value: &ColumnValues) -> Result<u64> {
-        self.edit_cells(key, name, &mut |_, is_null| is_null, value)
+    pub fn fill_nulls(&mut self, key: &str, cells: &[(&str, &ColumnValues)]) -> Result<Vec<u64>> {
+        self.edit_cells(key, cells, &mut |_, is_null| is_null)
     }
 
     fn edit_cells(
         &mut self,
         key: &str,
-        name: &str,
-        cells: Cells<'_>,
-        value: &ColumnValues,
-    ) -> Result<u64> {
+        cells: &[(&str, &ColumnValues)],
+        chosen: Cells<'_>,
+    ) -> Result<Vec<u64>> {
         let root = self.table_root(key)?;
-        let table = self.committed_table(key, name)?;
-        let spec = found(table.schema(), name)?.clone();
-        let is_pair = matches!(spec.kind, ColumnKind::Utf8 | ColumnKind::Dictionary { .. });
-        if is_pair && self.form == StoreForm::Dir && !self.is_new {
-            return Err(Error::column(name, TWO_FILES));
-        }
         let flags_key = format!("{root}/_valid_rows");
         let flags = self.array(&flags_key)?;
         let (alive, _) = count_rows(&flags, &flags_key)?;
-        let len = self.physical_rows(&root, &spec)?;
-        let column = table.with_all_rows(&all_alive(len, &flags_key)?)?.column(name)?;
+        let (mut changed, mut counts) = (vec![], vec![]);
+        for (nth, (name, value)) in cells.iter().enumerate() {
+            if cells.iter().take(nth).any(|(other, _)| other == name) {
+                return Err(Error::column(name, "it is named twice"));
+            }
+            let table = self.committed_table(key, name)?;
+            let spec = found(table.schema(), name)?.clone();
+            let (new, count) =
+                self.edited(&root, (&table, &spec), (&flags, &flags_key), chosen, value)?;
+            changed.extend(new.filter(|_| count > 0).map(|new| (spec, new)));
+            counts.push(count);
+        }
+        if !changed.is_empty() {
+            self.begin_table_change(&root)?;
+            self.replace_columns(&root, changed)?;
+            self.end_table_change(&root, alive, true)?;
+        }
+        Ok(counts)
+    }
+
+    /// A column with other cells, and the number of these.
+    fn edited(
+        &self,
+        root: &str,
+        (table, spec): (&Table, &ColumnSpec),
+        (flags, flags_key): (&NdArray, &str),
+        chosen: Cells<'_>,
+        value: &ColumnValues,
+    ) -> Result<(Option<ColumnAppender>, u64)> {
+        let is_pair = matches!(spec.kind, ColumnKind::Utf8 | ColumnKind::Dictionary { .. });
+        if is_pair && self.form == StoreForm::Dir && !self.is_new {
+            return Err(Error::column(&spec.name, TWO_FILES));
+        }
+        let len = self.physical_rows(root, spec)?;
+        let column = table.with_all_rows(&all_alive(len, flags_key)?)?.column(&spec.name)?;
         let (mut new, mut live, mut count) = (None, 0_u64, 0_u64);
         for rows in batches(len) {
-            let mut values = as_truth(column.read(rows.clone())?, &spec);
-            let is_alive = alive_in(&flags, &flags_key, &rows)?;
+            let mut values = as_truth(column.read(rows.clone())?, spec);
+            let is_alive = alive_in(flags, flags_key, &rows)?;
             let mut places = Vec::new();
             for (place, _) in is_alive.iter().enumerate().filter(|(_, is_alive)| **is_alive) {
-                if cells(live, values.is_null(place)) {
+                if chosen(live, values.is_null(place)) {
                     places.push(place);
                 }
                 live = live.saturating_add(1);
             }
             if !places.is_empty() {
                 count = count.saturating_add(places.len() as u64);
-                values = values.replaced(&places, value).ok_or_else(|| no_fit(name))?;
+                values = values.replaced(&places, value).ok_or_else(|| no_fit(&spec.name))?;
             }
-            self.grow(&mut new, &root, &column, &values)?;
+            self.grow(&mut new, root, &column, &values)?;
         }
-        let Some(new) = new.filter(|_| count > 0) else { return Ok(0) };
-        self.begin_table_change(&root)?;
-        self.replace_columns(&root, vec![(spec, new)])?;
-        self.end_table_change(&root, alive, true)?;
-        Ok(count)
+        Ok((new, count))
     }
 
     /// Deletes the rows for which `chosen` is true. Gives their number. Their values stay in the

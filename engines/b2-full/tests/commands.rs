@@ -79,7 +79,7 @@ fn commands_that_read_do() {
             &["meta", "get", array],
             &["meta", "export", array],
             &["plot", array, "-o", &out(&format!("{n}.svg"))],
-            &["view", "--picture", &out(&format!("{n}-view.svg")), array],
+            &["view", "--picture", &out(&format!("{n}-view.png")), array],
             &["convert", array, &out(&format!("{n}.b2nd"))],
         ] {
             let (code, stdout, stderr) = b2(args);
@@ -95,7 +95,7 @@ fn commands_that_read_do() {
             &["verify", group],
             &["verify", "-r", group],
             &["meta", "get", group],
-            &["view", "--picture", &out(&format!("{n}-group.svg")), group],
+            &["view", "--picture", &out(&format!("{n}-group.png")), group],
             &["convert", group, &out(&format!("{n}.b2z"))],
         ] {
             let (code, stdout, stderr) = b2(args);

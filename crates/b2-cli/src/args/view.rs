@@ -26,6 +26,9 @@ pub(crate) struct ViewArgs {
     /// Columns and rows of the screen of --picture
     #[arg(long, value_name = "CxR", value_parser = parse_screen, default_value = "100x28", requires = "picture", help_heading = "Output")]
     pub(crate) size: Screen,
+    /// Overwrite the PNG file
+    #[arg(short, long, requires = "picture", help_heading = "Output")]
+    pub(crate) force: bool,
 }
 
 /// Columns and rows.

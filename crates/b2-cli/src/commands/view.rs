@@ -26,26 +26,38 @@ use crossterm::{
 };
 
 use crate::{
-    args::ViewArgs,
+    args::{OutputArgs, ViewArgs},
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     inputs::Origin,
+    output::{Naming, copy},
 };
 
 use source::Input;
 
 /// Shows the input until the user ends.
 pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
-    cx.run_on_inputs(cx.input(&args.file), |origin| view(args, cx, origin))
+    let inputs = cx.input(&args.file);
+    let Some(picture) = &args.picture else {
+        return cx.run_on_inputs(inputs, |origin| view(cx, origin));
+    };
+    if !picture.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("png")) {
+        return cx.refuse(&message::SCREEN_FORMAT.error());
+    }
+    let outputs =
+        OutputArgs { output: Some(picture.clone()), force: args.force, ..OutputArgs::default() };
+    cx.run_into_targets(inputs, &outputs, |origin, targets| {
+        let target = targets.next(origin, Naming::Keep)?;
+        let silent = cx.silent();
+        let mut view = View::new(Input::open(&silent, origin)?)?;
+        let png = picture::of_screen(&mut view, &args.keys, args.size.0)?;
+        copy::write(cx, &outputs, &target, |sink| sink.write(&png))
+    })
 }
 
-fn view(args: &ViewArgs, cx: &Context, origin: &Origin) -> Result<()> {
+fn view(cx: &Context, origin: &Origin) -> Result<()> {
     let silent = cx.silent();
-    if let Some(path) = &args.picture {
-        let mut view = View::new(Input::open(&silent, origin)?)?;
-        return picture::write(&mut view, &args.keys, args.size.0, path);
-    }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(message::NEEDS_TERMINAL.error());
     }
@@ -104,21 +116,14 @@ mod tests {
     use blosc_testdata::fixture::path;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-    use crate::{
-        args::{GeneralArgs, view::ViewArgs},
-        context::Context,
-        inputs::origin::Origin,
-        output::Unfinished,
-    };
+    use crate::{args::GeneralArgs, context::Context, inputs::origin::Origin, output::Unfinished};
 
     /// The screens after each group of keys.
     fn screens(name: &str, keys: &[&[KeyCode]]) -> Vec<String> {
         let general = GeneralArgs::default();
         let console = crate::console::Console::new("b2", &general);
         let cx = Context::new(console, &general, Unfinished::default()).silent();
-        let size = crate::args::view::Screen((100, 24));
-        let args = ViewArgs { file: path(name), picture: None, keys: vec![], size };
-        let input = Input::open(&cx, &Origin::from_word(&args.file)).unwrap();
+        let input = Input::open(&cx, &Origin::from_word(&path(name))).unwrap();
         let mut view = View::new(input).unwrap();
         let mut shown = vec![];
         for keys in keys {

@@ -302,6 +302,9 @@ messages! {
     PLOT_FORMAT: Usage,
         "{} is no picture that is written: those are .png and .svg",
         "use -o NAME.png, -o NAME.svg, or --format with -o -";
+    SCREEN_FORMAT: Usage,
+        "a screen is written as .png",
+        "use --picture NAME.png";
     PLOT_SIZE: Usage,
         "a picture is 160 to 4096 pixels wide and 120 to 4096 high",
         "use --size 800x500";

@@ -1,26 +1,23 @@
 //! A screen as a picture, for documents: what the keys lead to, drawn with the font of plots.
 
-use std::{fs, path::Path};
-
 use b2_view::{
     View,
     terminal::{KEYS, Pressed, key_of, pressed},
 };
 
 use super::source::Input;
-use crate::error::{Doing, Error, Result, message};
+use crate::error::{Result, message};
 
-/// Presses the keys, and writes the screen of `size` columns and rows that comes of it.
+/// Presses the keys, and draws the screen of `size` columns and rows that comes of it, as PNG.
 ///
 /// # Errors
 ///
-/// A key that is none, or a file that cannot be written.
-pub(super) fn write(
+/// A key that is none.
+pub(super) fn of_screen(
     view: &mut View<Input<'_>>,
     keys: &[String],
     size: (u16, u16),
-    path: &Path,
-) -> Result<()> {
+) -> Result<Vec<u8>> {
     // A page is as long as the screen that was drawn last.
     let mut screen = view.draw_screen(size, KEYS);
     for key in keys {
@@ -30,5 +27,5 @@ pub(super) fn write(
         }
         screen = view.draw_screen(size, KEYS);
     }
-    fs::write(path, screen.png()).map_err(Error::io_at(Doing::Write, path))
+    Ok(screen.png())
 }

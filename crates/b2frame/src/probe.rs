@@ -54,6 +54,15 @@ impl Kind {
         }
     }
 
+    /// Whether bytes that are no frame begin nearly like one: at most two bytes differ. After a frame
+    /// that is a damaged one.
+    #[must_use]
+    pub fn is_nearly_frame(prefix: &[u8]) -> bool {
+        let start = [&[0x9e, 0xa8][..], &MAGIC].concat();
+        let nequal = prefix.iter().zip(&start).filter(|(found, expected)| found == expected);
+        Self::recognize(prefix) == Self::Unknown && nequal.count() + 2 >= start.len()
+    }
+
     /// The usual name of such a file.
     #[must_use]
     pub fn name(self) -> &'static str {

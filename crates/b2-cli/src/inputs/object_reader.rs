@@ -375,6 +375,10 @@ impl ObjectReader {
                 kind: FoundKind::Blp,
             })),
             _ if self.first || self.named => self.chunk(head).map(Some),
+            // One flipped bit must not hide the rest of a sequence.
+            _ if Kind::is_nearly_frame(&head) => {
+                Err(Error::Damaged(Error::NotBlosc { start: head }.into()))
+            }
             _ => self.no_frame(&head),
         }
     }

@@ -182,3 +182,26 @@ fn standard_output_that_is_a_file_gets_one_frame() {
     let pipe = dir.b2_with("c -t 1", &vec![7; 70 << 20]).ok();
     assert!(pipe.stderr.contains("in 2 frames"), "{}", pipe.stderr);
 }
+
+/// A flipped bit in the first bytes of a later frame hides none of the sequence.
+#[test]
+fn a_frame_of_a_sequence_that_begins_nearly_like_one_is_damaged() {
+    let dir = Dir::new();
+    dir.write("a", walk(2_000)).b2("c -q a").ok();
+    let frame = dir.read("a.b2frame");
+    for (byte, bit) in [(0, 0), (0, 7), (1, 3), (2, 4), (5, 1), (8, 6), (9, 0)] {
+        let mut both = frame.repeat(2);
+        both[frame.len() + byte] ^= 1 << bit;
+        dir.write("both", &both);
+        for line in ["verify both", "cat both", "d -c both", "d -f both -o out", "sum both"] {
+            let run = dir.b2(line);
+            assert_eq!(run.code, Some(1), "{byte}, {bit}, {line}: {}", run.stderr);
+        }
+        assert_eq!(dir.b2_with("d", &both).code, Some(1), "{byte}, {bit}");
+        let run = dir.b2("rescue -f both -o saved");
+        assert!(dir.b2("cat saved").ok().stdout == walk(2_000).repeat(2), "{}", run.stderr);
+    }
+    // Other bytes are left out with a warning, as all readers do.
+    dir.write("junk", [&frame[..], b"no frame of any kind"].concat());
+    assert!(dir.b2("cat junk").ok().stderr.contains("warning"));
+}

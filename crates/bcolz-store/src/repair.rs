@@ -105,6 +105,13 @@ pub enum Repair {
         /// Its number.
         nchunk: u64,
     },
+    /// A file of metadata was read and kept, but its checksum is another one. The new array has no
+    /// checksums.
+    #[error("kept {name}, which is not as it was written")]
+    Metadata {
+        /// The file (path below the array).
+        name: &'static str,
+    },
     /// The file of checksums is damaged, so that nothing was compared. The new array has none.
     #[error("left out .b2sums, which is damaged")]
     Sums,
@@ -135,6 +142,7 @@ impl Repair {
                 | Self::ColumnDropped { .. }
                 | Self::Filled { .. }
                 | Self::Doubtful { .. }
+                | Self::Metadata { .. }
                 | Self::Cut { .. }
                 | Self::Shortened { .. }
                 | Self::Trimmed { .. }

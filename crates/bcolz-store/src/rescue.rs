@@ -239,6 +239,13 @@ impl Rescuer {
         if found.other.iter().any(is_sums) {
             self.did(path, Repair::Sums);
         }
+        let kept = [("meta/storage", meta::storage_path(path)), ("meta/sizes", sizes_path)];
+        for (name, kept) in kept {
+            let is_kept = |error: &Error| matches!(error, Error::Corrupt { path, what: Corrupt::Checksum { .. } } if *path == kept);
+            if found.other.iter().any(is_kept) {
+                self.did(path, Repair::Metadata { name });
+            }
+        }
         for bad in found.bad {
             match bad.error {
                 // It was read, and nobody knows what is wrong with it.
@@ -515,7 +522,7 @@ impl Rescuer {
     }
 
     /// bcolz opens no array without both sums, which we do not need.
-    fn complete_sizes(&self, array: &CArray) -> Result<()> {
+    fn complete_sizes(&mut self, array: &CArray) -> Result<()> {
         let mut sizes = array.sizes.clone();
         if sizes.cbytes.is_some() && sizes.nbytes.is_some() {
             return Ok(());
@@ -524,6 +531,10 @@ impl Rescuer {
         let lens = files.filter_map(|n| self.tree.len_of(&chunk_path(array.path(), n)).ok());
         sizes.cbytes.get_or_insert(lens.map(i128::from).sum());
         sizes.nbytes.get_or_insert(array.layout.nbytes_of(array.len()).into());
+        // Checksums are of files that had both.
+        if self.tree.len_of(&sums_path(array.path())).is_ok() {
+            self.did(array.path(), Repair::Metadata { name: "meta/sizes" });
+        }
         self.write(&meta::sizes_path(array.path()), &sizes.to_text())
     }
 

@@ -14,7 +14,7 @@ use std::{
 
 use b2frame::{Budget, CompressOptions, EditOptions, Mismatch, MismatchLog, lock::FrameLock};
 use blosc_chunk::{CParams, DParams, Executor, Limits, Registries, Simd};
-use blosc_data::{OpenOptions, Opened, Openers, Resources};
+use blosc_data::{Format, OpenOptions, Opened, Openers, Resources, repack::much_waste};
 
 use blosc_io::{
     Lock, LockWait,
@@ -208,6 +208,21 @@ impl Context {
             }
         }
         expanded
+    }
+
+    /// Says when a frame or a store that was changed has more dead bytes than others.
+    pub(crate) fn tell_waste(&self, origin: &Origin) -> Result<()> {
+        let Some(path) = origin.place().filter(|path| path.exists()) else { return Ok(()) };
+        let is_store = path.is_store();
+        if !is_store && path.format() != Some(Format::Frame) {
+            return Ok(());
+        }
+        if let Some((dead, all)) = much_waste(path, is_store, &self.read_params())? {
+            let (path, units) = (path_text(path), self.console.units());
+            let (dead, all) = (units.size(dead), units.size(all));
+            self.console.note(&format!("{path}: {dead} of {all} are dead: `b2 repack` frees them"));
+        }
+        Ok(())
     }
 
     /// Says what stops the whole command.

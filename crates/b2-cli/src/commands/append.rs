@@ -24,7 +24,6 @@ use blosc_data::{
     Format,
     append::{Appending, RowType},
     content::Layout,
-    repack::much_waste,
 };
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::FileStore;
@@ -111,7 +110,6 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     // Text is no bytes of a table or an array.
     let layout = object.layout().unwrap_or_default();
     let wanted = Wanted { row: row_type(&object, layout.as_ref()), is_array: layout.is_some() };
-    let is_frame = matches!(object, Object::Frame(_) | Object::Table(_));
     let before = match &object {
         Object::Table(rows) => Some(rows.sizes().0),
         _ => None,
@@ -140,7 +138,7 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     drop(work);
     let appended = before.map_or(appended, |before| grown.nbytes.saturating_sub(before));
     report(cx, &origin.name(), appended, grown, is_table)?;
-    tell_waste(cx, origin, is_frame)
+    cx.tell_waste(origin)
 }
 
 /// The data that a target takes.
@@ -201,25 +199,6 @@ fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
     }
 }
 
-/// Says when a frame or a store has more dead bytes than others.
-fn tell_waste(cx: &Context, origin: &Origin, is_frame: bool) -> Result<()> {
-    let Some(path) = origin.place().filter(|path| is_frame && path.exists()) else { return Ok(()) };
-    let is_store = path.is_store();
-    if !is_store && path.is_dir() {
-        return Ok(());
-    }
-    if let Some((dead, all)) = much_waste(path, is_store, &cx.read_params())? {
-        let units = cx.console.units();
-        cx.console.note(&format!(
-            "{}: {} of {} are dead: `b2 repack` frees them",
-            path_text(path),
-            units.size(dead),
-            units.size(all)
-        ));
-    }
-    Ok(())
-}
-
 /// The frame, file, data set or table to append to.
 fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
     let object = ObjectReader::open(origin, cx.read_params())?
@@ -227,6 +206,10 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
         .ok_or(Error::NotBlosc { start: vec![] })?;
     if let Object::Frame(schunk) = &object {
         formats::store::refuse_objects(schunk, &origin.name())?;
+        // Its metadata tell the shape to programs that read it, and would be of fewer items.
+        if schunk.nd_meta()?.is_none() && object.layout().is_ok_and(|layout| layout.is_some()) {
+            return Err(message::SHAPE_IN_METADATA.error());
+        }
     }
     Ok(object)
 }

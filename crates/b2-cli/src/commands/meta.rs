@@ -213,7 +213,8 @@ fn change(
     let (name, n) = (origin.name(), changes.len());
     let name = harmless(&name);
     cx.console.detail(&format!("{name}: {} made", size::counted(n as u64, "change")));
-    report(cx, origin, changes)
+    report(cx, origin, changes)?;
+    cx.tell_waste(origin)
 }
 
 /// The names that were changed, for programs.

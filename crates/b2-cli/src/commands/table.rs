@@ -56,7 +56,8 @@ fn apply(changes: &[Change], args: &TableArgs, cx: &Context, origin: &Origin) ->
         _ => return Err(message::NOT_A_TABLE.error()),
     };
     let mut told = changes.iter().zip(&done);
-    told.try_for_each(|(change, done)| tell(change, cx, &origin.name(), done))
+    told.try_for_each(|(change, done)| tell(change, cx, &origin.name(), done))?;
+    cx.tell_waste(origin)
 }
 
 fn tell(change: &Change, cx: &Context, name: &str, done: &Changed) -> Result<()> {

@@ -464,6 +464,9 @@ messages! {
     CANNOT_GROW_AT_END: Usage,
         "an array in Fortran order, or of no dimension, does not grow at its end",
         "use `b2 convert` to make a .b2nd file of it";
+    SHAPE_IN_METADATA: Usage,
+        "an array whose shape stands in metadata, which no append keeps up",
+        "use `b2 convert` to make a .b2nd file of it";
     NPY_HEADER_IS_FULL: Usage,
         "the header of the .npy file has no room for a longer shape",
         "`b2 convert` to another .npy file makes room";

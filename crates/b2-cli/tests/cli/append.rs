@@ -442,3 +442,27 @@ fn files_whose_bytes_are_no_items_are_not_appended_to_arrays() {
 fn last_number(line: &str) -> &str {
     line.rsplit(',').next().unwrap_or(line)
 }
+
+/// A column alone would be longer than its table, and metadata that tell a shape would be wrong.
+#[test]
+fn parts_that_only_fit_a_whole_do_not_grow() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,x\n1,2\n3,4\n");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/called/saved-array.b2frame");
+    fs::copy(sample, dir.path("saved.b2frame")).unwrap();
+    dir.b2("convert -q t.csv t.bcolz").ok();
+    dir.b2("convert -q t.csv t.b2z").ok();
+    dir.b2("convert -q t.bcolz::/id id.npy").ok();
+    for (target, whole) in [
+        ("t.bcolz::/id", "t.bcolz"),
+        ("t.bcolz/id", "t.bcolz"),
+        ("t.b2z::/_cols/id", "t.b2z"),
+        ("saved.b2frame", "saved.b2frame"),
+    ] {
+        let before = dir.b2(&format!("sum {whole}")).ok();
+        let run = dir.b2(&format!("append {target} id.npy"));
+        assert_eq!(run.code, Some(2), "{target}: {}", run.all());
+        assert_eq!(dir.b2(&format!("sum {whole}")).ok().text(), before.text(), "{target}");
+        assert_eq!(dir.b2(&format!("verify {whole}")).ok().stderr, "", "{target}");
+    }
+}

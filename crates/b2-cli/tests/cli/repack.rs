@@ -1,6 +1,6 @@
 //! `b2 repack`: the bytes that nothing refers to go, the data stay.
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk};
 
 #[test]
 fn dead_bytes_go_and_the_data_stay() {
@@ -112,5 +112,35 @@ fn bcolz_and_bloscpack_lose_what_interrupted_changes_left() {
         dir.write("two.blp", [&blp[..], after].concat());
         assert_eq!(dir.b2("repack two.blp").code, Some(2));
         assert!(dir.read("two.blp") == [&blp[..], after].concat());
+    }
+}
+
+/// Whatever leaves more dead bytes than others says so, and a repack frees them.
+#[test]
+fn changes_that_leave_dead_bytes_say_so() {
+    let dir = Dir::new();
+    dir.write("a", walk(100)).b2("c -q -t 4 a").ok();
+    dir.b2("c -q --dtype i4 a -o a.b2nd").ok();
+    dir.b2("convert -q a.b2nd v.b2z").ok();
+    // It does not compress to nothing.
+    let text: String = walk(30_000).chunks(4).map(|item| format!("{:x}", item[0])).collect();
+    for (object, file) in [("a.b2frame", "a.b2frame"), ("a.b2nd", "a.b2nd"), ("v.b2z::/a", "v.b2z")]
+    {
+        let said: Vec<bool> = (0..6)
+            .map(|n| {
+                let run =
+                    dir.command(&format!("meta set {object}")).arg(format!("x={n}{text}")).output();
+                let run = Run::of(run.unwrap()).ok();
+                run.stderr.contains("are dead: `b2 repack` frees them")
+            })
+            .collect();
+        assert!(said.contains(&true), "{object}");
+        let len = dir.read(file).len();
+        dir.b2(&format!("repack -q {file}")).ok();
+        assert!(dir.read(file).len() < len, "{object}");
+        assert!(
+            !dir.b2(&format!("meta set {object} y=1")).ok().stderr.contains("dead"),
+            "{object}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Rows after the last of an array or a table of bcolz.
 
-use std::sync::Arc;
+use std::{ffi::OsStr, sync::Arc};
 
 use bcolz_store::{CArrayWriter, CTableWriter, DataSet, OpenOptions, tree::DirTree};
 use blosc_data::convert::{each_rows, split};
@@ -12,6 +12,7 @@ use crate::{
     formats::Bcolz,
     inputs::Sink,
     memory,
+    render::path_text,
 };
 
 impl Work<'_> {
@@ -42,6 +43,13 @@ impl Work<'_> {
     }
 
     fn carray(&self) -> Result<()> {
+        let table = self.path.parent().map(bcolz_store::open);
+        let name = self.path.file_name().and_then(OsStr::to_str);
+        if let Some(Ok(DataSet::CTable(table))) = table
+            && table.names().any(|column| Some(column) == name)
+        {
+            return Err(message::A_COLUMN.about(path_text(self.path)));
+        }
         let mut writer = CArrayWriter::open_in(self.tree(), "", &self.open_options())?;
         self.rows_of_all(writer.rowsize(), &mut |rows| Ok(writer.append(rows)?))?;
         Ok(writer.finish()?)

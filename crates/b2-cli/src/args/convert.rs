@@ -2,7 +2,10 @@
 
 use b2_program::level::LevelArgs;
 use blosc_chunk::{Pipeline, Target};
-use blosc_data::{convert::Compression, formats::csv::parse_delimiter};
+use blosc_data::{
+    convert::Compression,
+    formats::csv::{COMMA, parse_delimiter},
+};
 use blosc_dtype::Dtype;
 use clap::{
     Args,
@@ -70,6 +73,14 @@ pub(crate) struct ConvertArgs {
     pub(crate) checks: CheckArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+impl ConvertArgs {
+    /// Whether an option is about one array or table.
+    pub(crate) fn is_of_one(&self) -> bool {
+        let chooses = self.slice.is_some() || self.rows.condition.is_some();
+        chooses || !self.columns.is_empty() || self.dtype.is_some() || self.delimiter != COMMA
+    }
 }
 
 /// Formats of text, which are known by their names alone.

@@ -61,7 +61,7 @@ impl StoreReport {
 }
 
 impl Convert<'_> {
-    /// Copies a store to one of another form, unless it is a table.
+    /// Copies a store to one of another form, unless it is a table, or an option is about one value.
     pub(super) fn copy_store(
         self,
         origin: &Origin,
@@ -69,7 +69,7 @@ impl Convert<'_> {
         to: &Path,
     ) -> Result<Option<(StoreReport, Recompressed)>> {
         let from: Store = store::open(from, self.cx.read_params())?;
-        if from.tables().any(|key| key == "/") {
+        if from.tables().any(|key| key == "/") || self.args.is_of_one() {
             return Ok(None);
         }
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;

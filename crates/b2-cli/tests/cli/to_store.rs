@@ -1,5 +1,7 @@
 //! `convert` to stores of python-blosc2.
 
+use std::fs;
+
 use blosc_testdata::fixture::path;
 
 use crate::{
@@ -254,4 +256,30 @@ fn what_cannot_be_a_value_changes_nothing() {
     b2: w.raw.b2frame: key \"/x\": \"/\" is a table
     ");
     assert!(dir.read("tree-basic.b2z") == before);
+}
+
+/// An option that chooses a part of one value is not for all values of a store.
+#[test]
+fn options_about_one_value_refuse_a_store_of_several() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("f")).unwrap();
+    dir.write("raw", walk(30)).b2("c -q --dtype i4 raw -o x.b2nd").ok();
+    for name in ["f/x.npy", "f/y.npy"] {
+        dir.b2(&format!("convert -q x.b2nd {name}")).ok();
+    }
+    for store in ["many.b2z", "many.b2d"] {
+        dir.b2(&format!("convert -q f {store}")).ok();
+        for option in ["--slice 0:1", "--where x>1", "--columns x", "--dtype f4", "--delimiter ;"] {
+            for output in ["new.b2z", "new.b2d"] {
+                let run = dir.b2(&format!("convert {option} {store} {output}"));
+                assert_eq!(run.code, Some(2), "{option} {store}: {}", run.all());
+                assert!(!dir.path(output).exists());
+            }
+        }
+        dir.b2(&format!("convert -q --slice 0:1 {store}::/x one.npy -f")).ok();
+        assert_eq!(
+            dir.b2("show one.npy").ok().text(),
+            dir.b2("show --slice 0:1 x.b2nd").ok().text()
+        );
+    }
 }

@@ -635,3 +635,26 @@ fn all_changes_of_a_command_are_made_or_none() {
         dir.b2(&format!("verify {table}")).ok();
     }
 }
+
+/// Arrays whose items have fields are tables in every format.
+#[test]
+fn rows_and_columns_of_arrays_with_fields_are_converted() {
+    let dir = Dir::new();
+    dir.write("t.csv", "id,x\n1,2.5\n2,3\n3,4\n").b2("convert -q t.csv t.npy").ok();
+    for name in ["t.npy", "t.b2nd", "t.blp", "t.sframe", "t.bcolz", "t.b2z"] {
+        if name != "t.npy" {
+            dir.b2(&format!("convert -q t.npy {name}")).ok();
+        }
+        for output in ["new.npy", "new.b2nd", "new.b2z", "new.csv"] {
+            let line = format!("convert -qf --where id<3 --columns x,id {name} -o {output}");
+            dir.b2(&line).ok();
+            let shown = dir.b2(&format!("show --csv {output}")).ok();
+            assert_eq!(shown.text().replace(".0", ""), "x,id\n2.5,1\n3,2\n", "{line}");
+        }
+    }
+    dir.b2("meta set t.b2nd units=m").ok();
+    dir.b2("convert -qf --where id<3 t.b2nd -o new.b2nd").ok();
+    assert!(dir.b2("meta get new.b2nd").ok().text().contains("units"));
+    dir.write("raw", walk(4)).b2("c -q --dtype i4 raw -o raw.b2nd").ok();
+    assert_eq!(dir.b2("convert -f --where id<3 raw.b2nd -o new.npy").code, Some(2));
+}

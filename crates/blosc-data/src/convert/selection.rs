@@ -1,16 +1,19 @@
 //! Some columns and rows of a table, which are what is converted.
 
+use core::ops::Range;
 use std::{io::Write as _, path::Path, sync::Arc};
 
 use bcolz_store::{CTable, CTableWriter, CreateOptions, DataSet, Durability};
 use blosc_dtype::Dtype;
 use blosc_io::{Tree, replace::Unfinished, tree::DirTree};
+use serde_json::{Map, Value};
 
 use crate::boxes::Stored;
 use crate::content::{Bcolz, Content, Items, Object, Records};
 use crate::error::{Doing, Error, Refusal, Result};
 use crate::params::OpenOptions;
 use crate::spool::{Spool, Station};
+use crate::{Array, Data};
 
 /// These columns of the content, in this order, and the rows that meet a condition; all of it if
 /// nothing is chosen.
@@ -29,7 +32,10 @@ pub fn select(
         return Ok(content);
     }
     match content {
-        Content::Items(items) => of_items(&items, columns, condition).map(Content::Items),
+        Content::Items(items) => {
+            let chosen = of_array(&items, &items.nullable, columns, condition)?;
+            Ok(Content::Items(Items { format: items.format, nullable: items.nullable, ..chosen }))
+        }
         Content::Object(Object::Table(rows)) if !rows.is_column() => {
             let rows = rows.select(columns)?;
             Ok(Content::Object(Object::Table(Box::new(match condition {
@@ -49,14 +55,58 @@ pub fn select(
             let copied = copied.kept_in(station).called(set.format());
             Ok(Content::Object(Object::Bcolz(Box::new(copied))))
         }
-        Content::Object(_) => Err(Refusal::NotATable.into()),
+        Content::Object(object) => {
+            let Data::Array(array) = Content::Object(object).into_data("", &options.budget)? else {
+                return Err(Refusal::NotATable.into());
+            };
+            let items = of_array(&*array, &[], columns, condition)?;
+            Ok(Content::Object(Object::Opened(Arc::new(Chosen { items, array }))))
+        }
+    }
+}
+
+/// Rows of an array with fields, in a file; all else is that of the array.
+#[derive(Debug)]
+struct Chosen {
+    items: Items,
+    array: Arc<dyn Array>,
+}
+
+impl Array for Chosen {
+    fn format(&self) -> &'static str {
+        self.array.format()
+    }
+
+    fn dtype(&self) -> &Dtype {
+        self.items.dtype()
+    }
+
+    fn shape(&self) -> &[u64] {
+        self.items.shape()
+    }
+
+    fn attributes(&self) -> Result<Map<String, Value>> {
+        self.array.attributes()
+    }
+
+    fn lost(&self) -> Vec<String> {
+        self.array.lost()
+    }
+
+    fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
+        self.items.read_box(bounds, dest)
     }
 }
 
 /// The fields and rows that were chosen of items of one dimension.
-fn of_items(items: &Items, columns: &[String], condition: Option<&str>) -> Result<Items> {
-    let [nrows] = items.stored.shape[..] else { return Err(Refusal::NotATable.into()) };
-    let records = Records::new(columns, condition, &items.dtype)?.nullable(&items.nullable);
+fn of_array(
+    array: &dyn Array,
+    nullable: &[String],
+    columns: &[String],
+    condition: Option<&str>,
+) -> Result<Items> {
+    let [nrows] = array.shape()[..] else { return Err(Refusal::NotATable.into()) };
+    let records = Records::new(columns, condition, array.dtype())?.nullable(nullable);
     let fields = records.columns.iter().map(|it| (it.name().to_owned(), it.dtype().clone()));
     let dtype = Dtype::packed(fields).map_err(|error| Error::Npy(error.into()))?;
     let (itemsize, mut kept) = (records.itemsize(), 0u64);
@@ -64,7 +114,7 @@ fn of_items(items: &Items, columns: &[String], condition: Option<&str>) -> Resul
     for start in (0..nrows).step_by(ROWS_AT_ONCE) {
         let len = (nrows - start).min(ROWS_AT_ONCE as u64);
         let mut bytes = vec![0; itemsize * usize::try_from(len).unwrap_or(ROWS_AT_ONCE)];
-        items.stored.read(start.saturating_mul(itemsize as u64), &mut bytes)?;
+        array.read_box(&[start..start + len], &mut bytes)?;
         let truth = records.truth(&bytes)?;
         for (row, _) in bytes.chunks_exact(itemsize).zip(truth).filter(|(_, is_wanted)| *is_wanted)
         {
@@ -77,7 +127,7 @@ fn of_items(items: &Items, columns: &[String], condition: Option<&str>) -> Resul
     let (shape, itemsize) = (vec![kept], dtype.itemsize() as u64);
     let file_len = kept.saturating_mul(itemsize);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Items { stored, dtype, file_len, ..items.clone() })
+    Ok(Items { stored, dtype, file_len, format: "raw", nullable: vec![] })
 }
 
 /// Rows that are looked at together.

@@ -242,7 +242,9 @@ impl Rescuer {
         let kept = [("meta/storage", meta::storage_path(path)), ("meta/sizes", sizes_path)];
         for (name, kept) in kept {
             let is_kept = |error: &Error| matches!(error, Error::Corrupt { path, what: Corrupt::Checksum { .. } } if *path == kept);
-            if found.other.iter().any(is_kept) {
+            // A file that was mended differs as well.
+            let is_mended = self.actions.iter().any(|action| action.path == path);
+            if !is_mended && found.other.iter().any(is_kept) {
                 self.did(path, Repair::Metadata { name });
             }
         }
@@ -532,7 +534,8 @@ impl Rescuer {
         sizes.cbytes.get_or_insert(lens.map(i128::from).sum());
         sizes.nbytes.get_or_insert(array.layout.nbytes_of(array.len()).into());
         // Checksums are of files that had both.
-        if self.tree.len_of(&sums_path(array.path())).is_ok() {
+        let is_mended = self.actions.iter().any(|action| action.path == array.path());
+        if !is_mended && self.tree.len_of(&sums_path(array.path())).is_ok() {
             self.did(array.path(), Repair::Metadata { name: "meta/sizes" });
         }
         self.write(&meta::sizes_path(array.path()), &sizes.to_text())

@@ -43,7 +43,7 @@ mod writer;
 
 pub use array::{NdArray, item_dtype};
 pub use element::Element;
-pub use layout::{ArrayLayout, ChunkPart};
+pub use layout::{ArrayLayout, BoxAt, ChunkPart, copy_box};
 #[doc(hidden)]
 pub use meta::NdCorrupt;
 pub use meta::{MAX_NDIM, NdMeta};

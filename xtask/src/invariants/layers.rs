@@ -15,7 +15,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("blosc-threads", &[]),
     ("blosc-chunk", &["blosc-filters", "blosc-codecs", "blosc-threads"]),
     ("b2frame-derive", &[]),
-    ("blosc-capi", &["blosc-chunk", "blosc-codecs", "blosc-filters", "blosc-threads"]),
+    (
+        "blosc-capi",
+        &["b2frame", "blosc-chunk", "blosc-codecs", "blosc-filters", "blosc-io", "blosc-threads"],
+    ),
     ("libblosc", &["blosc-capi"]),
     ("libblosc2", &["blosc-capi"]),
     ("blosc-container", &["blosc-chunk", "blosc-io"]),

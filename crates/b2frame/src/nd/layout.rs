@@ -12,7 +12,7 @@ use super::rows::{Reach, Rows, read_rows};
 use super::{NdMeta, NdParam};
 use crate::error::{Error, Param, Result};
 
-/// Where the items of an array are in its chunks, whoever keeps these.
+/// Where the items of an array are in its chunks, wherever these are kept.
 ///
 /// [`NdArray`](super::NdArray) and [`NdWriter`](super::NdWriter) have chunks in a frame. With this
 /// type a program keeps them as it likes: it fills the data of each chunk to be compressed, and
@@ -246,6 +246,85 @@ impl ArrayLayout {
     }
 }
 
+/// One side of a copy: an array in C order, and where the box begins in it.
+#[derive(Clone, Copy, Debug)]
+pub struct BoxAt<'a> {
+    /// Items per dimension of the whole array.
+    pub shape: &'a [u64],
+    /// The first item of the box per dimension.
+    pub start: &'a [u64],
+}
+
+/// Copies a box of `lens` items per dimension from one array in C order to another. Items have
+/// `typesize` bytes; what lies beside the box is left as it is.
+///
+/// ```
+/// use b2frame::nd::{BoxAt, copy_box};
+///
+/// let src = *b"abcdef"; // 2 rows of 3
+/// let mut dest = *b"........"; // 2 rows of 4
+/// let from = BoxAt { shape: &[2, 3], start: &[0, 1] };
+/// let to = BoxAt { shape: &[2, 4], start: &[0, 2] };
+/// copy_box(1, &[2, 2], (&src, from), (&mut dest, to))?;
+/// assert_eq!(&dest, b"..bc..ef");
+/// # Ok::<(), b2frame::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Param::Nd`] if an array has no such box, [`Param::BufferLen`] if it is shorter than its shape.
+pub fn copy_box(
+    typesize: usize,
+    lens: &[u64],
+    (src, from): (&[u8], BoxAt<'_>),
+    (dest, to): (&mut [u8], BoxAt<'_>),
+) -> Result<()> {
+    let typesize = typesize as u64;
+    for (side, len) in [(&from, src.len()), (&to, dest.len())] {
+        check_box(lens, side)?;
+        match nbytes_of(side.shape, typesize) {
+            Some(nbytes) if nbytes <= len as u64 => {}
+            nbytes => check_len(len, nbytes)?,
+        }
+    }
+    if lens.contains(&0) {
+        return Ok(());
+    }
+    // An array of no dimensions is one item.
+    let (from, to, lens) = if lens.is_empty() {
+        let item = BoxAt { shape: &[1], start: &[0] };
+        (item, item, &[1][..])
+    } else {
+        (from, to, lens)
+    };
+    let dims = from.start.iter().zip(to.start).zip(lens);
+    let axes = dims.map(|((start, to), count)| Steps { to: *to, ..Steps::run(*start, *count) });
+    let spans: Vec<_> =
+        axes.map(|steps| Span { number: 0, origin: 0, axis: Axis::Steps(steps) }).collect();
+    let (in_block, in_wanted) = (strides(from.shape, typesize), strides(to.shape, typesize));
+    let parts = Parts { spans: &spans, in_block: &in_block, in_wanted: &in_wanted };
+    match Rows::new(parts) {
+        Some(rows) => rows.read(src, 0, dest, Reach::for_nbytes(dest.len(), Simd::detect())),
+        None => read_rows(parts, src, dest),
+    }
+    Ok(())
+}
+
+fn check_box(lens: &[u64], side: &BoxAt<'_>) -> Result<(), NdParam> {
+    let ndim = lens.len();
+    for given in [side.shape.len(), side.start.len()] {
+        if given != ndim || ndim > super::MAX_NDIM {
+            return Err(NdParam::Dims { given, ndim });
+        }
+    }
+    for (dim, ((count, start), len)) in lens.iter().zip(side.start).zip(side.shape).enumerate() {
+        if start.checked_add(*count).is_none_or(|end| end > *len) {
+            let index = i64::try_from(*start).unwrap_or(i64::MAX);
+            return Err(NdParam::Index { dim, index, len: *len });
+        }
+    }
+    Ok(())
+}
+
 /// Bytes from one item to the next in each dimension.
 struct Strides {
     block: Vec<u64>,
@@ -383,6 +462,26 @@ mod tests {
         assert!(layout.fill_chunk(9, &made.1, &mut vec![0; layout.chunk_nbytes()]).is_err());
         assert!(layout.fill_chunk(0, &made.1[1..], &mut vec![0; layout.chunk_nbytes()]).is_err());
         assert!(layout.fill_chunk(0, &made.1, &mut []).is_err());
+    }
+
+    #[test]
+    fn a_box_is_copied_where_both_arrays_have_it() {
+        let copy = |lens: &[u64], from: (&[u64], &[u64]), to: (&[u64], &[u64]), room: usize| {
+            let (src, mut dest) = ((0..48).collect::<Vec<u8>>(), vec![0xee; room]);
+            let [from, to] = [from, to].map(|(shape, start)| BoxAt { shape, start });
+            copy_box(2, lens, (&src, from), (&mut dest, to)).map(|()| dest)
+        };
+        let all = copy(&[4, 6], (&[4, 6], &[0, 0]), (&[4, 6], &[0, 0]), 48).unwrap();
+        assert_eq!(all, (0..48).collect::<Vec<u8>>());
+        assert_eq!(copy(&[], (&[], &[]), (&[], &[]), 2).unwrap(), [0, 1]);
+        assert_eq!(copy(&[0], (&[3], &[3]), (&[1], &[1]), 2).unwrap(), [0xee; 2]);
+        let item = copy(&[1, 1], (&[4, 6], &[3, 5]), (&[1, 2], &[0, 1]), 4).unwrap();
+        assert_eq!(item, [0xee, 0xee, 46, 47]);
+        assert!(copy(&[1, 2], (&[4, 6], &[3, 5]), (&[1, 2], &[0, 0]), 4).is_err());
+        assert!(copy(&[1], (&[24], &[0]), (&[1], &[u64::MAX]), 2).is_err());
+        assert!(copy(&[1], (&[25], &[0]), (&[1], &[0]), 2).is_err());
+        assert!(copy(&[1], (&[24], &[0]), (&[2], &[0]), 2).is_err());
+        assert!(copy(&[1; 17], (&[1; 17], &[0; 17]), (&[1; 17], &[0; 17]), 2).is_err());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 mod chunks;
 mod clients;
 mod files;
+mod filter;
 mod library;
 mod suites;
 mod symbols;
@@ -35,7 +36,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let word = args.word();
     args.finish()?;
     if word.as_deref() == Some("chunks") {
-        return chunks::check(seed, cases.unwrap_or(1000));
+        return chunks::check(seed, cases.unwrap_or(1000), case);
     }
     let clients = Clients::make()?;
     let libraries = Libraries::make(&clients)?;

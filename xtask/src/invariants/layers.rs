@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["b2frame", "blosc-chunk", "blosc-codecs", "blosc-filters", "blosc-io", "blosc-threads"],
     ),
     ("libblosc", &["blosc-capi"]),
-    ("libblosc2", &["blosc-capi"]),
+    ("libblosc2", &["b2frame", "blosc-capi"]),
     ("blosc-container", &["blosc-chunk", "blosc-io"]),
     ("b2frame", &["blosc-container", "blosc-chunk", "blosc-io", "blosc-dtype", "b2frame-derive"]),
     ("b2store", &["b2frame", "blosc-container", "blosc-chunk", "blosc-dtype", "blosc-io"]),

@@ -310,7 +310,11 @@ unsafe fn array_of(
     let array: *mut b2nd_array_t = unsafe { ARRAYS.place(private) }.cast();
     // SAFETY: nobody else knows the place.
     match unsafe { fields::fill(array, schunk, meta) } {
-        Ok(()) => Ok(array),
+        Ok(()) => {
+            // SAFETY: nobody else knows the place, and the super-chunk is one of this library.
+            unsafe { fields::note_tick(array, schunk) };
+            Ok(array)
+        }
         Err(code) => {
             // SAFETY: nobody else knows the place.
             drop(unsafe { ARRAYS.take(array.cast::<ArrayPlace>()) });

@@ -59,6 +59,33 @@ pub(super) unsafe fn fill(
     Ok(())
 }
 
+/// Notes which change of a frame the array has seen.
+///
+/// # Safety
+///
+/// As [`fill`]; the super-chunk is one of this library.
+#[cfg(not(feature = "soname-7"))]
+pub(super) unsafe fn note_tick(array: *mut b2nd_array_t, schunk: *const blosc2_schunk) {
+    // SAFETY: the caller promises it.
+    let has_frame = unsafe { !(*schunk).frame.is_null() };
+    // SAFETY: the caller promises it.
+    let has_chunks = unsafe { (*schunk).nchunks > 0 };
+    // SAFETY: the caller promises it.
+    let tick = unsafe { (*schunk).change_tick };
+    if has_frame && has_chunks {
+        // SAFETY: the caller promises it.
+        unsafe { (*array).last_tick = tick.cast_signed() };
+    }
+}
+
+/// The older structs have no such field.
+///
+/// # Safety
+///
+/// None.
+#[cfg(feature = "soname-7")]
+pub(super) unsafe fn note_tick(_: *mut b2nd_array_t, _: *const blosc2_schunk) {}
+
 /// The type as text; NULL if the metalayer has none.
 fn dtype(meta: &NdMeta) -> Result<*mut c_char, c_int> {
     let Some(bytes) = meta.dtype_bytes() else { return Ok(ptr::null_mut()) };

@@ -54,6 +54,8 @@ pub(crate) unsafe fn create(
         return Err(PLUGIN_IO);
     }
     let sizes = Sizes { chunksize: new.chunksize.unwrap_or(-1), ..Sizes::NONE };
+    #[cfg(not(feature = "soname-7"))]
+    let nlayers = new.metalayers.len() as u64;
     let inner = Inner {
         chunks: Chunks::Memory(Vec::new()),
         is_contiguous: facts.is_contiguous,
@@ -65,6 +67,12 @@ pub(crate) unsafe fn create(
     };
     // SAFETY: the pointers in the parameters are the caller's.
     let schunk = unsafe { start(&facts, inner, Contexts::Both) }?;
+    #[cfg(not(feature = "soname-7"))]
+    {
+        // Each metalayer is a change.
+        // SAFETY: nobody else knows it.
+        unsafe { (*schunk).change_tick = nlayers };
+    }
     if let Some(path) = facts.urlpath.map(path_of) {
         // SAFETY: the super-chunk was made above.
         if let Err(code) = unsafe { begin_files(schunk, path) } {

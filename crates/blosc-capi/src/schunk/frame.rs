@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use b2frame::header::{ChunkSize, FrameHeader};
+use b2frame::nd::NdMeta;
 use b2frame::{Checksums, FrameParams, FrameWriter, OpenOptions, SChunk, SChunkWriter};
 use blosc_chunk::{ChunkHeader, DParams, Limits};
 use blosc_io::{BytesStore, FileStore};
@@ -159,6 +160,8 @@ fn opened(
 fn sizes_of(frame: &SChunk) -> Result<Sizes, c_int> {
     let header = frame.header();
     let chunksize = match header.chunksize() {
+        // The first chunk decides, unless shapes do.
+        _ if frame.nchunks() == 0 && frame.meta().get(NdMeta::NAME).is_none() => -1,
         ChunkSize::Fixed(size) => i32::try_from(size.get()).map_err(|_| FAILURE)?,
         _ => 0,
     };
@@ -240,10 +243,13 @@ pub(crate) unsafe fn frame_of(schunk: *mut blosc2_schunk) -> Result<(*mut u8, us
             // SAFETY: the caller promises it.
             let params = unsafe { params(schunk, &inner) }?;
             let Chunks::Memory(chunks) = &inner.chunks else { return Err(FAILURE) };
-            if inner.sizes.chunksize == 0 {
-                of_any_sizes(chunks, &params)
-            } else {
+            // A frame of chunks of one size has whole items in each.
+            let is_whole = params.chunksize == usize::try_from(inner.sizes.chunksize).unwrap_or(0)
+                && params.chunksize.is_multiple_of(params.cparams.typesize);
+            if is_whole || chunks.is_empty() {
                 of_one_size(chunks, &params)
+            } else {
+                of_any_sizes(chunks, &params)
             }?
         }
     };
@@ -291,15 +297,13 @@ pub(super) unsafe fn params(
 ) -> Result<FrameParams, c_int> {
     // SAFETY: the caller promises it.
     let mut cparams = unsafe { mirror::cparams(schunk) }.ok_or(INVALID_PARAM)?;
-    if let (Chunks::Memory(chunks), 0, false) =
-        (&inner.chunks, cparams.blocksize, inner.is_contiguous)
-    {
+    if let (Chunks::Memory(chunks), false) = (&inner.chunks, inner.is_contiguous) {
         // As C-Blosc2 does where it puts chunks together.
         let first = chunks.first().and_then(|chunk| ChunkHeader::parse(chunk.as_slice()).ok());
-        cparams.blocksize = first
+        let blocksize = first
             .filter(|header| !header.is_vl())
-            .and_then(|header| i32::try_from(header.blocksize()).ok())
-            .unwrap_or(0);
+            .and_then(|header| i32::try_from(header.blocksize()).ok());
+        cparams.blocksize = blocksize.unwrap_or(cparams.blocksize);
     }
     // SAFETY: the pointers of the parameters are those of the super-chunk.
     let settings = unsafe { settings_of(&cparams) }?;

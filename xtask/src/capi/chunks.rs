@@ -9,7 +9,11 @@ use std::{
     process::Command,
 };
 
-use super::{filter, symbols::exported};
+use super::{
+    filter::{self, Tables},
+    matrix,
+    symbols::exported,
+};
 use crate::{
     failure::{Context, Result, fail},
     venv, workspace,
@@ -20,27 +24,53 @@ pub(crate) const SONAME: &str = "libblosc2.so.9";
 /// The same of C-Blosc2 2.23, whose structs are others.
 pub(crate) const OLDER: &str = "libblosc2.so.7";
 
-/// Runs all of it, with this many sequences of random calls, or one sequence alone.
-pub(super) fn check(seed: u64, cases: u32, case: Option<u32>) -> Result<()> {
+/// What is run.
+pub(super) struct Options {
+    pub(super) seed: u64,
+    /// Sequences of random calls.
+    pub(super) cases: u32,
+    /// One of them alone.
+    pub(super) case: Option<u32>,
+    /// Whether the table of functions is written instead of compared.
+    pub(super) is_updated: bool,
+    /// Without the library of the older structs, and so without PyTables.
+    pub(super) is_short: bool,
+}
+
+/// Runs all of it.
+pub(super) fn check(options: &Options) -> Result<()> {
     let requirements = workspace::root().join("xtask/capi/blosc2.txt");
     let python = venv::made("capi-clients/blosc2", &requirements)?;
     let wheel = wheel(&python)?;
     let theirs = wheel.join("lib").join(SONAME);
-    // The build of the newer release is the last, so that it stays.
-    let older = filter::Tables::make(&build(OLDER)?)?;
-    let ours = build(SONAME)?;
-    if case.is_none() {
-        check_names(&theirs, &ours)?;
+    if options.case.is_none() {
+        // The build of the newer release is the last, so that it stays.
+        let tables = match options.is_short {
+            true => None,
+            false => Some(Tables::make(&build(OLDER)?)?),
+        };
+        let ours = build(SONAME)?;
+        let names = check_names(&theirs, &ours)?;
+        if let Some(tables) = &tables {
+            matrix::check(&names, tables.packages(), options.is_updated)?;
+            tables.check()?;
+        }
         let mut layouts = venv::script(&python, "capi2_layouts.py");
         workspace::run(layouts.arg(wheel.join("include")))?;
         check_memory(&wheel, &ours)?;
-        filter::check(&theirs, &ours, &older)?;
+        filter::check(&theirs, &ours)?;
     }
+    compare(&python, [&theirs, &build(SONAME)?], options)
+}
+
+/// Random calls to both libraries.
+fn compare(python: &Path, [theirs, ours]: [&Path; 2], options: &Options) -> Result<()> {
+    let Options { seed, cases, case, .. } = options;
     for (what, script) in
         [("chunks", "capi2_random.py"), ("super-chunks and arrays", "capi2_random_schunks.py")]
     {
-        let mut random = venv::script(&python, script);
-        random.arg(&theirs).arg(&ours).args(["--seed", &seed.to_string()]);
+        let mut random = venv::script(python, script);
+        random.arg(theirs).arg(ours).args(["--seed", &seed.to_string()]);
         if let Some(case) = case {
             random.args(["--case", &case.to_string()]);
         }
@@ -76,7 +106,7 @@ pub(crate) fn build(soname: &str) -> Result<PathBuf> {
 }
 
 /// Ours exports the functions of C-Blosc2, and nothing else.
-fn check_names(theirs: &Path, ours: &Path) -> Result<()> {
+fn check_names(theirs: &Path, ours: &Path) -> Result<BTreeSet<String>> {
     let is_function = |name: &String| name.starts_with("blosc") || name.starts_with("b2nd_");
     let theirs: BTreeSet<_> = exported(theirs)?.into_iter().filter(is_function).collect();
     let ours = exported(ours)?;
@@ -86,7 +116,7 @@ fn check_names(theirs: &Path, ours: &Path) -> Result<()> {
         return fail(format!("libblosc2: missing {missing:?}, too many {more:?}"));
     }
     println!("libblosc2: {} functions, as in C-Blosc2", ours.len());
-    Ok(())
+    Ok(ours)
 }
 
 /// A program in C calls the functions under valgrind: no invalid access, no leak. Threads of a pool

@@ -59,6 +59,27 @@ impl Tables {
         })
     }
 
+    /// The folder with the package as it comes.
+    pub(super) fn packages(&self) -> &Path {
+        &self.original.folder
+    }
+
+    /// Files go from one library to the other.
+    pub(super) fn check(&self) -> Result<()> {
+        let folder = workspace::target().join("capi-clients");
+        let both = [&self.original, &self.ours];
+        for library in both {
+            check_binding("PyTables", self.python(library).args(["-c", TABLES]), library)?;
+        }
+        exchange("tables2", &folder, both, |library| self.python(library))?;
+        // Without the path of PyTables around HDF5's filters.
+        exchange("tables2", &folder, both, |library| {
+            let mut python = self.python(library);
+            python.env("BLOSC2_FILTER", "1");
+            python
+        })
+    }
+
     fn python(&self, library: &Library) -> Command {
         let mut python = Command::new(&self.python);
         python.env("PYTHONPATH", &library.folder);
@@ -81,8 +102,8 @@ file.create_carray(file.root, 'x', obj=list(range(9999)), filters=filters)
 file.close()
 ";
 
-/// Files of both clients go from one library to the other.
-pub(super) fn check(theirs: &Path, ours: &Path, tables: &Tables) -> Result<()> {
+/// Files of h5py go from one library to the other.
+pub(super) fn check(theirs: &Path, ours: &Path) -> Result<()> {
     let folder = workspace::target().join("capi-clients");
     let wheels = workspace::root().join("xtask/capi/wheels.txt");
     let h5py = venv::made("capi-clients/wheels", &wheels)?;
@@ -100,18 +121,7 @@ pub(super) fn check(theirs: &Path, ours: &Path, tables: &Tables) -> Result<()> {
     for library in [&theirs, &ours] {
         check_binding("h5py", preloaded(library).args(["-c", H5PY]), library)?;
     }
-    exchange("filter2", &folder, [&theirs, &ours], preloaded)?;
-    let python = |library: &Library| tables.python(library);
-    for library in [&tables.original, &tables.ours] {
-        check_binding("PyTables", python(library).args(["-c", TABLES]), library)?;
-    }
-    exchange("tables2", &folder, [&tables.original, &tables.ours], python)?;
-    // Without the path of PyTables around HDF5's filters.
-    exchange("tables2", &folder, [&tables.original, &tables.ours], |library| {
-        let mut python = tables.python(library);
-        python.env("BLOSC2_FILTER", "1");
-        python
-    })
+    exchange("filter2", &folder, [&theirs, &ours], preloaded)
 }
 
 /// The calls of the client go to this library, and to no other.

@@ -6,7 +6,11 @@ use std::{
     process::Command,
 };
 
-use super::{files::exchange, library::Library};
+use super::{
+    files::exchange,
+    library::Library,
+    suites::{compare_outcomes, outcomes_of},
+};
 use crate::{
     failure::{Context, Result, fail},
     venv, workspace,
@@ -77,6 +81,11 @@ impl Tables {
             let mut python = self.python(library);
             python.env("BLOSC2_FILTER", "1");
             python
+        })?;
+        compare_outcomes("PyTables of PyPI, parts with Blosc2", both, |library| {
+            let mut python = self.python(library);
+            python.current_dir(&folder);
+            outcomes_of(python, &["tables-part"])
         })
     }
 
@@ -121,7 +130,10 @@ pub(super) fn check(theirs: &Path, ours: &Path) -> Result<()> {
     for library in [&theirs, &ours] {
         check_binding("h5py", preloaded(library).args(["-c", H5PY]), library)?;
     }
-    exchange("filter2", &folder, [&theirs, &ours], preloaded)
+    exchange("filter2", &folder, [&theirs, &ours], preloaded)?;
+    compare_outcomes("hdf5plugin of PyPI, Blosc2", [&theirs, &ours], |library| {
+        outcomes_of(preloaded(library), &["hdf5plugin2"])
+    })
 }
 
 /// The calls of the client go to this library, and to no other.

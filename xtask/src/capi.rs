@@ -25,6 +25,7 @@ use crate::{
     venv, workspace,
 };
 
+pub(crate) use chunks::{OLDER, SONAME, build as build_blosc2};
 use clients::Clients;
 use library::Libraries;
 pub(crate) use library::build;

@@ -14,13 +14,13 @@ mod mirror;
 
 use core::ffi::c_int;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use b2frame::nd::NdMeta;
 use b2frame::{SChunk, SChunkWriter};
 use blosc_io::FileStore;
 
-use crate::errors::{INVALID_PARAM, NULL_POINTER};
+use crate::errors::{FAILURE, INVALID_PARAM, NULL_POINTER};
 use crate::memory::CBytes;
 use crate::places::{self, Freed, Place};
 use crate::types::blosc2_schunk;
@@ -122,9 +122,9 @@ impl Private {
         Self { inner: Mutex::new(inner) }
     }
 
-    /// Nothing panics while the lock is held but in ways that leave it whole.
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// After a panic in a call, nobody knows what the super-chunk holds.
+    fn lock(&self) -> Result<MutexGuard<'_, Inner>, c_int> {
+        self.inner.lock().map_err(|_| FAILURE)
     }
 }
 
@@ -162,7 +162,7 @@ pub(crate) unsafe fn array_facts(
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
     let names = [NdMeta::NAME, NdMeta::OLD_NAME].map(str::as_bytes);
-    let inner = private.lock();
+    let inner = private.lock()?;
     let layer =
         names.iter().find_map(|name| inner.metalayers.iter().find(|(found, _)| found == name));
     let content = layer.map(|(_, content)| content.clone());

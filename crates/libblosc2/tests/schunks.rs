@@ -57,7 +57,7 @@ impl Blosc2 {
         SChunk { library: self, handle: unsafe { new(&raw mut storage) } }
     }
 
-    fn schunk(&self, is_contiguous: bool) -> SChunk<'_> {
+    pub(crate) fn schunk(&self, is_contiguous: bool) -> SChunk<'_> {
         self.schunk_with(is_contiguous, None, self.cparams_of(1))
     }
 
@@ -82,7 +82,7 @@ impl SChunk<'_> {
         unsafe { &*self.handle }
     }
 
-    fn append(&self, data: &[u8]) -> i64 {
+    pub(crate) fn append(&self, data: &[u8]) -> i64 {
         let f = self.library.function::<Append>("blosc2_schunk_append_buffer");
         // SAFETY: the buffer is as long as it is told.
         unsafe { f(self.handle, data.as_ptr().cast(), i32::try_from(data.len()).unwrap()) }
@@ -105,7 +105,7 @@ impl SChunk<'_> {
     }
 
     /// Decompresses a chunk with a context of its own.
-    fn read(&self, nchunk: i64, nbytes: usize) -> Vec<u8> {
+    pub(crate) fn read(&self, nchunk: i64, nbytes: usize) -> Vec<u8> {
         let chunk = self.lazy(nchunk).unwrap();
         let context = self.reader();
         let mut dest = vec![0; nbytes];
@@ -459,4 +459,28 @@ fn every_changed_byte_of_a_frame_is_survived() {
         }
     }
     assert!(nread > 0);
+}
+
+#[test]
+fn several_threads_read_one_super_chunk() {
+    let library = Blosc2::load();
+    let schunk = library.schunk(false);
+    for n in 0..8 {
+        schunk.append(&data(20_000 + 400 * n));
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let handle = schunk.handle as usize;
+            let library = &library;
+            scope.spawn(move || {
+                let shared = SChunk { library, handle: handle as *mut blosc2_schunk };
+                for n in 0..8 {
+                    let nbytes = 20_000 + 400 * n;
+                    assert_eq!(shared.read(i64::try_from(n).unwrap(), nbytes), data(nbytes));
+                }
+                // The test frees it.
+                core::mem::forget(shared);
+            });
+        }
+    });
 }

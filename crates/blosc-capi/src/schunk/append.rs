@@ -42,7 +42,7 @@ unsafe fn append(
     let room = room.filter(|_| nbytes >= 0).ok_or(MAX_BUFSIZE_EXCEEDED)?;
     let mut chunk =
         CBytes::with_capacity(usize::try_from(room).unwrap_or(0)).ok_or(MEMORY_ALLOC)?;
-    let nchunk = private.lock().nchunks().cast_signed();
+    let nchunk = private.lock()?.nchunks().cast_signed();
     // Functions of the client are told the number of the chunk by this field.
     // SAFETY: the caller promises it.
     unsafe { (*schunk).current_nchunk = nchunk };
@@ -67,7 +67,7 @@ unsafe fn append(
 ///
 /// A super-chunk of this library with this private part.
 unsafe fn push(schunk: *mut blosc2_schunk, private: &Private, chunk: CBytes) -> Result<i64, c_int> {
-    let mut inner = private.lock();
+    let mut inner = private.lock()?;
     let facts = Added::of_chunk(chunk.as_slice(), inner.has_runs_in_index())?;
     // SAFETY: the caller promises it.
     unsafe { make_writable(schunk, &mut inner) }?;

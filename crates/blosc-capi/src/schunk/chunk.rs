@@ -63,7 +63,7 @@ enum Lazy {
 unsafe fn lazy(schunk: *mut blosc2_schunk, nchunk: i64) -> Result<Lazy, c_int> {
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let inner = private.lock();
+    let inner = private.lock()?;
     let nchunk =
         u64::try_from(nchunk).ok().filter(|n| *n < inner.nchunks()).ok_or(INVALID_PARAM)?;
     // SAFETY: the caller promises it.
@@ -199,7 +199,7 @@ impl Stored {
 pub(crate) unsafe fn stored(schunk: *mut blosc2_schunk, nchunk: u64) -> Result<Stored, c_int> {
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let inner = private.lock();
+    let inner = private.lock()?;
     // SAFETY: the caller promises it.
     let cparams = unsafe { mirror::cparams(schunk) };
     let cparams = without_schunk(&cparams.ok_or(INVALID_PARAM)?);
@@ -246,7 +246,7 @@ fn range_of(at: u64, len: u64) -> Option<Range<usize>> {
 unsafe fn whole(schunk: *mut blosc2_schunk, nchunk: u64) -> Result<(Vec<u8>, u64), c_int> {
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let mut inner = private.lock();
+    let mut inner = private.lock()?;
     let is_contiguous = inner.is_contiguous;
     let Chunks::Files { writer, .. } = &mut inner.chunks else { return Err(FAILURE) };
     let code = |error: b2frame::Error| errors::frame(&error);

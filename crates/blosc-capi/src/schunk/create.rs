@@ -95,7 +95,7 @@ unsafe fn begin_files(schunk: *mut blosc2_schunk, path: PathBuf) -> Result<(), c
     }
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let mut inner = private.lock();
+    let mut inner = private.lock()?;
     // SAFETY: the caller promises it.
     let writer = unsafe { writer_of(schunk, &inner, &path) }?;
     inner.chunks = Chunks::Files { writer: Box::new(writer), path };
@@ -195,7 +195,7 @@ unsafe fn fill(
     unsafe { mirror::begin(schunk, facts) }?;
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let inner = private.lock();
+    let inner = private.lock()?;
     // SAFETY: the caller promises it.
     unsafe { mirror::show(schunk, &inner) };
     // Contexts look for the blocks of an array.

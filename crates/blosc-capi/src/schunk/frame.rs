@@ -145,7 +145,7 @@ fn opened(
     let schunk = unsafe { start(&facts, inner, Contexts::Reading) }?;
     // SAFETY: the super-chunk was made above.
     let private = unsafe { find(schunk) }?;
-    let inner = private.lock();
+    let inner = private.lock()?;
     if let Chunks::Memory(chunks) = &inner.chunks {
         for end in 1..=chunks.len() {
             // SAFETY: the super-chunk was made above.
@@ -223,7 +223,7 @@ pub unsafe fn to_buffer(
 pub(crate) unsafe fn frame_of(schunk: *mut blosc2_schunk) -> Result<(*mut u8, usize, bool), c_int> {
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let mut inner = private.lock();
+    let mut inner = private.lock()?;
     let code = |error: b2frame::Error| errors::frame(&error);
     let bytes = match &mut inner.chunks {
         Chunks::Frame { place: FramePlace::Memory(memory), .. } => {
@@ -330,7 +330,7 @@ pub(super) unsafe fn params(
 pub unsafe fn avoid_cframe_free(schunk: *mut blosc2_schunk, is_avoided: bool) {
     // SAFETY: the caller promises it.
     let Ok(private) = (unsafe { find(schunk) }) else { return };
-    let mut inner = private.lock();
+    let Ok(mut inner) = private.lock() else { return };
     let Chunks::Frame { place: FramePlace::Memory(memory), .. } = &inner.chunks else { return };
     let memory = *memory;
     let given = inner.given.take();

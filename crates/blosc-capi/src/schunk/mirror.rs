@@ -210,4 +210,5 @@ pub(super) unsafe fn end(schunk: *mut blosc2_schunk) {
     // SAFETY: NULL, or the table that `show_table` made.
     unsafe { memory::free(fields.data) };
     (fields.storage, fields.data) = (ptr::null_mut(), ptr::null_mut());
+    (fields.nmetalayers, fields.nvlmetalayers) = (0, 0);
 }

@@ -691,9 +691,9 @@ def make_pool(original):
     return pool
 
 
-def start(script, path):
+def start(script, path, errors=None):
     command = [sys.executable, script, "--serve", path]
-    return subprocess.Popen(command, stdin=-1, stdout=-1, text=True)
+    return subprocess.Popen(command, stdin=-1, stdout=-1, stderr=errors, text=True)
 
 
 def check(differences, name, a, theirs, ours):
@@ -720,7 +720,9 @@ def compare(script, kind, make_pool, make_calls, differences):
     if args.serve:
         return serve(args.original, kind)
     pool = make_pool(args.original)
-    servers = [start(script, args.original), start(script, args.ours)]
+    # Where C-Blosc2 crashes, or looks for a plugin, it says much.
+    quiet = start(script, args.original, subprocess.DEVNULL)
+    servers = [quiet, start(script, args.ours)]
     ncalls, rows, nfailed = 0, collections.Counter(), 0
     for case in range(args.cases) if args.case is None else [args.case]:
         calls = make_calls(random.Random(f"{args.seed} {case}"), pool)

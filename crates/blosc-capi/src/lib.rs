@@ -18,7 +18,7 @@
 //! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.
 //! - [`types`]: the structs that C-Blosc2 shares with its clients.
 //! - [`places`]: pointers that C holds, and what is found there once the thing was freed.
-//! - `memory`: bytes that C frees.
+//! - `memory`: bytes that C frees; `buffers`: bytes that are kept from call to call.
 //! - [`schunk`], [`nd`]: super-chunks and arrays. C sees mirrors; `b2frame` reads and writes frames
 //!   and knows where the items of an array are.
 //!
@@ -40,6 +40,7 @@ extern crate alloc;
 
 pub mod blosc1;
 pub mod blosc2;
+mod buffers;
 pub mod codes;
 pub mod context;
 pub mod env;

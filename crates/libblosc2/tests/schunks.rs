@@ -138,9 +138,25 @@ impl Drop for SChunk<'_> {
         let is_there = !self.handle.is_null();
         // SAFETY: NULL or made by the library.
         assert_eq!(unsafe { free(self.handle) }, if is_there { 0 } else { -32 });
-        // SAFETY: a second call finds an empty place.
-        assert_eq!(unsafe { free(self.handle) }, if is_there { -12 } else { -32 });
     }
+}
+
+/// In a process of its own: others use places again.
+#[test]
+fn a_freed_super_chunk_is_a_code() {
+    let library = Blosc2::load();
+    blosc_testdata::in_child(|| {
+        let schunk = library.schunk(true);
+        schunk.append(&data(4000));
+        let freed = SChunk { library: &library, handle: schunk.handle };
+        drop(schunk);
+        assert_eq!((freed.append(&data(40)), freed.frame()), (-12, Err(-12)));
+        assert_eq!(freed.lazy(0), Err(-12));
+        let free = library.function::<Free>("blosc2_schunk_free");
+        // SAFETY: the place is empty, and stays.
+        assert_eq!(unsafe { free(freed.handle) }, -12);
+        core::mem::forget(freed);
+    });
 }
 
 #[test]

@@ -33,10 +33,11 @@ use crate::error::{Error, Param, Result};
 /// }
 ///
 /// let mut dest = [0; 3 * 2];
-/// layout.read(&[2..5, 5..7], &mut dest, &[3, 2], |part| -> Result<(), b2frame::Error> {
+/// let mut scratch = vec![];
+/// layout.read(&[2..5, 5..7], &mut dest, &[3, 2], &mut scratch, |part| {
 ///     let chunk = decompress(&chunks[part.nchunk as usize]).expect("made above");
 ///     part.data.copy_from_slice(&chunk);
-///     Ok(())
+///     Ok::<(), b2frame::Error>(())
 /// })?;
 /// assert_eq!(dest, [25, 26, 35, 36, 45, 46]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -149,7 +150,8 @@ impl ArrayLayout {
     /// Fills a part of `dest` with a part of the array. `dest` is an array of the shape
     /// `dest_shape`, at least as long as the part in each dimension; the part goes to its start,
     /// and bytes after its last item need not be there. `decode` fills blocks of one chunk after
-    /// the other.
+    /// the other, in `scratch` where they do not go right to their place: it grows as needed and
+    /// may be used again for the next call.
     ///
     /// # Errors
     /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], or what `decode` returns.
@@ -158,6 +160,7 @@ impl ArrayLayout {
         region: &[Range<u64>],
         dest: &mut [u8],
         dest_shape: &[u64],
+        scratch: &mut Vec<u8>,
         mut decode: impl FnMut(ChunkPart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let axes = self.axes(region, dest_shape).map_err(Error::from)?;
@@ -172,7 +175,6 @@ impl ArrayLayout {
             dest: strides(wide, typesize),
         };
         let reach = Reach::for_nbytes(dest.len(), Simd::detect());
-        let mut kept = Vec::new();
         for wanted in BoxBlocks::new(&self.geometry, &axes, u64::MAX) {
             let nchunk = wanted.nchunk;
             let blocks: Vec<u64> = wanted.blocks.iter().map(|(nblock, _)| *nblock).collect();
@@ -183,7 +185,7 @@ impl ArrayLayout {
                     continue;
                 }
             }
-            let data = resized(&mut kept, self.chunk_nbytes);
+            let data = resized(scratch, self.chunk_nbytes);
             decode(ChunkPart { nchunk, blocks: &blocks, data })?;
             let len = as_len(self.geometry.block_nbytes());
             for (nblock, spans) in &wanted.blocks {
@@ -390,7 +392,7 @@ mod tests {
     ) -> Result<Vec<u8>> {
         let mut dest = vec![0xee; usize::try_from(shape.iter().product::<u64>()).unwrap() * 2];
         let len = usize::try_from(layout.geometry.block_nbytes()).unwrap();
-        layout.read(region, &mut dest, shape, |part| -> Result<()> {
+        layout.read(region, &mut dest, shape, &mut vec![], |part| -> Result<()> {
             let chunk = &chunks[usize::try_from(part.nchunk).unwrap()];
             for nblock in part.blocks {
                 let at = usize::try_from(*nblock).unwrap() * len;
@@ -452,7 +454,7 @@ mod tests {
         }
         let decode = |_: ChunkPart<'_>| -> Result<()> { Ok(()) };
         let read = |shape: &[u64], room: usize| {
-            made.0.read(&[0..2, 0..3], &mut vec![0; room], shape, decode).is_ok()
+            made.0.read(&[0..2, 0..3], &mut vec![0; room], shape, &mut vec![], decode).is_ok()
         };
         assert_eq!(
             [read(&[4, 5], 16), read(&[4, 5], 15), read(&[4, u64::MAX], 16)],
@@ -487,9 +489,10 @@ mod tests {
     #[test]
     fn what_decoding_says_is_told() {
         let (layout, ..) = array(&[4], &[2], &[2]);
-        let failed = layout.read(core::slice::from_ref(&(0..4)), &mut [0; 8], &[4], |part| {
-            if part.nchunk == 1 { Err(Error::internal("of the caller")) } else { Ok(()) }
-        });
+        let failed =
+            layout.read(core::slice::from_ref(&(0..4)), &mut [0; 8], &[4], &mut vec![], |part| {
+                if part.nchunk == 1 { Err(Error::internal("of the caller")) } else { Ok(()) }
+            });
         assert!(failed.is_err());
     }
 }

@@ -6,6 +6,7 @@ use core::ops::Range;
 use b2frame::nd::{BoxAt, ChunkPart, copy_box};
 
 use super::{Array, code, find, numbers};
+use crate::buffers::Kept;
 use crate::context::Context;
 use crate::errors::{self, FAILURE, INVALID_PARAM, NULL_POINTER};
 use crate::guard::{bytes, bytes_mut};
@@ -109,7 +110,7 @@ impl Array {
             dest.fill(0);
         }
         let read = |part: ChunkPart<'_>| self.decode(part).map_err(Failed::Code);
-        match self.layout.read(&region, dest, &room, read) {
+        match self.layout.read(&region, dest, &room, &mut Kept::take(), read) {
             Ok(()) => Ok(()),
             Err(Failed::Frame(error)) => Err(errors::frame(&error)),
             Err(Failed::Code(code)) => Err(code),

@@ -11,6 +11,7 @@ use blosc_io::ReadAt;
 
 use super::append::without_schunk;
 use super::{Chunks, FramePlace, find, mirror};
+use crate::buffers::Kept;
 use crate::context::noted_run;
 use crate::errors::{self, DATA, FAILURE, FILE_READ, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::put_out;
@@ -175,7 +176,8 @@ fn whole_in(frame: &SChunk, nchunk: u64, cparams: &blosc2_cparams) -> Result<CBy
 pub(crate) enum Stored {
     /// In memory that stays as long as nobody changes the super-chunk.
     Here(*const u8, usize),
-    Copy(CBytes),
+    /// The first bytes of a buffer.
+    Read(Kept, usize),
 }
 
 impl Stored {
@@ -186,7 +188,7 @@ impl Stored {
         match self {
             // SAFETY: `len` bytes were there, and the caller promises that they stay.
             Self::Here(place, len) => unsafe { core::slice::from_raw_parts(*place, *len) },
-            Self::Copy(bytes) => bytes.as_slice(),
+            Self::Read(buffer, len) => buffer.get(..*len).unwrap_or_default(),
         }
     }
 }
@@ -199,11 +201,11 @@ impl Stored {
 pub(crate) unsafe fn stored(schunk: *mut blosc2_schunk, nchunk: u64) -> Result<Stored, c_int> {
     // SAFETY: the caller promises it.
     let private = unsafe { find(schunk) }?;
-    let inner = private.lock()?;
+    let mut inner = private.lock()?;
     // SAFETY: the caller promises it.
     let cparams = unsafe { mirror::cparams(schunk) };
     let cparams = without_schunk(&cparams.ok_or(INVALID_PARAM)?);
-    match &inner.chunks {
+    match &mut inner.chunks {
         Chunks::Memory(chunks) => {
             let n = usize::try_from(nchunk).map_err(|_| INVALID_PARAM)?;
             let chunk = chunks.get(n).ok_or(INVALID_PARAM)?;
@@ -214,22 +216,36 @@ pub(crate) unsafe fn stored(schunk: *mut blosc2_schunk, nchunk: u64) -> Result<S
             let range = info.offset.and_then(|at| range_of(at, info.cbytes));
             match range.and_then(|range| memory.as_ref().get(range)) {
                 Some(bytes) => Ok(Stored::Here(bytes.as_ptr(), bytes.len())),
-                None => whole_in(frame, nchunk, &cparams).map(Stored::Copy),
+                None => read(frame, nchunk, &cparams),
             }
         }
         Chunks::Frame { schunk: frame, .. } => {
             let frame = frame.clone();
             drop(inner);
-            whole_in(&frame, nchunk, &cparams).map(Stored::Copy)
+            read(&frame, nchunk, &cparams)
         }
-        Chunks::Files { .. } => {
-            drop(inner);
-            // SAFETY: the caller promises it.
-            unsafe { whole(schunk, nchunk) }
-                .and_then(|(bytes, _)| CBytes::copy(&bytes).ok_or(MEMORY_ALLOC))
-                .map(Stored::Copy)
+        Chunks::Files { writer, .. } => {
+            let frame = writer.schunk().map_err(|error| errors::frame(&error))?;
+            read(frame, nchunk, &cparams)
         }
     }
+}
+
+/// Reads a chunk of a frame to a buffer that is kept.
+fn read(frame: &SChunk, nchunk: u64, cparams: &blosc2_cparams) -> Result<Stored, c_int> {
+    let code = |error: b2frame::Error| errors::frame(&error);
+    let mut buffer = Kept::take();
+    if let Some(bytes) = frame.chunk_to(nchunk, &mut buffer).map_err(code)? {
+        let len = bytes.len();
+        return Ok(Stored::Read(buffer, len));
+    }
+    let info = frame.chunk_info(nchunk).map_err(code)?;
+    let nbytes = usize::try_from(info.nbytes).map_err(|_| FAILURE)?;
+    // SAFETY: there is no super-chunk in the parameters.
+    let run = unsafe { noted_run(cparams, nbytes, info.special.ok_or(DATA)?) }?;
+    buffer.clear();
+    buffer.extend(run);
+    Ok(Stored::Read(buffer, run.len()))
 }
 
 fn range_of(at: u64, len: u64) -> Option<Range<usize>> {

@@ -6,7 +6,6 @@ How sequences run and are compared is told in capi2_random.py.
 """
 
 import ctypes as c
-import os
 import sys
 import tempfile
 import zlib
@@ -243,7 +242,7 @@ class Runner:
         return Storage(a["contiguous"], path, c.pointer(p), None, None)
 
     def new(self, a):
-        path = f"{self.folder}/{len(self.kept)}-{os.getpid()}".encode() if a["path"] else None
+        path = tempfile.mktemp(dir=self.folder).encode() if a["path"] else None
         self.schunks.append(self.l.blosc2_schunk_new(self.storage(a, path)))
         return [int(bool(self.schunks[-1])) - 1]
 
@@ -331,7 +330,7 @@ class Runner:
         return [int(bool(schunk)) - 1]
 
     def path_of(self, a):
-        path = f"{self.folder}/{len(self.kept)}-{os.getpid()}-given"
+        path = tempfile.mktemp(dir=self.folder)
         with open(path, "wb") as file:
             file.write(b"x" * a["before"] + base.base64.b64decode(a["frame"]))
         self.kept.append(path)

@@ -1,10 +1,11 @@
-/* Calls the functions of libblosc2 for chunks and contexts, right and wrong, to be run under valgrind.
+/* Calls the functions of libblosc2 that are done, right and wrong, to be run under valgrind.
    Prints the number of calls; ends with 1 at the first result that is not expected. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "b2nd.h"
 #include "blosc2.h"
 
 #define NBYTES 50000
@@ -182,10 +183,118 @@ static int filters(void) {
   return 0;
 }
 
+static blosc2_storage storage_of(blosc2_cparams *cparams, bool contiguous) {
+  blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+  cparams->typesize = 4;
+  cparams->compcode = BLOSC_LZ4;
+  storage.cparams = cparams;
+  storage.contiguous = contiguous;
+  return storage;
+}
+
+/* Super-chunks in memory, in a buffer, in a file; damaged frames. */
+static int schunks(void) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  uint8_t *frame, *lazy;
+  bool needs_free;
+  for (int contiguous = 0; contiguous < 2; contiguous++) {
+    blosc2_storage storage = storage_of(&cparams, contiguous);
+    blosc2_schunk *schunk = blosc2_schunk_new(&storage);
+    EXPECT(schunk != NULL && schunk->chunksize == -1);
+    for (int n = 1; n < 4; n++) EXPECT(blosc2_schunk_append_buffer(schunk, data, NBYTES) == n);
+    EXPECT(blosc2_schunk_append_buffer(schunk, data, -1) < 0);
+    EXPECT(blosc2_schunk_append_buffer(schunk, NULL, 100) < 0);
+    int n = blosc2_schunk_get_lazychunk(schunk, 2, &lazy, &needs_free);
+    EXPECT(n > 0 && blosc2_decompress_ctx(schunk->dctx, lazy, n, back, NBYTES) == NBYTES);
+    EXPECT(memcmp(back, data, NBYTES) == 0);
+    EXPECT(blosc2_schunk_get_lazychunk(schunk, 3, &lazy, &needs_free) < 0);
+    int64_t len = blosc2_schunk_to_buffer(schunk, &frame, &needs_free);
+    EXPECT(len > 0 && needs_free == !contiguous);
+    uint8_t *copy = malloc(len);
+    memcpy(copy, frame, len);
+    if (needs_free) free(frame);
+    EXPECT(blosc2_schunk_free(schunk) == 0);
+    for (int owned = 0; owned < 2; owned++) {
+      blosc2_schunk *again = blosc2_schunk_from_buffer(copy, len, owned);
+      EXPECT(again != NULL && again->nchunks == 3);
+      EXPECT(blosc2_schunk_append_buffer(again, data, NBYTES) == 4);
+      EXPECT(blosc2_schunk_free(again) == 0);
+      EXPECT(blosc2_schunk_from_buffer(copy, len - 1, owned) == NULL);
+    }
+    for (int64_t at = 0; at < len; at += at < 100 ? 1 : 7) {
+      copy[at] ^= 0x81;
+      blosc2_schunk *damaged = blosc2_schunk_from_buffer(copy, len, at % 2);
+      ncalls++;
+      if (damaged != NULL) {
+        n = blosc2_schunk_get_lazychunk(damaged, 1, &lazy, &needs_free);
+        if (n > 0) blosc2_decompress_ctx(damaged->dctx, lazy, n, back, NBYTES);
+        if (n > 0 && needs_free) free(lazy);
+        blosc2_schunk_free(damaged);
+      }
+      copy[at] ^= 0x81;
+    }
+    FILE *file = fopen("calls.b2frame", "wb");
+    EXPECT(file != NULL && fwrite(data, 1, 100, file) == 100);
+    EXPECT(fwrite(copy, 1, len, file) == (size_t)len && fclose(file) == 0);
+    blosc2_schunk *stored = blosc2_schunk_open_offset("calls.b2frame", 100);
+    EXPECT(stored != NULL && blosc2_schunk_open_offset("calls.b2frame", 99) == NULL);
+    n = blosc2_schunk_get_lazychunk(stored, 1, &lazy, &needs_free);
+    EXPECT(n > 0 && needs_free);
+    EXPECT(blosc2_decompress_ctx(stored->dctx, lazy, n, back, NBYTES) == NBYTES);
+    EXPECT(memcmp(back, data, NBYTES) == 0);
+    for (int at = 0; at < n; at++) {
+      lazy[at] ^= 0x81;
+      blosc2_decompress_ctx(stored->dctx, lazy, n, back, NBYTES);
+      blosc2_getitem_ctx(stored->dctx, lazy, n, 3, 4, back, NBYTES);
+      lazy[at] ^= 0x81;
+      ncalls++;
+    }
+    free(lazy);
+    EXPECT(blosc2_schunk_free(stored) == 0);
+    remove("calls.b2frame");
+    free(copy);
+  }
+  EXPECT(blosc2_schunk_free(NULL) < 0 && blosc2_schunk_append_buffer(NULL, data, 4) < 0);
+  return 0;
+}
+
+/* Arrays and parts of them. */
+static int arrays(void) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  int64_t shape[2] = {100, 125}, start[2] = {3, 5}, stop[2] = {90, 100}, part[2] = {87, 95};
+  int32_t chunks[2] = {40, 50}, blocks[2] = {9, 20};
+  for (int contiguous = 0; contiguous < 2; contiguous++) {
+    blosc2_storage storage = storage_of(&cparams, contiguous);
+    b2nd_context_t *ctx = b2nd_create_ctx(&storage, 2, shape, chunks, blocks, NULL, 0, NULL, 0);
+    b2nd_array_t *array, *again;
+    EXPECT(ctx != NULL && b2nd_from_cbuffer(ctx, &array, data, NBYTES - 1) < 0);
+    EXPECT(b2nd_from_cbuffer(ctx, &array, data, NBYTES) == 0 && b2nd_free_ctx(ctx) == 0);
+    EXPECT(b2nd_get_slice_cbuffer(array, start, stop, back, part, NBYTES) == 0);
+    for (int row = 0; row < 87; row++)
+      EXPECT(memcmp(back + row * 380, data + (row + 3) * 500 + 20, 380) == 0);
+    EXPECT(b2nd_get_slice_cbuffer(array, start, stop, back, part, 87 * 380 - 1) < 0);
+    uint8_t *frame;
+    int64_t len;
+    bool needs_free;
+    EXPECT(b2nd_to_cframe(array, &frame, &len, &needs_free) == 0);
+    blosc2_schunk *schunk = blosc2_schunk_from_buffer(frame, len, true);
+    EXPECT(schunk != NULL && b2nd_from_schunk(schunk, &again) == 0);
+    int64_t zero[2] = {0, 0};
+    EXPECT(b2nd_get_slice_cbuffer(again, zero, shape, back, shape, NBYTES) == 0);
+    EXPECT(memcmp(back, data, NBYTES) == 0);
+    EXPECT(b2nd_free(again) == 0);
+    if (needs_free) free(frame);
+    EXPECT(b2nd_free(array) == 0);
+    EXPECT(b2nd_copy_buffer(2, 4, data, shape, start, stop, back, part, zero) == 0);
+  }
+  EXPECT(b2nd_free(NULL) < 0 && b2nd_free_ctx(NULL) < 0);
+  return 0;
+}
+
 int main(void) {
   blosc2_init();
   for (int i = 0; i < NBYTES; i++) data[i] = (uint8_t)(i % 4 ? 0 : i / 4 % 251);
-  int failed = names() || process() || blocks() || damage() || filters();
+  int failed = names() || process() || blocks() || damage() || filters() || schunks() || arrays();
   for (int codec = 0; codec < 6 && !failed; codec++)
     if (codec != 3) failed = contexts(1, codec) || contexts(3, codec);
   printf("%d calls\n", ncalls);

@@ -1,6 +1,6 @@
 """Runs tests that a client of libblosc brings along, and prints the outcome of each as JSON.
 
-    capi_suite.py pytest MODULE | numcodecs | blosc | tables | hdf5plugin
+    capi_suite.py pytest MODULE | blosc | tables | tables-part | hdf5plugin | hdf5plugin2
 """
 
 import json
@@ -107,12 +107,13 @@ def flat(suite):
             yield test
 
 
-def hdf5plugin_suite():
+def hdf5plugin_suite(name="blosc"):
     import hdf5plugin.test
 
-    suite = hdf5plugin.test.suite()
-    tests = [t for t in flat(suite) if "blosc" in str(t).lower() and "blosc2" not in str(t).lower()]
-    return unittest.TestSuite(tests)
+    def is_chosen(test):
+        return name in str(test).lower() and (name == "blosc2" or "blosc2" not in str(test).lower())
+
+    return unittest.TestSuite(filter(is_chosen, flat(hdf5plugin.test.suite())))
 
 
 def main():
@@ -125,6 +126,7 @@ def main():
             "tables": tables_suite,
             "tables-part": tables_part,
             "hdf5plugin": hdf5plugin_suite,
+            "hdf5plugin2": lambda: hdf5plugin_suite("blosc2"),
         }
         outcomes = run_unittest(suites[what]())
     print("\n" + json.dumps(outcomes))

@@ -12,6 +12,7 @@
 //! join.rs        items of other arrays     rows.rs     copying between blocks and items
 //! patch.rs       chunks with items put in  item.rs     one item
 //! hidden.rs      what lies in padding      fields.rs    some fields of items
+//! layout.rs      chunks that lie elsewhere
 //! ```
 
 mod array;
@@ -23,6 +24,7 @@ mod geometry;
 mod hidden;
 mod item;
 mod join;
+mod layout;
 mod meta;
 mod param;
 mod params;
@@ -41,6 +43,7 @@ mod writer;
 
 pub use array::{NdArray, item_dtype};
 pub use element::Element;
+pub use layout::{ArrayLayout, BoxAt, ChunkPart, copy_box};
 #[doc(hidden)]
 pub use meta::NdCorrupt;
 pub use meta::{MAX_NDIM, NdMeta};

@@ -14,31 +14,28 @@ mod vl;
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
-use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{CParams, Decoder, Encoder};
 
-use crate::epoch::PerProcess;
 use crate::errors::{INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::put_out;
+use crate::places::{Freed, Place, find};
 use crate::types::{
     blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params,
 };
 
 pub use compress::compress;
 pub use decompress::{decompress, getitem, getitem_bytes};
-pub(crate) use params::FORWARD_COMPAT_SPLIT;
 pub use params::{CPARAMS_DEFAULTS, DPARAMS_DEFAULTS};
+pub(crate) use params::{FORWARD_COMPAT_SPLIT, settings as settings_of};
+pub(crate) use special::noted_run;
 pub use special::{chunk_nans, chunk_repeatval, chunk_uninit, chunk_zeros};
 pub use vl::{vlchunk_get_nblocks, vlcompress, vldecompress, vldecompress_block};
 
-/// What C has of a context: a place that stays when the context is freed, so that a second `free`
-/// finds it empty.
-#[derive(Debug)]
+/// What C has of a context.
 #[allow(non_camel_case_types, reason = "the name of the header")]
-pub struct blosc2_context(AtomicPtr<Context>);
+pub type blosc2_context = Place<(), Context>;
 
 /// A context.
 #[derive(Debug)]
@@ -72,42 +69,11 @@ pub struct Room {
     pub destsize: i32,
 }
 
-/// Places of contexts that were freed. They are used again late, so that a pointer to a context
-/// that was freed is noticed for some time.
-static FREED: PerProcess<Mutex<VecDeque<Place>>> = PerProcess::new();
-/// How many of them are kept.
-const MAX_FREED: usize = 256;
+static FREED: Freed<(), Context> = Freed::new(256);
 
-struct Place(Box<blosc2_context>);
-
-impl blosc2_context {
-    fn place(context: Context) -> *mut Self {
-        let context = Box::into_raw(Box::new(context));
-        let mut freed = lock(FREED.get());
-        let old = if freed.len() < MAX_FREED { None } else { freed.pop_front() };
-        drop(freed);
-        let place = match old {
-            Some(Place(place)) => {
-                place.0.store(context, Ordering::Release);
-                place
-            }
-            None => Box::new(Self(AtomicPtr::new(context))),
-        };
-        Box::into_raw(place)
-    }
-}
-
-/// The context at a pointer; `None` for NULL and for one that was freed lately.
-///
-/// # Safety
-///
-/// The pointer is NULL, or comes from [`create_cctx`] or [`create_dctx`]; nobody frees the context
-/// during `'a`.
-unsafe fn find<'a>(handle: *const blosc2_context) -> Option<&'a Context> {
-    // SAFETY: places are never given back to the allocator while they are known to C.
-    let place = unsafe { handle.as_ref() }?;
-    // SAFETY: a place is empty or has a context that `free` alone takes out.
-    unsafe { place.0.load(Ordering::Acquire).as_ref() }
+fn place(context: Context) -> *mut blosc2_context {
+    // SAFETY: there is nothing that zeros could be no value of.
+    unsafe { FREED.place(context) }
 }
 
 /// A context that compresses; NULL if there is no such filter or tuner.
@@ -125,7 +91,7 @@ pub unsafe fn create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
     let preparams = unsafe { cparams.preparams.as_ref() }.copied();
     // SAFETY: the caller promises it.
     let context = unsafe { Context::compressor(cparams) };
-    blosc2_context::place(Context { preparams, ..context })
+    place(Context { preparams, ..context })
 }
 
 /// A context that decompresses.
@@ -139,7 +105,7 @@ pub unsafe fn create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
     // SAFETY: the caller promises it.
     let postparams = unsafe { dparams.postparams.as_ref() }.copied();
     let context = Context::decompressor(dparams.nthreads);
-    blosc2_context::place(Context { postparams, dparams, ..context })
+    place(Context { postparams, dparams, ..context })
 }
 
 /// Frees a context, once.
@@ -149,18 +115,8 @@ pub unsafe fn create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
 /// As for every function that takes a context: the pointer is NULL or comes from this library.
 /// Nobody uses the context at the same time.
 pub unsafe fn free(handle: *mut blosc2_context) {
-    // SAFETY: places are never given back to the allocator while they are known to C.
-    let Some(place) = (unsafe { handle.as_ref() }) else { return };
-    let context = place.0.swap(ptr::null_mut(), Ordering::AcqRel);
-    if context.is_null() {
-        return;
-    }
-    // SAFETY: `place` made it of a box, and nobody else can have taken it out.
-    drop(unsafe { Box::from_raw(context) });
-    // SAFETY: the place comes from a box. A second `free` comes to the box again, which
-    // stays allocated.
-    let place = Place(unsafe { Box::from_raw(handle) });
-    lock(FREED.get()).push_back(place);
+    // SAFETY: the caller promises it.
+    drop(unsafe { FREED.take(handle) });
 }
 
 /// The parameters of a context that compresses.

@@ -129,6 +129,29 @@ pub fn write(error: &Error) -> c_int {
     }
 }
 
+/// The code for a frame that was not read or written.
+#[must_use]
+pub fn frame(error: &b2frame::Error) -> c_int {
+    use b2frame::Error as E;
+    match error {
+        E::Io { .. } | E::Outdated { .. } => FILE_READ,
+        E::Write { .. } | E::Output { .. } | E::ChangedByOther => FILE_WRITE,
+        E::Open { .. } => FILE_OPEN,
+        E::Lock { .. } | E::Locked { .. } => LOCK,
+        E::Chunk { source, .. } | E::Index { source, .. } => read(source),
+        E::Compress { source, .. } => match write(source) {
+            0 => WRITE_BUFFER,
+            code => code,
+        },
+        E::UnknownVersion { .. } | E::UnknownNdVersion { .. } => VERSION_SUPPORT,
+        E::UnknownTrailerVersion { .. } => VERSION_SUPPORT,
+        E::Corrupt { .. } | E::NotAFrame { .. } => INVALID_HEADER,
+        E::Limit { .. } => MEMORY_ALLOC,
+        E::Param(_) => INVALID_PARAM,
+        _ => FAILURE,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@
 //!        \                                  /
 //!         blosc1           blosc2, context, schunk, nd                         one module per tier
 //!              \            /
-//!      guard   env   pool   codes   epoch                                    what all of them need
+//!      guard   env   pool   codes   epoch   places   memory                  what all of them need
 //! ```
 //!
 //! `crates/libblosc` and `crates/libblosc2` export the names; here is what these functions do. A
@@ -17,6 +17,10 @@
 //! - [`pool`]: threads, kept by their number between calls.
 //! - [`codes`], [`errors`]: from errors to the numbers of C-Blosc and of C-Blosc2.
 //! - [`types`]: the structs that C-Blosc2 shares with its clients.
+//! - [`places`]: pointers that C holds, and what is found there once the thing was freed.
+//! - `memory`: bytes that C frees; `buffers`: bytes that are kept from call to call.
+//! - [`schunk`], [`nd`]: super-chunks and arrays. C sees mirrors; `b2frame` reads and writes frames
+//!   and knows where the items of an array are.
 //!
 //! So far for Linux: elsewhere the crate is empty.
 #![cfg(target_os = "linux")]
@@ -36,13 +40,18 @@ extern crate alloc;
 
 pub mod blosc1;
 pub mod blosc2;
+mod buffers;
 pub mod codes;
 pub mod context;
 pub mod env;
 pub mod epoch;
 pub mod errors;
 pub mod guard;
+mod memory;
+pub mod nd;
+pub mod places;
 pub mod pool;
+pub mod schunk;
 pub mod storage;
 pub mod types;
 pub mod warning;

@@ -234,6 +234,11 @@ impl ChunkIndex {
         Ok(Self { layout, head: head.to_vec(), extents })
     }
 
+    /// The bytes of the chunk up to its blocks.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     fn special(&self, kind: SpecialKind) -> Special<'_> {
         match kind {
             SpecialKind::Zeros => Special::Zeros,

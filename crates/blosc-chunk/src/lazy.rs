@@ -9,6 +9,11 @@ use crate::layout::Grid;
 /// Bytes of the number of the chunk and of its offset, before the sizes of its blocks.
 const POSITION_LEN: usize = 4 + 8;
 
+/// Where the header has the lazy bit.
+const FLAGS_AT: usize = 0x1f;
+/// The bit.
+const LAZY: u8 = 0x08;
+
 /// A chunk that C-Blosc2 left where it is: what `blosc2_schunk_get_lazychunk` gives.
 ///
 /// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 find
@@ -35,7 +40,7 @@ impl LazyChunk {
         let trailer = header.header_len().saturating_add(starts);
         let damaged = |at: usize| Error::corrupt(at, Corrupt::LazyTrailer);
         if !header.is_lazy() {
-            return Err(damaged(0x1f));
+            return Err(damaged(FLAGS_AT));
         }
         if bytes.len() != trailer.saturating_add(POSITION_LEN).saturating_add(starts) {
             return Err(damaged(bytes.len()));
@@ -58,6 +63,34 @@ impl LazyChunk {
             }
         }
         Ok(Self { index, nchunk, offset })
+    }
+
+    /// The lazy chunk for a chunk with this index, which has the number `nchunk` in its frame and
+    /// starts there at byte `offset`.
+    ///
+    /// `None` for chunks that have no such form: runs, blocks of individual sizes, dictionaries,
+    /// chunks of Blosc 1, and block sizes that readers do not agree on.
+    #[must_use]
+    pub fn encode(index: &ChunkIndex, nchunk: u32, offset: u64) -> Option<Vec<u8>> {
+        let header = index.header();
+        let is_stored = header.kind() == Kind::Memcpyed;
+        let is_regular = header.kind() == Kind::Regular && header.nblocks() == index.nblocks();
+        if !(is_stored || is_regular) || header.has_dict() || !header.is_extended() {
+            return None;
+        }
+        let starts = header.nblocks().checked_mul(4)?;
+        let head_len = header.header_len().checked_add(if is_stored { 0 } else { starts })?;
+        let mut bytes = index.head().get(..head_len)?.to_vec();
+        *bytes.get_mut(FLAGS_AT)? |= LAZY;
+        bytes.resize(header.header_len().checked_add(starts)?, 0);
+        bytes.extend(i32::try_from(nchunk).ok()?.to_le_bytes());
+        bytes.extend(i64::try_from(offset).ok()?.to_le_bytes());
+        let grid = Grid::new(header.nbytes(), header.blocksize());
+        for nblock in 0..header.nblocks() {
+            let extent = if is_stored { grid.range(nblock) } else { index.extent(nblock) };
+            bytes.extend(i32::try_from(extent.len()).ok()?.to_le_bytes());
+        }
+        Some(bytes)
     }
 
     /// Which bytes of the chunk hold which data.
@@ -90,7 +123,8 @@ mod tests {
     use crate::decode::Scratch;
     use crate::encode::compress;
     use crate::index::IndexStep;
-    use crate::params::CParams;
+    use crate::params::{CParams, Dict};
+    use blosc_codecs::CodecId;
 
     /// From C-Blosc2 3.3.5: 8000 and 6000 bytes of `<i4`, blocks of 2048, the second chunk of a
     /// frame.
@@ -122,24 +156,47 @@ mod tests {
         let params = CParams::default().typesize(4).blocksize(Some(4096));
         let stored = compress(&data, &params).unwrap();
         let chunk = Chunk::parse(&stored).unwrap();
-        let mut lazy = stored[..32 + 4 * chunk.nblocks()].to_vec();
-        lazy[0x1f] |= 0x08;
-        lazy.extend(7_i32.to_le_bytes());
-        lazy.extend(1000_i64.to_le_bytes());
-        let IndexStep::Ready(index) = ChunkIndex::parse(&stored).unwrap() else {
-            panic!("all of it is there")
-        };
-        for nblock in 0..chunk.nblocks() {
-            lazy.extend(i32::try_from(index.extent(nblock).len()).unwrap().to_le_bytes());
-        }
+        let lazy = LazyChunk::encode(&index_of(&stored), 7, 1000).unwrap();
+        assert!(lazy.len() < stored.len() && lazy[..31] == stored[..31]);
 
         let lazy = LazyChunk::parse(&lazy).unwrap();
+        assert_eq!(lazy.index().nblocks(), chunk.nblocks());
         assert_eq!((lazy.nchunk(), lazy.offset()), (7, 1000));
         let plan = lazy.index().plan(5000..9000, 0).unwrap();
         let parts: Vec<&[u8]> = plan.ranges().iter().map(|range| &stored[range.clone()]).collect();
         let mut dest = vec![0; 4000];
         lazy.index().decode(&plan, &parts, &mut dest, &mut Scratch::default()).unwrap();
         assert_eq!(dest, data[5000..9000]);
+    }
+
+    fn index_of(stored: &[u8]) -> ChunkIndex {
+        match ChunkIndex::parse(stored).unwrap() {
+            IndexStep::Ready(index) => index,
+            IndexStep::Needs(len) => panic!("{len} bytes are there"),
+        }
+    }
+
+    #[test]
+    fn lazy_chunks_are_written_as_c_blosc2_does() {
+        let lazy = LazyChunk::parse(REGULAR).unwrap();
+        assert_eq!(LazyChunk::encode(lazy.index(), 1, 0x61).unwrap(), REGULAR);
+        // C-Blosc2 leaves what was in memory where a stored chunk has no block starts.
+        let lazy = LazyChunk::parse(MEMCPYED).unwrap();
+        let mut expected = MEMCPYED.to_vec();
+        expected[32..44].fill(0);
+        assert_eq!(LazyChunk::encode(lazy.index(), 1, 0x61).unwrap(), expected);
+    }
+
+    #[test]
+    fn chunks_without_a_lazy_form_are_told() {
+        let data: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
+        let params = CParams::default().typesize(4);
+        let run = compress(&[0; 800], &params).unwrap();
+        let dict = params.codec(CodecId::ZSTD).dict(Dict::Train { max: 2000 });
+        let with_dict = compress(&data, &dict.blocksize(Some(2048))).unwrap();
+        for stored in [run, with_dict] {
+            assert_eq!(LazyChunk::encode(&index_of(&stored), 0, 0), None);
+        }
     }
 
     #[test]

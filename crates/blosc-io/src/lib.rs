@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`FileStore`] | a file, by `pread` and `pwrite` on one descriptor |
 //! | [`MemStore`] | bytes in memory |
+//! | [`BytesStore`] | bytes of another owner, copied when they are changed |
 //! | [`SeekStore`] | anything that is `Read + Seek`; calls take turns |
 //! | [`Windowed`] | a part of another store that looks like a whole one |
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
@@ -49,6 +50,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod aligned;
+mod bytes;
 mod durability;
 mod file;
 pub mod lock;
@@ -68,6 +70,7 @@ mod window;
 mod zeroed;
 
 pub use aligned::AlignedBytes;
+pub use bytes::BytesStore;
 pub use durability::Durability;
 pub use file::{FileStore, OfFile, is_missing, look_at};
 pub use lock::{Lock, LockWait};

@@ -10,10 +10,12 @@ use blosc_capi::context::{self, blosc2_context};
 use blosc_capi::errors;
 use blosc_capi::errors::FAILURE;
 use blosc_capi::guard::guard;
-use blosc_capi::storage;
+use blosc_capi::nd::{self, b2nd_context_t};
 use blosc_capi::types::{
-    blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_storage,
+    b2nd_array_t, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_metalayer, blosc2_schunk,
+    blosc2_stdio_mmap, blosc2_storage,
 };
+use blosc_capi::{schunk, storage};
 
 /// Each entry is a function of C, what it returns after a panic, and what it does.
 macro_rules! exports {
@@ -193,6 +195,93 @@ mod names {
         ) -> blosc2_io, storage::IO_DEFAULTS => storage::IO_DEFAULTS;
         fn blosc2_get_blosc2_stdio_mmap_defaults() -> blosc2_stdio_mmap,
             storage::MMAP_DEFAULTS => storage::MMAP_DEFAULTS;
+
+        // Super-chunks.
+        fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut blosc2_schunk,
+            ptr::null_mut() => schunk::new(storage);
+        fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int, -1 => schunk::free(schunk);
+        fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blosc2_schunk,
+            ptr::null_mut() => schunk::open_offset(urlpath, 0);
+        fn blosc2_schunk_open_offset(urlpath: *const c_char, offset: i64) -> *mut blosc2_schunk,
+            ptr::null_mut() => schunk::open_offset(urlpath, offset);
+        fn blosc2_schunk_from_buffer(cframe: *mut u8, len: i64, copy: u8) -> *mut blosc2_schunk,
+            ptr::null_mut() => schunk::from_buffer(cframe, len, copy != 0);
+        fn blosc2_schunk_avoid_cframe_free(schunk: *mut blosc2_schunk, avoid_cframe_free: u8),
+            () => schunk::avoid_cframe_free(schunk, avoid_cframe_free != 0);
+        fn blosc2_schunk_to_buffer(
+            schunk: *mut blosc2_schunk, cframe: *mut *mut u8, needs_free: *mut bool,
+        ) -> i64, -1 => schunk::to_buffer(schunk, cframe, needs_free);
+        fn blosc2_schunk_append_buffer(
+            schunk: *mut blosc2_schunk, src: *const c_void, nbytes: i32,
+        ) -> i64, -1 => schunk::append_buffer(schunk, src, nbytes);
+        fn blosc2_schunk_get_lazychunk(
+            schunk: *mut blosc2_schunk, nchunk: i64, chunk: *mut *mut u8, needs_free: *mut bool,
+        ) -> c_int, -1 => schunk::get_lazychunk(schunk, nchunk, chunk, needs_free);
+
+        // Arrays.
+        fn b2nd_create_ctx(
+            b2_storage: *const blosc2_storage, ndim: i8, shape: *const i64,
+            chunkshape: *const i32, blockshape: *const i32, dtype: *const c_char,
+            dtype_format: i8, metalayers: *const blosc2_metalayer, nmetalayers: i32,
+        ) -> *mut b2nd_context_t, ptr::null_mut() => nd::create_ctx(
+            b2_storage,
+            nd::Shapes { ndim, shape, chunkshape, blockshape, dtype, dtype_format },
+            metalayers,
+            nmetalayers,
+        );
+        fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int, -1 => nd::free_ctx(ctx);
+        fn b2nd_free(array: *mut b2nd_array_t) -> c_int, -1 => nd::free(array);
+        fn b2nd_from_schunk(schunk: *mut blosc2_schunk, array: *mut *mut b2nd_array_t) -> c_int,
+            -1 => nd::from_schunk(schunk, array);
+        fn b2nd_from_cframe(
+            cframe: *mut u8, cframe_len: i64, copy: u8, array: *mut *mut b2nd_array_t,
+        ) -> c_int, -1 => nd::from_cframe(cframe, cframe_len, copy != 0, array);
+        fn b2nd_open(urlpath: *const c_char, array: *mut *mut b2nd_array_t) -> c_int,
+            -1 => nd::open_offset(urlpath, array, 0);
+        fn b2nd_open_offset(
+            urlpath: *const c_char, array: *mut *mut b2nd_array_t, offset: i64,
+        ) -> c_int, -1 => nd::open_offset(urlpath, array, offset);
+        fn b2nd_from_cbuffer(
+            ctx: *mut b2nd_context_t, array: *mut *mut b2nd_array_t, buffer: *const c_void,
+            buffersize: i64,
+        ) -> c_int, -1 => nd::from_cbuffer(ctx, array, buffer, buffersize);
+        fn b2nd_to_cbuffer(
+            array: *const b2nd_array_t, buffer: *mut c_void, buffersize: i64,
+        ) -> c_int, -1 => nd::to_cbuffer(array, buffer, buffersize);
+        fn b2nd_to_cframe(
+            array: *const b2nd_array_t, cframe: *mut *mut u8, cframe_len: *mut i64,
+            needs_free: *mut bool,
+        ) -> c_int, -1 => nd::to_cframe(array, cframe, cframe_len, needs_free);
+        fn b2nd_get_slice_cbuffer(
+            array: *const b2nd_array_t, start: *const i64, stop: *const i64,
+            buffer: *mut c_void, buffershape: *const i64, buffersize: i64,
+        ) -> c_int, -1 =>
+            nd::get_slice_cbuffer(array, start, stop, buffer, buffershape, buffersize);
+        fn b2nd_copy_buffer(
+            ndim: i8, itemsize: u8, src: *const c_void, src_pad_shape: *const i64,
+            src_start: *const i64, src_stop: *const i64, dst: *mut c_void,
+            dst_pad_shape: *const i64, dst_start: *const i64,
+        ) -> c_int, -1 => nd::copy_buffer(
+            (ndim, itemsize.into()),
+            nd::Side { place: src, shape: src_pad_shape, start: src_start },
+            src_stop,
+            nd::Side { place: dst, shape: dst_pad_shape, start: dst_start },
+        );
+        fn b2nd_copy_buffer2(
+            ndim: i8, itemsize: i32, src: *const c_void, src_pad_shape: *const i64,
+            src_start: *const i64, src_stop: *const i64, dst: *mut c_void,
+            dst_pad_shape: *const i64, dst_start: *const i64,
+        ) -> c_int, -1 => nd::copy_buffer(
+            (ndim, itemsize),
+            nd::Side { place: src, shape: src_pad_shape, start: src_start },
+            src_stop,
+            nd::Side { place: dst, shape: dst_pad_shape, start: dst_start },
+        );
+        fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i: i64, index: *mut i64),
+            () => nd::unidim_to_multidim(ndim, shape, i, index);
+        fn blosc2_multidim_to_unidim(
+            index: *const i64, ndim: i8, strides: *const i64, i: *mut i64,
+        ), () => nd::multidim_to_unidim(index, ndim, strides, i);
     }
 
     // Functions that C-Blosc2 2.23 lacks.
@@ -228,26 +317,15 @@ mod later {
         fn b2nd_append() -> c_int, FAILURE;
         fn b2nd_concatenate() -> c_int, FAILURE;
         fn b2nd_copy() -> c_int, FAILURE;
-        fn b2nd_copy_buffer() -> c_int, FAILURE;
-        fn b2nd_copy_buffer2() -> c_int, FAILURE;
-        fn b2nd_create_ctx() -> *mut c_void, ptr::null_mut();
         fn b2nd_delete() -> c_int, FAILURE;
         fn b2nd_deserialize_meta() -> c_int, FAILURE;
         fn b2nd_empty() -> c_int, FAILURE;
         fn b2nd_expand_dims() -> c_int, FAILURE;
-        fn b2nd_free() -> c_int, FAILURE;
-        fn b2nd_free_ctx() -> c_int, FAILURE;
-        fn b2nd_from_cbuffer() -> c_int, FAILURE;
-        fn b2nd_from_cframe() -> c_int, FAILURE;
-        fn b2nd_from_schunk() -> c_int, FAILURE;
         fn b2nd_full() -> c_int, FAILURE;
         fn b2nd_get_orthogonal_selection() -> c_int, FAILURE;
         fn b2nd_get_slice() -> c_int, FAILURE;
-        fn b2nd_get_slice_cbuffer() -> c_int, FAILURE;
         fn b2nd_insert() -> c_int, FAILURE;
         fn b2nd_nans() -> c_int, FAILURE;
-        fn b2nd_open() -> c_int, FAILURE;
-        fn b2nd_open_offset() -> c_int, FAILURE;
         fn b2nd_print_meta() -> c_int, FAILURE;
         fn b2nd_resize() -> c_int, FAILURE;
         fn b2nd_save() -> c_int, FAILURE;
@@ -257,8 +335,6 @@ mod later {
         fn b2nd_set_slice_cbuffer() -> c_int, FAILURE;
         fn b2nd_squeeze() -> c_int, FAILURE;
         fn b2nd_squeeze_index() -> c_int, FAILURE;
-        fn b2nd_to_cbuffer() -> c_int, FAILURE;
-        fn b2nd_to_cframe() -> c_int, FAILURE;
         fn b2nd_uninit() -> c_int, FAILURE;
         fn b2nd_zeros() -> c_int, FAILURE;
         fn blosc2_frame_get_offsets() -> *mut c_void, ptr::null_mut();
@@ -266,7 +342,6 @@ mod later {
         fn blosc2_get_slice_nchunks() -> i64, FAILURE.into();
         fn blosc2_meta_add() -> c_int, FAILURE;
         fn blosc2_meta_update() -> c_int, FAILURE;
-        fn blosc2_multidim_to_unidim(), ();
         fn blosc2_register_codec() -> c_int, FAILURE;
         fn blosc2_register_filter() -> c_int, FAILURE;
         fn blosc2_register_io_cb() -> c_int, FAILURE;
@@ -274,31 +349,22 @@ mod later {
         fn blosc2_remove_dir() -> c_int, FAILURE;
         fn blosc2_remove_urlpath() -> c_int, FAILURE;
         fn blosc2_rename_urlpath() -> c_int, FAILURE;
-        fn blosc2_schunk_append_buffer() -> i64, FAILURE.into();
         fn blosc2_schunk_append_chunk() -> i64, FAILURE.into();
         fn blosc2_schunk_append_file() -> i64, FAILURE.into();
-        fn blosc2_schunk_avoid_cframe_free(), ();
         fn blosc2_schunk_copy() -> *mut c_void, ptr::null_mut();
         fn blosc2_schunk_decompress_chunk() -> c_int, FAILURE;
         fn blosc2_schunk_delete_chunk() -> i64, FAILURE.into();
         fn blosc2_schunk_fill_special() -> i64, FAILURE.into();
         fn blosc2_schunk_frame_len() -> i64, FAILURE.into();
-        fn blosc2_schunk_free() -> c_int, FAILURE;
-        fn blosc2_schunk_from_buffer() -> *mut c_void, ptr::null_mut();
         fn blosc2_schunk_get_chunk() -> c_int, FAILURE;
         fn blosc2_schunk_get_cparams() -> c_int, FAILURE;
         fn blosc2_schunk_get_dparams() -> c_int, FAILURE;
-        fn blosc2_schunk_get_lazychunk() -> c_int, FAILURE;
         fn blosc2_schunk_get_slice_buffer() -> c_int, FAILURE;
         fn blosc2_schunk_insert_chunk() -> i64, FAILURE.into();
-        fn blosc2_schunk_new() -> *mut c_void, ptr::null_mut();
-        fn blosc2_schunk_open() -> *mut c_void, ptr::null_mut();
-        fn blosc2_schunk_open_offset() -> *mut c_void, ptr::null_mut();
         fn blosc2_schunk_open_offset_udio() -> *mut c_void, ptr::null_mut();
         fn blosc2_schunk_open_udio() -> *mut c_void, ptr::null_mut();
         fn blosc2_schunk_reorder_offsets() -> c_int, FAILURE;
         fn blosc2_schunk_set_slice_buffer() -> c_int, FAILURE;
-        fn blosc2_schunk_to_buffer() -> i64, FAILURE.into();
         fn blosc2_schunk_to_file() -> i64, FAILURE.into();
         fn blosc2_schunk_update_chunk() -> i64, FAILURE.into();
         fn blosc2_set_threads_callback(), ();
@@ -316,7 +382,6 @@ mod later {
         fn blosc2_stdio_size() -> i64, FAILURE.into();
         fn blosc2_stdio_truncate() -> c_int, FAILURE;
         fn blosc2_stdio_write() -> i64, FAILURE.into();
-        fn blosc2_unidim_to_multidim(), ();
         fn blosc2_vlmeta_add() -> c_int, FAILURE;
         fn blosc2_vlmeta_delete() -> c_int, FAILURE;
         fn blosc2_vlmeta_exists() -> c_int, FAILURE;

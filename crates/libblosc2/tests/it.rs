@@ -2,9 +2,11 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod arrays;
 mod contexts;
 mod damage;
 mod hooks;
 mod library;
 mod names;
 mod process;
+mod schunks;

@@ -212,7 +212,7 @@ impl Context<'_> {
 }
 
 /// Copies what the library handed over, and frees it.
-fn taken(memory: *mut c_void, nbytes: i32) -> Vec<u8> {
+pub(crate) fn taken(memory: *mut c_void, nbytes: i32) -> Vec<u8> {
     let len = usize::try_from(nbytes).unwrap();
     // SAFETY: the library says so.
     let data = unsafe { core::slice::from_raw_parts(memory.cast::<u8>(), len) }.to_vec();

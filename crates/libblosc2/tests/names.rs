@@ -36,14 +36,15 @@ fn all_names_of_the_original_are_there() {
 
 #[test]
 fn a_function_that_is_not_done_is_a_failure() {
-    type Open = unsafe extern "C" fn(*const c_char) -> *mut c_void;
-    type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
+    type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
+    type Remove = unsafe extern "C" fn(*const c_char) -> c_int;
     let library = Blosc2::load();
+    let null = core::ptr::null_mut();
     // SAFETY: these functions look at none of their arguments.
-    let opened = unsafe { library.function::<Open>("blosc2_schunk_open")(c"nowhere".as_ptr()) };
-    assert!(opened.is_null());
+    let copied = unsafe { library.function::<Copy>("blosc2_schunk_copy")(null, null) };
+    assert!(copied.is_null());
     // SAFETY: the same.
-    let code = unsafe { library.function::<Free>("blosc2_schunk_free")(opened) };
+    let code = unsafe { library.function::<Remove>("blosc2_remove_dir")(c"nowhere".as_ptr()) };
     assert_eq!(code, -1);
 }
 

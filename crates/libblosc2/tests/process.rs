@@ -67,3 +67,19 @@ fn settings_hold_for_calls_without_a_context() {
         assert!(compress(&library, &data) == chunk);
     });
 }
+
+#[test]
+fn a_child_goes_on_with_super_chunks_of_its_parent() {
+    let library = Blosc2::load();
+    let schunk = library.schunk(true);
+    assert_eq!(schunk.append(&data(20_000)), 1);
+    let frame = schunk.frame().unwrap().bytes;
+    blosc_testdata::in_child(|| {
+        assert_eq!(schunk.frame().unwrap().bytes, frame);
+        assert_eq!(schunk.append(&data(20_000)), 2);
+        assert_eq!(schunk.read(1, 20_000), data(20_000));
+        let own = library.schunk(false);
+        assert_eq!(own.append(&data(500)), 1);
+    });
+    assert_eq!(schunk.fields().nchunks, 1);
+}

@@ -107,27 +107,10 @@ file.close()
 impl Suite {
     /// The suite with both libraries.
     pub(super) fn check(&self, clients: &Clients, libraries: &Libraries) -> Result<()> {
-        let start = Instant::now();
-        let mut found = Vec::new();
-        for library in libraries.both() {
+        compare_outcomes(self.name, libraries.both(), |library| {
             self.check_binding(clients, library)?;
-            found.push(self.outcomes(clients, library)?);
-        }
-        let [theirs, ours] = found.as_slice() else { return fail("two libraries") };
-        let count = |outcome: &str| ours.values().filter(|found| *found == outcome).count();
-        if theirs != ours {
-            return fail(format!("{}: {}", self.name, differences(theirs, ours)));
-        }
-        if count("passed") == 0 {
-            return fail(format!("{}: no test passed", self.name));
-        }
-        let (passed, failed) = (count("passed"), count("failed"));
-        let seconds = start.elapsed().as_secs();
-        println!(
-            "{}: {passed} passed with both, {failed} failed with both, {seconds} s",
-            self.name
-        );
-        Ok(())
+            self.outcomes(clients, library)
+        })
     }
 
     /// The outcome of each test.
@@ -136,15 +119,8 @@ impl Suite {
             return examples(self.words, clients, library);
         }
         let mut command = self.python(clients);
-        command.arg("-B").arg(venv::scripts().join("capi_suite.py")).args(self.words);
         self.prepare(&mut command, clients, library);
-        let output = command.output().at(workspace::describe(&command))?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        let last = said.lines().next_back().unwrap_or_default();
-        match serde_json::from_str(last) {
-            Ok(outcomes) => Ok(outcomes),
-            Err(_) => fail(format!("{} with {}: {}", self.name, library.name, text(&output))),
-        }
+        outcomes_of(command, self.words)
     }
 
     /// The calls of the client go to this library, and to no other.
@@ -181,6 +157,39 @@ impl Suite {
         let way = if self.client == Client::Wheel { Way::Preloaded } else { Way::Linked };
         library.put_into(command, way, clients);
         command.current_dir(&clients.folder);
+    }
+}
+
+/// Has a suite run with both libraries: the same tests must pass.
+pub(super) fn compare_outcomes(
+    name: &str,
+    libraries: [&Library; 2],
+    run: impl Fn(&Library) -> Result<BTreeMap<String, String>>,
+) -> Result<()> {
+    let start = Instant::now();
+    let [theirs, ours] = libraries.map(run);
+    let (theirs, ours) = (theirs?, ours?);
+    let count = |outcome: &str| ours.values().filter(|found| *found == outcome).count();
+    if theirs != ours {
+        return fail(format!("{name}: {}", differences(&theirs, &ours)));
+    }
+    if count("passed") == 0 {
+        return fail(format!("{name}: no test passed"));
+    }
+    let (passed, failed) = (count("passed"), count("failed"));
+    let seconds = start.elapsed().as_secs();
+    println!("{name}: {passed} passed with both, {failed} failed with both, {seconds} s");
+    Ok(())
+}
+
+/// The outcome of each test of a suite that `capi_suite.py` knows by these words.
+pub(super) fn outcomes_of(mut python: Command, words: &[&str]) -> Result<BTreeMap<String, String>> {
+    python.arg("-B").arg(venv::scripts().join("capi_suite.py")).args(words);
+    let output = python.output().at(workspace::describe(&python))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match serde_json::from_str(said.lines().next_back().unwrap_or_default()) {
+        Ok(outcomes) => Ok(outcomes),
+        Err(_) => fail(format!("{}: {}", workspace::describe(&python), text(&output))),
     }
 }
 

@@ -49,28 +49,38 @@ pub(super) fn exported(file: &Path) -> Result<BTreeSet<String>> {
 
 /// The document says who calls which function.
 fn check_table(clients: &Clients, names: &BTreeSet<String>, is_updated: bool) -> Result<()> {
+    let update = "cargo xtask capi --only symbols --update";
+    compare_table((BEGIN, END), &table(clients, names)?, is_updated, update)
+}
+
+/// Compares a table of the document with what it should be, or writes it.
+pub(super) fn compare_table(
+    (begin, end): (&str, &str),
+    table: &str,
+    is_updated: bool,
+    command: &str,
+) -> Result<()> {
     let path = workspace::root().join(DOCUMENT);
     let document = fs::read_to_string(&path).at(DOCUMENT)?;
     let parts = document
-        .split_once(BEGIN)
-        .and_then(|(head, rest)| rest.split_once(END).map(|(table, tail)| (head, table, tail)));
+        .split_once(begin)
+        .and_then(|(head, rest)| rest.split_once(end).map(|(table, tail)| (head, table, tail)));
     let Some((head, found, tail)) = parts else {
         return fail(format!("{DOCUMENT}: has no place for the table of functions"));
     };
-    let table = table(clients, names)?;
     if is_updated {
-        return fs::write(&path, [head, BEGIN, &table, END, tail].concat()).at(DOCUMENT);
+        return fs::write(&path, [head, begin, table, end, tail].concat()).at(DOCUMENT);
     }
     if found == table {
         return Ok(());
     }
-    fail(format!("{DOCUMENT}: `cargo xtask capi --only symbols --update` renews its table"))
+    fail(format!("{DOCUMENT}: `{command}` renews its table"))
 }
 
 fn table(clients: &Clients, names: &BTreeSet<String>) -> Result<String> {
     let mut users = Vec::new();
     for (client, files) in callers(clients)? {
-        users.push((client, called(&files)?));
+        users.push((client, called(&files, &["blosc_"])?));
     }
     let mut table = String::from("| function | state | clients |\n|---|---|---|\n");
     for name in names {
@@ -103,13 +113,15 @@ fn callers(clients: &Clients) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     Ok(callers)
 }
 
-/// The functions that files have the loader look up.
-fn called(files: &[PathBuf]) -> Result<BTreeSet<String>> {
+/// The functions of these prefixes that files have the loader look up.
+pub(super) fn called(files: &[PathBuf], prefixes: &[&str]) -> Result<BTreeSet<String>> {
     let mut called = BTreeSet::new();
     for file in files {
         let listed = workspace::output(Command::new("readelf").arg("-rW").arg(file))?;
         let listed = String::from_utf8_lossy(&listed);
-        let words = listed.split_whitespace().filter(|word| word.starts_with("blosc_"));
+        let words = listed
+            .split_whitespace()
+            .filter(|word| prefixes.iter().any(|prefix| word.starts_with(prefix)));
         called.extend(words.map(|word| word.split('@').next().unwrap_or(word).to_owned()));
     }
     Ok(called)

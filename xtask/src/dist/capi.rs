@@ -2,7 +2,10 @@
 //!
 //! The headers are those of C-Blosc, which a program that is built already has no need of.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{pack, report, text, write};
 use crate::{
@@ -14,17 +17,42 @@ use crate::{
 /// A library, with the release whose place it takes.
 struct Library {
     name: &'static str,
+    /// As CMake knows it.
+    package: &'static str,
     version: &'static str,
     soname: &'static str,
     description: &'static str,
+    /// Whether programs that are built now link it.
+    is_current: bool,
+    build: fn(&str) -> Result<PathBuf>,
 }
 
-const LIBRARIES: [Library; 1] = [Library {
+const BLOSC: Library = Library {
     name: "blosc",
+    package: "blosc",
     version: "1.21.6",
     soname: "libblosc.so.1",
     description: "Compressor of binary data, in place of C-Blosc",
-}];
+    is_current: true,
+    build: |_| capi::build(),
+};
+
+const BLOSC2: Library = Library {
+    name: "blosc2",
+    package: "Blosc2",
+    version: "3.3.5",
+    soname: capi::SONAME,
+    description: "Compressor of binary data, in place of C-Blosc2",
+    is_current: true,
+    build: capi::build_blosc2,
+};
+
+/// The older one first: the build of the newer one stays.
+const LIBRARIES: [Library; 3] = [
+    BLOSC,
+    Library { version: "2.23.1", soname: capi::OLDER, is_current: false, ..BLOSC2 },
+    BLOSC2,
+];
 
 pub(super) fn run() -> Result<()> {
     let date = text(std::process::Command::new("git").args(["log", "-1", "--format=%cs"]))?;
@@ -47,12 +75,16 @@ impl Library {
     fn fill(&self, folder: &Path) -> Result<()> {
         let lib = folder.join("lib");
         let file = format!("lib{}.so.{}", self.name, self.version);
-        let built = capi::build()?;
+        let built = (self.build)(self.soname)?;
         write(&lib.join(&file), &fs::read(&built).at(built.display())?)?;
         link(&lib.join(self.soname), &file)?;
+        if !self.is_current {
+            return Ok(());
+        }
         link(&lib.join(format!("lib{}.so", self.name)), self.soname)?;
         write(&lib.join(format!("pkgconfig/{}.pc", self.name)), self.pkg_config().as_bytes())?;
-        let cmake = lib.join(format!("cmake/{0}/{0}-config.cmake", self.name));
+        let config = if self.package == self.name { "-config" } else { "Config" };
+        let cmake = lib.join(format!("cmake/{0}/{0}{config}.cmake", self.package));
         write(&cmake, self.cmake().as_bytes())
     }
 
@@ -72,17 +104,17 @@ impl Library {
     }
 
     fn cmake(&self) -> String {
-        let Self { name, version, soname, .. } = self;
+        let Self { name, package, version, soname, .. } = self;
         format!(
             "get_filename_component(_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
-             set({name}_VERSION \"{version}\")\n\
-             if(NOT TARGET {name}::{name}_shared)\n\
-             \x20 add_library({name}::{name}_shared SHARED IMPORTED)\n\
-             \x20 set_target_properties({name}::{name}_shared PROPERTIES\n\
+             set({package}_VERSION \"{version}\")\n\
+             if(NOT TARGET {package}::{name}_shared)\n\
+             \x20 add_library({package}::{name}_shared SHARED IMPORTED)\n\
+             \x20 set_target_properties({package}::{name}_shared PROPERTIES\n\
              \x20   IMPORTED_LOCATION \"${{_prefix}}/lib/{soname}\"\n\
              \x20   IMPORTED_SONAME \"{soname}\")\n\
              \x20 if(EXISTS \"${{_prefix}}/include\")\n\
-             \x20   set_target_properties({name}::{name}_shared PROPERTIES\n\
+             \x20   set_target_properties({package}::{name}_shared PROPERTIES\n\
              \x20     INTERFACE_INCLUDE_DIRECTORIES \"${{_prefix}}/include\")\n\
              \x20 endif()\n\
              endif()\n"

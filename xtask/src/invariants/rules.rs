@@ -131,13 +131,14 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 /// of a processor never change: it tells them once. Engines have interfaces without a place
 /// for a cache, a session or a registration. The C libraries have functions without a context:
 /// their settings and threads belong to the process.
-const STATEFUL: [&str; 14] = [
+const STATEFUL: [&str; 15] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",
     "crates/blosc-capi/src/blosc1/kept.rs",
     "crates/blosc-capi/src/blosc1/settings.rs",
     "crates/blosc-capi/src/blosc2/calls.rs",
     "crates/blosc-capi/src/blosc2/settings.rs",
+    "crates/blosc-capi/src/buffers.rs",
     "crates/blosc-capi/src/context.rs",
     "crates/blosc-capi/src/epoch.rs",
     "crates/blosc-capi/src/pool.rs",

@@ -220,6 +220,16 @@ pub(super) const STAGES: &[Stage] = &[
             "the wheel is built, its stubs are true, NumPy and other programs agree",
         ),
     ),
+    longer(
+        "xtask capi chunks --seed $seed --cases 20000",
+        stage(
+            Change,
+            "capi: a selection",
+            "xtask capi change --seed $seed",
+            Code,
+            "programs of others run on our C libraries, whose results are those of C-Blosc and C-Blosc2",
+        ),
+    ),
     stage(
         Night,
         "capi: clients of libblosc",

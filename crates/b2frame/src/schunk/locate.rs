@@ -115,6 +115,24 @@ impl SChunk {
         }
     }
 
+    /// Reads a chunk as it is stored to `buffer`, which grows as needed and may be used again for
+    /// the next; `None` if it is a run that only the index knows of, as
+    /// [`chunk_info`](Self::chunk_info) tells.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_to<'a>(&self, nchunk: u64, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
+        let location = self.locate(nchunk)?;
+        let Location::Stored { source, at, header } = &location else {
+            self.compare_chunk(nchunk, &location, Bytes::Unread)?;
+            return Ok(None);
+        };
+        let bytes = resized(buffer, header.cbytes());
+        source.read_into(*at, bytes)?;
+        self.compare_chunk(nchunk, &location, Bytes::Whole(bytes))?;
+        Ok(Some(bytes))
+    }
+
     /// What a chunk is. Reads its header at most.
     ///
     /// # Errors

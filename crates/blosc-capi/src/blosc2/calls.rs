@@ -46,6 +46,7 @@ fn lock() -> MutexGuard<'static, Kept> {
 pub fn free_resources() -> c_int {
     let kept = core::mem::take(&mut *lock());
     drop(kept);
+    crate::buffers::end();
     crate::pool::end();
     0
 }

@@ -7,9 +7,10 @@ use blosc_chunk::hooks::Source;
 use blosc_chunk::{CParams, ChunkHeader, Encoder, Error};
 
 use super::hooks::{Before, NO_PREPARAMS, Place};
-use super::{Context, Room, blosc2_context, find, lock, params};
+use super::{Context, Room, blosc2_context, lock, params};
 use crate::errors::{self, FAILURE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED};
 use crate::guard::{bytes, bytes_mut};
+use crate::places::find;
 
 /// Compresses data to a chunk; returns its size, or 0 if it does not fit.
 ///

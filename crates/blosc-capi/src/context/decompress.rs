@@ -7,11 +7,14 @@ use core::ops::Range;
 use blosc_chunk::{Chunk, ChunkHeader, Decoder, Error, Kind, Scratch};
 
 use super::hooks::{After, NO_POSTPARAMS, Place};
-use super::{Context, Room, blosc2_context, find, lock, params, with_kept};
+use super::{Context, Room, blosc2_context, lock, params, with_kept};
 use crate::errors::{
     self, DATA, FAILURE, INVALID_HEADER, INVALID_PARAM, READ_BUFFER, WRITE_BUFFER,
 };
 use crate::guard::{bytes, bytes_mut};
+use crate::places::find;
+use crate::schunk::{self, Stored};
+use crate::types::blosc2_schunk;
 
 /// Decompresses a chunk; returns the size of its data. Blocks that the mask leaves out are not
 /// changed in the destination.
@@ -115,6 +118,11 @@ pub unsafe fn getitem_bytes(
         Ok(src) => src,
         Err(code) => return code,
     };
+    let whole = match context.whole(src) {
+        Ok(whole) => whole,
+        Err(code) => return code,
+    };
+    let src = whole.bytes();
     let typesize = match items_of(src) {
         Ok(typesize) => typesize,
         Err(code) => return code,
@@ -144,6 +152,22 @@ pub(crate) unsafe fn source<'a>(src: *const c_void, srcsize: i32) -> Result<&'a 
     let len = usize::try_from(srcsize).ok().filter(|len| *len >= ChunkHeader::MIN_LEN);
     // SAFETY: the caller promises it.
     unsafe { bytes(src, len.ok_or(READ_BUFFER)?) }.ok_or(INVALID_PARAM)
+}
+
+/// A chunk that is there, given by C or found for a lazy one.
+enum Whole<'a> {
+    Given(&'a [u8]),
+    Found(Stored),
+}
+
+impl Whole<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Given(bytes) => bytes,
+            // SAFETY: who decompresses a lazy chunk promises that nobody changes its super-chunk.
+            Self::Found(stored) => unsafe { stored.bytes() },
+        }
+    }
 }
 
 /// The header of a chunk, of which all bytes must be there.
@@ -202,6 +226,46 @@ impl Context {
         unsafe { self.getitem_by(core::ptr::null_mut(), src, items, room) }
     }
 
+    /// The chunk itself, if C gives a lazy one: it is looked for in the super-chunk of the context.
+    fn whole<'a>(&self, src: &'a [u8]) -> Result<Whole<'a>, c_int> {
+        if !header(src)?.is_lazy() {
+            return Ok(Whole::Given(src));
+        }
+        let schunk: *mut blosc2_schunk = self.dparams.schunk.cast();
+        if schunk.is_null() {
+            return Err(INVALID_PARAM);
+        }
+        // SAFETY: who made the context promised that it is NULL or a super-chunk.
+        unsafe { schunk::of_lazy(schunk, src) }.map(Whole::Found)
+    }
+
+    /// Decompresses the blocks of a chunk that a mask does not leave out.
+    ///
+    /// # Safety
+    ///
+    /// `handle` is NULL or a context of this library.
+    pub(crate) unsafe fn read_blocks(
+        handle: *mut blosc2_context,
+        src: &[u8],
+        mask: &[bool],
+        dest: &mut [u8],
+    ) -> Result<(), c_int> {
+        // SAFETY: the caller promises it.
+        let context = unsafe { find(handle) }.ok_or(INVALID_PARAM)?;
+        if context.is_compressor {
+            return Err(INVALID_PARAM);
+        }
+        let chunk = Chunk::parse(src).map_err(|error| errors::read(&error))?;
+        if chunk.header().nbytes() != dest.len() {
+            return Err(DATA);
+        }
+        let mask = mask.contains(&true).then_some(mask);
+        context.decode(|scratch| {
+            let after = context.after(handle, &chunk);
+            read(&chunk, dest, scratch, mask, after.as_ref())
+        })
+    }
+
     /// # Safety
     ///
     /// As [`decompress`].
@@ -220,6 +284,11 @@ impl Context {
             Ok(src) => src,
             Err(code) => return code,
         };
+        let whole = match self.whole(src) {
+            Ok(whole) => whole,
+            Err(code) => return code,
+        };
+        let src = whole.bytes();
         let nbytes = match header(src) {
             Ok(header) => header.nbytes(),
             Err(code) => return code,
@@ -258,6 +327,11 @@ impl Context {
             Ok(src) => src,
             Err(code) => return code,
         };
+        let whole = match self.whole(src) {
+            Ok(whole) => whole,
+            Err(code) => return code,
+        };
+        let src = whole.bytes();
         let typesize = match items_of(src) {
             Ok(typesize) => typesize,
             Err(code) => return code,

@@ -4,12 +4,16 @@
 use core::ffi::c_int;
 use core::ptr;
 
+use alloc::sync::Arc;
+
+use b2frame::nd::NdMeta;
 use blosc_chunk::{
     CParams, CodecId, DParams, Dict, FilterId, Level, Limits, Pipeline, SplitMode, Target,
 };
 
 use crate::env::Variables;
 use crate::errors::{CODEC_PARAM, INVALID_PARAM};
+use crate::guard;
 use crate::pool;
 use crate::types::{MAX_FILTERS, blosc2_cparams, blosc2_dparams, blosc2_schunk};
 
@@ -119,7 +123,7 @@ pub(super) fn with_nthreads_of_environment(dparams: blosc2_dparams) -> blosc2_dp
 /// # Safety
 ///
 /// `schunk` is NULL or a super-chunk.
-pub(super) unsafe fn settings(cparams: &blosc2_cparams) -> Result<CParams, c_int> {
+pub(crate) unsafe fn settings(cparams: &blosc2_cparams) -> Result<CParams, c_int> {
     let level = Level::try_from(cparams.clevel).map_err(|_| CODEC_PARAM)?;
     let typesize = usize::try_from(cparams.typesize).map_err(|_| INVALID_PARAM)?;
     let blocksize = usize::try_from(cparams.blocksize.min(MAX_BLOCKSIZE));
@@ -147,8 +151,38 @@ pub(super) unsafe fn settings(cparams: &blosc2_cparams) -> Result<CParams, c_int
         .target(Target::Blosc3_0)
         // SAFETY: the caller promises it.
         .schunk_typesize(unsafe { typesize_of(cparams.schunk.cast()) })
+        // SAFETY: the caller promises it.
+        .blockshape(unsafe { blockshape_of(cparams.schunk.cast()) })
         .threads(pool::executor(usize::try_from(cparams.nthreads).unwrap_or(1)));
     Ok(params)
+}
+
+/// The shape of a block, if the super-chunk is an array: some filters want to know.
+///
+/// # Safety
+///
+/// `schunk` is NULL or a super-chunk.
+unsafe fn blockshape_of(schunk: *const blosc2_schunk) -> Option<Arc<[u32]>> {
+    if schunk.is_null() {
+        return None;
+    }
+    // SAFETY: the caller promises it.
+    let layers = unsafe { (*schunk).metalayers };
+    // SAFETY: the caller promises it.
+    let count = unsafe { (*schunk).nmetalayers };
+    for layer in layers.into_iter().take(count.into()) {
+        // SAFETY: metalayers are NULL or can be read.
+        let Some(layer) = (unsafe { layer.as_ref() }) else { continue };
+        // SAFETY: the name of a metalayer is a text.
+        let is_array = unsafe { guard::text(layer.name) } == Some(c"b2nd");
+        let len = usize::try_from(layer.content_len).unwrap_or(0);
+        // SAFETY: the content has as many bytes.
+        let content = unsafe { guard::bytes(layer.content.cast(), len) };
+        if let (true, Some(content)) = (is_array, content) {
+            return NdMeta::parse(content).ok().map(|meta| Arc::from(meta.blockshape()));
+        }
+    }
+    None
 }
 
 /// How to decompress.
@@ -162,6 +196,8 @@ pub(super) unsafe fn decoding(dparams: &blosc2_dparams) -> DParams {
         .instrumented(true)
         // SAFETY: the caller promises it.
         .schunk_typesize(unsafe { typesize_of(dparams.schunk.cast()) })
+        // SAFETY: the caller promises it.
+        .blockshape(unsafe { blockshape_of(dparams.schunk.cast()) })
         .threads(pool::executor(usize::try_from(dparams.nthreads).unwrap_or(1)))
 }
 

@@ -4,7 +4,7 @@
 use core::ffi::{c_int, c_void};
 
 use blosc_chunk::{
-    CParams, ChunkHeader, CodecId, Dict, FilterId, Pipeline, Special, special_chunk,
+    CParams, ChunkHeader, CodecId, Dict, FilterId, Pipeline, Special, SpecialKind, special_chunk,
 };
 
 use super::params;
@@ -118,6 +118,27 @@ unsafe fn chunk(
         }
         Err(code) => code,
     }
+}
+
+/// A run that an index alone notes, as a chunk of 32 bytes.
+///
+/// # Safety
+///
+/// `schunk` of the parameters is NULL or a super-chunk.
+pub(crate) unsafe fn noted_run(
+    cparams: &blosc2_cparams,
+    nbytes: usize,
+    kind: SpecialKind,
+) -> Result<[u8; ChunkHeader::MAX_LEN], c_int> {
+    // SAFETY: the caller promises it.
+    let settings = unsafe { params::settings(cparams) }?;
+    let kind = match kind {
+        SpecialKind::Zeros => ZEROS,
+        SpecialKind::Nans => NANS,
+        SpecialKind::Uninit => UNINIT,
+        SpecialKind::Value => return Err(FAILURE),
+    };
+    header(&settings, nbytes, ChunkHeader::MAX_LEN, kind)
 }
 
 /// The header of a run. NaN of items that are no numbers, and runs of no bytes at all, are written

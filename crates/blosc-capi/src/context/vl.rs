@@ -10,9 +10,10 @@ use blosc_chunk::{Chunk, Scratch, block::VlChunk};
 use super::compress::room;
 use super::decompress::{header, source};
 use super::hooks::After;
-use super::{Context, blosc2_context, find, lock};
+use super::{Context, blosc2_context, lock};
 use crate::errors::{self, FAILURE, INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::{bytes, bytes_mut, put_out};
+use crate::places::find;
 
 /// Compresses blocks to a chunk that keeps them apart; returns its size, or 0 if it does not fit.
 /// Contexts with a prefilter are refused.

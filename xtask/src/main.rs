@@ -30,6 +30,7 @@ mod same_bytes;
 mod script;
 mod stages;
 mod venv;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -155,6 +156,11 @@ const TASKS: &[Task] = &[
         name: "timed",
         run: stages::times::run,
         help: "run a program of tests and note the time of each PROGRAM [ARGUMENTS]",
+    },
+    Task {
+        name: "web",
+        run: web::run,
+        help: "compile the libraries for browsers and test their vector instructions under Node [check]",
     },
 ];
 

@@ -137,6 +137,13 @@ pub(super) const STAGES: &[Stage] = &[
     ),
     stage(
         Change,
+        "web: libraries",
+        "xtask web check",
+        Code,
+        "browsers have no C code, files, clocks or threads; needs Node",
+    ),
+    stage(
+        Change,
         "docs",
         "RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet",
         Code,

@@ -419,6 +419,17 @@ mod tests {
     }
 
     #[test]
+    fn a_part_after_the_end_is_not_fetched_ahead() {
+        let file = FetchedFile::with_len(100, 1 << 20);
+        file.prefetch(&[200..300, 90..400]);
+        let step = file.step(|| {
+            file.prefetch(&[200..300, 90..400]);
+            file.read_exact_at(0, &mut [0; 4])
+        });
+        assert_eq!(step.unwrap(), Step::Fetch(vec![Fetch::Range(0..4), Fetch::Range(90..100)]));
+    }
+
+    #[test]
     fn bytes_of_a_file_of_another_length_are_refused() {
         let file = FetchedFile::with_len(10, 0);
         assert_eq!(file.add(0, b"abc", 11).unwrap_err().kind(), io::ErrorKind::InvalidData);

@@ -84,6 +84,10 @@ impl Known {
     /// The parts of a range that are not known.
     pub(super) fn gaps(&self, range: Range<u64>) -> Vec<Range<u64>> {
         let mut gaps = Vec::new();
+        // A hostile file may name a part after its end.
+        if range.is_empty() {
+            return gaps;
+        }
         let mut at = range.start;
         let before = self.pieces.range(..range.start).next_back();
         for (start, piece) in before.into_iter().chain(self.pieces.range(range.clone())) {
@@ -135,6 +139,7 @@ mod tests {
     fn an_empty_range_has_no_gap() {
         let mut known = Known::default();
         assert_eq!(known.gaps(5..5), []);
+        assert_eq!(known.gaps(9..5), []);
         known.insert(3, b"");
         assert_eq!(known.nbytes(), 0);
         assert!(!known.copy(3, &mut [0]));

@@ -160,7 +160,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "web",
         run: web::run,
-        help: "compile the libraries for browsers and test their vector instructions under Node [check]",
+        help: "the libraries in browsers, and the page: compile and test it under Node and in Chromium [check|build|test] [--images DIR]",
     },
 ];
 

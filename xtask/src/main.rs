@@ -30,6 +30,7 @@ mod same_bytes;
 mod script;
 mod stages;
 mod venv;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -155,6 +156,11 @@ const TASKS: &[Task] = &[
         name: "timed",
         run: stages::times::run,
         help: "run a program of tests and note the time of each PROGRAM [ARGUMENTS]",
+    },
+    Task {
+        name: "web",
+        run: web::run,
+        help: "the libraries in browsers, and the page: compile and test it under Node and in Chromium [check|build|test] [--images DIR]",
     },
 ];
 

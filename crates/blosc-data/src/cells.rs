@@ -1,11 +1,10 @@
 //! Cells and lines of tables as text and as JSON.
 
-use std::borrow::Cow;
-
-use b2store::{ColumnKind, ColumnValues, Values, table::ColumnSpec};
+use b2store::{ColumnKind, ColumnValues, Values};
 use blosc_dtype::{Dtype, item};
 use serde_json::Value as Json;
 
+use crate::columns::shown_dtype;
 use crate::json;
 use crate::size::as_len;
 
@@ -92,39 +91,27 @@ fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
     Some((dtype, bytes.get(start..start.checked_add(rowsize)?)?, !item_shape.is_empty()))
 }
 
-/// The type as which the items of a column are shown: times as dates.
-#[must_use]
-pub fn shown_dtype<'a>(dtype: &'a Dtype, spec: &ColumnSpec) -> Cow<'a, Dtype> {
-    match &spec.kind {
-        ColumnKind::Timestamp { unit, .. } => {
-            format!("<M8[{unit}]").parse().map_or(Cow::Borrowed(dtype), Cow::Owned)
-        }
-        ColumnKind::Fixed("b1") => "|b1".parse().map_or(Cow::Borrowed(dtype), Cow::Owned),
-        _ => Cow::Borrowed(dtype),
-    }
-}
-
 /// A cell as text; that of a null is empty.
 #[must_use]
-pub fn cell(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> String {
+pub fn cell(column: &ColumnValues, kind: &ColumnKind, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
     }
     match items(column, row) {
-        Some((dtype, bytes, false)) => item::cell(&shown_dtype(dtype, spec), bytes),
-        Some(_) => cell_json(column, spec, row).to_string(),
+        Some((dtype, bytes, false)) => item::cell(&shown_dtype(dtype, kind), bytes),
+        Some(_) => cell_json(column, kind, row).to_string(),
         None => json::plain(&column.value(row)),
     }
 }
 
 /// A cell as JSON; that of a null is null.
 #[must_use]
-pub fn cell_json(column: &ColumnValues, spec: &ColumnSpec, row: usize) -> Json {
+pub fn cell_json(column: &ColumnValues, kind: &ColumnKind, row: usize) -> Json {
     if column.is_null(row) {
         return Json::Null;
     }
     match items(column, row) {
-        Some((dtype, bytes, false)) => json::item::json(&shown_dtype(dtype, spec), bytes),
+        Some((dtype, bytes, false)) => json::item::json(&shown_dtype(dtype, kind), bytes),
         Some((dtype, bytes, true)) => bytes
             .chunks_exact(dtype.itemsize().max(1))
             .map(|bytes| json::item::json(dtype, bytes))

@@ -290,7 +290,8 @@ pub enum Doing {
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// An error and its causes in a line; a transparent error prints its cause once.
-pub(crate) fn chain(error: &dyn core::error::Error) -> String {
+#[must_use]
+pub fn chain(error: &dyn core::error::Error) -> String {
     let (mut line, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {
         let link = error.to_string();

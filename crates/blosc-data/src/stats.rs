@@ -185,6 +185,56 @@ pub fn of_items<E: From<Error>>(
     Ok(columns.iter().map(Observed::report).collect())
 }
 
+/// Looks at values piece by piece, for a caller that cannot wait for all of them in one call.
+#[derive(Debug)]
+pub struct Observer(Observing);
+
+#[derive(Debug)]
+enum Observing {
+    Items(Vec<Observed>),
+    Rows(Vec<Rows>),
+}
+
+impl Observer {
+    /// Of items, or of each of their fields.
+    ///
+    /// # Errors
+    ///
+    /// A type that cannot be looked at.
+    pub fn of_items(dtype: &Dtype) -> Result<Self> {
+        Observed::all(dtype, &[]).map(Observing::Items).map(Self)
+    }
+
+    /// Of the columns of a table.
+    #[must_use]
+    pub fn of_columns(columns: &[Column]) -> Self {
+        Self(Observing::Rows(columns.iter().map(Rows::new).collect()))
+    }
+
+    /// Takes more items into account.
+    pub fn look_at_items(&mut self, items: &[u8]) {
+        if let Observing::Items(columns) = &mut self.0 {
+            columns.iter_mut().for_each(|column| column.look(items, 1));
+        }
+    }
+
+    /// Takes more rows into account: values for each column.
+    pub fn look_at_rows(&mut self, rows: &[ColumnValues]) {
+        if let Observing::Rows(columns) = &mut self.0 {
+            columns.iter_mut().zip(rows).for_each(|(column, values)| column.look(values));
+        }
+    }
+
+    /// What was found so far.
+    #[must_use]
+    pub fn report(&self) -> Vec<ColumnStats> {
+        match &self.0 {
+            Observing::Items(columns) => columns.iter().map(Observed::report).collect(),
+            Observing::Rows(columns) => columns.iter().map(Rows::report).collect(),
+        }
+    }
+}
+
 /// Looks at the values of columns that `pass` hands over, all rows each time that it is called.
 /// Nulls are no values.
 ///
@@ -207,10 +257,11 @@ pub fn of_columns<E>(
             }
         })?;
     }
-    Ok(found.into_iter().map(Rows::report).collect())
+    Ok(found.iter().map(Rows::report).collect())
 }
 
 /// A column of a table under observation.
+#[derive(Debug)]
 struct Rows {
     /// `None` for text and objects, of which only nulls are counted.
     observed: Option<Observed>,
@@ -235,11 +286,12 @@ impl Rows {
         }
     }
 
-    fn report(self) -> ColumnStats {
+    fn report(&self) -> ColumnStats {
         let mut report = match &self.observed {
             Some(observed) => observed.report(),
             None => {
-                ColumnStats { name: Some(self.name), dtype: self.kind, ..ColumnStats::default() }
+                let (name, dtype) = (Some(self.name.clone()), self.kind.clone());
+                ColumnStats { name, dtype, ..ColumnStats::default() }
             }
         };
         report.counts.nulls = Some(self.nulls);

@@ -48,6 +48,47 @@ fn an_array_is_equal_to_itself_and_its_ends_are_around_its_mean() {
 }
 
 #[test]
+fn an_observer_of_pieces_finds_what_one_look_finds() {
+    let text = |columns: &[stats::ColumnStats]| format!("{columns:?}");
+    let (mut arrays, mut tables) = (0, 0);
+    for found in samples() {
+        match &found.data {
+            Data::Array(array) if array.nbytes() < MAX_NBYTES => {
+                let size = array.dtype().itemsize();
+                let Ok(bytes) = array.to_bytes(..) else { continue };
+                if size == 0 || bytes.is_empty() {
+                    continue;
+                }
+                let whole = stats::of_array(&**array, &StatsOptions::default(), &mut |_| ());
+                let mut observer = stats::Observer::of_items(array.dtype()).unwrap();
+                bytes.chunks(size * 1024).for_each(|piece| observer.look_at_items(piece));
+                // Means differ in their last digits where runs are repeated.
+                let ends = |columns: &[stats::ColumnStats]| {
+                    let ends = |it: &stats::ColumnStats| (it.min.clone(), it.max.clone());
+                    let counts = |it: &stats::ColumnStats| (it.counts.nan, it.counts.zeros);
+                    columns.iter().map(|it| (ends(it), counts(it))).collect::<Vec<_>>()
+                };
+                assert_eq!(ends(&observer.report()), ends(&whole.unwrap()), "{}", found.name);
+                arrays += 1;
+            }
+            Data::Table(table) => {
+                let whole = stats::of_table(&**table, &StatsOptions::default(), &mut |_| ());
+                let Ok(whole) = whole else { continue };
+                let mut observer = stats::Observer::of_columns(table.columns());
+                for start in (0..table.nrows()).step_by(1 << 14) {
+                    let rows = start..table.nrows().min(start + (1 << 14));
+                    observer.look_at_rows(&table.read(&[], rows).unwrap());
+                }
+                assert_eq!(text(&observer.report()), text(&whole), "{}", found.name);
+                tables += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(arrays > 50 && tables > 10, "{arrays} {tables}");
+}
+
+#[test]
 fn columns_of_tables_have_nulls_apart() {
     let mut count = 0;
     for found in samples() {

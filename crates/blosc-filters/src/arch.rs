@@ -6,7 +6,11 @@
 //! instructions that were found.
 
 mod scalar;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod tiled;
 
 #[cfg(target_arch = "x86_64")]
@@ -19,11 +23,17 @@ mod neon;
 mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod rows;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(target_arch = "x86_64")]
 mod streaming;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod vector16;
 
 use crate::Simd;
@@ -100,6 +110,9 @@ macro_rules! kernels {
                     // SAFETY: a `Simd` of this level is made only after NEON was detected.
                     unsafe { neon::$kernel($($typesize,)? $src, dest) }
                 }
+                // A module that has an instruction that the machine lacks is refused as a whole.
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                Level::Simd128 => simd128::$kernel($($typesize,)? $src, dest),
                 _ => scalar::$kernel($($typesize,)? $src, dest),
             }
         }

@@ -31,6 +31,8 @@ pub(crate) enum Level {
     Avx512,
     /// NEON.
     Neon,
+    /// SIMD128 of WebAssembly.
+    Simd128,
 }
 
 impl Simd {
@@ -46,7 +48,7 @@ impl Simd {
         Self(Level::None)
     }
 
-    /// `auto`, `none`, `sse2`, `avx2`, `avx512` or `neon`.
+    /// `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon` or `simd128`.
     ///
     /// # Errors
     ///
@@ -76,6 +78,7 @@ impl Simd {
             Level::Avx2 => "avx2",
             Level::Avx512 => "avx512",
             Level::Neon => "neon",
+            Level::Simd128 => "simd128",
         }
     }
 }
@@ -136,7 +139,7 @@ fn detected(level: Level) -> bool {
         Level::Avx512 => {
             has_features!(is_x86_feature_detected: "avx2", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
         }
-        Level::Neon => false,
+        Level::Neon | Level::Simd128 => false,
     }
 }
 
@@ -145,17 +148,24 @@ fn detected(level: Level) -> bool {
     match level {
         Level::None => true,
         Level::Neon => has_features!(is_aarch64_feature_detected: "neon"),
-        Level::Sse2 | Level::Avx2 | Level::Avx512 => false,
+        Level::Sse2 | Level::Avx2 | Level::Avx512 | Level::Simd128 => false,
     }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+/// A module of WebAssembly cannot ask: it has the instructions for which it was compiled.
+#[cfg(target_arch = "wasm32")]
+fn detected(level: Level) -> bool {
+    level == Level::None || level == Level::Simd128 && cfg!(target_feature = "simd128")
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32")))]
 fn detected(level: Level) -> bool {
     level == Level::None
 }
 
 /// Worst first.
-const LEVELS: [Level; 5] = [Level::None, Level::Sse2, Level::Avx2, Level::Avx512, Level::Neon];
+const LEVELS: [Level; 6] =
+    [Level::None, Level::Sse2, Level::Avx2, Level::Avx512, Level::Neon, Level::Simd128];
 
 #[cfg(test)]
 mod tests {
@@ -166,6 +176,13 @@ mod tests {
         for simd in Simd::available() {
             assert_eq!(Simd::parse(simd.name()), Ok(simd));
         }
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    #[test]
+    fn a_module_has_what_it_was_compiled_for() {
+        let expected = if cfg!(target_feature = "simd128") { "simd128" } else { "none" };
+        assert_eq!(Simd::detect().name(), expected);
     }
 
     #[test]

@@ -273,7 +273,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 struct Waiting<'a> {
     path: &'a Path,
     wait: &'a LockWait,
-    since: Instant,
+    /// The first pause: without one no clock is asked.
+    since: Option<Instant>,
     pause: Duration,
     is_noticed: bool,
     notice_after: Duration,
@@ -284,7 +285,7 @@ impl<'a> Waiting<'a> {
         Self {
             path,
             wait,
-            since: Instant::now(),
+            since: None,
             pause: SHORTEST_PAUSE,
             is_noticed: false,
             notice_after: NOTICE_AFTER,
@@ -311,7 +312,7 @@ impl<'a> Waiting<'a> {
     }
 
     fn pause(&mut self, file: &File) -> io::Result<()> {
-        let waited = self.since.elapsed();
+        let waited = self.since.get_or_insert_with(Instant::now).elapsed();
         let left = match self.wait.timeout {
             Some(timeout) => timeout.saturating_sub(waited),
             None => Duration::MAX,

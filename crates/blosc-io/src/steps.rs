@@ -92,6 +92,7 @@ pub enum Step<T, F = Fetch> {
 pub struct FetchedFile {
     state: Mutex<State>,
     limit: u64,
+    kept: u64,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +100,8 @@ struct State {
     /// Length of the file, once it is known.
     len: Option<u64>,
     known: Known,
+    /// The number of the work that goes on or comes next.
+    work: u64,
     /// What is to be fetched.
     missing: Vec<Range<u64>>,
     /// Whether a read failed for want of bytes.
@@ -110,7 +113,15 @@ impl FetchedFile {
     /// array that needs more takes more steps, each of which decodes the earlier ones again.
     #[must_use]
     pub fn new(limit: u64) -> Self {
-        Self { state: Mutex::default(), limit }
+        Self { state: Mutex::default(), limit, kept: u64::MAX }
+    }
+
+    /// Keeps at most `nbytes` of what was fetched from one piece of work to the next; bytes that
+    /// were read last stay. Without this call all of them stay.
+    #[must_use]
+    pub fn keeping(mut self, nbytes: u64) -> Self {
+        self.kept = nbytes;
+        self
     }
 
     /// A file whose length is known, from a listing for instance.
@@ -127,11 +138,16 @@ impl FetchedFile {
     ///
     /// The error of `work`, unless it only lacks bytes.
     pub fn step<T, E>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<Step<T>, E> {
-        self.begin();
+        let number = self.lock().work;
+        self.begin(number);
         let done = work();
         match self.take_missing(done.is_err()) {
             Some(fetches) => Ok(Step::Fetch(fetches)),
-            None => done.map(Step::Done),
+            None => {
+                self.lock().work = number.saturating_add(1);
+                forget_oldest([self], self.kept);
+                done.map(Step::Done)
+            }
         }
     }
 
@@ -162,16 +178,17 @@ impl FetchedFile {
 
     /// Forgets all bytes; the length stays.
     pub fn forget(&self) {
-        self.lock().known = Known::default();
+        self.lock().known.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Before some work.
-    fn begin(&self) {
+    /// Before a step of the work of this number.
+    fn begin(&self, work: u64) {
         let mut state = self.lock();
+        state.known.begin(work);
         state.missing.clear();
         state.is_blocked = false;
     }
@@ -189,6 +206,31 @@ impl FetchedFile {
             Some(_) => merged(missing).into_iter().map(Fetch::Range).collect(),
             None => vec![Fetch::Range(0..FIRST_NBYTES), Fetch::Suffix(LAST_NBYTES)],
         })
+    }
+}
+
+/// Forgets pieces of files until they have `nbytes` at most: those first that were read before the
+/// others.
+fn forget_oldest<'a>(files: impl IntoIterator<Item = &'a FetchedFile> + Clone, nbytes: u64) {
+    let known = files.clone().into_iter().map(FetchedFile::known_nbytes);
+    let mut known = known.fold(0, u64::saturating_add);
+    if known <= nbytes {
+        return;
+    }
+    let mut uses: Vec<_> = files
+        .into_iter()
+        .flat_map(|file| {
+            let uses: Vec<_> = file.lock().known.uses().collect();
+            uses.into_iter().map(move |(work, at, len)| (work, at, len, file))
+        })
+        .collect();
+    uses.sort_by_key(|(work, ..)| *work);
+    for (_, at, len, file) in uses {
+        if known <= nbytes {
+            break;
+        }
+        file.lock().known.remove(at);
+        known = known.saturating_sub(len);
     }
 }
 
@@ -252,13 +294,13 @@ impl ReadAt for FetchedFile {
             state.missing.extend(gaps);
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let read = |range: &Range<u64>| {
+        let mut read = |range: &Range<u64>| {
             let nbytes = range.end.saturating_sub(range.start);
             let mut bytes = vec![0; usize::try_from(nbytes).unwrap_or(usize::MAX)];
             state.known.copy(range.start, &mut bytes);
             bytes
         };
-        Ok(ranges.iter().map(read).collect())
+        Ok(ranges.iter().map(&mut read).collect())
     }
 
     fn prefetch_limit(&self) -> u64 {
@@ -351,6 +393,40 @@ mod tests {
         assert_eq!(run(&file, hidden), (3, 1));
         let failed = file.step(|| Err::<(), _>("broken"));
         assert_eq!(failed, Err("broken"));
+    }
+
+    #[test]
+    fn what_was_read_last_is_kept_within_the_bound() {
+        let file = FetchedFile::with_len(100_000, 1 << 20).keeping(2500);
+        let read = |at: u64| move |file: &FetchedFile| file.read_exact_at(at, &mut [0; 1000]);
+        for (at, rounds, known) in [
+            (0, 1, 1000),
+            (1000, 1, 2000),
+            (0, 0, 2000),
+            // The piece at 1000 was read before the one at 0.
+            (5000, 1, 2000),
+            (0, 0, 2000),
+            (1000, 1, 2000),
+            (5000, 1, 2000),
+        ] {
+            assert_eq!(run(&file, || read(at)(&file)), ((), rounds), "{at}");
+            assert_eq!(file.known_nbytes(), known, "{at}");
+        }
+        // Work that needs more than the bound has all of it until it is done.
+        assert_eq!(run(&file, || file.read_exact_at(20_000, &mut [0; 50_000])), ((), 1));
+        assert_eq!(file.known_nbytes(), 0);
+        assert_eq!(file.len().unwrap(), 100_000);
+    }
+
+    #[test]
+    fn a_part_after_the_end_is_not_fetched_ahead() {
+        let file = FetchedFile::with_len(100, 1 << 20);
+        file.prefetch(&[200..300, 90..400]);
+        let step = file.step(|| {
+            file.prefetch(&[200..300, 90..400]);
+            file.read_exact_at(0, &mut [0; 4])
+        });
+        assert_eq!(step.unwrap(), Step::Fetch(vec![Fetch::Range(0..4), Fetch::Range(90..100)]));
     }
 
     #[test]

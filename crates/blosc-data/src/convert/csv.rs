@@ -67,7 +67,7 @@ impl Conversion<'_> {
             let count = values.first().map_or(0, ColumnValues::len);
             for row in 0..count {
                 let cells = values.iter().zip(rows.columns());
-                out.write(cells.map(|(values, column)| cell(values, column.spec(), row)))?;
+                out.write(cells.map(|(values, column)| cell(values, &column.spec().kind, row)))?;
             }
             for (nulls, values) in nulls.iter_mut().zip(&values) {
                 *nulls |= values.valid.is_some();

@@ -6,14 +6,46 @@ use std::collections::BTreeMap;
 /// Pieces of a file by their positions, which do not overlap.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    pieces: BTreeMap<u64, Box<[u8]>>,
+    pieces: BTreeMap<u64, Piece>,
     nbytes: u64,
+    /// The number of the work that goes on.
+    work: u64,
+}
+
+#[derive(Debug)]
+struct Piece {
+    bytes: Box<[u8]>,
+    /// The last work that used it.
+    work: u64,
 }
 
 impl Known {
     /// Bytes of all pieces.
     pub(super) fn nbytes(&self) -> u64 {
         self.nbytes
+    }
+
+    /// Begins the work of this number, later than those before.
+    pub(super) fn begin(&mut self, work: u64) {
+        self.work = work;
+    }
+
+    /// The last work that used it, the position and the bytes of each piece.
+    pub(super) fn uses(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.pieces.iter().map(|(at, piece)| (piece.work, *at, piece.bytes.len() as u64))
+    }
+
+    /// Forgets the piece at this position.
+    pub(super) fn remove(&mut self, at: u64) {
+        if let Some(piece) = self.pieces.remove(&at) {
+            self.nbytes = self.nbytes.saturating_sub(piece.bytes.len() as u64);
+        }
+    }
+
+    /// Forgets all pieces.
+    pub(super) fn clear(&mut self) {
+        self.pieces.clear();
+        self.nbytes = 0;
     }
 
     /// Adds what is new of some bytes.
@@ -23,20 +55,24 @@ impl Known {
             let (Ok(start), Ok(end)) = (offset(gap.start), offset(gap.end)) else { continue };
             if let Some(piece) = bytes.get(start..end) {
                 self.nbytes = self.nbytes.saturating_add(piece.len() as u64);
-                self.pieces.insert(gap.start, piece.into());
+                let piece = Piece { bytes: piece.into(), work: self.work };
+                self.pieces.insert(gap.start, piece);
             }
         }
     }
 
     /// Copies the bytes from position `at` on to `dest`; false if some are not known.
-    pub(super) fn copy(&self, at: u64, dest: &mut [u8]) -> bool {
+    pub(super) fn copy(&mut self, at: u64, dest: &mut [u8]) -> bool {
         let (mut at, mut rest) = (at, dest);
         while !rest.is_empty() {
-            let Some((start, piece)) = self.pieces.range(..=at).next_back() else { return false };
-            let from = usize::try_from(at.saturating_sub(*start)).unwrap_or(usize::MAX);
-            let Some(found) = piece.get(from..).filter(|found| !found.is_empty()) else {
+            let Some((start, piece)) = self.pieces.range_mut(..=at).next_back() else {
                 return false;
             };
+            let from = usize::try_from(at.saturating_sub(*start)).unwrap_or(usize::MAX);
+            let Some(found) = piece.bytes.get(from..).filter(|found| !found.is_empty()) else {
+                return false;
+            };
+            piece.work = self.work;
             let (now, later) = rest.split_at_mut(found.len().min(rest.len()));
             now.copy_from_slice(found.get(..now.len()).unwrap_or_default());
             at = at.saturating_add(now.len() as u64);
@@ -48,13 +84,17 @@ impl Known {
     /// The parts of a range that are not known.
     pub(super) fn gaps(&self, range: Range<u64>) -> Vec<Range<u64>> {
         let mut gaps = Vec::new();
+        // A hostile file may name a part after its end.
+        if range.is_empty() {
+            return gaps;
+        }
         let mut at = range.start;
         let before = self.pieces.range(..range.start).next_back();
         for (start, piece) in before.into_iter().chain(self.pieces.range(range.clone())) {
             if *start > at {
                 gaps.push(at..*start);
             }
-            at = at.max(start.saturating_add(piece.len() as u64));
+            at = at.max(start.saturating_add(piece.bytes.len() as u64));
         }
         if at < range.end {
             gaps.push(at..range.end);
@@ -99,6 +139,7 @@ mod tests {
     fn an_empty_range_has_no_gap() {
         let mut known = Known::default();
         assert_eq!(known.gaps(5..5), []);
+        assert_eq!(known.gaps(9..5), []);
         known.insert(3, b"");
         assert_eq!(known.nbytes(), 0);
         assert!(!known.copy(3, &mut [0]));

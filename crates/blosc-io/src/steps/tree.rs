@@ -1,10 +1,11 @@
 //! Many files of which the caller fetches what is read.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use super::{Fetch, FetchedFile, Step};
+use super::{Fetch, FetchedFile, Step, forget_oldest};
 use crate::ReadAt;
 use crate::tree::{Entry, Listing, Tree};
 
@@ -17,6 +18,9 @@ pub struct FetchedTree {
     files: BTreeMap<String, Arc<FetchedFile>>,
     listing: Listing,
     limit: u64,
+    kept: u64,
+    /// The number of the work that goes on or comes next.
+    work: AtomicU64,
 }
 
 impl FetchedTree {
@@ -27,7 +31,14 @@ impl FetchedTree {
         let file = |(path, len)| (path, Arc::new(FetchedFile::with_len(len, limit)));
         let files: BTreeMap<String, Arc<FetchedFile>> = files.into_iter().map(file).collect();
         let listing = files.keys().cloned().collect();
-        Self { files, listing, limit }
+        Self { files, listing, limit, kept: u64::MAX, work: AtomicU64::new(0) }
+    }
+
+    /// As [`FetchedFile::keeping`], for all files together.
+    #[must_use]
+    pub fn keeping(mut self, nbytes: u64) -> Self {
+        self.kept = nbytes;
+        self
     }
 
     /// Runs `work`, which reads this tree, over what is known of it.
@@ -36,7 +47,8 @@ impl FetchedTree {
     ///
     /// The error of `work`, unless it only lacks bytes.
     pub fn step<T, E>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<Step<T, FileFetch>, E> {
-        self.files.values().for_each(|file| file.begin());
+        let number = self.work.load(Ordering::Relaxed);
+        self.files.values().for_each(|file| file.begin(number));
         let done = work();
         let is_blocked = self.files.values().any(|file| file.lock().is_blocked);
         let needed = |(path, file): (&String, &Arc<FetchedFile>)| {
@@ -45,7 +57,11 @@ impl FetchedTree {
         };
         let fetches: Vec<FileFetch> = self.files.iter().flat_map(needed).collect();
         match fetches.is_empty() {
-            true => done.map(Step::Done),
+            true => {
+                self.work.store(number.saturating_add(1), Ordering::Relaxed);
+                forget_oldest(self.files.values().map(|file| &**file), self.kept);
+                done.map(Step::Done)
+            }
             false => Ok(Step::Fetch(fetches)),
         }
     }
@@ -108,5 +124,25 @@ mod tests {
         assert_eq!(tree.add("w", 0, b"", 0).unwrap_err().kind(), io::ErrorKind::NotFound);
         tree.forget();
         assert!(matches!(tree.step(work).unwrap(), Step::Fetch(_)));
+    }
+
+    #[test]
+    fn files_share_what_is_kept() {
+        let tree = FetchedTree::new([("x".into(), 3), ("y".into(), 2)], 100).keeping(3);
+        let read = |path: &str| {
+            let work = || tree.open(path)?.read_at(0, &mut [0; 3]);
+            while let Step::Fetch(fetches) = tree.step(work).unwrap() {
+                for (path, fetch) in fetches {
+                    let len = tree.len_of(&path).unwrap();
+                    let range = fetch.range(len);
+                    let bytes = vec![7; usize::try_from(range.end - range.start).unwrap()];
+                    tree.add(&path, range.start, &bytes, len).unwrap();
+                }
+            }
+            ["x", "y"].map(|path| tree.find(path).unwrap().known_nbytes())
+        };
+        assert_eq!(read("x"), [3, 0]);
+        assert_eq!(read("y"), [0, 2], "the other file was read before");
+        assert_eq!(read("x"), [3, 0]);
     }
 }

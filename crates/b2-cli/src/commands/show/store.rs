@@ -101,8 +101,8 @@ fn add_rows(out: &mut RowPrinter<'_>, columns: &[Column], rows: &[u64]) -> Resul
     let values = values.collect::<Result<Vec<_>, _>>()?;
     for row in rows {
         let row = memory::as_len(row - first);
-        let text = |n: usize| cell(&values[n], columns[n].spec(), row);
-        out.row(text, |n| json(&values[n], columns[n].spec(), row));
+        let text = |n: usize| cell(&values[n], &columns[n].spec().kind, row);
+        out.row(text, |n| json(&values[n], &columns[n].spec().kind, row));
     }
     out.flush()
 }

@@ -1,0 +1,102 @@
+// The page's end of the worker.
+import type { Answer } from './engine.js';
+import type { FromWorker, Place, ToWorker } from './worker';
+
+interface Waiting { resolve(value: Answer): void; reject(error: Error): void }
+
+// Only the address of our own worker becomes a script.
+const policy = globalThis.trustedTypes?.createPolicy('b2', { createScriptURL: (url) => url });
+
+declare global {
+  // eslint-disable-next-line no-var
+  var trustedTypes: { createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string } } | undefined;
+}
+
+/** In one file, worker and module are inside of the page; else they lie beside it. */
+function parts(): { script: string; module: string | Uint8Array<ArrayBuffer> } {
+  const inside = (id: string) => document.getElementById(id)?.textContent;
+  const [worker, module] = [inside('b2-worker'), inside('b2-module')];
+  if (!worker || !module) return { script: 'worker.js', module: new URL('b2.wasm', location.href).href };
+  const script = URL.createObjectURL(new Blob([worker], { type: 'text/javascript' }));
+  return { script, module: Uint8Array.from(atob(module.trim()), (c) => c.charCodeAt(0)) };
+}
+
+/** One file or folder in a worker of its own. */
+export class Client {
+  private worker!: Worker;
+  private readonly waiting = new Map<number, Waiting>();
+  private next = 0;
+  private place?: Place;
+  private ready!: Promise<Answer>;
+  session = 0;
+  /** Called when the worker was lost and made anew. */
+  onTrap: (message: string) => void = () => undefined;
+
+  constructor() { this.start(); }
+
+  private start(): void {
+    const { script, module } = parts();
+    this.worker = new Worker(policy ? policy.createScriptURL(script) : script);
+    this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.take(data);
+    this.worker.onerror = (event) => { event.preventDefault(); this.lose(event.message || 'the worker ended'); };
+    this.ready = this.post({ start: module });
+    this.ready.catch(() => undefined);
+  }
+
+  private take({ n, value, error, kind, isTrap }: FromWorker): void {
+    const waiting = this.waiting.get(n);
+    this.waiting.delete(n);
+    if (error === undefined) return waiting?.resolve(value);
+    waiting?.reject(Object.assign(new Error(error), { kind }));
+    if (isTrap) this.lose(error);
+  }
+
+  /** The file has stopped the engine: a new one opens it again, and the page goes on. */
+  private lose(message: string): void {
+    this.worker.terminate();
+    for (const { reject } of this.waiting.values()) reject(new Error(message));
+    this.waiting.clear();
+    this.start();
+    const again = this.place ? this.open(this.place).then(() => undefined, () => undefined) : Promise.resolve();
+    void again.then(() => this.onTrap(message));
+  }
+
+  private post(message: Omit<ToWorker, 'n'>): Promise<Answer> {
+    const n = this.next++;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(n, { resolve, reject });
+      this.worker.postMessage({ n, ...message });
+    });
+  }
+
+  async open(place: Place): Promise<Answer> {
+    await this.ready;
+    this.place = place;
+    const about = await this.post({ open: place });
+    this.session = about.session;
+    return about;
+  }
+
+  ask(call: string, more: Record<string, unknown> = {}): Promise<Answer> {
+    return this.post({ ask: { call, session: this.session, ...more } });
+  }
+
+  end(): void { this.worker.terminate(); }
+
+  /** Runs a task to its end, or until it is cancelled: false then. */
+  async run(member: string, task: object, onProgress: (done: number, total: number) => void, signal: AbortSignal, onBytes: (bytes: Uint8Array<ArrayBuffer>) => void = () => undefined): Promise<boolean> {
+    let { done, total } = await this.ask('task', { member, task });
+    while (done < total) {
+      if (signal.aborted) return false;
+      onProgress(done, total);
+      const answer = await this.ask('next');
+      if (answer instanceof Uint8Array) {
+        onBytes(answer as Uint8Array<ArrayBuffer>);
+        done += 1;
+      } else {
+        ({ done, total } = answer);
+      }
+    }
+    return !signal.aborted;
+  }
+}

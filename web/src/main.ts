@@ -1,0 +1,226 @@
+// The page: what is open, the tree, and the panes of what was chosen.
+import type { Answer } from './engine.js';
+import { Client } from './client';
+import { at, button, el, size, table } from './dom';
+import { FIRST, read, write, type View } from './state';
+import type { Place } from './worker';
+import { values } from './values';
+import { rows } from './rows';
+import { picture } from './picture';
+import { chunks, exported, stats, verified } from './panes';
+
+/** What a pane gets, and how it tells that the view has changed. */
+export interface Shown {
+  client: Client;
+  about: Answer;
+  view: View;
+  room: HTMLElement;
+  /** Ends work that goes on, when something else is shown. */
+  signal: AbortSignal;
+  change(view: Partial<View>, isShown?: boolean): void;
+  fail(error: unknown): void;
+}
+
+type Pane = [name: string, draw: (shown: Shown) => void | Promise<void>, suits: (about: Answer) => boolean];
+
+const hasNumbers = (about: Answer) => about.kind === 'array' || about.kind === 'table';
+const PANES: Pane[] = [
+  ['Values', values, (about) => ['array', 'bytes', 'objects'].includes(about.kind)],
+  ['Rows', rows, (about) => about.kind === 'table'],
+  ['Picture', picture, hasNumbers],
+  ['About', described, () => true],
+  ['Chunks', chunks, (about) => about.nchunks !== null],
+  ['Statistics', stats, hasNumbers],
+  ['Verify', verified, () => true],
+  ['Export', exported, hasNumbers],
+];
+
+let client: Client | undefined;
+let whole: Answer;
+let about: Answer;
+let view: View = { ...FIRST };
+let work = new AbortController();
+
+const status = (text: string, isError = false) => {
+  at('status').textContent = text;
+  at('status').classList.toggle('error', isError);
+};
+
+function fail(error: unknown): void {
+  if ((error as Error).name === 'AbortError') return;
+  status((error as Error).message, true);
+}
+
+async function open(place: Place, first: View): Promise<void> {
+  work.abort();
+  client?.end();
+  client = new Client();
+  client.onTrap = (message) => status(`the file has stopped the engine (${message}); it was started anew, and the file is open again`, true);
+  status('opening ...');
+  try {
+    whole = await client.open(place);
+    const { requests, bytes } = whole.stats;
+    status(`${whole.name}: open, ${size(bytes)} read in ${requests} ${requests === 1 ? 'part' : 'parts'}`);
+    at('start').hidden = true;
+    at('work').hidden = false;
+    const isUrl = 'url' in place;
+    history.replaceState(null, '', location.pathname + (isUrl ? `?url=${encodeURIComponent(place.url)}` : '') + location.hash);
+    tree();
+    await choose(first.member, first);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Members whose names have the text of the search. */
+function tree(): void {
+  const list = at('tree');
+  const members: [string, string][] = whole.members ?? [];
+  at('members').hidden = members.length === 0;
+  const wanted = at<HTMLInputElement>('search').value.toLowerCase();
+  const found = members.filter(([name]) => name.toLowerCase().includes(wanted));
+  const shown = found.slice(0, 1000);
+  const entry = ([name, kind]: [string, string]) => {
+    const depth = name.split('/').length - (name.startsWith('/') ? 2 : 1);
+    const item = button(name.split('/').pop() || name, () => void choose(name, FIRST));
+    item.title = name;
+    item.style.paddingInlineStart = `${0.5 + Math.min(depth, 12)}rem`;
+    item.className = kind;
+    item.setAttribute('aria-label', `${kind} ${name}`);
+    if (name === view.member) item.setAttribute('aria-current', 'true');
+    return el('li', {}, item);
+  };
+  const all = button(whole.name, () => void choose('', FIRST));
+  if (!view.member) all.setAttribute('aria-current', 'true');
+  list.replaceChildren(el('li', {}, all), ...shown.map(entry));
+  if (found.length > shown.length) list.append(el('li', { textContent: `and ${found.length - shown.length} more: search for a part of the name` }));
+}
+
+async function choose(member: string, next: View): Promise<void> {
+  if (!client) return;
+  work.abort();
+  view = { ...next, member };
+  try {
+    about = member ? await client.ask('about', { member }) : whole;
+  } catch (error) {
+    fail(error);
+    return;
+  }
+  tree();
+  show();
+}
+
+function show(): void {
+  if (!client) return;
+  const suited = PANES.filter(([, , suits]) => suits(about));
+  const [name, draw] = suited.find(([name]) => name === view.tab) ?? suited[0] ?? PANES[3]!;
+  view.tab = name;
+  location.hash === write(view) || history.replaceState(null, '', location.pathname + location.search + write(view));
+  const tab = ([tab]: Pane, n: number) => {
+    const made = button(tab, () => change({ tab }, true));
+    made.setAttribute('role', 'tab');
+    made.setAttribute('aria-selected', String(tab === name));
+    made.title = `${n + 1}`;
+    return made;
+  };
+  at('tabs').replaceChildren(...suited.map(tab));
+  at('heading').textContent = heading();
+  work.abort();
+  work = new AbortController();
+  const room = el('div');
+  at('pane').replaceChildren(room);
+  const shown: Shown = { client, about, view, room, signal: work.signal, change, fail };
+  Promise.resolve(draw(shown)).catch(fail);
+}
+
+function change(next: Partial<View>, isShown = true): void {
+  view = { ...view, ...next };
+  if (isShown) show();
+  else history.replaceState(null, '', location.pathname + location.search + write(view));
+}
+
+function heading(): string {
+  const { kind, shape, dtype, nrows, columns, nbytes, stored } = about;
+  const what = kind === 'array' ? `${shape.length ? shape.join(' x ') : 'one item'} of ${dtype}` : kind === 'table' ? `a table of ${nrows} rows and ${columns.length} columns` : kind;
+  const sizes = nbytes ? `, ${size(nbytes)}${stored ? ` in ${size(stored)} (${(nbytes / stored).toFixed(2)})` : ''}` : '';
+  return `${view.member || about.name}: ${what}${sizes}`;
+}
+
+/** All that is known without reading values. */
+function described({ about, room }: Shown): void {
+  const text = (value: Answer) => typeof value === 'string' ? value : Array.isArray(value) && value.every((one) => typeof one === 'number') ? value.join(' x ') : JSON.stringify(value, null, 1);
+  const left = new Set(['members', 'attributes', 'columns', 'stats', 'session', 'fields', 'frame']);
+  const facts = Object.entries(about).filter(([name, value]) => !left.has(name) && value !== null && value !== '' && !(Array.isArray(value) && !value.length));
+  room.append(table(['what', 'value'], facts.map(([name, value]) => [name, ['nbytes', 'stored'].includes(name) ? size(value as number) : text(value)])));
+  for (const [title, map] of [['Attributes', about.attributes], ['Metadata of the frame', about.frame]] as [string, Record<string, Answer> | undefined][]) {
+    const entries = Object.entries(map ?? {});
+    if (entries.length) room.append(el('h3', { textContent: title }), table(['name', 'value'], entries.map(([name, value]) => [name, text(value)])));
+  }
+  if (about.columns) {
+    room.append(el('h3', { textContent: 'Columns' }), table(['name', 'type', 'nulls'], about.columns.map((column: Answer) => [column.name, column.dtype ?? 'text or objects', column.nullable ? 'may be' : 'none'])));
+  }
+}
+
+/** All files below a folder that was dropped. A browser may give a hundred at a time. */
+async function walk(folder: FileSystemDirectoryEntry, prefix: string, files: [string, File][]): Promise<void> {
+  const reader = folder.createReader();
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) return;
+    for (const entry of some) {
+      if (entry.isDirectory) await walk(entry as FileSystemDirectoryEntry, `${prefix}${entry.name}/`, files);
+      else files.push([prefix + entry.name, await new Promise((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))]);
+    }
+  }
+}
+
+async function drop(event: DragEvent): Promise<void> {
+  event.preventDefault();
+  const entry = event.dataTransfer?.items[0]?.webkitGetAsEntry();
+  const file = event.dataTransfer?.files[0];
+  if (entry?.isDirectory) {
+    const files: [string, File][] = [];
+    await walk(entry as FileSystemDirectoryEntry, '', files);
+    await open({ files, name: entry.name }, FIRST);
+  } else if (file) {
+    await open({ file }, FIRST);
+  }
+}
+
+function keys(event: KeyboardEvent): void {
+  const { target, key } = event;
+  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (key === '/') at('search').focus();
+  else if (/^[1-9]$/.test(key)) at('tabs').querySelectorAll('button')[Number(key) - 1]?.click();
+  else if (key === 'Escape') work.abort();
+  else return;
+  event.preventDefault();
+}
+
+function listen(): void {
+  const [file, folder, address] = ['file', 'folder', 'url'].map((id) => at<HTMLInputElement>(id)) as [HTMLInputElement, HTMLInputElement, HTMLInputElement];
+  file.onchange = () => { if (file.files?.[0]) void open({ file: file.files[0] }, FIRST); };
+  folder.onchange = () => {
+    const all = [...folder.files ?? []];
+    const name = all[0]?.webkitRelativePath.split('/')[0] ?? 'folder';
+    void open({ files: all.map((one) => [one.webkitRelativePath.replace(/^[^/]*\//, ''), one]), name }, FIRST);
+  };
+  at<HTMLFormElement>('address').onsubmit = (event) => {
+    event.preventDefault();
+    try {
+      void open({ url: new URL(address.value, location.href).href }, FIRST);
+    } catch (error) { fail(error); }
+  };
+  at('search').oninput = tree;
+  document.ondragover = (event) => event.preventDefault();
+  document.ondrop = (event) => void drop(event).catch(fail);
+  document.onkeydown = keys;
+  window.onhashchange = () => { const next = read(location.hash); if (whole) void choose(next.member, next); };
+}
+
+listen();
+const url = new URLSearchParams(location.search).get('url');
+// One file from a disk has no network: the browser forbids it.
+if (document.getElementById('b2-worker')) at('address').hidden = true;
+if (url) void open({ url: new URL(url, location.href).href }, read(location.hash));
+else status('ready');

@@ -1,0 +1,69 @@
+// Rows of a table: those on the screen are read, and those alone are sorted.
+import type { Shown } from './main';
+import { button, el, number, table } from './dom';
+
+const NROWS = 40;
+const NCOLUMNS = 40;
+
+export async function rows({ client, about, view, room, change, fail, signal }: Shown): Promise<void> {
+  const all: string[] = about.columns.map((column: { name: string }) => column.name);
+  const names = view.columns.length ? all.filter((name) => view.columns.includes(name)) : all.slice(0, NCOLUMNS);
+  let found: number[] | undefined;
+  let row = view.row;
+  let sorted: [number, number] | undefined;
+  let shown: { numbers: number[]; rows: string[][] } = { numbers: [], rows: [] };
+  const condition = el('input', { value: view.where, placeholder: 'price > 10 and day < 5', 'aria-label': 'condition on the rows' });
+  const told = el('span', { role: 'status' });
+  const filter = el('form', { className: 'bar', onsubmit: (event: SubmitEvent) => { event.preventDefault(); change({ where: condition.value, row: 0 }, true); } }, condition, ' ', el('button', { textContent: 'filter' }), ' ', told);
+  const choice = el('details', {}, el('summary', { textContent: `columns: ${names.length} of ${all.length}` }), ...all.slice(0, 500).map((name) => {
+    const box = el('input', { type: 'checkbox', checked: names.includes(name), onchange: () => change({ columns: all.filter((one) => one === name ? box.checked : names.includes(one)) }, true) });
+    return el('label', { className: 'choice' }, box, name);
+  }));
+  const grid = el('div', { className: 'grid', tabIndex: 0, role: 'region', 'aria-label': 'rows: arrows, Page Up and Page Down move' });
+  const length = () => found?.length ?? about.nrows;
+  const bar = el('p', { className: 'bar' });
+  const move = (by: number) => { row = Math.max(0, Math.min(length() - 1, row + by)); void draw(); };
+  grid.onkeydown = (event) => {
+    const by: number | undefined = ({ ArrowDown: 1, ArrowUp: -1, PageDown: NROWS, PageUp: -NROWS, Home: -row, End: length() } as Record<string, number>)[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    move(by);
+  };
+  room.append(filter, choice, bar, grid);
+  const fill = () => {
+    const order = shown.rows.map((_, n) => n);
+    if (sorted) {
+      const [column, way] = sorted;
+      const text = (n: number) => shown.rows[n]?.[column] ?? '';
+      order.sort((a, b) => way * text(a).localeCompare(text(b), undefined, { numeric: true }));
+    }
+    const made = table(names, order.map((n) => shown.rows[n] ?? []), order.map((n) => String(shown.numbers[n])));
+    made.querySelectorAll('thead th').forEach((head, column) => {
+      const name = names[column] ?? '';
+      const mark = sorted?.[0] === column ? (sorted[1] > 0 ? ' ▲' : ' ▼') : '';
+      const sort = button(name + mark, () => { sorted = [column, sorted?.[0] === column ? -sorted[1] : 1]; fill(); });
+      sort.title = 'sorts the rows that are on the screen, and no others';
+      head.replaceChildren(sort);
+    });
+    grid.replaceChildren(...(sorted ? [el('p', { className: 'note', textContent: `sorted: only the ${shown.rows.length} rows on the screen` })] : []), made);
+  };
+  async function draw(): Promise<void> {
+    const end = Math.min(length(), row + NROWS);
+    const wanted = found ? found.slice(row, end) : Array.from({ length: Math.max(0, end - row) }, (_, n) => row + n);
+    try {
+      shown = await client.ask('rows', { member: view.member, columns: names, rows: wanted });
+      if (signal.aborted) return;
+      bar.replaceChildren(number('row', row, length() - 1, (value) => { row = value; void draw(); }), ` of ${length()} `, button('previous', () => move(-NROWS)), ' ', button('next', () => move(NROWS)));
+      fill();
+      change({ row }, false);
+    } catch (error) { fail(error); }
+  }
+  if (view.where) {
+    const isDone = await client.run(view.member, { kind: 'filter', condition: view.where }, (done, total) => { told.textContent = `${Math.floor(100 * done / total)} %`; }, signal);
+    if (!isDone) return;
+    const { count, rows: numbers } = await client.ask('found');
+    found = numbers as number[];
+    told.textContent = `${count} of ${about.nrows} rows${count > found.length ? `, the first ${found.length} are shown` : ''}`;
+  }
+  await draw();
+}

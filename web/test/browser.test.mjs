@@ -1,0 +1,195 @@
+// The page in Chromium: files, folders, addresses, one file from the disk; nothing on the console. `CHROMIUM` is the program.
+import assert from 'node:assert';
+import { mkdir } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { serve } from './server.mjs';
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+const [dist, samples] = [path('../dist'), path('../../testdata')];
+const images = process.env.B2_IMAGES;
+let browser, site;
+
+before(async () => {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+  site = await serve(dist, { cors: false });
+  if (images) await mkdir(images, { recursive: true });
+});
+after(async () => { await browser?.close(); await site?.close(); });
+
+/** A page, and what it says on the console or does against its policy. */
+async function opened(address = `${site.origin}/index.html`, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1100, height: 760 }, ...options });
+  const problems = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.goto(address);
+  return { page, problems };
+}
+const status = (page, pattern) => page.locator('#status', { hasText: pattern }).waitFor({ timeout: 20_000 });
+const tab = (page, name) => page.getByRole('tab', { name, exact: true }).click();
+const shot = (page, name) => images ? page.screenshot({ path: `${images}/web-${name}.png` }) : undefined;
+
+test('an array as numbers, as a picture, its chunks, its verification', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#file', `${samples}/frames/generated/array-3d-f8.b2nd`);
+  await status(page, /: open,/);
+  await page.locator('.grid td').first().waitFor();
+  await shot(page, 'values');
+  await page.locator('.grid').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.getByText(/^1 to /).waitFor();
+  assert.match(page.url(), /row=1/);
+  await tab(page, 'Picture');
+  await page.locator('#pane img').waitFor();
+  await shot(page, 'map');
+  await tab(page, 'Chunks');
+  await page.locator('.chunks .chunk').first().waitFor();
+  await shot(page, 'chunks');
+  await tab(page, 'Statistics');
+  await page.getByRole('columnheader', { name: 'deviation' }).waitFor();
+  await tab(page, 'Verify');
+  await page.getByRole('button', { name: 'verify' }).click();
+  await page.getByText('sound: all of it was decoded').waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('a store has a tree with search, and a table that is filtered and sorted', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#file', `${samples}/stores/tree-basic.b2z`);
+  await status(page, /: open,/);
+  const entries = page.locator('#tree button');
+  const all = await entries.count();
+  assert(all > 2);
+  await page.locator('#search').fill('no such name');
+  assert.equal(await entries.count(), 1);
+  await page.setInputFiles('#file', `${samples}/stores/table-basic.b2z`);
+  await page.getByRole('tab', { name: 'Rows' }).waitFor();
+  await page.locator('.grid tbody tr').first().waitFor();
+  await page.locator('.grid thead button').first().click();
+  await page.getByText(/sorted: only the/).waitFor();
+  await shot(page, 'table');
+  const name = (await page.locator('.grid thead button').first().textContent()).replace(/ [▲▼]$/, '');
+  await page.getByLabel('condition on the rows').fill(`${name} >= 2`);
+  await page.getByRole('button', { name: 'filter' }).click();
+  await page.getByText(/ of \d+ rows/).first().waitFor();
+  await page.getByLabel('condition on the rows').fill('this is no condition');
+  await page.getByRole('button', { name: 'filter' }).click();
+  await page.locator('#status.error').waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('a folder of bcolz', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#folder', `${samples}/bcolz/ct_basic`);
+  await status(page, /: open,/);
+  await page.locator('.grid tbody tr').first().waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('a damaged file is told, and the page goes on', async () => {
+  const { readFile } = await import('node:fs/promises');
+  const bytes = await readFile(`${samples}/frames/generated/array-3d-f8.b2nd`);
+  const { page, problems } = await opened();
+  bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 40);
+  await page.setInputFiles('#file', { name: 'damaged.b2nd', mimeType: '', buffer: bytes });
+  await status(page, /: open,/);
+  await tab(page, 'Verify');
+  await page.getByRole('button', { name: 'verify' }).click();
+  await page.getByText(/^\d+ faults$/).waitFor();
+  await page.getByRole('cell', { name: /chunk \d/ }).first().waitFor();
+  await shot(page, 'damaged');
+  await page.setInputFiles('#file', `${samples}/frames/nd-full.b2nd`);
+  await status(page, /nd-full.b2nd: open/);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('an address on another origin: two rounds, no preflight, and a link to the same view', async () => {
+  const far = await serve(samples);
+  const url = encodeURIComponent(`${far.origin}/frames/nd-full.b2nd`);
+  const { page, problems } = await opened(`${site.origin}/index.html?url=${url}#tab=About`);
+  await status(page, /: open,/);
+  await page.getByRole('cell', { name: 'pipeline' }).waitFor();
+  assert.equal(far.log.filter(({ method }) => method === 'OPTIONS').length, 0);
+  assert(far.log.every(({ range }) => range), 'ranges alone');
+  assert(far.log.length <= 3, `${far.log.length} requests`);
+  assert.match(page.url(), /url=.*#.*tab=About/);
+  assert.deepEqual(problems, []);
+  await page.close();
+  await far.close();
+});
+
+test('servers that do not do what is needed are told apart', async () => {
+  for (const [options, text] of [[{ ranges: false }, /: open,/], [{ cors: false }, /Access-Control-Allow-Origin/], [{ cut: 3 }, /less than it promised|gives nothing/]]) {
+    const far = await serve(samples, options);
+    const { page } = await opened(`${site.origin}/index.html?url=${encodeURIComponent(`${far.origin}/frames/nd-full.b2nd`)}`);
+    await status(page, text);
+    await page.close();
+    await far.close();
+  }
+  let n = 0;
+  const far = await serve(samples, { etag: () => `"${n++}"` });
+  const { page } = await opened(`${site.origin}/index.html?url=${encodeURIComponent(`${far.origin}/frames/nd-full.b2nd`)}`);
+  await status(page, /has changed/);
+  await page.close();
+  await far.close();
+});
+
+test('one file from the disk works, and has no network', async () => {
+  const { page, problems } = await opened(pathToFileURL(`${dist}/b2.html`).href);
+  await page.setInputFiles('#file', `${samples}/frames/nd-full.b2nd`);
+  await status(page, /: open,/);
+  await page.locator('.grid td').first().waitFor();
+  assert.deepEqual(problems, []);
+  const isRefused = await page.evaluate(() => fetch('http://127.0.0.1:1/').then(() => false, () => true));
+  assert(isRefused);
+  assert(problems.some((text) => /Content Security Policy/.test(text)), 'the policy refuses it');
+  await page.close();
+});
+
+test('names from files are texts, and controls have names', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#file', { name: '<img src=x onerror=alert(1)>.npy', mimeType: '', buffer: npy() });
+  await status(page, /<img src=x/);
+  assert.equal(await page.locator('#content img, #status img, #tree img').count(), 0);
+  const unnamed = await page.locator('button, input, select').evaluateAll((all) => all.filter((one) => !(one.textContent || one.getAttribute('aria-label') || one.labels?.length)).map((one) => one.outerHTML));
+  assert.deepEqual(unnamed, []);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('400 pixels and dark', async () => {
+  const { page, problems } = await opened(undefined, { viewport: { width: 400, height: 700 }, colorScheme: 'dark' });
+  await page.setInputFiles('#file', `${samples}/stores/tree-basic.b2z`);
+  await status(page, /: open,/);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert(width <= 400, `${width} pixels`);
+  await shot(page, 'narrow-dark');
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('a trap costs a worker, and the file is open again', async () => {
+  const { page } = await opened();
+  await page.setInputFiles('#file', `${samples}/frames/nd-full.b2nd`);
+  await status(page, /: open,/);
+  const worker = page.workers()[0];
+  await worker.evaluate(() => self.onmessage({ data: { n: -1 } }));
+  await worker.evaluate(() => self.postMessage({ n: -2, error: 'unreachable', kind: 'io', isTrap: true }));
+  await status(page, /started anew/);
+  await tab(page, 'Verify');
+  await page.getByRole('button', { name: 'verify' }).click();
+  await page.getByText('sound: all of it was decoded').waitFor();
+  await page.close();
+});
+
+function npy() {
+  const text = "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }".padEnd(117) + '\n';
+  return Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(text), Buffer.from([1, 2, 3])]);
+}

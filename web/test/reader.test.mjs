@@ -1,0 +1,83 @@
+// The package for programmers, under Node: as its README says.
+import assert from 'node:assert';
+import { readFile, stat } from 'node:fs/promises';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { DataError, open } from '../packages/reader/dist/reader.js';
+import { serve } from './server.mjs';
+
+const samples = fileURLToPath(new URL('../../testdata', import.meta.url));
+const blob = async (name) => new Blob([await readFile(`${samples}/${name}`)]);
+
+test('an array by a Blob, a reader and an address gives the same items', async () => {
+  const name = 'frames/generated/array-3d-f8.b2nd';
+  const whole = await (await open(await blob(name))).array();
+  assert.deepEqual([whole.shape, whole.dtype], [[6, 7, 8], '<f8']);
+  const { data, shape } = await whole.get();
+  assert.deepEqual([shape, data.constructor, data.length], [[6, 7, 8], Float64Array, 336]);
+  const bytes = await readFile(`${samples}/${name}`);
+  const reader = { length: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
+  const part = await (await (await open(reader, { name })).array()).get([[1, 3], 2, null]);
+  assert.deepEqual(part.shape, [2, 8]);
+  const expected = [1, 2].flatMap((n) => [...data.slice((n * 7 + 2) * 8, (n * 7 + 3) * 8)]);
+  assert.deepEqual([...part.data], expected);
+  const far = await serve(samples);
+  const file = await open(`${far.origin}/${name}`);
+  assert(file.stats.rounds <= 2);
+  assert.deepEqual([...(await (await file.array()).get([[1, 3], 2])).data], expected);
+  assert(far.log.every(({ range }) => range));
+  await far.close();
+});
+
+test('two parts that are asked for at once do not mix', async () => {
+  const array = await (await open(await blob('frames/generated/array-3d-f8.b2nd'))).array();
+  const [a, b] = await Promise.all([array.get([0]), array.get([1])]);
+  assert.deepEqual([a.shape, b.shape], [[7, 8], [7, 8]]);
+  assert.notDeepEqual([...a.data], [...b.data]);
+});
+
+test('a part that is none of the array is refused', async () => {
+  const array = await (await open(await blob('frames/generated/array-3d-f8.b2nd'))).array();
+  await assert.rejects(array.get([6]), RangeError);
+  await assert.rejects(array.get([[3, 2]]), RangeError);
+  await assert.rejects(array.get([0, 0, 0, 0]), RangeError);
+});
+
+test('rows of a table are values, also those that a condition finds', async () => {
+  const table = await (await open(await blob('stores/table-basic.b2z'), { name: 'table-basic.b2z' })).table();
+  const ids = [];
+  for await (const { from, rows } of table.rows({ columns: ['id', 's'], step: 2 })) {
+    assert.equal(from, ids.length);
+    ids.push(...rows.map(([id]) => id));
+  }
+  assert.equal(ids.length, table.nrows);
+  assert(ids.every(Number.isInteger));
+  const { count, rows } = await table.find('id >= 3');
+  assert.deepEqual(rows, ids.flatMap((id, n) => id >= 3 ? [n] : []));
+  assert.equal(count, rows.length);
+  await assert.rejects(table.find('no condition'), DataError);
+});
+
+test('a store has keys, and verifying tells damage', async () => {
+  const store = await open(await blob('stores/tree-basic.b2z'), { name: 'tree-basic.b2z' });
+  assert(store.keys().length > 2);
+  await assert.rejects(store.array('/none'), DataError);
+  assert.equal((await store.verify()).ok, true);
+  const bytes = await readFile(`${samples}/frames/generated/zlib-shuffle.b2frame`);
+  bytes.fill(0xff, bytes.length >> 2, bytes.length >> 1);
+  const file = await open(new Blob([bytes]), { name: 'damaged.b2frame' });
+  const report = await file.verify();
+  assert(!report.ok && report.nfaults > 0 && report.faults[0].message);
+  await assert.rejects(file.verify({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+});
+
+test('the example of the README is one that runs', async () => {
+  const readme = await readFile(new URL('../packages/reader/README.md', import.meta.url), 'utf8');
+  const example = /```js\n([^`]*file\.table[^`]*)```/.exec(readme)[1].replace("'/trades'", '').replace("['day', 'price']", "['id', 'f']").replace('price > 10', 'id > 2');
+  const file = await open(await blob('stores/table-basic.b2z'), { name: 'table-basic.b2z' });
+  const run = new Function('file', 'console', `return (async () => { ${example}; return count; })()`);
+  const said = [];
+  const count = await run(file, { log: (...words) => said.push(words) });
+  assert(count > 0 && said.length > 0);
+  assert((await stat(new URL('../packages/reader/dist/b2.wasm', import.meta.url))).size > 0);
+});

@@ -1,0 +1,156 @@
+//! `cargo xtask web`: the libraries and the page as WebAssembly.
+//!
+//! `check` compiles the libraries for browsers, without C code and without an operating system, and
+//! runs the tests of the filters with SIMD128 under Node: as programs of WASI, since a browser has
+//! no tests. `build` makes the page in `web/dist`: the module, its scripts, and all of it in one
+//! file, `b2.html`. `test` builds it, asks the module under Node what the native build answers, and
+//! opens the page in Chromium.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    args::Args,
+    failure::{Context, Result, fail},
+    workspace,
+};
+
+/// Browsers: no files, no clock, no threads.
+const BROWSER: &str = "wasm32-unknown-unknown";
+/// Node.
+const WASI: &str = "wasm32-wasip1";
+/// All browsers have it since 2023.
+const SIMD: &str = "-C target-feature=+simd128";
+/// A page has 1 GiB at most: a hostile file costs no more.
+const MAX_MEMORY: &str = "-C link-arg=--max-memory=1073741824";
+/// Bytes of the module, compressed by Zstandard.
+const MAX_MODULE_NBYTES: u64 = 830_000;
+/// Where Debian has Chromium, and where machines of CI have Chrome.
+const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let images: Option<PathBuf> = args.option("--images")?;
+    let word = args.word();
+    args.finish()?;
+    match word.as_deref() {
+        None | Some("check") => check(),
+        Some("build") => build(),
+        Some("test") => test(images.as_deref()),
+        Some(word) => fail(format!("{word}: no word, or check, build or test")),
+    }
+}
+
+fn check() -> Result<()> {
+    install(BROWSER)?;
+    install(WASI)?;
+    let mut libraries = cargo("check", BROWSER, SIMD);
+    libraries.args(["--lib", "--no-default-features"]);
+    for name in ["blosc-data", "b2-plot", "b2-view"] {
+        libraries.args(["--package", name]);
+    }
+    workspace::run(&mut libraries)?;
+    let mut tests = cargo("test", WASI, SIMD);
+    tests.args(["--package", "blosc-filters", "--lib"]);
+    // Cargo starts it in the folder of the package.
+    let runner = workspace::root().join("web/test/wasi.mjs");
+    let runner = format!("node --no-warnings {}", runner.display());
+    tests.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner);
+    workspace::run(&mut tests)
+}
+
+fn build() -> Result<()> {
+    install(BROWSER)?;
+    if !folder().join("node_modules").exists() {
+        // Packages may bring scripts that run when they are installed.
+        workspace::run(web("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))?;
+    }
+    workspace::run(web("npx").args(["tsc", "--noEmit"]))?;
+    workspace::run(web("npx").args(["tsc", "--project", "tsconfig.reader.json"]))?;
+    for mode in ["production", "worker"] {
+        let words = ["vite", "build", "--logLevel", "warn", "--mode", mode];
+        workspace::run(web("npx").args(words))?;
+    }
+    let mut module = cargo("build", BROWSER, &format!("{SIMD} {MAX_MEMORY}"));
+    workspace::run(module.args(["--profile", "web", "--package", "b2-web", "--lib"]))?;
+    let built = workspace::target().join(BROWSER).join("web/b2_web.wasm");
+    let placed = folder().join("dist/b2.wasm");
+    fs::copy(&built, &placed).at(built.display())?;
+    check_size(&placed)?;
+    fs::copy(&placed, folder().join("packages/reader/dist/b2.wasm")).at(placed.display())?;
+    workspace::run(web("node").args(["single.mjs", "dist", "dist/b2.html"]))
+}
+
+/// Tells the size of the module, and refuses one that has grown.
+fn check_size(module: &Path) -> Result<()> {
+    let packed = module.with_extension("wasm.zst");
+    let mut zstd = Command::new("zstd");
+    zstd.args(["-19", "--quiet", "--force"]).arg(module).arg("-o").arg(&packed);
+    workspace::run(&mut zstd)?;
+    let [nbytes, nbytes_packed] =
+        [module, &packed].map(|path| fs::metadata(path).map(|it| it.len()));
+    let (nbytes, nbytes_packed) = (nbytes?, nbytes_packed?);
+    workspace::remove(&packed)?;
+    println!("b2.wasm: {nbytes} bytes, {nbytes_packed} compressed by zstd -19");
+    match nbytes_packed <= MAX_MODULE_NBYTES {
+        true => Ok(()),
+        false => fail(format!("the limit is {MAX_MODULE_NBYTES} bytes")),
+    }
+}
+
+fn test(images: Option<&Path>) -> Result<()> {
+    build()?;
+    let mut native = workspace::cargo();
+    native.args(["run", "--quiet", "--package", "b2-web", "--example", "answers"]);
+    let answers = workspace::target().join("web-answers.txt");
+    fs::write(&answers, workspace::output(&mut native)?).at(answers.display())?;
+    let mut tests = web("node");
+    tests.args([
+        "--test",
+        "--test-reporter",
+        "dot",
+        "test/engine.test.mjs",
+        "test/reader.test.mjs",
+    ]);
+    match BROWSERS.into_iter().find(|browser| Path::new(browser).exists()) {
+        Some(browser) => {
+            tests.arg("test/browser.test.mjs").env("CHROMIUM", browser);
+        }
+        None => println!("NOT RUN: the tests in a browser, which need Debian's package chromium"),
+    }
+    if let Some(images) = images {
+        tests.env("B2_IMAGES", std::path::absolute(images)?);
+    }
+    workspace::run(tests.env("B2_ANSWERS", answers))?;
+    // It has the files that would be published.
+    let mut pack = web("npm");
+    pack.args(["pack", "--silent", "--pack-destination"]).arg(workspace::target());
+    workspace::run(pack.arg("./packages/reader"))
+}
+
+fn folder() -> PathBuf {
+    workspace::root().join("web")
+}
+
+/// A program in the folder of the page.
+fn web(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder());
+    command
+}
+
+/// Installs the standard library of a target, if it is missing.
+fn install(target: &str) -> Result<()> {
+    match Command::new("rustup").args(["target", "add", target]).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => fail(format!("{target}: needs rustup, to install its standard library")),
+    }
+}
+
+fn cargo(task: &str, target: &str, flags: &str) -> Command {
+    let mut cargo = workspace::cargo();
+    cargo.args([task, "--quiet", "--target", target]).env("RUSTFLAGS", flags);
+    cargo
+}

@@ -134,7 +134,7 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 /// for a cache, a session or a registration. The C libraries have functions without a context:
 /// their settings and threads belong to the process. The functions of the page's module have none
 /// either: one engine belongs to the module.
-const STATEFUL: [&str; 15] = [
+const STATEFUL: [&str; 16] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",
     "crates/b2-web/src/exports.rs",

@@ -54,8 +54,8 @@ impl Kind {
         }
     }
 
-    /// Whether bytes that are no frame begin nearly like one: at most two bytes differ. After a frame
-    /// that is a damaged one.
+    /// Whether bytes that are no frame begin nearly like one: at most two bytes differ. After a
+    /// frame that is a damaged one.
     #[must_use]
     pub fn is_nearly_frame(prefix: &[u8]) -> bool {
         let start = [&[0x9e, 0xa8][..], &MAGIC].concat();

@@ -241,7 +241,10 @@ impl Rescuer {
         }
         let kept = [("meta/storage", meta::storage_path(path)), ("meta/sizes", sizes_path)];
         for (name, kept) in kept {
-            let is_kept = |error: &Error| matches!(error, Error::Corrupt { path, what: Corrupt::Checksum { .. } } if *path == kept);
+            let is_kept = |error: &Error| match error {
+                Error::Corrupt { path, what: Corrupt::Checksum { .. } } => *path == kept,
+                _ => false,
+            };
             // A file that was mended differs as well.
             let is_mended = self.actions.iter().any(|action| action.path == path);
             if !is_mended && found.other.iter().any(is_kept) {

@@ -160,8 +160,8 @@ pub struct Means {
     pub unfinished: Unfinished,
 }
 
-/// Changes a table of bcolz at `path`, one change after the other. Nothing is changed if one of them
-/// makes no sense; the conditions are those of the table as it was.
+/// Changes a table of bcolz at `path`, one change after the other. Nothing is changed if one of
+/// them makes no sense; the conditions are those of the table as it was.
 ///
 /// # Errors
 ///
@@ -174,7 +174,7 @@ pub fn change_bcolz(path: &Path, changes: &[Change], means: &Means) -> Result<Ve
     let mut writer = CTableWriter::open_in(tree, "", &means.bcolz)?;
     let table = CTable::open(path)?;
     let mut names: Vec<String> = table.names().map(str::to_owned).collect();
-    let steps = changes.iter().map(|change| Step::of(change, &table, &mut names, means));
+    let steps = changes.iter().map(|change| Step::for_change(change, &table, &mut names, means));
     let steps = steps.collect::<Result<Vec<_>>>()?;
     drop(table);
     let done = steps.into_iter().map(|step| step.apply(&mut writer)).collect::<Result<_>>()?;
@@ -192,7 +192,7 @@ enum Step<'a> {
 
 impl<'a> Step<'a> {
     /// The step for a change, after which the table has the columns `names`.
-    fn of(
+    fn for_change(
         change: &'a Change,
         table: &CTable,
         names: &mut Vec<String>,

@@ -2,8 +2,8 @@
 //!
 //! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
 //! files go that its index does not name. A crash leaves the old one or the new one. Of a sequence
-//! of frames one frame is made, and of a store the values with dead bytes are written anew. Bcolz and
-//! Bloscpack lose what interrupted changes left.
+//! of frames one frame is made, and of a store the values with dead bytes are written anew. Bcolz
+//! and Bloscpack lose what interrupted changes left.
 
 use std::{fs, path::Path};
 

@@ -61,7 +61,7 @@ impl StoreReport {
 }
 
 impl Convert<'_> {
-    /// Copies a store to one of another form, unless it is a table, or an option is about one value.
+    /// Copies a store to one of another form, unless it is a table or an option is about one value.
     pub(super) fn copy_store(
         self,
         origin: &Origin,

@@ -15,7 +15,7 @@ const REFUSED: [&str; 3] = ["ca_object", "ct_all_deleted", "ct_struct_column"];
 #[test]
 fn every_sample_of_bcolz_becomes_a_store() {
     let (dir, mut count) = (Dir::new(), 0);
-    for entry in std::fs::read_dir(path("bcolz")).unwrap() {
+    for entry in fs::read_dir(path("bcolz")).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         if !name.starts_with("ca_") && !name.starts_with("ct_") {

@@ -138,8 +138,8 @@ impl StoreWriter {
         self.edit_columns(&root, |columns| columns.retain(|column| !is_named(column, name)))
     }
 
-    /// Sets the cells of columns in the rows for which `chosen` is true, each to the one value given
-    /// with its name, which may be null. Gives the numbers of these cells. Indexes are removed.
+    /// Sets the cells of columns in the rows for which `chosen` is true, each to the one value that
+    /// stands with its name, which may be null. Gives the numbers of these cells. Indexes are removed.
     ///
     /// # Errors
     ///

@@ -268,7 +268,9 @@ impl<'a> Convert<'a> {
         let Some(given) = &args.dtype else { return Ok(()) };
         let is_told = matches!(source.name(), "raw" | "csv");
         if let (Some(layout), false) = (source.layout()?, is_told) {
-            let is_shape = args.shape.as_ref().is_none_or(|shape| {
+            // A part has a shape of its own.
+            let given_shape = args.shape.as_ref().filter(|_| args.slice.is_none());
+            let is_shape = given_shape.is_none_or(|shape| {
                 let nitems = memory::nbytes(1, &layout.shape);
                 shape.of_items(nitems) == layout.shape
             });
@@ -360,6 +362,9 @@ fn uncompressed_items(
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
+        if args.shape.is_some() {
+            return Err(message::TEXT_HAS_ROWS.error());
+        }
         let given = (args.dtype.as_ref(), missing);
         return values(console, path, args.delimiter, given).map(Some);
     }
@@ -402,7 +407,12 @@ fn sliced(
         tell_loss(args, cx, &origin.name(), &text)?;
     }
     let nullable = source.nullable().to_vec();
-    let grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
+    let mut grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
+    if let Some(shape) = &args.shape
+        && shape.of_items(memory::nbytes(1, grid.shape())) != grid.shape()
+    {
+        grid = grid.reshaped(shape)?;
+    }
     let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
     let mut out = Spool::default();
     grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {

@@ -10,7 +10,7 @@ use crate::{
     commands::content::{self, from_parquet},
     console::{Console, tell_failure},
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     exit::Code,
     formats::store,
     inputs::{
@@ -54,6 +54,9 @@ struct ListRow {
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns
 /// depend on all.
 pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
+    if args.tree && cx.console.json() {
+        return cx.refuse(&message::TREE_IS_TEXT.error());
+    }
     if args.tree {
         let inputs = InputArgs { recursive: true, ..args.inputs.clone() };
         return tree::run(&inputs, cx);

@@ -209,6 +209,9 @@ messages! {
     GROUP_OF_ARRAYS: Usage,
         "is a group of arrays, of which one has to be named, as in {}",
         "`b2 list` lists them";
+    TREE_IS_TEXT: Usage,
+        "--tree draws for people, and --json is for programs",
+        "`b2 list -r --json` tells of each file";
     DIRECTORY_OF_NOTHING: Foreign,
         "no data set of a format that is read there";
     A_TABLE: Usage,
@@ -283,6 +286,9 @@ messages! {
     STATS_AXIS: Usage,
         "--axis {} is no dimension, or gives more than 10000 lines",
         "--slice chooses a part";
+    STATS_ONE_LINE: Usage,
+        "--axis gives a line for each position of other dimensions, and there is {}",
+        "leave it out";
     STATS_TABLE: Usage,
         "a table has rows and no dimensions for --axis",
         "--columns chooses columns, --slice A:B rows";
@@ -294,6 +300,9 @@ messages! {
     PLOT_MAPS: Usage,
         "--range and --upward are for heat maps",
         "--kind heat draws one of two dimensions";
+    PLOT_BARS: Usage,
+        "--bins is for histograms",
+        "--kind histogram draws one";
     PLOT_ONE_COLUMN: Usage,
         "only lines are drawn of several columns",
         "use --columns NAME for a histogram";
@@ -444,6 +453,9 @@ messages! {
     INPUT_IS_NO_ARRAY: Usage,
         "neither a .npy file nor raw data with --shape and --dtype, so that it is no array",
         "use --format b2frame to compress the bytes as they are";
+    TEXT_HAS_ROWS: Usage,
+        "text in columns has rows, and no --shape",
+        "leave it out";
     NPY_HAS_A_TYPE: Usage,
         "a .npy file says the type of its items, and --dtype does not change it",
         "leave out --dtype";
@@ -459,6 +471,9 @@ messages! {
     CANNOT_GROW_AT_END: Usage,
         "an array in Fortran order, or of no dimension, does not grow at its end",
         "use `b2 convert` to make a .b2nd file of it";
+    GROWS_BY_ROWS: Usage,
+        "grows along its first dimension only, which --axis {} is not",
+        "`b2 convert` to a .b2nd file makes an array that grows along each";
     NPY_HEADER_IS_FULL: Usage,
         "the header of the .npy file has no room for a longer shape",
         "`b2 convert` to another .npy file makes room";
@@ -492,7 +507,7 @@ messages! {
         "leave out --target, or choose other filters";
     SHAPES_ARE_FOR_ARRAYS: Usage,
         "--chunks and --blocks are for arrays",
-        "use -z and --block-size";
+        "use -z and --block-size, or --format b2nd";
     BLP_HAS_NO_GRID: Usage,
         "a Bloscpack file is cut into chunks of bytes, whatever the shape of an \
          array, and has no --chunks or --blocks",

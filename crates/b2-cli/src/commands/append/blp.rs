@@ -7,7 +7,7 @@ use bloscpack::{
     numpy::{ArrayInfo, Order},
 };
 
-use super::{Grown, Input, Work};
+use super::{Grown, Input, Work, first_axis};
 use crate::{
     error::{Result, message},
     formats::Blp,
@@ -17,12 +17,12 @@ use crate::{
 
 impl Work<'_> {
     pub(super) fn blp(&self, opened: Blp) -> Result<Grown> {
-        self.axis(1)?;
         let mut locked = LockedFile::open(self.path, &self.cx.lock_wait(self.args.lock))?;
         // Until now others could change it.
         let blp = opened.reopen(self.path)?;
         drop(opened);
         let mut array = blp.file.array_info()?;
+        first_axis(self.args.axis, array.as_ref().map_or(1, |info| info.shape().len().max(1)))?;
         for input in &self.inputs {
             check(input, &blp, array.as_ref())?;
         }

@@ -12,7 +12,7 @@ use blosc_data::Tail;
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::FileStore;
 
-use super::{Grown, Input, axis_of, open_named};
+use super::{Grown, Input, first_axis, open_named};
 use crate::{
     args::AppendArgs,
     content::source::npy_header,
@@ -92,9 +92,7 @@ fn checked(
     header: &NpyHeader,
     inputs: &[Input],
 ) -> Result<(Grown, Vec<u8>)> {
-    if axis_of(args.axis, header.shape.len().max(1))? > 0 {
-        return Err(Error::Axis { axis: args.axis, ndim: 1 });
-    }
+    first_axis(args.axis, header.shape.len().max(1))?;
     let Some((first, row)) = header.shape.split_first() else {
         return Err(message::CANNOT_GROW_AT_END.error());
     };

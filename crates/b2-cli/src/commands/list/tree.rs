@@ -38,12 +38,6 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         tops.iter().map(|path| Node { name: path_text(path), ..Node::default() }).collect();
     let found = found.map(|found| cx.with_arrays(found));
     let mut code = cx.run_on_inputs(found, |origin| {
-        if cx.console.json() {
-            return match origin.is_group() {
-                true => Ok(()),
-                false => cx.console.document(&super::row(cx, origin)?),
-            };
-        }
         if let Some(node) = of_group(origin) {
             roots.push(node);
             return Ok(());
@@ -77,9 +71,6 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         }
         failure.map_or(Ok(()), Err)
     });
-    if cx.console.json() {
-        return code;
-    }
     for root in &roots {
         match cx.console.print(&root.draw()) {
             Err(error) if error.is_closed_pipe() => return code,

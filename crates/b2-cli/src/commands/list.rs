@@ -63,7 +63,8 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     }
     let mut rows = Vec::new();
     let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
-    let inputs = cx.find(&inputs, &walk::ours).map(|found| cx.expand_groups(found));
+    let inputs = cx.with_whole(cx.find(&inputs, &|path| cx.listed(path)));
+    let inputs = inputs.map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
         let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
             // It has a line all the same, and the failure is told as every other.

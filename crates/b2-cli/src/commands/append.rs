@@ -299,7 +299,6 @@ impl Work<'_> {
             path_text(self.path)
         ));
     }
-
 }
 
 /// The dimension that a number means; -1 is the last one.

@@ -131,7 +131,7 @@ impl Convert<'_> {
         key: &str,
         origin: &Origin,
     ) -> Result<Vec<Station>> {
-        let (source, dropped) = self.open_or_bytes(origin)?.without_objects(self.format)?;
+        let (source, dropped) = self.open_or_bytes(origin)?.fitted(self.format)?;
         let work = self.work(origin, source, dropped);
         let progress = |nbytes| work.progress.add(nbytes);
         let conversion = work.conversion(&progress);

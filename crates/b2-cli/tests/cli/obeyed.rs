@@ -92,16 +92,142 @@ fn a_fill_that_is_no_item_is_refused_or_told() {
     assert_eq!(run.code, Some(2), "{}", run.all());
     let run = dir.b2("rescue --fill 0x07000000 a.bcolz -o r.bcolz");
     assert_eq!(run.code, Some(1), "{}", run.all());
-    assert!(dir.b2("show --csv r.bcolz").ok().text().contains("7,7,7,7,7,7"));
+    assert!(dir.b2("show --csv --no-check r.bcolz").ok().text().contains("7,7,7,7,7,7"));
     let mut store = dir.read("a.b2z");
     let key = store.windows(4).rposition(|part| part == [12, 0, 0, 0]).unwrap();
-    store[key] ^= 0xff;
+    // The header of the second chunk, which holds its data as they are.
+    store[key - 32] = 0x7f;
     dir.write("a.b2z", store);
     let said = "filled with zeros, since the fill is no item of it: chunk";
     let run = dir.b2("rescue --fill 0x01 a.b2z -o r.b2z");
     assert!(run.code == Some(1) && run.text().contains(said), "{}", run.all());
     let run = dir.b2("rescue -f --fill 0x07000000 a.b2z -o r.b2z");
     assert!(run.code == Some(1) && !run.text().contains(said), "{}", run.all());
+}
+
+#[test]
+fn columns_without_a_place_are_named_and_the_others_are_kept() {
+    let dir = dir();
+    let nested = "[('id','<i4'),('p',[('x','<f4'),('y','<f4')])]";
+    dir.write("nest.raw", [0; 24]);
+    let mut command = dir.command("convert -q nest.raw nest.npy --dtype");
+    assert!(command.arg(nested).status().unwrap().success());
+    dir.write("odd.csv", "_id,a,km/h,.\n1,2,3,4\n");
+    std::fs::copy(blosc_testdata::fixture::path("stores/table-basic.b2z"), dir.path("lists.b2z"))
+        .unwrap();
+    for (line, code, said, kept) in [
+        ("odd.csv x.b2z", 4, "no room for the columns `_id`, `.`", "a,km/h\n2,3\n"),
+        ("odd.csv x.bcolz", 4, "no room for the columns `km/h`, `.`", "_id,a\n1,2\n"),
+        ("odd.csv -o new.b2z::/t", 4, "no room for the columns `_id`, `.`", ""),
+        ("--columns id,li lists.b2z x.bcolz", 4, "no room for the column `li`", "id\n"),
+        ("--columns id,li lists.b2z x.npy", 4, "no room for the column `li`", "id\n"),
+        ("nest.npy x.bcolz", 2, "column `p` have fields of their own", ""),
+    ] {
+        let run = dir.b2(&format!("convert -f {line}"));
+        assert_eq!(run.code, Some(code), "{line}: {}", run.all());
+        assert!(run.stderr.contains(said), "{line}: {}", run.stderr);
+        let output = line.split(' ').next_back().unwrap();
+        if !kept.is_empty() {
+            let shown = dir.b2(&format!("show --csv {output}")).ok();
+            assert!(shown.text().starts_with(kept), "{line}: {}", shown.text());
+        }
+        if code == 4 {
+            let run = dir.b2(&format!("convert --strict -f {line}"));
+            assert!(run.stderr.contains("which --strict refuses"), "{line}: {}", run.stderr);
+        }
+    }
+    let line = "convert -f --where id<2 --columns id,li lists.b2z x.npy";
+    assert_eq!(dir.b2(line).code, Some(4));
+    assert_eq!(dir.b2("show --csv x.npy").ok().text(), "id\n0\n");
+    // A dictionary is kept as it is, and nothing else is told.
+    let run = dir.b2("convert --strict lists.b2z -o kept.b2z::/t").ok();
+    assert!(!run.stderr.contains("no room"), "{}", run.stderr);
+}
+
+#[test]
+fn rows_with_more_columns_than_the_table_are_refused() {
+    for format in ["b2z", "b2d", "bcolz"] {
+        let dir = dir();
+        dir.write("more.csv", "b,a,c\nx,1,2\n");
+        dir.b2(&format!("convert -q t.csv t.{format}")).ok();
+        for (made, input) in [("more.csv", "more.csv"), ("m.npy", "m.npy"), ("m.b2z", "m.b2z")] {
+            if made != "more.csv" {
+                dir.b2(&format!("convert -q more.csv {made}")).ok();
+            }
+            let run = dir.b2(&format!("append t.{format} {input}"));
+            assert!(matches!(run.code, Some(1 | 2)), "{format} {input}: {}", run.all());
+            let named = run.stderr.contains("a column `c`, which the table has not");
+            assert!(named || format == "bcolz", "{format} {input}: {}", run.stderr);
+        }
+        let shown = dir.b2(&format!("show --csv t.{format}")).ok().text().to_owned();
+        assert_eq!(shown, "a,b\n1,x\n2,y\n3,z\n", "{format}");
+    }
+}
+
+#[test]
+fn strict_refuses_what_rm_would_keep() {
+    let dir = dir();
+    dir.write("one.raw", [1, 0, 0, 0]);
+    dir.b2("convert -q one.raw one.npy --dtype i4").ok();
+    dir.b2("convert -q --slice 0 one.npy scalar.npy").ok();
+    let run = dir.b2("convert --strict scalar.npy x.bcolz");
+    assert_eq!(run.code, Some(4), "{}", run.all());
+    assert!(run.stderr.contains("would be lost, which --strict refuses"), "{}", run.stderr);
+    assert!(!dir.path("x.bcolz").exists());
+    dir.b2("convert --strict one.npy x.bcolz").ok();
+}
+
+#[test]
+fn folders_are_taken_with_all_that_is_in_them() {
+    let dir = dir();
+    std::fs::create_dir(dir.path("d")).unwrap();
+    dir.b2("convert -q a.npy d/a.npy").ok();
+    dir.b2("convert -q a.npy d/a.b2nd").ok();
+    dir.b2("convert -q a.npy d/b.b2nd").ok();
+    dir.write("d/z.npz", archive());
+    let listed = dir.b2("list d").ok().text().to_owned();
+    for name in ["d/a.npy", "d/a.b2nd", "d/b.b2nd", "d/z.npz::"] {
+        assert!(listed.contains(name), "{name}: {listed}");
+    }
+    assert!(dir.b2("list --tree a.npy").ok().text().contains("array, 4 x 6 of <i4"));
+    assert!(dir.b2("list --tree d").ok().text().contains("a.npy    array, 4 x 6 of <i4"));
+    dir.b2("convert d d.b2z").ok();
+    let tree = dir.b2("list --tree d.b2z").ok().text().to_owned();
+    for name in ["a.npy ", "a.b2nd ", "b ", "z.npz"] {
+        assert!(tree.contains(&format!("── {name}")), "{name}: {tree}");
+    }
+}
+
+#[test]
+fn text_that_does_not_fit_has_a_hint() {
+    let dir = dir();
+    dir.write("latin.csv", b"a,b\n1,\xff\xfe\n");
+    let run = dir.b2("convert latin.csv x.b2z");
+    assert!(run.stderr.contains("column \"b\": a value is no UTF-8"), "{}", run.stderr);
+    assert!(run.stderr.contains("iconv -f latin1"), "{}", run.stderr);
+    dir.b2("convert -q t.csv t.b2z").ok();
+    for text in ["a,b\n1,hello\n", "a,b\nNA,x\n"] {
+        dir.write("new.csv", text);
+        let run = dir.b2("append t.b2z new.csv");
+        assert_eq!(run.code, Some(1), "{}", run.all());
+        assert!(run.stderr.contains("b2 convert --dtype \"[('name', 'U20')]\""), "{}", run.stderr);
+    }
+    dir.b2("convert -q a.npy two.b2z::/a").ok();
+    dir.b2("convert -q a.npy two.b2z::/b").ok();
+    dir.b2("convert -q a.npy a.b2nd").ok();
+    let run = dir.b2("append a.b2nd two.b2z");
+    assert!(run.stderr.contains("name one of them as two.b2z::/key"), "{}", run.all());
+    let run = dir.b2("seal two.b2z");
+    assert!(run.code == Some(2) && !run.stderr.contains("::/key"), "{}", run.all());
+    dir.write("z.npz", &archive()[..90]);
+    let run = dir.b2("info z.npz");
+    assert!(run.code != Some(0) && !run.stderr.contains("b2 rescue"), "{}", run.all());
+}
+
+/// An archive of NumPy with two arrays.
+fn archive() -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/called/");
+    std::fs::read(format!("{folder}two-arrays.npz")).unwrap()
 }
 
 /// The path of the file of this name below a directory.

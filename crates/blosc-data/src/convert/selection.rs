@@ -54,7 +54,11 @@ pub fn select(
 }
 
 /// The fields and rows that were chosen of items of one dimension.
-fn of_items(items: &Items, columns: &[String], condition: Option<&str>) -> Result<Items> {
+pub(super) fn of_items(
+    items: &Items,
+    columns: &[String],
+    condition: Option<&str>,
+) -> Result<Items> {
     let [nrows] = items.stored.shape[..] else { return Err(Refusal::NotATable.into()) };
     let records = Records::new(columns, condition, &items.dtype)?.nullable(&items.nullable);
     let fields = records.columns.iter().map(|it| (it.name().to_owned(), it.dtype().clone()));

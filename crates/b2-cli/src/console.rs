@@ -3,7 +3,7 @@
 //! A failure is `b2: FILE: what is wrong`, and `hint: what to do` on a line of its own; with
 //! `--json` it is an object. `-q` takes away everything but errors, `-qq` those too.
 
-use b2_program::{Manner, size::Units};
+use b2_program::{Manner, hint, size::Units};
 use blosc_data::error::Refusal;
 
 use crate::{
@@ -39,9 +39,25 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
     {
         return console.marked(file, text, at, &error.reason());
     }
+    // What is wrong with another input than that which is worked on is advice on that one.
+    let inner = match error {
+        Error::Input { file, .. } => Some(file.as_str()),
+        _ => None,
+    };
+    let hint = error.hint().filter(|hint| !hint.contains("b2 rescue") || file.is_none_or(is_saved));
+    let hint = hint.map(|hint| match inner {
+        Some(inner) => hint::named(&hint, inner).into_owned(),
+        None => hint.into_owned(),
+    });
     let text = chain(error);
     let (message, position) = (without_name(&text, file), ErrorPosition::of_error(error));
-    console.problem(file, error.kind(), message, position, error.hint().as_deref());
+    console.problem(file, error.kind(), message, position, hint.as_deref());
+}
+
+/// Whether `b2 rescue` may have something to save: not of files of NumPy.
+fn is_saved(file: &str) -> bool {
+    let path = file.split_once("::").map_or(file, |(file, _)| file);
+    ![".npy", ".npz"].iter().any(|suffix| path.ends_with(suffix))
 }
 
 /// What is said of a file, without its name or its key in a store, which stand before it.

@@ -129,8 +129,11 @@ fn for_each_guarded(
         if let Object::Frame(schunk) = &object {
             store::refuse_recipe(schunk, &origin.name())?;
         }
-        let (source, objects_of_python) =
-            Source::Object(object).without_objects(OutputFormat::Raw)?;
+        // Tables of stores are read column by column, or refused.
+        let (source, objects_of_python) = match object {
+            Object::Bcolz(_) => Source::Object(object).fitted(OutputFormat::Raw)?,
+            object => (Source::Object(object), vec![]),
+        };
         for name in objects_of_python {
             let text = format!("column {name:?} holds Python objects, and is left out");
             cx.console.warning(&origin.name(), &text);

@@ -28,9 +28,9 @@ use crate::{
     exit::Code,
     formats::store,
     inputs::{
-        Inputs, OpenedInput, Origin, Place, foreign, object_reader,
+        Inputs, OpenedInput, Origin, Part, Place, foreign, object_reader,
         origin::{self, Found},
-        walk::{Choice, LeftOut, Reason},
+        walk::{self, Choice, LeftOut, Reason},
     },
     memory,
     output::{Batch, Staged, Targets, Unfinished, copy_rest},
@@ -163,7 +163,7 @@ impl Context {
         for input in inputs {
             let path = input.as_ref().ok().and_then(Origin::path);
             match path.and_then(|path| foreign::whole_of(path, roots.clone())) {
-                None => kept.push(input),
+                None => kept.push(self.with_archive(input)),
                 Some(whole) if is_there(&kept, &whole) => {}
                 Some(whole) => self.push_whole(&whole, &mut kept),
             }
@@ -175,6 +175,26 @@ impl Context {
             }
         }
         kept
+    }
+
+    /// An archive of NumPy as the group that it is; other inputs as they are.
+    fn with_archive(&self, input: Found) -> Found {
+        match input {
+            Ok(Origin::File { path, part: Part::Whole }) if path.is_archive() => {
+                self.origin(&path).map_err(|error| (path_text(&path), error))
+            }
+            input => input,
+        }
+    }
+
+    /// What `list` takes of folders: all that it lists when it is named.
+    pub(crate) fn listed(&self, path: &Place) -> Option<Reason> {
+        let opens_others = self.openers.iter().any(|opener| opener.kind_name().is_some());
+        match path.format() {
+            Some(Format::Npy | Format::Npz) => None,
+            Some(format) if opens_others && format.is_foreign() => None,
+            _ => walk::ours(path),
+        }
     }
 
     /// The same of all inputs and the folders that they lie in.

@@ -26,14 +26,14 @@ use std::{
 use b2store::{StoreWriter, WriteOptions};
 use blosc_data::Spool;
 use blosc_data::convert::{
-    Conversion, OnProgress, Recompressed, Report, Settings, recompress_store, select,
+    Conversion, OnProgress, Recompressed, Report, Settings, listed, recompress_store, select,
 };
 use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{Durability, FileStore};
 use serde::Serialize;
 
 pub(crate) use self::each::run;
-use self::left_out::{listed, tell_loss};
+use self::left_out::tell_loss;
 use crate::{
     args::{ConvertArgs, ConvertedFormat, LockArgs, OutputArgs, Slice, convert::TextFormat},
     console::Console,
@@ -139,7 +139,7 @@ pub(crate) fn rewrite(
     {
         return Ok(done.into());
     }
-    let (source, objects) = convert.open(origin, false)?.without_objects(format)?;
+    let (source, objects) = convert.open(origin, false)?.fitted(format)?;
     let nbytes = source.rows().map_or_else(|| source.nbytes(), |rows| Ok(rows.sizes().0))?;
     let before = source.stored();
     for name in &objects {
@@ -200,7 +200,7 @@ impl<'a> Convert<'a> {
         {
             return report.print(cx, &origin.name(), to);
         }
-        let (source, dropped) = self.open(origin, format.is_store())?.without_objects(format)?;
+        let (source, dropped) = self.open(origin, format.is_store())?.fitted(format)?;
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, dropped);
         let done = work.to_target(&target)?;
@@ -215,14 +215,21 @@ impl<'a> Convert<'a> {
             return Err(message::VALUES_ARE_FRAMES.about(format.name()));
         }
         anew::check(args, format)?;
-        let source = self.open(origin, true)?;
+        let (source, dropped) = self.open(origin, true)?.fitted(ConvertedFormat::B2z)?;
         self.check_source(origin, &source)?;
-        let work = self.work(origin, source, vec![]);
+        let work = self.work(origin, source, dropped);
         let mut writer = place.open(cx.lock_wait(args.lock))?;
         let progress = |nbytes| work.progress.add(nbytes);
         let conversion = work.conversion(&progress);
         let (mut done, station) = conversion.fill_store(&mut writer, Some(&place.key))?;
-        done.left_out.extend(conversion.lost_of_table()?);
+        // A table stays one, and anything else becomes a frame.
+        let is_table = work.source.rows().is_some_and(|rows| !rows.is_column());
+        let settings = match is_table {
+            true => work.settings.clone().format(ConvertedFormat::B2z),
+            false => work.settings.clone(),
+        };
+        let stored = Conversion { settings: &settings, ..conversion };
+        done.left_out.extend(stored.lost_of_table()?);
         if !done.left_out.is_empty() {
             let what = listed(&done.left_out.iter().collect::<Vec<_>>());
             tell_loss(args, cx, &origin.name(), &format!("no room for {what} in a store"))?;
@@ -262,18 +269,25 @@ impl<'a> Convert<'a> {
                 return Err(Error::ArrayLen { expected, found: expected.saturating_add(more) });
             }
         }
+        if args.shape.is_some() && args.dtype.is_none() && source.layout()?.is_none() {
+            return Err(message::SHAPE_OF_WHAT.error());
+        }
         if args.delimiter != csv_table::COMMA && source.name() != "csv" {
             return Err(message::DELIMITER_IS_FOR_TEXT.error());
         }
-        let Some(given) = &args.dtype else { return Ok(()) };
+        if args.dtype.is_none() && args.shape.is_none() {
+            return Ok(());
+        }
         let is_told = matches!(source.name(), "raw" | "csv");
         if let (Some(layout), false) = (source.layout()?, is_told) {
-            let is_shape = args.shape.as_ref().is_none_or(|shape| {
+            // A part has a shape of its own.
+            let given_shape = args.shape.as_ref().filter(|_| args.slice.is_none());
+            let is_shape = given_shape.is_none_or(|shape| {
                 let nitems = memory::nbytes(1, &layout.shape);
                 shape.of_items(nitems) == layout.shape
             });
-            let layout = layout.typed(Some(given));
-            if *given != layout.dtype || !is_shape {
+            let layout = layout.typed(args.dtype.as_ref());
+            if args.dtype.as_ref().is_some_and(|given| *given != layout.dtype) || !is_shape {
                 return Err(message::HAS_A_TYPE.about(layout.dtype));
             }
         }
@@ -360,6 +374,9 @@ fn uncompressed_items(
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
+        if args.shape.is_some() {
+            return Err(message::TEXT_HAS_ROWS.error());
+        }
         let given = (args.dtype.as_ref(), missing);
         return values(console, path, args.delimiter, given).map(Some);
     }
@@ -402,7 +419,16 @@ fn sliced(
         tell_loss(args, cx, &origin.name(), &text)?;
     }
     let nullable = source.nullable().to_vec();
-    let grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
+    let is_told = source.layout()?.is_none();
+    let mut grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
+    if let Some(shape) = &args.shape
+        && shape.of_items(memory::nbytes(1, grid.shape())) != grid.shape()
+    {
+        if !is_told {
+            return Err(message::HAS_A_TYPE.about(grid.dtype()));
+        }
+        grid = grid.reshaped(shape)?;
+    }
     let axes = axes(&slice.in_dims(grid.shape().len()), grid.shape())?;
     let mut out = Spool::default();
     grid.for_each_band(&axes, cx.memory() / 4, &mut |bytes| {
@@ -442,6 +468,18 @@ impl Work<'_> {
     fn to_file(&self, target: &Path) -> Result<Report> {
         let staged = Staged::in_folder(target, self.output.into(), &self.cx.unfinished)?;
         let done = self.write(&staged)?;
+        // Of text and raw data it is known that they have values alone.
+        let keeps_type = !self.format.is_store()
+            && !matches!(
+                self.format,
+                ConvertedFormat::Raw | ConvertedFormat::Csv | ConvertedFormat::Parquet
+            );
+        if self.args.strict
+            && keeps_type
+            && let Some(lost) = self.conversion(&|_| ()).lost(staged.path())?
+        {
+            return Err(message::STRICT.about(format!("{lost} would be lost")));
+        }
         let (origin, metadata) = (self.origin, placement::metadata_of(self.origin));
         Placement { cx: self.cx, origin, output: self.output, verify: self.args.verify, metadata }
             .finish(
@@ -522,7 +560,8 @@ impl Work<'_> {
         if let Some(rows) = self.source.rows() {
             let output = output.map_or_else(|| "stdout".to_owned(), path_text);
             let (name, output) = (harmless(&name), harmless(&output));
-            console.note(&format!("{name} -> {output}   {} rows", size::count(rows.nrows())));
+            let nrows = size::counted(rows.nrows(), "row");
+            console.note(&format!("{name} -> {output}   {nrows}"));
             return Ok(());
         }
         let (before, after) = (given, stored);
@@ -540,18 +579,11 @@ fn tell_gone(args: &ConvertArgs, cx: &Context, origin: &Origin, gone: &[String])
 
 /// `   3 chunks moved, 1 recompressed`; nothing of data that are not in chunks.
 fn chunks(moved: u64, recompressed: u64) -> String {
-    let plural = |n: u64| if n == 1 { "chunk" } else { "chunks" };
+    let of = |n: u64, done: &str| format!("   {} {done}", size::counted(n, "chunk"));
     match (moved, recompressed) {
         (0, 0) => String::new(),
-        (moved, 0) => format!("   {} {} moved", size::count(moved), plural(moved)),
-        (0, anew) => format!("   {} {} recompressed", size::count(anew), plural(anew)),
-        (moved, anew) => {
-            format!(
-                "   {} {} moved, {} recompressed",
-                size::count(moved),
-                plural(moved),
-                size::count(anew)
-            )
-        }
+        (0, anew) => of(anew, "recompressed"),
+        (moved, 0) => of(moved, "moved"),
+        (moved, anew) => format!("{}, {} recompressed", of(moved, "moved"), size::count(anew)),
     }
 }

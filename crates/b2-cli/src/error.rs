@@ -480,6 +480,10 @@ impl Error {
                 blosc_data::Error::Refused(refusal) => message::advice(refusal)?,
                 _ => return None,
             },
+            Self::Csv(CsvError::Value { .. }) => message::OTHER_TYPES,
+            Self::Csv(CsvError::NotText { .. }) => {
+                "`iconv -f latin1 -t utf-8 FILE > NEW` makes text of it that is read"
+            }
             Self::Blp(bloscpack::Error::Param(
                 bloscpack::error::Param::NotEnoughSpace { .. }
                 | bloscpack::error::Param::NotAppendable { .. }

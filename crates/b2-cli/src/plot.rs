@@ -49,7 +49,7 @@ pub(crate) struct Request {
     /// Is the first row of a map below?
     pub(crate) is_upward: bool,
     /// Bars of a histogram.
-    pub(crate) bins: u16,
+    pub(crate) bins: Option<u16>,
     /// Else the name of the input and the part.
     pub(crate) title: Option<String>,
     /// Type of the items, where the input does not say or is wrong.
@@ -109,6 +109,9 @@ impl Drawn {
         if kind != PlotKind::Heat && (request.range.is_some() || request.is_upward) {
             return Err(message::PLOT_MAPS.error());
         }
+        if kind != PlotKind::Histogram && request.bins.is_some() {
+            return Err(message::PLOT_BARS.error());
+        }
         if kind != PlotKind::Line && series.columns.len() > 1 {
             return Err(message::PLOT_ONE_COLUMN.error());
         }
@@ -131,7 +134,7 @@ impl Drawn {
             (PlotKind::Heat, [down, across]) => {
                 reading.map(&series, request, [*down, *across], room)?
             }
-            _ => reading.bars(&series, first, request.bins)?,
+            _ => reading.bars(&series, first, request.bins.unwrap_or(DEFAULT_BINS))?,
         };
         scene.title = title;
         scene.notes.splice(0..0, left_out(tally, request.is_log));
@@ -171,9 +174,12 @@ pub(crate) fn scene_for_screen(
     let picks: Vec<Pick> =
         fixed.iter().map(|at| Pick::from(i64::try_from(*at).unwrap_or(i64::MAX))).collect();
     let slice = Some(Slice::from(picks));
-    let request = Request { slice, columns, bins: 50, ..Request::default() };
+    let request = Request { slice, columns, ..Request::default() };
     Ok(Drawn::new(&request, cx, origin, SCREEN_ROOM)?.scene)
 }
+
+/// Bars of a histogram, by default.
+const DEFAULT_BINS: u16 = 50;
 
 /// Dots of a screen that is wide.
 const SCREEN_ROOM: Room = Room { columns: 400, rows: 120 };

@@ -74,6 +74,8 @@ pub struct SavedValue {
     /// Whether it can be read, and is not what the checksum of the archive says, or was embedded in
     /// chunks that are damaged.
     pub is_changed: bool,
+    /// Whether lost chunks are zeros, since the requested fill is no item of the value.
+    pub is_zeroed: bool,
 }
 
 impl SavedValue {
@@ -278,6 +280,7 @@ impl Salvage {
             nbytes: 0,
             is_lost: true,
             is_changed: false,
+            is_zeroed: false,
         };
         match saved {
             Some((value, frame)) => {
@@ -304,7 +307,7 @@ impl Salvage {
         reader: &Reader<'_>,
     ) -> Result<()> {
         let embed = embed.and_then(|source| reader.salvage(&source).ok());
-        let Some(embed) = embed else {
+        let Some((embed, _)) = embed else {
             self.damage.push(Damage::Embedded);
             return Ok(());
         };
@@ -459,15 +462,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Salvages a frame. If the fill has items of another size, zeros take its place: else the
-    /// value would be lost.
-    fn salvage(&self, source: &Arc<dyn ReadAt>) -> b2frame::Result<FrameSalvage> {
+    /// Salvages a frame. If the fill has items of another size, zeros take its place, which the
+    /// second part says: else the value would be lost.
+    fn salvage(&self, source: &Arc<dyn ReadAt>) -> b2frame::Result<(FrameSalvage, bool)> {
         let salvage = |rescue: &RescueOptions| {
             FrameSalvage::from_store(Arc::clone(source), &self.options.frame, rescue)
         };
         match salvage(self.rescue) {
-            Err(b2frame::Error::Param(_)) => salvage(&self.rescue.clone().fill(Fill::Zeros)),
-            saved => saved,
+            Err(b2frame::Error::Param(_)) => {
+                Ok((salvage(&self.rescue.clone().fill(Fill::Zeros))?, true))
+            }
+            saved => Ok((saved?, false)),
         }
     }
 
@@ -485,7 +490,7 @@ impl Reader<'_> {
     fn saved(
         key: &str,
         source: Arc<dyn ReadAt>,
-        saved: &FrameSalvage,
+        (saved, is_zeroed): &(FrameSalvage, bool),
     ) -> Option<(SavedValue, Frame)> {
         let value = SavedValue {
             key: key.to_owned(),
@@ -494,6 +499,7 @@ impl Reader<'_> {
             nbytes: saved.schunk.items_nbytes(),
             is_lost: false,
             is_changed: false,
+            is_zeroed: *is_zeroed,
         };
         let frame = match saved.is_as_it_was() && source.len().ok()? == saved.schunk.frame_len() {
             true => source,

@@ -64,6 +64,12 @@ pub struct CTableWriter {
 }
 
 impl CTableWriter {
+    /// Whether a column can have this name.
+    #[must_use]
+    pub fn can_have(name: &str) -> bool {
+        names::fault(name).is_none()
+    }
+
     /// Makes a new, empty table in a directory that is not there yet.
     ///
     /// # Errors

@@ -419,7 +419,7 @@ impl Rescuer {
             // Where it cannot be read, zeros are as good.
             _ => return Ok(array.dflt_row().unwrap_or_else(|_| vec![0; rowsize])),
         };
-        if item.is_empty() || !rowsize.is_multiple_of(item.len()) {
+        if item.is_empty() || item.len() != dtype.itemsize() {
             return Err(misfit());
         }
         Ok(item.repeat(rowsize.checked_div(item.len()).unwrap_or(0)))

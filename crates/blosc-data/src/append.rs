@@ -3,6 +3,8 @@
 //! Chunks that lie in the target as they lie in the new data are moved as they are. All else is
 //! decoded and compressed as the target is.
 
+mod npy;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,8 +12,9 @@ use b2frame::nd::Pick;
 use b2frame::{NdWriter, SChunk, SChunkWriter};
 use b2store::{Column, ColumnKind, ColumnValues, RowAppender, Value, Values};
 use blosc_dtype::{Dtype, Kind};
-use blosc_io::FileStore;
 use blosc_io::replace::Unfinished;
+use blosc_io::{FileStore, ReadAt};
+use bloscpack::numpy::ArrayInfo;
 
 use crate::Resources;
 use crate::boxes::{BoxSource, Boxes, count};
@@ -185,8 +188,8 @@ impl Appending<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoColumns`], [`Refusal::LacksColumn`], [`Refusal::NoText`],
-    /// [`Refusal::TextTooLong`]; content that cannot be read.
+    /// [`Refusal::NoColumns`], [`Refusal::LacksColumn`], [`Refusal::ExtraColumn`],
+    /// [`Refusal::NoText`], [`Refusal::TextTooLong`]; content that cannot be read.
     pub fn to_table(
         &self,
         appender: &mut RowAppender<'_>,
@@ -194,16 +197,58 @@ impl Appending<'_> {
         content: &Content,
     ) -> Result<()> {
         if let Some(new) = content.rows() {
+            refuse_extra(names(new), names(rows).collect())?;
             return rows_of_store(appender, rows, new);
         }
         let layout = content.layout()?.filter(|layout| !layout.dtype.fields().is_empty());
         let layout = layout.ok_or(Refusal::NoColumns)?;
+        let new = layout.dtype.fields().iter().map(blosc_dtype::Field::name);
+        refuse_extra(new, names(rows).collect())?;
         let fields = fields(rows, &layout.dtype, content.nullable())?;
         each_rows(content, self.resources, layout.dtype.itemsize(), &mut |bytes| {
             (self.progress)(bytes.len() as u64);
             Ok(appender.append(&values_of_rows(&fields, &layout.dtype, bytes)?)?)
         })
     }
+}
+
+/// The names of the columns of a table.
+fn names(rows: &TableRows) -> impl Iterator<Item = &str> {
+    rows.columns().iter().map(|column| column.spec().name.as_str())
+}
+
+/// Refuses new rows with columns of which the table would keep nothing.
+fn refuse_extra<'a>(new: impl IntoIterator<Item = &'a str>, known: Vec<&str>) -> Result<()> {
+    let extra = new.into_iter().find(|name| !known.contains(name));
+    extra.map_or(Ok(()), |name| Err(Refusal::ExtraColumn(name.to_owned()).into()))
+}
+
+/// The array of a Bloscpack file with `added` bytes more.
+///
+/// # Errors
+///
+/// A shape that no array has.
+pub fn grown(old: &ArrayInfo, added: u64) -> Result<ArrayInfo> {
+    let mut shape = old.shape().to_vec();
+    if let Some((first, others)) = shape.split_first_mut() {
+        let row = nbytes(old.dtype().itemsize() as u64, &*others);
+        *first = first.saturating_add(added.checked_div(row).unwrap_or(0));
+    }
+    Ok(ArrayInfo::new(old.dtype().clone(), shape, old.order())?)
+}
+
+/// The metadata of a Bloscpack file, with the new shape of its array in them.
+///
+/// # Errors
+///
+/// An array that cannot be described.
+pub fn described(old: Option<&serde_json::Value>, info: &ArrayInfo) -> Result<serde_json::Value> {
+    let mut value = old.cloned().unwrap_or_default();
+    match value.get_mut("shape") {
+        Some(shape) => *shape = serde_json::json!(info.shape()),
+        None => value = info.to_metadata()?,
+    }
+    Ok(value)
 }
 
 /// The rows of a table that text is read as.
@@ -219,14 +264,14 @@ impl RowType<'_> {
     /// Has the first line of a file the names of all columns?
     pub fn is_named_in(&self, path: &Path) -> bool {
         let Ok(file) = FileStore::open(path).map(Arc::new) else { return false };
+        let names = csv::names(file).unwrap_or_default();
+        !names.is_empty() && self.names().iter().all(|own| names.iter().any(|name| name == own))
+    }
+
+    fn names(&self) -> Vec<&str> {
         match self {
-            Self::Is(dtype) => {
-                csv::has_names(file, dtype.fields().iter().map(blosc_dtype::Field::name))
-            }
-            Self::Of(rows) => {
-                let columns = rows.columns().iter();
-                csv::has_names(file, columns.map(|column| column.spec().name.as_str()))
-            }
+            Self::Is(dtype) => dtype.fields().iter().map(blosc_dtype::Field::name).collect(),
+            Self::Of(rows) => names(rows).collect(),
         }
     }
 
@@ -240,13 +285,16 @@ impl RowType<'_> {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read; columns of lists and the like.
+    /// A file that cannot be read; columns of lists and the like; [`Refusal::ExtraColumn`].
     pub fn dtype(&self, path: &Path) -> Result<Dtype> {
+        let file = FileStore::open(path).map_err(Error::open(path))?;
+        let file: Arc<dyn ReadAt> = Arc::new(file);
+        let new = csv::names(Arc::clone(&file))?;
+        refuse_extra(new.iter().map(String::as_str), self.names())?;
         match self {
             Self::Is(dtype) => Ok(dtype.clone()),
             Self::Of(rows) => {
-                let file = FileStore::open(path).map_err(Error::open(path))?;
-                let widths = csv::widths(Arc::new(file))?;
+                let widths = csv::widths(file)?;
                 Ok(rows.dtype_of_text(&|name| widths.get(name).copied().unwrap_or(0))?)
             }
         }

@@ -41,6 +41,7 @@ pub use anew::{check_dimensions, know_filters};
 pub use bcolz::{each_rows, split};
 pub use equal::ORDER;
 pub use frame::ARRAY;
+pub use left_out::{INDEX, listed};
 pub use pull::pull;
 pub use selection::select;
 pub use settings::{Compression, DataShape, OutputFormat, Settings};
@@ -88,7 +89,7 @@ pub struct Conversion<'a> {
     pub content: &'a Content,
     /// The output that it becomes.
     pub settings: &'a Settings,
-    /// Columns that [`without_objects`](Content::without_objects) has left out before.
+    /// Columns that [`fitted`](Content::fitted) has left out before.
     pub dropped: &'a [String],
     /// Told of the progress.
     pub progress: OnProgress<'a>,
@@ -134,7 +135,6 @@ impl<'a> Conversion<'a> {
             // Stores compare before a value goes in.
             _ => self.content.compare_seals()?,
         }
-        report.left_out.extend(self.dropped.iter().map(|name| format!("the column `{name}`")));
         report.left_out.extend(self.lost_of_table()?);
         report.nbytes = self.content.nbytes().unwrap_or(0);
         report.stored_nbytes = nbytes_at(path)?;

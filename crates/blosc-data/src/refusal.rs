@@ -50,6 +50,14 @@ pub enum CsvError {
         /// The type of the column.
         dtype: String,
     },
+    /// A value that is no text at all.
+    #[error("line {line}, column {column:?}: a value is no UTF-8")]
+    NotText {
+        /// The line, from 1.
+        line: u64,
+        /// The name of the column.
+        column: String,
+    },
     /// The same of a value that stands in no file.
     #[error("column {column:?}: {text:?} is no {dtype}")]
     Cell {
@@ -139,6 +147,12 @@ pub enum Refusal {
     /// New rows without a column of the table.
     #[error("the new rows have no column `{0}`")]
     LacksColumn(String),
+    /// New rows with a column that the table does not have.
+    #[error("the new rows have a column `{0}`, which the table has not")]
+    ExtraColumn(String),
+    /// A column whose items have fields of their own, for a table of bcolz.
+    #[error("the items of column `{0}` have fields of their own, and bcolz opens no such column")]
+    NestedColumn(String),
     /// New values that are no text, for a column of text.
     #[error("column `{0}` of the table holds text, and the new values are none")]
     NoText(String),

@@ -41,7 +41,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "TYPE", value_parser = parse_dtype, help_heading = "Arrays")]
     pub(crate) dtype: Option<Dtype>,
     /// Items per dimension of an input that does not say, in C order [default: one dimension]
-    #[arg(long, value_name = "N,N,...", value_parser = parse_data_shape, allow_hyphen_values = true, requires = "dtype", help_heading = "Arrays")]
+    #[arg(long, value_name = "N,N,...", value_parser = parse_data_shape, allow_hyphen_values = true, help_heading = "Arrays")]
     pub(crate) shape: Option<DataShape>,
     /// Only this part of an array, or of the rows of a table that --where finds, as NumPy writes it
     #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Selection")]

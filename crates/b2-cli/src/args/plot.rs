@@ -44,15 +44,14 @@ pub(crate) struct PlotArgs {
     /// The first row of a heat map below the others, as latitudes from the south are drawn
     #[arg(long, help_heading = "Output")]
     pub(crate) upward: bool,
-    /// Steps of a histogram
+    /// Steps of a histogram [default: 50]
     #[arg(
         long,
         value_name = "N",
-        default_value = "50",
         value_parser = clap::value_parser!(u16).range(1..=1000),
         help_heading = "Output"
     )]
-    pub(crate) bins: u16,
+    pub(crate) bins: Option<u16>,
     /// Output file, .png or .svg; `-` is standard output [default: characters, in the terminal]
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,

@@ -288,7 +288,7 @@ impl Work<'_> {
 
     /// The new content, up to a commit.
     fn append_content(&self, writer: &mut SChunkWriter) -> Result<()> {
-        self.axis(1)?;
+        first_axis(self.args.axis, 1)?;
         self.keep_what_is_there(writer);
         let typesize = writer.schunk()?.typesize() as u64;
         self.inputs.iter().try_for_each(|input| input.check_items(typesize))?;
@@ -313,11 +313,6 @@ impl Work<'_> {
             path_text(self.path)
         ));
     }
-
-    /// Only arrays in frames have more dimensions to grow along.
-    fn axis(&self, ndim: usize) -> Result<usize> {
-        axis_of(self.args.axis, ndim)
-    }
 }
 
 /// The dimension that a number means; -1 is the last one.
@@ -326,6 +321,14 @@ fn axis_of(axis: i64, ndim: usize) -> Result<usize> {
     let from_front = if axis < 0 { axis.saturating_add(signed) } else { axis };
     let found = usize::try_from(from_front).ok().filter(|found| *found < ndim);
     found.ok_or(Error::Axis { axis, ndim })
+}
+
+/// Refuses dimensions but the first: only arrays in frames grow along the others.
+fn first_axis(axis: i64, ndim: usize) -> Result<()> {
+    match axis_of(axis, ndim)? {
+        0 => Ok(()),
+        _ => Err(message::GROWS_BY_ROWS.about(axis)),
+    }
 }
 
 impl Input {

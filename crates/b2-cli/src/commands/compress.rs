@@ -189,7 +189,18 @@ fn resolve(args: &CompressArgs, place: Option<&StorePlace>) -> Result<Asked> {
         let format = format.unwrap_or(CompressedFormat::B2frame);
         return Err(message::NO_CHECKSUM.about(format.name()));
     }
+    let has_dict = |id| [CodecId::LZ4, CodecId::LZ4HC, CodecId::ZSTD].contains(&id);
+    if let Some(choice) = args.tuning.codec.filter(|it| args.tuning.dict && !has_dict(it.id)) {
+        return Err(message::NO_DICTIONARY.about(choice.id));
+    }
+    let has_grid = args.tuning.chunks.is_some() || args.tuning.blocks.is_some();
     match format {
+        Some(CompressedFormat::Blp) if has_grid => {
+            return Err(message::BLP_HAS_NO_GRID.error());
+        }
+        Some(CompressedFormat::B2frame | CompressedFormat::Chunk) if has_grid => {
+            return Err(message::SHAPES_ARE_FOR_ARRAYS.error());
+        }
         Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => {
             return Err(message::ONE_CHUNK.error());
         }

@@ -10,7 +10,7 @@ use crate::{
     commands::content::{self, from_parquet},
     console::{Console, tell_failure},
     context::Context,
-    error::{Error, Result},
+    error::{Error, Result, message},
     exit::Code,
     formats::store,
     inputs::{
@@ -54,13 +54,17 @@ struct ListRow {
 /// Lists the inputs; the table is printed when all of them have been looked at, since its columns
 /// depend on all.
 pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
+    if args.tree && cx.console.json() {
+        return cx.refuse(&message::TREE_IS_TEXT.error());
+    }
     if args.tree {
         let inputs = InputArgs { recursive: true, ..args.inputs.clone() };
         return tree::run(&inputs, cx);
     }
     let mut rows = Vec::new();
     let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
-    let inputs = cx.find(&inputs, &walk::ours).map(|found| cx.expand_groups(found));
+    let inputs = cx.with_whole(cx.find(&inputs, &|path| cx.listed(path)));
+    let inputs = inputs.map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
         let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
             // It has a line all the same, and the failure is told as every other.

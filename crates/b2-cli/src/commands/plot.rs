@@ -103,7 +103,7 @@ fn format(args: &PlotArgs, output: &Path) -> Result<PictureFormat> {
     };
     match (args.format, named) {
         (Some(given), Some(named)) if given != named => {
-            Err(message::PLOT_FORMAT.about(path_text(output)))
+            Err(message::PLOT_TWO_FORMATS.about(path_text(output)))
         }
         (Some(given), _) => Ok(given),
         (None, Some(named)) => Ok(named),

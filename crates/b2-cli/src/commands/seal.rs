@@ -34,6 +34,9 @@ pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
 /// A frame that is damaged, or whose seal says so, is not sealed: the new sum would hide it.
 fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    if store::whole(origin).is_some() {
+        return Err(message::SEALS_FRAMES.error());
+    }
     let origin = &store::value_of(origin, cx.dparams())?;
     let mut objects = ObjectReader::open(origin, cx.dparams())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;

@@ -131,6 +131,9 @@ fn describe_part(
     let picks = args.slice.as_ref().map(|slice| slice.in_dims(grid.shape().len()));
     let axes = values::axes(&picks.unwrap_or_default(), grid.shape())?;
     let shape: Vec<u64> = axes.iter().filter(|axis| !axis.is_index).map(|it| it.len).collect();
+    if args.axis.is_some() && shape.len() < 2 {
+        return Err(message::STATS_ONE_LINE.about(counted(shape.len() as u64, "dimension")));
+    }
     let (items, dtype) = (memory::nbytes(1, &shape), grid.dtype());
     let nbytes = items.saturating_mul(dtype.itemsize() as u64);
     Guard::new(args.limits).admit_bytes(nbytes, stored)?;

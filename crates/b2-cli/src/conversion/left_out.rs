@@ -1,6 +1,6 @@
 //! Warnings of content that the format of an output cannot hold.
 
-use blosc_data::convert::ARRAY;
+use blosc_data::convert::{ARRAY, INDEX, listed};
 
 use super::Work;
 use crate::{
@@ -43,40 +43,15 @@ impl Work<'_> {
                 tell(&text)?;
             }
         }
+        let (gone, others): (Vec<&String>, Vec<&String>) =
+            others.into_iter().partition(|what| what.starts_with(INDEX));
+        if !gone.is_empty() {
+            tell(&format!("left out: {}", listed(&gone)))?;
+        }
         if !others.is_empty() {
             let text = format!("no room for {} in a .{} file", listed(&others), self.format.name());
             tell(&text)?;
         }
         Ok(())
-    }
-}
-
-/// What is left out, in one line: `the metalayers `a`, `b``, where each has a line of its own.
-pub(super) fn listed(what: &[&String]) -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = vec![];
-    for text in what {
-        let (kind, name) = text.split_at(text.find('`').unwrap_or(text.len()));
-        match groups.last_mut() {
-            Some((known, names)) if *known == kind && !name.is_empty() => names.push(name),
-            _ => groups.push((kind, vec![name])),
-        }
-    }
-    let text = |(kind, names): &(&str, Vec<&str>)| match names[..] {
-        [name] => format!("{kind}{name}"),
-        _ => format!("{}s {}", kind.trim_end(), names.join(", ")),
-    };
-    groups.iter().map(text).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_one_kind_stand_together() {
-        let what = ["the metalayer `a`", "the metalayer `b`", "the shape", "the column `c`"];
-        let what = what.map(str::to_owned);
-        let text = "the metalayers `a`, `b`, the shape, the column `c`";
-        assert_eq!(listed(&what.iter().collect::<Vec<_>>()), text);
     }
 }

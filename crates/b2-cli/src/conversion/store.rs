@@ -131,7 +131,7 @@ impl Convert<'_> {
         key: &str,
         origin: &Origin,
     ) -> Result<Vec<Station>> {
-        let (source, dropped) = self.open_or_bytes(origin)?.without_objects(self.format)?;
+        let (source, dropped) = self.open_or_bytes(origin)?.fitted(self.format)?;
         let work = self.work(origin, source, dropped);
         let progress = |nbytes| work.progress.add(nbytes);
         let conversion = work.conversion(&progress);
@@ -244,20 +244,33 @@ pub(super) fn keyed_arrays(cx: &Context, origin: &Origin) -> Result<Members> {
     Ok(Members { values, groups, lost: group.lost.clone() })
 }
 
+/// The path of a file without the suffix of its format.
+fn stem_of(inner: &str) -> &str {
+    let suffixes = targets::FRAME_SUFFIXES.iter().chain(&[".npy", ".csv", ".parquet"]);
+    { suffixes }.find_map(|suffix| inner.strip_suffix(suffix)).unwrap_or(inner)
+}
+
 /// The files of a folder, and the keys that they get: their paths without the suffixes of formats.
 pub(super) fn keyed_files(cx: &Context, folder: &Path, files: Vec<Found>) -> Result<Members> {
     let mut members = Members::default();
     let whole = cx.keep_whole(files, [folder]);
-    for found in whole {
-        let path = match &found {
-            Ok(Origin::File { path, .. }) => path.clone(),
-            Ok(origin) => origin.name().into(),
-            Err((name, _)) => name.into(),
-        };
-        let inner = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-        let suffixes = targets::FRAME_SUFFIXES.iter().chain(&[".npy", ".csv", ".parquet"]);
-        let stem = { suffixes }.find_map(|suffix| inner.strip_suffix(suffix));
-        let key = format!("/{}", stem.unwrap_or(&inner));
+    let path_of = |found: &Found| match found {
+        Ok(Origin::File { path, .. }) => path.clone(),
+        Ok(origin) => origin.name().into(),
+        Err((name, _)) => name.into(),
+    };
+    let inner_of = |found: &Found| {
+        let path = path_of(found);
+        path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned()
+    };
+    let inners: Vec<String> = whole.iter().map(inner_of).collect();
+    let mut nfiles = BTreeMap::<&str, usize>::new();
+    inners.iter().for_each(|inner| *nfiles.entry(stem_of(inner)).or_default() += 1);
+    for (found, inner) in whole.into_iter().zip(&inners) {
+        let (path, stem) = (path_of(&found), stem_of(inner));
+        // Files that differ by their suffixes keep them.
+        let is_shared = nfiles.get(stem).is_some_and(|n| *n > 1);
+        let key = format!("/{}", if is_shared { inner } else { stem });
         let prefix = format!("{key}/");
         let is_group = found.as_ref().is_ok_and(Origin::is_group);
         let is_taken = |known: &String| *known == key || is_group && known.starts_with(&prefix);

@@ -51,6 +51,11 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         Refusal::IsForTwoDimensions(_) => "use --shape, or another codec",
         Refusal::NoNpyType(_) => "use --format raw",
         Refusal::RowsOfTable => "use --chunks N and --blocks N",
+        Refusal::ExtraColumn(_) => {
+            "`b2 table add` makes one, `b2 convert --columns NAME,NAME` leaves some out"
+        }
+        Refusal::NestedColumn(_) => "use --format b2nd, or --columns to leave it out",
+        Refusal::TextTooLong(_) => OTHER_TYPES,
         Refusal::NotInBcolz(lack) => match lack {
             BcolzLack::Deletion => {
                 "`b2 convert --where 'not (CONDITION)' TABLE NEW.bcolz` makes one without some"
@@ -65,6 +70,10 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// Advice on values that do not fit the types of columns.
+pub(super) const OTHER_TYPES: &str = "a new table can have other types: \
+    `b2 convert --dtype \"[('name', 'U20')]\" OLD NEW`";
 
 /// Refuses a type for a table, which knows those of its columns.
 pub(crate) fn refuse_type(given: Option<&Dtype>) -> Result<(), Error> {
@@ -164,6 +173,9 @@ messages! {
     VALUES_ARE_FRAMES: Usage,
         "a value of a store is an array or a frame, and no {}",
         "without --format it is what fits the input";
+    KEY_HAS_SLASH: Usage,
+        "the key of a value in a store begins with a slash",
+        "as in -o STORE.b2z::/key";
     STORE_KEEPS_INPUT: Usage,
         "the input of a store is kept: --rm is not for stores",
         "use --verify, and remove the input then";
@@ -209,6 +221,9 @@ messages! {
     GROUP_OF_ARRAYS: Usage,
         "is a group of arrays, of which one has to be named, as in {}",
         "`b2 list` lists them";
+    TREE_IS_TEXT: Usage,
+        "--tree draws for people, and --json is for programs",
+        "`b2 list -r --json` tells of each file";
     DIRECTORY_OF_NOTHING: Foreign,
         "no data set of a format that is read there";
     A_TABLE: Usage,
@@ -238,8 +253,8 @@ messages! {
         "another program changed what was written already",
         "read it again";
     DELIMITER_IS_FOR_TEXT: Usage,
-        "--delimiter is for text, and this is none by name or by --from",
-        "use --from csv";
+        "--delimiter is for text that is read, and the input is none by name or by --from",
+        "leave it out: text that is written has commas";
     UNCHECKED_IS_KEPT: Usage,
         "--rm removes no input whose checksums are not compared",
         "leave out --rm or --no-check";
@@ -283,6 +298,9 @@ messages! {
     STATS_AXIS: Usage,
         "--axis {} is no dimension, or gives more than 10000 lines",
         "--slice chooses a part";
+    STATS_ONE_LINE: Usage,
+        "--axis gives a line for each position of other dimensions, and there is {}",
+        "leave it out";
     STATS_TABLE: Usage,
         "a table has rows and no dimensions for --axis",
         "--columns chooses columns, --slice A:B rows";
@@ -294,6 +312,9 @@ messages! {
     PLOT_MAPS: Usage,
         "--range and --upward are for heat maps",
         "--kind heat draws one of two dimensions";
+    PLOT_BARS: Usage,
+        "--bins is for histograms",
+        "--kind histogram draws one";
     PLOT_ONE_COLUMN: Usage,
         "only lines are drawn of several columns",
         "use --columns NAME for a histogram";
@@ -305,6 +326,9 @@ messages! {
     SCREEN_FORMAT: Usage,
         "a screen is written as .png",
         "use --picture NAME.png";
+    PLOT_TWO_FORMATS: Usage,
+        "--format says another picture than the name {}",
+        "leave out --format, or use another name";
     PLOT_SIZE: Usage,
         "a picture is 160 to 4096 pixels wide and 120 to 4096 high",
         "use --size 800x500";
@@ -415,7 +439,7 @@ messages! {
         "{}, whose bytes are no items of the array";
     APPENDS_ITSELF: Usage,
         "is the file to append to",
-        "append a copy, as in `cp FILE COPY && b2 append FILE COPY`";
+        "append a copy, as in `cp -r FILE COPY && b2 append FILE COPY`";
     REST_OF_SEQUENCE: Data,
         "a sequence of frames after which something else follows",
         "`b2 split FILE` takes its frames out";
@@ -449,6 +473,12 @@ messages! {
     INPUT_IS_NO_ARRAY: Usage,
         "neither a .npy file nor raw data with --shape and --dtype, so that it is no array",
         "use --format b2frame to compress the bytes as they are";
+    SHAPE_OF_WHAT: Usage,
+        "nothing says of which type the items of --shape are",
+        "use --dtype with it";
+    TEXT_HAS_ROWS: Usage,
+        "text in columns has rows, and no --shape",
+        "leave it out";
     NPY_HAS_A_TYPE: Usage,
         "a .npy file says the type of its items, and --dtype does not change it",
         "leave out --dtype";
@@ -467,6 +497,9 @@ messages! {
     SHAPE_IN_METADATA: Usage,
         "an array whose shape stands in metadata, which no append keeps up",
         "use `b2 convert` to make a .b2nd file of it";
+    GROWS_BY_ROWS: Usage,
+        "grows along its first dimension only, which --axis {} is not",
+        "`b2 convert` to a .b2nd file makes an array that grows along each";
     NPY_HEADER_IS_FULL: Usage,
         "the header of the .npy file has no room for a longer shape",
         "`b2 convert` to another .npy file makes room";
@@ -500,7 +533,7 @@ messages! {
         "leave out --target, or choose other filters";
     SHAPES_ARE_FOR_ARRAYS: Usage,
         "--chunks and --blocks are for arrays",
-        "use -z and --block-size";
+        "use -z and --block-size, or --format b2nd";
     BLP_HAS_NO_GRID: Usage,
         "a Bloscpack file is cut into chunks of bytes, whatever the shape of an \
          array, and has no --chunks or --blocks",
@@ -508,6 +541,9 @@ messages! {
     ONE_CHUNK: Usage,
         "one chunk holds all data, so that there is no chunk size to choose",
         "leave out -z, or --format chunk";
+    NO_DICTIONARY: Usage,
+        "the codec {} has no use for a dictionary",
+        "zstd, lz4 and lz4hc take one with --dict";
     NO_CHECKSUM: Usage,
         "a .{} file has no such checksum",
         "--checksum body, chunks or none is for frames and arrays, adler32 to sha512 or none for \

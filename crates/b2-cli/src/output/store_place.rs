@@ -34,10 +34,14 @@ impl StorePlace {
         else {
             return Ok(None);
         };
-        let Some((path, key)) = word.to_str().and_then(|word| word.split_once("::/")) else {
+        let Some((path, key)) = word.to_str().and_then(|word| word.split_once("::")) else {
             return Ok(None);
         };
         let path = Path::new(path);
+        let Some(key) = key.strip_prefix('/') else {
+            let is_store = crate::inputs::Place::from(path).is_store();
+            return if is_store { Err(message::KEY_HAS_SLASH.error()) } else { Ok(None) };
+        };
         let is_called = || {
             let name = path.as_os_str().as_encoded_bytes();
             let suffixes = FRAME_SUFFIXES.iter().filter(|suffix| suffix.starts_with(".b2"));

@@ -36,6 +36,7 @@ mod meta;
 mod metadata;
 mod mismatch;
 mod names;
+mod obeyed;
 mod objects;
 mod plot;
 mod read;

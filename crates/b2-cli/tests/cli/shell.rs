@@ -365,11 +365,11 @@ const OPTIONS: [Case; 8] = [
             ("--dtype i4", ""),
             ("--columns size", ""),
             ("--slice 1", ""),
-            ("--axis 0", "a.b2frame a.chunk"),
+            ("--axis 0", ""),
             ("--histogram", ""),
         ],
     ),
-    ("list", "", &[("--tree", ""), ("--json", "")]),
+    ("list", "", &[("--tree", ""), ("--json", ""), ("--tree --json", "")]),
     ("info", "", &[("--json", "")]),
     ("sum", "", &[("-a xxh3", ""), ("-a crc32c", ""), ("--json", "")]),
     (
@@ -393,6 +393,7 @@ const OPTIONS: [Case; 8] = [
             ("--dtype i4", "a.b2nd"),
             ("--slice 1", ""),
             ("--kind histogram", ""),
+            ("--bins 7", ""),
             ("--log", ""),
             ("--title T", ""),
             ("--size 60x20", ""),
@@ -452,7 +453,7 @@ fn options_of_diff_change_what_counts_as_equal() {
 
 /// Lines that are made before, a line that fails with a hint, a part of the hint, and the line that
 /// it leads to, with the exit code of that.
-const HINTS: [(&str, &str, &str, &str, i32); 22] = [
+const HINTS: [(&str, &str, &str, &str, i32); 30] = [
     ("", "c a.npy -o x.csv", "use `b2 convert`", "convert t.npy x.csv", 0),
     ("", "c a.npy -o x.nc", "--format to say", "c a.npy --format b2nd -o x.nc", 0),
     (
@@ -499,6 +500,20 @@ const HINTS: [(&str, &str, &str, &str, i32); 22] = [
     ("", "verify t.csv", "b2 show", "show t.csv", 0),
     ("", "d a.b2nd -o x.csv", "use `b2 convert`", "convert t.npy x.csv -f", 0),
     ("", "dump t.b2z", "list --tree", "list --tree t.b2z", 0),
+    ("", "append t.b2z t.b2z", "cp -r t.b2z COPY", "append t.b2z t.npy", 0),
+    ("", "convert --delimiter ; a.npy x.csv", "leave it out", "convert a.npy x.csv", 0),
+    ("", "convert --shape 24 a.b2nd x.npy", "leave them out", "convert a.b2nd x.npy", 0),
+    (
+        "",
+        "convert --shape 24 a.f32 x.npy",
+        "--dtype",
+        "convert --shape 24 --dtype f4 a.f32 x.npy",
+        0,
+    ),
+    ("", "show -n -1 a.npy", "`b2 show -h`", "show -h", 0),
+    ("", "compress --dict -C blosclz a.f32", "zstd", "compress --dict -C zstd a.f32", 0),
+    ("", "convert a.npy -o t.b2z::a", "::/key", "convert a.npy -o new.b2z::/a", 0),
+    ("", "plot --format svg -o x.png a.npy", "leave out --format", "plot -o x.png a.npy", 0),
 ];
 
 #[test]

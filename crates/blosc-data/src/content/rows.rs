@@ -162,8 +162,8 @@ impl TableRows {
         if names.is_empty() {
             return Ok(self);
         }
-        let copied = self.copied;
-        Ok(Self { copied, ..Self::of_columns(self.table, names, false)? })
+        let Self { table, copied, chosen, nrows, .. } = self;
+        Ok(Self { copied, chosen, nrows, ..Self::of_columns(table, names, false)? })
     }
 
     /// A condition on the rows, which may name any column of the table.
@@ -392,6 +392,19 @@ impl TableRows {
         let dtypes = self.columns.iter().map(|column| self.dtype_of(column));
         let dtypes = dtypes.collect::<Result<Vec<_>>>()?;
         Ok(self.dtypes.get_or_init(|| dtypes))
+    }
+
+    /// Whether the values of a column have no type of NumPy: lists, maps, objects.
+    pub(crate) fn lacks_dtype(column: &Column) -> bool {
+        let has_own = matches!(
+            column.spec().kind,
+            ColumnKind::Utf8
+                | ColumnKind::VlString
+                | ColumnKind::VlBytes
+                | ColumnKind::Dictionary { .. }
+                | ColumnKind::Timestamp { .. }
+        );
+        !has_own && column.dtype().is_none()
     }
 
     /// The type of a row of a column.

@@ -1,10 +1,15 @@
 //! What a format has no place for.
 
-use bcolz_store::{Column, DataSet};
+use b2store::NewColumn;
+use bcolz_store::{CTableWriter, Column, DataSet};
+use blosc_dtype::Field;
 
-use super::{Conversion, OutputFormat, frame};
-use crate::content::{Content, Object};
+use super::{Conversion, OutputFormat, frame, selection::of_items};
+use crate::content::{Content, Object, TableRows};
 use crate::error::Result;
+
+/// What is said of the index of a column, which a copy of its table is without.
+pub const INDEX: &str = "the index of column";
 
 impl Conversion<'_> {
     /// All that raw data have no place for.
@@ -19,8 +24,7 @@ impl Conversion<'_> {
     ///
     /// Attributes that cannot be read.
     pub fn lost_of_table(&self) -> Result<Vec<String>> {
-        let rows = self.lost_of_rows()?;
-        Ok(self.lost_of_columns().into_iter().chain(rows).collect())
+        Ok(self.lost_of_columns().into_iter().chain(self.lost_of_rows()?).collect())
     }
 
     /// The parts of the rows of a store's table that this format loses.
@@ -29,8 +33,12 @@ impl Conversion<'_> {
     ///
     /// Attributes that cannot be read.
     pub fn lost_of_rows(&self) -> Result<Vec<String>> {
-        let Some(rows) = self.content.rows() else { return Ok(self.content.lost()) };
-        let (mut lost, format) = (vec![], self.settings.format);
+        let dropped = self.dropped.iter().map(|name| format!("the column `{name}`"));
+        let (mut lost, format): (Vec<String>, _) = (dropped.collect(), self.settings.format);
+        let Some(rows) = self.content.rows() else {
+            lost.extend(self.content.lost());
+            return Ok(lost);
+        };
         let computed = rows.table().schema().computed.iter();
         let keeps_cells = matches!(
             format,
@@ -39,6 +47,10 @@ impl Conversion<'_> {
         let is_copy = format.is_store() && self.is_copy(rows);
         if !is_copy && !rows.is_column() {
             lost.extend(computed.map(|column| format!("the computed column `{}`", column.name)));
+        }
+        if format.is_store() && !rows.is_column() {
+            let indexed = rows.table().indexed_columns()?;
+            lost.extend(indexed.iter().map(|name| format!("{INDEX} `{name}`")));
         }
         if !keeps_cells {
             let named = |what: &str, names: Vec<String>| -> Vec<String> {
@@ -56,27 +68,94 @@ impl Conversion<'_> {
 }
 
 impl Content {
-    /// A table without the columns of Python objects, where the format has no place for them; and
-    /// the names of these columns.
+    /// A table without the columns for which the format has no place: of objects, or with a name
+    /// that none of its columns has. The second part is the names of these columns.
     ///
     /// # Errors
     ///
     /// Columns that cannot be opened.
-    pub fn without_objects(self, format: OutputFormat) -> Result<(Self, Vec<String>)> {
-        let keeps = matches!(format, OutputFormat::B2z | OutputFormat::B2d | OutputFormat::Parquet);
-        let Self::Object(Object::Bcolz(set)) = self else { return Ok((self, vec![])) };
-        let DataSet::CTable(table) = &set.set else {
-            return Ok((Self::Object(Object::Bcolz(set)), vec![]));
+    pub fn fitted(self, format: OutputFormat) -> Result<(Self, Vec<String>)> {
+        let is_bcolz = matches!(format, OutputFormat::Carray | OutputFormat::Ctable);
+        let fits = |name: &str| match format {
+            OutputFormat::B2z | OutputFormat::B2d => NewColumn::can_be_called(name),
+            _ => !is_bcolz || CTableWriter::can_have(name),
         };
-        let (objects, others): (Vec<_>, Vec<_>) =
-            table.columns().iter().partition(|column| column.array.is_object());
-        let name = |column: &Column| column.name.clone();
-        let (objects, others): (Vec<_>, Vec<_>) =
-            (objects.into_iter().map(name).collect(), others.into_iter().map(name).collect());
-        if keeps || objects.is_empty() || others.is_empty() {
-            return Ok((Self::Object(Object::Bcolz(set)), vec![]));
+        let keeps_objects =
+            matches!(format, OutputFormat::B2z | OutputFormat::B2d | OutputFormat::Parquet);
+        let columns: Vec<(String, bool)> = match &self {
+            Self::Object(Object::Bcolz(set)) => match &set.set {
+                DataSet::CTable(table) => {
+                    let column = |it: &Column| {
+                        let has_place = keeps_objects || !it.array.is_object();
+                        (it.name.clone(), has_place && (is_bcolz || fits(&it.name)))
+                    };
+                    table.columns().iter().map(column).collect()
+                }
+                DataSet::CArray(_) => vec![],
+            },
+            Self::Object(Object::Table(rows)) if !rows.is_column() => {
+                let keeps_cells = keeps_objects || format == OutputFormat::Csv;
+                let column = |it: &b2store::Column| {
+                    let name = it.spec().name.clone();
+                    let has_place = keeps_cells || !TableRows::lacks_dtype(it);
+                    let is_called = !is_bcolz || fits(&name);
+                    (name, has_place && is_called)
+                };
+                rows.columns().iter().map(column).collect()
+            }
+            Self::Items(items) if items.stored.shape.len() == 1 => {
+                let field = |it: &Field| (it.name().to_owned(), fits(it.name()));
+                items.dtype.fields().iter().map(field).collect()
+            }
+            _ => vec![],
+        };
+        let (kept, dropped): (Vec<_>, Vec<_>) = columns.into_iter().partition(|(_, fits)| *fits);
+        let names = |columns: Vec<(String, bool)>| columns.into_iter().map(|it| it.0).collect();
+        let (kept, dropped): (Vec<String>, Vec<String>) = (names(kept), names(dropped));
+        if kept.is_empty() || dropped.is_empty() {
+            return Ok((self, vec![]));
         }
-        let set = set.select(&others)?;
-        Ok((Self::Object(Object::Bcolz(Box::new(set))), objects))
+        let fitted = match self {
+            Self::Object(Object::Bcolz(set)) => {
+                Self::Object(Object::Bcolz(Box::new(set.select(&kept)?)))
+            }
+            Self::Object(Object::Table(rows)) => {
+                Self::Object(Object::Table(Box::new(rows.select(&kept)?)))
+            }
+            Self::Items(items) => Self::Items(of_items(&items, &kept, None)?),
+            other => other,
+        };
+        Ok((fitted, dropped))
+    }
+}
+
+/// What is left out, in one line: `the metalayers `a`, `b``, where each has a line of its own.
+#[must_use]
+pub fn listed(what: &[&String]) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = vec![];
+    for text in what {
+        let (kind, name) = text.split_at(text.find('`').unwrap_or(text.len()));
+        match groups.last_mut() {
+            Some((known, names)) if *known == kind && !name.is_empty() => names.push(name),
+            _ => groups.push((kind, vec![name])),
+        }
+    }
+    let text = |(kind, names): &(&str, Vec<&str>)| match names[..] {
+        [name] => format!("{kind}{name}"),
+        _ => format!("{}s {}", kind.trim_end(), names.join(", ")),
+    };
+    groups.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_one_kind_stand_together() {
+        let what = ["the metalayer `a`", "the metalayer `b`", "the shape", "the column `c`"];
+        let what = what.map(str::to_owned);
+        let text = "the metalayers `a`, `b`, the shape, the column `c`";
+        assert_eq!(listed(&what.iter().collect::<Vec<_>>()), text);
     }
 }

@@ -32,10 +32,7 @@ pub fn select(
         return Ok(content);
     }
     match content {
-        Content::Items(items) => {
-            let chosen = of_array(&items, &items.nullable, columns, condition)?;
-            Ok(Content::Items(Items { format: items.format, nullable: items.nullable, ..chosen }))
-        }
+        Content::Items(items) => of_items(&items, columns, condition).map(Content::Items),
         Content::Object(Object::Table(rows)) if !rows.is_column() => {
             let rows = rows.select(columns)?;
             Ok(Content::Object(Object::Table(Box::new(match condition {
@@ -96,6 +93,16 @@ impl Array for Chosen {
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         self.items.read_box(bounds, dest)
     }
+}
+
+/// The fields and rows that were chosen of items of a file.
+pub(super) fn of_items(
+    items: &Items,
+    columns: &[String],
+    condition: Option<&str>,
+) -> Result<Items> {
+    let chosen = of_array(items, &items.nullable, columns, condition)?;
+    Ok(Items { format: items.format, nullable: items.nullable.clone(), ..chosen })
 }
 
 /// The fields and rows that were chosen of items of one dimension.

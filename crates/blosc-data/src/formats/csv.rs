@@ -52,10 +52,13 @@ pub fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
-/// Are all of these names in the first line of this file?
-pub fn has_names<'a>(file: Arc<dyn ReadAt>, fields: impl IntoIterator<Item = &'a str>) -> bool {
-    let names = Lines::new(file, COMMA).names().unwrap_or_default();
-    !names.is_empty() && fields.into_iter().all(|field| names.iter().any(|name| name == field))
+/// The names of the columns, which are in the first line of the file.
+///
+/// # Errors
+///
+/// When there is no such line, or the file cannot be read.
+pub fn names(file: Arc<dyn ReadAt>) -> Result<Vec<String>> {
+    Lines::new(file, COMMA).names()
 }
 
 /// The longest value of each column, by its name (bytes, which are at least as many as characters).
@@ -110,11 +113,13 @@ pub fn read(
                 dest.fill(NULL_TRUTH);
                 continue;
             }
-            value::encode(text, field.dtype(), dest).ok_or_else(|| CsvError::Value {
-                line: record.position().map_or(0, csv::Position::line),
-                column: field.name().to_owned(),
-                text: String::from_utf8_lossy(text).into_owned(),
-                dtype: value::type_name(field.dtype()),
+            value::encode(text, field.dtype(), dest).ok_or_else(|| {
+                let line = record.position().map_or(0, csv::Position::line);
+                let (column, dtype) = (field.name().to_owned(), value::type_name(field.dtype()));
+                match core::str::from_utf8(text) {
+                    Ok(text) => CsvError::Value { line, column, text: text.to_owned(), dtype },
+                    Err(_) => CsvError::NotText { line, column },
+                }
             })?;
         }
         out.write_all(&item).map_err(Error::io(Doing::Spool))?;

@@ -85,7 +85,11 @@ fn actions_of(value: &SavedValue) -> Vec<String> {
         actions
             .push(format!("{key}: the checksum or the place in the store says that data changed"));
     }
-    let found = not_good("chunk", &value.chunks, "filled");
+    let filled = match value.is_zeroed {
+        true => "filled with zeros, since the fill is no item of it",
+        false => "filled",
+    };
+    let found = not_good("chunk", &value.chunks, filled);
     actions.extend(found.map(|found| format!("{key}: {found}")));
     actions
 }

@@ -3,7 +3,7 @@
 use b2frame::{NdWriter, SChunkWriter};
 use blosc_dtype::Dtype;
 
-use super::{Grown, Input, Work};
+use super::{Grown, Input, Work, axis_of};
 use crate::{
     content::source::Layout,
     error::{Error, Result},
@@ -25,7 +25,7 @@ impl Work<'_> {
 
     /// The new items, up to a commit.
     pub(super) fn append_to_array(&self, writer: &mut NdWriter) -> Result<Grown> {
-        let axis = self.axis(writer.shape().len())?;
+        let axis = axis_of(self.args.axis, writer.shape().len())?;
         self.keep_what_is_there(writer.schunk_writer());
         let layouts =
             self.inputs.iter().map(|input| layout(input, writer.dtype(), writer.shape(), axis));

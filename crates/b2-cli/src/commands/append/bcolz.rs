@@ -6,7 +6,7 @@ use bcolz_store::{CArrayWriter, CTableWriter, DataSet, OpenOptions, tree::DirTre
 use blosc_data::convert::{each_rows, split};
 use blosc_dtype::Dtype;
 
-use super::{Grown, Work, array::layout};
+use super::{Grown, Work, array::layout, first_axis};
 use crate::{
     error::{Error, Result, message},
     formats::Bcolz,
@@ -17,8 +17,8 @@ use crate::{
 
 impl Work<'_> {
     pub(super) fn bcolz(&self, set: Bcolz) -> Result<Grown> {
-        self.axis(1)?;
         let (dtype, mut shape) = (set.dtype()?, set.shape());
+        first_axis(self.args.axis, shape.len())?;
         let is_table = matches!(set.set, DataSet::CTable(_));
         if let Some(bytes) = self.inputs.iter().find(|input| is_table && !input.is_array) {
             let error = Box::new(message::ROWS_HAVE_FIELDS.error());

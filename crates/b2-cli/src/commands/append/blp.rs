@@ -1,28 +1,27 @@
 //! Data at the end of a Bloscpack file; one of an array grows along its first dimension.
 
 use blosc_chunk::{CParams, Target as Reader};
-use blosc_data::convert::pull;
+use blosc_data::{append, convert::pull};
 use bloscpack::{
     AppendOptions, LockedFile, Mismatch,
     numpy::{ArrayInfo, Order},
 };
 
-use super::{Grown, Input, Work};
+use super::{Grown, Input, Work, first_axis};
 use crate::{
     error::{Result, message},
     formats::Blp,
     inputs::Sink,
-    memory,
 };
 
 impl Work<'_> {
     pub(super) fn blp(&self, opened: Blp) -> Result<Grown> {
-        self.axis(1)?;
         let mut locked = LockedFile::open(self.path, &self.cx.lock_wait(self.args.lock))?;
         // Until now others could change it.
         let blp = opened.reopen(self.path)?;
         drop(opened);
         let mut array = blp.file.array_info()?;
+        first_axis(self.args.axis, array.as_ref().map_or(1, |info| info.shape().len().max(1)))?;
         for input in &self.inputs {
             check(input, &blp, array.as_ref())?;
         }
@@ -34,8 +33,8 @@ impl Work<'_> {
             let len = input.source.nbytes()?;
             let mut options = options.clone();
             if let Some(old) = array.take() {
-                let new = grown(&old, len)?;
-                options = options.metadata(Some(described(metadata.as_ref(), &new)?));
+                let new = append::grown(&old, len)?;
+                options = options.metadata(Some(append::described(metadata.as_ref(), &new)?));
                 array = Some(new);
             }
             let (read, budget) = (self.cx.read_options(), self.cx.memory() / 4);
@@ -74,24 +73,4 @@ fn check(input: &Input, blp: &Blp, array: Option<&ArrayInfo>) -> Result<()> {
         return Err(message::CANNOT_GROW_AT_END.error());
     }
     input.check_rows(info.dtype(), shape)
-}
-
-/// The array with `nbytes` bytes more.
-fn grown(old: &ArrayInfo, nbytes: u64) -> Result<ArrayInfo> {
-    let mut shape = old.shape().to_vec();
-    if let Some((first, others)) = shape.split_first_mut() {
-        let row = memory::nbytes(old.dtype().itemsize() as u64, &*others);
-        *first = first.saturating_add(nbytes.checked_div(row).unwrap_or(0));
-    }
-    Ok(ArrayInfo::new(old.dtype().clone(), shape, old.order())?)
-}
-
-/// The metadata of the file, with the new shape in them.
-fn described(old: Option<&serde_json::Value>, info: &ArrayInfo) -> Result<serde_json::Value> {
-    let mut value = old.cloned().unwrap_or_default();
-    match value.get_mut("shape") {
-        Some(shape) => *shape = serde_json::json!(info.shape()),
-        None => value = info.to_metadata()?,
-    }
-    Ok(value)
 }

@@ -2,17 +2,13 @@
 //! shape. Until the header is written, readers see the array as it was, and bytes after it. An
 //! append that fails cuts them off, and so does the next one after a crash.
 
-use std::{
-    fs::File,
-    io::{Read as _, Seek as _, SeekFrom, Write as _},
-    path::Path,
-};
+use std::{fs::File, path::Path};
 
-use blosc_data::Tail;
+use blosc_data::{Tail, append::Appending};
 use blosc_dtype::npy::NpyHeader;
 use blosc_io::FileStore;
 
-use super::{Grown, Input, Wanted, axis_of, open_named};
+use super::{Grown, Input, Wanted, first_axis, open_named};
 use crate::{
     args::AppendArgs,
     content::source::npy_header,
@@ -49,24 +45,16 @@ pub(super) fn append(
     let (grown, new_header) = checked(args, path, &header, &inputs)?;
     let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
     let end = (header.len as u64).saturating_add(grown.nbytes.saturating_sub(appended));
-    let mut file =
-        File::options().read(true).write(true).open(path).map_err(Error::io(Doing::Open))?;
-    cut_rest(cx, path, &file, end)?;
-    let mut old_header = vec![0; header.len];
-    file.read_exact(&mut old_header).map_err(Error::io(Doing::Read))?;
-    let written = write_items(cx, &mut file, end, &inputs)
-        .and_then(|()| write_header(&mut file, &new_header));
-    if let Err(error) = written {
-        let _as_it_was = write_header(&mut file, &old_header);
-        let _as_long = file.set_len(end);
-        return Err(error);
-    }
+    cut_rest(cx, path, end)?;
+    let (resources, unfinished) = (cx.resources(), &cx.unfinished);
+    let means = Appending { resources, unfinished, progress: &|_| () };
+    means.to_npy(path, (end, &new_header), inputs.iter().map(|input| &input.source))?;
     Ok((appended, grown))
 }
 
 /// Cuts off what an append has left that was interrupted, but no file that somebody put there.
-fn cut_rest(cx: &Context, path: &Path, file: &File, end: u64) -> Result<()> {
-    let len = file.metadata().map_err(Error::io(Doing::Open))?.len();
+fn cut_rest(cx: &Context, path: &Path, end: u64) -> Result<()> {
+    let len = path.metadata().map_err(Error::io(Doing::Open))?.len();
     if len > end {
         let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
         let tail = Tail::of_npy(len.saturating_sub(end), &store, end);
@@ -74,16 +62,10 @@ fn cut_rest(cx: &Context, path: &Path, file: &File, end: u64) -> Result<()> {
             return Err(message::FOLLOWED.about(tail));
         }
         cx.console.warning(&path_text(path), &format!("{tail}, and are cut off"));
+        let file = File::options().write(true).open(path).map_err(Error::io(Doing::Open))?;
         file.set_len(end).map_err(Error::io(Doing::Write))?;
     }
     Ok(())
-}
-
-fn write_header(file: &mut File, header: &[u8]) -> Result<()> {
-    file.rewind()
-        .and_then(|()| file.write_all(header))
-        .and_then(|()| file.sync_data())
-        .map_err(Error::io(Doing::Write))
 }
 
 /// The array after the append, and its header, which takes the place of the old one.
@@ -93,9 +75,7 @@ fn checked(
     header: &NpyHeader,
     inputs: &[Input],
 ) -> Result<(Grown, Vec<u8>)> {
-    if axis_of(args.axis, header.shape.len().max(1))? > 0 {
-        return Err(Error::Axis { axis: args.axis, ndim: 1 });
-    }
+    first_axis(args.axis, header.shape.len().max(1))?;
     let Some((first, row)) = header.shape.split_first() else {
         return Err(message::CANNOT_GROW_AT_END.error());
     };
@@ -121,14 +101,4 @@ fn checked(
     let bytes = bytes.ok_or_else(|| message::NPY_HEADER_IS_FULL.error())?;
     let nbytes = new.nbytes().unwrap_or(u64::MAX);
     Ok((Grown { nbytes, shape: Some(shape) }, bytes))
-}
-
-fn write_items(cx: &Context, file: &mut File, end: u64, inputs: &[Input]) -> Result<()> {
-    file.seek(SeekFrom::Start(end)).map_err(Error::io(Doing::Write))?;
-    for input in inputs {
-        input.source.in_c_order(&cx.read_options(), cx.memory() / 4, &mut |bytes| {
-            file.write_all(bytes).map_err(Error::io(Doing::Write))
-        })?;
-    }
-    file.sync_data().map_err(Error::io(Doing::Sync))
 }

@@ -4,7 +4,7 @@
 
 use b2store::{StoreWriter, WriteOptions};
 
-use super::{Grown, Work};
+use super::{Grown, Work, first_axis};
 use crate::{error::Result, formats::TableRows, render::path_text};
 
 impl Work<'_> {
@@ -35,7 +35,7 @@ impl Work<'_> {
 
     /// Rows of other tables, of arrays with fields or of text, whose columns are found by name.
     pub(super) fn append_to_table(&self, rows: &TableRows) -> Result<Grown> {
-        self.axis(1)?;
+        first_axis(self.args.axis, 1)?;
         let key = rows.table().key();
         for column in rows.table().indexed_columns()? {
             let text = format!("the index of column `{column}` is removed");

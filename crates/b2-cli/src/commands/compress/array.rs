@@ -48,9 +48,6 @@ pub(super) fn layout(
     let wants_array = given.is_some() && !is_flat;
     let wants_array = wants_array || tuning.chunks.is_some() || tuning.blocks.is_some();
     let wants_array = wants_array || format == Some(CompressedFormat::B2nd);
-    if !is_grid && (tuning.chunks.is_some() || tuning.blocks.is_some()) {
-        return Err(message::BLP_HAS_NO_GRID.error());
-    }
     if wants_array && is_bytes {
         return Err(message::ARRAY_OPTIONS.error());
     }

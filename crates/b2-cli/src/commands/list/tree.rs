@@ -10,7 +10,7 @@ use blosc_data::Opened;
 use crate::inputs::Place;
 use crate::{
     args::InputArgs,
-    content::from_parquet,
+    content::{self, from_parquet},
     context::Context,
     error::{Error, Result},
     exit::Code,
@@ -30,7 +30,7 @@ use crate::{
 
 /// Shows all inputs; those below the same directory together.
 pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
-    let found = cx.with_whole(cx.find(inputs, &walk::ours));
+    let found = cx.with_whole(cx.find(inputs, &|path| cx.listed(path)));
     let is_group = |path: &Path| found.found.iter().flatten().any(|it| it.is_group_of(path));
     let tops: Vec<PathBuf> =
         inputs.files.iter().filter(|path| is_walked(path) && !is_group(path)).cloned().collect();
@@ -38,12 +38,6 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         tops.iter().map(|path| Node { name: path_text(path), ..Node::default() }).collect();
     let found = found.map(|found| cx.with_arrays(found));
     let mut code = cx.run_on_inputs(found, |origin| {
-        if cx.console.json() {
-            return match origin.is_group() {
-                true => Ok(()),
-                false => cx.console.document(&super::row(cx, origin)?),
-            };
-        }
         if let Some(node) = of_group(origin) {
             roots.push(node);
             return Ok(());
@@ -77,9 +71,6 @@ pub(super) fn run(inputs: &InputArgs, cx: &Context) -> Code {
         }
         failure.map_or(Ok(()), Err)
     });
-    if cx.console.json() {
-        return code;
-    }
     for root in &roots {
         match cx.console.print(&root.draw()) {
             Err(error) if error.is_closed_pipe() => return code,
@@ -96,13 +87,18 @@ fn is_walked(path: &Path) -> bool {
 
 /// What an input is, in a line.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
-    let mut objects = from_parquet::objects(cx, origin, cx.read_params())?;
     let name = origin
         .path()
         .and_then(Path::file_name)
         .map_or("stdin".into(), |name| name_text(name.as_encoded_bytes()));
     let node = |what: String, children| Node { name: name.clone(), what: Some(what), children };
+    if origin::is_npy(origin) {
+        let layout = content::layout(&content::open_to_look(cx, origin)?)?;
+        let what = layout.map(|it| format!("array, {} of {}", dims(&it.shape), it.dtype));
+        return Ok(Node { name: name.clone(), what, children: vec![] });
+    }
     let units = cx.console.units();
+    let mut objects = from_parquet::objects(cx, origin, cx.read_params())?;
     Ok(match objects.next()? {
         Some(Object::Bcolz(set)) => node(data_set(&set), columns(&set)),
         Some(Object::Table(rows)) => {

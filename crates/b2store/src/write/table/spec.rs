@@ -50,6 +50,12 @@ pub struct NewColumn {
 }
 
 impl NewColumn {
+    /// Whether a column can have this name.
+    #[must_use]
+    pub fn can_be_called(name: &str) -> bool {
+        check_names(&[Self::new(name, ColumnKind::Utf8)]).is_ok()
+    }
+
     /// A column without nulls, or with those that its kind has anyway. Dots divide the names of
     /// nested columns.
     #[must_use]

@@ -150,9 +150,6 @@ pub enum Refusal {
     /// New rows with a column that the table does not have.
     #[error("the new rows have a column `{0}`, which the table has not")]
     ExtraColumn(String),
-    /// A column whose items have fields of their own, for a table of bcolz.
-    #[error("the items of column `{0}` have fields of their own, and bcolz opens no such column")]
-    NestedColumn(String),
     /// New values that are no text, for a column of text.
     #[error("column `{0}` of the table holds text, and the new values are none")]
     NoText(String),

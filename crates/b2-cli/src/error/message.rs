@@ -54,7 +54,6 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
         Refusal::ExtraColumn(_) => {
             "`b2 table add` makes one, `b2 convert --columns NAME,NAME` leaves some out"
         }
-        Refusal::NestedColumn(_) => "use --format b2nd, or --columns to leave it out",
         Refusal::TextTooLong(_) => OTHER_TYPES,
         Refusal::NotInBcolz(lack) => match lack {
             BcolzLack::Deletion => {

@@ -160,7 +160,7 @@ hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -
     --- stdout
     --- stderr
     b2: x.b2nd: is the file to append to
-    hint: append a copy, as in `cp x.b2nd COPY && b2 append x.b2nd COPY`
+    hint: append a copy, as in `cp -r x.b2nd COPY && b2 append x.b2nd COPY`
     ");
     snapshot!(dir.b2("append --axis 2 x.b2nd a.npy"), @r"
     exit 2

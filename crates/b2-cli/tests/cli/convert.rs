@@ -351,7 +351,7 @@ fn contradictory_options_are_refused() {
     --- stdout
     --- stderr
     b2: x.b2frame: --chunks and --blocks are for arrays
-    hint: use -z and --block-size
+    hint: use -z and --block-size, or --format b2nd
     ");
     snapshot!(dir.b2("convert -c --format sframe x.b2frame"), @r"
     exit 2

@@ -11,7 +11,7 @@ use bcolz_store::{
     StorageParams,
 };
 use blosc_chunk::FilterId;
-use blosc_dtype::{Dtype, Field};
+use blosc_dtype::Dtype;
 use blosc_io::tree::DirTree;
 
 use super::{Conversion, OutputFormat, Report};
@@ -33,12 +33,6 @@ impl Conversion<'_> {
         }
         if layout.shape.len() > 1 {
             return Err(Refusal::NoColumns.into());
-        }
-        let item =
-            |field: &Field| field.dtype().subarray().map_or(field.dtype(), |it| it.0).clone();
-        let mut fields = layout.dtype.fields().iter();
-        if let Some(nested) = fields.find(|field| !item(field).fields().is_empty()) {
-            return Err(Refusal::NestedColumn(nested.name().to_owned()).into());
         }
         let is_table_instead = self.settings.format == OutputFormat::Carray;
         Ok(Report { is_table_instead, ..self.ctable(&layout, path)? })

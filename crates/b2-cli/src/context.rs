@@ -245,14 +245,18 @@ impl Context {
         Ok(())
     }
 
+    /// Whether the program reads data of other formats.
+    pub(crate) fn opens_others(&self) -> bool {
+        self.openers.iter().any(|opener| opener.kind_name().is_some())
+    }
+
     /// Says what stops the whole command.
     pub(crate) fn refuse(&self, error: &Error) -> Code {
         self.tell(None, error)
     }
 
     fn tell(&self, name: Option<&str>, error: &Error) -> Code {
-        let opens_others = self.openers.iter().any(|opener| opener.kind_name().is_some());
-        let of_command = error.of_command().filter(|_| opens_others);
+        let of_command = error.of_command().filter(|_| self.opens_others());
         tell_failure(&self.console, name, of_command.as_ref().unwrap_or(error));
         error.code()
     }

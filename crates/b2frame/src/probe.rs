@@ -60,7 +60,7 @@ impl Kind {
     pub fn is_nearly_frame(prefix: &[u8]) -> bool {
         let start = [&[0x9e, 0xa8][..], &MAGIC].concat();
         let nequal = prefix.iter().zip(&start).filter(|(found, expected)| found == expected);
-        Self::recognize(prefix) == Self::Unknown && nequal.count() + 2 >= start.len()
+        Self::recognize(prefix) == Self::Unknown && nequal.count().saturating_add(2) >= start.len()
     }
 
     /// The usual name of such a file.

@@ -50,10 +50,7 @@ impl WrongUse {
         match error.kind() {
             ErrorKind::UnknownArgument => {
                 let message = format!("no option {option:?}");
-                // A command that was named has no levels, or it would know the option.
-                let is_number = LEVELS.contains(&option) && !command.is_empty();
-                let hint = elsewhere(option, error).filter(|_| !is_number);
-                Self { message, hint: hint.unwrap_or(help) }
+                Self { message, hint: elsewhere(option, error).unwrap_or(help) }
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation if !arg.is_empty() => {
                 Self { message: format!("{option}: {}", value(error)), hint: help }

@@ -63,7 +63,9 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     }
     let mut rows = Vec::new();
     let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
-    let inputs = cx.with_whole(cx.find(&inputs, &|path| cx.listed(path)));
+    let inputs = cx.find(&inputs, &|path| cx.listed(path));
+    // A program that reads no other data shows the chunks that they are made of.
+    let inputs = if cx.opens_others() { cx.with_whole(inputs) } else { inputs };
     let inputs = inputs.map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
         let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {

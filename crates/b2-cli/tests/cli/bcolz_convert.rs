@@ -76,11 +76,15 @@ fn types_of_columns_can_be_given() {
     assert_eq!(said("[('id', 'i2'), ('x', 'i2')]"), refused("there is no column \"x\""));
     assert_eq!(
         said("[('price', 'i2')]"),
-        refused("line 2, column \"price\": \"2.5\" is no integer from -32768 to 32767\nhint: a new table can have other types: `b2 convert --dtype \"[('name', 'U20')]\" OLD NEW`")
+        refused(
+            "line 2, column \"price\": \"2.5\" is no integer from -32768 to 32767\nhint: a new table can have other types: `b2 convert --dtype \"[('name', 'U20')]\" OLD NEW`"
+        )
     );
     assert_eq!(
         said("[('name', 'S2')]"),
-        refused("line 3, column \"name\": \"b,\\\"c\\\"\" is no text of at most 2 bytes")
+        refused(
+            "line 3, column \"name\": \"b,\\\"c\\\"\" is no text of at most 2 bytes\nhint: a new table can have other types: `b2 convert --dtype \"[('name', 'U20')]\" OLD NEW`"
+        )
     );
     assert_eq!(said("f4"), refused("values of the type <f4 cannot be read from text"));
 }

@@ -124,7 +124,7 @@ fn incomplete_array_is_kept_as_bytes_or_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: x.npy: a Bloscpack file is cut into chunks of bytes, whatever the shape of an array, and has no --chunks or --blocks
+    b2: a Bloscpack file is cut into chunks of bytes, whatever the shape of an array, and has no --chunks or --blocks
     hint: use -z, or --format b2nd
     ");
     snapshot!(dir.b2_with("c -o x.blp", &file[..1000]), @"

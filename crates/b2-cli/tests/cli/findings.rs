@@ -170,7 +170,7 @@ exit 2
 --- stdout
 --- stderr
 b2: t.bcolz: raw: bytes without fields, which are no rows of a table
-hint: `b2 convert --dtype "[('day', 'i8'), ('price', 'f8')]" t.bcolz rows.npy` says what they are
+hint: `b2 convert --dtype "[('day', 'i8'), ('price', 'f8')]" raw rows.npy` says what they are
 "###);
     for line in ["append t.bcolz raw.b2frame", "append t.b2z raw", "append t.b2z raw.b2frame"] {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");

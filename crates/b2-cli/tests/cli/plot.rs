@@ -163,8 +163,8 @@ fn pictures_are_files_of_their_formats() {
     exit 2
     --- stdout
     --- stderr
-    b2: m.png is no picture that is written: those are .png and .svg
-    hint: use -o NAME.png, -o NAME.svg, or --format with -o -
+    b2: --format says another picture than the name m.png
+    hint: leave out --format, or use another name
     ");
     snapshot!(dir.b2("plot m.b2nd --size 9000x10 -o n.png"), @r"
     exit 2

@@ -239,11 +239,10 @@ fn a_folder_that_becomes_a_store_is_told_what_is_missing() {
     dir.write("t/letter.npy", "x");
     fs::rename(dir.path("t/letter.docx"), dir.path("t/letter")).unwrap();
     snapshot!(dir.b2("convert t twice.b2z"), @r#"
-    exit 2
+    exit 4
     --- stdout
     --- stderr
-    b2: t: t/letter.npy: another file of the folder has the key /letter in the store as well
-    hint: rename one of the two
+    t -> twice.b2z   3 values
     b2: t: left out: 1 called like a frame or a chunk and none, 1 symbolic link, 1 socket
     hint: -v names them
     "#);

@@ -162,10 +162,13 @@ fn a_folder_becomes_a_store_and_a_store_a_folder() {
         }
         dir.b2(&format!("verify {store}")).ok();
     }
-    // Two files of one key.
+    // Two files of one key keep their suffixes.
     dir.b2("convert -q in/a.b2nd in/a.npy").ok();
-    assert_ne!(dir.b2("convert in twice.b2z").code, Some(0));
-    assert!(!dir.path("twice.b2z").exists());
+    dir.b2("convert in twice.b2z").ok();
+    for key in ["/a.b2nd", "/a.npy"] {
+        let found = dir.b2(&format!("cat twice.b2z::{key}")).ok().stdout;
+        assert_eq!(found, dir.b2("cat tree-basic.b2z::/a").ok().stdout, "{key}");
+    }
     // The other way.
     dir.b2("unpack out.b2z -o folder.b2d").ok();
     assert!(dir.path("folder.b2d/g/b.b2nd").exists());

@@ -160,10 +160,10 @@ impl Context {
                 Err((known, _)) => *known == name,
             })
         };
-        for input in inputs {
+        for input in self.with_archives(inputs) {
             let path = input.as_ref().ok().and_then(Origin::path);
             match path.and_then(|path| foreign::whole_of(path, roots.clone())) {
-                None => kept.push(self.with_archive(input)),
+                None => kept.push(input),
                 Some(whole) if is_there(&kept, &whole) => {}
                 Some(whole) => self.push_whole(&whole, &mut kept),
             }
@@ -177,22 +177,24 @@ impl Context {
         kept
     }
 
-    /// An archive of NumPy as the group that it is; other inputs as they are.
-    fn with_archive(&self, input: Found) -> Found {
-        match input {
-            Ok(Origin::File { path, part: Part::Whole }) if path.is_archive() => {
-                self.origin(&path).map_err(|error| (path_text(&path), error))
+    /// The inputs, in which an archive of NumPy is the group of its arrays.
+    pub(crate) fn with_archives(&self, mut inputs: Vec<Found>) -> Vec<Found> {
+        for input in &mut inputs {
+            if let Ok(Origin::File { path, part: Part::Whole }) = input
+                && path.is_archive()
+            {
+                let path = path.clone();
+                *input = self.origin(&path).map_err(|error| (path_text(&path), error));
             }
-            input => input,
         }
+        inputs
     }
 
     /// What `list` takes of folders: all that it lists when it is named.
     pub(crate) fn listed(&self, path: &Place) -> Option<Reason> {
-        let opens_others = self.openers.iter().any(|opener| opener.kind_name().is_some());
         match path.format() {
             Some(Format::Npy | Format::Npz) => None,
-            Some(format) if opens_others && format.is_foreign() => None,
+            Some(format) if self.opens_others() && format.is_foreign() => None,
             _ => walk::ours(path),
         }
     }

@@ -58,7 +58,7 @@ fn damaged_samples_have_answers_too() {
         for bytes in page.files_mut().filter(|bytes| !bytes.is_empty()) {
             for _ in 0..3 {
                 let at = below(bytes.len());
-                bytes[at] = below(256) as u8;
+                bytes[at] = u8::try_from(below(256)).unwrap();
             }
             if below(4) == 0 {
                 bytes.truncate(below(bytes.len()));

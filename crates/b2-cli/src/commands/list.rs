@@ -65,7 +65,10 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
     let inputs = cx.find(&inputs, &|path| cx.listed(path));
     // A program that reads no other data shows the chunks that they are made of.
-    let inputs = if cx.opens_others() { cx.with_whole(inputs) } else { inputs };
+    let inputs = match cx.opens_others() {
+        true => cx.with_whole(inputs),
+        false => inputs.map(|found| cx.with_archives(found)),
+    };
     let inputs = inputs.map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
         let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {

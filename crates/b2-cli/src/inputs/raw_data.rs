@@ -11,6 +11,7 @@ use crate::{
     args::OutputArgs,
     error::{Doing, Error, FileKind, Result, irregular, message},
     inputs::{Origin, Part, Place, origin, typesize::SAMPLE},
+    memory::as_len,
 };
 
 /// Data and their properties.
@@ -67,7 +68,8 @@ impl Data {
 
     fn start(mut rest: Reader, metadata: Option<Metadata>) -> Result<Self> {
         // Room for all and more lets a small file be read by one call, and its end by another.
-        let len = metadata.as_ref().map_or(0, Metadata::len).min(SAMPLE as u64) as usize;
+        let len = metadata.as_ref().map_or(0, Metadata::len);
+        let len = as_len(len).min(SAMPLE);
         let mut sample = Vec::with_capacity(len.saturating_add(64));
         (&mut rest).take(SAMPLE as u64).read_to_end(&mut sample).map_err(Error::io(Doing::Read))?;
         Ok(Self { sample, rest, metadata })

@@ -121,7 +121,8 @@ fn of_array(
     for start in (0..nrows).step_by(ROWS_AT_ONCE) {
         let len = (nrows - start).min(ROWS_AT_ONCE as u64);
         let mut bytes = vec![0; itemsize * usize::try_from(len).unwrap_or(ROWS_AT_ONCE)];
-        array.read_box(&[start..start + len], &mut bytes)?;
+        let rows = start..start.saturating_add(len);
+        array.read_box(core::slice::from_ref(&rows), &mut bytes)?;
         let truth = records.truth(&bytes)?;
         for (row, _) in bytes.chunks_exact(itemsize).zip(truth).filter(|(_, is_wanted)| *is_wanted)
         {

@@ -139,7 +139,8 @@ impl StoreWriter {
     }
 
     /// Sets the cells of columns in the rows for which `chosen` is true, each to the one value that
-    /// stands with its name, which may be null. Gives the numbers of these cells. Indexes are removed.
+    /// stands with its name, which may be null. Gives the numbers of these cells. Indexes are
+    /// removed.
     ///
     /// # Errors
     ///

@@ -239,7 +239,7 @@ pub(super) const STAGES: &[Stage] = &[
         stage(
             Change,
             "capi: a selection",
-            "xtask capi change --seed $seed",
+            "xtask capi change",
             Code,
             "programs of others run on our C libraries, whose results are those of C-Blosc and C-Blosc2",
         ),

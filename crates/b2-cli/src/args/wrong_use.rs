@@ -40,6 +40,8 @@ const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
 /// Options that say how to compress, of which commands that only read know nothing.
 const LEVELS: &[&str] = &["-0", "-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"];
 
+const LEVEL_HINT: &str = "levels are for compressing, as in `b2 -z -9 FILE`";
+
 impl WrongUse {
     /// Of an error that is no text of `--help`, on a line with this command.
     pub(crate) fn from_error(error: &Error, command: Option<&str>) -> Self {
@@ -50,7 +52,11 @@ impl WrongUse {
         match error.kind() {
             ErrorKind::UnknownArgument => {
                 let message = format!("no option {option:?}");
-                Self { message, hint: elsewhere(option, error).unwrap_or(help) }
+                // `info` is the command of a line without one, where a level was meant for `-z`.
+                let is_level = LEVELS.contains(&option) && command == "info ";
+                let level = is_level.then(|| LEVEL_HINT.to_owned());
+                let hint = level.or_else(|| elsewhere(option, error));
+                Self { message, hint: hint.unwrap_or(help) }
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation if !arg.is_empty() => {
                 Self { message: format!("{option}: {}", value(error)), hint: help }
@@ -74,9 +80,6 @@ impl WrongUse {
 
 /// What stands in place of an option that there is not.
 fn elsewhere(option: &str, error: &Error) -> Option<String> {
-    if LEVELS.contains(&option) {
-        return Some("levels are for compressing, as in `b2 -z -9 FILE`".to_owned());
-    }
     if option == "-o" {
         return Some("the output is standard output: use `> FILE`".to_owned());
     }

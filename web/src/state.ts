@@ -1,4 +1,4 @@
-// What is looked at: kept in the address, so that a link shows the same.
+// The state of the view: kept in the address, so that a link shows the same.
 export interface View {
   member: string;
   tab: string;

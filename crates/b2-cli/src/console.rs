@@ -39,7 +39,7 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
     {
         return console.marked(file, text, at, &error.reason());
     }
-    // What is wrong with another input than that which is worked on is advice on that one.
+    // Advice on another input than the one in work names that other input.
     let inner = match error {
         Error::Input { file, .. } => Some(file.as_str()),
         _ => None,

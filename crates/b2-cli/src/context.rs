@@ -190,7 +190,7 @@ impl Context {
         inputs
     }
 
-    /// What `list` takes of folders: all that it lists when it is named.
+    /// Whether `list` takes a file of a folder: each that it lists when it is named.
     pub(crate) fn listed(&self, path: &Place) -> Option<Reason> {
         match path.format() {
             Some(Format::Npy | Format::Npz) => None,

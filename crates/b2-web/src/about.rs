@@ -1,4 +1,4 @@
-//! What a thing is, in one document.
+//! The description of a thing, in one document.
 
 use blosc_data::{
     Array, Bytes, Column, Data, Dataset, Group, MemberKind, Table,

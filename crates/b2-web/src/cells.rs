@@ -168,7 +168,7 @@ pub(crate) fn texts(
     lines_of(table, columns, rows, cell)
 }
 
-/// What `make` makes of each cell of some rows.
+/// The results of `make` for each cell of some rows.
 fn lines_of<T>(
     table: &dyn Table,
     columns: &[usize],

@@ -4,7 +4,7 @@ use blosc_chunk::error::Blame;
 use blosc_data::error::chain;
 use serde_json::{Value, json};
 
-/// What went wrong.
+/// An error, for the page.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The data, the limits, or what was asked of them.

@@ -1,4 +1,4 @@
-//! What a page in a web browser asks of the files of the Blosc family.
+//! Answers to a page in a web browser about files of the Blosc family.
 //!
 //! ```text
 //!   page  --request, JSON-->  Engine  --> Done(JSON) | Bytes | Fetch(ranges) | Failed(JSON)

@@ -1,4 +1,4 @@
-//! What the page may ask.
+//! Requests of the page.
 
 use blosc_data::Pick;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ pub(crate) enum Request {
     Task { session: usize, member: String, task: TaskRequest },
     /// The next piece of the task.
     Next { session: usize },
-    /// What a task has found so far: statistics, faults or rows.
+    /// The findings of a task so far: statistics, faults or rows.
     Found { session: usize },
     /// The picture of the task, as PNG.
     Picture { session: usize, width: u32, height: u32 },
@@ -58,14 +58,14 @@ pub(crate) enum TaskRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Numbers {
     pub(crate) column: Option<String>,
-    /// What is taken of each dimension; all of those that are not named.
+    /// The range of each dimension; the whole of one that is not named.
     pub(crate) part: Vec<Part>,
     /// Columns and rows of pixels.
     pub(crate) width: u32,
     pub(crate) height: u32,
 }
 
-/// What is exported.
+/// The part to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ExportFormat {

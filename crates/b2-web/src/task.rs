@@ -43,7 +43,7 @@ enum Work {
     Export(Export),
 }
 
-/// What was read for a task.
+/// The bytes read for a task.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Numbers(Vec<f64>),
@@ -69,7 +69,7 @@ impl Task {
                 Work::Rows { table: table.clone(), observer }
             }
             (TaskRequest::Filter { condition }, Data::Table(table)) => {
-                // What makes no sense is told before anything is read.
+                // A request without sense is refused before anything is read.
                 table.filter(condition)?;
                 let (table, condition) = (table.clone(), condition.clone());
                 Work::Filter { table, condition, found: vec![], count: 0 }
@@ -153,7 +153,7 @@ impl Task {
         self.done = self.done.saturating_add(1);
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub(crate) fn found(&self) -> Value {
         match &self.work {
             Work::Items { observer, .. } | Work::Rows { observer, .. } => {

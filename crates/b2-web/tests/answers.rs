@@ -1,4 +1,4 @@
-//! What the engine answers does not depend on how the bytes come, and is what the libraries say.
+//! Answers of the engine are those of the libraries, however the bytes come.
 
 use b2_web::Answer;
 use blosc_data::Data;

@@ -33,7 +33,7 @@ pub(crate) use special::noted_run;
 pub use special::{chunk_nans, chunk_repeatval, chunk_uninit, chunk_zeros};
 pub use vl::{vlchunk_get_nblocks, vlcompress, vldecompress, vldecompress_block};
 
-/// What C has of a context.
+/// The fields of a context that C sees.
 #[allow(non_camel_case_types, reason = "the name of the header")]
 pub type blosc2_context = Place<(), Context>;
 

@@ -25,7 +25,7 @@ pub use create::{
 pub use indexes::{multidim_to_unidim, unidim_to_multidim};
 pub use slice::{Side, copy_buffer, get_slice_cbuffer, to_cbuffer};
 
-/// What C has of the parameters of new arrays.
+/// The fields of the parameters of new arrays that C sees.
 pub type b2nd_context_t = Place<(), Params>;
 type ArrayPlace = Place<b2nd_array_t, Array>;
 
@@ -46,7 +46,7 @@ pub struct Params {
     metalayers: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// What counts of an array.
+/// The state of an array, which its public fields repeat.
 pub(crate) struct Array {
     schunk: *mut blosc2_schunk,
     layout: ArrayLayout,
@@ -56,7 +56,7 @@ pub(crate) struct Array {
     typesize: usize,
 }
 
-/// What is ours of an array, or a code for NULL and for one that was freed lately.
+/// Our part of an array, or a code for NULL and for one that was freed lately.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What C has a pointer to: a place with the fields that C sees, and what is ours beside them.
+//! Targets of C's pointers: a place with the fields that C sees, and our part beside them.
 //!
 //! A place stays when its thing is freed, and is used again late: so that a pointer to something
 //! that was freed lately finds an empty place, and a second `free` does nothing.
@@ -92,7 +92,7 @@ impl<S: 'static, T: 'static> Freed<S, T> {
     }
 }
 
-/// What is ours at a place; `None` for NULL and for one that was freed lately.
+/// Our part of a place; `None` for NULL and for one that was freed lately.
 ///
 /// # Safety
 ///

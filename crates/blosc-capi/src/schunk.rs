@@ -37,7 +37,7 @@ type SChunkPlace = Place<blosc2_schunk, Private>;
 
 static FREED: Freed<blosc2_schunk, Private> = Freed::new(16);
 
-/// What counts of a super-chunk.
+/// The state of a super-chunk, which its public fields repeat.
 pub(crate) struct Private {
     inner: Mutex<Inner>,
 }
@@ -138,7 +138,7 @@ impl Inner {
     }
 }
 
-/// What is ours of a super-chunk, or a code for NULL and for one that was freed lately.
+/// Our part of a super-chunk, or a code for NULL and for one that was freed lately.
 ///
 /// # Safety
 ///

@@ -225,7 +225,7 @@ impl Observer {
         }
     }
 
-    /// What was found so far.
+    /// The findings so far.
     #[must_use]
     pub fn report(&self) -> Vec<ColumnStats> {
         match &self.0 {

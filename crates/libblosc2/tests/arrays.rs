@@ -240,7 +240,7 @@ fn a_part_goes_to_the_start_of_the_buffer() {
     let array = library.array_of(true, SHAPES, &items(SHAPES)).unwrap();
     let part = array.slice(&[3, 4], &[5, 7], &[3, 4]).unwrap();
     assert_eq!(part, [40, 41, 42, 0, 52, 53, 54, 0, 0, 0, 0, 0]);
-    // What lies after the end is zeros.
+    // Bytes after the end are zeros.
     assert_eq!(array.slice(&[9, 11], &[11, 13], &[2, 2]).unwrap(), [119, 0, 0, 0]);
     assert_eq!(array.slice(&[-1, 0], &[1, 1], &[2, 2]), Err(-1));
     assert_eq!(array.slice(&[0, 0], &[3, 3], &[2, 2]), Err(-12));

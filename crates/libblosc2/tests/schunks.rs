@@ -26,7 +26,7 @@ pub(crate) struct SChunk<'a> {
     pub(crate) handle: *mut blosc2_schunk,
 }
 
-/// What the library hands over, and whether it has to be freed.
+/// The bytes that the library hands over, and whether they have to be freed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) bytes: Vec<u8>,

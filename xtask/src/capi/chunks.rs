@@ -24,7 +24,7 @@ pub(crate) const SONAME: &str = "libblosc2.so.9";
 /// The same of C-Blosc2 2.23, whose structs are others.
 pub(crate) const OLDER: &str = "libblosc2.so.7";
 
-/// What is run.
+/// Options of a run.
 pub(super) struct Options {
     pub(super) seed: u64,
     /// Sequences of random calls.

@@ -115,7 +115,7 @@ fn bcolz_and_bloscpack_lose_what_interrupted_changes_left() {
     }
 }
 
-/// Whatever leaves more dead bytes than others says so, and a repack frees them.
+/// A change that leaves many dead bytes says so, and a repack frees them.
 #[test]
 fn changes_that_leave_dead_bytes_say_so() {
     let dir = Dir::new();

@@ -17,7 +17,7 @@ use crate::request::{ExportFormat, Part};
 pub(super) struct Export {
     of: Of,
     format: ExportFormat,
-    /// What stands before the values.
+    /// The bytes before the values.
     head: Vec<u8>,
     /// How the rows are cut.
     piece: u64,

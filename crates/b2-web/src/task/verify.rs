@@ -20,7 +20,7 @@ const SMALL_NBYTES: u64 = 48 << 20;
 /// Faults that are listed.
 const MAX_FAULTS: usize = 1000;
 
-/// What is looked at.
+/// The object to verify.
 #[derive(Debug)]
 enum Part {
     /// All of it, as `b2 verify` does it.
@@ -36,7 +36,7 @@ enum Part {
     Rows(Dataset, Range<u64>),
 }
 
-/// What a piece has shown.
+/// The findings in a piece.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     faults: Vec<Value>,

@@ -49,7 +49,7 @@ pub struct ArrayLayout {
     chunk_nbytes: usize,
 }
 
-/// What is wanted of a chunk.
+/// The wanted part of a chunk.
 #[derive(Debug)]
 pub struct ChunkPart<'a> {
     /// The number of the chunk.

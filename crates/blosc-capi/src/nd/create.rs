@@ -26,13 +26,13 @@ pub struct Shapes {
     pub ndim: i8,
     /// Items per dimension.
     pub shape: *const i64,
-    /// Those of a chunk.
+    /// Items of a chunk, per dimension.
     pub chunkshape: *const i32,
-    /// Those of a block.
+    /// Items of a block, per dimension.
     pub blockshape: *const i32,
     /// The type of an item, as text.
     pub dtype: *const c_char,
-    /// What kind of text that is.
+    /// The kind of that text.
     pub dtype_format: i8,
 }
 

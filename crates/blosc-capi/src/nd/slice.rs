@@ -117,7 +117,7 @@ impl Array {
         }
     }
 
-    /// What is there of a part, and how much was wanted per dimension.
+    /// The part that is there, and how much was wanted per dimension.
     fn region(
         &self,
         start: &[i64],

@@ -81,7 +81,7 @@ unsafe fn push(schunk: *mut blosc2_schunk, private: &Private, chunk: CBytes) -> 
     i64::try_from(inner.nchunks()).map_err(|_| FAILURE)
 }
 
-/// What a chunk adds to the sums.
+/// The bytes that a chunk adds to the sums.
 struct Added {
     nbytes: i32,
     cbytes: i64,

@@ -52,7 +52,7 @@ pub unsafe fn get_lazychunk(
     }
 }
 
-/// What C gets of a chunk.
+/// A chunk as C gets it.
 enum Lazy {
     Here(*mut u8, usize),
     New(CBytes),

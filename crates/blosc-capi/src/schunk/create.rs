@@ -31,7 +31,7 @@ pub unsafe fn new(storage: *const blosc2_storage) -> *mut blosc2_schunk {
     unsafe { create(storage, New::default()) }.unwrap_or(ptr::null_mut())
 }
 
-/// What a new super-chunk has beside its storage.
+/// The parts of a new super-chunk beside its storage.
 #[derive(Default)]
 pub(crate) struct New {
     /// Bytes of data in each chunk, if that is known before the first.

@@ -286,7 +286,7 @@ fn of_any_sizes(chunks: &[CBytes], params: &FrameParams) -> Result<CBytes, c_int
     CBytes::copy(&frame).ok_or(MEMORY_ALLOC)
 }
 
-/// What a frame of this super-chunk is like.
+/// The parameters of a frame of this super-chunk.
 ///
 /// # Safety
 ///

@@ -8,7 +8,7 @@ use super::{Conversion, OutputFormat, frame, selection::of_items};
 use crate::content::{Content, Object, TableRows};
 use crate::error::Result;
 
-/// What is said of the index of a column, which a copy of its table is without.
+/// The words about the index of a column, which a copy of its table lacks.
 pub const INDEX: &str = "the index of column";
 
 impl Conversion<'_> {
@@ -129,7 +129,7 @@ impl Content {
     }
 }
 
-/// What is left out, in one line: `the metalayers `a`, `b``, where each has a line of its own.
+/// All that is left out, in one line: `the metalayers `a`, `b``, where each has a line of its own.
 #[must_use]
 pub fn listed(what: &[&String]) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = vec![];

@@ -45,6 +45,8 @@ const LEVEL_HINT: &str = "levels are for compressing, as in `b2 -z -9 FILE`";
 impl WrongUse {
     /// Of an error that is no text of `--help`, on a line with this command.
     pub(crate) fn from_error(error: &Error, command: Option<&str>) -> Self {
+        // A line without a command is one of `info`, where a level was meant for `-z`.
+        let is_default = command == Some("info");
         let command = command.map(|name| format!("{name} ")).unwrap_or_default();
         let arg = text(error, ContextKind::InvalidArg).unwrap_or_default();
         let option = arg.split([' ', '=']).next().unwrap_or_default().trim_matches(['<', '>']);
@@ -52,8 +54,7 @@ impl WrongUse {
         match error.kind() {
             ErrorKind::UnknownArgument => {
                 let message = format!("no option {option:?}");
-                // `info` is the command of a line without one, where a level was meant for `-z`.
-                let is_level = LEVELS.contains(&option) && command == "info ";
+                let is_level = LEVELS.contains(&option) && is_default;
                 let level = is_level.then(|| LEVEL_HINT.to_owned());
                 let hint = level.or_else(|| elsewhere(option, error));
                 Self { message, hint: hint.unwrap_or(help) }

@@ -37,7 +37,7 @@ def is_compress(f):
     return f in ("compress", "compress2", "compress1", "vlcompress")
 
 
-# What may differ, by the name of its row in docs/capi.md. Each is told of a call: its name, its
+# Differences that are meant, by the names of their rows in docs/capi.md. Each is told of a call: its name, its
 # arguments, and what both libraries returned.
 DIFFERENCES = {
     "crash": lambda f, a, theirs, ours: theirs == "crash" and ours != "crash",

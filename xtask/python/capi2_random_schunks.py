@@ -33,7 +33,7 @@ BAD_SHAPES = [
 ]
 
 
-# What may differ, by the name of its row in docs/capi.md.
+# Differences that are meant, by the names of their rows in docs/capi.md.
 DIFFERENCES = {
     "crash": lambda f, a, theirs, ours: theirs == "crash" and ours != "crash",
     "damage": lambda f, a, theirs, ours: a.get("damaged")
@@ -104,7 +104,7 @@ def is_frame(theirs, ours):
 
 def make_storage(r):
     params, wrong = make_params(r)
-    # What differs between the encoders is compared in capi2_random.py.
+    # Results of the encoders are compared in capi2_random.py.
     params["nthreads"] = r.choice([1, 1, 2])
     if not wrong:
         params["filters"] = [0, 0, 0, 0, 0, r.choice([0, 1, 2])]

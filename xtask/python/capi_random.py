@@ -22,7 +22,7 @@ from capi_blosc import Blosc
 NAMES = [b"blosclz", b"lz4", b"lz4hc", b"snappy", b"zlib", b"zstd"]
 WRONG = [b"", b"LZ4", b"nope", b"lizard"]
 
-# What may differ, by the name of its row in docs/capi.md. Each is told of a call: the name of the
+# Differences that are meant, by the names of their rows in docs/capi.md. Each is told of a call: the name of the
 # function, its arguments, the result of the original and of ours.
 DIFFERENCES = {
     "crash": lambda f, a, theirs, ours: theirs == "crash" and ours != "crash",

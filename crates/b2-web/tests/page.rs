@@ -128,8 +128,8 @@ impl Page {
     }
 }
 
-/// What the page asks of a sample, as a line for each answer; the JavaScript of `web/test` asks the
-/// same.
+/// Answers to the page's requests about a sample, a line each; the JavaScript of `web/test` sends
+/// the same requests.
 pub(crate) fn answers(page: &mut Page, name: &str) -> Vec<String> {
     let whole = page.open(name);
     let mut lines = vec![line("open", &whole)];

@@ -183,7 +183,7 @@ pub(crate) enum Stored {
 impl Stored {
     /// # Safety
     ///
-    /// Nobody changes or frees the super-chunk as long as the bytes are used.
+    /// The caller neither changes nor frees the super-chunk as long as the bytes are used.
     pub(crate) unsafe fn bytes(&self) -> &[u8] {
         match self {
             // SAFETY: `len` bytes were there, and the caller promises that they stay.

@@ -20,6 +20,9 @@ export function at<T extends HTMLElement>(id: string): T {
 
 export const button = (text: string, onclick: () => void): HTMLButtonElement => el('button', { type: 'button', textContent: text, onclick });
 
+/** A failure, in the place of what it concerns. */
+export const failure = (error: unknown): HTMLElement => el('p', { className: 'error', role: 'alert', textContent: (error as Error).message });
+
 /** A field for a number, with its name before it. */
 export function number(name: string, value: number, max: number, change: (value: number) => void): HTMLElement {
   const input = el('input', { type: 'number', min: '0', max: String(Math.max(0, max)), value: String(value) });

@@ -1,7 +1,7 @@
 // The page: what is open, the tree, and the panes of what was chosen.
 import type { Answer } from './engine.js';
 import { Client } from './client';
-import { at, button, el, size, table } from './dom';
+import { at, button, el, failure, size, table } from './dom';
 import { FIRST, read, write, type View } from './state';
 import type { Place } from './worker';
 import { values } from './values';
@@ -18,6 +18,7 @@ export interface Shown {
   /** Ends work that goes on, when something else is shown. */
   signal: AbortSignal;
   change(view: Partial<View>, isShown?: boolean): void;
+  /** Tells a failure in the pane: the file stays open. */
   fail(error: unknown): void;
 }
 
@@ -46,9 +47,12 @@ const status = (text: string, isError = false) => {
   at('status').classList.toggle('error', isError);
 };
 
-function fail(error: unknown): void {
-  if ((error as Error).name === 'AbortError') return;
-  status((error as Error).message, true);
+const fail = (error: unknown) => status((error as Error).message, true);
+
+/** A pane has one failure at most: the last one. */
+function failIn(room: HTMLElement, error: unknown): void {
+  room.querySelector(':scope > [role=alert]')?.remove();
+  room.prepend(failure(error));
 }
 
 async function open(place: Place, first: View): Promise<void> {
@@ -129,8 +133,9 @@ function show(): void {
   work = new AbortController();
   const room = el('div');
   at('pane').replaceChildren(room);
-  const shown: Shown = { client, about, view, room, signal: work.signal, change, fail };
-  Promise.resolve(draw(shown)).catch(fail);
+  const shown: Shown = { client, about, view, room, signal: work.signal, change, fail: (error) => failIn(room, error) };
+  // Also of a pane that fails before it waits for anything.
+  void (async () => draw(shown))().catch(shown.fail);
 }
 
 function change(next: Partial<View>, isShown = true): void {

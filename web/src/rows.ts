@@ -1,11 +1,11 @@
 // Rows of a table: those on the screen are read, and those alone are sorted.
 import type { Shown } from './main';
-import { button, el, number, table } from './dom';
+import { button, el, failure, number, table } from './dom';
 
 const NROWS = 40;
 const NCOLUMNS = 40;
 
-export async function rows({ client, about, view, room, change, fail, signal }: Shown): Promise<void> {
+export async function rows({ client, about, view, room, change, signal }: Shown): Promise<void> {
   const all: string[] = about.columns.map((column: { name: string }) => column.name);
   const names = view.columns.length ? all.filter((name) => view.columns.includes(name)) : all.slice(0, NCOLUMNS);
   let found: number[] | undefined;
@@ -52,11 +52,11 @@ export async function rows({ client, about, view, room, change, fail, signal }: 
     const wanted = found ? found.slice(row, end) : Array.from({ length: Math.max(0, end - row) }, (_, n) => row + n);
     try {
       shown = await client.ask('rows', { member: view.member, columns: names, rows: wanted });
-      if (signal.aborted) return;
-      bar.replaceChildren(number('row', row, length() - 1, (value) => { row = value; void draw(); }), ` of ${length()} `, button('previous', () => move(-NROWS)), ' ', button('next', () => move(NROWS)));
-      fill();
-      change({ row }, false);
-    } catch (error) { fail(error); }
+      if (!signal.aborted) fill();
+    } catch (error) { grid.replaceChildren(failure(error)); }
+    if (signal.aborted) return;
+    bar.replaceChildren(number('row', row, length() - 1, (value) => { row = value; void draw(); }), ` of ${length()} `, button('previous', () => move(-NROWS)), ' ', button('next', () => move(NROWS)));
+    change({ row }, false);
   }
   if (view.where) {
     const isDone = await client.run(view.member, { kind: 'filter', condition: view.where }, (done, total) => { told.textContent = `${Math.floor(100 * done / total)} %`; }, signal);

@@ -1,6 +1,6 @@
 // Items of an array, bytes or objects: as many as are on the screen.
 import type { Shown } from './main';
-import { el, number, table } from './dom';
+import { el, failure, number, table } from './dom';
 
 const NROWS = 30;
 const NCOLUMNS = 12;
@@ -15,7 +15,7 @@ function lens(about: Shown['about']): [number, number] {
 }
 
 export async function values(shown: Shown): Promise<void> {
-  const { client, about, view, room, change, fail, signal } = shown;
+  const { client, about, view, room, change, signal } = shown;
   const [nrows, ncolumns] = lens(about);
   const before: number[] = (about.shape ?? []).slice(0, -2);
   const fixed = before.map((len, dim) => Math.min(view.fixed[dim] ?? 0, Math.max(0, len - 1)));
@@ -58,9 +58,10 @@ export async function values(shown: Shown): Promise<void> {
       const perRow = Math.max(1, about.fields?.length ? Math.min(width, ncolumns - column) : 1);
       const heads = found.rows.map((_: string[], n: number) => String(found.first + Math.floor(n / perRow)));
       grid.replaceChildren(table(found.names, found.rows, heads));
-      place.textContent = `${row} to ${Math.min(nrows, row + NROWS) - 1} of ${nrows} rows`;
-      change({ row, column, fixed: [...fixed] }, false);
-    } catch (error) { fail(error); } finally { isBusy = false; }
+    } catch (error) { grid.replaceChildren(failure(error)); } finally { isBusy = false; }
+    if (signal.aborted) return;
+    place.textContent = `${row} to ${Math.min(nrows, row + NROWS) - 1} of ${nrows} rows`;
+    change({ row, column, fixed: [...fixed] }, false);
     if (isStale) { isStale = false; await draw(); }
   }
   await draw();

@@ -1,13 +1,15 @@
 """Twenty files of a client of libblosc: writes them, or reads them, and prints what they hold.
 
-    capi_files.py write|read h5py|zarr2|zarr3|gdal|tables|filter2|tables2 FOLDER
+    capi_files.py write|read CLIENT FOLDER
 
-The last two use libblosc2, with chunks of several blocks.
+The clients are the functions below, without `write_` and `read_`. Those that end with 2 use
+libblosc2, most of them with chunks of several blocks.
 """
 
 import hashlib
 import json
 import os
+import subprocess
 import sys
 
 import numpy
@@ -37,8 +39,13 @@ def write_h5py(path, n):
 
 
 def read_h5py(path):
-    import h5py
     import hdf5plugin  # noqa: F401
+
+    return read_hdf5_filter(path)
+
+
+def read_hdf5_filter(path):
+    import h5py
 
     with h5py.File(path) as file:
         return file["x"][...]
@@ -117,6 +124,174 @@ def read_tables(path):
 
     with tables.open_file(path) as file:
         return file.root.x[...]
+
+
+def write_netcdf4(path, n):
+    import netCDF4
+
+    data, name, level, shuffle = case(n)
+    with netCDF4.Dataset(path, "w") as file:
+        for dim, length in zip("yx", data.shape):
+            file.createDimension(dim, length)
+        variable = file.createVariable(
+            "x",
+            data.dtype,
+            ("y", "x"),
+            compression={"blosclz": "blosc_lz"}.get(name, "blosc_" + name),
+            complevel=level,
+            blosc_shuffle=shuffle,
+            chunksizes=(16, 25),
+        )
+        variable[...] = data
+
+
+def read_netcdf4(path):
+    import netCDF4
+
+    with netCDF4.Dataset(path) as file:
+        variable = file["x"]
+        variable.set_auto_mask(False)
+        return variable[...]
+
+
+def options(n):
+    data, name, level, shuffle = case(n)
+    return {
+        "level": level,
+        "compressor": name,
+        "typesize": data.itemsize,
+        "shuffle": ["noshuffle", "shuffle", "bitshuffle"][shuffle],
+    }
+
+
+def write_imagecodecs(path, n):
+    import imagecodecs
+
+    data = case(n)[0]
+    put(path, imagecodecs.blosc_encode(data.tobytes(), **options(n)), n)
+
+
+def read_imagecodecs(path):
+    import imagecodecs
+
+    return got(path, imagecodecs.blosc_decode)
+
+
+def write_imagecodecs2(path, n):
+    import imagecodecs
+
+    data = case(n)[0]
+    put(path, imagecodecs.blosc2_encode(data.tobytes(), **options(n)), n)
+
+
+def read_imagecodecs2(path):
+    import imagecodecs
+
+    return got(path, imagecodecs.blosc2_decode)
+
+
+def put(path, encoded, n):
+    """A file of one chunk, after the number of its case."""
+    with open(path, "wb") as file:
+        file.write(bytes([n]) + bytes(encoded))
+
+
+def got(path, decode):
+    with open(path, "rb") as file:
+        n, *encoded = file.read()
+    data = case(n)[0]
+    return numpy.frombuffer(decode(bytes(encoded)), data.dtype).reshape(data.shape)
+
+
+def write_openvdb(path, n):
+    import pyopenvdb
+
+    grid = pyopenvdb.FloatGrid()
+    data = case(n)[0].astype("f4")
+    grid.copyFromArray(numpy.resize(data, (40 + n, 30, 20)))
+    grid.name = "x"
+    pyopenvdb.write(path, grids=[grid])
+
+
+def read_openvdb(path):
+    import pyopenvdb
+
+    grid = pyopenvdb.read(path, "x")
+    n = int(path.rsplit("-", 1)[1])
+    dense = numpy.zeros((40 + n, 30, 20), "f4")
+    grid.copyToArray(dense)
+    # The array of the case is as long, so that its first items can be compared.
+    shape = case(n)[0].shape
+    return numpy.resize(dense, shape).astype(case(n)[0].dtype)
+
+
+def write_adios(path, n):
+    import adios_mpi as adios
+
+    data, name, level, shuffle = case(n)
+    adios.init_noxml()
+    group = adios.declare_group("group", "", adios.FLAG.YES)
+    adios.define_var(group, "n", "", adios.DATATYPE.integer, "", "", "")
+    x = adios.define_var(group, "x", "", adios.DATATYPE.double, "n", "n", "0")
+    shuffles = ["no", "byte", "bit"]
+    words = f"blosc:threshold=16,compressor={name},lvl={level},shuffle={shuffles[shuffle]}"
+    if adios.set_transform(x, words):
+        sys.exit("ADIOS does not know Blosc")
+    adios.select_method(group, "POSIX", "", "")
+    file = adios.open("group", path, "w")
+    adios.write_int(file, "n", data.size)
+    adios.write(file, "x", data.astype("f8").ravel())
+    adios.close(file)
+    adios.finalize()
+
+
+def read_adios(path):
+    import adios_mpi as adios
+
+    data = case(int(path.rsplit("-", 1)[1]))[0]
+    with adios.file(path) as file:
+        return file["x"][...].reshape(data.shape).astype(data.dtype)
+
+
+def write_gdal_translate(path, n):
+    data, name, level, shuffle = case(n)
+    raw = path + ".raw"
+    data.tofile(raw)
+    kinds = {"int32": 3, "float64": 5, "uint8": 1, "int16": 2, "float32": 4}
+    with open(raw + ".hdr", "w") as header:
+        print(
+            "ENVI",
+            f"samples = {data.shape[1]}",
+            f"lines = {data.shape[0]}",
+            "bands = 1",
+            f"data type = {kinds[data.dtype.name]}",
+            "interleave = bsq",
+            "byte order = 0",
+            sep="\n",
+            file=header,
+        )
+    options = ["COMPRESS=BLOSC", f"BLOSC_CNAME={name}", f"BLOSC_CLEVEL={level}"]
+    options += [f"BLOSC_SHUFFLE={['NONE', 'BYTE', 'BIT'][shuffle]}", "BLOCKSIZE=16,25"]
+    words = [word for option in options for word in ("-co", option)]
+    subprocess.run(["gdal_translate", "-q", "-of", "Zarr", *words, raw, path], check=True)
+
+
+def read_gdal_translate(path):
+    data = case(int(path.rsplit("-", 1)[1]))[0]
+    raw = path + ".back"
+    subprocess.run(["gdal_translate", "-q", "-of", "ENVI", path, raw], check=True)
+    return numpy.fromfile(raw, data.dtype).reshape(data.shape)
+
+
+def write_hdf5_filter(path, n):
+    import h5py
+
+    data, name, level, shuffle = case(n)
+    options = 0, 0, 0, 0, level, shuffle, NAMES.index(name) + (NAMES.index(name) > 2)
+    with h5py.File(path, "w") as file:
+        file.create_dataset(
+            "x", data=data, chunks=(16, 25), compression=32001, compression_opts=options
+        )
 
 
 def case2(n):

@@ -89,7 +89,9 @@ fn check(clients: &Clients, libraries: &Libraries, only: Option<&str>, is_all: b
         }
     }
     for kind in files::KINDS {
-        if is_chosen(kind.name) || only == Some("files") {
+        if (is_chosen(kind.name) || only == Some("files"))
+            && (is_all || only.is_some() || !kind.is_long)
+        {
             kind.check(clients, libraries)?;
             nrun += 1;
         }

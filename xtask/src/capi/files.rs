@@ -1,6 +1,11 @@
 //! Files that a client writes with one library and reads with the other, both ways.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 use super::{
     clients::Clients,
@@ -15,33 +20,74 @@ use crate::{
 pub(super) struct Kind {
     pub(super) name: &'static str,
     way: Way,
+    /// At night only.
+    pub(super) is_long: bool,
+    /// The package of Debian that has to be installed for it.
+    package: Option<&'static str>,
 }
 
-pub(super) const KINDS: [Kind; 5] = [
-    Kind { name: "h5py", way: Way::Preloaded },
-    Kind { name: "zarr2", way: Way::Preloaded },
-    Kind { name: "zarr3", way: Way::Preloaded },
-    Kind { name: "gdal", way: Way::Preloaded },
-    Kind { name: "tables", way: Way::Linked },
+impl Kind {
+    const fn wheel(name: &'static str) -> Self {
+        Self { name, way: Way::Preloaded, is_long: false, package: None }
+    }
+
+    const fn installed(name: &'static str, package: &'static str) -> Self {
+        Self { name, way: Way::Linked, is_long: true, package: Some(package) }
+    }
+}
+
+/// Where Debian has the plugins of HDF5.
+const PLUGINS: &str = "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins";
+
+pub(super) const KINDS: [Kind; 11] = [
+    Kind::wheel("h5py"),
+    Kind::wheel("zarr2"),
+    Kind::wheel("zarr3"),
+    Kind::wheel("gdal"),
+    Kind { way: Way::Linked, ..Kind::wheel("tables") },
+    Kind { is_long: true, ..Kind::wheel("imagecodecs") },
+    Kind::installed("gdal_translate", "gdal-bin"),
+    Kind::installed("openvdb", "python3-openvdb"),
+    Kind::installed("adios", "python3-adios"),
+    Kind::installed("hdf5_filter", "python3-h5py"),
+    Kind::installed("netcdf4", "python3-netcdf4"),
 ];
 
 impl Kind {
     pub(super) fn check(&self, clients: &Clients, libraries: &Libraries) -> Result<()> {
-        exchange(self.name, &clients.folder, libraries.both(), |library| {
-            let mut command = match self.way {
-                Way::Preloaded => Command::new(&clients.python),
-                Way::Linked => clients.debian_python(),
-            };
+        // HDF5's clients use its filter.
+        let packages = self.package.map(|package| [package, "hdf5-filter-plugin-blosc-serial"]);
+        let is_missing = |package: &str| !Path::new("/usr/share/doc").join(package).exists();
+        if let Some(package) =
+            packages.iter().flatten().copied().find(|package| is_missing(package))
+        {
+            eprintln!("capi: SKIPPED {}, which needs Debian's package {package}", self.name);
+            return Ok(());
+        }
+        let python = match (self.way, self.is_long) {
+            (Way::Linked, _) => None,
+            (Way::Preloaded, false) => Some(clients.python.clone()),
+            (Way::Preloaded, true) => Some(more()?),
+        };
+        exchange(self.name, "blosc_compress", &clients.folder, libraries.both(), |library| {
+            let mut command = python.as_ref().map_or_else(|| clients.debian_python(), Command::new);
             library.put_into(&mut command, self.way, clients);
+            command.env("HDF5_PLUGIN_PATH", PLUGINS);
             command
         })
     }
 }
 
+/// The interpreter of clients that are large.
+pub(super) fn more() -> Result<PathBuf> {
+    venv::made("capi-clients/more", &workspace::root().join("xtask/capi/more.txt"))
+}
+
 /// Has each library read what the other wrote. `python` makes the command for an interpreter that
-/// finds the library.
+/// finds the library; calls of `function`, and of those whose names begin so, have to go to it.
 pub(super) fn exchange(
     name: &str,
+    function: &str,
     folder: &Path,
     [theirs, ours]: [&Library; 2],
     python: impl Fn(&Library) -> Command,
@@ -50,8 +96,20 @@ pub(super) fn exchange(
     let run = |action: &str, library: &Library| -> Result<BTreeMap<String, String>> {
         let mut command = python(library);
         command.arg("-B").arg(venv::scripts().join("capi_files.py"));
-        let said = workspace::output(command.args([action, name]).arg(&folder))?;
-        let said = String::from_utf8_lossy(&said);
+        command.args([action, name]).arg(&folder).stderr(Stdio::piped());
+        if action == "write" {
+            command.env("LD_DEBUG", "bindings");
+        }
+        let output = command.output().at(name)?;
+        let log = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            let said: Vec<_> = log.lines().filter(|line| !line.contains("binding file")).collect();
+            return fail(format!("{name}: {}", said.join("\n")));
+        }
+        if action == "write" {
+            check_binding(name, &log, function, library)?;
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
         serde_json::from_str(said.lines().next_back().unwrap_or_default()).at(name)
     };
     let mut nfiles = 0;
@@ -68,4 +126,20 @@ pub(super) fn exchange(
     }
     println!("{name}: {nfiles} files written by the one library and read by the other");
     Ok(())
+}
+
+/// The loader's log says that calls go to files of this folder, and to no other.
+pub(super) fn check_binding(
+    client: &str,
+    log: &str,
+    function: &str,
+    library: &Library,
+) -> Result<()> {
+    let (called, wanted) =
+        (format!("normal symbol `{function}"), format!(" to {}/", library.folder.display()));
+    let calls: Vec<_> = log.lines().filter(|line| line.contains(&called)).collect();
+    if !calls.is_empty() && calls.iter().all(|line| line.contains(&wanted)) {
+        return Ok(());
+    }
+    fail(format!("{client}: not bound to {}: {calls:?}", library.file.display()))
 }

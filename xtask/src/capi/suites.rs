@@ -9,6 +9,7 @@ use std::{
 
 use super::{
     clients::Clients,
+    files::check_binding,
     library::{Libraries, Library, Way},
 };
 use crate::{
@@ -135,15 +136,11 @@ impl Suite {
         };
         self.prepare(&mut command, clients, library);
         let output = command.env("LD_DEBUG", "bindings").output().at(self.name)?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        let wanted = format!("to {} [0]: normal symbol `blosc_compress", library.file.display());
-        let calls = said.lines().filter(|line| line.contains("normal symbol `blosc_compress"));
-        let is_bound = calls.clone().any(|line| line.contains(&wanted));
-        if output.status.success() && is_bound {
-            return Ok(());
+        let log = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return fail(format!("{}: {}", self.name, output.status));
         }
-        let calls: Vec<_> = calls.collect();
-        fail(format!("{}: not bound to {}: {calls:?}", self.name, library.file.display()))
+        check_binding(self.name, &log, "blosc_compress", library)
     }
 
     fn python(&self, clients: &Clients) -> Command {

@@ -34,9 +34,25 @@ pub(super) fn check(clients: &Clients, libraries: &Libraries, is_updated: bool) 
             return fail(format!("symbols: readelf does not show {wanted}"));
         }
     }
+    check_abi(libraries)?;
     check_table(clients, &ours, is_updated)?;
     println!("symbols: {} functions, as in C-Blosc", ours.len());
     Ok(())
+}
+
+/// `abidiff` finds no function removed or changed: of libraries without debug data it sees the
+/// names, their kinds and sizes.
+fn check_abi(libraries: &Libraries) -> Result<()> {
+    let [theirs, ours] = libraries.both().map(|library| &library.file);
+    let mut abidiff = Command::new("abidiff");
+    match abidiff.arg(theirs).arg(ours).output() {
+        Ok(found) if found.status.success() => Ok(()),
+        Ok(found) => fail(format!("abidiff: {}", String::from_utf8_lossy(&found.stdout))),
+        Err(_) => {
+            eprintln!("capi: SKIPPED abidiff, which needs Debian's package abigail-tools");
+            Ok(())
+        }
+    }
 }
 
 /// What a library exports.

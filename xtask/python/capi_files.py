@@ -126,34 +126,6 @@ def read_tables(path):
         return file.root.x[...]
 
 
-def write_netcdf4(path, n):
-    import netCDF4
-
-    data, name, level, shuffle = case(n)
-    with netCDF4.Dataset(path, "w") as file:
-        for dim, length in zip("yx", data.shape):
-            file.createDimension(dim, length)
-        variable = file.createVariable(
-            "x",
-            data.dtype,
-            ("y", "x"),
-            compression={"blosclz": "blosc_lz"}.get(name, "blosc_" + name),
-            complevel=level,
-            blosc_shuffle=shuffle,
-            chunksizes=(16, 25),
-        )
-        variable[...] = data
-
-
-def read_netcdf4(path):
-    import netCDF4
-
-    with netCDF4.Dataset(path) as file:
-        variable = file["x"]
-        variable.set_auto_mask(False)
-        return variable[...]
-
-
 def options(n):
     data, name, level, shuffle = case(n)
     return {

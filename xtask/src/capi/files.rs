@@ -39,7 +39,7 @@ impl Kind {
 /// Where Debian has the plugins of HDF5.
 const PLUGINS: &str = "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins";
 
-pub(super) const KINDS: [Kind; 11] = [
+pub(super) const KINDS: [Kind; 10] = [
     Kind::wheel("h5py"),
     Kind::wheel("zarr2"),
     Kind::wheel("zarr3"),
@@ -50,12 +50,11 @@ pub(super) const KINDS: [Kind; 11] = [
     Kind::installed("openvdb", "python3-openvdb"),
     Kind::installed("adios", "python3-adios"),
     Kind::installed("hdf5_filter", "python3-h5py"),
-    Kind::installed("netcdf4", "python3-netcdf4"),
 ];
 
 impl Kind {
     pub(super) fn check(&self, clients: &Clients, libraries: &Libraries) -> Result<()> {
-        // HDF5's clients use its filter.
+        // HDF5's client uses its filter.
         let packages = self.package.map(|package| [package, "hdf5-filter-plugin-blosc-serial"]);
         let is_missing = |package: &str| !Path::new("/usr/share/doc").join(package).exists();
         if let Some(package) =
@@ -72,7 +71,9 @@ impl Kind {
         exchange(self.name, "blosc_compress", &clients.folder, libraries.both(), |library| {
             let mut command = python.as_ref().map_or_else(|| clients.debian_python(), Command::new);
             library.put_into(&mut command, self.way, clients);
-            command.env("HDF5_PLUGIN_PATH", PLUGINS);
+            if self.package.is_some() {
+                command.env("HDF5_PLUGIN_PATH", PLUGINS);
+            }
             command
         })
     }
@@ -84,7 +85,7 @@ pub(super) fn more() -> Result<PathBuf> {
 }
 
 /// Has each library read what the other wrote. `python` makes the command for an interpreter that
-/// finds the library; calls of `function`, and of those whose names begin so, have to go to it.
+/// finds the library; calls of `function`, and of its form with a context, have to go to it.
 pub(super) fn exchange(
     name: &str,
     function: &str,
@@ -103,7 +104,8 @@ pub(super) fn exchange(
         let output = command.output().at(name)?;
         let log = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            let said: Vec<_> = log.lines().filter(|line| !line.contains("binding file")).collect();
+            let is_said = |line: &&str| !line.trim_start().starts_with(|c: char| c.is_numeric());
+            let said: Vec<_> = log.lines().filter(is_said).collect();
             return fail(format!("{name}: {}", said.join("\n")));
         }
         if action == "write" {
@@ -135,9 +137,10 @@ pub(super) fn check_binding(
     function: &str,
     library: &Library,
 ) -> Result<()> {
-    let (called, wanted) =
-        (format!("normal symbol `{function}"), format!(" to {}/", library.folder.display()));
-    let calls: Vec<_> = log.lines().filter(|line| line.contains(&called)).collect();
+    let called = ["", "_ctx"].map(|end| format!("normal symbol `{function}{end}'"));
+    let is_call = |line: &&str| called.iter().any(|called| line.contains(called));
+    let wanted = format!(" to {}/", library.folder.display());
+    let calls: Vec<_> = log.lines().filter(is_call).collect();
     if !calls.is_empty() && calls.iter().all(|line| line.contains(&wanted)) {
         return Ok(());
     }

@@ -103,9 +103,6 @@ DIFFERENCES = {
         and theirs[2]
         and ours[2]
     ),
-    "prefilter of blocks": lambda f, a, theirs, ours: f == "vlcompress"
-    and a.get("hook")
-    and ours[0] == -12,
     "version": lambda f, a, theirs, ours: f == "info" and theirs[0] == ours[0],
 }
 

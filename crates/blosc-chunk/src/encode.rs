@@ -197,6 +197,29 @@ impl Encoder {
         Ok(chunk)
     }
 
+    /// The same of blocks that a prefilter changes: each has the length of its block.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode_vl`](Self::encode_vl), and [`Error::Hook`] if the prefilter fails.
+    pub fn encode_vl_with(
+        &mut self,
+        blocks: &[&[u8]],
+        prefilter: &dyn Prefilter,
+    ) -> Result<Vec<u8>> {
+        let hook = jobs::first_worker(&mut self.workers).hook();
+        let mut changed = Vec::with_capacity(blocks.len());
+        let mut at = 0;
+        for (nblock, block) in blocks.iter().enumerate() {
+            let mut dest = vec![0; block.len()];
+            fill((nblock, at, block.len()), block, prefilter, hook, &mut dest)?;
+            changed.push(dest);
+            at += block.len();
+        }
+        let changed: Vec<&[u8]> = changed.iter().map(Vec::as_slice).collect();
+        self.encode_vl(&changed)
+    }
+
     fn encode_input(&mut self, input: Input<'_>, dest: &mut [u8]) -> Result<usize> {
         let plan = Plan::new(&self.params, input.nbytes(), dest.len())?;
         let max = plan.header.header_len() + input.nbytes();
@@ -322,7 +345,17 @@ fn make(
         Source::Nothing(_) => &[],
         Source::Data(data) => &data[range.clone()],
     };
-    let place = (nblock, range.start, plan.grid.blocksize);
+    fill((nblock, range.start, plan.grid.blocksize), input, prefilter, hook, dest)
+}
+
+/// Lets a prefilter fill the block at a place: its number, its start and the size of blocks.
+fn fill(
+    place: (usize, usize, usize),
+    input: &[u8],
+    prefilter: &dyn Prefilter,
+    hook: &mut HookWorker,
+    dest: &mut [u8],
+) -> Result<()> {
     let made = hook.call(place, input, |cx| prefilter.fill(cx, dest))?;
     if made == Made::Zeros {
         dest.fill(0);

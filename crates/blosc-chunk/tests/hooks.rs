@@ -37,6 +37,36 @@ fn data(nbytes: usize) -> Vec<u8> {
 }
 
 #[test]
+fn a_prefilter_changes_blocks_of_individual_sizes() {
+    let params = CParams::default().typesize(1).target(Target::Blosc3_0);
+    let mut encoder = Encoder::new(params).unwrap();
+    let blocks: [&[u8]; 3] = [b"variable", &[7; 300], b"x"];
+    let changed: Vec<Vec<u8>> =
+        blocks.iter().map(|block| block.iter().map(|byte| !byte).collect()).collect();
+    let changed: Vec<&[u8]> = changed.iter().map(Vec::as_slice).collect();
+    let wanted = encoder.encode_vl(&changed).unwrap();
+    assert_eq!(encoder.encode_vl_with(&blocks, &inverted).unwrap(), wanted);
+
+    let places = Mutex::new(Vec::new());
+    let noted = |cx: BlockCx<'_>, dest: &mut [u8]| {
+        places.lock().unwrap().push((cx.nblock, cx.at, cx.blocksize, dest.len()));
+        dest.fill(1);
+        Ok(Made::Zeros)
+    };
+    let zeros = encoder.encode_vl_with(&blocks, &noted).unwrap();
+    assert_eq!(*places.lock().unwrap(), [(0, 0, 8, 8), (1, 8, 300, 300), (2, 308, 1, 1)]);
+    let zeros = Chunk::parse(&zeros).unwrap().as_vl().unwrap();
+    assert_eq!(zeros.read(1, &mut Scratch::default()).unwrap(), [0; 300]);
+
+    let fails = |cx: BlockCx<'_>, _: &mut [u8]| match cx.nblock {
+        2 => Err("no".into()),
+        _ => Ok(Made::Zeros),
+    };
+    let error = encoder.encode_vl_with(&blocks, &fails).unwrap_err();
+    assert!(matches!(error, Error::Hook { nblock: 2, .. }), "{error}");
+}
+
+#[test]
 fn a_prefilter_and_its_data_give_the_same_chunk() {
     let params = CParams::default().typesize(4).blocksize(Some(1024)).codec(CodecId::LZ4);
     let cases = [

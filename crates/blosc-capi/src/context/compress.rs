@@ -142,9 +142,9 @@ impl Context {
         }
     }
 
-    fn before(&self, handle: *mut blosc2_context, encoder: &Encoder) -> Before {
+    pub(super) fn before(&self, handle: *mut blosc2_context, encoder: &Encoder) -> Before {
         let cparams = *lock(&self.cparams);
-        // SAFETY: who made the context promised that `schunk` is NULL or a super-chunk.
+        // SAFETY: the maker of the context promised that `schunk` is NULL or a super-chunk.
         let nchunk = unsafe { params::current_nchunk(cparams.schunk.cast()) };
         let params = self.preparams.unwrap_or(NO_PREPARAMS);
         let place = Place { handle, nchunk, typesize: encoder.params().typesize };

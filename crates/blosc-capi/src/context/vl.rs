@@ -16,7 +16,6 @@ use crate::guard::{bytes, bytes_mut, put_out};
 use crate::places::find;
 
 /// Compresses blocks to a chunk that keeps them apart; returns its size, or 0 if it does not fit.
-/// Contexts with a prefilter are refused.
 ///
 /// # Safety
 ///
@@ -32,7 +31,6 @@ pub unsafe fn vlcompress(
 ) -> c_int {
     // SAFETY: the caller promises it.
     let context = unsafe { find(handle) }.filter(|context| context.is_compressor);
-    let context = context.filter(|context| lock(&context.cparams).prefilter.is_none());
     // SAFETY: the caller promises it.
     let blocks = unsafe { blocks(srcs, srcsizes, nblocks) };
     let (Some(context), Some(blocks)) = (context, blocks) else { return INVALID_PARAM };
@@ -46,7 +44,13 @@ pub unsafe fn vlcompress(
         Ok(settings) => settings,
         Err(code) => return code,
     };
-    let result = context.encode(settings, |encoder| encoder.encode_vl(&blocks));
+    let result = context.encode(settings, |encoder| {
+        if lock(&context.cparams).prefilter.is_none() {
+            return encoder.encode_vl(&blocks);
+        }
+        let before = context.before(handle, encoder);
+        encoder.encode_vl_with(&blocks, &before)
+    });
     let chunk = match result {
         Ok(Ok(chunk)) => chunk,
         Ok(Err(error)) | Err(error) => return errors::write(&error),

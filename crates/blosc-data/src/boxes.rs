@@ -252,7 +252,7 @@ pub type Fill<'a, E> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<(), E>;
 ///
 /// # Errors
 ///
-/// Those of `read`.
+/// Errors of `read`.
 pub fn read_runs<E>(
     shape: &[u64],
     itemsize: u64,

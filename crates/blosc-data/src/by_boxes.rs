@@ -152,7 +152,7 @@ fn for_each_combination<'a>(
     Ok(())
 }
 
-/// What is taken out of a box.
+/// The part of a box that is taken.
 struct Taken<'a> {
     combination: &'a [&'a Run],
     positions: &'a [&'a [u64]],

@@ -15,7 +15,7 @@ use crate::size::{reserved, zeroed};
 pub enum Rule {
     /// Items of a kind that columns have.
     Items {
-        /// What the column holds.
+        /// The kind of the column's values.
         kind: ColumnKind,
         /// The type of an item in the column, little-endian.
         dtype: Dtype,
@@ -28,7 +28,7 @@ pub enum Rule {
     Truths,
     /// Text or bytes of no width, all of which are empty.
     Empty {
-        /// What the column holds.
+        /// The kind of the column's values.
         kind: ColumnKind,
         /// Its type, one character wide.
         dtype: Dtype,

@@ -1,4 +1,4 @@
-//! What a name leads to.
+//! The object that a name leads to.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// What it is, in a sentence: "an array".
+    /// Its kind, with an article: "an array".
     #[must_use]
     pub const fn kind_name(&self) -> &'static str {
         match self {

@@ -33,7 +33,7 @@ pub use stores::group_attributes;
 /// Items that are compared at a time.
 const ITEMS_AT_ONCE: usize = 64 << 10;
 
-/// What two sequences of items have in common.
+/// Differences of two sequences of items, and the number of equal ones.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Differences {
     /// Items that were compared.
@@ -125,7 +125,7 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// Those of the streams.
+    /// Errors of the streams.
     pub fn compare(&mut self, a: &mut dyn Read, b: &mut dyn Read) -> Result<()> {
         let sizes = self.pair.sizes();
         let at_once = (ITEMS_AT_ONCE * 8 / sizes[0].max(sizes[1])).max(1);
@@ -153,7 +153,7 @@ impl Comparison {
         }
     }
 
-    /// What was found.
+    /// The differences so far.
     #[must_use]
     pub fn finish(self) -> Differences {
         self.found

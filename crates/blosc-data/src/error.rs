@@ -1,4 +1,4 @@
-//! What can go wrong between a name and its data.
+//! Errors between a name and its data.
 
 use std::{
     io,
@@ -112,7 +112,7 @@ pub enum Error {
     Kind {
         /// The name of the data.
         name: String,
-        /// What they are.
+        /// Their kind.
         found: &'static str,
         /// The wanted kind.
         wanted: &'static str,
@@ -142,7 +142,7 @@ pub enum Error {
     Cell {
         /// The name of the column.
         column: String,
-        /// What is wrong with the value.
+        /// The fault of the value.
         fault: CellFault,
     },
     /// A frame that was compressed anew, and does not come back equal.

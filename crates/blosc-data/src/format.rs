@@ -1,4 +1,4 @@
-//! What something is, by its first bytes and the names in its folder.
+//! The format of a file or folder, by its first bytes and the names in the folder.
 //!
 //! [`SIGNS`] is the only table of magic numbers, marker files and suffixes: a format is one row.
 
@@ -240,7 +240,7 @@ pub fn opened_by(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What was seen of a source.
+/// The seen part of a source.
 struct Look<'a> {
     file: Option<&'a Arc<dyn ReadAt>>,
     tree: Option<&'a Arc<dyn Tree>>,

@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::verify::{Report, Verifier};
 
-/// What a member of a group is, as far as it can be told without opening it.
+/// The kind of a member of a group, as far as it is known without opening the member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberKind {
@@ -26,7 +26,7 @@ pub enum MemberKind {
 pub struct Member {
     /// Its name in the group: a key such as `/a/b` of a store, the name of a file of a folder.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: MemberKind,
 }
 
@@ -47,7 +47,7 @@ pub trait Group: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// What cannot be listed.
+    /// Errors of listing.
     fn members(&self) -> Result<Vec<Member>>;
 
     /// Opens a member. Only that member is read.
@@ -66,7 +66,7 @@ pub trait Group: Debug + Send + Sync {
         Ok(Map::new())
     }
 
-    /// What could not be read of members and attributes, in words that messages list.
+    /// The members and attributes that could not be read, in words that messages list.
     fn lost(&self) -> Vec<String> {
         vec![]
     }

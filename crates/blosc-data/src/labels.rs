@@ -1,15 +1,15 @@
-//! What values and dimensions are called, as metadata and attributes say it.
+//! Names of values and dimensions, from metadata and attributes.
 
 use serde_json::Value;
 
 /// Names and units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// What the values are.
+    /// The name of the values.
     pub name: Option<String>,
     /// The unit of the values.
     pub units: Option<String>,
-    /// What the dimensions are.
+    /// The names of the dimensions.
     pub dims: Vec<String>,
 }
 

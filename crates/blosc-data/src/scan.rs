@@ -50,7 +50,7 @@ pub struct Found {
 }
 
 blosc_chunk::setters! {
-/// What is sought, and how it is read.
+/// The objects to find, and how to read them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ScanOptions {

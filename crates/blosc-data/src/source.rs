@@ -68,7 +68,7 @@ pub trait Opener: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What opening and reading took so far, in a line for people; `None` without any work.
+    /// The work of opening and reading so far, in a line for people; `None` without any work.
     fn summary(&self) -> Option<String> {
         None
     }
@@ -105,7 +105,7 @@ impl Openers {
     }
 }
 
-/// What an opener found.
+/// The finding of an opener.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Opened {

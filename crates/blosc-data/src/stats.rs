@@ -36,7 +36,7 @@ pub use runs::Runs;
 const BATCH_NROWS: usize = 1 << 14;
 
 blosc_chunk::setters! {
-/// What is looked for.
+/// The statistics to take.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StatsOptions {
@@ -49,7 +49,7 @@ pub struct StatsOptions {
 }
 }
 
-/// What the values of a column, a field or an array are like.
+/// The statistics of a column, a field or an array.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ColumnStats {
     /// Its name; `None` for an array.
@@ -77,7 +77,7 @@ pub struct Item {
     pub bytes: Vec<u8>,
 }
 
-/// What is counted and summed up.
+/// Counts and sums of the values.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Counts {
     /// Mean of the finite values; times have none.

@@ -21,7 +21,7 @@ const BATCH_NROWS: usize = 1 << 14;
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: ColumnKind,
     /// The type of an item; `None` where values have no fixed width.
     pub dtype: Option<Dtype>,

@@ -1,5 +1,5 @@
-//! What follows the last object of a file: nothing as a rule, or what an interrupted writer left,
-//! or another file that somebody put there.
+//! Bytes after the last object of a file: usually none, else the rest of an interrupted write or
+//! another file that somebody put there.
 
 use core::fmt;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ const HEAD_NBYTES: usize = 87;
 pub struct Tail {
     /// How many there are.
     pub nbytes: u64,
-    /// What they begin like.
+    /// The kind of object that they begin like.
     kind: Kind,
     after: After,
 }
 
-/// What they follow.
+/// The object before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     Frames,
@@ -63,7 +63,7 @@ impl Tail {
     #[must_use]
     pub fn of_npy(nbytes: u64, store: &dyn ReadAt, at: u64) -> Self {
         let mut head = vec![0; as_len(nbytes).min(HEAD_NBYTES)];
-        // What cannot be read is told by who reads it.
+        // Reading them later reports the error.
         let found = store.read_exact_at(at, &mut head).map_or(Kind::Unknown, |()| probe(&head));
         let tail = Self { nbytes, kind: found, after: After::Array };
         let is_known = tail.is_ours() || found == Kind::Npy;
@@ -97,7 +97,7 @@ impl Tail {
         }
     }
 
-    /// What they are: how many, and what they follow.
+    /// Their number, and the object before them.
     #[must_use]
     pub fn name(&self) -> String {
         let before = match self.after {

@@ -13,8 +13,8 @@ use crate::formats::frame;
 use crate::group::{Group, MemberKind};
 use crate::limits::{Guard, OutputLimits};
 
-/// What verifying found: chunks that cannot be read, other damage, and notes on what is unusual and
-/// does no harm.
+/// The findings of a verification: unreadable chunks, other damage, and notes on unusual facts that
+/// do no harm.
 pub type Report = AnyReport<Error, String>;
 
 /// Told now and then how far verifying has come.

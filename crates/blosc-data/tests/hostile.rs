@@ -52,7 +52,7 @@ fn malformed_samples_end_in_an_error_that_says_who_has_to_act() {
                 refused += 1;
                 let name = path.display();
                 assert!(!matches!(error, Error::Internal(_)), "{name}: {error:?}");
-                // What has no data is no damage.
+                // An array without data, a recipe, is no damage.
                 let is_recipe = matches!(error, Error::Store(b2store::Error::Recipe { .. }));
                 assert!(is_recipe || error.blame() != Blame::Usage, "{name}: {error:?}");
                 assert!(!error.to_string().is_empty(), "{name}: {error:?}");

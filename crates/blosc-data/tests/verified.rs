@@ -22,7 +22,7 @@ fn what_opens_and_reads_is_called_sound() {
             }
             _ => continue,
         };
-        // What is called sound can be read.
+        // A sound file can be read.
         assert!(read.is_ok() || !report.is_ok(), "{}: {read:?}", found.name);
         count += usize::from(report.is_ok());
     }

@@ -92,7 +92,7 @@ fn dropped_codec(id: CodecId) -> Option<String> {
         .then(|| format!("no release of C-Blosc2 (codec {id})"))
 }
 
-/// What all filters together ask for: releases before 2.7.0 undo these two in the wrong order.
+/// The release that all filters need together: 2.7.0 is the first to undo these two in order.
 fn filters(pipeline: &Pipeline) -> Option<Feature> {
     let mut slots = pipeline.active().map(|slot| slot.id);
     let _bitshuffle = slots.find(|id| *id == FilterId::BITSHUFFLE)?;
@@ -100,7 +100,7 @@ fn filters(pipeline: &Pipeline) -> Option<Feature> {
     Some(((2, 7, 0), "bitshuffle before shuffle, which older ones read as other data".to_owned()))
 }
 
-/// What a filter asks for.
+/// The release that a filter needs.
 fn filter(id: FilterId) -> Option<Feature> {
     let release = match id {
         FilterId::BYTEDELTA_LEGACY => (2, 8, 0),

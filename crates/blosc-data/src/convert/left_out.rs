@@ -1,4 +1,4 @@
-//! What a format has no place for.
+//! Properties that a format has no place for.
 
 use b2store::NewColumn;
 use bcolz_store::{CTableWriter, Column, DataSet};

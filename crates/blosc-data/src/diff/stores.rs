@@ -1,4 +1,4 @@
-//! What two stores have beside their values.
+//! Differences of two stores beside their values.
 
 use std::collections::BTreeSet;
 

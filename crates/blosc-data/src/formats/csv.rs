@@ -30,7 +30,7 @@ use guess::Guess;
 
 pub use guess::MissingTruth;
 
-/// What stands between the values of a line, unless something else is said.
+/// The separator of the values of a line by default.
 pub const COMMA: u8 = b',';
 
 /// One character of one byte, which quotes and line breaks are not, or `tab`.

@@ -69,7 +69,7 @@ impl Damaged<'_> {
 ///
 /// # Errors
 ///
-/// Those of `admit` and `sink`; writing the data of a Bloscpack file to memory.
+/// Errors of `admit` and `sink`; writing the data of a Bloscpack file to memory.
 pub fn before_damage<E: From<Error> + From<b2frame::Error>>(
     damaged: &Damaged<'_>,
     options: &Options,

@@ -78,7 +78,7 @@ fn members(store: &dyn ReadAt, at: Option<u64>) -> Result<Vec<Range<u64>>> {
     members.map_err(Error::io(Doing::Read))
 }
 
-/// What can be read of the chunk there; `None` if no block can.
+/// The blocks that can be read of the chunk there; `None` if no block can.
 fn salvage(
     options: &Options,
     store: &dyn ReadAt,
@@ -107,7 +107,7 @@ fn bad_chunk(at: u64) -> impl Fn(blosc_chunk::Error) -> Error {
     move |source| Error::Chunk { at, source }
 }
 
-/// What became of a chunk, of which some blocks may be there and others not.
+/// The state of a chunk, of which some blocks may be saved and others lost.
 fn state_of(saved: &ChunkSalvage) -> ChunkState {
     let nblocks = saved.blocks.len() as u64;
     match saved.count(ChunkState::Lost) {

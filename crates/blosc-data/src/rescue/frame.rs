@@ -81,7 +81,7 @@ fn several<C: Caller>(
     Ok(Report { chunks: Some(counts), ..all })
 }
 
-/// What can be read of one of several frames; `None` of what is none.
+/// The readable part of one of several frames; `None` if a member is no frame.
 fn salvage_member(
     options: &Options,
     store: &Arc<dyn ReadAt>,
@@ -105,7 +105,7 @@ fn append(from: &Path, output: &mut File) -> io::Result<()> {
     fs::remove_file(from)
 }
 
-/// What can be read of a frame, in bounded memory.
+/// The readable part of a frame, in bounded memory.
 pub(super) fn salvage(
     path: &Path,
     at: u64,

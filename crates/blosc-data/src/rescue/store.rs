@@ -73,7 +73,7 @@ fn report(saved: &Salvage, nbytes: u64) -> Report {
     Report { complete, nbytes, filled, actions, chunks, bad, ..Report::default() }
 }
 
-/// What became of a value that is not as it was.
+/// The actions that a changed value needs.
 fn actions_of(value: &SavedValue) -> Vec<String> {
     let key = &value.key;
     if value.is_lost {

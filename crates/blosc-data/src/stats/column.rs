@@ -1,4 +1,4 @@
-//! What the values of one column are like; of an array, of all items.
+//! Statistics of the values of one column, or of all items of an array.
 
 use blosc_dtype::Dtype;
 use blosc_dtype::numbers::{Extent, Histogram, Number, NumberType, Tally, sum};
@@ -216,7 +216,7 @@ impl Observed {
         self.histogram = Some(histogram);
     }
 
-    /// What was found.
+    /// The statistics so far.
     pub(super) fn report(&self) -> ColumnStats {
         let item = |end: &Option<(Number, Vec<u8>)>| {
             let (_, bytes) = end.as_ref()?;

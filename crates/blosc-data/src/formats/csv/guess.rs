@@ -1,4 +1,4 @@
-//! What a column is, by its values.
+//! The type of a column, by its values.
 
 use blosc_dtype::{
     Dtype, Error,
@@ -81,7 +81,7 @@ impl Guess {
 
     /// Why it is text though its values are something else, for people.
     pub(super) fn broken(&self, missing: MissingTruth) -> Option<String> {
-        // What a float says by NaN, and a time by NaT, these have no item for.
+        // These types have no item for a missing value, as floats have NaN and times NaT.
         if self.lacks_truth() && missing == MissingTruth::Text {
             return Some(
                 "some lines have nothing in it, and truth values cannot be missing".into(),
@@ -108,7 +108,7 @@ impl Guess {
         let is_code = digits.len() > 1
             && digits.starts_with('0')
             && digits.bytes().all(|c| c.is_ascii_digit());
-        // What is too large for a float is not infinite.
+        // A number that is too large for a float is not infinite.
         let is_float = |text: &str| {
             let is_named = !text.bytes().any(|byte| byte.is_ascii_digit());
             text.parse::<f64>().is_ok_and(|number| number.is_finite() || is_named)
@@ -130,7 +130,7 @@ impl Guess {
             Self { uint: true, .. } if whole => "<u8".to_owned(),
             Self { float: true, large: false, filled: true, .. } => "<f8".to_owned(),
             Self { dates: Dates::All { first, last, precision, .. }, .. } => {
-                // What is between them fits as well.
+                // The times between them fit as well.
                 let unit = precision.unit();
                 match (first.count(unit), last.count(unit)) {
                     (Some(_), Some(_)) => format!("<M8[{unit}]"),

@@ -39,7 +39,7 @@ fn open(c: &mut Criterion) {
     group.finish();
 }
 
-/// One item out of many.
+/// One item of many.
 fn item(c: &mut Criterion) {
     let mut group = c.benchmark_group("frame/item");
     group.throughput(Throughput::Bytes(4));

@@ -1,4 +1,4 @@
-//! Appends what comes on standard input to a frame, line by line, and commits now and then:
+//! Appends standard input to a frame, line by line, and commits now and then:
 //! `tail -f LOG | cargo run --example append_chunks -- FRAME`. Readers follow with
 //! `SChunk::refresh`.
 

@@ -8,7 +8,7 @@ use core::error::Error;
 use b2frame::{Element as _, NdArray, NdParams, NdWriter, element};
 
 element! {
-    /// What a station measured.
+    /// A measurement of a station.
     #[derive(Debug, PartialEq)]
     struct Reading {
         station: u32,

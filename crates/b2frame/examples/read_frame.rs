@@ -1,5 +1,4 @@
-//! Says what is in a Blosc2 frame and writes its data: `cargo run --example read_frame -- FRAME
-//! [FILE]`.
+//! Describes a Blosc2 frame and writes its data: `cargo run --example read_frame -- FRAME [FILE]`.
 
 use core::error::Error;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! From a stream or a slice to a frame: chunks compressed by several threads, written in order, in
-//! bounded memory.
+//! Compresses a stream or a slice to a frame: several threads compress chunks, which are written in
+//! order and in bounded memory.
 
 use core::cell::RefCell;
 use core::ops::{Deref, Range};
@@ -15,7 +15,7 @@ use crate::error::{Error, Limited, Result};
 use crate::params::CompressOptions;
 use crate::schunk::check_limit;
 
-/// What was compressed.
+/// Sizes of the data that were compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
@@ -25,8 +25,8 @@ pub struct Totals {
     pub nbytes: u64,
     /// Bytes of all chunks, compressed.
     pub cbytes: u64,
-    /// Whether the data ended. If not, [`CompressOptions::max_nbytes`] did, and there may be more
-    /// of them.
+    /// Whether the data ended. If not, [`CompressOptions::max_nbytes`] was reached, and more data
+    /// may follow.
     pub is_end: bool,
 }
 
@@ -62,7 +62,7 @@ pub fn compress_stream<S: WriteAt>(
     compress(Stream { stream, nbytes: 0 }, writer, options, progress)
 }
 
-/// The same for data in memory, which the threads read where they are.
+/// As [`compress_stream`], for data in memory: the threads read them in place.
 ///
 /// ```
 /// use b2frame::{CompressOptions, FrameParams, FrameWriter, SChunk, compress_slice};
@@ -129,29 +129,29 @@ fn compress<S: WriteAt, I: Input>(
     Ok(totals(writer, parts.is_end))
 }
 
-/// Data of several chunks are a job for a thread if these are short: passing a job and
-/// its result between threads takes some microseconds.
+/// Data of a job (bytes). Short chunks share a job: passing a job and its result between threads
+/// takes some microseconds.
 const JOB: usize = 512 << 10;
 
-/// Chunks of a job, of which `most` fit the memory.
+/// Chunks of a job; the memory has room for `most`.
 fn at_a_time(chunksize: usize, most: u64) -> usize {
     let wanted = JOB.checked_div(chunksize).unwrap_or(1);
     wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
 }
 
-/// The data of chunks, and the chunks.
+/// The data of a job, and the chunks that they become.
 #[derive(Default)]
 struct Buffers<D> {
     data: D,
-    /// One after the other.
+    /// The chunks, one after the other.
     bytes: Vec<u8>,
-    /// Where each is.
+    /// The range of each chunk in `bytes`.
     ranges: Vec<Range<usize>>,
 }
 
 impl<D: Deref<Target = [u8]>> Buffers<D> {
-    /// Compresses the data in chunks of `chunksize` bytes, as far as that succeeds. An encoder
-    /// that could not be made is tried again, to say why.
+    /// Compresses the data in chunks of `chunksize` bytes, up to the first failure. If the encoder
+    /// could not be made, a second attempt gives the error.
     fn encode(
         &mut self,
         encoder: &mut blosc_chunk::error::Result<Encoder>,
@@ -185,9 +185,9 @@ fn totals<S: WriteAt>(writer: &FrameWriter<S>, is_end: bool) -> Totals {
     Totals { nchunks: writer.nchunks(), nbytes: writer.nbytes(), cbytes: writer.cbytes(), is_end }
 }
 
-/// Where data come from.
+/// A source of data.
 trait Input {
-    /// Some of them.
+    /// A part of the data.
     type Part: Deref<Target = [u8]> + Default + Send;
 
     /// Makes `part` the next `nbytes` bytes, fewer only where the data end.
@@ -200,7 +200,8 @@ struct Stream<'a> {
     nbytes: u64,
 }
 
-/// Bytes of a first buffer, and by how much it grows: a short stream needs no room for a chunk.
+/// Length of the first buffer, which then grows by `GROWTH`: a short stream needs no room for a
+/// chunk.
 const FIRST: usize = 64 << 10;
 const GROWTH: usize = 4;
 
@@ -251,8 +252,8 @@ struct Parts<I> {
 }
 
 impl<I: Input> Parts<I> {
-    /// Makes `part` the data of chunks, at most `nbytes` bytes, fewer at the end. False if there
-    /// were none.
+    /// Makes `part` the data of chunks: at most `nbytes` bytes, fewer at the end. False if no data
+    /// were left.
     fn next(&mut self, part: &mut I::Part, nbytes: usize) -> Result<bool> {
         if self.is_end || self.left == Some(0) {
             return Ok(false);

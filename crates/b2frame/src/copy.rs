@@ -24,12 +24,11 @@ use crate::writer::{Start, whole_items};
 impl SChunk {
     /// Copies the super-chunk with its metalayers and vlmetalayers, without unused bytes.
     ///
-    /// With neither [`cparams`](CopyOptions::cparams) nor [`chunksize`](CopyOptions::chunksize)
-    /// chunks are not compressed anew: this is how a contiguous frame becomes a sparse one, or
-    /// the other way round. Otherwise runs of a special value stay runs if their size does.
-    /// With a `chunksize` chunks of individual sizes become chunks of this one, and the borders
-    /// between them, and between VL-blocks, are lost. A frame of the 2.0.0 betas becomes one of
-    /// today.
+    /// With neither [`cparams`](CopyOptions::cparams) nor [`chunksize`](CopyOptions::chunksize) the
+    /// chunks are copied as they are; this converts between contiguous and sparse frames. Otherwise
+    /// runs of a special value stay runs if their size stays. A `chunksize` gives all chunks this
+    /// size; the borders between chunks of individual sizes, and between VL-blocks, are lost. A
+    /// frame of the 2.0.0 betas becomes one of today's layout.
     ///
     /// The bytes of the copy depend on data and parameters, not on the number of threads.
     ///
@@ -54,10 +53,10 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with a chunk, [`Error::Open`], [`Error::Write`], [`Error::Compress`];
+    /// The error of a chunk, [`Error::Open`], [`Error::Write`], [`Error::Compress`];
     /// [`Error::Limit`] if one chunk needs more memory than allowed; [`Param::ArrayChunks`] for
-    /// another size of the chunks of an array, which [`NdArray::copy`](crate::NdArray::copy)
-    /// can give another shape.
+    /// another size of the chunks of an array ([`NdArray::copy`](crate::NdArray::copy) can give
+    /// them another shape).
     pub fn copy(&self, dest: &Dest, options: &CopyOptions) -> Result<Self> {
         if let Some(current) = self.as_current()? {
             return current.copy(dest, options);
@@ -87,24 +86,24 @@ struct Transcode<'a> {
     checksums: Option<Checksums>,
 }
 
-/// What becomes a chunk of the copy.
+/// The source of a chunk of the copy.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
-    /// A chunk, whatever it is.
+    /// A chunk as it is.
     Chunk(u64),
-    /// Bytes of the data.
+    /// A range of the data.
     Bytes { start: u64, len: usize },
 }
 
 impl<'a> Transcode<'a> {
-    /// `stays` says that chunks have the sizes they had.
+    /// `stays`: the chunks keep their sizes.
     fn new(schunk: &'a SChunk, options: &CopyOptions, stays: bool) -> Result<Self> {
         let typesize = schunk.typesize();
         let mut cparams = match &options.cparams {
             Some(cparams) => cparams.clone().typesize(typesize),
             None => schunk.own_cparams(),
         };
-        // A description that is wrong is no reason to refuse the chunks.
+        // An invalid description of an array is no reason to refuse the chunks.
         if let Ok(Some(meta)) = schunk.nd_meta() {
             if !stays {
                 return Err(Param::ArrayChunks.into());
@@ -157,7 +156,7 @@ impl<'a> Transcode<'a> {
         )
     }
 
-    /// What the chunks of the copy are made of.
+    /// The source of each chunk of the copy, in order.
     fn pieces(&self) -> Box<dyn Iterator<Item = Piece>> {
         let new =
             self.chunksize.fixed().filter(|size| self.schunk.chunksize().fixed() != Some(*size));
@@ -173,7 +172,7 @@ impl<'a> Transcode<'a> {
         }))
     }
 
-    /// What a piece takes in memory: data, new chunk, and old chunk or as much (bytes).
+    /// Memory for a piece: data, new chunk, and the old chunk or as much (bytes).
     fn weight(&self, piece: Piece) -> Result<u64> {
         let (nbytes, cbytes) = match piece {
             Piece::Bytes { len, .. } => (len, len),
@@ -186,7 +185,7 @@ impl<'a> Transcode<'a> {
         Ok(parts.into_iter().fold(0, |sum: u64, part| sum.saturating_add(part as u64)))
     }
 
-    /// The chunk that becomes of a piece.
+    /// Makes the chunk of a piece.
     fn transcode(
         &self,
         piece: Piece,
@@ -231,7 +230,7 @@ impl<'a> Transcode<'a> {
     }
 }
 
-/// The encoder of a thread, which is made when it is needed first.
+/// The encoder of a thread, made on first use.
 fn made<'e>(
     encoder: &'e mut Option<Encoder>,
     cparams: &CParams,
@@ -242,7 +241,7 @@ fn made<'e>(
     }
 }
 
-/// Whether a chunk is nothing but a special value, so that there is nothing to compress.
+/// Whether a chunk is only a special value: then there are no data to compress.
 fn is_run(header: &ChunkHeader) -> bool {
     header.special().is_some() && header.is_extended()
 }

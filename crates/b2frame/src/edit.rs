@@ -5,17 +5,16 @@
 //!     edit/items.rs    bytes of data: append, update, insert, write
 //!     edit/chunks.rs   chunks: where they may go, special values, the table of the index
 //!     edit/meta.rs     metalayers and vlmetalayers
-//!     edit/commit.rs   the order of writes that makes changes count, or none of them
+//!     edit/commit.rs   the order of writes that commits all changes or none
 //!     edit/sealing.rs  the seal of the frame, kept up change by change
-//!     edit/storage.rs  where the bytes go, one of
-//!       edit/file.rs     after a contiguous frame (edit/rooms.rs: or over what nobody has seen)
-//!       edit/folder.rs   to files of their own, of a sparse one (edit/files.rs)
-//!     edit/turns.rs    locks, and what other writers did
+//!     edit/storage.rs  the storage of the bytes, one of
+//!       edit/file.rs     after a contiguous frame (edit/rooms.rs: or over unread chunks)
+//!       edit/folder.rs   in files of a sparse one (edit/files.rs)
+//!     edit/turns.rs    locks, and changes by other writers
 //! ```
 //!
-//! The writer owns the state of the frame, with the changed index. What reads and decodes chunks
-//! for it is a super-chunk, as for everybody: a snapshot of that state, which is dropped before
-//! each change.
+//! The writer owns the state of the frame, with the changed index. A super-chunk reads and decodes
+//! chunks for the writer: a snapshot of that state, which is dropped before each change.
 
 mod chunks;
 mod commit;
@@ -57,14 +56,14 @@ use storage::Storage;
 
 /// Changes a super-chunk.
 ///
-/// Changes are collected: chunks are written behind the frame, some at a time, and nobody sees them
-/// before [`commit`](Self::commit). A commit is all or nothing, also if the machine stops in the
-/// middle of it. A writer that is dropped without one leaves the frame as it was. Readers do no
-/// harm and take none.
+/// Changes are collected: chunks are written after the frame, some at a time, and readers see none
+/// of them before [`commit`](Self::commit). A commit is all or nothing, also if the machine stops
+/// in the middle of it. A writer that is dropped without a commit leaves the frame as it was.
+/// Readers and the writer do not disturb each other.
 ///
 /// Writers of one file or directory take turns: the first change locks it until the commit, and
-/// takes over what others committed before ([`lock`](Self::lock)). That holds for all that lock it,
-/// which C-Blosc2 does only on request; a change without a lock is noticed before the commit
+/// reads the commits of others ([`lock`](Self::lock)). This holds for all programs that lock the
+/// file, which C-Blosc2 does only on request. A change without a lock is noticed before the commit
 /// ([`Error::ChangedByOther`]).
 ///
 /// Chunks that were replaced or removed stay as unused bytes of the file until
@@ -96,7 +95,7 @@ pub struct SChunkWriter {
 /// Makes new chunks.
 struct Compressor {
     cparams: CParams,
-    /// Made when it is needed first: a frame of an unknown codec can still be edited otherwise.
+    /// Made on first use: a frame of an unknown codec can still be edited otherwise.
     encoder: Option<Encoder>,
 }
 
@@ -116,7 +115,7 @@ impl Compressor {
     }
 }
 
-/// What a commit has to write.
+/// The parts that a commit has to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Changed {
     chunks: bool,
@@ -125,7 +124,7 @@ struct Changed {
 }
 
 impl SChunkWriter {
-    /// Creates a file, or empties an existing one. It holds a frame after the first commit.
+    /// Creates a file, or empties an existing one. The file holds a frame after the first commit.
     ///
     /// # Errors
     /// [`Error::Open`], or as [`create_in`](Self::create_in).
@@ -133,8 +132,8 @@ impl SChunkWriter {
         Self::in_file(path.as_ref(), Start::new(params)?, params.cparams.clone())
     }
 
-    /// The same of a file that is not there yet: nothing is emptied. It holds a frame after the
-    /// first commit, and no byte before it.
+    /// As [`create`](Self::create), but never empties an existing file. The file holds a frame
+    /// after the first commit, and is empty before.
     ///
     /// # Errors
     /// [`Error::Open`], also if there is something of this name; or as
@@ -146,8 +145,8 @@ impl SChunkWriter {
         Self::in_file(path.as_ref(), start, params.cparams.clone())
     }
 
-    /// Creates a sparse frame: a directory with one file for every chunk. It holds a frame after
-    /// the first commit.
+    /// Creates a sparse frame: a directory with one file for every chunk. The directory holds a
+    /// frame after the first commit.
     ///
     /// # Errors
     /// [`Error::Open`], also if there is something of this name; or as
@@ -156,7 +155,8 @@ impl SChunkWriter {
         Self::sparse(path.as_ref(), Start::new(params)?, params.cparams.clone())
     }
 
-    /// Creates a sparse frame in an empty tree of files. It holds a frame after the first commit.
+    /// Creates a sparse frame in an empty tree of files. The tree holds a frame after the first
+    /// commit.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -181,7 +181,7 @@ impl SChunkWriter {
         Self::sparse_in(Folder { tree }, Start::new(params)?, params.cparams.clone())
     }
 
-    /// A frame that begins like this, where a copy goes.
+    /// Starts a frame with these properties at the destination of a copy.
     pub(crate) fn start(dest: &Dest, start: Start, cparams: CParams) -> Result<Self> {
         match dest {
             Dest::Memory => Ok(Self::in_store(Box::new(MemStore::default()), start, cparams)),
@@ -249,12 +249,12 @@ impl SChunkWriter {
         Ok(Self::in_store(store, Start::new(params)?, params.cparams.clone()))
     }
 
-    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What
-    /// follows the frame in a file is what an interrupted writer left, and is overwritten; what
-    /// begins like another file is not.
+    /// Opens the frame at the beginning of a file, or a sparse frame, which is a directory. Bytes
+    /// after the frame are overwritten if an interrupted writer left them; another file there is
+    /// not.
     ///
     /// # Errors
-    /// [`Error::Open`], why the frame cannot be read, or
+    /// [`Error::Open`], the error of reading the frame, or
     /// [`Param::NotLast`](crate::error::Param::NotLast).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &EditOptions::default())
@@ -268,8 +268,8 @@ impl SChunkWriter {
         Self::open_as(path.as_ref(), options, Ok)
     }
 
-    /// Opens a frame in a file as what `take` makes of it, again if either fails because the frame
-    /// is being written.
+    /// Opens a frame in a file and lets `take` convert it. Tries again if either fails because the
+    /// frame is being written.
     pub(crate) fn open_as<T>(
         path: &Path,
         options: &EditOptions,
@@ -327,7 +327,7 @@ impl SChunkWriter {
         Ok(Self::opened(frame, Storage::Sparse(folder), options))
     }
 
-    /// Opens what was committed to a store, whatever follows it.
+    /// Opens the committed frame of a store, regardless of the bytes after it.
     fn open_shared(store: Shared, options: &EditOptions) -> Result<Self> {
         let (frame, file) = open_contiguous(store, options)?;
         Ok(Self::opened(frame, Storage::Contiguous(file), options))
@@ -350,8 +350,7 @@ impl SChunkWriter {
         }
     }
 
-    /// To be called before every change: takes the lock, and data that was held back get their
-    /// chunk.
+    /// Starts every change: takes the lock, and makes a chunk of data that were held back.
     fn begin(&mut self) -> Result<()> {
         self.take_lock()?;
         self.settle()
@@ -359,7 +358,7 @@ impl SChunkWriter {
 
     /// The super-chunk with all changes so far, committed or not.
     ///
-    /// Data that [`append`](Self::append) holds back is made a chunk for it.
+    /// Data that [`append`](Self::append) holds back become a chunk first.
     ///
     /// # Errors
     /// [`Error::Compress`] or [`Error::Write`] for that chunk.
@@ -391,7 +390,8 @@ impl SChunkWriter {
         self.compressor = Compressor::new(cparams.typesize(self.frame.typesize()));
     }
 
-    /// What commits are to survive from now on. For a new frame that is a crash of the machine.
+    /// Sets the durability of the next commits. The default for a new frame: commits survive a
+    /// crash of the machine.
     pub fn set_durability(&mut self, durability: Durability) {
         self.options.durability = durability;
         self.storage.set_durability(durability);
@@ -427,12 +427,12 @@ fn new_cparams(schunk: &SChunk, options: &EditOptions) -> CParams {
     }
 }
 
-/// A file for a frame that begins like this.
+/// The file of a new frame.
 fn new_file(store: Box<dyn WriteAt>, start: &Start) -> FrameFile {
     FrameFile::new(store, start.header.header_len(), EditOptions::default().durability)
 }
 
-/// Opens the frame that is at a position of a store.
+/// Opens the frame at a position of a store.
 fn open_contiguous(store: Shared, options: &EditOptions) -> Result<(Draft, FrameFile)> {
     let base = options.open.offset;
     let source = Source::new(Arc::new(store.clone()), base);
@@ -444,7 +444,7 @@ fn open_contiguous(store: Shared, options: &EditOptions) -> Result<(Draft, Frame
     Ok((frame, file))
 }
 
-/// Creates a file, or empties the one that is there, under its lock.
+/// Creates a file, or empties an existing one, under its lock.
 pub(crate) fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
     let open = |source| Error::open(path)(source);
     if look_at(path).map_err(open)?.is_some_and(|found| !found.is_file()) {
@@ -459,8 +459,8 @@ pub(crate) fn create_locked(path: &Path) -> Result<(FileStore, Held)> {
     Ok((store, held))
 }
 
-/// The name of a file that is a frame as a whole. Links are resolved, so that the file is replaced
-/// and not the link.
+/// The path of a file that consists of the frame alone. Links are resolved, so that a new file
+/// replaces the file and not the link.
 fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
     if offset > 0 {
         return Ok(None);
@@ -468,7 +468,7 @@ fn whole_path(path: &Path, offset: u64) -> Result<Option<PathBuf>> {
     path.canonicalize().map(Some).map_err(Error::open(path))
 }
 
-/// Whether chunks look as if they had been compressed with the same parameters.
+/// Whether the parameters of two frames would compress chunks alike.
 pub(crate) fn is_same_way(a: &CParams, b: &CParams) -> bool {
     let key = |p: &CParams| (p.codec, p.codec_meta, p.clevel, p.filters, p.dict.clone());
     key(a) == key(b)

@@ -1,4 +1,5 @@
-//! Errors: outside, who has to act; inside [`Corrupt`] and [`Param`], what exactly is wrong.
+//! Errors: the outer enum says who has to act; the inner ones, [`Corrupt`] and [`Param`], what
+//! exactly is wrong.
 //!
 //! Positions are bytes from the start of the file, or of the buffer when only a part is parsed. A
 //! chunk's own error is kept as `source`, with positions inside of that chunk.
@@ -18,7 +19,7 @@ use crate::probe::Kind;
 /// The result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// What can go wrong with a frame.
+/// An error of reading or writing a frame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -29,7 +30,7 @@ pub enum Error {
         at: u64,
         /// Bytes wanted.
         len: u64,
-        /// What the storage said.
+        /// The error of the storage.
         source: io::Error,
     },
     /// The storage of the frame could not be written.
@@ -39,13 +40,13 @@ pub enum Error {
         at: u64,
         /// Bytes to write.
         len: u64,
-        /// What the storage said.
+        /// The error of the storage.
         source: io::Error,
     },
     /// A file could not be opened, or its length could not be read.
     #[error("opening the file: {source}")]
     Open {
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The stream of data to compress could not be read.
@@ -53,33 +54,33 @@ pub enum Error {
     Input {
         /// Bytes read before.
         nbytes: u64,
-        /// What the stream said.
+        /// The error of the stream.
         source: io::Error,
     },
-    /// Frames could not be sent on.
+    /// A frame could not be written to a stream.
     #[error("writing a frame to the stream")]
     Output {
-        /// What the stream said.
+        /// The error of the stream.
         source: io::Error,
     },
     /// The lock of a frame could not be taken.
     #[error("locking {}: {source}", path.display())]
     Lock {
-        /// The file that was to be locked.
+        /// The file to lock.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Somebody else held the lock of the frame for as long as the caller was ready to wait.
+    /// Another process held the lock of the frame for as long as the caller was ready to wait.
     #[error("{} is locked by {holder}", path.display())]
     Locked {
-        /// The file, directory, or file of the lock.
+        /// The file, the directory, or the file of the lock.
         path: PathBuf,
-        /// Who holds the lock.
+        /// The holder of the lock.
         holder: Holder,
     },
-    /// A program that takes no lock has changed the frame while it was being changed here. Nothing
-    /// was written over what it did.
+    /// A program that takes no lock has changed the frame while it was being changed here. Its
+    /// changes were not overwritten.
     #[error(
         "another program has changed the frame meanwhile, without a lock; nothing was committed"
     )]
@@ -94,10 +95,10 @@ pub enum Error {
         /// Name of its file.
         name: String,
     },
-    /// The file is something else.
+    /// The file is not a frame.
     #[error("not a Blosc2 frame: the file starts like {found}")]
     NotAFrame {
-        /// What it looks like.
+        /// The kind of file that its bytes suggest.
         found: Kind,
     },
     /// A frame of the 2.0.0 betas.
@@ -117,26 +118,25 @@ pub enum Error {
         /// Byte 25, the general flags.
         flags: u8,
     },
-    /// A frame of a version that we do not know.
+    /// A frame of an unknown version.
     #[error("frame format version {version}, known are 2 and 3")]
     UnknownVersion {
         /// The version.
         version: u8,
     },
-    /// A trailer of a version that we do not know.
+    /// A trailer of an unknown version.
     #[error("trailer version {version}, known is 1")]
     UnknownTrailerVersion {
         /// The version.
         version: u8,
     },
-    /// A `b2nd` metalayer of a version that we do not know.
+    /// A `b2nd` metalayer of an unknown version.
     #[error("b2nd metalayer version {version}, known is 0")]
     UnknownNdVersion {
         /// The version.
         version: u8,
     },
-    /// The index of a sparse frame without its directory of chunk files, which is what has to be
-    /// opened.
+    /// The index of a sparse frame was opened alone; open its directory instead.
     #[error("a sparse frame, one file for every chunk")]
     Sparse,
     /// The file of a chunk of a sparse frame could not be opened.
@@ -146,7 +146,7 @@ pub enum Error {
         nchunk: u64,
         /// Name of its file.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The frame contradicts itself or its file.
@@ -154,13 +154,13 @@ pub enum Error {
     Corrupt {
         /// Position of the field (bytes).
         at: u64,
-        /// What is wrong there.
+        /// The contradiction.
         what: Corrupt,
     },
-    /// More memory would be needed than the caller allows.
+    /// The operation needs more memory than the caller allows.
     #[error("{what}: {nbytes} bytes needed, the limit is {limit}")]
     Limit {
-        /// What for.
+        /// The use of the memory.
         what: Limited,
         /// Bytes needed.
         nbytes: u64,
@@ -172,17 +172,17 @@ pub enum Error {
     Chunk {
         /// Number of the chunk.
         nchunk: u64,
-        /// Where it starts (bytes).
+        /// Position of its start (bytes).
         at: u64,
-        /// What the chunk layer found; its positions count from the chunk's first byte.
+        /// The error of the chunk; its positions count from the chunk's first byte.
         source: blosc_chunk::Error,
     },
     /// The index chunk cannot be decoded.
     #[error("index chunk at byte {at}")]
     Index {
-        /// Where it starts (bytes).
+        /// Position of its start (bytes).
         at: u64,
-        /// What the chunk layer found.
+        /// The error of the chunk.
         source: blosc_chunk::Error,
     },
     /// The content of a vlmetalayer cannot be decoded.
@@ -190,9 +190,9 @@ pub enum Error {
     VlMeta {
         /// Its name.
         name: String,
-        /// Where its content starts (bytes).
+        /// Position of its content (bytes).
         at: u64,
-        /// What the chunk layer found.
+        /// The error of the chunk.
         source: blosc_chunk::Error,
     },
     /// The content of a metalayer or vlmetalayer is not a value of the requested type.
@@ -201,7 +201,7 @@ pub enum Error {
     Value {
         /// Its name.
         name: String,
-        /// What was found.
+        /// The error of decoding it.
         source: rmp_serde::decode::Error,
     },
     /// A value that cannot be the content of a metalayer.
@@ -210,7 +210,7 @@ pub enum Error {
     NoValue {
         /// Name of the metalayer.
         name: String,
-        /// What is wrong with it.
+        /// The error of encoding it.
         source: rmp_serde::encode::Error,
     },
     /// Data could not be compressed.
@@ -218,11 +218,11 @@ pub enum Error {
     Compress {
         /// Number of the chunk.
         nchunk: u64,
-        /// What the chunk layer says.
+        /// The error of the encoder.
         source: blosc_chunk::Error,
     },
-    /// Two facts that the writer keeps contradict each other, which is a fault of this crate. The
-    /// bytes that would show it were not written.
+    /// Two facts that the writer keeps contradict each other: a bug of this crate. The writer
+    /// stopped before it wrote wrong bytes.
     #[error("{what}: a fault of this program, which writes nothing then")]
     Internal {
         /// The contradiction.
@@ -239,12 +239,12 @@ impl From<NdParam> for Error {
     }
 }
 
-/// What is wrong in a frame. The names of fields are those of the format document.
+/// A contradiction in a frame. The names of fields are those of the format document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in the messages")]
 pub enum Corrupt {
-    /// Less than a header.
+    /// The bytes are too few for a header.
     #[error("the frame ends after {len} bytes, its header has 87")]
     HeaderTruncated { len: u64 },
     /// A field that does not begin with its marker.
@@ -277,16 +277,16 @@ pub enum Corrupt {
     /// `chunk_size` below -1, or not known although there is data.
     #[error("chunk_size is {chunksize}")]
     ChunkSize { chunksize: i32 },
-    /// More filter slots than there are.
+    /// More filter slots than a pipeline has.
     #[error("{nfilters} filter slots, at most 6")]
     Nfilters { nfilters: u8 },
-    /// Offsets of a width that was never written.
+    /// Offsets of a width that no program writes.
     #[error("offset width {width}, only 1 (64 bits) is in use")]
     OffsetWidth { width: u8 },
     /// The data section does not fit into the frame.
     #[error("cbytes is {cbytes}, the frame has room for {room}")]
     Cbytes { cbytes: i64, room: u64 },
-    /// A field or string longer than what is left.
+    /// A field or string that is longer than the remaining bytes.
     #[error("{len} bytes expected, {left} are left")]
     Truncated { len: u64, left: u64 },
     /// Too many metalayers.
@@ -295,7 +295,7 @@ pub enum Corrupt {
     /// A metalayer's name that is not a string of 1 to 31 bytes.
     #[error("metalayer name has the marker {found:#04x}, 0xa1..=0xbf are names")]
     NameMarker { found: u8 },
-    /// A metalayer whose value is elsewhere.
+    /// A metalayer that points to a wrong position for its value.
     #[error("metalayer value at {position}, the section ends at {end}")]
     MetaPosition { position: i32, end: u64 },
     /// The vlmetalayers do not end where the trailer goes on.
@@ -307,7 +307,7 @@ pub enum Corrupt {
     /// The index chunk reaches into the trailer.
     #[error("the index chunk has {cbytes} bytes, there is room for {room}")]
     IndexCbytes { cbytes: u64, room: u64 },
-    /// The index has another number of offsets than there are chunks.
+    /// The index has another number of offsets than the frame has chunks.
     #[error("the index has {nbytes} bytes, {expected} expected")]
     IndexNbytes { nbytes: u64, expected: u64 },
     /// More chunks than an index can describe.
@@ -316,7 +316,7 @@ pub enum Corrupt {
     /// An offset outside the data section.
     #[error("chunk {nchunk} has offset {offset}, the data section has {cbytes} bytes")]
     Offset { nchunk: u64, offset: u64, cbytes: u64 },
-    /// A number that is no chunk file's.
+    /// A number that no chunk file can have.
     #[error("chunk {nchunk} is in file {id:#x}, outside 0..=0xffffffff")]
     ChunkId { nchunk: u64, id: u64 },
     /// A directory with a contiguous frame where the index of a sparse one should be.
@@ -328,7 +328,7 @@ pub enum Corrupt {
     /// A chunk that reaches out of the data section.
     #[error("chunk {nchunk} has {cbytes} bytes, outside 16..={room}")]
     ChunkCbytes { nchunk: u64, cbytes: u64, room: u64 },
-    /// A chunk of the wrong size for its place.
+    /// A chunk of the wrong size for its position.
     #[error("chunk {nchunk} holds {nbytes} bytes, its place demands {expected}")]
     ChunkNbytes { nchunk: u64, nbytes: u64, expected: u64 },
     /// A chunk of NaN in a frame whose items are no floats.
@@ -343,30 +343,30 @@ pub enum Corrupt {
     /// The chunks of a frame together have another size than the header says.
     #[error("the chunks hold {found} bytes, nbytes is {expected}")]
     SumOfChunks { found: u64, expected: u64 },
-    /// A vlmetalayer whose chunk has another size than its place.
+    /// A vlmetalayer whose chunk has another size than its entry says.
     #[error("the vlmetalayer's chunk has {cbytes} bytes, its place {len}")]
     VlMetaCbytes { cbytes: u64, len: u64 },
-    /// Bytes of a sealed frame that are not those that were written; where is not known.
+    /// Some bytes of a sealed frame were changed; their position is unknown.
     #[error("the bytes are not those that were sealed")]
     BodySum,
-    /// The sum of a sealed frame, all other bytes of which are those that were written.
+    /// The sum of a sealed frame is wrong; all other bytes are as written.
     #[error("the seal is damaged, and nothing else: the data are those that were sealed")]
     Seal,
-    /// The bytes of the frame are not those that the archive around it has a sum of.
+    /// The bytes of the frame do not match the sum in the archive around it.
     #[error("the bytes do not have the sum that is stored for them: {why}")]
     OuterSum { why: String },
-    /// A chunk of a sealed frame whose bytes are not those that were written.
+    /// A chunk of a sealed frame whose bytes were changed.
     #[error("the bytes of chunk {nchunk} are not those that were sealed")]
     ChunkSum { nchunk: u64 },
-    /// What only frames of the 2.0.0 betas can have.
+    /// Errors that only frames of the 2.0.0 betas can have.
     #[error(transparent)]
     Older(#[from] OlderCorrupt),
-    /// A `b2nd` metalayer that cannot be, or not in this frame.
+    /// A `b2nd` metalayer that is invalid, or does not fit this frame.
     #[error(transparent)]
     Nd(#[from] NdCorrupt),
 }
 
-/// What a limit was about.
+/// The use of memory that a limit refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Limited {
@@ -381,7 +381,7 @@ pub enum Limited {
     /// [`OpenOptions::max_metadata`](crate::OpenOptions::max_metadata).
     #[error("vlmetalayer")]
     VlMeta,
-    /// Chunks or parts of them in work: `max_memory` of the options.
+    /// Chunks, or parts of them, under way: `max_memory` of the options.
     #[error("working memory")]
     Memory,
     /// A frame in memory.
@@ -393,7 +393,7 @@ pub enum Limited {
     Data,
 }
 
-/// A request that cannot be fulfilled, whatever the file.
+/// A request that cannot be fulfilled, whatever the file contains.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in the messages")]
@@ -413,10 +413,10 @@ pub enum Param {
     /// A typesize for writing that does not fit.
     #[error("typesize {typesize}, 1 to {max} can be written")]
     Typesize { typesize: u64, max: u64 },
-    /// An empty chunk: a frame cannot say how many it has.
+    /// An empty chunk: a frame cannot store the number of empty chunks.
     #[error("a chunk without data")]
     EmptyChunk,
-    /// A chunk of a size that its place in a frame with fixed chunk size does not allow.
+    /// A chunk whose size is not allowed at its position in a frame with fixed chunk size.
     #[error("chunk of {nbytes} bytes, {expected} expected")]
     ChunkNbytes { nbytes: u64, expected: u64 },
     /// A chunk after one that was shorter than the others.
@@ -428,7 +428,7 @@ pub enum Param {
     /// A special value that frames cannot hold for these items.
     #[error("a chunk of NaN with typesize {typesize}; 4 or 8 is needed")]
     NanTypesize { typesize: u64 },
-    /// A special value that is no run in the index: one value, repeated, is a stored chunk.
+    /// A special value that the index cannot note: a repeated value is a stored chunk.
     #[error("a repeated value is not a run in the index")]
     SpecialKind,
     /// A chunk with VL-blocks.
@@ -437,20 +437,20 @@ pub enum Param {
     /// A chunk of the older kind, without the longer header.
     #[error("a Blosc1 chunk; frames have Blosc2 chunks")]
     Blosc1Chunk,
-    /// An order that is none of all chunks.
+    /// An order that is not a permutation of all chunks.
     #[error("{nchunk} in an order of {nchunks} chunks is too large or there twice")]
     Order { nchunk: u64, nchunks: u64 },
-    /// A frame that is followed by something and cannot grow. The kind is `Unknown` where the bytes
+    /// A frame that cannot grow because other bytes follow it. The kind is `Unknown` if the bytes
     /// do not tell it.
     #[error("{} follows the frame, at byte {at}", what_follows(*kind))]
     NotLast { at: u64, kind: Kind },
-    /// A frame that has no name to look for a lock beside.
+    /// A frame without a path, so that its lock has none either.
     #[error("the frame was not opened by its name")]
     NoPath,
     /// All numbers of chunk files are in use.
     #[error("no number is left for a chunk file")]
     NoChunkId,
-    /// More metalayers than can be written.
+    /// More metalayers than a frame can hold.
     #[error("{count} metalayers, at most {max} can be written")]
     MetaCount { count: usize, max: usize },
     /// A metalayer name that is empty or too long.
@@ -479,7 +479,7 @@ pub enum Param {
     NotAnArray,
 }
 
-/// A file that another one follows, as its first bytes say; or anything.
+/// The words for a file that follows a frame, as far as its first bytes tell the kind.
 fn what_follows(kind: Kind) -> &'static str {
     if kind == Kind::Unknown { "something" } else { kind.name() }
 }
@@ -549,8 +549,7 @@ impl Error {
         Self::Internal { what }
     }
 
-    /// Something wrong at a position of a buffer.
-    /// The system refuses to open the file at `path`, which it does not name.
+    /// The error of the system for the file at `path`.
     pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let name = blosc_io::OfFile::naming(path);
         move |error| Self::Open { source: name(error) }
@@ -568,7 +567,7 @@ impl Error {
         self
     }
 
-    /// A file that ends while it is read was cut off by someone else: the data's fault, not the
+    /// A file that ends while it is read was cut off by another program: the data's fault, not the
     /// system's.
     fn blame_io(&self) -> Blame {
         match self {
@@ -578,7 +577,7 @@ impl Error {
                 let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
                 inner.map_or(Blame::Io, Self::blame)
             }
-            // The frame says that there is such a file.
+            // The frame says that this file exists.
             Self::ChunkFile { source, .. }
                 if matches!(
                     source.kind(),

@@ -1,7 +1,7 @@
 //! Several frames one after the other, in a file or in a stream.
 //!
-//! Nothing records such a sequence: a frame ends after `frame_len` bytes, and if another header
-//! follows there, another frame begins.
+//! The format does not record sequences: a frame ends after `frame_len` bytes, and if another
+//! header follows there, another frame begins.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -20,7 +20,7 @@ impl SChunk {
     /// The frames of a file, the first at its beginning.
     ///
     /// # Errors
-    /// [`Error::Open`]; what is wrong with a frame is reported in its turn.
+    /// [`Error::Open`]. The error of a frame is reported in its turn.
     pub fn frames(path: impl AsRef<Path>) -> Result<Frames> {
         open_file(path.as_ref()).map(|store| Frames::new(store, &OpenOptions::default()))
     }
@@ -28,9 +28,9 @@ impl SChunk {
 
 /// Iterates over frames that follow each other.
 ///
-/// It ends after the last frame, or the first that cannot be opened. Bytes after the last frame
-/// that begin no other are not an error, as they are none behind a single frame;
-/// [`position`](Self::position) tells where they are. The first frame must be one.
+/// It ends after the last frame, or the first that cannot be opened. Other bytes after the last
+/// frame are not an error, as after a single frame; [`position`](Self::position) returns their
+/// position. The first frame must exist.
 pub struct Frames {
     store: Arc<dyn ReadAt>,
     options: OpenOptions,
@@ -52,7 +52,7 @@ impl Frames {
         }
     }
 
-    /// Where the next frame would begin (bytes).
+    /// Position where the next frame would begin (bytes).
     #[must_use]
     pub fn position(&self) -> u64 {
         self.at
@@ -100,7 +100,7 @@ impl core::fmt::Debug for Frames {
 
 /// Reads one frame from a stream that cannot seek, such as a pipe; `None` at its end.
 ///
-/// The frame is put into memory as a whole, as much as `max` bytes of it. Give it to
+/// The whole frame is read into memory, if it has at most `max` bytes. Pass it to
 /// [`SChunk::from_cframe`].
 ///
 /// ```
@@ -119,8 +119,7 @@ impl core::fmt::Debug for Frames {
 /// ```
 ///
 /// # Errors
-/// [`Error::Input`], [`Error::Limit`], what is wrong with the header, or
-/// [`Corrupt::FrameTruncated`].
+/// [`Error::Input`], [`Error::Limit`], the error of the header, or [`Corrupt::FrameTruncated`].
 pub fn read_frame(stream: &mut dyn Read, max: u64) -> Result<Option<Vec<u8>>> {
     let mut frame = vec![];
     read_up_to(stream, FIXED_LEN as u64, &mut frame)?;
@@ -128,7 +127,8 @@ pub fn read_frame(stream: &mut dyn Read, max: u64) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let frame_len = match legacy::frame_len(&frame)? {
-        // The first read went beyond the end of the frame; only an empty one of beta.1 is so short.
+        // The first read went beyond the end of the frame; only an empty frame of beta.1 is so
+        // short.
         Some(frame_len) if frame_len < frame.len() as u64 => {
             return Err(Error::OlderLayout { first_byte: frame.first().copied().unwrap_or(0) });
         }
@@ -147,7 +147,8 @@ pub fn read_frame(stream: &mut dyn Read, max: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(frame))
 }
 
-/// Appends up to `len` bytes; the buffer grows with what comes, not with what was promised.
+/// Appends up to `len` bytes; the buffer grows with the bytes that arrive, not with the claimed
+/// length.
 fn read_up_to(stream: &mut dyn Read, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
     let nbytes = bytes.len() as u64;
     stream.take(len).read_to_end(bytes).map_err(|source| Error::Input { nbytes, source })?;

@@ -1,8 +1,7 @@
 //! The header of a frame: checked, with ordinary integers ("Header" in `docs/formats/cframe.md`).
 //!
-//! Only a few fields are needed to read a frame. The others are defaults for writing more chunks
-//! into it; they are kept as they are, so that a header that was parsed and encoded again has the
-//! same bytes.
+//! A reader needs only a few fields. The others are defaults for further chunks; they are kept as
+//! they are, so that a header that is parsed and encoded again has the same bytes.
 
 mod change;
 
@@ -21,13 +20,13 @@ use crate::trailer;
 
 pub(crate) use change::OlderFields;
 
-/// Most uncompressed bytes of a chunk.
+/// The largest uncompressed size of a chunk (bytes).
 pub(crate) const MAX_CHUNK: usize = i32::MAX as usize - ChunkHeader::MAX_LEN;
 /// Length of the fixed part of a header (bytes).
 pub(crate) const FIXED_LEN: usize = size_of::<RawHeader>();
 /// Length of a header without metalayers (bytes).
 pub(crate) const MIN_LEN: u64 = 97;
-/// What every frame has at positions 2..10.
+/// Bytes 2..10 of every frame.
 pub(crate) const MAGIC: [u8; 8] = *b"b2frame\0";
 /// First byte of the current layout: an array of 14.
 const ARRAY: u8 = FIXARRAY | 14;
@@ -68,7 +67,7 @@ pub struct FrameHeader {
 pub struct GeneralFlags(pub u8);
 
 impl GeneralFlags {
-    /// Version 2 with offsets of 64 bits: what a frame has that needs nothing newer.
+    /// Version 2 with offsets of 64 bits: the flags of a frame that uses no newer feature.
     pub const VERSION_2: Self = Self(0x12);
 
     /// Format version: 2, or 3 when a newer feature is used.
@@ -90,7 +89,7 @@ impl GeneralFlags {
     }
 }
 
-/// How a frame is laid out in storage.
+/// The layout of a frame in storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameType {
@@ -123,10 +122,9 @@ impl ChunkSize {
 }
 
 impl FrameHeader {
-    /// Parses the first bytes of a frame, of which the first 87 are looked at.
+    /// Parses the first bytes of a frame; only the first 87 matter.
     ///
-    /// The header is checked in itself only; what the file must have is checked when a frame is
-    /// opened.
+    /// The header is checked only in itself. Opening the frame compares it with the file.
     ///
     /// # Errors
     /// [`Error::NotAFrame`], [`Error::OlderLayout`], [`Error::UnknownVersion`], or
@@ -172,7 +170,7 @@ impl FrameHeader {
         zerocopy::transmute!(RawHeader::from(self))
     }
 
-    /// The whole header, whose metalayers these are.
+    /// The whole header, with these metalayers.
     pub(crate) fn encode_with(&self, meta: &Metalayers) -> Result<Vec<u8>> {
         let mut bytes = meta.bytes().to_vec();
         if bytes.len() as u64 != u64::from(self.header_len) {
@@ -213,9 +211,9 @@ impl FrameHeader {
         self.nbytes
     }
 
-    /// Length of the data section, dead bytes included; 0 when the frame has no data (bytes).
+    /// Length of the data section, unused bytes included; 0 when the frame has no data (bytes).
     ///
-    /// The field of a frame whose chunks were all deleted keeps its old value, which means nothing.
+    /// If all chunks of a frame were deleted, the field keeps its old value, which has no meaning.
     #[must_use]
     pub fn cbytes(&self) -> u64 {
         if self.nbytes == 0 { 0 } else { self.cbytes.unsigned_abs() }
@@ -227,7 +225,7 @@ impl FrameHeader {
         self.typesize
     }
 
-    /// Block size for new chunks (bytes), unless it is chosen for each.
+    /// Block size for new chunks (bytes), unless each chunk gets its own.
     #[must_use]
     pub fn blocksize(&self) -> Option<NonZeroU32> {
         NonZeroU32::new(self.blocksize)
@@ -284,8 +282,8 @@ impl FrameHeader {
         in_use(self.filters_meta, self.nfilters)
     }
 
-    /// Whether the header says that there are vlmetalayers. Old files are wrong about it; ask the
-    /// trailer.
+    /// Whether the header says that vlmetalayers exist. Old files can be wrong here; the trailer is
+    /// right.
     #[must_use]
     pub fn has_vlmeta(&self) -> bool {
         self.has_vlmeta
@@ -296,7 +294,7 @@ impl FrameHeader {
         self.cbytes
     }
 
-    /// Number of chunks that `nbytes` and a fixed chunk size give.
+    /// Number of chunks, from `nbytes` and a fixed chunk size.
     pub(crate) fn nchunks(&self) -> Option<u64> {
         match self.chunksize {
             _ if self.nbytes == 0 => Some(0),
@@ -311,7 +309,7 @@ impl FrameHeader {
         u64::from(self.header_len).saturating_add(stored)
     }
 
-    /// The parts must fit into the frame, one after the other.
+    /// Checks that the parts fit into the frame, one after the other.
     fn check_sections(&self) -> Result<()> {
         let header_len = u64::from(self.header_len);
         let min = header_len.saturating_add(trailer::MIN_LEN);
@@ -382,7 +380,8 @@ impl ChunkSize {
     }
 }
 
-/// Byte 0 and the magic tell a frame from other files, and its layout from older ones.
+/// Checks byte 0 and the magic, which tell frames from other files, and this layout from older
+/// ones.
 fn check_magic(bytes: &[u8]) -> Result<()> {
     match *bytes {
         [first, 0xa8, ref rest @ ..] if rest.starts_with(&MAGIC) => match first {
@@ -396,9 +395,9 @@ fn check_magic(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// All markers that never change.
+/// Checks all markers that never change.
 fn check_markers(raw: &RawHeader) -> Result<()> {
-    // The layout with 13 elements is told by its first byte, which came before this.
+    // The first byte, checked before this, tells the layout with 13 elements.
     expect_markers(&[
         (0x0a, "header_len", raw.header_len_marker, INT32),
         (0x0f, "frame_len", raw.frame_len_marker, UINT64),
@@ -425,8 +424,8 @@ fn check_markers(raw: &RawHeader) -> Result<()> {
     Ok(())
 }
 
-/// Checks markers of MessagePack: where each stands, the field after it, what was found and what
-/// must be there.
+/// Checks markers of MessagePack, each given by its position, the field after it, the byte found
+/// and the byte expected.
 pub(crate) fn expect_markers(markers: &[(usize, &'static str, u8, u8)]) -> Result<()> {
     match markers.iter().find(|(.., found, expected)| found != expected) {
         Some(&(at, field, found, expected)) => {

@@ -1,4 +1,4 @@
-//! Chunks as wholes: added, replaced, moved and removed.
+//! Changes of whole chunks: append, insert, replace, move and remove.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::offsets::{MAX_NCHUNKS, Offset};
 use crate::schunk::{ChunkBytes, FrameState, Location, SChunk};
 use crate::seal::BodySum;
 
-/// A chunk that is in storage, or stands for itself in the index, and has no place yet.
+/// A chunk that is in storage, or that its entry in the index describes. It has no position yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ready {
     /// The number for the index.
@@ -24,7 +24,7 @@ pub(super) struct Ready {
     pub nbytes: usize,
 }
 
-/// Where a chunk is to go.
+/// The position of a new chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Before the chunk of this number, or after the last.
@@ -33,24 +33,23 @@ pub(super) enum Place {
     InsteadOf(u64),
 }
 
-/// The run that the index can note in place of a chunk with this header.
+/// The run that an entry of the index can hold instead of a chunk with this header.
 pub(crate) fn noted_run(header: &ChunkHeader) -> Option<SpecialKind> {
     header.special().filter(|kind| *kind != SpecialKind::Value)
 }
 
 impl SChunkWriter {
-    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in
-    /// the index where that is possible.
+    /// Appends a compressed chunk. A run of zeros, NaN or uninitialised data is only noted in the
+    /// index where that is possible.
     ///
-    /// # Errors
-    /// [`Error::Param`] for a size that does not fit, or a kind of chunk; [`Error::Chunk`] if
-    /// `chunk` is none; [`Error::Write`].
+    /// [`Error::Param`] for a size or a kind of chunk that does not fit; [`Error::Chunk`] if
+    /// `chunk` is not a chunk; [`Error::Write`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         self.begin()?;
         self.place_chunk(Place::Before(self.frame.nchunks()), chunk)
     }
 
-    /// Inserts a chunk that is compressed already before another one, or after the last.
+    /// Inserts a compressed chunk before another one, or after the last.
     ///
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk).
@@ -59,7 +58,7 @@ impl SChunkWriter {
         self.place_chunk(Place::Before(nchunk), chunk)
     }
 
-    /// Replaces a chunk by one that is compressed already.
+    /// Replaces a chunk by a compressed one.
     ///
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk).
@@ -68,7 +67,7 @@ impl SChunkWriter {
         self.place_chunk(Place::InsteadOf(nchunk), chunk)
     }
 
-    /// Appends a chunk as another super-chunk gives it.
+    /// Appends a chunk of another super-chunk.
     ///
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk).
@@ -83,14 +82,14 @@ impl SChunkWriter {
     /// size.
     ///
     /// # Errors
-    /// As [`append_chunk`](Self::append_chunk), or what is wrong with a chunk.
+    /// As [`append_chunk`](Self::append_chunk), or the error of reading a chunk.
     pub fn append_chunks(&mut self, other: &SChunk) -> Result<()> {
         (0..other.nchunks())
             .try_for_each(|nchunk| self.append_chunk_bytes(&other.chunk(nchunk)?))?;
         self.compare_source(other)
     }
 
-    /// Appends `nbytes` bytes of a run as one chunk: zeros, NaN, or anything.
+    /// Appends `nbytes` bytes of a run as one chunk: zeros, NaN, or uninitialised data.
     ///
     /// # Errors
     /// [`Param::NanTypesize`], [`Param::SpecialKind`], or a size that does not fit.
@@ -109,8 +108,8 @@ impl SChunkWriter {
         self.place_special(Place::InsteadOf(nchunk), kind, nbytes)
     }
 
-    /// Appends blocks of individual sizes as one chunk. Only frames of such chunks can have them,
-    /// and a frame without chunks becomes one.
+    /// Appends blocks of individual sizes as one chunk. The frame must have only chunks of this
+    /// kind; a frame without chunks becomes such a frame.
     ///
     /// # Errors
     /// [`Param::VlBlocks`], [`Error::Compress`], or [`Error::Write`].
@@ -119,9 +118,8 @@ impl SChunkWriter {
         self.append_of_any_size(&chunk)
     }
 
-    /// Appends a chunk that may have another size than the others. Where the frame says that all
-    /// have one size, and this one does not fit, chunks have [any size](Self::make_variable) from
-    /// now on.
+    /// Appends a chunk that may have another size than the others. If the frame has one chunk size,
+    /// and this chunk does not fit, chunks have [any size](Self::make_variable) from now on.
     ///
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk) and [`make_variable`](Self::make_variable).
@@ -148,8 +146,7 @@ impl SChunkWriter {
     /// Removes a chunk.
     ///
     /// # Errors
-    /// [`Param::ChunkNumber`], or what is wrong with the chunk in a frame where it says its size
-    /// itself.
+    /// [`Param::ChunkNumber`], or the error of the chunk, where the chunk itself holds its size.
     pub fn delete(&mut self, nchunk: u64) -> Result<()> {
         self.begin()?;
         self.load_index()?;
@@ -172,8 +169,8 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Makes the index anew: each chunk is the old one of this number, or zeros. Chunks have one
-    /// size and are whole.
+    /// Makes the index anew: each entry gives the number of an old chunk, or `None` for zeros. All
+    /// chunks are full and have one size.
     pub(crate) fn rearrange(&mut self, chunks: &[Option<u64>]) -> Result<()> {
         self.begin()?;
         self.load_index()?;
@@ -198,7 +195,7 @@ impl SChunkWriter {
     /// Lets chunks have any size from now on, for good. C-Blosc2 from 3.0 on reads such frames.
     ///
     /// # Errors
-    /// What is wrong with the chunks that are there, or [`Error::Write`].
+    /// The error of an existing chunk, or [`Error::Write`].
     pub fn make_variable(&mut self) -> Result<()> {
         self.begin()?;
         if self.frame.header().chunksize() == ChunkSize::Variable {
@@ -211,12 +208,12 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// The numbers of the index, which was loaded.
+    /// The numbers of the index, which must be loaded.
     pub(super) fn table(&self) -> &[u64] {
         self.frame.index().as_table()
     }
 
-    /// The number of a chunk in the index, which was loaded.
+    /// The number of a chunk in the index, which must be loaded.
     fn number(&self, nchunk: u64) -> Result<u64> {
         let number = usize::try_from(nchunk).ok().and_then(|at| self.table().get(at));
         number.copied().ok_or(Error::internal("the index has no such chunk"))
@@ -236,7 +233,7 @@ impl SChunkWriter {
         self.compressor.encode(self.frame.nchunks(), data)
     }
 
-    /// Compresses blocks to a chunk, of a kind that is younger than the others.
+    /// Compresses blocks to a chunk of the newer kind.
     fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         self.begin()?;
         if self.frame.nchunks() > 0 && !self.frame.header().flags().vl_blocks() {
@@ -250,7 +247,7 @@ impl SChunkWriter {
             .map_err(failed)
     }
 
-    /// Stores a chunk and gives it its place.
+    /// Stores a chunk and enters it into the index.
     pub(super) fn place_chunk(&mut self, place: Place, chunk: &[u8]) -> Result<()> {
         let nchunk = self.frame.nchunks();
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
@@ -267,7 +264,7 @@ impl SChunkWriter {
         self.store_in_place(place, parsed.bytes(), header.nbytes())
     }
 
-    /// Compresses data and gives the chunk its place.
+    /// Compresses data, stores the chunk and enters it into the index.
     pub(super) fn place_data(&mut self, place: Place, data: &[u8]) -> Result<()> {
         self.check_size(place, data.len())?;
         let chunk = self.encode(data)?;
@@ -286,7 +283,7 @@ impl SChunkWriter {
         self.put_in_place(place, Ready { offset, nbytes })
     }
 
-    /// Gives a run of a size that fits its place.
+    /// Checks the size of a run and enters the run into the index.
     pub(super) fn place_special(
         &mut self,
         place: Place,
@@ -297,7 +294,7 @@ impl SChunkWriter {
         self.place_run(place, kind, nbytes)
     }
 
-    /// Notes a run, or stores it where it cannot be noted, and gives it its place.
+    /// Enters a run into the index: as a note where possible, otherwise as a stored chunk.
     fn place_run(&mut self, place: Place, kind: SpecialKind, nbytes: usize) -> Result<()> {
         let typesize = self.frame.typesize();
         if kind == SpecialKind::Nans && !matches!(typesize, 4 | 8) {
@@ -311,9 +308,9 @@ impl SChunkWriter {
         self.put_in_place(place, ready)
     }
 
-    /// Stores a run as a chunk: one item repeated, or data where it ends within an item, which
-    /// C-Blosc2 before 3.1.5 refuses. A chunk that says itself that it is zeros, NaN or nothing
-    /// is refused by all releases.
+    /// Stores a run as a chunk: one repeated item. If the run ends within an item, C-Blosc2 before
+    /// 3.1.5 refuses such a chunk, so its data are compressed. All releases refuse a chunk whose
+    /// header says zeros, NaN or uninitialised.
     fn store_special(&mut self, kind: SpecialKind, nbytes: usize) -> Result<Ready> {
         let (nchunk, typesize) = (self.frame.nchunks(), self.frame.typesize());
         let failed = |source| Error::Compress { nchunk, source };
@@ -332,7 +329,8 @@ impl SChunkWriter {
         Ok(Ready { offset, nbytes })
     }
 
-    /// Writes a chunk's bytes to where no reader looks yet, and gives the number for the index.
+    /// Writes the bytes of a chunk where readers do not look yet, and returns the number for the
+    /// index.
     pub(super) fn store(&mut self, chunk: &[u8]) -> Result<u64> {
         let number = self.storage.place(chunk)?;
         self.seal.note_stored(number, chunk);
@@ -346,11 +344,11 @@ impl SChunkWriter {
         self.storage.count(self.frame.change(), cbytes)
     }
 
-    /// Puts new chunks in the place of old ones, while those are read, by threads if need be:
-    /// `make` gets the super-chunk as it is, the sums of its chunks as far as the seal has them,
-    /// and what takes a number and a compressed chunk, or nothing for zeros.
+    /// Replaces chunks while the old ones are read, if need be by threads. `make` gets the
+    /// super-chunk as it is, the sums of its chunks as far as the seal has them, and a function
+    /// that takes a number and a compressed chunk, or `None` for zeros.
     ///
-    /// What was handed over has its place in the end, even if `make` fails.
+    /// All chunks that the function got are entered, even if `make` fails.
     pub(crate) fn replace_chunks(
         &mut self,
         make: impl FnOnce(
@@ -407,7 +405,7 @@ impl SChunkWriter {
         placed.and(made)
     }
 
-    /// The index gets an entry, and the sums follow.
+    /// Enters a chunk into the index, and updates the sums.
     pub(super) fn put_in_place(&mut self, place: Place, ready: Ready) -> Result<()> {
         self.load_index()?;
         match place {
@@ -424,7 +422,7 @@ impl SChunkWriter {
         }
     }
 
-    /// Notes that the chunk of this number is not wanted any more: in a sparse frame its file goes.
+    /// Notes that the chunk of this number is no longer needed: a sparse frame removes its file.
     fn forget(&mut self, nchunk: u64) -> Result<()> {
         let number = self.number(nchunk)?;
         self.seal.remove(&mut self.frame, nchunk, number)?;
@@ -442,13 +440,13 @@ impl SChunkWriter {
         self.change_chunks().set_number(nchunk, number)
     }
 
-    /// Makes the index a table that can be changed.
+    /// Decodes the index to a table that can be changed.
     pub(super) fn load_index(&mut self) -> Result<()> {
         if self.frame.index().is_table() {
             return Ok(());
         }
         let table = self.frame.snapshot().offsets()?;
-        // C-Blosc2 notes runs in frames of variable chunk sizes too. Their sizes can be told only
+        // C-Blosc2 also notes runs in frames of variable chunk sizes. Their sizes are known only
         // now.
         let is_variable = self.frame.header().chunksize() == ChunkSize::Variable;
         let runs = if is_variable { self.noted_runs()? } else { vec![] };
@@ -456,7 +454,7 @@ impl SChunkWriter {
         self.store_runs(&runs)
     }
 
-    /// All runs that only the index knows of: chunk, kind, size (bytes).
+    /// All runs that only the index describes: chunk, kind, size (bytes).
     fn noted_runs(&self) -> Result<Vec<(u64, SpecialKind, usize)>> {
         let run = |nchunk| match self.frame.snapshot().locate(nchunk) {
             Ok(Location::Special { kind, nbytes }) => Some(Ok((nchunk, kind, nbytes))),
@@ -466,8 +464,8 @@ impl SChunkWriter {
         (0..self.frame.nchunks()).filter_map(run).collect()
     }
 
-    /// Makes runs chunks of their own: in a frame of variable chunk sizes the index has no room for
-    /// their sizes.
+    /// Stores runs as chunks: in a frame of variable chunk sizes the index has no field for their
+    /// sizes.
     fn store_runs(&mut self, runs: &[(u64, SpecialKind, usize)]) -> Result<()> {
         for (nchunk, kind, nbytes) in runs {
             let ready = self.store_special(*kind, *nbytes)?;
@@ -476,7 +474,7 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Whether a chunk with VL-blocks, or without, may be in this frame. The first chunk decides.
+    /// Checks that a chunk with or without VL-blocks fits this frame. The first chunk decides.
     fn check_kind(&mut self, is_vl: bool, is_run: bool) -> Result<()> {
         if is_vl == self.frame.header().flags().vl_blocks() || is_run {
             return Ok(());
@@ -488,7 +486,7 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Whether a chunk of `nbytes` bytes may be there.
+    /// Checks that a chunk of `nbytes` bytes is allowed at a position.
     pub(super) fn check_size(&self, place: Place, nbytes: usize) -> Result<()> {
         let nchunks = self.frame.nchunks();
         let (nchunk, is_last, is_new) = match place {

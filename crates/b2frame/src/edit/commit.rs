@@ -1,6 +1,6 @@
-//! Making changes count: all of them or none, whenever the machine stops.
+//! Commits: all changes or none, whenever the machine stops.
 //!
-//! | way | of a frame | step 1, of which readers see nothing | step 2, which counts |
+//! | way | used for a frame | step 1, invisible to readers | step 2, the commit |
 //! |---|---|---|---|
 //! | `AfterEnd` | with data | index, trailer after the end; sync | the header, in one write; sync |
 //! | `Header` | with data, if only metalayers change | | the header, in one write; sync |
@@ -8,9 +8,9 @@
 //! | `Anew` | that moves, or is mostly unused bytes | all of it, to a new file; sync | a rename |
 //! | `IndexFile` | sparse | chunk files, index file; sync | a rename |
 //!
-//! With `AfterEnd` the old index and trailer become unused bytes of the data section. With
-//! `AfterHeader` chunks that lie there, and that readers of the old frame need, are moved away
-//! first, in a commit of their own.
+//! With `AfterEnd` the old index and trailer become unused bytes of the data section. Before
+//! `AfterHeader`, a commit of its own moves chunks away that lie there and that readers of the old
+//! frame need.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -32,14 +32,14 @@ use crate::seal::{Sealed, is_stored};
 use crate::trailer;
 use crate::writer::encode_index;
 
-/// What a disk writes as a whole (bytes).
+/// Bytes that a disk writes atomically.
 const SECTOR_LEN: usize = 512;
 /// The least length of a chunk (bytes).
 const MIN_CHUNK: u64 = 32;
-/// Unused bytes up to this number are no reason to write a frame anew.
+/// Up to this number of unused bytes a frame is not written anew.
 const MAX_SMALL_NBYTES: u64 = 64 << 10;
 
-/// How changes are written, and where to: a row of the table above.
+/// The way of writing changes, and its destination: a row of the table above.
 enum Way<'a> {
     AfterEnd(&'a mut FrameFile),
     Header(&'a mut FrameFile),
@@ -49,16 +49,14 @@ enum Way<'a> {
 }
 
 impl SChunkWriter {
-    /// Makes all changes so far count. Whatever happens, the frame is as it was before or as it is
-    /// after.
+    /// Commits all changes so far. In any case, the frame afterwards is the old one or the new one.
     ///
-    /// There are two exceptions, for stores that are no file of their own: a header of another
-    /// length ([`set_meta`](Self::set_meta)), and vlmetalayers of a frame without data, are
-    /// overwritten in place.
+    /// Two parts are overwritten in place if the store is not a file of its own: a header of
+    /// another length ([`set_meta`](Self::set_meta)), and vlmetalayers of a frame without data.
     ///
     /// # Errors
     /// [`Error::Write`](crate::Error::Write); [`Error::Compress`](crate::Error::Compress) for the
-    /// index. The changes are still there and can be committed again.
+    /// index. The changes remain and can be committed again.
     pub fn commit(&mut self) -> Result<()> {
         self.commit_held()?;
         self.storage.turn_mut().release();
@@ -82,14 +80,14 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Commits, and writes the frame anew without bytes that nothing refers to. Says how many those
-    /// were. Of a sparse frame, removes files that nothing refers to.
+    /// Commits, and writes the frame anew without unused bytes. Returns the number of unused bytes.
+    /// In a sparse frame, removes files that the index does not refer to.
     ///
-    /// A file is replaced by another one; what is no file of its own is overwritten in place, which
-    /// a crash of the machine would not survive.
+    /// A new file replaces a file. Any other store is overwritten in place, which does not survive
+    /// a crash of the machine.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit), and what is wrong with a chunk.
+    /// As [`commit`](Self::commit), and the error of a chunk.
     pub fn compact(&mut self) -> Result<u64> {
         self.begin()?;
         self.commit_held()?;
@@ -113,7 +111,7 @@ impl SChunkWriter {
             let (mut publication, storage) = self.publication();
             let way = publication.way(storage);
             if publication.needs_table(&way) {
-                // Runs that only the index knew of may become chunks, and so another change.
+                // Runs that only the index described may become chunks; this changes the way.
                 self.load_index()?;
             }
         }
@@ -127,7 +125,7 @@ impl SChunkWriter {
         }
     }
 
-    /// All but the data that are held back, and where it goes.
+    /// All changes except the data that are held back, and their storage.
     fn publication(&mut self) -> (Publication<'_>, &mut Storage) {
         let Self { frame, seal, changed, storage, .. } = self;
         (Publication { frame, seal, changed }, storage)
@@ -149,7 +147,7 @@ struct Publication<'a> {
     changed: &'a mut Changed,
 }
 
-/// Which way.
+/// The choice of the way.
 impl Publication<'_> {
     fn way<'s>(&mut self, storage: &'s mut Storage) -> Way<'s> {
         let file = match storage {
@@ -171,26 +169,26 @@ impl Publication<'_> {
         }
     }
 
-    /// Whether the index is written, or looked at for the trailer.
+    /// Whether the commit writes the index or needs it for the trailer.
     fn needs_table(&self, way: &Way<'_>) -> bool {
         self.changed.chunks
             || self.seal.has_chunk_sums()
             || matches!(way, Way::Anew(_) | Way::IndexFile(_))
     }
 
-    /// Whether the index is another one than readers see.
+    /// Whether the index differs from the one that readers see.
     fn needs_index(&self, file: &FrameFile) -> bool {
         self.changed.chunks || file.is_new()
     }
 
-    /// Whether the trailer is another one than readers see, but for the index. The seal in it has
-    /// a sum of the header.
+    /// Whether the trailer, apart from the index, differs from the one that readers see. The seal
+    /// in the trailer has a sum of the header.
     fn has_trailer(&self) -> bool {
         self.changed.vlmeta || self.changed.meta && self.seal.is_kept()
     }
 
-    /// Whether what changes in the header does not lie in one sector, so that a crash could leave
-    /// a mixture: then a new file takes the place of a file.
+    /// Whether the changed bytes of the header span two sectors, so that a crash could leave a
+    /// mixture. Then a new file replaces the old one.
     fn needs_long_write(&self, file: &FrameFile) -> bool {
         self.changed.meta
             && file.path().is_some()
@@ -198,7 +196,7 @@ impl Publication<'_> {
             && self.changed_meta_len(file) > SECTOR_LEN
     }
 
-    /// Up to where the header changes (bytes).
+    /// The end of the changed bytes of the header (bytes).
     fn changed_meta_len(&self, file: &FrameFile) -> usize {
         let new = self.frame.meta().bytes();
         let Some(old) = file.turn.known_header() else { return new.len() };
@@ -206,8 +204,8 @@ impl Publication<'_> {
         (FIXED_LEN..new.len()).rev().find(differs).map_or(FIXED_LEN, |at| at.saturating_add(1))
     }
 
-    /// Whether more bytes of the file are unused than used, so that a commit had better write it
-    /// anew. What that costs was spent on the unused bytes before.
+    /// Whether more bytes of the file are unused than used, so that a commit should write it anew.
+    /// Writing the unused bytes has cost as much before.
     fn is_mostly_dead(&mut self, file: &FrameFile) -> bool {
         let Ok(data_len) = file.data_len() else { return false };
         if file.path().is_none() || file.is_new() || data_len <= MAX_SMALL_NBYTES {
@@ -220,7 +218,7 @@ impl Publication<'_> {
 
 /// The ways of a contiguous frame.
 impl Publication<'_> {
-    /// Index and trailer after everything, then the header.
+    /// Writes index and trailer after everything, then the header.
     fn after_end(&mut self, file: &mut FrameFile) -> Result<()> {
         let (mut header, start) = (self.frame.header().clone(), file.end());
         let (mut at, mut index_len, mut bytes) = (start, self.frame.index().cbytes(), vec![]);
@@ -236,8 +234,7 @@ impl Publication<'_> {
         let Sealed { trailer, mark } =
             self.seal.encode_trailer(self.frame, &mut header, at, lead, index_len)?;
         bytes.extend(&trailer);
-        // Not yet part of the frame, so not counted before the header is written: a failure changes
-        // nothing.
+        // A failure changes nothing: these bytes become part of the frame only with the header.
         file.write_after(start, &bytes)?;
         file.sync()?;
         self.write_header(file, header, index_len, trailer::len(&trailer))?;
@@ -245,7 +242,8 @@ impl Publication<'_> {
         Ok(())
     }
 
-    /// What lies between the chunks and the next trailer, where the index stays: for the seal.
+    /// Reads the bytes between the chunks and the next trailer, where the index stays: the seal
+    /// needs them.
     fn read_lead(&self, file: &FrameFile) -> Result<Vec<u8>> {
         if !self.seal.is_kept() {
             return Ok(vec![]);
@@ -256,13 +254,13 @@ impl Publication<'_> {
         file.source().read_vec(start, len)
     }
 
-    /// The header, where neither index nor trailer change.
+    /// Writes only the header: neither index nor trailer change.
     fn header_alone(&mut self, file: &mut FrameFile) -> Result<()> {
         let (header, index_len) = (self.frame.header().clone(), self.frame.index().cbytes());
         self.write_header(file, header, index_len, self.frame.trailer_len())
     }
 
-    /// The trailer right after the header, where nothing may lie that readers still need.
+    /// Writes the trailer right after the header, after moving away what readers still need.
     fn after_header(&mut self, file: &mut FrameFile) -> Result<()> {
         let mut header = self.frame.header().clone();
         let header_len = u64::from(header.header_len());
@@ -279,7 +277,8 @@ impl Publication<'_> {
         file.cut(self.frame.header().frame_len())
     }
 
-    /// Moves away what readers need of the first bytes after the header, in a commit of its own.
+    /// Moves away the chunks that readers need from the first bytes after the header, in a commit
+    /// of its own.
     fn vacate(&self, file: &mut FrameFile, nbytes: u64) -> Result<()> {
         let Some(frame_len) = file.committed() else { return Ok(()) };
         file.cut(frame_len)?;
@@ -308,7 +307,7 @@ impl Publication<'_> {
         Ok(())
     }
 
-    /// Writes the header, which is what makes a commit, and takes the frame for committed.
+    /// Writes the header, which makes the commit, and notes the frame as committed.
     fn write_header(
         &mut self,
         file: &mut FrameFile,
@@ -328,7 +327,7 @@ impl Publication<'_> {
         Ok(())
     }
 
-    /// Writes the frame anew: to a file that takes the place of this one, or else over it.
+    /// Writes the frame anew: to a file that replaces this one, or else over it.
     fn anew(&mut self, file: &mut FrameFile) -> Result<()> {
         let (schunk, seal) = (self.frame.snapshot(), self.seal.source());
         let copy = match file.path().map(Path::to_path_buf) {
@@ -362,8 +361,8 @@ impl Publication<'_> {
 
 /// The way of a sparse frame.
 impl Publication<'_> {
-    /// New files are there already; a new index takes the place of the old one. Should C-Blosc2 not
-    /// take the numbers of the files, the chunks then get other ones, in a commit of their own.
+    /// The new chunk files are written already; a new index replaces the old one. A second commit
+    /// renumbers the files if C-Blosc2 would refuse their numbers.
     fn index_file(&mut self, folder: &mut FrameFolder) -> Result<()> {
         self.publish_index(folder)?;
         if self.lower_numbers(folder)? { self.publish_index(folder) } else { Ok(()) }
@@ -376,7 +375,7 @@ impl Publication<'_> {
             table => encode_index(table, self.frame.registries())?,
         };
         let (mut header, index_len) = (self.frame.header().clone(), index.len() as u64);
-        // That of a frame without data is 0.
+        // `cbytes` of a frame without data is 0.
         let cbytes = header.cbytes();
         let least = self.largest_number().map_or(0, |id| id.saturating_add(MIN_CHUNK));
         header.set_cbytes(cbytes.max(least))?;
@@ -392,13 +391,13 @@ impl Publication<'_> {
         Ok(())
     }
 
-    /// Gives chunks lower numbers if some are above what C-Blosc2 takes, which holds the numbers of
-    /// files against the bound for positions in a data section: after many changes of a few
-    /// tiny chunks. Says whether it did.
+    /// Gives chunks lower numbers if C-Blosc2 would refuse some: it checks the numbers of files
+    /// against the bound for positions in a data section. This happens after many changes of a few
+    /// tiny chunks. Returns whether numbers changed.
     ///
-    /// Until the commit after it, and where there are not enough numbers, the header claims more
-    /// compressed bytes than there are. A reader that did not look at the index since then
-    /// finds another chunk under the number.
+    /// Until the commit after this one, and if there are not enough numbers, the header claims more
+    /// compressed bytes than there are. A reader that still has the old index finds another chunk
+    /// under the number.
     fn lower_numbers(&mut self, folder: &mut FrameFolder) -> Result<bool> {
         let bound = self.frame.header().cbytes().saturating_sub(MIN_CHUNK);
         if self.largest_number().is_none_or(|id| id <= bound) {
@@ -437,7 +436,7 @@ impl Publication<'_> {
         Ok(id)
     }
 
-    /// The index refers to a chunk by another number.
+    /// Makes the index refer to a chunk by another number.
     fn renumber(
         &mut self,
         folder: &mut FrameFolder,

@@ -1,9 +1,9 @@
-//! The storage of a contiguous frame that is edited: new bytes go after the frame, the header
-//! makes them count.
+//! The storage of a contiguous frame that is edited: new bytes go after the frame, and the header
+//! commits them.
 //!
 //! ```text
 //!    0          header_len                      committed            end
-//!    | header   | chunks | index | trailer       | new chunks         |  what is not committed
+//!    | header   | chunks | index | trailer       | new chunks         |  uncommitted bytes
 //!      never touched before all of the new bytes are synced
 //! ```
 
@@ -23,34 +23,34 @@ use crate::header::FrameHeader;
 use crate::probe::{Kind, PROBE_LEN};
 use crate::source::Source;
 
-/// Where a contiguous frame is written.
+/// The storage of a contiguous frame.
 pub(super) struct FrameFile {
     /// The store, which the frame shares with its readers.
     pub(super) store: Shared,
     /// The file's name, if the frame is a whole file that may be replaced by another.
     path: Option<PathBuf>,
-    /// Which file it is, if it is one.
+    /// The identity of the file, if the store is a file.
     pub(super) id: Option<FileId>,
     /// Position of the frame in the store (bytes).
     pub(super) base: u64,
     header_len: u64,
-    /// Length of the frame that readers see; nothing for one that was never committed (bytes).
+    /// Length of the frame that readers see; `None` before the first commit (bytes).
     committed: Option<u64>,
-    /// Whether there was no commit yet.
+    /// Whether the frame was never committed.
     is_new: bool,
-    /// Where the next bytes go (bytes from the frame's start). What readers see lies before it.
+    /// Position of the next bytes (bytes from the frame's start). Readers see only bytes before it.
     end: u64,
-    /// Whether something was written after what readers see, perhaps only a part of it.
+    /// Whether bytes were written after the frame that readers see, perhaps only in part.
     has_tail: bool,
     rooms: Rooms,
-    /// What commits are to survive.
+    /// The durability of commits.
     pub(super) durability: Durability,
-    /// The last field: what was not committed is removed before the lock is.
+    /// The last field: on drop, uncommitted bytes are removed before the lock is released.
     pub(super) turn: Turn,
 }
 
 impl FrameFile {
-    /// For a frame that is not there yet, with a header of `header_len` bytes.
+    /// For a new frame, with a header of `header_len` bytes.
     pub(super) fn new(store: Box<dyn WriteAt>, header_len: u32, durability: Durability) -> Self {
         let (store, header_len) = (Shared::new(store), header_len.into());
         let mut file = Self::with_len(store, 0, header_len, header_len, durability);
@@ -91,9 +91,9 @@ impl FrameFile {
         }
     }
 
-    /// Refuses a frame that is followed by something which must not be overwritten: another file,
-    /// as its first bytes say. What an interrupted writer left after the only frame of a file may
-    /// be: it begins with a chunk or a trailer, and these have no magic.
+    /// Refuses a frame if another file follows, as its first bytes say: that file must not be
+    /// overwritten. Leftovers of an interrupted writer after the only frame of a file may be
+    /// overwritten: they begin with a chunk or a trailer, which have no magic.
     pub(super) fn check_end(&self) -> Result<()> {
         let end = self.base.saturating_add(self.end);
         let len = self.store.len().map_err(|source| Error::Open { source })?;
@@ -112,13 +112,13 @@ impl FrameFile {
         Source::new(Arc::new(self.store.clone()), self.base)
     }
 
-    /// Goes on in another store.
+    /// Continues in another store.
     pub(super) fn replace_store(&mut self, store: Box<dyn WriteAt>, id: Option<FileId>) {
         self.store.replace(store);
         self.id = id;
     }
 
-    /// Notes which file it is, and its name if the frame is a whole file that may be replaced.
+    /// Notes the identity of the file, and its path if the file consists of the frame alone.
     pub(super) fn set_file(&mut self, id: Option<FileId>, path: Option<PathBuf>) {
         (self.id, self.path) = (id, path);
     }
@@ -128,7 +128,7 @@ impl FrameFile {
         self.path.as_deref()
     }
 
-    /// Whether there was no commit yet.
+    /// Whether the frame was never committed.
     pub(super) fn is_new(&self) -> bool {
         self.is_new
     }
@@ -138,8 +138,7 @@ impl FrameFile {
         self.committed.filter(|_| !self.is_new)
     }
 
-    /// Removes temporary files beside this one, which others have left, once. One that stays is
-    /// harmless.
+    /// Removes, once, temporary files of others beside this one. A file that stays is harmless.
     pub(super) fn sweep(&mut self) {
         if let Some(path) = &self.path
             && self.turn.must_sweep()
@@ -148,12 +147,12 @@ impl FrameFile {
         }
     }
 
-    /// Where the next bytes go (bytes from the frame's start).
+    /// Position of the next bytes (bytes from the frame's start).
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Length of the data section with all that was appended (bytes).
+    /// Length of the data section with all appended bytes (bytes).
     pub(super) fn data_len(&self) -> Result<u64> {
         self.number(self.end)
     }
@@ -163,8 +162,7 @@ impl FrameFile {
         at.checked_sub(self.header_len).ok_or(Error::internal("a chunk lies within the header"))
     }
 
-    /// Gives the header of a frame that is not there yet another length, if nothing was written
-    /// after it.
+    /// Gives the header of a new frame another length, if nothing was written after it.
     pub(super) fn fit_header(&mut self, header_len: u64) -> bool {
         let is_untouched = self.is_new && self.end == self.header_len;
         if is_untouched {
@@ -173,13 +171,13 @@ impl FrameFile {
         is_untouched
     }
 
-    /// Writes a chunk after everything that readers see, and gives its number.
+    /// Writes a chunk after all bytes that readers see, and returns its number.
     pub(super) fn place(&mut self, chunk: &[u8]) -> Result<u64> {
         let at = self.append(chunk)?;
         self.number(at)
     }
 
-    /// Writes after everything that readers see, and says where that is (bytes from the frame's
+    /// Writes after all bytes that readers see, and returns the position (bytes from the frame's
     /// start).
     fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         self.cut_leftovers()?;
@@ -190,10 +188,10 @@ impl FrameFile {
         Ok(at)
     }
 
-    /// Writes a chunk that takes the place of the one of number `old`, to where no reader looks
-    /// yet, and gives its number: over the old one if no reader has seen that one and it has the
-    /// room, or else in a free room, or after everything. So a part that is written again and
-    /// again takes no more room each time, nor memory that the system must clear first.
+    /// Writes a chunk that replaces the one of number `old`, where readers do not look yet, and
+    /// returns its number. The new chunk goes over the old one if no reader has seen that one and
+    /// the room suffices; or else to a free room; or else to the end. So the file does not grow
+    /// each time a part is written again, and the system need not clear new memory.
     pub(super) fn place_instead(&mut self, old: Option<u64>, chunk: &[u8]) -> Result<u64> {
         let old = old.map(|number| number.saturating_add(self.header_len));
         let at = match self.rooms.find(old, chunk.len()) {
@@ -225,13 +223,13 @@ impl FrameFile {
         Ok(())
     }
 
-    /// Notes whether the index refers to the chunks that were written, so that the rooms which they
+    /// Notes whether the index refers to the chunks that were written. If so, the rooms that they
     /// have outgrown are free.
     pub(super) fn leave_outgrown(&mut self, are_free: bool) {
         self.rooms.leave_outgrown(are_free);
     }
 
-    /// Refuses an index with a chunk that is a mixture of two, after a write that failed: the frame
+    /// Refuses an index with a torn chunk, which a failed write left as a mixture of two. The frame
     /// that readers see stays as it was.
     pub(super) fn check_untorn(&self, numbers: &[u64]) -> Result<()> {
         for at in self.rooms.torn() {
@@ -243,8 +241,8 @@ impl FrameFile {
         Ok(())
     }
 
-    /// Writes at a position of the frame, after what was appended: now, or before anything else is
-    /// written.
+    /// Writes at a position of the frame, after the appended bytes: now, or before the next write
+    /// of other bytes.
     pub(super) fn write_after(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         self.has_tail = true;
         let (at, len) = (self.base.saturating_add(at), bytes.len() as u64);
@@ -257,7 +255,7 @@ impl FrameFile {
         self.store.write_at(at, bytes).map_err(|source| Error::Write { at, len, source })
     }
 
-    /// Returns when all that was written would survive what this file is to survive.
+    /// Makes all written bytes as durable as the caller requires.
     pub(super) fn sync(&self) -> Result<()> {
         if self.durability.needs_sync() {
             return self.store.sync().map_err(|source| self.write_error(source));
@@ -265,7 +263,7 @@ impl FrameFile {
         Ok(())
     }
 
-    /// Makes the store end where the frame does.
+    /// Cuts the store at the end of the frame.
     pub(super) fn cut(&mut self, frame_len: u64) -> Result<()> {
         let len = self.base.saturating_add(frame_len);
         self.rooms.settle();
@@ -275,8 +273,8 @@ impl FrameFile {
         Ok(())
     }
 
-    /// Notes that readers may see a frame of `frame_len` bytes from now on, or still the old one: a
-    /// write that failed may have been done. Nothing of either is overwritten or cut off.
+    /// Notes that readers may see the new frame of `frame_len` bytes, or still the old one: a
+    /// failed write may have succeeded. Neither is overwritten or cut off.
     pub(super) fn protect(&mut self, frame_len: u64) {
         self.rooms.settle();
         self.committed =
@@ -284,7 +282,7 @@ impl FrameFile {
         self.end = self.end.max(frame_len);
     }
 
-    /// Notes that readers see a frame with this header now.
+    /// Notes that readers now see a frame with this header.
     pub(super) fn commit(&mut self, header: &FrameHeader) {
         self.rooms.settle();
         self.header_len = header.header_len().into();
@@ -293,8 +291,8 @@ impl FrameFile {
         (self.end, self.has_tail) = (header.frame_len(), false);
     }
 
-    /// What an interrupted writer left is removed before anything is written over it: nobody shall
-    /// take a mixture for something.
+    /// Removes the leftovers of an interrupted writer before others overwrite them: a mixture must
+    /// not look like a frame.
     fn cut_leftovers(&mut self) -> Result<()> {
         if self.committed != Some(self.end) {
             return Ok(());
@@ -309,13 +307,13 @@ impl FrameFile {
         self.cut(self.end)
     }
 
-    /// Whether the store is as long as what is in it and what was added.
+    /// Whether the store has the length of its known content and of the appended bytes.
     pub(super) fn has_known_len(&self) -> Result<bool> {
         let len = self.store.len().map_err(|source| Error::Open { source })?;
         Ok(len == self.turn.known_len().max(self.base.saturating_add(self.end)))
     }
 
-    /// Whether the header is the one that is known.
+    /// Whether the header is the known one.
     fn header_is_known(&self) -> bool {
         let Some(known) = self.turn.known_header() else { return true };
         self.source().read_vec(0, known.len()).is_ok_and(|header| header == known)
@@ -327,14 +325,15 @@ impl FrameFile {
 }
 
 impl Drop for FrameFile {
-    /// Removes what was not committed. If that fails it stays after the frame, where nobody looks.
+    /// Removes uncommitted bytes. If that fails they stay after the frame, where readers do not
+    /// look.
     fn drop(&mut self) {
         if self.turn.is_foreign() || !self.header_is_known() {
             return;
         }
         let _ = match self.committed {
             Some(frame_len) if self.has_tail || frame_len < self.end => self.cut(frame_len),
-            // A new file keeps what there is, for a rescue.
+            // A new file keeps its bytes, for a rescue.
             _ => self.store.flush().map_err(|source| self.write_error(source)),
         };
     }

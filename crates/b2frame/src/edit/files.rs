@@ -1,15 +1,15 @@
-//! The storage of a sparse frame that is edited: every new chunk is a file of its own, under a
-//! number that was never in use, and a new index takes the place of the old one.
+//! The storage of a sparse frame that is edited: every new chunk is a file of its own, with a new
+//! number, and a new index replaces the old one.
 //!
 //! | step | does | a reader sees |
 //! |---|---|---|
 //! | 1 | writes and syncs new chunk files | the old frame |
 //! | 2 | writes and syncs a temporary index, syncs the folder | the old frame |
 //! | 3 | renames it to `chunks.b2frame`, syncs the folder | the new frame |
-//! | 4 | removes files that nothing referred to before either | the new frame |
+//! | 4 | removes files that the previous index did not refer to either | the new frame |
 //!
-//! Files that the old index refers to stay until the commit after this one: somebody may be reading
-//! them. What writers left that were killed goes with them.
+//! Files that the old index refers to stay until the next commit: a reader may need them. Leftovers
+//! of killed writers go with them.
 
 use std::collections::HashSet;
 use std::io;
@@ -24,20 +24,22 @@ use crate::sparse::{Folder, INDEX_FILE, chunk_ids, file_name, unwanted_files};
 pub(super) struct ChunkFiles {
     folder: Folder,
     durability: Durability,
-    /// Larger than all numbers in use; nothing before the files were listed, or when all are used.
+    /// Larger than all numbers in use; `None` before the files were listed, and when all numbers
+    /// are used.
     next: Option<u32>,
     is_listed: bool,
-    /// Numbers from here on were not in use at the last commit.
+    /// Numbers from here on were free at the last commit.
     first_new: u32,
-    /// Written since the last commit.
+    /// Numbers of files written since the last commit.
     new: Vec<u32>,
-    /// No longer wanted after the next commit.
+    /// Numbers of files to remove after the next commit.
     dropped: Vec<u32>,
-    /// Not wanted since the last commit. Somebody may still read what was committed before it.
+    /// Numbers of files that the last commit removed from the index. Readers of the previous index
+    /// may need them.
     leftovers: Vec<u32>,
 }
 
-/// How often a number is looked for, of a file that another program has not created.
+/// Attempts to find a number whose file no other program has created.
 const TRIES: usize = 3;
 
 impl ChunkFiles {
@@ -55,13 +57,13 @@ impl ChunkFiles {
         }
     }
 
-    /// Looks which files there are, of which the index refers to these. The folder is locked.
+    /// Lists the files; the index refers to the numbers in `wanted`. The folder is locked.
     pub(super) fn prepare(&mut self, wanted: &[u64]) -> Result<()> {
         if self.is_listed {
             return Ok(());
         }
         let open = |source| Error::Open { source };
-        // A tree that cannot be changed says so before anything is.
+        // A read-only tree fails here, before any change.
         self.tree().remove(&temporary_path(INDEX_FILE)).map_err(open)?;
         // An index that was never renamed has no effect.
         sweep_in(self.tree(), "", Some(INDEX_FILE)).map_err(open)?;
@@ -99,7 +101,7 @@ impl ChunkFiles {
             let id = self.next.ok_or(Param::NoChunkId)?;
             let created = self.create_as(id, chunk);
             match &created {
-                // Of a writer that was killed since the files were listed.
+                // A writer that was killed since the files were listed left this file.
                 Err(Error::Write { source, .. })
                     if source.kind() == io::ErrorKind::AlreadyExists =>
                 {
@@ -117,17 +119,17 @@ impl ChunkFiles {
     /// Writes a chunk to the file of a number that is not in use.
     pub(super) fn create_as(&mut self, id: u32, chunk: &[u8]) -> Result<()> {
         let failed = |source| Error::Write { at: 0, len: chunk.len() as u64, source };
-        // A link, or the file of another program, is not followed or overwritten.
+        // Links are not followed, and files of other programs are not overwritten.
         let created = self.folder.tree.create_new(&file_name(id), chunk);
         let is_other = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
-        // After another failure there may be a part of it.
+        // After another failure a part of the file may exist.
         if !created.as_ref().is_err_and(is_other) {
             self.new.push(id);
         }
         created.map_err(failed)
     }
 
-    /// Whether there is anything under the name of a number.
+    /// Whether a file with this number exists.
     pub(super) fn has(&self, id: u64) -> bool {
         u32::try_from(id).is_ok_and(|id| match self.folder.tree.len_of(&file_name(id)) {
             Ok(_) => true,
@@ -135,9 +137,9 @@ impl ChunkFiles {
         })
     }
 
-    /// Notes that a chunk is not wanted any more, and gives the length of its file (bytes).
+    /// Notes that a chunk is no longer needed, and returns the length of its file (bytes).
     pub(super) fn forget(&mut self, id: u32) -> u64 {
-        // No reader has seen what was not committed yet.
+        // No reader has seen uncommitted chunks.
         if id >= self.first_new { &mut self.leftovers } else { &mut self.dropped }.push(id);
         self.folder.tree.len_of(&file_name(id)).unwrap_or(0)
     }
@@ -162,11 +164,11 @@ impl ChunkFiles {
             tree.rename(&temporary, INDEX_FILE)
         });
         if replaced.is_err() {
-            // The first error says more than one of cleaning up.
+            // The first error says more than an error of cleaning up.
             let _ = tree.remove(&temporary);
         }
         replaced?;
-        // From now on the index refers to them, whatever fails below.
+        // From now on the index refers to the new files, whatever fails below.
         self.new.clear();
         if syncs {
             tree.sync_names("")?;
@@ -174,8 +176,8 @@ impl ChunkFiles {
         tree.open(INDEX_FILE)
     }
 
-    /// Removes files that the index did not refer to before the last commit either. Those that it
-    /// referred to until then stay for its readers until the next commit.
+    /// Removes files that the index did not refer to before the last commit either. Files of the
+    /// previous index stay for its readers until the next commit.
     pub(super) fn clean(&mut self, wanted: &[u64]) {
         if !self.leftovers.is_empty() {
             self.remove_leftovers(wanted);
@@ -192,7 +194,7 @@ impl ChunkFiles {
         }
     }
 
-    /// Removes all files that the index does not refer to, and says how long they were (bytes).
+    /// Removes all files that the index does not refer to, and returns their total length (bytes).
     pub(super) fn sweep(&mut self, wanted: &[u64]) -> Result<u64> {
         let files = unwanted_files(self.tree(), wanted).map_err(|source| Error::Open { source })?;
         self.dropped.clear();
@@ -203,7 +205,7 @@ impl ChunkFiles {
 }
 
 impl Drop for ChunkFiles {
-    /// Removes what was not committed. What cannot be removed is harmless.
+    /// Removes uncommitted files. A file that stays is harmless.
     fn drop(&mut self) {
         for id in &self.new {
             let _ = self.folder.tree.remove(&file_name(*id));

@@ -1,4 +1,5 @@
-//! The storage of a sparse frame that is edited: the files of its chunks, and that of the index.
+//! The storage of a sparse frame that is edited: the files of its chunks, and the file of its
+//! index.
 
 use blosc_io::{Durability, MemStore};
 
@@ -8,19 +9,19 @@ use super::turns::Turn;
 use crate::error::Result;
 use crate::sparse::{Folder, ReadOnly};
 
-/// Where a sparse frame is written.
+/// The storage of a sparse frame.
 pub(super) struct FrameFolder {
-    /// The file of the index, once there is one.
+    /// The file of the index, after the first commit.
     pub(super) index: Shared,
-    /// Whether there was no commit yet.
+    /// Whether the frame was never committed.
     pub(super) is_new: bool,
     pub(super) chunks: ChunkFiles,
-    /// The last field: what was not committed is removed before the lock is.
+    /// The last field: on drop, uncommitted files are removed before the lock is released.
     pub(super) turn: Turn,
 }
 
 impl FrameFolder {
-    /// For a frame that is not there yet, in an empty folder.
+    /// For a new frame, in an empty folder.
     pub(super) fn new(folder: Folder, durability: Durability) -> Self {
         let index = Shared::new(Box::new(MemStore::default()));
         Self { is_new: true, ..Self::of_frame(index, folder, durability) }
@@ -32,18 +33,18 @@ impl FrameFolder {
         Self { index, is_new: false, chunks, turn: Turn::default() }
     }
 
-    /// Writes a chunk to a file of its own, and gives its number.
+    /// Writes a chunk to a file of its own, and returns its number.
     pub(super) fn place(&mut self, chunk: &[u8]) -> Result<u64> {
         self.chunks.create(chunk).map(u64::from)
     }
 
-    /// Notes that the chunk of a number is not wanted any more, and gives the length of its file,
-    /// if it has one (bytes).
+    /// Notes that the chunk of a number is no longer needed, and returns the length of its file, if
+    /// it has one (bytes).
     pub(super) fn forget(&mut self, number: u64) -> u64 {
         u32::try_from(number).map_or(0, |id| self.chunks.forget(id))
     }
 
-    /// Puts a new index in place of the old one, which refers to the chunks of these numbers.
+    /// Replaces the index by a new one, which refers to the chunks of these numbers.
     pub(super) fn publish(&mut self, index: &[u8], numbers: &[u64]) -> Result<()> {
         self.turn.forget_look();
         let store = self.chunks.commit(index)?;

@@ -1,7 +1,7 @@
-//! Data: appended, replaced, inserted and overwritten.
+//! Changes of data: append, replace, insert and overwrite.
 //!
-//! Appended data fills the short last chunk up. It is held back until a chunk is full, since
-//! compressing the last chunk anew for every few bytes would cost the square of their number.
+//! Appended data fill the short last chunk up. They are held back until a chunk is full:
+//! compressing the last chunk anew for every few bytes would take time quadratic in the length.
 
 use std::io;
 
@@ -16,14 +16,13 @@ use crate::schunk::SChunk;
 impl SChunkWriter {
     /// Appends data.
     ///
-    /// With a fixed chunk size it goes on in the last chunk, if that is short, and then in chunks
-    /// of that size. If no size was set, all of `data` is the first chunk, and its size counts.
-    /// With variable sizes it is a chunk.
+    /// With a fixed chunk size the data continue the last chunk, if that is short, and then fill
+    /// chunks of that size. If no size was set, all of `data` is the first chunk and sets the size.
+    /// With variable sizes `data` is a chunk.
     ///
     /// # Errors
-    /// [`Param::VlBlocks`] if the frame has chunks of another kind, what is wrong with the last
-    /// chunk, [`Error::Compress`](crate::Error::Compress), or
-    /// [`Error::Write`](crate::Error::Write).
+    /// [`Param::VlBlocks`] if the frame has chunks of another kind, the error of the last chunk,
+    /// [`Error::Compress`](crate::Error::Compress), or [`Error::Write`](crate::Error::Write).
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         if data.is_empty() {
             return Ok(());
@@ -49,9 +48,8 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Whether the chunks of another super-chunk can follow those that are here as they are: of the
-    /// same size, of items of the same size, compressed in the same way, after a last chunk that is
-    /// full.
+    /// Whether the compressed chunks of another super-chunk can follow the chunks here: chunks and
+    /// items have the same sizes and the same compression, and the last chunk here is full.
     ///
     /// # Errors
     /// As [`schunk`](Self::schunk).
@@ -65,10 +63,10 @@ impl SChunkWriter {
     }
 
     /// Appends the data of another super-chunk, compressed anew: as chunks of the size that is set
-    /// here, or, where sizes vary, chunk by chunk; blocks of individual sizes stay blocks.
+    /// here, or, where sizes vary, chunk by chunk. VL-blocks stay VL-blocks.
     ///
     /// # Errors
-    /// As [`append`](Self::append), or what is wrong with a chunk.
+    /// As [`append`](Self::append), or the error of a chunk.
     pub fn append_data(&mut self, other: &SChunk, budget: &Budget) -> Result<()> {
         if other.header().flags().vl_blocks() {
             (0..other.nchunks()).try_for_each(|nchunk| {
@@ -78,15 +76,15 @@ impl SChunkWriter {
         } else if self.frame.header().chunksize().fixed().is_some() {
             other.decode_ordered(0..other.nchunks(), budget, |_, data| self.append(data))?;
         } else {
-            // Large chunks would come in parts.
+            // Large chunks would be read in parts.
             (0..other.nchunks())
                 .try_for_each(|nchunk| self.append(&other.decode_chunk(nchunk)?))?;
         }
         self.compare_source(other)
     }
 
-    /// Replaces the data of a chunk. With a fixed chunk size it must have as many bytes as that;
-    /// the last chunk may have fewer.
+    /// Replaces the data of a chunk. With a fixed chunk size `data` must have that size; the last
+    /// chunk may be shorter.
     ///
     /// # Errors
     /// [`Param::ChunkNumber`], [`Param::ChunkNbytes`], [`Error::Compress`](crate::Error::Compress),
@@ -96,8 +94,8 @@ impl SChunkWriter {
         self.place_data(Place::InsteadOf(nchunk), data)
     }
 
-    /// Inserts a chunk of data before another one, or after the last. With a fixed chunk size it
-    /// must have as many bytes as that.
+    /// Inserts a chunk of data before another one, or after the last. With a fixed chunk size
+    /// `data` must have that size.
     ///
     /// # Errors
     /// As [`update`](Self::update); [`Param::AfterLastChunk`] after a short chunk.
@@ -111,7 +109,7 @@ impl SChunkWriter {
     ///
     /// # Errors
     /// [`Param::Range`] if the range ends after the last item, [`Param::BufferLen`] unless `items`
-    /// has whole ones, what is wrong with a chunk, [`Error::Compress`](crate::Error::Compress), or
+    /// has whole items, the error of a chunk, [`Error::Compress`](crate::Error::Compress), or
     /// [`Error::Write`](crate::Error::Write).
     pub fn write(&mut self, start: u64, items: &[u8]) -> Result<()> {
         let typesize = self.frame.typesize() as u64;
@@ -150,7 +148,7 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Makes a chunk of data that was held back.
+    /// Makes a chunk of data that were held back.
     pub(super) fn settle(&mut self) -> Result<()> {
         if self.tail.is_empty() {
             return Ok(());
@@ -177,7 +175,7 @@ impl SChunkWriter {
         self.place_data(Place::Before(self.frame.nchunks()), data)
     }
 
-    /// Takes a short last chunk back, so that it can be filled up.
+    /// Decodes a short last chunk back to held data, so that more data can fill it up.
     fn load_tail(&mut self) -> Result<()> {
         if !self.tail.is_empty() || !self.has_short_end() {
             return Ok(());
@@ -194,7 +192,7 @@ impl SChunkWriter {
         if self.tail.len() < size { Ok(()) } else { self.settle() }
     }
 
-    /// Most data of a chunk, in whole items (bytes).
+    /// The largest size of a chunk, in whole items (bytes).
     fn max_chunk(&self) -> usize {
         let rest = MAX_CHUNK.checked_rem(self.frame.typesize()).unwrap_or(0);
         match self.frame.header().chunksize() {
@@ -204,7 +202,7 @@ impl SChunkWriter {
     }
 }
 
-/// Appends what is written. Flushing commits.
+/// Writing appends. Flushing commits.
 impl io::Write for SChunkWriter {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.append(data).map_err(io::Error::other)?;

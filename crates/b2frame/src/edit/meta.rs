@@ -11,11 +11,10 @@ use crate::seal::LAYER;
 use crate::writer::compress_vlmeta;
 
 impl SChunkWriter {
-    /// Sets the content of a metalayer, which is added if there is none of this name.
+    /// Sets the content of a metalayer; adds the metalayer if no other has this name.
     ///
-    /// Content of the same size takes the place of the old one. Any other change makes the header
-    /// longer or shorter; if there are chunks, the next commit then has to write the whole
-    /// frame anew.
+    /// Content of the same size replaces the old one. Any other change makes the header longer or
+    /// shorter; if there are chunks, the next commit then has to write the whole frame anew.
     ///
     /// # Errors
     /// [`Param::MetaName`], [`Param::MetaCount`], or [`Param::MetaTooLong`].
@@ -29,11 +28,11 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// Removes a metalayer, and says whether there was one. As [`set_meta`](Self::set_meta) this
+    /// Removes a metalayer, and returns whether it existed. As [`set_meta`](Self::set_meta), this
     /// changes the size of the header.
     ///
     /// # Errors
-    /// As [`set_meta`](Self::set_meta), for the others.
+    /// As [`set_meta`](Self::set_meta), for the other metalayers.
     pub fn delete_meta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
         self.begin()?;
         let name = name.as_ref();
@@ -45,7 +44,7 @@ impl SChunkWriter {
         Ok(is_there)
     }
 
-    /// Sets the content of a vlmetalayer, which is added if there is none of this name.
+    /// Sets the content of a vlmetalayer; adds the vlmetalayer if no other has this name.
     ///
     /// # Errors
     /// [`Param::MetaName`], [`Param::MetaCount`] (C-Blosc2 cannot write more than 16), or
@@ -60,10 +59,10 @@ impl SChunkWriter {
         self.change_vlmeta(&layers)
     }
 
-    /// Removes a vlmetalayer, and says whether there was one.
+    /// Removes a vlmetalayer, and returns whether it existed.
     ///
     /// # Errors
-    /// [`Param::MetaCount`] if there are still more than can be written.
+    /// [`Param::MetaCount`] if more remain than can be written.
     pub fn delete_vlmeta(&mut self, name: impl AsRef<[u8]>) -> Result<bool> {
         self.begin()?;
         let name = name.as_ref();
@@ -75,11 +74,11 @@ impl SChunkWriter {
         Ok(is_there)
     }
 
-    /// Sets all metalayers and vlmetalayers that another super-chunk has.
+    /// Copies all metalayers and vlmetalayers of another super-chunk.
     ///
     /// # Errors
-    /// As [`set_meta`](Self::set_meta) and [`set_vlmeta`](Self::set_vlmeta), or what is wrong with
-    /// a vlmetalayer.
+    /// As [`set_meta`](Self::set_meta) and [`set_vlmeta`](Self::set_vlmeta), or the error of a
+    /// vlmetalayer.
     pub fn copy_metadata(&mut self, other: &SChunk) -> Result<()> {
         for layer in other.meta().iter() {
             self.set_meta(layer.name, layer.content)?;
@@ -97,7 +96,7 @@ impl SChunkWriter {
         Ok(())
     }
 
-    /// While there is nothing after the header yet, it can have any length.
+    /// While no bytes follow the header, it can have any length.
     fn replace_meta(&mut self, layers: &[Layer]) -> Result<()> {
         let meta = new_meta(layers)?;
         let header_len = meta.header_len();
@@ -125,7 +124,7 @@ fn with_layer(layers: &Metalayers, name: &[u8], content: &[u8]) -> Vec<Layer> {
     all
 }
 
-/// The metalayers without the first of this name, which is the one that counts.
+/// The metalayers without the first of this name; only the first counts.
 fn without(layers: &Metalayers, name: &[u8]) -> Vec<Layer> {
     let mut all = owned(layers);
     if let Some(at) = all.iter().position(|(other, _)| other == name) {

@@ -1,41 +1,40 @@
-//! Rooms of chunks in a contiguous frame that no reader has seen yet: another chunk may take the
-//! place of such a one, so that a part that is written again and again takes no more room each
-//! time.
+//! Rooms of new chunks in a contiguous frame. No reader has seen them, so other chunks may
+//! overwrite them: a part that is written again and again does not make the file longer each time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// A chunk that has outgrown its room gets its length divided by this as slack.
+/// A chunk that has outgrown its room gets slack: its length divided by this.
 const OUTGROWN_SLACK: usize = 8;
 
 /// A stretch of the frame: its length and its position (bytes).
 pub(super) type Room = (u64, u64);
 
-/// Where a chunk can go.
+/// The destination of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// Over the chunk that it replaces, which is at this position.
+    /// The position of the chunk that it replaces.
     Same(u64),
-    /// To a room that nothing refers to.
+    /// A room that nothing refers to.
     Free(Room),
-    /// To the end, with slack after it (bytes).
+    /// The end, with slack after the chunk (bytes).
     End { slack: usize },
 }
 
 /// The rooms since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
-    /// Of chunks that were written: position and length (bytes).
+    /// Position and length of each new chunk (bytes).
     fresh: HashMap<u64, u64>,
-    /// Those that nothing refers to any more.
+    /// Rooms that nothing refers to any more.
     free: BTreeSet<Room>,
-    /// Those that become free once the index refers to other ones.
+    /// Rooms that become free once the index refers to other rooms.
     outgrown: Vec<Room>,
-    /// Positions over which a write has failed, so that the chunk is neither the old nor the new.
+    /// Positions where a write over a chunk has failed: the chunk is a mixture of two.
     torn: HashSet<u64>,
 }
 
 impl Rooms {
-    /// Where a chunk of `nbytes` bytes goes that replaces the one at `old`.
+    /// Finds the room of a chunk of `nbytes` bytes that replaces the one at `old`.
     pub(super) fn find(&self, old: Option<u64>, nbytes: usize) -> Fit {
         let old = old.and_then(|at| self.room_at(at));
         if let Some((room, at)) = old
@@ -45,12 +44,12 @@ impl Rooms {
         }
         match self.free.range((nbytes as u64, 0)..).next() {
             Some(room) => Fit::Free(*room),
-            // It has grown before, and will again.
+            // The chunk has grown before, and will again.
             None => Fit::End { slack: if old.is_some() { nbytes / OUTGROWN_SLACK } else { 0 } },
         }
     }
 
-    /// Notes that a chunk which replaces the one at `old` is in another room now.
+    /// Notes the new room of a chunk that replaces the one at `old`.
     pub(super) fn note(&mut self, old: Option<u64>, (len, at): Room) {
         self.free.remove(&(len, at));
         self.outgrown.extend(old.and_then(|at| self.room_at(at)));
@@ -76,7 +75,7 @@ impl Rooms {
         self.torn.iter().copied()
     }
 
-    /// Notes whether the index refers to the chunks that were written, so that the rooms which they
+    /// Notes whether the index refers to the chunks that were written. If so, the rooms that they
     /// have outgrown are free.
     pub(super) fn leave_outgrown(&mut self, are_free: bool) {
         for (len, at) in self.outgrown.drain(..) {
@@ -87,7 +86,7 @@ impl Rooms {
         }
     }
 
-    /// From now on no chunk may be overwritten: readers may see all of them.
+    /// From now on all chunks stay as they are: readers may see them.
     pub(super) fn settle(&mut self) {
         self.fresh.clear();
         self.free.clear();

@@ -1,4 +1,4 @@
-//! The seal of a frame that is edited: each change adds and subtracts what concerns it.
+//! The seal of a frame that is edited: each change of a chunk adds and subtracts its entry.
 
 use super::SChunkWriter;
 use crate::error::{Blame, Result};
@@ -7,35 +7,36 @@ use crate::params::Checksums;
 use crate::schunk::{ChunkBytes, Draft};
 use crate::seal::{BodySum, Ending, Mark, SealFrom, Sealed, is_stored};
 
-/// Most chunks that are counted to find the unused bytes of a frame without a seal.
+/// The largest number of chunks that are counted to find the unused bytes of a frame without a
+/// seal.
 const MAX_COUNTED: u64 = 4096;
 
-/// The seal, and what it tells of unused bytes.
+/// The seal of the draft.
 #[derive(Debug, Default)]
 pub(super) struct KeptSeal {
-    /// The sum of the chunks as they are in the draft, if the frame has a seal.
+    /// The sum of the chunks of the draft, if the frame has a seal.
     sum: Option<BodySum>,
-    /// Whether `sum` is that of this frame.
+    /// Whether `sum` belongs to this frame.
     is_known: bool,
-    /// What was committed of the seal.
+    /// The committed seal.
     mark: Mark,
-    /// From which length on chunks are counted to find unused bytes (bytes).
+    /// From this length on, chunks are counted to find unused bytes (bytes).
     count_at: u64,
 }
 
 impl KeptSeal {
-    /// Of a new frame.
+    /// The seal of a new frame.
     pub(super) fn new(checksums: Checksums) -> Self {
         Self { sum: BodySum::new(checksums), is_known: true, ..Self::default() }
     }
 
-    /// The frame was opened again.
+    /// Notes that the frame was opened again.
     pub(super) fn forget(&mut self) {
         self.is_known = false;
     }
 
-    /// Finds the sums of the frame that was locked. As long as it is changed, the super-chunk shows
-    /// no seal: it would not fit.
+    /// Finds the sums of the locked frame. While the frame is changed, the super-chunk shows no
+    /// seal, as none would fit.
     ///
     /// # Errors
     /// The storage cannot be read: a change without the sums would break the seal.
@@ -43,7 +44,7 @@ impl KeptSeal {
         if !self.is_known {
             self.sum = match BodySum::of_frame(frame.snapshot()) {
                 Err(error) if error.blame() == Blame::Io => return Err(error),
-                // Without its sums it stays what it is: broken.
+                // Without its sums a broken seal stays broken.
                 found => found.unwrap_or(None),
             };
             self.mark = frame.mark().clone();
@@ -55,21 +56,21 @@ impl KeptSeal {
         Ok(())
     }
 
-    /// The super-chunk shows the seal that was committed.
+    /// Makes the super-chunk show the committed seal.
     pub(super) fn show(&self, frame: &mut Draft) {
         if *frame.mark() != self.mark {
             frame.change().set_mark(self.mark.clone());
         }
     }
 
-    /// Takes over the seal that was written.
+    /// Notes the seal that was written.
     pub(super) fn note_sealed(&mut self, frame: &mut Draft, mark: Mark) {
         self.mark = mark;
         self.sum.iter_mut().for_each(BodySum::note_commit);
         self.show(frame);
     }
 
-    /// Puts another sum in place of this one.
+    /// Replaces the sum.
     pub(super) fn set_sum(&mut self, sum: Option<BodySum>) {
         self.sum = sum;
     }
@@ -79,17 +80,17 @@ impl KeptSeal {
         self.sum.as_ref()
     }
 
-    /// Whether the frame has a seal that is kept up.
+    /// Whether the frame has a seal that changes update.
     pub(super) fn is_kept(&self) -> bool {
         self.sum.is_some()
     }
 
-    /// Notes the bytes of a chunk that will get its place.
+    /// Notes the bytes of a chunk that will be entered into the index.
     pub(super) fn note_stored(&mut self, number: u64, chunk: &[u8]) {
         self.sum.iter_mut().for_each(|sum| sum.note_stored(number, chunk));
     }
 
-    /// Notes the bytes of a chunk that takes the place of the one of number `old`.
+    /// Notes the bytes of a chunk that replaces the one of number `old`.
     pub(super) fn note_instead(
         &mut self,
         old: Option<u64>,
@@ -111,10 +112,10 @@ impl KeptSeal {
         self.sum.as_mut().map_or(Ok(()), |sum| sum.add(number))
     }
 
-    /// Subtracts the entry of a chunk, which is read for it, if it was not stored just now.
+    /// Subtracts the entry of a chunk; reads the chunk, if it was not stored just now.
     ///
     /// # Errors
-    /// The storage cannot read the chunk: the seal would be lost for a moment's failure.
+    /// The storage cannot read the chunk: a temporary failure must not lose the seal.
     pub(super) fn remove(&mut self, frame: &mut Draft, nchunk: u64, number: u64) -> Result<()> {
         let Some(sum) = &mut self.sum else { return Ok(()) };
         if !is_stored(number) {
@@ -124,7 +125,7 @@ impl KeptSeal {
             match frame.snapshot().chunk(nchunk) {
                 Ok(ChunkBytes::Stored(bytes)) => sum.note_stored(number, &bytes),
                 Err(error) if error.blame() == Blame::Io => return Err(error),
-                // Nothing can be said of the sum any more.
+                // The sum can no longer be known.
                 _ => {
                     self.sum = None;
                     let mark = Mark { layer: self.mark.layer.clone(), ..frame.mark().clone() };
@@ -137,18 +138,18 @@ impl KeptSeal {
         Ok(())
     }
 
-    /// Which seal the frame has that is written anew.
+    /// The seal that a frame gets when it is written anew.
     pub(super) fn source(&self) -> SealFrom<'_> {
         self.sum.as_ref().map_or(SealFrom::Nothing, |sum| SealFrom::Old(sum, sum.checksums()))
     }
 
-    /// Whether the index is needed for the trailer.
+    /// Whether the trailer needs the index.
     pub(super) fn has_chunk_sums(&self) -> bool {
         self.sum.as_ref().is_some_and(|sum| sum.checksums() == Checksums::Chunks)
     }
 
-    /// The trailer that begins at `start`, after the bytes `lead` from an index of `index_len`
-    /// bytes on.
+    /// Encodes the trailer that begins at `start`, after the bytes `lead` and an index of
+    /// `index_len` bytes.
     pub(super) fn encode_trailer(
         &self,
         frame: &Draft,
@@ -169,8 +170,8 @@ impl KeptSeal {
         ending.encode(header, start, lead)
     }
 
-    /// Bytes of chunks that the index refers to, of `data_len` in all, as far as the seal or a
-    /// count of few chunks tells them.
+    /// Bytes of chunks that the index refers to, of `data_len` in all. `None` unless the seal or a
+    /// count of few chunks gives the number.
     pub(super) fn live_nbytes(&mut self, frame: &Draft, data_len: u64) -> Option<u64> {
         if let Some(sum) = &self.sum {
             return Some(sum.live_nbytes);
@@ -184,7 +185,7 @@ impl KeptSeal {
 }
 
 impl SChunkWriter {
-    /// Puts another seal in place of this one, with the next commit.
+    /// Replaces the seal with the next commit.
     pub(crate) fn replace_seal(&mut self, sum: Option<BodySum>) {
         self.seal.set_sum(sum);
         self.seal.mark = Mark::default();
@@ -192,13 +193,14 @@ impl SChunkWriter {
         self.changed.vlmeta = true;
     }
 
-    /// Makes the sum one of other bytes, in the next commit.
+    /// Makes the sum wrong, in the next commit.
     pub(crate) fn spoil(&mut self) {
         self.seal.sum.iter_mut().for_each(BodySum::spoil);
         self.changed.vlmeta = true;
     }
 
-    /// Compares a chunk whose data go into a new one with its sum, if the seal has one for each.
+    /// Compares a chunk whose data go into a new one with its sum, if the seal has a sum for each
+    /// chunk.
     pub(crate) fn compare_old(&self, nchunk: u64) -> Result<()> {
         match self.seal.sum().and_then(BodySum::table) {
             Some(table) => self.frame.snapshot().compare_with(table, nchunk),

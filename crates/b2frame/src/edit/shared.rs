@@ -1,19 +1,19 @@
-//! A store that the reading half and the writing half of an editor have in common.
+//! A store that the reader and the writer of a frame share.
 
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use blosc_io::{ReadAt, Stamp, Sync, WriteAt};
 
-/// Bytes that are collected before they are written. With small chunks, a call of the system for
-/// each would take as long as compressing them.
+/// Bytes that are collected before they are written. A system call for each small chunk would take
+/// as long as compressing it.
 const MAX_COLLECTED_NBYTES: usize = 256 << 10;
-/// From this length on, bytes are not worth a copy.
+/// From this length on, bytes are written directly: a copy would cost more than a call.
 const MIN_UNCOLLECTED_NBYTES: usize = 64 << 10;
 
 /// A writable store behind a lock. Readers wait only while a write is under way.
 ///
-/// What is appended is collected, and reaches the store with anything else that is done to it.
+/// Appended bytes are collected; the next other operation on the store writes them.
 #[derive(Clone)]
 pub(super) struct Shared(Arc<RwLock<Collecting>>);
 
@@ -22,12 +22,12 @@ impl Shared {
         Self(Arc::new(RwLock::new(Collecting::new(store))))
     }
 
-    /// Puts another store in place of this one.
+    /// Replaces the store.
     pub(super) fn replace(&self, store: Box<dyn WriteAt>) {
         *self.write() = Collecting::new(store);
     }
 
-    /// The store, without the lock if there is no other owner and all was written.
+    /// The store, without the lock if this is the only owner and no bytes are pending.
     pub(super) fn into_store(self) -> Arc<dyn ReadAt> {
         match Arc::try_unwrap(self.0) {
             Ok(lock) => match lock.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -38,7 +38,7 @@ impl Shared {
         }
     }
 
-    /// Writes after what was appended before, or soon will.
+    /// Writes after the bytes that were appended before: now or later.
     pub(super) fn append_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.write().append_at(at, bytes)
     }
@@ -47,7 +47,7 @@ impl Shared {
         self.write().write_at(at, bytes)
     }
 
-    /// Writes what is pending.
+    /// Writes the pending bytes.
     pub(super) fn flush(&self) -> io::Result<()> {
         self.write().flushed().map(drop)
     }
@@ -60,7 +60,7 @@ impl Shared {
         self.write().sync(Sync::Data)
     }
 
-    // Bytes in a store are never half changed by a panic that they could not be by an error.
+    // A panic leaves bytes in a store no more half changed than an error does.
     fn read(&self) -> RwLockReadGuard<'_, Collecting> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,11 +70,11 @@ impl Shared {
     }
 }
 
-/// A store, and bytes that are still to be written to it.
+/// A store, and the bytes still to be written to it.
 struct Collecting {
     store: Box<dyn WriteAt>,
     pending: Vec<u8>,
-    /// Where the pending bytes go.
+    /// The position of the pending bytes.
     at: u64,
 }
 
@@ -83,7 +83,7 @@ impl Collecting {
         Self { store, pending: vec![], at: 0 }
     }
 
-    /// Where the pending bytes end.
+    /// The end of the pending bytes.
     fn end(&self) -> u64 {
         self.at.saturating_add(self.pending.len() as u64)
     }
@@ -91,7 +91,7 @@ impl Collecting {
     fn append_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let is_behind = self.pending.is_empty() || at == self.end();
         let fits = self.pending.len().saturating_add(bytes.len()) <= MAX_COLLECTED_NBYTES;
-        // Memory needs no calls.
+        // A write to memory needs no system call.
         if bytes.len() >= MIN_UNCOLLECTED_NBYTES || self.store.in_memory().is_some() {
             return self.write_at(at, bytes);
         }
@@ -105,7 +105,7 @@ impl Collecting {
         Ok(())
     }
 
-    /// The store, with all that was pending. After an error that still is.
+    /// The store, with all pending bytes written. After an error they are still pending.
     fn flushed(&mut self) -> io::Result<&mut dyn WriteAt> {
         if !self.pending.is_empty() {
             self.store.write_at(self.at, &self.pending)?;
@@ -114,7 +114,8 @@ impl Collecting {
         Ok(&mut *self.store)
     }
 
-    /// How many of `len` bytes from `at` on to read from the store, before those that are pending.
+    /// The number of bytes, of `len` from `at` on, that come from the store, before the pending
+    /// ones.
     fn before_pending(&self, at: u64, len: usize) -> usize {
         if self.pending.is_empty() {
             return len;
@@ -152,7 +153,7 @@ impl WriteAt for Collecting {
         self.flushed()?.write_at(at, bytes)
     }
 
-    /// What is pending after `len` is never written.
+    /// Pending bytes after `len` are never written.
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         let kept = usize::try_from(len.saturating_sub(self.at)).unwrap_or(usize::MAX);
         self.pending.truncate(kept);
@@ -272,7 +273,7 @@ mod tests {
         assert!(recording.take().len() < 100);
     }
 
-    /// Takes nothing while it is full.
+    /// Refuses writes while it is full.
     struct Full(MemStore, Arc<core::sync::atomic::AtomicBool>);
 
     impl ReadAt for Full {

@@ -2,13 +2,13 @@
 //!
 //! | verb | contiguous ([`FrameFile`]) | sparse ([`FrameFolder`]) |
 //! |---|---|---|
-//! | place | after everything that readers see | a file of a new number |
+//! | place | after all bytes that readers see | a file of a new number |
 //! | place instead | over a chunk that no reader has seen, or as above | a file of a new number |
 //! | forget | the bytes stay unused | the file goes, one commit later |
 //! | publish | the header, in one write | the index file, by a rename |
-//! | discard (drop) | cuts off what is after the frame | removes the new files |
+//! | discard (drop) | cuts off the bytes after the frame | removes the new files |
 //!
-//! Nothing that is placed counts before it is published, which `commit.rs` does.
+//! No placed chunk counts before `commit.rs` publishes it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,17 +30,17 @@ use crate::source::Source;
 use crate::sparse::Folder;
 use crate::trailer;
 
-/// Where a frame is written.
+/// The storage of a frame.
 pub(super) enum Storage {
-    /// To one file, or another store.
+    /// One file, or another store.
     Contiguous(FrameFile),
-    /// To a file for each chunk, and one for the index.
+    /// A file for each chunk, and one for the index.
     Sparse(FrameFolder),
 }
 
 /// The verbs.
 impl Storage {
-    /// Writes a chunk to where no reader looks yet, and gives the number for the index.
+    /// Writes a chunk where readers do not look yet, and returns the number for the index.
     pub(super) fn place(&mut self, chunk: &[u8]) -> Result<u64> {
         match self {
             Self::Contiguous(file) => file.place(chunk),
@@ -48,7 +48,7 @@ impl Storage {
         }
     }
 
-    /// As [`place`](Self::place), for a chunk that takes the place of the one of number `old`. It
+    /// As [`place`](Self::place), for a chunk that replaces the one of number `old`. The new chunk
     /// may get the same number.
     pub(super) fn place_instead(&mut self, old: Option<u64>, chunk: &[u8]) -> Result<u64> {
         match self {
@@ -57,7 +57,7 @@ impl Storage {
         }
     }
 
-    /// The header counts `cbytes` bytes of chunks that were placed.
+    /// Adds `cbytes` bytes of placed chunks to the header.
     pub(super) fn count(&self, frame: &mut FrameState, cbytes: usize) -> Result<()> {
         match self {
             Self::Contiguous(file) => frame.set_cbytes(file.data_len()?),
@@ -68,8 +68,8 @@ impl Storage {
         }
     }
 
-    /// The index refers to the chunk of this number no more. Gives the bytes that the frame loses:
-    /// in a contiguous one they stay, unused.
+    /// Notes that the index no longer refers to the chunk of this number. Returns the bytes that
+    /// the frame loses: in a contiguous one they stay, unused.
     pub(super) fn forget(&mut self, number: u64) -> u64 {
         match self {
             Self::Contiguous(_) => 0,
@@ -80,7 +80,7 @@ impl Storage {
 
 /// Facts.
 impl Storage {
-    /// Whether there was no commit yet.
+    /// Whether the frame was never committed.
     pub(super) fn is_new(&self) -> bool {
         match self {
             Self::Contiguous(file) => file.is_new(),
@@ -117,13 +117,13 @@ impl Storage {
         Source::new(Arc::new(self.store().clone()), base)
     }
 
-    /// The store with header, index and trailer, and where in it they are (bytes).
+    /// The store with header, index and trailer, and their position in it (bytes).
     pub(super) fn into_store(self) -> (Shared, u64) {
         (self.store().clone(), self.source().base())
     }
 
-    /// Gives the header another length, and says whether it could: while nothing lies after it, or
-    /// if numbers of chunks do not depend on it.
+    /// Gives the header another length, and returns whether that was possible: nothing lies after
+    /// the header, or the numbers of chunks do not depend on its length.
     pub(super) fn fit_header(&mut self, header_len: u32) -> bool {
         match self {
             Self::Contiguous(file) => file.fit_header(header_len.into()),
@@ -155,7 +155,7 @@ impl Storage {
         }
     }
 
-    /// Waits for the lock of the frame, which is at `path` if others can find it.
+    /// Waits for the lock of the frame, which is at `path` if other programs can find it.
     pub(super) fn wait_for_lock(&self, path: Option<&Path>, options: &EditOptions) -> Result<Held> {
         let (locking, wait) = (options.open.locking, &options.lock);
         match (self, path) {
@@ -167,7 +167,7 @@ impl Storage {
         }
     }
 
-    /// Makes ready for changes of a frame that was locked just now.
+    /// Prepares for changes of a frame that was locked just now.
     pub(super) fn prepare(&mut self, schunk: &SChunk) -> Result<()> {
         match self {
             Self::Contiguous(file) => file.sweep(),
@@ -176,7 +176,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether the frame is what it was when it was last looked at.
+    /// Whether the frame still is as it was when the writer last looked.
     pub(super) fn is_known(&self, frame: &FrameState, held: &Held) -> bool {
         if !self.is_named(frame) {
             return true;
@@ -189,21 +189,21 @@ impl Storage {
             && self.look(frame.header()).ok().as_ref() == known
     }
 
-    /// Notes what the frame looks like now, if others can find it.
+    /// Notes the present look of the frame, if other programs can find it.
     pub(super) fn note_look(&mut self, frame: &FrameState) {
         let look = if self.is_named(frame) { self.look(frame.header()).ok() } else { None };
-        // A store whose length cannot be read has no known one, so that nothing is committed.
+        // A store whose length cannot be read gets an impossible one, so that no commit succeeds.
         let len = self.store().len().unwrap_or(0);
         self.turn_mut().note_look(look);
         self.turn_mut().note_len(len);
     }
 
-    /// Whether others can find the frame.
+    /// Whether other programs can find the frame.
     fn is_named(&self, frame: &FrameState) -> bool {
         self.is_sparse() || frame.path().is_some()
     }
 
-    /// Which file it is, if it is one.
+    /// The identity of the file, if the store is a file.
     fn id(&self) -> Option<FileId> {
         match self {
             Self::Contiguous(file) => file.id,
@@ -211,16 +211,16 @@ impl Storage {
         }
     }
 
-    /// Whether the store is as long as it was under the lock, and what was added.
+    /// Whether the store has its length under the lock plus the added bytes.
     pub(super) fn has_known_len(&self) -> Result<bool> {
         match self {
             Self::Contiguous(file) => file.has_known_len(),
-            // It is a part of the look.
+            // The look of a sparse frame includes the length.
             Self::Sparse(_) => Ok(true),
         }
     }
 
-    /// What a frame with this header looks like.
+    /// The look of a frame with this header.
     pub(super) fn look(&self, header: &FrameHeader) -> Result<Look> {
         match self {
             Self::Contiguous(_) => {

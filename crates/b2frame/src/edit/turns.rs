@@ -1,10 +1,10 @@
-//! Taking turns with other writers: the lock, what others did meanwhile, and a look before each
-//! commit whether somebody without a lock has changed the frame.
+//! Turns with other writers: the lock, the changes of other writers, and a look before each commit
+//! for changes without a lock.
 //!
 //! ```text
-//!   first change   lock, look: as it was?  no: open again     take_lock
+//!   first change   lock; look: as before?  no: open again     take_lock
 //!   more changes   ...
-//!   commit         look: as it was?  no: ChangedByOther       check_unchanged
+//!   commit         look: as before?  no: ChangedByOther       check_unchanged
 //!                  write, unlock
 //! ```
 
@@ -16,7 +16,7 @@ use super::SChunkWriter;
 use crate::error::{Error, Result};
 use crate::lock::Held;
 
-/// What a frame looks like, as far as any change of it shows.
+/// The parts of a frame that every change of it alters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// The header of a contiguous frame, and the last bytes of its trailer.
@@ -25,20 +25,20 @@ pub(super) enum Look {
     Index(u128),
 }
 
-/// The lock of a frame, and what the frame looked like under it.
+/// The lock of a frame, and the look of the frame under it.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     /// Held from the first change to the commit.
     held: Option<Held>,
-    /// The generation of the lock when the frame was last looked at.
+    /// The generation of the lock at the last look.
     generation: u64,
-    /// What the frame looked like then, if others can find it; nothing while it is written.
+    /// The last look, if other programs can find the frame; `None` during a write.
     known: Option<Look>,
-    /// Length of the store then, and since (bytes).
+    /// Length of the store at the last look, and of the bytes added since (bytes).
     known_len: u64,
-    /// Whether another program has changed the frame, without a lock.
+    /// Whether another program has changed the frame without a lock.
     is_foreign: bool,
-    /// Whether leftovers of others were looked for.
+    /// Whether leftovers of other writers were removed.
     is_swept: bool,
 }
 
@@ -54,7 +54,7 @@ impl Turn {
         self.held = None;
     }
 
-    /// The file that takes the place of the locked one has this lock.
+    /// The new file that replaces the locked one has this lock.
     pub(super) fn replace_lock(&mut self, lock: Lock) {
         self.held.get_or_insert_default().replace(lock);
     }
@@ -64,18 +64,17 @@ impl Turn {
         self.generation = generation;
     }
 
-    /// The frame was opened again, which was in the turn of `old` before.
+    /// Continues the turn `old` after the frame was opened again.
     pub(super) fn go_on(&mut self, old: &Self) {
         (self.generation, self.is_swept) = (old.generation, old.is_swept);
     }
 
-    /// Says once that leftovers of others are to be looked for.
+    /// Returns true once: leftovers of other writers are to be removed.
     pub(super) fn must_sweep(&mut self) -> bool {
         !core::mem::replace(&mut self.is_swept, true)
     }
 
-    /// What the frame looked like under the lock, if others can find it; nothing while it is
-    /// written.
+    /// The look of the frame under the lock, if other programs can find it; `None` during a write.
     pub(super) fn known(&self) -> Option<&Look> {
         self.known.as_ref()
     }
@@ -88,38 +87,38 @@ impl Turn {
         }
     }
 
-    /// Length of the store under the lock, and since (bytes).
+    /// Length of the store under the lock, and of the bytes added since (bytes).
     pub(super) fn known_len(&self) -> u64 {
         self.known_len
     }
 
-    /// Notes what the frame looks like, if others can find it.
+    /// Notes the look of the frame, if other programs can find it.
     pub(super) fn note_look(&mut self, look: Option<Look>) {
         self.known = look;
     }
 
-    /// Notes how long the store is (bytes).
+    /// Notes the length of the store (bytes).
     pub(super) fn note_len(&mut self, len: u64) {
         self.known_len = len;
     }
 
-    /// The frame is about to look different.
+    /// Notes that the look of the frame is about to change.
     pub(super) fn forget_look(&mut self) {
         self.known = None;
     }
 
-    /// Whether another program has changed the frame, without a lock.
+    /// Whether another program has changed the frame without a lock.
     pub(super) fn is_foreign(&self) -> bool {
         self.is_foreign
     }
 
-    /// Another program has changed the frame, without a lock.
+    /// Notes that another program has changed the frame without a lock.
     pub(super) fn note_foreign(&mut self) -> Error {
         self.is_foreign = true;
         Error::ChangedByOther
     }
 
-    /// Whether nobody has locked the frame between the last look and this lock.
+    /// Whether no other writer has locked the frame between the last look and this lock.
     pub(super) fn is_next(&self, held: &Held) -> bool {
         held.generation().is_none_or(|now| now == self.generation.wrapping_add(1))
     }
@@ -131,9 +130,9 @@ impl Turn {
 }
 
 impl SChunkWriter {
-    /// Takes the lock of the frame, which others then wait for until the next commit, and takes
-    /// over what they have changed since the frame was opened. Any change does this; call it before
-    /// looking at what a change is to be built on.
+    /// Takes the lock of the frame until the next commit, and reads the changes of other writers
+    /// since the frame was opened. Every change does this itself; call it before you read data that
+    /// a change depends on.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunkWriter};
@@ -152,14 +151,15 @@ impl SChunkWriter {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Locked`] when another writer holds it for longer than
-    /// [`EditOptions::lock`](crate::EditOptions::lock) says, [`Error::Lock`], or why the frame
-    /// cannot be read.
+    /// [`Error::Locked`] if another writer holds the lock for longer than
+    /// [`EditOptions::lock`](crate::EditOptions::lock) allows, [`Error::Lock`], or the error of
+    /// reading the frame.
     pub fn lock(&mut self) -> Result<()> {
         self.take_lock().map(drop)
     }
 
-    /// Takes the lock, if it is not held. Says whether others have changed the frame meanwhile.
+    /// Takes the lock, if it is not held. Returns whether other writers have changed the frame
+    /// since.
     pub(crate) fn take_lock(&mut self) -> Result<bool> {
         if self.storage.turn().held.is_some() {
             return Ok(false);
@@ -178,8 +178,8 @@ impl SChunkWriter {
         Ok(is_changed)
     }
 
-    /// Whether nobody without a lock has changed the frame since it was locked, as far as that can
-    /// be seen.
+    /// Checks that no program has changed the frame without a lock since it was locked, as far as
+    /// its look shows.
     pub(super) fn check_unchanged(&mut self) -> Result<()> {
         let turn = self.storage.turn();
         let Some(known) = turn.known() else { return Ok(()) };
@@ -192,7 +192,7 @@ impl SChunkWriter {
         Err(self.storage.turn_mut().note_foreign())
     }
 
-    /// Opens the frame again. Nothing is under way.
+    /// Opens the frame again. No change is under way.
     fn reload(&mut self) -> Result<()> {
         let mut new = match (self.frame.path(), self.storage.folder()) {
             (Some(path), _) => Self::open_unlocked(path, &self.options)?,

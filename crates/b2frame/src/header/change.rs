@@ -1,5 +1,5 @@
-//! New headers, and changes of a header: each keeps its invariants, except that a frame which is
-//! not written yet has length 0.
+//! New headers, and changes of a header. Each change keeps the invariants, except that a frame that
+//! is not written yet has length 0.
 
 use core::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use blosc_chunk::{CParams, CodecId, Dict, SplitMode};
 use super::{ChunkSize, FrameHeader, FrameType, GeneralFlags, MAX_CHUNK};
 use crate::error::{Error, Param, Result};
 
-/// The fields that headers of the 2.0.0 betas have as well.
+/// The fields that headers of the 2.0.0 betas also have.
 pub(crate) struct OlderFields {
     pub header_len: u32,
     pub frame_len: u64,
@@ -84,7 +84,7 @@ impl FrameHeader {
             flags: older.flags,
             frame_type: FrameType::Contiguous,
             codec_and_level: older.codec_and_level,
-            // The split mode is not stored; forward compatible is the default.
+            // The betas do not store the split mode; forward compatible is the default.
             other_flags: 3,
             nbytes: older.nbytes,
             cbytes: older.cbytes,
@@ -108,13 +108,13 @@ impl FrameHeader {
         Self { nbytes: 0, cbytes: 0, frame_len: 0, ..self.clone() }
     }
 
-    /// With chunks of this size. The flags of variable sizes are those of `like`.
+    /// A header with chunks of this size. The flags of variable sizes come from `like`.
     pub(crate) fn chunks_like(self, chunksize: ChunkSize, like: &Self) -> Self {
         let flags = if chunksize == ChunkSize::Variable { like.flags } else { self.flags };
         Self { chunksize, flags, ..self }
     }
 
-    /// With other kinds of frames as its container.
+    /// Sets the kind of the frame.
     pub(crate) fn set_frame_type(&mut self, frame_type: FrameType) {
         self.frame_type = frame_type;
     }

@@ -6,9 +6,9 @@
 //! beta.2   header | metalayers | data section | index | unused | trailer   one nameless usermeta
 //! ```
 //!
-//! Each layout is read into the header, metalayers and vlmetalayers of today; nothing above knows
-//! of them. The usermeta becomes a vlmetalayer of that name. Chunks describe themselves as they do
-//! today.
+//! Each layout is read into today's header, metalayers and vlmetalayers; the layers above see no
+//! difference. The usermeta becomes a vlmetalayer of that name. Chunks describe themselves as they
+//! do today.
 
 pub(crate) mod convert;
 mod header;
@@ -41,7 +41,7 @@ pub enum FrameLayout {
     Beta2VlMeta,
 }
 
-/// What is wrong in a frame of an older layout, beyond what may be wrong in any.
+/// Errors that only a frame of an older layout can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in the messages")]
@@ -61,8 +61,8 @@ pub enum OlderCorrupt {
 }
 
 impl FrameLayout {
-    /// The layout of the frame that begins with `head`. What is no frame counts as current: that
-    /// will find out.
+    /// The layout of the frame that begins with `head`. Other bytes count as current: the parser of
+    /// that layout will refuse them.
     ///
     /// `available` is the length of the file from here on (bytes).
     pub(crate) fn recognize(head: &[u8], available: u64) -> Result<Self> {
@@ -98,17 +98,17 @@ impl fmt::Display for FrameLayout {
     }
 }
 
-/// The length of a frame of an older layout, from the first bytes of a stream; `None` if it is of
-/// today's.
+/// The length of a frame of an older layout, from the first bytes of a stream; `None` for today's
+/// layout.
 pub(crate) fn frame_len(head: &[u8]) -> Result<Option<u64>> {
-    // The length of the stream is not known.
+    // The length of the stream is unknown.
     match FrameLayout::recognize(head, u64::MAX)? {
         FrameLayout::Current => Ok(None),
         layout => header::parse(layout, head, u64::MAX).map(|header| Some(header.frame_len())),
     }
 }
 
-/// Reads everything but index and chunks.
+/// Reads everything except index and chunks.
 pub(crate) fn read(
     source: &Source,
     layout: FrameLayout,

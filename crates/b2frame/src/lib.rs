@@ -7,13 +7,12 @@
 //!  | metalayers |                              |           |   | trailer_len      |
 //!      |                 ^                          |                   |
 //!      |                 '------- offsets ----------'                   found from the end
-//!      '-- nbytes, cbytes: where the index is; typesize, chunk_size, defaults for new chunks
+//!      '-- nbytes, cbytes: position of the index; typesize, chunk_size, defaults for new chunks
 //! ```
 //!
-//! The layout is described byte by byte in `docs/formats/cframe.md`, arrays in `b2nd.md`, the
-//! frames of the betas in `legacy-frame.md`. What a chunk holds is the business of
-//! `blosc-chunk`; where the bytes are, that of `blosc-io`; this crate knows of files only that they
-//! have positions.
+//! `docs/formats/cframe.md` describes the layout byte by byte, `b2nd.md` arrays, `legacy-frame.md`
+//! the frames of the betas. The crate `blosc-chunk` decodes the content of chunks; `blosc-io` finds
+//! the bytes; this crate knows of files only that they have positions.
 //!
 //! ```
 //! use b2frame::{FrameParams, SChunk, to_cframe};
@@ -36,26 +35,25 @@
 //! | read parts of it | [`SChunk::read`], [`SChunk::read_bytes`], [`SChunk::decode_chunk`] |
 //! | read parts of an array | [`NdArray`] |
 //! | make and change an array | [`NdWriter`] |
-//! | read it like a file, or scattered items | [`SChunk::reader`], [`SChunk::gather`] |
-//! | read all of it, by all processors | [`SChunk::read_par`], [`SChunk::decode_ordered`], [`NdArray::for_each_band`] |
+//! | read it as a stream, or scattered items | [`SChunk::reader`], [`SChunk::gather`] |
+//! | read all of it on all processors | [`SChunk::read_par`], [`SChunk::decode_ordered`], [`NdArray::for_each_band`] |
 //! | look for damage | [`SChunk::verify`] |
 //! | write one | [`compress_stream`], [`compress_slice`], [`FrameWriter`], [`to_cframe`]; to a pipe [`FrameStream`] |
 //! | change one | [`SChunkWriter`] |
 //! | copy one, with other parameters or to another kind of frame | [`SChunk::copy`], [`NdArray::copy`] |
-//! | follow one that others change | [`SChunk::refresh`], [`FrameLock`](lock::FrameLock) |
-//! | tell what a file is | [`probe()`] |
+//! | follow one that other programs change | [`SChunk::refresh`], [`FrameLock`](lock::FrameLock) |
+//! | recognise the format of a file | [`probe()`] |
 //!
 //! # Limits
 //!
-//! Read are contiguous and sparse frames of format versions 2 and 3, so those of every C-Blosc2
-//! from 2.0.0-rc.1 on, contiguous ones at any position of a file, and those of the 2.0.0 betas
-//! ([`FrameLayout`](header::FrameLayout)). Written frames with a fixed chunk size are read by every
-//! C-Blosc2 from 2.0.3 on; those with variable chunk sizes or VL-blocks by 3.0 and later.
+//! The crate reads contiguous and sparse frames of format versions 2 and 3, which every C-Blosc2
+//! from 2.0.0-rc.1 on writes, contiguous ones at any position of a file, and frames of the 2.0.0
+//! betas ([`FrameLayout`](header::FrameLayout)). Every C-Blosc2 from 2.0.3 on reads the written
+//! frames with a fixed chunk size; 3.0 and later also read variable chunk sizes and VL-blocks.
 //!
-//! Nothing is allocated on the word of a file: lengths are compared with the bytes that are there
-//! and with [`OpenOptions`]; reading and compressing keep to the `max_memory` of their options.
-//! Memory beside that is 8 bytes for a chunk. There are no threads but those that a call starts and
-//! ends.
+//! A length in a file is compared with the bytes of the file and with [`OpenOptions`] before memory
+//! is allocated for it; reading and compressing keep to the `max_memory` of their options. Further
+//! memory is 8 bytes for a chunk. Only calls start threads, and they end them.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
@@ -119,7 +117,7 @@ pub use dest::Dest;
 pub use edit::SChunkWriter;
 pub use error::{Error, Result};
 pub use nd::{Element, NdArray, NdParams, NdWriter};
-/// The crate whose arrays are read and written, in the version that fits.
+/// The crate `ndarray`, in the version that the arrays here are read to and written from.
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use params::{

@@ -1,8 +1,8 @@
-//! How several processes take turns with a frame.
+//! Locks, by which several processes take turns with a frame.
 //!
 //! A writer locks the file or the directory of the frame itself, from its first change to the
-//! commit ([`blosc_io::lock`]), and then looks at the frame again. Where the lock of C-Blosc2 is in
-//! use, it takes that as well:
+//! commit ([`blosc_io::lock`]), and then looks at the frame again. Where C-Blosc2's lock is in use,
+//! the writer takes that one as well:
 //!
 //! ```text
 //! data.b2frame          a contiguous frame           data.b2frame/           a sparse one
@@ -12,8 +12,8 @@
 //!  | never used  | generation, u64 LE      |    goes up by one with every exclusive lock
 //! ```
 //!
-//! It is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames. The
-//! lock is advisory: it does not hold back a process that does not take it. It does not work on
+//! This is C-Blosc2's protocol (3.2 and later), so that its processes and ours can share frames.
+//! The lock is advisory: it does not stop a process that does not take it. It does not work on
 //! network file systems.
 
 use std::ffi::OsString;
@@ -43,26 +43,27 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug)]
 pub struct FrameLock {
-    /// Closing it releases the lock.
+    /// Closing the file releases the lock.
     _file: FileStore,
     generation: u64,
 }
 
-/// Whether to use the lock beside a frame, that of C-Blosc2. Writers lock the frame itself anyway.
+/// Whether to use C-Blosc2's lock beside a frame. Writers lock the frame itself in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Locking {
-    /// If its file is there, or the environment asks for it: see [`from_env`](Self::from_env).
+    /// If the file of the lock exists, or the environment requests it: see
+    /// [`from_env`](Self::from_env).
     #[default]
     Auto,
-    /// Do not look at it.
+    /// Ignore the lock.
     Off,
-    /// Ask for it.
+    /// Use the lock.
     Sidecar,
 }
 
 impl Locking {
-    /// What the environment variable `BLOSC_LOCKING` says, to which C-Blosc2 listens too.
+    /// The choice in the environment variable `BLOSC_LOCKING`, which C-Blosc2 obeys too.
     #[must_use]
     pub fn from_env() -> Self {
         match std::env::var_os("BLOSC_LOCKING") {
@@ -74,7 +75,7 @@ impl Locking {
     /// Whether to take the lock beside the frame at `path`.
     fn is_used(self, path: &Path, is_folder: Option<bool>) -> Result<bool> {
         let beside = || match sidecar(path, is_folder).and_then(look_at) {
-            // Of a folder that cannot be searched, opening the frame tells.
+            // Opening the frame will report a folder that cannot be searched.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok::<_, Error>(false),
             found => Ok(found.map_err(|source| Error::not_locked(path, source))?.is_some()),
         };
@@ -85,17 +86,18 @@ impl Locking {
         }
     }
 
-    /// The shared lock beside the frame at `path`, where it is in use: while it is held, C-Blosc2
-    /// does not change the frame.
+    /// The shared lock beside the frame at `path`, if that lock is in use: while it is held,
+    /// C-Blosc2 does not change the frame.
     ///
     /// # Errors
     /// As [`FrameLock::shared`]; with [`Auto`](Self::Auto) only [`Error::Locked`], and
-    /// [`Error::Lock`] where the system does not tell whether it is in use.
+    /// [`Error::Lock`] if the system does not tell whether the lock is in use.
     pub fn shared(self, path: &Path, wait: &LockWait) -> Result<Option<FrameLock>> {
         self.shared_if(path, None, wait)
     }
 
-    /// The same for a caller that knows whether the frame is a folder, which saves a look at it.
+    /// As [`shared`](Self::shared), for a caller that knows whether the frame is a folder; this
+    /// saves a system call.
     ///
     /// # Errors
     /// As [`shared`](Self::shared).
@@ -118,13 +120,14 @@ impl Locking {
             return Ok(None);
         }
         match FrameLock::locked(path, LockKind::Shared, wait) {
-            // The caller has not requested this one, and a reader need not be able to write.
+            // The caller has not requested this lock, and a reader may lack the permission to
+            // write.
             Err(Error::Lock { .. }) if self == Self::Auto => Ok(None),
             lock => lock.map(Some),
         }
     }
 
-    /// The exclusive lock beside the frame at `path`, where it is in use.
+    /// The exclusive lock beside the frame at `path`, if that lock is in use.
     ///
     /// # Errors
     /// As [`FrameLock::exclusive`].
@@ -137,16 +140,17 @@ impl Locking {
 }
 
 impl FrameLock {
-    /// Waits until no program changes the frame at `path`, and keeps others from changing it: those
-    /// that use the lock beside it.
+    /// Waits until no program changes the frame at `path`, and keeps programs that use the lock
+    /// beside it from changing it.
     ///
     /// # Errors
-    /// [`Error::Locked`]; [`Error::Lock`] if the file of the lock cannot be made, read or locked.
+    /// [`Error::Locked`]; [`Error::Lock`] if the file of the lock cannot be created, read or
+    /// locked.
     pub fn shared(path: impl AsRef<Path>) -> Result<Self> {
         Self::locked(path.as_ref(), LockKind::Shared, &LockWait::default())
     }
 
-    /// Waits until no other program uses the frame at `path`, and keeps others from doing so. The
+    /// Waits until no other program uses the frame at `path`, and keeps others from using it. The
     /// generation goes up by one.
     ///
     /// # Errors
@@ -155,7 +159,7 @@ impl FrameLock {
         Self::locked(path.as_ref(), LockKind::Exclusive, &LockWait::default())
     }
 
-    /// How often the frame was locked for changes, the present one included.
+    /// Number of exclusive locks of the frame so far, the present one included.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
@@ -178,26 +182,26 @@ impl FrameLock {
     }
 }
 
-/// What keeps others from changing a frame that is being changed.
+/// The locks that keep others from changing a frame.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    /// The lock beside the frame. Released first.
+    /// The lock beside the frame. It is released first.
     sidecar: Option<FrameLock>,
-    /// That of a file.
+    /// The lock of a file.
     file: Option<Lock>,
-    /// That of a sparse frame.
+    /// The lock of a sparse frame.
     _tree: Option<Box<dyn TreeLock>>,
 }
 
 impl Held {
-    /// Locks the file at `path`, and beside it where that is in use.
+    /// Locks the file at `path`, and takes the lock beside it if that is in use.
     pub(crate) fn of_file(path: &Path, locking: Locking, wait: &LockWait) -> Result<Self> {
         let file = Lock::exclusive(path, wait).map_err(|error| Error::not_locked(path, error))?;
         let sidecar = locking.exclusive(path, wait)?;
         Ok(Self { sidecar, file: Some(file), _tree: None })
     }
 
-    /// Locks a tree of files, which is the directory at `path` if that is known.
+    /// Locks a tree of files; `path` is its directory, if known.
     pub(crate) fn of_tree(
         tree: &dyn Tree,
         path: Option<&Path>,
@@ -210,22 +214,22 @@ impl Held {
         Ok(Self { sidecar, file: None, _tree: Some(lock) })
     }
 
-    /// The generation of the lock beside the frame, where that is in use.
+    /// The generation of the lock beside the frame, if that is in use.
     pub(crate) fn generation(&self) -> Option<u64> {
         self.sidecar.as_ref().map(FrameLock::generation)
     }
 
-    /// Which file is locked.
+    /// The identity of the locked file.
     pub(crate) fn id(&self) -> Option<FileId> {
         self.file.as_ref().and_then(Lock::id)
     }
 
-    /// Whether `path` still names the file that is locked.
+    /// Whether `path` still names the locked file.
     pub(crate) fn has_name(&self, path: &Path) -> bool {
         self.file.as_ref().is_none_or(|lock| lock.has_name(path).unwrap_or(true))
     }
 
-    /// Puts the lock of a file that takes the place of the other one in place of its lock.
+    /// Replaces the lock of a file by the lock of the file that replaces it.
     pub(crate) fn replace(&mut self, lock: Lock) {
         self.file = Some(lock);
     }
@@ -234,7 +238,8 @@ impl Held {
 /// Position of the generation in the file.
 const GENERATION_AT: u64 = 8;
 
-/// The file of the lock of a frame, which is looked at unless it is known whether it is a folder.
+/// The path of the lock of a frame. Looks whether the frame is a folder, unless `is_folder` says
+/// so.
 pub(crate) fn sidecar(path: &Path, is_folder: Option<bool>) -> io::Result<PathBuf> {
     let look = || look_at(path).map(|found| found.is_some_and(|found| found.is_dir()));
     if is_folder.map_or_else(look, Ok)? {
@@ -245,7 +250,8 @@ pub(crate) fn sidecar(path: &Path, is_folder: Option<bool>) -> io::Result<PathBu
     Ok(path.with_file_name(name))
 }
 
-/// Readers in folders that they cannot write to can still share a lock that is there.
+/// Opens the file read-only if need be: readers in folders without write permission can still share
+/// an existing lock.
 fn open_sidecar(path: &Path) -> io::Result<File> {
     match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
@@ -253,7 +259,7 @@ fn open_sidecar(path: &Path) -> io::Result<File> {
     }
 }
 
-/// A file that is too short has generation 0.
+/// Reads the generation; a file that is too short has generation 0.
 fn read_generation(file: &FileStore) -> io::Result<u64> {
     let mut bytes = [0; 8];
     match file.read_exact_at(GENERATION_AT, &mut bytes) {

@@ -1,9 +1,9 @@
 //! Metalayers: named byte strings, in the header (fixed size) and in the trailer (variable size).
 //!
-//! Both places use one encoding: a map from names to positions, then the values. They differ in
-//! three facts, gathered in `Section`: where the section begins, what the positions count from,
-//! and what `idx_size` spans. Values are kept as ranges of the bytes that were read, so a file
-//! cannot make us hold more than it has.
+//! Header and trailer use one encoding: a map from names to positions, then the values. They differ
+//! in three facts, gathered in `Section`: the start of the section, the origin of the positions,
+//! and the span of `idx_size`. Values are kept as ranges of the bytes that were read, so memory is
+//! bounded by the length of the file.
 
 use core::ops::Range;
 use std::borrow::Cow;
@@ -13,28 +13,27 @@ use crate::msgpack::{ARRAY16, BIN32, FIXARRAY, FIXSTR, INT32, MAP16, Reader, UIN
 pub use crate::schunk::VlMeta;
 use crate::trailer;
 
-/// Longest name of a metalayer or vlmetalayer (bytes).
+/// The longest name of a metalayer or vlmetalayer (bytes).
 pub const MAX_NAME_LEN: usize = 31;
-/// Most metalayers that a header can hold.
+/// The largest number of metalayers in a header.
 pub const MAX_METALAYERS: usize = 16;
-/// Most vlmetalayers that readers accept in a trailer.
+/// The largest number of vlmetalayers that readers accept in a trailer.
 pub const MAX_VLMETALAYERS: usize = 8192;
-/// Most vlmetalayers that C-Blosc2 can write to a frame; the writer here keeps to it.
+/// The largest number of vlmetalayers that C-Blosc2 can write to a frame; the writer here obeys it.
 pub(crate) const MAX_VLMETALAYERS_WRITTEN: usize = 16;
 
-/// The metalayers of a frame: the bytes they were read from, and where in them names and values
-/// are.
+/// The metalayers of a frame: their bytes, and the ranges of names and values in them.
 ///
 /// Invariants: every range lies inside `bytes`; names have 1..=31 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Metalayers {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Whether the bytes have more than the entries.
+    /// Whether an entry was removed whose bytes remain.
     is_cut: bool,
 }
 
-/// The same names and contents in the same order, wherever they are.
+/// Equal are the same names and contents in the same order, at any positions.
 impl PartialEq for Metalayers {
     fn eq(&self, other: &Self) -> bool {
         let facts = |layers: &Self| -> Vec<(Vec<u8>, Vec<u8>)> {
@@ -58,7 +57,8 @@ struct Entry {
 pub struct Metalayer<'a> {
     /// The name as bytes; see [`name_text`](Self::name_text).
     pub name: &'a [u8],
-    /// The content. By custom it is MessagePack; of a vlmetalayer it is a compressed chunk.
+    /// The content. By custom a metalayer holds MessagePack; a vlmetalayer holds a compressed
+    /// chunk.
     pub content: &'a [u8],
     /// Position of the content (bytes), from the start of the header or trailer that holds it.
     pub position: u64,
@@ -73,19 +73,19 @@ impl<'a> Metalayer<'a> {
 }
 
 impl Metalayers {
-    /// How many there are.
+    /// Number of metalayers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no metalayers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// All of them, in the order of the file.
+    /// All metalayers, in the order of the file.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Metalayer<'_>> {
         self.entries.iter().map(|entry| Metalayer {
             name: self.bytes.get(entry.name.clone()).unwrap_or_default(),
@@ -94,12 +94,12 @@ impl Metalayers {
         })
     }
 
-    /// The first one of this name. Names are compared as bytes.
+    /// The first metalayer of this name. Names are compared as bytes.
     pub fn get(&self, name: impl AsRef<[u8]>) -> Option<Metalayer<'_>> {
         self.iter().find(|layer| layer.name == name.as_ref())
     }
 
-    /// Takes the first one of this name out; the bytes stay. Says what its content was.
+    /// Removes the first metalayer of this name and returns its content; the bytes stay.
     pub(crate) fn take(&mut self, name: &[u8]) -> Option<Vec<u8>> {
         let at = self.iter().position(|layer| layer.name == name)?;
         let content = self.entries.get(at).map(|entry| entry.content.clone())?;
@@ -108,7 +108,7 @@ impl Metalayers {
         self.bytes.get(content).map(<[u8]>::to_vec)
     }
 
-    /// A single one, whose content is a part of `bytes`.
+    /// A single metalayer, whose content is a part of `bytes`.
     pub(crate) fn with_single(mut bytes: Vec<u8>, content: Range<usize>, name: &str) -> Self {
         let start = bytes.len();
         bytes.extend_from_slice(name.as_bytes());
@@ -123,7 +123,7 @@ impl Metalayers {
         let count = parse_counts(&mut reader, section)?;
         let entries =
             (0..count).map(|_| parse_entry(&bytes, &mut reader)).collect::<Result<Vec<_>>>()?;
-        // A second count precedes the values. Readers in C do not look at it, so only its marker is
+        // A second count precedes the values. C readers ignore the count, so only its marker is
         // checked.
         reader.u16("metalayer values", ARRAY16)?;
         if section.ends_exactly {
@@ -136,7 +136,7 @@ impl Metalayers {
         Ok(Self { bytes, entries, is_cut: false })
     }
 
-    /// Metalayers of these names and contents. Of a header, the fixed part is left as zeros.
+    /// Metalayers of these names and contents. The fixed part of a header is left as zeros.
     pub(crate) fn build<'a, I>(layers: I, section: Section) -> Result<Self>
     where
         I: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
@@ -146,23 +146,22 @@ impl Metalayers {
         Self::parse(bytes, section)
     }
 
-    /// Whether none was taken out.
+    /// Whether no metalayer was removed.
     pub(crate) fn is_as_read(&self) -> bool {
         !self.is_cut
     }
 
-    /// The bytes that hold them: a header with anything in its fixed part, or a trailer without its
-    /// end.
+    /// The bytes of the section: a header with any fixed part, or a trailer without its end.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Length of the header that holds them (bytes).
+    /// Length of the header with these metalayers (bytes).
     pub(crate) fn header_len(&self) -> u32 {
         u32::try_from(self.bytes.len()).unwrap_or(u32::MAX)
     }
 
-    /// Puts content in the place of the first one of this name, if that has as many bytes.
+    /// Replaces the content of the first metalayer of this name, if the length stays.
     pub(crate) fn overwrite(&mut self, name: &[u8], content: &[u8]) -> bool {
         let is_it = |entry: &&Entry| self.bytes.get(entry.name.clone()) == Some(name);
         let place = self.entries.iter().find(is_it).map(|entry| entry.content.clone());
@@ -205,18 +204,18 @@ impl Metalayers {
     }
 }
 
-/// What tells the section of a header from that of a trailer.
+/// The differences between the sections of header and trailer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
-    /// Position of the section, in bytes from what its positions count from.
+    /// Position of the section (bytes), from the origin of its positions.
     pub start: usize,
-    /// What stands before it, as far as that is known.
+    /// The known bytes before the section.
     pub lead: &'static [u8],
-    /// Most entries.
+    /// The largest number of entries.
     pub max: usize,
     /// Whether `idx_size` leaves out the section's first byte.
     pub first_byte_not_counted: bool,
-    /// Whether the last value must end where the bytes end.
+    /// Whether the last value must end at the end of the bytes.
     pub ends_exactly: bool,
 }
 
@@ -244,8 +243,8 @@ impl Section {
     }
 }
 
-/// Everything before the first name; gives the number of entries. `idx_size` is redundant and not
-/// looked at.
+/// Parses everything before the first name; returns the number of entries. `idx_size` is redundant
+/// and ignored.
 fn parse_counts(reader: &mut Reader<'_>, section: Section) -> Result<u16> {
     reader.marker("metalayer section", FIXARRAY | 3)?;
     reader.u16("idx_size", UINT16)?;
@@ -257,7 +256,7 @@ fn parse_counts(reader: &mut Reader<'_>, section: Section) -> Result<u16> {
     Ok(count)
 }
 
-/// A name and the position of its value, followed to the value.
+/// A name and the range of its value, found through its position.
 fn parse_entry(bytes: &[u8], reader: &mut Reader<'_>) -> Result<Entry> {
     let at = reader.position();
     let marker = reader.u8()?;
@@ -315,7 +314,7 @@ mod tests {
         Metalayers::encode(layers.iter().copied(), section)
     }
 
-    /// The section with as many bytes before it as there are in a header or trailer.
+    /// The section, after as many bytes as precede it in a header or trailer.
     fn placed(layers: &[(&[u8], &[u8])], section: Section) -> Vec<u8> {
         let mut bytes = vec![0; section.start];
         bytes.extend(encode(layers, section).unwrap());

@@ -1,12 +1,12 @@
-//! MessagePack with fixed widths: what headers, trailers and the `b2nd` metalayer are made of.
+//! MessagePack with fixed widths, the encoding of headers, trailers and the `b2nd` metalayer.
 //!
-//! C readers take every field at a fixed position, so an integer must keep its width whatever its
+//! C readers take every field at a fixed position, so an integer keeps its width, whatever its
 //! value. A general serialiser would shorten it; hence these few lines. Reading checks every marker
 //! and never allocates.
 
 use crate::error::{Corrupt, Error, Result};
 
-/// Positive or zero small integers stand for themselves.
+/// Small integers from 0 on encode themselves.
 pub(crate) const FIXARRAY: u8 = 0x90;
 pub(crate) const FIXSTR: u8 = 0xa0;
 pub(crate) const FALSE: u8 = 0xc2;
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// A byte that must have this value.
+    /// Reads a byte that must have this value.
     pub(crate) fn marker(&mut self, field: &'static str, expected: u8) -> Result<()> {
         let at = self.at;
         let found = self.u8()?;

@@ -1,18 +1,18 @@
 //! N-dimensional arrays on super-chunks: a metalayer with shapes, and items in chunks and blocks.
 //!
 //! ```text
-//! meta.rs        the metalayer             select.rs   what part is wanted, as NumPy writes it
-//! geometry.rs    chunks, blocks, bytes     axis.rs     that per dimension, by chunks and blocks
-//! array.rs       the array and its views   read.rs     parts of it
-//! row_ranges.rs  everything, in C order    blocks.rs   which blocks hold a part, and how
+//! meta.rs        the metalayer             select.rs   parts of an array, as NumPy writes them
+//! geometry.rs    chunks, blocks, bytes     axis.rs     positions of a part in a dimension
+//! array.rs       the array and its views   read.rs     reading parts
+//! row_ranges.rs  all items, in C order     blocks.rs   the blocks of a part, decoded
 //! thread_slices.rs  a part for a thread    fetch.rs    blocks of a chunk, from storage
 //! element.rs     Rust types as items       typed.rs    parts as values
-//! params.rs      what a new array is like  writer.rs   making arrays, writing parts
+//! params.rs      parameters of new arrays  writer.rs   making arrays, writing parts
 //! shapes.rs      chunk and block shapes    resize.rs   other shapes for an array
 //! join.rs        items of other arrays     rows.rs     copying between blocks and items
-//! patch.rs       chunks with items put in  item.rs     one item
-//! hidden.rs      what lies in padding      fields.rs    some fields of items
-//! layout.rs      chunks that lie elsewhere
+//! patch.rs       new chunks out of old     item.rs     one item
+//! hidden.rs      items in the padding      fields.rs   some fields of items
+//! layout.rs      chunks outside of frames
 //! ```
 
 mod array;

@@ -1,4 +1,4 @@
-//! An older frame as one of today: the same chunks and metadata, in another frame around them.
+//! Converts an older frame to today's layout: the same chunks and metadata.
 
 use blosc_io::MemStore;
 
@@ -32,7 +32,7 @@ pub(crate) fn to_cframe(old: &SChunk) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_bytes())
 }
 
-/// The error of a bad chunk, with its place in the old frame.
+/// The error of a bad chunk, with its position in the old frame.
 fn at_home(old: &SChunk, error: Error) -> Error {
     match error {
         Error::Chunk { nchunk, source, .. } => {

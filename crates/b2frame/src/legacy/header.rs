@@ -1,4 +1,4 @@
-//! The headers of the older layouts, checked and turned into today's.
+//! The headers of the older layouts, checked and converted to today's.
 
 use core::num::NonZeroU32;
 
@@ -13,9 +13,9 @@ use crate::header::{
 use crate::metalayers::{MAX_METALAYERS, Metalayers, Section};
 use crate::msgpack::{FALSE, FIXEXT16, FIXSTR, INT16, INT32, INT64, TRUE, UINT64};
 
-/// Length of a header of beta.1 without metalayers, which then ends here (bytes).
+/// Length of a header of beta.1 without metalayers (bytes).
 const LEN_BETA1: usize = size_of::<RawBase>();
-/// Where the metalayers of later layouts begin (bytes).
+/// Position of the metalayers in later layouts (bytes).
 const LEN_BETA2: usize = LEN_BETA1.saturating_add(size_of::<RawPipeline>());
 /// Bytes of a section without metalayers.
 const NO_META: usize = 10;
@@ -25,9 +25,9 @@ pub(super) const MIN_BETA2: u64 = LEN_BETA2.saturating_add(NO_META) as u64;
 const BETA1_WITH_META: u8 = 0x9c;
 /// Slots in a pipeline.
 const SLOTS: usize = 6;
-/// What the first chunk tells of the filters is not known yet: shuffle, as if nothing was chosen.
+/// The filters, before the first chunk tells them: shuffle, the default.
 const SHUFFLE: [u8; SLOTS] = [0, 0, 0, 0, 0, 1];
-/// The codec id that is "look elsewhere" today.
+/// Codec id 6, which today means "look elsewhere".
 const LIZARD: u8 = 6;
 
 /// Parses the fixed part of a header.
@@ -84,7 +84,7 @@ pub(super) fn parse_meta(layout: FrameLayout, mut bytes: Vec<u8>) -> Result<Meta
     Metalayers::parse(bytes, section)
 }
 
-/// The parts must fit into the frame, one after the other.
+/// Checks that the parts fit into the frame, one after the other.
 pub(super) fn check_sections(header: &FrameHeader, trailer_len: u32) -> Result<()> {
     if header.nbytes() == 0 {
         return Ok(());
@@ -97,7 +97,7 @@ pub(super) fn check_sections(header: &FrameHeader, trailer_len: u32) -> Result<(
     }
 }
 
-/// Least bytes of an index chunk.
+/// The least length of an index chunk (bytes).
 const MIN_INDEX: u64 = 32;
 
 fn check_markers(raw: &RawBase) -> Result<()> {
@@ -115,7 +115,7 @@ fn check_markers(raw: &RawBase) -> Result<()> {
     ])
 }
 
-/// Filters are stored without gaps, and lie in the last slots today.
+/// Older headers store filters without gaps; today they lie in the last slots.
 fn parse_pipeline(raw: &RawPipeline) -> Result<([u8; SLOTS], [u8; SLOTS])> {
     expect_markers(&[(0x40, "filter pipeline", raw.marker, FIXEXT16)])?;
     let count = usize::from(raw.nfilters);

@@ -1,5 +1,5 @@
-//! The headers of the older layouts, byte by byte. All integers are big-endian; see `swap.rs` for
-//! those that are not.
+//! The headers of the older layouts, byte by byte. All integers are big-endian; `swap.rs` turns the
+//! others round.
 
 use zerocopy::big_endian::{I16, I32, I64, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -25,7 +25,7 @@ pub(super) struct RawBase {
     pub frame_len: U64,
     /// 0x18  A string of the next four bytes.
     pub flags_marker: u8,
-    /// 0x19  Version and width of offsets. Told the layout.
+    /// 0x19 Version and width of offsets. Tells the layout.
     pub general_flags: u8,
     /// 0x1a  Meaningless in beta.1, reserved in beta.2, the frame type in sources of February
     /// 2021.
@@ -48,8 +48,8 @@ pub(super) struct RawBase {
     pub typesize: I32,
     /// 0x34
     pub chunksize_marker: u8,
-    /// 0x35  Uncompressed bytes of a chunk, where today's header has the block size; 0 while there
-    /// is none.
+    /// 0x35 Uncompressed bytes of a chunk, at the position of the block size in today's header; 0
+    /// while unset.
     pub chunksize: I32,
     /// 0x39
     pub cthreads_marker: u8,
@@ -59,13 +59,13 @@ pub(super) struct RawBase {
     pub dthreads_marker: u8,
     /// 0x3d
     pub dthreads: I16,
-    /// 0x3f  Whether there are metalayers (beta.1); of later layouts a flag that is mostly wrong.
+    /// 0x3f Whether metalayers exist (beta.1); in later layouts a flag that is mostly wrong.
     pub has_meta: u8,
 }
 
 const _: () = assert!(size_of::<RawBase>() == 64);
 
-/// Bytes 64..82 of all but beta.1.
+/// Bytes 64..82 of all layouts except beta.1.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct RawPipeline {
@@ -81,8 +81,8 @@ pub(super) struct RawPipeline {
 
 const _: () = assert!(size_of::<RawPipeline>() == 18);
 
-/// Whether the integers of a header with 13 elements are big-endian: as which of the two do
-/// `header_len` and `frame_len` fit each other and the file? `None` for neither.
+/// Whether the integers of a header with 13 elements are big-endian: `header_len` and `frame_len`
+/// must fit each other and the file. `None` if they fit in neither byte order.
 pub(super) fn is_big_endian(head: &[u8], available: u64) -> Option<bool> {
     let header_len: [u8; 4] = *head.get(0x0b..)?.first_chunk()?;
     let frame_len: [u8; 8] = *head.get(0x10..)?.first_chunk()?;
@@ -93,6 +93,7 @@ pub(super) fn is_big_endian(head: &[u8], available: u64) -> Option<bool> {
     let (big, little) = (u64::from_be_bytes(frame_len), u64::from_le_bytes(frame_len));
     let is_big = fits(u32::from_be_bytes(header_len), big);
     let is_little = fits(u32::from_le_bytes(header_len), little);
-    // Both fit only where the length of the file is not known. The wrong one is then absurdly long.
+    // Both orders fit only if the length of the file is unknown. The wrong one is then absurdly
+    // long.
     (is_big || is_little).then_some(is_big && (!is_little || big <= little))
 }

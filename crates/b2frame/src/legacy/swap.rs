@@ -1,19 +1,19 @@
-//! Integers that were stored little-endian by accident, turned round so that everything else reads
-//! them as ever.
+//! Reverses integers that were stored little-endian by accident, so that the ordinary parsers read
+//! them.
 
-/// Where the integers of a header of 13 elements are, and how long (bytes).
+/// Positions and lengths of the integers in a header of 13 elements (bytes).
 const IN_HEADER: [(usize, usize); 8] =
     [(0x0b, 4), (0x10, 8), (0x1e, 8), (0x27, 8), (0x30, 4), (0x35, 4), (0x3a, 2), (0x3d, 2)];
 
-/// Turns the integers of the fixed part of a header.
+/// Reverses the integers of the fixed part of a header.
 pub(super) fn header(bytes: &mut [u8]) {
     for (at, len) in IN_HEADER {
         turn(bytes, at, len);
     }
 }
 
-/// Turns the integers of the section of metalayers that begins at `start`. It stops where something
-/// is not as it should be; what reads the section afterwards will say what.
+/// Reverses the integers of the section of metalayers that begins at `start`. Stops at the first
+/// contradiction; the parser of the section then reports it.
 pub(super) fn section(bytes: &mut [u8], start: usize) {
     let Some(mut at) = start.checked_add(1) else { return };
     turn(bytes, at.saturating_add(1), 2);
@@ -25,7 +25,7 @@ pub(super) fn section(bytes: &mut [u8], start: usize) {
         at = at.saturating_add(usize::from(marker & 31)).saturating_add(2);
         let Some(position) = turn(bytes, at, 4) else { return };
         at = at.saturating_add(4);
-        // Two names may share a value, whose length is turned once.
+        // Two names may share a value, whose length is reversed once.
         if !turned.contains(&position) {
             turn(bytes, position.saturating_add(1), 4);
             turned.push(position);
@@ -34,7 +34,7 @@ pub(super) fn section(bytes: &mut [u8], start: usize) {
     turn(bytes, at.saturating_add(1), 2);
 }
 
-/// Turns an integer and gives its value, if there is one of this length.
+/// Reverses an integer of `len` bytes and returns its value, if the bytes reach that far.
 pub(super) fn turn(bytes: &mut [u8], at: usize, len: usize) -> Option<usize> {
     let integer = bytes.get_mut(at..at.checked_add(len)?)?;
     integer.reverse();

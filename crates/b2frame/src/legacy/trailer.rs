@@ -18,7 +18,7 @@ const MIN_LEN: u64 = 30;
 /// First byte of a trailer. beta.2 wrote the sum of 9 and 4, without the shift.
 const ARRAYS: [u8; 2] = [FIXARRAY | 4, 0x0d];
 
-/// The length of the trailer and what is in it.
+/// The length of the trailer and its vlmetalayers.
 pub(super) fn read(
     source: &Source,
     layout: FrameLayout,
@@ -47,7 +47,7 @@ fn read_usermeta(
     Ok((len, usermeta))
 }
 
-/// The last bytes of a frame: how long the trailer is. `room` is what may be trailer at most
+/// The length of the trailer, from the last bytes of a frame. `room` is its largest possible length
 /// (bytes).
 fn parse_end(mut end: [u8; trailer::END_LEN], is_swapped: bool, room: u64) -> Result<u32> {
     if is_swapped {
@@ -68,7 +68,7 @@ fn parse_end(mut end: [u8; trailer::END_LEN], is_swapped: bool, room: u64) -> Re
     Err(Error::corrupt(1, OlderCorrupt::TrailerLen { trailer_len, min: MIN_LEN, max: room }))
 }
 
-/// A whole trailer: the usermeta, if there is one, as a vlmetalayer.
+/// A whole trailer: the usermeta, if present, as a vlmetalayer.
 fn parse(mut bytes: Vec<u8>, is_swapped: bool) -> Result<Metalayers> {
     if is_swapped {
         swap::turn(&mut bytes, 3, 4);

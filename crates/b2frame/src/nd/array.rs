@@ -1,8 +1,8 @@
 //! An n-dimensional array: shapes, type, and views that leave out or add dimensions.
 //!
-//! Reading is in `nd/read.rs`; this is what can be said without it. A view shares the super-chunk
-//! with the array it was made of. It differs in the list of dimensions that are shown: those left
-//! out have length 1, those added are not stored.
+//! The array without reading, which is in `nd/read.rs`. A view shares the super-chunk with its
+//! array. The two differ in the list of dimensions that are shown: hidden ones have length 1, added
+//! ones are not stored.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct NdArray {
     pub(super) geometry: Arc<Geometry>,
     dtype: Dtype,
     pub(super) options: Budget,
-    /// The dimensions that are shown: numbers of stored ones, or none for one that was added.
+    /// The dimensions that are shown: numbers of stored ones, or `None` for an added one.
     pub(super) dims: Vec<Option<usize>>,
     shape: Vec<u64>,
 }
@@ -58,7 +58,7 @@ impl NdArray {
         SChunk::open_as(path.as_ref(), options, Self::from_schunk)
     }
 
-    /// Takes a buffer that is a frame with an array, and nothing else.
+    /// Opens a frame in a buffer that holds only this frame, with an array.
     ///
     /// # Errors
     /// As [`SChunk::from_cframe`], and [`from_schunk`](Self::from_schunk).
@@ -69,13 +69,13 @@ impl NdArray {
     /// The array in a super-chunk.
     ///
     /// # Errors
-    /// [`Param::NotAnArray`], or what is wrong with its description.
+    /// [`Param::NotAnArray`], or the error of its description.
     pub fn from_schunk(schunk: impl Into<Arc<SChunk>>) -> Result<Self> {
         let schunk = schunk.into();
         schunk.nd_array()?.ok_or_else(|| Param::NotAnArray.into())
     }
 
-    /// `meta` was checked against `schunk`.
+    /// `meta` must be checked against `schunk`.
     fn new(schunk: Arc<SChunk>, meta: NdMeta) -> Self {
         Self {
             geometry: Arc::new(Geometry::new(&meta, schunk.typesize())),
@@ -88,20 +88,20 @@ impl NdArray {
         }
     }
 
-    /// With other threads and working memory for reading. Small parts are read by one thread in any
-    /// case.
+    /// The array with other threads and working memory for reading. One thread reads small parts in
+    /// any case.
     #[must_use]
     pub fn budget(self, options: Budget) -> Self {
         Self { options, ..self }
     }
 
-    /// Looks whether the array was changed by others, and takes over the new state: see
-    /// [`SChunk::refresh`]. Says whether there was one. Of a view, the dimensions that are left out
+    /// Looks whether another program has changed the array, and reloads it then: see
+    /// [`SChunk::refresh`]. Returns whether the array changed. The dimensions that a view hides
     /// must still have length 1.
     ///
     /// # Errors
-    /// As [`SChunk::refresh`]; [`Param::NotAnArray`] if it is none any more; [`NdParam::Axis`]. The
-    /// array is then what it was.
+    /// As [`SChunk::refresh`]; [`Param::NotAnArray`] if the frame holds no array any more;
+    /// [`NdParam::Axis`]. The array then stays as it was.
     pub fn refresh(&mut self) -> Result<bool> {
         let Some(schunk) = self.schunk.refreshed()? else { return Ok(false) };
         let new = Self::from_schunk(schunk)?.budget(self.options.clone());
@@ -126,7 +126,7 @@ impl NdArray {
         &self.schunk
     }
 
-    /// The description as stored; of a view, that of the array it was made of.
+    /// The description as stored; a view has that of its array.
     #[must_use]
     pub fn meta(&self) -> &NdMeta {
         &self.meta
@@ -176,14 +176,14 @@ impl NdArray {
 
     /// The type of the items.
     ///
-    /// When the stored description is not NumPy's, or of items of another size, the items are raw
-    /// bytes (`|V8`); [`NdMeta::dtype_text`] has what is stored.
+    /// If the stored description is not NumPy's, or has items of another size, the items are raw
+    /// bytes (`|V8`); [`NdMeta::dtype_text`] returns the stored text.
     #[must_use]
     pub fn dtype(&self) -> &Dtype {
         &self.dtype
     }
 
-    /// A view without some dimensions, which have length 1.
+    /// A view without some dimensions of length 1.
     ///
     /// ```
     /// # use b2frame::{FrameParams, NdArray, to_cframe, nd::NdMeta};
@@ -220,7 +220,7 @@ impl NdArray {
     /// A view with further dimensions of length 1. `axes` are their numbers in the view.
     ///
     /// # Errors
-    /// [`NdParam::Axis`]; [`NdParam::Dims`] if there would be more than 16.
+    /// [`NdParam::Axis`]; [`NdParam::Dims`] for more than 16 dimensions.
     pub fn expand_dims(&self, axes: &[usize]) -> Result<Self> {
         let ndim = self.ndim().saturating_add(axes.len());
         if ndim > super::MAX_NDIM {
@@ -243,7 +243,7 @@ impl NdArray {
         Ok(self.view(dims.collect()))
     }
 
-    /// Whether this is the array as stored, and no view.
+    /// Whether this is the array as stored, not a view.
     pub(super) fn is_whole(&self) -> bool {
         self.dims.len() == self.meta.ndim()
             && self.dims.iter().enumerate().all(|(n, dim)| *dim == Some(n))
@@ -258,17 +258,17 @@ impl NdArray {
         self.dims.iter().map(|dim| self.stored(*dim, lens)).collect()
     }
 
-    /// The length of a stored dimension; one that was added has 1.
+    /// The length of a stored dimension; an added one has length 1.
     fn stored<T: Copy + From<u8>>(&self, dim: Option<usize>, lens: &[T]) -> T {
         dim.and_then(|dim| lens.get(dim).copied()).unwrap_or_else(|| T::from(1))
     }
 }
 
 impl SChunk {
-    /// Description of the n-dimensional array, if the frame holds one.
+    /// Description of the n-dimensional array, if the frame holds an array.
     ///
     /// # Errors
-    /// What is wrong with the description, in itself or for this frame.
+    /// The description is invalid, in itself or for this frame.
     pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
         let layer = self.meta().get(NdMeta::NAME).or_else(|| self.meta().get(NdMeta::OLD_NAME));
         let Some(layer) = layer else { return Ok(None) };
@@ -280,8 +280,8 @@ impl SChunk {
         Ok(Some(meta))
     }
 
-    /// Bytes of data: of an array those of its items, without the padding of chunks; of any other
-    /// frame [`nbytes`](Self::nbytes).
+    /// Uncompressed bytes: in an array, those of its items, without the padding of chunks; in any
+    /// other frame [`nbytes`](Self::nbytes).
     #[must_use]
     pub fn items_nbytes(&self) -> u64 {
         match self.nd_meta() {
@@ -290,7 +290,7 @@ impl SChunk {
         }
     }
 
-    /// The n-dimensional array, if the frame holds one. It shares the super-chunk.
+    /// The n-dimensional array, if the frame holds one. The array shares the super-chunk.
     ///
     /// # Errors
     /// As [`nd_meta`](Self::nd_meta).
@@ -307,20 +307,20 @@ impl TryFrom<SChunk> for NdArray {
     }
 }
 
-/// The type of items of `typesize` bytes, as far as the description can be believed. Caterva has
-/// none, and C programs that name no type have one of another size.
+/// The type of items of `typesize` bytes; raw bytes if the description does not fit. Caterva stores
+/// no type, and C programs that name no type store one of another size.
 pub fn item_dtype(meta: &NdMeta, typesize: usize) -> Dtype {
     let text = meta.dtype_bytes().filter(|_| meta.dtype_format() == 0);
     let parsed = text.and_then(|text| Dtype::parse(&String::from_utf8_lossy(text)).ok());
     parsed.filter(|dtype| dtype.itemsize() == typesize).unwrap_or_else(|| raw(typesize))
 }
 
-/// Items that are bytes and nothing else.
+/// The type of items that are raw bytes.
 pub(super) fn raw(typesize: usize) -> Dtype {
     let size = u32::try_from(typesize).unwrap_or(u32::MAX);
     match Scalar::new(Kind::Void, ByteOrder::NotApplicable, size) {
         Ok(scalar) => scalar.into(),
-        // Not reached: raw items may have any size.
+        // Unreachable: raw items may have any size.
         Err(_) => Dtype::packed([]).unwrap_or_else(|_| raw(1)),
     }
 }

@@ -1,4 +1,4 @@
-//! Which positions of a dimension are wanted, cut by chunks and again by blocks.
+//! The selected positions of a dimension, cut by chunks and again by blocks.
 //!
 //! ```text
 //! positions 1, 4, 7, 10 of a dimension       chunk 0 [0, 6)        chunk 1 [6, 12)
@@ -6,10 +6,10 @@
 //!                                            1        4            7        10
 //! ```
 //!
-//! A slice with a step and a list of indexes are treated alike, so all of reading and writing is
-//! the same walk over chunks, blocks and rows. Nothing is stored per position of a slice.
+//! Slices with a step and lists of indexes share this code, so all of reading and writing is one
+//! walk over chunks, blocks and rows. A slice takes no memory per position.
 
-/// Positions along one dimension in ascending order, each with its place among those wanted.
+/// Positions along one dimension in ascending order, each with its place in the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis<'a> {
     Steps(Steps),
@@ -17,8 +17,8 @@ pub(crate) enum Axis<'a> {
     List(&'a [(u64, u64)]),
 }
 
-/// Every `step`th position from `start` on. The first has the place `to`; from there places go up,
-/// or down.
+/// Every `step`th position from `start` on. The first has the place `to`; the places of the others
+/// go up or down from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Steps {
     pub start: u64,
@@ -39,7 +39,7 @@ impl Steps {
         self.start.saturating_add(self.count.saturating_sub(1).saturating_mul(self.step))
     }
 
-    /// The first `count`, and the others.
+    /// The first `count` positions, and the others.
     fn split(self, count: u64) -> (Self, Self) {
         let to =
             if self.down { self.to.saturating_sub(count) } else { self.to.saturating_add(count) };
@@ -47,7 +47,7 @@ impl Steps {
         (Self { count, ..self }, Self { start, count: self.count - count, to, ..self })
     }
 
-    /// Whether places follow positions one by one.
+    /// Whether places go up by one with each position.
     fn is_run(&self) -> bool {
         self.count == 1 || (self.step == 1 && !self.down)
     }
@@ -65,7 +65,7 @@ impl Steps {
 }
 
 impl Axis<'_> {
-    /// How many positions there are.
+    /// Number of positions.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Steps(steps) => steps.count,
@@ -73,12 +73,12 @@ impl Axis<'_> {
         }
     }
 
-    /// The position, if there is but one.
+    /// The position, if there is only one.
     pub(crate) fn single(&self) -> Option<u64> {
         self.first().filter(|_| self.count() == 1)
     }
 
-    /// How many different positions there are.
+    /// Number of different positions.
     pub(crate) fn count_distinct(&self) -> u64 {
         match self {
             Self::Steps(steps) => steps.count,
@@ -108,7 +108,8 @@ impl Axis<'_> {
         }
     }
 
-    /// Calls `f` with position, place and length of each run in which both go up by one.
+    /// Calls `f` with position, place and length of each run of positions whose places go up by
+    /// one.
     fn for_each_run(&self, mut f: impl FnMut(u64, u64, u64)) {
         match self {
             Self::Steps(steps) if steps.is_run() => f(steps.start, steps.to, steps.count),
@@ -125,7 +126,7 @@ impl Axis<'_> {
     }
 }
 
-/// What is wanted of one chunk, or one block, along a dimension.
+/// The selected positions of one chunk, or one block, along a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span<'a> {
     /// Number of the chunk or block along the dimension.
@@ -135,8 +136,8 @@ pub(crate) struct Span<'a> {
     pub axis: Axis<'a>,
 }
 
-/// Cuts an axis into spans of `len` positions, counted from `base`; spans without wanted positions
-/// are left out.
+/// Cuts an axis into spans of `len` positions, counted from `base`; leaves out spans without
+/// selected positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spans<'a> {
     axis: Axis<'a>,
@@ -199,13 +200,13 @@ impl<'a> Iterator for Product<'a> {
     }
 }
 
-/// The items of one block that are selected, and the strides on both sides: bytes from one position
-/// to the next in each dimension.
+/// The selected items of one block, and the strides in the block and in the selection: bytes from
+/// one position to the next in each dimension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts<'a> {
     pub spans: &'a [Span<'a>],
     pub in_block: &'a [u64],
-    /// Among the selected items.
+    /// Strides in the selection.
     pub in_wanted: &'a [u64],
 }
 
@@ -219,8 +220,8 @@ impl Parts<'_> {
     }
 }
 
-/// Calls `copy` for each row of the selected parts of a block: byte in the block, byte among the
-/// selected items, bytes.
+/// Calls `copy` for each row of the selected parts of a block: byte in the block, byte in the
+/// selection, length (bytes).
 pub(crate) fn for_each_row(parts: Parts<'_>, copy: &mut impl FnMut(u64, u64, u64)) {
     for_each_row_at(parts, (0, 0), copy);
 }

@@ -1,9 +1,9 @@
-//! Reading what axes select: which blocks hold it, and their items to where they belong.
+//! Reads the blocks that hold a selection, and copies their items to the destination.
 //!
-//! Each chunk that is touched is fetched as far as its blocks are wanted. A block is decoded to a
-//! small buffer and its items are copied while it is in the cache, or it is decoded right to where
-//! it belongs if that is one run of bytes. Several threads divide the destination into
-//! slices (`thread_slices.rs`). Where that cannot be done, they decode, and the caller's thread
+//! Of each chunk only the selected blocks are fetched. A block is decoded to a small buffer and its
+//! items are copied while the buffer is in the cache; or it is decoded right to the destination, if
+//! its items are one run of bytes there. Several threads divide the destination into slices
+//! (`thread_slices.rs`). Where slices are impossible, the threads decode and the caller's thread
 //! copies.
 
 use core::ops::Range;
@@ -23,7 +23,7 @@ use crate::schunk::{Buffers, ChunkRanges, Fetched, SChunk, Scratch, check_limit}
 /// One more thread is started for each multiple of this size (bytes of items).
 const PER_THREAD: u64 = 256 << 10;
 
-/// An array that is read.
+/// An array under reading.
 #[derive(Debug)]
 pub(super) struct BlockReader<'a> {
     pub schunk: &'a SChunk,
@@ -31,16 +31,16 @@ pub(super) struct BlockReader<'a> {
     pub options: &'a Budget,
 }
 
-/// What a destination is made of.
+/// The kind of memory of a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// Memory that was just allocated, no byte of which was touched.
+    /// Newly allocated memory, whose pages are untouched.
     New,
     /// Memory that the caller had before.
     Kept,
 }
 
-/// How a destination is written, of which threads may have parts.
+/// The way to write a destination, of which threads may have parts.
 #[derive(Clone, Copy, Debug)]
 struct Whole {
     destination: Destination,
@@ -48,8 +48,8 @@ struct Whole {
 }
 
 impl BlockReader<'_> {
-    /// Fills `dest` with what the axes select, one for each stored dimension. It has as many bytes,
-    /// and more than none.
+    /// Fills `dest` with the selection of the axes, one for each stored dimension. `dest` has the
+    /// length of the selection, which is not empty.
     pub(super) fn read(&self, axes: &[Axis<'_>], dest: &mut [u8], memory: Memory) -> Result<()> {
         let budget = self.budget(dest.len() as u64);
         let nbytes = dest.len();
@@ -62,9 +62,9 @@ impl BlockReader<'_> {
                 reach: Reach::for_nbytes(nbytes, self.schunk.dparams().registries.simd),
             },
         };
-        // Each thread has a block, and as much again for it as stored.
+        // Each thread needs a block, decoded and as stored.
         let threads = budget.nworkers_for(self.geometry.block_nbytes().saturating_mul(2));
-        // Far storage is told of all that is wanted at once, which slices would divide.
+        // Far storage is told the whole selection at once; slices would divide it.
         if threads == 1 || self.schunk.prefetch_limit() > 0 {
             return self.read_slice(axes, &budget.at_most(threads), dest, whole);
         }
@@ -73,8 +73,8 @@ impl BlockReader<'_> {
         };
         let max_memory = budget.max_memory.checked_div(threads as u64).unwrap_or(0);
         let alone = budget.at_most(1).max_memory(max_memory);
-        // A thread may find a bad block in a chunk before another finds one in an earlier chunk. In
-        // order, the first of them is named, as it is with one thread.
+        // A thread may find a bad block before another thread finds one in an earlier chunk. A
+        // second reading in order names the first, as with one thread.
         for_each(
             (&budget.threads, threads),
             slices,
@@ -84,7 +84,8 @@ impl BlockReader<'_> {
         .or_else(|_| self.read_slice(axes, &budget.at_most(1), dest, whole))
     }
 
-    /// The same with the threads of `budget`; `dest` is a part of the whole destination.
+    /// As [`read`](Self::read), with the threads of `budget`; `dest` is a part of the whole
+    /// destination.
     fn read_slice(
         &self,
         axes: &[Axis<'_>],
@@ -123,8 +124,8 @@ impl BlockReader<'_> {
         self.options.at_most(useful).max_memory(self.options.max_memory / 2)
     }
 
-    /// Bytes of blocks that are a job for a thread: those of a chunk, unless memory is short or
-    /// there are so few chunks that threads would have none.
+    /// Bytes of blocks in the job of a thread: the blocks of a chunk, or fewer if memory is short
+    /// or there are too few chunks for all threads.
     fn at_a_time(&self, axes: &[Axis<'_>], budget: &Budget, nbytes: u64) -> u64 {
         let touched =
             axes.iter().zip(self.geometry.grid()).map(|(axis, len)| axis.count().min(*len));
@@ -136,8 +137,8 @@ impl BlockReader<'_> {
         budget.share(4).min(nbytes.div_ceil(2 * wanted).max(PER_THREAD))
     }
 
-    /// Decodes blocks and shows them to `sink`, in order, with what came with them. Far storage is
-    /// told of them before, of as many as it can hold at a time.
+    /// Decodes blocks and passes them to `sink` in order, each with the data of its job. Announces
+    /// the blocks to far storage before, as many as it takes at a time.
     pub(super) fn read_blocks<T: Send>(
         &self,
         budget: &Budget,
@@ -156,7 +157,7 @@ impl BlockReader<'_> {
         Ok(())
     }
 
-    /// Announces to the storage what the first of `wanted` read, up to `limit` bytes of it.
+    /// Announces to the storage the reads for the first entries of `wanted`, up to `limit` bytes.
     fn announce<T>(
         &self,
         wanted: &mut core::iter::Peekable<impl Iterator<Item = Wanted<T>>>,
@@ -176,7 +177,7 @@ impl BlockReader<'_> {
         batch
     }
 
-    /// The parts of chunks that the first of `wanted` read, of up to `limit` bytes.
+    /// The parts of chunks for the first entries of `wanted`, up to `limit` bytes.
     pub(super) fn first_parts<T>(
         &self,
         wanted: &mut impl Iterator<Item = Wanted<T>>,
@@ -191,7 +192,7 @@ impl BlockReader<'_> {
         within.map(|(part, _)| part).collect()
     }
 
-    /// What reading blocks needs of their chunk, and how many bytes it is at most.
+    /// The parts of a chunk for these blocks, and their largest total length (bytes).
     fn part_to_announce<T>(&self, wanted: &Wanted<T>) -> (ChunkRanges, u64) {
         let block_nbytes = self.geometry.block_nbytes();
         let ranges = wanted.ranges(as_len(block_nbytes));
@@ -209,7 +210,7 @@ impl BlockReader<'_> {
         let block_nbytes = self.geometry.block_nbytes();
         let mut next = || {
             let Some(job) = wanted.next() else { return Ok(None) };
-            // The data, and as much again for the chunk as stored.
+            // The decoded data, and as much again for the stored chunk.
             let weight = block_nbytes.saturating_mul(job.blocks.len() as u64).saturating_mul(2);
             check_limit(Limited::Memory, weight, budget.max_memory)?;
             Ok(Some(Job { job, weight }))
@@ -235,7 +236,7 @@ impl BlockReader<'_> {
         )
     }
 
-    /// Shows blocks of a chunk to `sink`, which decodes them.
+    /// Passes the blocks of a chunk to `sink`, which decodes them.
     fn show_blocks<T>(
         &self,
         wanted: &Wanted<T>,
@@ -278,9 +279,9 @@ impl BlockReader<'_> {
     }
 }
 
-/// A block to take items from.
+/// A block, as a source of items.
 pub(super) enum Block<'f, 'a> {
-    /// Still to be decoded: `len` bytes from byte `start` of the chunk's data.
+    /// Not decoded yet: `len` bytes from byte `start` of the chunk's data.
     Stored {
         fetched: &'f Fetched<'a>,
         start: usize,
@@ -292,7 +293,7 @@ pub(super) enum Block<'f, 'a> {
 }
 
 impl Block<'_, '_> {
-    /// Decodes a part to `dest`, which has as many bytes and belongs to such a destination.
+    /// Decodes a part to `dest`, which has the length of the part and this kind of destination.
     fn decode(
         &mut self,
         part: Range<usize>,
@@ -304,7 +305,7 @@ impl Block<'_, '_> {
                 let part = start.saturating_add(part.start)..start.saturating_add(part.end);
                 scratch.set_destination(destination);
                 let result = fetched.decode(part, dest, scratch);
-                // Others decode to small buffers with it.
+                // Other blocks decode to small buffers with the same scratch.
                 scratch.set_destination(Destination::Cached);
                 result
             }
@@ -315,8 +316,8 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Decodes it and puts its items of `typesize` bytes together right where rows belong; false if
-    /// that is not possible, or no faster.
+    /// Decodes the block and joins its items of `typesize` bytes right at the positions of the
+    /// rows; false if that is impossible or not faster.
     fn put_planes(
         &mut self,
         rows: &Rows,
@@ -326,7 +327,7 @@ impl Block<'_, '_> {
     ) -> Result<bool> {
         let Self::Stored { fetched, start, len, scratch, .. } = self else { return Ok(false) };
         let simd = scratch.params().registries.simd;
-        // A small part may be less work than all.
+        // Decoding a small part alone may be less work.
         if rows.extent().len() <= *len / 4 || !rows.suit_planes(simd, typesize) {
             return Ok(false);
         }
@@ -334,8 +335,8 @@ impl Block<'_, '_> {
         fetched.show_planes(*start..start.saturating_add(*len), typesize, scratch, show)
     }
 
-    /// Decodes fields of all of its `nitems` items alone, if it has as many; false if that is not
-    /// possible.
+    /// Decodes only fields of all `nitems` items of the block, if it has as many; false if that is
+    /// impossible.
     pub(super) fn read_fields(
         &mut self,
         itemsize: usize,
@@ -351,17 +352,18 @@ impl Block<'_, '_> {
         fetched.read_fields(&block, itemsize, fields, dests, scratch)
     }
 
-    /// All of its data.
+    /// All data of the block.
     fn all(&mut self) -> Result<&[u8]> {
         self.part(0..usize::MAX)
     }
 
-    /// A part of its data, as far as it has them.
+    /// A part of the block's data, cut at its end.
     pub(super) fn part(&mut self, part: Range<usize>) -> Result<&[u8]> {
         match self {
             Self::Stored { fetched, start, len, data, scratch } => {
                 let part = part.start..part.end.min(*len);
-                // A small part may be less work than all; else it would be decoded and then copied.
+                // Decoding a small part alone may be less work; a large one would be decoded and
+                // then copied.
                 let whole = if part.len() <= *len / 4 { part.clone() } else { 0..*len };
                 let data = resized(data, whole.len());
                 let decoded = start.saturating_add(whole.start)..start.saturating_add(whole.end);
@@ -377,8 +379,8 @@ impl Block<'_, '_> {
     }
 }
 
-/// Decodes `ranges` of a chunk's data, one after the other, to `dest`. They ascend, and `dest` has
-/// as many bytes.
+/// Decodes `ranges` of a chunk's data, one after the other, to `dest`. The ranges ascend, and
+/// `dest` has their total length.
 fn decode_ranges(
     fetched: &Fetched<'_>,
     ranges: &[Range<usize>],
@@ -393,14 +395,14 @@ fn decode_ranges(
     Ok(())
 }
 
-/// Blocks of one chunk, ascending, each with what is wanted of it.
+/// Blocks of one chunk, ascending, each with its selected part.
 pub(super) struct Wanted<T> {
     pub nchunk: u64,
     pub blocks: Vec<(u64, T)>,
 }
 
 impl<T> Wanted<T> {
-    /// The bytes of the chunk's data that blocks of `len` bytes are.
+    /// The ranges of the chunk's data for blocks of `len` bytes.
     pub(super) fn ranges(&self, len: usize) -> Vec<Range<usize>> {
         let runs = self.blocks.chunk_by(|(a, _), (b, _)| a + 1 == *b);
         let range = |run: &[(u64, T)]| {
@@ -411,13 +413,13 @@ impl<T> Wanted<T> {
     }
 }
 
-/// The blocks that hold what the axes select, chunk by chunk.
+/// The blocks that hold the selection of the axes, chunk by chunk.
 pub(super) struct BoxBlocks<'a> {
     geometry: &'a Geometry,
     chunks: Product<'a>,
-    /// The chunk that is not through, and its blocks to come.
+    /// The current chunk, and its blocks still to come.
     current: Option<(u64, Product<'a>)>,
-    /// Most blocks at a time.
+    /// The largest number of blocks at a time.
     max: usize,
 }
 
@@ -461,7 +463,7 @@ impl<'a> Iterator for BoxBlocks<'a> {
     }
 }
 
-/// How many blocks have at most `max` bytes; at least one.
+/// Number of blocks that have at most `max` bytes; at least one.
 pub(super) fn blocks_at_a_time(geometry: &Geometry, max: u64) -> usize {
     as_len(max / geometry.block_nbytes().max(1)).max(1)
 }

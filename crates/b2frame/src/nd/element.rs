@@ -1,4 +1,4 @@
-//! Items as values: which Rust type is which NumPy type.
+//! Items as values: the Rust type for each NumPy type.
 
 pub mod fields;
 
@@ -14,15 +14,15 @@ use crate::error::Result;
 /// `num_complex::Complex`; for structs by [`element!`](crate::element), or by `#[derive(Element)]`
 /// with the feature `derive`.
 ///
-/// Both orders of bytes can be read; what is written is little-endian.
+/// Items of both byte orders can be read; items are written little-endian.
 pub trait Element: Copy + Send + Sync + 'static {
-    /// The NumPy type that is written for such items.
+    /// The NumPy type of written items.
     fn dtype() -> Dtype;
 
-    /// Whether items of this NumPy type can be read as such items.
+    /// Whether items of this NumPy type can be read as `Self`.
     fn accepts(dtype: &Dtype) -> bool;
 
-    /// An item from its bytes: those of one item of a type that is accepted.
+    /// An item from its bytes; `dtype` is an accepted type.
     fn decode(dtype: &Dtype, bytes: &[u8]) -> Self;
 
     /// Writes an item as [`dtype`](Self::dtype) describes it.
@@ -31,7 +31,7 @@ pub trait Element: Copy + Send + Sync + 'static {
     /// Reads `nitems` items; `read` fills a buffer with their bytes.
     ///
     /// # Errors
-    /// What `read` says.
+    /// The error of `read`.
     fn read_vec(
         dtype: &Dtype,
         nitems: usize,
@@ -44,7 +44,7 @@ pub trait Element: Copy + Send + Sync + 'static {
     /// Fills `dest` with items; `read` fills a buffer with their bytes.
     ///
     /// # Errors
-    /// What `read` says.
+    /// The error of `read`.
     fn read_into(
         dtype: &Dtype,
         dest: &mut [Self],
@@ -82,19 +82,19 @@ fn items<T: Element>(dtype: &Dtype, bytes: &[u8]) -> impl Iterator<Item = T> {
     bytes.chunks_exact(dtype.itemsize().max(1)).map(|bytes| T::decode(dtype, bytes))
 }
 
-/// The plain little-endian type of this kind; raw bytes where there is none, which does not happen.
+/// The plain little-endian type of this kind; raw bytes if there is none (unreachable).
 pub(super) fn plain(kind: Kind, itemsize: usize) -> Dtype {
     let size = u32::try_from(itemsize).unwrap_or(0);
     let scalar = Scalar::new(kind, ByteOrder::Little, size);
     scalar.map_or_else(|_| super::array::raw(itemsize), Dtype::from)
 }
 
-/// Whether this is a plain type of this kind and size, in any order of bytes.
+/// Whether this is a plain type of this kind and size, in either byte order.
 pub(super) fn is_plain(dtype: &Dtype, kind: Kind, itemsize: usize) -> bool {
     dtype.kind() == Some(kind) && dtype.itemsize() == itemsize
 }
 
-/// Whether the bytes of an item are in the other order than the machine has.
+/// Whether items have the other byte order than the machine.
 pub(super) fn is_swapped(dtype: &Dtype) -> bool {
     match dtype.scalar().map(Scalar::order) {
         Some(ByteOrder::Big) => cfg!(target_endian = "little"),
@@ -159,13 +159,13 @@ plain_elements! {
     f32: Float, f64: Float,
 }
 
-/// An item with its bytes the other way round.
+/// An item with its bytes reversed.
 fn swapped<T: zerocopy::FromBytes + zerocopy::IntoBytes + zerocopy::Immutable>(mut item: T) -> T {
     item.as_mut_bytes().reverse();
     item
 }
 
-/// Any byte but 0 is true, as in NumPy.
+/// Any byte except 0 is true, as in NumPy.
 impl Element for bool {
     fn dtype() -> Dtype {
         plain(Kind::Bool, 1)
@@ -222,7 +222,7 @@ macro_rules! complex_element {
             }
 
             fn decode(dtype: &Dtype, bytes: &[u8]) -> Self {
-                // The parts have the order of bytes of the whole.
+                // The parts have the byte order of the whole.
                 let (re, im) = bytes.split_at(size_of::<$part>().min(bytes.len()));
                 Self::new(<$part>::decode(dtype, re), <$part>::decode(dtype, im))
             }
@@ -238,12 +238,12 @@ macro_rules! complex_element {
 #[cfg(feature = "num-complex")]
 complex_element!(f32, f64);
 
-/// Declares a struct whose values are items of a structured type: a field of it is a field of the
-/// item.
+/// Declares a struct whose values are items of a structured type: each field of the struct is a
+/// field of the item.
 ///
-/// The struct is [`Element`] and `Copy`; nothing about its layout in memory is assumed. Read can be
-/// every type that has fields of these names and types in this order, with padding or without;
-/// written is the packed type.
+/// The struct is [`Element`] and `Copy`; its layout in memory does not matter. It can be read from
+/// every type that has fields of these names and types in this order, with padding or without. It
+/// is written as the packed type.
 ///
 /// ```
 /// use b2frame::{Element, element};

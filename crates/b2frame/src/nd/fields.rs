@@ -1,7 +1,7 @@
-//! Reading some fields of the items of a one-dimensional array, without the others.
+//! Reads some fields of the items of a one-dimensional array, without the others.
 //!
-//! A shuffle puts the bytes of a field into planes of their own: where it is the only filter, only
-//! these planes are put together, and of a block that is split, only their streams are decoded.
+//! A shuffle puts the bytes of a field into planes of their own. If shuffle is the only filter,
+//! only these planes are joined; of a split block, only their streams are decoded.
 
 use core::ops::Range;
 
@@ -15,13 +15,13 @@ use super::{NdParam, Selection};
 use crate::error::Result;
 
 impl NdArray {
-    /// Reads of the items `items` of a one-dimensional array the bytes that each of `fields` names,
-    /// one item after the other: a vector for each field. Fields of structured items are where
-    /// [`dtype`](Self::dtype) says.
+    /// Reads, from the items `items` of a one-dimensional array, the byte ranges `fields`. Returns
+    /// for each field a vector with one item after the other. [`dtype`](Self::dtype) has the ranges
+    /// of the fields of structured items.
     ///
     /// # Errors
-    /// [`Param::Nd`](crate::error::Param::Nd) if there are no such items or an item has no such
-    /// bytes; otherwise as [`to_bytes`](Self::to_bytes).
+    /// [`Param::Nd`](crate::error::Param::Nd) if items or bytes are outside of the array or the
+    /// item; otherwise as [`to_bytes`](Self::to_bytes).
     pub fn read_fields(&self, items: Range<u64>, fields: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
         let [len] = *self.shape() else {
             return Err(NdParam::Dims { given: 1, ndim: self.shape().len() }.into());
@@ -79,7 +79,7 @@ fn as_index(items: &Range<u64>) -> Range<i64> {
     bound(items.start)..bound(items.end)
 }
 
-/// The bytes `field` of each item. Numbers are copied without a call for each.
+/// Copies the bytes `field` of each item. Numbers are copied without a call for each.
 fn take(items: &[u8], itemsize: usize, field: &Range<usize>, dest: &mut [u8]) {
     match field.len() {
         1 => return take_numbers::<1>(items, itemsize, field.start, dest),
@@ -96,7 +96,7 @@ fn take(items: &[u8], itemsize: usize, field: &Range<usize>, dest: &mut [u8]) {
     }
 }
 
-/// The same for a field of `SIZE` bytes at `start`.
+/// As [`take`], for a field of `SIZE` bytes at `start`.
 fn take_numbers<const SIZE: usize>(items: &[u8], itemsize: usize, start: usize, dest: &mut [u8]) {
     let dests = dest.as_chunks_mut::<SIZE>().0;
     for (item, dest) in items.chunks_exact(itemsize.max(1)).zip(dests) {

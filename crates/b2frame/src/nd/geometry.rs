@@ -1,16 +1,18 @@
-//! Where the items of an array are: chunk, block, byte ("Geometry" in `docs/formats/b2nd.md`).
+//! Positions of the items of an array: chunk, block, byte ("Geometry" in `docs/formats/b2nd.md`).
 //!
 //! All orders are C order, the last dimension fastest: chunks in the array, blocks in a chunk,
-//! items in a block. Chunks and blocks at the edges are stored in full; what sticks out is padding.
+//! items in a block. Chunks and blocks at the edges are stored in full; the part outside is
+//! padding.
 
 use core::ops::Range;
 
 use super::NdMeta;
 
-/// A part of an array: from where to where in each dimension (items).
+/// A part of an array: a range in each dimension (items).
 pub(crate) type Region = Vec<Range<u64>>;
 
-/// The shapes of an array with at least one dimension; an array of none is one item long.
+/// The shapes of an array with at least one dimension; an array without dimensions is one item
+/// long.
 ///
 /// All numbers come from a checked [`NdMeta`] of an array that has items, so products of them do
 /// not overflow.
@@ -133,7 +135,7 @@ pub(crate) fn strides(lens: &[u64], typesize: u64) -> Vec<u64> {
     strides
 }
 
-/// A number of bytes that are in memory, or of a chunk.
+/// A number of bytes of a chunk or of a buffer.
 pub(crate) fn as_len(nbytes: u64) -> usize {
     usize::try_from(nbytes).unwrap_or(usize::MAX)
 }

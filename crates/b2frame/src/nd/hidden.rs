@@ -1,9 +1,9 @@
-//! What lies in the padding of chunks: zeros as a rule, or items that the shape hides since the
-//! array was made smaller ("Hidden items" in `docs/formats/b2nd.md`).
+//! The padding of chunks: usually zeros, or items that the shape hides since the array was made
+//! smaller ("Hidden items" in `docs/formats/b2nd.md`).
 
 use super::geometry::{Geometry, as_len, unravel};
 
-/// Where a chunk has padding.
+/// The padding of a chunk.
 pub(crate) struct Padding<'a> {
     geometry: &'a Geometry,
     /// Items of the chunk that are in the array, in each dimension.
@@ -23,8 +23,8 @@ impl<'a> Padding<'a> {
         (!is_full).then_some(Self { geometry, lens })
     }
 
-    /// Whether the padding in `bytes`, which are the data of the chunk from byte `start` on, holds
-    /// more than one value: a fill value leaves padding of that value.
+    /// Whether the padding in `bytes`, the data of the chunk from byte `start` on, holds more than
+    /// one value: a fill value leaves padding of that value.
     pub(crate) fn holds_items(&self, start: u64, bytes: &[u8]) -> bool {
         let typesize = self.geometry.typesize().max(1);
         let blockshape = self.geometry.blockshape();
@@ -56,7 +56,7 @@ impl<'a> Padding<'a> {
                     return true;
                 }
                 item = next;
-                // The row after this one; the last index of each dimension carries over.
+                // The next row: the last index of each dimension carries over.
                 for (at, len) in row.iter_mut().zip(blockshape).rev().skip(1) {
                     *at += 1;
                     if *at < *len {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::nd::NdMeta;
 
-    /// The data of a chunk: 1 for items of the array, and for padding what `hidden` makes of its
+    /// The data of a chunk: 1 for items of the array, and `hidden` of the position for padding.
     /// position.
     fn chunk(geometry: &Geometry, lens: [u64; 2], hidden: impl Fn(u64) -> u8) -> Vec<u8> {
         let (blocks, blockshape) = (geometry.blocks(), geometry.blockshape());
@@ -110,7 +110,7 @@ mod tests {
             ] {
                 let bytes = chunk(&geometry, lens, hidden);
                 assert_eq!(padding.holds_items(0, &bytes), expected, "{nchunk}");
-                // In parts, of which one at least has both values, or none if there are none.
+                // In parts: at least one part has both values, or none if the padding has none.
                 let parts = bytes.chunks(16).enumerate();
                 let holds = |(n, part): (usize, &[u8])| padding.holds_items(16 * n as u64, part);
                 let found = parts.filter(|part| holds(*part)).count();

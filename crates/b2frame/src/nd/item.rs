@@ -1,4 +1,4 @@
-//! One item of an array: straight from its index to its bytes, without the lists that boxes need.
+//! One item of an array: from its index right to its bytes, without the lists that boxes need.
 //!
 //! The first item of a block is decoded alone, the second one decodes the whole block into the
 //! [`BlockCache`](blosc_container::block_cache) of the reader's buffers.
@@ -16,7 +16,7 @@ use crate::schunk::{Buffers, ChunkRanges, Scratch, check_limit};
 /// Blocks larger than this (bytes) are not kept.
 const MAX_KEPT_NBYTES: u64 = 4 << 20;
 
-/// Where an item is.
+/// The position of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub nchunk: u64,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 }
 
 impl NdArray {
-    /// The position in each stored dimension of the item that the axes select, if it is but one.
+    /// The position of the selected item in each stored dimension, if the axes select only one.
     pub(super) fn single_item(&self, axes: &[Axis<'_>]) -> Option<[u64; MAX_NDIM]> {
         let mut index = [0; MAX_NDIM];
         for (dim, axis) in self.dims.iter().zip(axes) {
@@ -38,7 +38,7 @@ impl NdArray {
         Some(index)
     }
 
-    /// Fills `dest`, which is as long as an item, with the one at this position.
+    /// Fills `dest`, which has the length of an item, with the item at this position.
     pub(super) fn read_item(&self, index: &[u64], dest: &mut [u8]) -> Result<()> {
         let place = self.geometry.place(index);
         let nbytes = self.geometry.block_nbytes();
@@ -89,7 +89,8 @@ impl Geometry {
         place.nchunk.wrapping_mul(blocks).wrapping_add(place.nblock)
     }
 
-    /// Where the item at this position is. Positions after the last dimension are ignored.
+    /// The chunk, block and byte of the item at this position. Positions after the last dimension
+    /// are ignored.
     pub(super) fn place(&self, index: &[u64]) -> Place {
         let chunks = self.chunkshape().iter().zip(self.grid());
         let blocks = self.blockshape().iter().zip(self.blocks());

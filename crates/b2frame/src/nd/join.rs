@@ -1,8 +1,7 @@
-//! Items of other arrays: copies with other shapes or compression, and arrays put after one
-//! another.
+//! Items of other arrays: copies with other shapes or compression, and arrays appended to others.
 //!
-//! Where chunks lie in both arrays alike they are moved as they are; otherwise items are read and
-//! written, as many rows of chunks at a time as memory allows.
+//! Chunks that have the same position in both arrays are moved as they are. Other items are read
+//! and written, as many rows of chunks at a time as memory allows.
 
 use core::ops::Range;
 
@@ -15,11 +14,12 @@ use crate::error::Result;
 use crate::schunk::ChunkBytes;
 
 impl NdArray {
-    /// What a copy of this array is like: shapes, type, compression, metalayers and vlmetalayers.
-    /// Blocks that are larger than chunks, which C-Blosc2 makes of some arrays, are cut to chunks.
+    /// The parameters for a copy of this array: shapes, type, compression, metalayers and
+    /// vlmetalayers. C-Blosc2 makes blocks of some arrays larger than their chunks; these are cut
+    /// to chunks.
     ///
     /// # Errors
-    /// What is wrong with a vlmetalayer.
+    /// The error of a vlmetalayer.
     pub fn params(&self) -> Result<NdParams> {
         let schunk = self.schunk();
         let is_ours =
@@ -43,8 +43,8 @@ impl NdArray {
 }
 
 impl NdArray {
-    /// Copies the array, or what a view shows of it, to one of these parameters; see
-    /// [`params`](Self::params) for those that it has. With the same shapes and compression
+    /// Copies the array, or the part that a view shows, to an array with these parameters;
+    /// [`params`](Self::params) returns the present ones. With the same shapes and compression
     /// chunks are not compressed anew.
     ///
     /// ```
@@ -65,7 +65,7 @@ impl NdArray {
     ///
     /// # Errors
     /// [`NdParam::Outside`] for another shape than the array's, [`NdParam::Dtype`] for another
-    /// type, [`NdParam::Shapes`] for chunks and blocks that cannot be; as
+    /// type, [`NdParam::Shapes`] for impossible chunks and blocks; as
     /// [`SChunk::copy`](crate::SChunk::copy).
     pub fn copy(&self, dest: &Dest, params: &NdParams) -> Result<Self> {
         let at = vec![0; self.ndim()];
@@ -88,11 +88,11 @@ impl NdArray {
 }
 
 impl NdWriter {
-    /// Writes all items of an array to a place. Chunks that lie alike in both arrays, and were
-    /// compressed in the way of this one, are moved without decoding them.
+    /// Writes all items of an array at a position. Chunks that have the same position and the same
+    /// compression in both arrays are moved without decoding them.
     ///
     /// # Errors
-    /// [`NdParam::Outside`], [`NdParam::Dtype`], or what is wrong with a chunk of either.
+    /// [`NdParam::Outside`], [`NdParam::Dtype`], or the error of a chunk of either array.
     pub fn write_array(&mut self, at: &[u64], array: &NdArray) -> Result<()> {
         self.lock()?;
         let bounds = self.place_of(at, array.shape())?;
@@ -111,7 +111,7 @@ impl NdWriter {
         self.writer.compare_source(array.schunk())
     }
 
-    /// Puts an array after this one along a dimension. In the others they have the same lengths.
+    /// Appends an array to this one along a dimension. The other dimensions have the same lengths.
     ///
     /// # Errors
     /// [`NdParam::Axis`]; as [`resize`](Self::resize) and [`write_array`](Self::write_array).
@@ -137,7 +137,7 @@ impl NdWriter {
         self.write_array(&at, array)
     }
 
-    /// Where an array of this shape lies.
+    /// The region of an array of this shape at a position.
     fn place_of(&self, at: &[u64], shape: &[u64]) -> Result<Vec<Range<u64>>> {
         let whole = self.shape();
         let end = |(at, len): (&u64, &u64)| at.checked_add(*len).map(|end| *at..end);
@@ -170,10 +170,12 @@ impl NdWriter {
         fits && self.has_alike(&whole, &bounds, array)
     }
 
-    /// Whether each chunk of the array is one of this array of the shape `whole`, padding and all.
+    /// Whether each chunk of the array is a chunk of this array, of the shape `whole`, padding
+    /// included.
     fn has_alike(&self, whole: &[u64], bounds: &[Range<u64>], array: &NdArray) -> bool {
         let lens = self.geometry.chunkshape().iter().zip(whole);
-        // A chunk that is cut off in one must be in the other: its padding must not show.
+        // A chunk that ends at the edge of one array must end at the edge of the other: its padding
+        // must not show.
         let mut places = bounds.iter().zip(lens);
         array.is_whole()
             && array.meta().chunkshape() == self.meta.chunkshape()
@@ -223,7 +225,7 @@ impl NdWriter {
         Ok(())
     }
 
-    /// A box cut at borders of chunks: into rows of chunks if one fits the memory, or else into
+    /// Cuts a box at borders of chunks: into rows of chunks if one fits the memory, or else into
     /// chunks.
     fn pieces(&self, bounds: &[Range<u64>]) -> Vec<Vec<Range<u64>>> {
         let chunkshape = self.geometry.chunkshape();

@@ -1,4 +1,4 @@
-//! Arrays whose chunks are not in a frame: in memory, in a database, made when they are wanted.
+//! Arrays whose chunks lie outside of frames: in memory, in a database, or computed on demand.
 
 use core::ops::Range;
 
@@ -12,11 +12,11 @@ use super::rows::{Reach, Rows, read_rows};
 use super::{NdMeta, NdParam};
 use crate::error::{Error, Param, Result};
 
-/// Where the items of an array are in its chunks, wherever these are kept.
+/// The positions of the items of an array in its chunks, wherever the chunks are kept.
 ///
-/// [`NdArray`](super::NdArray) and [`NdWriter`](super::NdWriter) have chunks in a frame. With this
-/// type a program keeps them as it likes: it fills the data of each chunk to be compressed, and
-/// reads any part through a function that decompresses blocks.
+/// The chunks of [`NdArray`](super::NdArray) and [`NdWriter`](super::NdWriter) lie in a frame. With
+/// this type a program keeps chunks in its own way: the type fills the data of each chunk for
+/// compression, and reads any part through a function that decompresses blocks.
 ///
 /// ```
 /// use b2frame::nd::{ArrayLayout, NdMeta};
@@ -54,17 +54,17 @@ pub struct ArrayLayout {
 pub struct ChunkPart<'a> {
     /// The number of the chunk.
     pub nchunk: u64,
-    /// The numbers of its blocks that are wanted, ascending.
+    /// The numbers of its selected blocks, ascending.
     pub blocks: &'a [u64],
-    /// Where all of its data would be: only the bytes of these blocks are looked at.
+    /// The buffer for all data of the chunk: only the bytes of these blocks are read.
     pub data: &'a mut [u8],
 }
 
 impl ArrayLayout {
-    /// Of an array with items of `typesize` bytes.
+    /// The layout of an array with items of `typesize` bytes.
     ///
     /// # Errors
-    /// [`Param::ChunkSize`] if no chunk has room for as many bytes.
+    /// [`Param::ChunkSize`] if the data are too long for a chunk.
     pub fn new(meta: &NdMeta, typesize: usize) -> Result<Self> {
         let nbytes = meta.chunk_items().saturating_mul(typesize as u64);
         let max = super::meta::MAX_CHUNK;
@@ -76,19 +76,19 @@ impl ArrayLayout {
         Ok(Self { geometry: Geometry::new(meta, typesize), nchunks, chunk_nbytes: as_len(nbytes) })
     }
 
-    /// How many chunks there are; none if the array has no items.
+    /// Number of chunks; 0 if the array has no items.
     #[must_use]
     pub fn nchunks(&self) -> u64 {
         self.nchunks
     }
 
-    /// The data of a chunk (bytes), with the padding at the edges.
+    /// Uncompressed size of a chunk, with the padding at the edges (bytes).
     #[must_use]
     pub fn chunk_nbytes(&self) -> usize {
         self.chunk_nbytes
     }
 
-    /// Fills the data of a chunk with its part of `items`, those of the whole array in C order.
+    /// Fills the data of a chunk with its part of `items`, the items of the whole array in C order.
     /// Padding is zeros.
     ///
     /// # Errors
@@ -148,13 +148,14 @@ impl ArrayLayout {
     }
 
     /// Fills a part of `dest` with a part of the array. `dest` is an array of the shape
-    /// `dest_shape`, at least as long as the part in each dimension; the part goes to its start,
-    /// and bytes after its last item need not be there. `decode` fills blocks of one chunk after
-    /// the other, in `scratch` where they do not go right to their place: it grows as needed and
-    /// may be used again for the next call.
+    /// `dest_shape`, at least as long as the part in each dimension. The part goes to its start;
+    /// `dest` may end after the last item of the part. `decode` fills blocks of one chunk after the
+    /// other: in `dest` where they fit as they are, or else in `scratch`, which grows as needed and
+    /// may be kept for the next call.
     ///
     /// # Errors
-    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], or what `decode` returns.
+    /// [`Param::Nd`] if the part is outside of the array, [`Param::BufferLen`], or the error of
+    /// `decode`.
     pub fn read<E: From<Error>>(
         &self,
         region: &[Range<u64>],
@@ -201,7 +202,7 @@ impl ArrayLayout {
         Ok(())
     }
 
-    /// Where a chunk goes whose data are one run of the destination, in the same order.
+    /// The position in the destination of a chunk whose data are one run there, in the same order.
     fn run(&self, wanted: &Wanted<Vec<Span<'_>>>, strides: &Strides) -> Option<usize> {
         let len = as_len(self.geometry.block_nbytes());
         let mut start = None;
@@ -223,7 +224,7 @@ impl ArrayLayout {
     ) -> Result<Vec<Axis<'static>>, NdParam> {
         let shape = self.geometry.shape();
         if region.is_empty() && shape == [1] {
-            // An array of no dimensions is one item.
+            // An array without dimensions is one item.
             return Ok(vec![Axis::Steps(Steps::run(0, 1))]);
         }
         for given in [region.len(), dest_shape.len()] {
@@ -248,7 +249,7 @@ impl ArrayLayout {
     }
 }
 
-/// One side of a copy: an array in C order, and where the box begins in it.
+/// The source or destination of a copy: an array in C order, and the position of the box in it.
 #[derive(Clone, Copy, Debug)]
 pub struct BoxAt<'a> {
     /// Items per dimension of the whole array.
@@ -258,7 +259,7 @@ pub struct BoxAt<'a> {
 }
 
 /// Copies a box of `lens` items per dimension from one array in C order to another. Items have
-/// `typesize` bytes; what lies beside the box is left as it is.
+/// `typesize` bytes. Items outside of the box stay as they are.
 ///
 /// ```
 /// use b2frame::nd::{BoxAt, copy_box};
@@ -273,7 +274,8 @@ pub struct BoxAt<'a> {
 /// ```
 ///
 /// # Errors
-/// [`Param::Nd`] if an array has no such box, [`Param::BufferLen`] if it is shorter than its shape.
+/// [`Param::Nd`] if the box is outside of an array, [`Param::BufferLen`] if an array is shorter
+/// than its shape.
 pub fn copy_box(
     typesize: usize,
     lens: &[u64],
@@ -291,7 +293,7 @@ pub fn copy_box(
     if lens.contains(&0) {
         return Ok(());
     }
-    // An array of no dimensions is one item.
+    // An array without dimensions is one item.
     let (from, to, lens) = if lens.is_empty() {
         let item = BoxAt { shape: &[1], start: &[0] };
         (item, item, &[1][..])
@@ -343,7 +345,7 @@ fn nbytes_of(shape: &[u64], typesize: u64) -> Option<u64> {
     shape.iter().try_fold(typesize, |nbytes, len| nbytes.checked_mul(*len))
 }
 
-/// Checks that the last item of a part lies in a destination of `len` bytes.
+/// Checks that the last item of a part lies inside a destination of `len` bytes.
 fn check_room(len: usize, axes: &[Axis<'_>], shape: &[u64], typesize: u64) -> Result<()> {
     let last = axes.iter().zip(shape).try_fold(0_u64, |last, (axis, len)| {
         last.checked_mul(*len)?.checked_add(axis.count().checked_sub(1)?)
@@ -364,7 +366,7 @@ fn check_len(len: usize, expected: Option<u64>) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// An array of 16-bit numbers in C order, in chunks that are not compressed.
+    /// An array of 16-bit numbers in C order, in uncompressed chunks.
     fn array(
         shape: &[u64],
         chunks: &[u32],

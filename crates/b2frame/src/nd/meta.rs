@@ -5,7 +5,7 @@
 //! | dtype_format | db dtype
 //! ```
 //!
-//! `caterva`, its predecessor, is the same without the last two fields and with `95` in front.
+//! `caterva`, its predecessor, lacks the last two fields and begins with `95`.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 
 use std::borrow::Cow;
@@ -14,16 +14,16 @@ use super::NdParam;
 use crate::error::{Error, Result};
 use crate::msgpack::{FIXARRAY, INT32, Reader, STR32, Writer};
 
-/// Most dimensions.
+/// The largest number of dimensions.
 pub const MAX_NDIM: usize = 16;
-/// Most bytes of a chunk: what a chunk header can say, less the header itself.
+/// The largest size of a chunk: the maximum of a chunk header, less the header itself (bytes).
 pub(super) const MAX_CHUNK: u64 = i32::MAX.unsigned_abs() as u64 - 32;
 
 /// Shapes and item type of an array.
 ///
-/// Invariants: all shapes have the same number of dimensions, at most 16. The items of the array,
-/// those of all chunks with their padding, of a chunk and of a block can be counted in an `u64`; a
-/// chunk and a block shape is zero only where the shape is.
+/// Invariants: all shapes have the same number of dimensions, at most 16. An `u64` can count the
+/// items of the array, of all chunks with their padding, of a chunk and of a block. A chunk or
+/// block length is zero only where the array has no items in this dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NdMeta {
     shape: Vec<u64>,
@@ -33,7 +33,7 @@ pub struct NdMeta {
     dtype: Option<Vec<u8>>,
 }
 
-/// What is wrong with a `b2nd` metalayer, in itself or for its frame.
+/// Errors in a `b2nd` metalayer, in itself or for its frame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in the messages")]
@@ -47,7 +47,7 @@ pub enum NdCorrupt {
     /// A chunk length that is negative, or zero in an array that has items.
     #[error("chunkshape[{dim}] is {len}")]
     ChunkShape { dim: usize, len: i32 },
-    /// The same for a block length.
+    /// A block length that is negative, or zero in an array that has items.
     #[error("blockshape[{dim}] is {len}")]
     BlockShape { dim: usize, len: i32 },
     /// More items than can be counted.
@@ -62,8 +62,7 @@ pub enum NdCorrupt {
     /// The frame has another number of chunks.
     #[error("{expected} chunks by the shapes, the frame has {found}")]
     ChunkCount { expected: u64, found: u64 },
-    /// A last chunk that is shorter than the others, or nothing like it: chunks of arrays are
-    /// padded.
+    /// The total size is not that of full chunks: chunks of arrays are padded.
     #[error("the chunks have {expected} bytes by the shapes, nbytes is {found}")]
     Nbytes { expected: u64, found: u64 },
     /// A chunk too large for its header.
@@ -74,7 +73,7 @@ pub enum NdCorrupt {
 impl NdMeta {
     /// Name of the metalayer.
     pub const NAME: &'static str = "b2nd";
-    /// Name that its predecessor used.
+    /// Name of the metalayer of its predecessor.
     pub const OLD_NAME: &'static str = "caterva";
 
     /// Describes an array.
@@ -89,7 +88,8 @@ impl NdMeta {
             dtype_format: 0,
             dtype: Some(dtype.as_bytes().to_vec()),
         };
-        // Encoding writes lengths one per dimension of `shape`; parsing checks all of it.
+        // Encoding writes one length for each dimension of `shape`; parsing checks all of the
+        // result.
         meta.chunkshape.resize(shape.len(), 0);
         meta.blockshape.resize(shape.len(), 0);
         Self::parse(&meta.encode())
@@ -152,7 +152,7 @@ impl NdMeta {
         writer.bytes
     }
 
-    /// The same array in another shape of as many dimensions.
+    /// The same array in another shape with the same number of dimensions.
     pub(super) fn with_shape(&self, shape: &[u64]) -> Result<Self> {
         let meta = Self { shape: shape.to_vec(), ..self.clone() };
         let wrong = |_| {
@@ -186,7 +186,7 @@ impl NdMeta {
         &self.blockshape
     }
 
-    /// How the item type is described: 0 is NumPy's way, others are opaque.
+    /// Format of the item type: 0 is NumPy's, others are opaque.
     #[must_use]
     pub fn dtype_format(&self) -> u8 {
         self.dtype_format
@@ -198,7 +198,7 @@ impl NdMeta {
         self.dtype.as_deref()
     }
 
-    /// The item type for display: the stored text, or raw bytes of `typesize` when there is none.
+    /// The item type for display: the stored text, or raw bytes of `typesize` without one.
     #[must_use]
     pub fn dtype_text(&self, typesize: u32) -> Cow<'_, str> {
         match &self.dtype {
@@ -281,7 +281,7 @@ impl NdMeta {
         }
     }
 
-    /// All products must fit, so that nobody multiplies with care after this.
+    /// Checks that no product overflows; later code relies on it.
     fn check_counts(&self) -> Result<(), NdCorrupt> {
         let grid = self.grid();
         let padded = grid.iter().zip(&self.chunkshape).map(|(&g, &c)| g.checked_mul(c.into()));
@@ -350,13 +350,13 @@ fn parse_dtype(reader: &mut Reader<'_>) -> Result<(u8, Option<Vec<u8>>)> {
     Ok((format, Some(bytes.to_vec())))
 }
 
-/// The marker of an array with this number of elements. For 16 it becomes that of an empty string:
-/// writers in C add without a look at the result, and so must we.
+/// The marker of an array with this number of elements. For 16 the sum is the marker of an empty
+/// string: C writers do not check it, and files must agree.
 fn array_marker(ndim: u8) -> u8 {
     FIXARRAY.saturating_add(ndim)
 }
 
-/// Like `div_ceil`; nothing fits nowhere.
+/// As `div_ceil`; 0 for a division by zero.
 fn ceil_div(len: u64, by: u64) -> u64 {
     if by == 0 { 0 } else { len.div_ceil(by) }
 }
@@ -415,7 +415,7 @@ mod tests {
             corrupt(NdMeta::new(&[big, 4], &[1, 1], &[1, 1], "")),
             NdCorrupt::TooLarge { what: "the array" }
         );
-        // Zero items, and yet absurd.
+        // Zero items, and yet refused.
         assert_eq!(
             corrupt(NdMeta::new(&[big, 0, 4], &[1, 1, 1], &[1; 3], "")),
             NdCorrupt::TooLarge { what: "the array" }

@@ -1,11 +1,11 @@
-//! What callers may ask of an array, and when they ask for what is not there.
+//! Errors of callers that request an impossible part or shape of an array.
 
 /// A request that does not fit the array.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in the messages")]
 pub enum NdParam {
-    /// A selection or shape of more dimensions than there are.
+    /// A selection or shape of more dimensions than the array has.
     #[error("number of dimensions: {given} given, {ndim} in the array")]
     Dims { given: usize, ndim: usize },
     /// A position outside of the array.
@@ -14,25 +14,26 @@ pub enum NdParam {
     /// A flat position after the last item.
     #[error("item {item} of an array that has {nitems}")]
     Item { item: u64, nitems: u64 },
-    /// Bytes that an item does not have.
+    /// Bytes outside of an item.
     #[error("bytes {start} to {end} of items of {itemsize}")]
     Field { start: usize, end: usize, itemsize: usize },
-    /// A slice that goes nowhere.
+    /// A slice with step 0.
     #[error("a step of 0 in dimension {dim}")]
     Step { dim: usize },
-    /// A dimension that is not there, or not of length 1 where that is required, or named twice.
+    /// A dimension that does not exist, is not of length 1 where that is required, or is named
+    /// twice.
     #[error("dimension {axis} of {ndim}: {what}")]
     Axis { axis: usize, ndim: usize, what: &'static str },
     /// Shapes that contradict each other, or are too large.
     #[error("{}", why_not(shape, chunks, blocks))]
     Shapes { shape: Vec<u64>, chunks: Vec<u32>, blocks: Vec<u32> },
-    /// A place inside of an array where only borders of chunks can be.
+    /// A position inside of an array that must be a border of chunks.
     #[error("position {at} in dimension {axis}, not at the end and no multiple of {chunklen}")]
     Align { axis: usize, at: u64, chunklen: u64 },
-    /// Arrays that cannot be put into one.
+    /// Arrays that do not fit into one.
     #[error("an array of shape {shape:?} at {at:?} of one of {whole:?}")]
     Outside { shape: Vec<u64>, at: Vec<u64>, whole: Vec<u64> },
-    /// Items of another shape than the part that they are for.
+    /// Items of another shape than their destination.
     #[error("items of shape {shape:?} for a part of shape {expected:?}")]
     Shape { shape: Vec<u64>, expected: Vec<u64> },
     /// Items of another type than the caller's.
@@ -40,7 +41,7 @@ pub enum NdParam {
     Dtype { dtype: String, wanted: String },
 }
 
-/// What is wrong with chunks and blocks of these lengths.
+/// The reason why chunks and blocks of these lengths are refused.
 fn why_not(shape: &[u64], chunks: &[u32], blocks: &[u32]) -> String {
     let grid = format!("chunks of {chunks:?} and blocks of {blocks:?}");
     if chunks.len() != shape.len() || blocks.len() != shape.len() {

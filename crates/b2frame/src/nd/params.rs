@@ -1,4 +1,4 @@
-//! What a new array is like.
+//! Parameters of a new array.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::{Param, Result};
 use crate::params::{Checksums, FrameParams};
 use crate::schunk::for_its_readers;
 
-/// What the items of a new array are before they are written.
+/// The items of a new array before the first write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fill {
@@ -20,14 +20,14 @@ pub enum Fill {
     Zeros,
     /// Not a number, for items of 4 or 8 bytes.
     Nans,
-    /// Nothing in particular: chunks that were never written. They read as zeros here.
+    /// Uninitialised: chunks that were never written. They read as zeros here.
     Uninit,
     /// These bytes for each item.
     Value(Vec<u8>),
 }
 
 blosc_chunk::setters! {
-/// What a new array is like.
+/// Parameters of a new array.
 ///
 /// ```
 /// use b2frame::{NdParams, nd::Fill};
@@ -40,11 +40,11 @@ blosc_chunk::setters! {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NdParams {
-    /// How chunks are compressed. The typesize and the size of blocks are those of the array.
+    /// Compression of chunks. The array sets the typesize and the block size.
     pub cparams: CParams,
-    /// What the items are before they are written.
+    /// The items before the first write.
     pub fill: Fill,
-    /// By which sums damage is noticed.
+    /// The checksums that detect damage.
     pub checksums: Checksums,
     ;
     /// Length in each dimension (items).
@@ -80,35 +80,35 @@ impl NdParams {
         }
     }
 
-    /// With chunks of this shape (items).
+    /// The parameters with chunks of this shape (items).
     #[must_use]
     pub fn chunkshape(self, chunkshape: &[u32]) -> Self {
         Self { chunkshape: Some(chunkshape.to_vec()), ..self }
     }
 
-    /// With blocks of this shape (items).
+    /// The parameters with blocks of this shape (items).
     #[must_use]
     pub fn blockshape(self, blockshape: &[u32]) -> Self {
         Self { blockshape: Some(blockshape.to_vec()), ..self }
     }
 
-    /// With a further metalayer.
+    /// The parameters with a further metalayer.
     #[must_use]
     pub fn metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.metalayers.push((name.into(), content.into()));
         self
     }
 
-    /// With a further vlmetalayer.
+    /// The parameters with a further vlmetalayer.
     #[must_use]
     pub fn vlmetalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.vlmetalayers.push((name.into(), content.into()));
         self
     }
 
-    /// Chunk and block shape: those given, the others as python-blosc2 would choose on a machine
-    /// with 32 KiB, 1 MiB and 32 MiB of caches. An array without items, which may grow, gets
-    /// those of one with a mebibyte.
+    /// Chunk and block shape. A shape that is not given is as python-blosc2 would choose on a
+    /// machine with caches of 32 KiB, 1 MiB and 32 MiB. An array without items, which may grow,
+    /// gets the shapes of an array of one mebibyte.
     ///
     /// # Errors
     /// [`NdParam::Dims`] for a shape of another number of dimensions.
@@ -134,7 +134,7 @@ impl NdParams {
         Ok((narrow(chunks), narrow(blocks)))
     }
 
-    /// The metalayer for such an array.
+    /// The metalayer of such an array.
     pub(super) fn meta(&self) -> Result<NdMeta> {
         let (chunks, blocks) = self.shapes()?;
         let mut lens = self.shape.iter().zip(&chunks).zip(&blocks);
@@ -145,7 +145,7 @@ impl NdParams {
         meta.map_err(|_| NdParam::Shapes { shape: self.shape.clone(), chunks, blocks }.into())
     }
 
-    /// The frame for it.
+    /// The frame of such an array.
     pub(super) fn frame(&self, meta: &NdMeta) -> Result<FrameParams> {
         let typesize = self.dtype.itemsize();
         let chunk_nbytes = meta.chunk_items().saturating_mul(typesize as u64);
@@ -159,7 +159,8 @@ impl NdParams {
             .into());
         }
         let cparams = chunk_cparams(&self.cparams, meta, &self.dtype);
-        // An array that was empty from the start may have chunks of no items, and never has any.
+        // The chunks of an array that was empty from the start may have no items; they are never
+        // stored.
         let params = FrameParams::new(cparams).chunksize(as_len(chunk_nbytes).max(typesize));
         let params = params.metalayer(NdMeta::NAME, meta.encode());
         let params = self.metalayers.iter().fold(params, |params, (name, content)| {
@@ -170,10 +171,10 @@ impl NdParams {
     }
 }
 
-/// Data that chunks are chosen for where an array has no items yet (bytes).
+/// Size for which chunks are chosen while an array has no items (bytes).
 const GROWING_NBYTES: u64 = 1 << 20;
 
-/// How the chunks of an array are compressed: a block of the array is a block of the chunk.
+/// The compression of the chunks of an array: a block of the array is a block of the chunk.
 pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> CParams {
     let typesize = dtype.itemsize();
     let block_nbytes = as_len(meta.block_items()).saturating_mul(typesize);
@@ -186,8 +187,8 @@ pub(crate) fn chunk_cparams(cparams: &CParams, meta: &NdMeta, dtype: &Dtype) -> 
     for_its_readers(cparams)
 }
 
-/// Characters of a text have 4 bytes, whatever its length; python-blosc2 shuffles them as such.
-/// Readers before 3.0 do not know of it.
+/// Characters of a text have 4 bytes, whatever its length; python-blosc2 shuffles by characters.
+/// Readers before 3.0 do not support that.
 fn filters_for(cparams: &CParams, dtype: &Dtype) -> Pipeline {
     if dtype.kind() != Some(Kind::Unicode) || cparams.target < Target::Blosc3_0 {
         return cparams.filters;
@@ -202,8 +203,8 @@ fn filters_for(cparams: &CParams, dtype: &Dtype) -> Pipeline {
     Pipeline::from_slots(ids, metas)
 }
 
-/// The shape of an array that is to grow: of dimensions without items the first one is as long as
-/// makes a mebibyte, the others are 1.
+/// The shape of an array that is to grow: the first dimension without items gets as many as fill a
+/// mebibyte, the others without items get 1.
 fn growing(shape: &[u64], typesize: u64) -> Vec<u64> {
     let others = shape.iter().filter(|len| **len > 0);
     let layer = others.fold(typesize, |nbytes, len| nbytes.saturating_mul(*len));

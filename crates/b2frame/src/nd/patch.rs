@@ -1,4 +1,4 @@
-//! New chunks out of old ones and items: what the threads of a writer do.
+//! New chunks from old ones and items: the work of a writer's threads.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use super::rows::{Reach, Rows};
 use crate::error::{Error, Param, Result};
 use crate::schunk::{SChunk, Scratch};
 
-/// What is written.
+/// The items to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Items<'a> {
     Bytes(&'a [u8]),
@@ -50,12 +50,12 @@ impl Items<'_> {
     }
 }
 
-/// Memory for the data of a chunk or for a compressed chunk, kept from one to the next.
+/// Memory for the data of a chunk or for a compressed chunk, which several chunks use in turn.
 #[derive(Debug, Default)]
 pub(super) struct Buffer(Vec<u8>);
 
 impl Reusable for Buffer {
-    /// Chunks of every size are written; [`KEPT_NBYTES`] bounds what is left of them.
+    /// Chunks of every size are written; [`KEPT_NBYTES`] bounds the memory that is kept.
     const MAX_KEPT_NBYTES: usize = usize::MAX;
 
     fn held_nbytes(&self) -> usize {
@@ -63,26 +63,26 @@ impl Reusable for Buffer {
     }
 }
 
-/// What is kept from one call to the next (bytes).
+/// Memory that is kept between calls (bytes).
 pub(super) const KEPT_NBYTES: usize = 16 << 20;
 
-/// What a thread makes chunks with.
+/// The buffers and the encoder of a thread.
 pub(super) struct Bench<'a> {
     scratch: Pooled<'a, Scratch>,
-    /// The data of a chunk, if they were needed.
+    /// The data of a chunk, if needed.
     data: Option<Pooled<'a, Buffer>>,
-    /// Where chunks are compressed to.
+    /// The destination of compression.
     dest: Option<Pooled<'a, Buffer>>,
     encoder: Option<Encoder>,
 }
 
-/// A chunk that was made.
+/// A new chunk.
 pub(super) struct NewChunk<'a> {
     pub nchunk: u64,
     bytes: Compressed<'a>,
 }
 
-/// A compressed chunk; none for zeros.
+/// A compressed chunk; `None` for zeros.
 enum Compressed<'a> {
     Zeros,
     /// At the start of a buffer, with its length (bytes).
@@ -90,7 +90,7 @@ enum Compressed<'a> {
     Copy(Vec<u8>),
 }
 
-/// A chunk that takes less than a fourth of its buffer is copied out of it.
+/// A chunk shorter than its buffer divided by this is copied out of it.
 const MAX_COPIED: usize = 4;
 
 impl NewChunk<'_> {
@@ -111,7 +111,7 @@ impl NewChunk<'_> {
 /// Makes new chunks of old ones.
 pub(super) struct Patch<'a> {
     pub schunk: &'a SChunk,
-    /// Number to sum of the chunks as they were, if the seal has them.
+    /// The sum of each old chunk by its number, if the seal has them.
     pub old_sums: Option<&'a HashMap<u64, u64>>,
     pub geometry: &'a Geometry,
     pub cparams: CParams,
@@ -119,23 +119,22 @@ pub(super) struct Patch<'a> {
     /// Bytes from one item to the next in each dimension of the items.
     pub in_items: Vec<u64>,
     pub buffers: &'a Pool<Buffer>,
-    /// Whether other chunks are made while one waits to be written.
+    /// Whether other chunks are made while a chunk waits for its write.
     pub is_parallel: bool,
 }
 
 impl<'a> Patch<'a> {
-    /// Bytes of memory for a chunk while it is made: as it was, as it will be, and the latter
-    /// compressed.
+    /// Memory for making a chunk: the old data, the new data, and the compressed chunk (bytes).
     pub(super) fn weight(geometry: &Geometry) -> u64 {
         (chunk_nbytes(geometry) as u64).saturating_mul(3).max(1)
     }
 
-    /// What a thread works with.
+    /// The buffers and the encoder of a thread.
     pub(super) fn bench(&self) -> Bench<'a> {
         Bench { scratch: self.schunk.pooled(), data: None, dest: None, encoder: None }
     }
 
-    /// The chunk with these spans written, compressed.
+    /// Writes these spans into a chunk and compresses it.
     pub(super) fn make_chunk(
         &self,
         spans: &[Span<'_>],
@@ -174,8 +173,8 @@ impl<'a> Patch<'a> {
                 .and_then(|it| it.encode_into(data, &mut dest.0))
                 .map_err(failed)?
         };
-        // Otherwise each chunk that waits would hold a buffer of its own, and new memory for a
-        // whole chunk has to be cleared.
+        // Otherwise each waiting chunk would hold a buffer of its own, and the system has to clear
+        // new memory for a whole chunk.
         let is_copied = self.is_parallel && cbytes < dest.0.len() / MAX_COPIED;
         let bytes = if is_copied {
             let copy = start_of(&dest, cbytes)?.to_vec();
@@ -196,7 +195,7 @@ impl<'a> Patch<'a> {
         buffer
     }
 
-    /// The encoder of a thread, made when it is needed first.
+    /// The encoder of a thread, made on first use.
     fn encoder<'e>(
         &self,
         encoder: &'e mut Option<Encoder>,
@@ -207,7 +206,7 @@ impl<'a> Patch<'a> {
         })
     }
 
-    /// Whether every item of the chunk that is not padding is written.
+    /// Whether every item of the chunk, except padding, is written.
     fn is_covered(&self, spans: &[Span<'_>]) -> bool {
         let lens = self.geometry.chunkshape().iter().zip(self.geometry.shape());
         spans.iter().zip(lens).all(|(span, (chunk, len))| {
@@ -216,7 +215,7 @@ impl<'a> Patch<'a> {
         })
     }
 
-    /// What is written of the blocks of a chunk along each dimension.
+    /// The written positions in the blocks of a chunk along each dimension.
     fn block_spans<'s>(&self, chunk: &[Span<'s>]) -> Vec<Spans<'s>> {
         let blocks = chunk.iter().zip(self.geometry.blockshape());
         blocks.map(|(span, len)| Spans::new(span.axis, span.origin, *len)).collect()
@@ -253,7 +252,7 @@ impl<'a> Patch<'a> {
     }
 }
 
-/// The data of a chunk of which every item is written. Each block is put together just before it is
+/// The data of a chunk whose items are all written. Each block is filled just before it is
 /// compressed, while it stays in the nearest caches.
 struct MadeBlocks<'a> {
     patch: &'a Patch<'a>,
@@ -319,7 +318,7 @@ fn start_of(buffer: &Buffer, len: usize) -> Result<&[u8]> {
     buffer.0.get(..len).ok_or(Error::internal("a chunk is longer than its buffer"))
 }
 
-/// Data of a chunk, padding and all (bytes).
+/// Uncompressed size of a chunk, padding included (bytes).
 fn chunk_nbytes(geometry: &Geometry) -> usize {
     let nblocks: u64 = geometry.blocks().iter().product();
     as_len(nblocks.saturating_mul(geometry.block_nbytes()))

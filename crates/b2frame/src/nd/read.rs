@@ -1,6 +1,6 @@
-//! Reading parts of an array: slices, lists of positions, single items.
+//! Reads parts of an array: slices, lists of positions, single items.
 //!
-//! What they have in common is in `nd/blocks.rs`.
+//! Their common code is in `nd/blocks.rs`.
 
 use blosc_io::zeroed;
 
@@ -14,13 +14,12 @@ use crate::error::{Limited, Param, Result};
 use crate::schunk::{ChunkRanges, check_limit};
 
 impl NdArray {
-    /// Fills `dest` with a part of the array in C order; it has as many bytes as the part.
+    /// Fills `dest` with a part of the array in C order; `dest` has the length of the part.
     ///
     /// # Errors
-    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`],
+    /// [`Param::Nd`] if the part is outside of the array, [`Param::BufferLen`],
     /// [`Error::Limit`](crate::Error::Limit) if a block does not fit into half of
-    /// [`Budget::max_memory`](crate::Budget::max_memory) twice, or what is wrong with
-    /// a chunk.
+    /// [`Budget::max_memory`](crate::Budget::max_memory) twice, or the error of a chunk.
     pub fn read_bytes(&self, selection: impl Into<Selection>, dest: &mut [u8]) -> Result<()> {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
@@ -31,8 +30,8 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes), and [`Error::Limit`](crate::Error::Limit) if the part
-    /// has more bytes than [`Limits::max_nbytes`](blosc_chunk::Limits::max_nbytes) of the
-    /// options it was opened with.
+    /// has more bytes than [`Limits::max_nbytes`](blosc_chunk::Limits::max_nbytes) in the options
+    /// of the array.
     pub fn to_bytes(&self, selection: impl Into<Selection>) -> Result<Vec<u8>> {
         let steps = selection.into().resolve(self.shape())?;
         let axes: Vec<_> = steps.into_iter().map(Axis::Steps).collect();
@@ -41,12 +40,12 @@ impl NdArray {
         Ok(dest)
     }
 
-    /// Reads a part of the array in C order to position `from` of `dest`, which then ends with it.
-    /// Memory that `dest` has is used again, and not zeroed first: a caller that reads part after
-    /// part saves what new memory costs.
+    /// Reads a part of the array in C order to position `from` of `dest`, and cuts `dest` after it.
+    /// Memory of `dest` is kept and not zeroed first: a caller that reads many parts saves the cost
+    /// of new memory.
     ///
     /// # Errors
-    /// As [`to_bytes`](Self::to_bytes). What `dest` holds from `from` on has no meaning then.
+    /// As [`to_bytes`](Self::to_bytes). The content of `dest` from `from` on then has no meaning.
     ///
     /// # Panics
     /// If `dest` has fewer than `from` bytes.
@@ -69,8 +68,8 @@ impl NdArray {
         self.read_axes(&axes, part)
     }
 
-    /// Fills `dest` with what stands at all combinations of these positions, one list for each
-    /// dimension: NumPy's `a[np.ix_(..)]`. Positions may come in any order, and repeat.
+    /// Fills `dest` with the items at all combinations of these positions, one list for each
+    /// dimension: NumPy's `a[np.ix_(..)]`. Positions may be unsorted and repeated.
     ///
     /// # Errors
     /// As [`read_bytes`](Self::read_bytes).
@@ -80,8 +79,8 @@ impl NdArray {
         self.read_axes(&axes, dest)
     }
 
-    /// Fills `dest` with single items, given by their numbers in C order. They may come in any
-    /// order, and repeat.
+    /// Fills `dest` with single items, given by their numbers in C order. The numbers may be
+    /// unsorted and repeated.
     ///
     /// # Errors
     /// [`NdParam::Item`], or as [`read_bytes`](Self::read_bytes).
@@ -126,9 +125,10 @@ impl NdArray {
         })
     }
 
-    /// Announces to far storage what tells where the blocks of a part are; nothing is waited for.
-    /// Reading a part does this by itself. Those who read parts of several arrays announce all of
-    /// them first, so that they come together: the heads of each, and then the blocks of each.
+    /// Announces to far storage the headers and block starts of the chunks of a part; does not
+    /// wait. Reading a part does this by itself. A caller that reads parts of several arrays
+    /// announces all of them first, so that they share a round: first the heads of all arrays, then
+    /// their blocks.
     pub fn prefetch_heads(&self, selection: impl Into<Selection>) {
         let parts = self.parts_to_announce(selection.into());
         self.schunk.announce_heads(&parts, Some(self.geometry.block_nbytes()));
@@ -141,7 +141,7 @@ impl NdArray {
         self.schunk.announce_blocks(&longer);
     }
 
-    /// What reading a part needs, as much of it as far storage takes at a time.
+    /// The byte ranges for a part, as many as far storage takes at a time.
     fn parts_to_announce(&self, selection: Selection) -> Vec<ChunkRanges> {
         let limit = self.schunk.prefetch_limit();
         let Ok(steps) = selection.resolve(self.shape()) else { return vec![] };
@@ -153,20 +153,20 @@ impl NdArray {
         self.reader().first_parts(&mut BoxBlocks::new(&self.geometry, &axes, u64::MAX), limit)
     }
 
-    /// Bytes of the items that these axes select, if the memory limit allows them.
+    /// Length of the selection of these axes, if the memory limit allows it (bytes).
     pub(super) fn checked_len(&self, axes: &[Axis<'_>]) -> Result<usize> {
         let nbytes = self.nbytes_of(axes);
         check_limit(Limited::Memory, nbytes, self.schunk.dparams().limits.max_nbytes)?;
         Ok(as_len(nbytes))
     }
 
-    /// Bytes of what these axes select.
+    /// Length of the selection of these axes (bytes).
     pub(super) fn nbytes_of(&self, axes: &[Axis<'_>]) -> u64 {
         let nitems = axes.iter().fold(1_u64, |nitems, axis| nitems.saturating_mul(axis.count()));
         nitems.saturating_mul(self.typesize() as u64)
     }
 
-    /// Fills `dest` with what the axes select, one for each dimension that is shown.
+    /// Fills `dest` with the selection of the axes, one for each dimension that is shown.
     pub(super) fn read_axes(&self, axes: &[Axis<'_>], dest: &mut [u8]) -> Result<()> {
         self.read_axes_to(Memory::Kept, axes, dest)
     }
@@ -187,7 +187,7 @@ impl NdArray {
             Some(index) => self.read_item(&index, dest)?,
             None => self.reader().read(&self.stored_axes(axes), dest, memory)?,
         }
-        // As many items as there are: all of them, most likely.
+        // As many items as the array has: most likely all of them.
         if nbytes == self.nbytes() { self.schunk.compare_seal() } else { Ok(()) }
     }
 
@@ -195,7 +195,7 @@ impl NdArray {
         BlockReader { schunk: &self.schunk, geometry: &self.geometry, options: &self.options }
     }
 
-    /// The axes of all stored dimensions; those that a view does not show have one position.
+    /// The axes of all stored dimensions; dimensions that a view hides have one position.
     fn stored_axes<'a>(&self, axes: &[Axis<'a>]) -> Vec<Axis<'a>> {
         let one = Axis::Steps(Steps::run(0, 1));
         let mut stored = vec![one; self.geometry.shape().len()];
@@ -208,11 +208,11 @@ impl NdArray {
     }
 }
 
-/// Where an item is, and where it goes.
+/// The position of an item, and its place in the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Point {
     from: Place,
-    /// Number among the items wanted.
+    /// Number of the item in the selection.
     to: usize,
 }
 
@@ -222,12 +222,12 @@ impl Point {
     }
 }
 
-/// The chunk of points that share one.
+/// The common chunk of these points.
 fn nchunk(points: &[Point]) -> u64 {
     points.first().map_or(0, |point| point.from.nchunk)
 }
 
-/// Positions in ascending order with their places, for each dimension.
+/// Positions in ascending order with their places in the selection, for each dimension.
 pub(super) fn lists(shape: &[u64], positions: &[&[u64]]) -> Result<Vec<Vec<(u64, u64)>>> {
     let (given, ndim) = (positions.len(), shape.len());
     if given != ndim {

@@ -1,9 +1,9 @@
-//! Other shapes for an array ("Other shapes" in `docs/formats/b2nd.md`).
+//! Changes of an array's shape ("Other shapes" in `docs/formats/b2nd.md`).
 //!
 //! ```text
 //! 5 x 3 in chunks of 4 x 2, made 5 x 5: the grid gets a column, and numbers in it change
 //!   0 1        0 1 +
-//!   2 3        2 3 +      chunks stay where they are in the file; the index is made anew
+//!   2 3        2 3 +      chunks keep their positions in the file; the index is made anew
 //! ```
 
 use super::axis::{Axis, Steps};
@@ -16,11 +16,11 @@ use crate::offsets::MAX_NCHUNKS;
 
 impl NdWriter {
     /// Gives the array another shape: dimensions shrink and grow at their ends. New items are zero,
-    /// also those that were hidden by a shrinking before.
+    /// even where an earlier shrinking had hidden items.
     ///
     /// # Errors
-    /// [`NdParam::Dims`]; [`NdParam::Shapes`] if the shape is too large, or has items for an array
-    /// that was made without a chunk shape; what is wrong with a chunk.
+    /// [`NdParam::Dims`]; [`NdParam::Shapes`] if the shape is too large, or has items although the
+    /// array was made without a chunk shape; the error of a chunk.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         self.lock()?;
         let old = self.shape().to_vec();
@@ -33,13 +33,13 @@ impl NdWriter {
         self.clear_visible(&low)
     }
 
-    /// The same, for those who write everything that becomes visible.
+    /// As [`resize`](Self::resize), for callers that write all items that become visible.
     pub(super) fn grow(&mut self, shape: &[u64]) -> Result<()> {
         self.regrid(shape, |index, _| Some(index.to_vec()))
     }
 
-    /// Appends bytes of items in C order along a dimension: their shape is that of the array but
-    /// for this one.
+    /// Appends bytes of items in C order along a dimension: the other dimensions have the lengths
+    /// of the array.
     ///
     /// # Errors
     /// [`NdParam::Axis`], [`Param::BufferLen`] for items that do not fill the other dimensions, or
@@ -59,8 +59,8 @@ impl NdWriter {
         self.append_bytes(axis, &T::to_bytes(items))
     }
 
-    /// Inserts bytes of items in C order before a position of a dimension. But for the end,
-    /// position and number of the items along it are multiples of the chunk's length.
+    /// Inserts bytes of items in C order before a position of a dimension. The position and the
+    /// number of items along the dimension are multiples of the chunk's length, except at the end.
     ///
     /// # Errors
     /// [`NdParam::Align`], or as [`append_bytes`](Self::append_bytes).
@@ -81,7 +81,7 @@ impl NdWriter {
         if let Some(long) = shape.get_mut(axis) {
             *long = old.saturating_add(len);
         }
-        // The first chunk layer that is new, and how many are.
+        // The first new layer of chunks, and the number of new layers.
         let chunklen = self.chunklen(axis);
         let (from, more) =
             (at.checked_div(chunklen).unwrap_or(0), len.checked_div(chunklen).unwrap_or(0));
@@ -107,8 +107,8 @@ impl NdWriter {
         self.insert_bytes(axis, at, &T::to_bytes(items))
     }
 
-    /// Removes `len` items along a dimension from position `at` on. But for the end, both are
-    /// multiples of the chunk's length.
+    /// Removes `len` items along a dimension from position `at` on. Both are multiples of the
+    /// chunk's length, except at the end.
     ///
     /// # Errors
     /// [`NdParam::Axis`], [`NdParam::Align`], or [`Param::Range`].
@@ -135,8 +135,8 @@ impl NdWriter {
         })
     }
 
-    /// Makes the index for another shape. `source` tells for a position in the new grid of chunks
-    /// which chunk of the old one it is, if any.
+    /// Makes the index for another shape. `source` returns the old chunk for a position in the new
+    /// grid of chunks, if there is one.
     fn regrid(
         &mut self,
         shape: &[u64],
@@ -162,12 +162,12 @@ impl NdWriter {
         Ok(())
     }
 
-    /// Zeros what was padding of old chunks and is visible now. `old` is the part of the shape that
-    /// was seen before.
+    /// Zeros the padding of old chunks that has become visible. `old` is the part of the shape that
+    /// was visible before.
     fn clear_visible(&mut self, old: &[u64]) -> Result<()> {
         let shape = self.shape().to_vec();
         let chunkshape = self.geometry.chunkshape().to_vec();
-        // What the old chunks reach.
+        // The end of the old chunks.
         let reach: Vec<u64> = (old.iter().zip(&shape).zip(&chunkshape))
             .map(|((old, new), chunk)| {
                 old.checked_next_multiple_of(*chunk).unwrap_or(*old).min(*new)
@@ -201,7 +201,7 @@ impl NdWriter {
         self.geometry.chunkshape().get(axis).copied().unwrap_or(1)
     }
 
-    /// In the middle, only whole layers of chunks can come and go.
+    /// Checks that a change in the middle adds or removes whole layers of chunks.
     fn check_aligned(&self, axis: usize, at: u64, len: u64) -> Result<()> {
         let (old, chunklen) = (self.axis_len(axis)?, self.chunklen(axis));
         if at > old {

@@ -1,17 +1,17 @@
-//! Reading an array in C order although it is stored in chunks and blocks.
+//! Reads an array in C order although it is stored in chunks and blocks.
 //!
 //! ```text
 //!   shape 5 x 3, chunks 4 x 2, blocks 2 x 2            band by band, each a run of whole rows:
 //!    1  2 |  3                                          1  2  3  4  5  6  7  8  9 10 11 12
 //!    4  5 |  6      a band is a region: full width,       13 14 15
 //!    7  8 |  9      as many rows as memory allows,
-//!   10 11 | 12      best whole rows of chunks
+//!   10 11 | 12      if possible whole rows of chunks
 //!   ------+---
 //!   13 14 | 15
 //! ```
 //!
-//! When not even one row fits, a band is a part of a row, and blocks are decoded for each row that
-//! they have a part of: slow, but in bounded memory.
+//! If not even one row fits, a band is a part of a row, and the blocks of a row are decoded for
+//! each band: slow, but in bounded memory.
 
 use blosc_io::zeroed;
 
@@ -39,8 +39,8 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the first bad chunk, [`Error::Limit`] if one item or block needs more
-    /// memory than allowed, or the error of `sink`.
+    /// The error of the first bad chunk, [`Error::Limit`] if one item or block needs more memory
+    /// than allowed, or the error of `sink`.
     pub fn for_each_band<E: From<Error>>(
         &self,
         mut sink: impl FnMut(&[u8]) -> Result<(), E>,
@@ -48,7 +48,7 @@ impl NdArray {
         if self.nbytes() == 0 {
             return Ok(());
         }
-        // Half for the band, half for the blocks that threads decode.
+        // Half of the memory for the band, half for the blocks that threads decode.
         let bands = RowRanges::new(&self.geometry, self.options.max_memory / 2)?;
         let reader = self.reader();
         let mut buffer = vec![];
@@ -56,7 +56,7 @@ impl NdArray {
             let band = bands.get(nband);
             let nitems = band.iter().map(Axis::count).product::<u64>();
             let nbytes = as_len(nitems.saturating_mul(self.geometry.typesize()));
-            // No later band is longer than the first.
+            // The first band is the longest.
             if buffer.len() < nbytes {
                 buffer = zeroed(nbytes);
             }
@@ -72,15 +72,15 @@ impl NdArray {
 /// An array cut into bands: regions whose bytes follow each other in C order.
 struct RowRanges<'a> {
     geometry: &'a Geometry,
-    /// The dimension that is cut. Those before it have one position in a band, those after it are
-    /// whole.
+    /// The dimension that is cut. The dimensions before it have one position in a band, the
+    /// dimensions after it are whole.
     dim: usize,
     /// Length of a band in that dimension (items).
     rows: u64,
 }
 
 impl<'a> RowRanges<'a> {
-    /// Bands of at most `max` bytes.
+    /// Cuts the array into bands of at most `max` bytes.
     fn new(geometry: &'a Geometry, max: u64) -> Result<Self> {
         let shape = geometry.shape();
         let row = |dim: usize| {
@@ -98,7 +98,7 @@ impl<'a> RowRanges<'a> {
             });
         };
         let fitting = max / row(dim).max(1);
-        // A chunk or block that is cut by the border of a band is decoded for both.
+        // A chunk or block at the border of two bands is decoded for both.
         let rows = [geometry.chunkshape(), geometry.blockshape()]
             .into_iter()
             .filter_map(|lens| lens.get(dim))
@@ -107,7 +107,7 @@ impl<'a> RowRanges<'a> {
         Ok(Self { geometry, dim, rows: rows.max(1) })
     }
 
-    /// How many along the cut dimension.
+    /// Length of the cut dimension (items).
     fn along(&self) -> u64 {
         self.geometry.shape().get(self.dim).map_or(1, |len| len.div_ceil(self.rows))
     }
@@ -136,7 +136,7 @@ mod tests {
     use super::super::NdMeta;
     use super::*;
 
-    /// From where to where each band goes in each dimension.
+    /// The ranges of each band in each dimension.
     fn bands(max: u64) -> Vec<Vec<Range<u64>>> {
         let geometry = Geometry::new(&NdMeta::new(&[5, 3], &[4, 2], &[2, 2], "<i2").unwrap(), 2);
         let bands = RowRanges::new(&geometry, max).unwrap();

@@ -1,13 +1,12 @@
-//! Copying between a block, or a chunk, and the items that a caller gives or wants.
+//! Copies between a block, or a chunk, and the items of the caller.
 //!
 //! ```text
-//! dimension       0          1        2          The last dimensions are one row as long as
-//! wanted of       2 of 4     3 of 5   7 of 7     what is wanted of them is one run on both
-//! rows            2 x    one row of 3 x 7        sides; others are loops with two strides.
+//! dimension       0          1        2          The last dimensions are one row, as far as
+//! selected        2 of 4     3 of 5   7 of 7     their selection is one run in both places;
+//! rows            2 x    one row of 3 x 7        the others are loops with two strides.
 //! ```
 //!
-//! Lists of positions, and places that go down, are copied by `for_each_row`, which knows no
-//! strides.
+//! Lists of positions, and descending places, have no strides: `for_each_row` copies them.
 
 use core::ops::Range;
 
@@ -20,7 +19,7 @@ use super::MAX_NDIM;
 use super::axis::{Axis, Parts, for_each_row};
 use super::geometry::as_len;
 
-/// A loop: how often, and bytes from one time to the next on both sides.
+/// A loop: its count, and its strides in source and destination (bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Loop {
     count: usize,
@@ -28,21 +27,21 @@ struct Loop {
     to: usize,
 }
 
-/// Rows of bytes that lie evenly on both sides.
+/// Rows of bytes that lie evenly in source and destination.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
-    /// From the outermost to the innermost.
+    /// Loops from the outermost to the innermost.
     loops: [Loop; MAX_NDIM],
     nloops: usize,
     /// Bytes of a row.
     row: usize,
-    /// Where the first row begins.
+    /// Position of the first row.
     from: usize,
     to: usize,
 }
 
 impl Rows {
-    /// The rows of the selected parts of a block. `None` if they do not lie evenly.
+    /// The rows of the selected parts of a block; `None` if they lie unevenly.
     pub(super) fn new(parts: Parts<'_>) -> Option<Self> {
         let Parts { spans, in_block, in_wanted } = parts;
         let last = in_block.len().checked_sub(1)?;
@@ -76,20 +75,20 @@ impl Rows {
         self.loops.get(..self.nloops).unwrap_or_default()
     }
 
-    /// Where the row is on both sides, if there is but one.
+    /// The range of the row in source and destination, if there is only one.
     pub(super) fn single(&self) -> Option<(Range<usize>, Range<usize>)> {
         let range = |start: usize| start..start.saturating_add(self.row);
         (self.nloops == 0).then(|| (range(self.from), range(self.to)))
     }
 
-    /// From the first to the last byte of the block that is wanted.
+    /// The range from the first to the last selected byte of the block.
     pub(super) fn extent(&self) -> Range<usize> {
         let last =
             self.loops().iter().map(|this| this.count.saturating_sub(1) * this.from).sum::<usize>();
         self.from..self.from + last + self.row
     }
 
-    /// Copies all rows out of a part of the block, which begins with its byte `start`.
+    /// Copies all rows from `block` to `wanted`. `block` is a part that begins with byte `start`.
     pub(super) fn read(&self, block: &[u8], start: usize, wanted: &mut [u8], reach: Reach) {
         let from = self.from.saturating_sub(start);
         let wanted = wanted.get_mut(self.to..).unwrap_or_default();
@@ -102,14 +101,14 @@ impl Rows {
         });
     }
 
-    /// Whether to copy rows right out of the planes of a shuffled block, with items of
-    /// `typesize` bytes.
+    /// Whether to copy rows right from the planes of a shuffled block with items of `typesize`
+    /// bytes.
     pub(super) fn suit_planes(&self, simd: Simd, typesize: usize) -> bool {
         let inner = self.loops().last().copied().unwrap_or(Loop::ONCE);
         inner.even(self.row).suits_planes(simd, typesize)
     }
 
-    /// Copies all rows out of the planes of a block whose shuffle is not undone.
+    /// Copies all rows from the planes of a block before its shuffle is undone.
     pub(super) fn read_planes(
         &self,
         simd: Simd,
@@ -143,33 +142,32 @@ impl Rows {
     }
 }
 
-/// Where the items are that rows are copied from or to.
+/// The nearness of the items that rows are copied from or to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reach {
-    /// In a cache, likely.
+    /// Probably in a cache.
     Near,
     /// In more memory than a cache holds.
     Far(Simd),
 }
 
 impl Reach {
-    /// Of `nbytes` bytes of items.
+    /// The nearness of `nbytes` bytes of items.
     pub(super) fn for_nbytes(nbytes: usize, simd: Simd) -> Self {
         if nbytes >= MIN_FAR_NBYTES { Self::Far(simd) } else { Self::Near }
     }
 }
 
 impl Loop {
-    /// The only turn of no loop.
+    /// The loop of a single iteration.
     const ONCE: Self = Self { count: 1, from: usize::MAX, to: usize::MAX };
 
-    /// With the sides exchanged.
+    /// The loop with source and destination exchanged.
     fn swapped(self) -> Self {
         Self { from: self.to, to: self.from, ..self }
     }
 
-    /// Rows from a block to items far away, if they are not too short to tell anyone about the
-    /// next.
+    /// Rows from a block to far items, if they are long enough for a prefetch of the next row.
     fn far(self, row: usize, reach: Reach) -> Option<(EvenRows, Simd)> {
         let Reach::Far(simd) = reach else { return None };
         (row >= MIN_STREAMED_ROW_NBYTES).then_some((self.even(row), simd))
@@ -181,15 +179,15 @@ impl Loop {
     }
 }
 
-/// Rows of less than a line of the cache.
+/// Shorter rows than a cache line are not prefetched.
 const MIN_STREAMED_ROW_NBYTES: usize = 64;
 
-/// Items that are not in the caches that a core has for itself (bytes): rows are worth fetching
-/// also where what is written in one piece is not yet large
-/// ([`Destination`](blosc_chunk::Destination)).
+/// More items than the private caches of a core hold (bytes). From here on rows are worth a
+/// prefetch, even where a contiguous write is still too small for
+/// [`Destination`](blosc_chunk::Destination) to change.
 const MIN_FAR_NBYTES: usize = 8 << 20;
 
-/// Copies the selected parts out of a block, even or not.
+/// Copies the selected parts out of a block, evenly spaced or not.
 pub(super) fn read_rows(parts: Parts<'_>, block: &[u8], wanted: &mut [u8]) {
     for_each_row(parts, &mut |from, to, len| {
         let (from, to, len) = (as_len(from), as_len(to), as_len(len));
@@ -200,9 +198,9 @@ pub(super) fn read_rows(parts: Parts<'_>, block: &[u8], wanted: &mut [u8]) {
     });
 }
 
-/// Calls `copy` for each innermost loop with the byte of the source where it begins, and the
-/// destination from there on. An iteration never reaches beyond the start of the next: strides are
-/// at least as long as the loops inside.
+/// Calls `copy` for each innermost loop with its first byte in the source, and the destination from
+/// there on. An iteration never reaches beyond the start of the next: strides are at least as long
+/// as the loops inside.
 fn for_each_inner(
     loops: &[Loop],
     from: usize,
@@ -262,7 +260,7 @@ mod tests {
         Span { number: 0, origin: 0, axis: Axis::Steps(steps) }
     }
 
-    /// Of a block of 4 x 5 x 7 items of 2 bytes.
+    /// The rows of a block of 4 x 5 x 7 items of 2 bytes.
     fn rows(spans: &[Span<'_>]) -> Rows {
         let counts: Vec<u64> = spans.iter().map(|span| span.axis.count()).collect();
         let (in_block, in_wanted) = (strides(&[4, 5, 7], 2), strides(&counts, 2));

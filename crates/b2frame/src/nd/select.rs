@@ -1,26 +1,26 @@
-//! Parts of an array as NumPy writes them: `a[3, 10:20, ::-1]`.
+//! Parts of an array in NumPy's notation: `a[3, 10:20, ::-1]`.
 
 use core::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
 
 use super::NdParam;
 use super::axis::Steps;
 
-/// What is wanted along one dimension.
+/// The selection along one dimension.
 ///
-/// Numbers below zero count from the end, as in NumPy. A slice may reach beyond the array, where
-/// there is nothing; an index must be inside, and its dimension is not in the result.
+/// Numbers below zero count from the end, as in NumPy. A slice may reach beyond the array and
+/// selects only positions inside; an index must be inside, and its dimension is not in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// One position.
     Index(i64),
-    /// Every `step`th position from `start` to before `stop`. `None` is the end where the slice
-    /// starts or stops.
+    /// Every `step`th position from `start` to before `stop`. `None` is the end of the array at
+    /// which the slice starts or stops.
     Slice {
         /// First position.
         start: Option<i64>,
         /// Position before which it ends.
         stop: Option<i64>,
-        /// Distance; below zero it goes backwards. Not zero.
+        /// Distance, not zero; the slice goes backwards below zero.
         step: i64,
     },
 }
@@ -35,8 +35,8 @@ impl Pick {
         Self::Slice { start: start.into(), stop: stop.into(), step }
     }
 
-    /// The same with every `step`th position; negative steps go from the end to the start. An index
-    /// stays as it is.
+    /// The slice with every `step`th position; negative steps go from the end to the start. An
+    /// index stays as it is.
     ///
     /// ```
     /// use b2frame::nd::Pick;
@@ -100,7 +100,8 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> Steps {
     }
 }
 
-/// A part of an array: a [`Pick`] for each dimension. Dimensions without one are taken whole.
+/// A part of an array: a [`Pick`] for each dimension. Dimensions without a [`Pick`] are taken
+/// whole.
 ///
 /// ```
 /// use b2frame::nd::{Pick, Selection};
@@ -127,7 +128,7 @@ impl Selection {
     /// The whole array.
     pub const ALL: Self = Self { picks: Vec::new() };
 
-    /// What is wanted of the first dimensions.
+    /// The picks of the first dimensions.
     #[must_use]
     pub fn picks(&self) -> &[Pick] {
         &self.picks
@@ -136,7 +137,7 @@ impl Selection {
     /// The shape of this part of an array of shape `shape` (items).
     ///
     /// # Errors
-    /// [`NdParam`] if it is no part of such an array.
+    /// [`NdParam`] if the part is outside of such an array.
     pub fn shape(&self, shape: &[u64]) -> Result<Vec<u64>, NdParam> {
         let steps = self.resolve(shape)?;
         let is_index = |dim: usize| matches!(self.picks.get(dim), Some(Pick::Index(_)));
@@ -149,7 +150,7 @@ impl Selection {
     }
 
     /// The positions in each dimension of an array of shape `shape` (items), in the order of the
-    /// selection. For arrays that are kept in other formats.
+    /// selection. For arrays in other formats.
     ///
     /// ```
     /// use b2frame::nd::{Pick, Selection};
@@ -170,7 +171,7 @@ impl Selection {
         Ok(self.resolve(shape)?.into_iter().map(Steps::positions).collect())
     }
 
-    /// The positions wanted in each dimension.
+    /// The selected positions in each dimension.
     pub(crate) fn resolve(&self, shape: &[u64]) -> Result<Vec<Steps>, NdParam> {
         if self.picks.len() > shape.len() {
             return Err(NdParam::Dims { given: self.picks.len(), ndim: shape.len() });
@@ -191,7 +192,7 @@ impl From<RangeFull> for Pick {
     }
 }
 
-/// Numbers that do not fit are beyond any array.
+/// Numbers that overflow lie beyond any array.
 macro_rules! pick_from {
     ($($int:ty),*) => {$(
         impl From<$int> for Pick {
@@ -224,7 +225,7 @@ macro_rules! pick_from {
         impl From<RangeInclusive<$int>> for Pick {
             fn from(range: RangeInclusive<$int>) -> Self {
                 let bound = |at: $int| i64::try_from(at).unwrap_or(i64::MAX);
-                // The end after -1 is no position from the start on.
+                // The end after -1 has no positive number.
                 let stop = bound(*range.end()).checked_add(1).filter(|stop| *stop != 0);
                 Self::Slice { start: Some(bound(*range.start())), stop, step: 1 }
             }
@@ -283,7 +284,7 @@ mod tests {
         pick.resolve(0, len).unwrap().positions().collect()
     }
 
-    /// NumPy's rule, written as a walk.
+    /// NumPy's rule as a loop.
     fn walk(start: Option<i64>, stop: Option<i64>, step: i64, len: i64) -> Vec<u64> {
         let wrap = |at: i64| if at < 0 { at + len } else { at };
         let mut at = match (start.map(wrap), step > 0) {

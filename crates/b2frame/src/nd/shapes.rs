@@ -1,18 +1,17 @@
-//! Chunk and block shapes for those who do not care ("Chunk and block shapes" in
-//! `docs/formats/b2nd.md`).
+//! Default chunk and block shapes ("Chunk and block shapes" in `docs/formats/b2nd.md`).
 //!
-//! The rule is that of python-blosc2, which looks at the caches of the machine. Here they are
-//! constants, so that equal arrays become equal files everywhere.
+//! The rule is python-blosc2's, which uses the cache sizes of the machine. Here they are constants,
+//! so that equal arrays become equal files on every machine.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 /// Caches of an ordinary machine (bytes).
 const L2_NBYTES: u64 = 1 << 20;
 const L3_NBYTES: u64 = 32 << 20;
-/// Least bytes of a block.
+/// The least size of a block (bytes).
 const MIN_BLOCK_NBYTES: u64 = L2_NBYTES / 4;
-/// Bytes of a chunk, unless its blocks are larger: four arrays fit the largest cache.
+/// Size of a chunk, unless its blocks are larger: four such arrays fit the largest cache (bytes).
 const CHUNK_NBYTES: u64 = L3_NBYTES / 4;
-/// Above this, only divisors below the wanted number are looked for.
+/// For longer dimensions only divisors below the requested number are tried.
 const MAX_SEARCHED_LEN: u64 = 100_000;
 
 /// Block lengths for chunks of these lengths.
@@ -25,7 +24,7 @@ pub(super) fn blocks_of(chunks: &[u64], typesize: u64) -> Vec<u64> {
 
 /// Chunk lengths for an array of this shape and blocks of these lengths.
 pub(super) fn chunks_of(shape: &[u64], blocks: &[u64], typesize: u64) -> Vec<u64> {
-    // Blocks without items are refused with the shapes.
+    // The check of the shapes refuses blocks without items.
     if shape.contains(&0) || blocks.contains(&0) {
         return shape.iter().zip(blocks).map(|(len, block)| *len.max(block)).collect();
     }
@@ -39,8 +38,8 @@ pub(super) fn chunks_of(shape: &[u64], blocks: &[u64], typesize: u64) -> Vec<u64
     chunks.iter().zip(shape.iter().zip(blocks)).map(whole).collect()
 }
 
-/// About `nitems` items of an array of this shape, the last dimension filled first, in parts that
-/// divide it.
+/// A part of about `nitems` items of an array of this shape, the last dimension filled first, with
+/// lengths that divide the shape.
 fn partition(nitems: u64, shape: &[u64], least: &[u64]) -> Vec<u64> {
     let mut left = nitems;
     let mut parts: Vec<u64> = (shape.iter().zip(least).rev())
@@ -57,7 +56,7 @@ fn partition(nitems: u64, shape: &[u64], least: &[u64]) -> Vec<u64> {
     parts
 }
 
-/// A part of a dimension of `len` items: at least `least`, and at most `left` if that is possible.
+/// A part of a dimension of `len` items: at least `least`, and at most `left` if possible.
 fn part_of(len: u64, least: u64, left: u64) -> u64 {
     let whole = len.max(least);
     if whole <= left {
@@ -65,7 +64,7 @@ fn part_of(len: u64, least: u64, left: u64) -> u64 {
     }
     let part = left.max(least);
     let divisor = if len.is_multiple_of(part) { part } else { divisor_down(len, part) };
-    // One that is far off is worse than one that does not divide.
+    // A distant divisor is worse than no divisor.
     if part / 2 < divisor && divisor < part * 2 { divisor } else { part }
 }
 

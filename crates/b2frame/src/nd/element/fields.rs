@@ -1,18 +1,18 @@
-//! What the code behind [`element!`](crate::element) calls: fields of a structured item, one by
-//! one.
+//! Functions that [`element!`](crate::element) calls: they read and write fields of a structured
+//! item, one by one.
 
 use blosc_dtype::{Dtype, Field};
 
 use super::Element;
 
-/// The name of a field, and whether a type can be read as the field's.
+/// The name of a field, and a function that says whether a type can be read as the field's.
 pub type Expected<'a> = (&'a str, fn(&Dtype) -> bool);
 
 /// The type of items with these fields one after the other.
 #[must_use]
 pub fn packed(fields: &[(&str, Dtype)]) -> Dtype {
     let named = fields.iter().map(|(name, dtype)| (plain_name(name).to_owned(), dtype.clone()));
-    // It fails for items of gigabytes; such a type accepts nothing, and nothing is written with it.
+    // Items of gigabytes fail; such a type accepts no other, and it is never written.
     Dtype::packed(named).unwrap_or_else(|_| super::super::array::raw(1))
 }
 
@@ -42,7 +42,7 @@ pub fn encode_field<'a, T: Element>(value: &T, bytes: &'a mut [u8]) -> &'a mut [
     rest
 }
 
-/// A name as it is without Rust's marker for names that are keywords.
+/// A name without Rust's marker for names that are keywords.
 fn plain_name(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! The index chunk: where each chunk is, or which run of one value it stands for.
+//! The index chunk: the position of each chunk, or the run of one value that it is.
 //!
 //! ```text
 //! index chunk, uncompressed:  nchunks x u64, little-endian
@@ -7,9 +7,8 @@
 //! ```
 //!
 //! A file of 172 bytes can describe 2^28 chunks with one repeated offset, so that case stays one
-//! number. Other indexes are decoded page by page when an offset is requested, and kept. Small ones
-//! are decoded and checked when the frame is opened, which finds a damaged file early and costs
-//! next to nothing.
+//! number. Other indexes are decoded page by page on demand, and kept. Small ones are decoded and
+//! checked when the frame is opened: this finds damage early at almost no cost.
 
 use core::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -20,36 +19,36 @@ use crate::error::{Corrupt, Error, Limited, Param, Result};
 use crate::header::{FrameHeader, FrameType};
 use crate::source::Source;
 
-/// Most chunks of a frame: their index must have less than 2^31 bytes.
+/// The largest number of chunks in a frame: their index must have less than 2^31 bytes.
 pub(crate) const MAX_NCHUNKS: u64 = (1 << 28) - 1;
 /// Bytes of an offset.
 const WIDTH: usize = size_of::<u64>();
-/// Least bytes of a stored chunk.
+/// The least length of a stored chunk (bytes).
 const MIN_CHUNK_NBYTES: u64 = 32;
-/// An index of at most this size (bytes) is decoded when the frame is opened.
+/// An index of at most this size is decoded when the frame is opened (bytes).
 const MAX_EAGER_NBYTES: u64 = 16 << 10;
-/// Least size of a page (bytes); C-Blosc2 takes it as block size.
+/// The least size of a page; C-Blosc2 uses it as block size (bytes).
 const MIN_PAGE_NBYTES: usize = 16 << 10;
-/// Blocks larger than this are not worth pages.
+/// Larger blocks than this are not divided into pages (bytes).
 const MAX_PAGE_NBYTES: usize = 1 << 20;
 
-/// Runs that are looked at for the next stored chunk.
+/// Entries of runs that are skipped to find the next stored chunk.
 const MAX_RUNS_SKIPPED: usize = 64;
 
-/// Where a chunk is.
+/// The position of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offset {
     /// In the data section, at this position after the header (bytes).
     Stored(u64),
-    /// Nowhere: all its items have one value.
+    /// No position: all its items have one value.
     Special(SpecialKind),
 }
 
 impl Offset {
-    /// What the number in the index stands for.
+    /// Decodes a number of the index.
     pub(crate) fn parse(nchunk: u64, offset: u64) -> Result<Self, Corrupt> {
         // The kind is in the lower half of the top byte. C-Blosc2 tests its bits one by one and
-        // lets some nonsense pass; no writer makes it.
+        // accepts some combinations that no writer makes.
         match (offset >> 56) as u8 {
             0x81 => Ok(Self::Special(SpecialKind::Zeros)),
             0x82 => Ok(Self::Special(SpecialKind::Nans)),
@@ -59,7 +58,7 @@ impl Offset {
         }
     }
 
-    /// The number that stands for a special value, if it can be one.
+    /// The number of a special value, if it has one.
     pub(crate) fn of_special(kind: SpecialKind) -> Option<u64> {
         match kind {
             SpecialKind::Zeros => Some(0x81 << 56),
@@ -77,12 +76,12 @@ pub(crate) struct Index {
     cbytes: u64,
     /// Position of the index chunk in the frame.
     at: u64,
-    /// What stored chunks lie in.
+    /// The container of stored chunks.
     section: Section,
     offsets: Offsets,
 }
 
-/// What the numbers of stored chunks mean.
+/// The meaning of the numbers of stored chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     /// Positions in a data section of this length (bytes).
@@ -92,7 +91,7 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// Of a frame with this header.
+    /// The section of a frame with this header.
     pub(crate) fn of_header(header: &FrameHeader) -> Self {
         match header.frame_type() {
             FrameType::Contiguous => Self::Bytes(header.cbytes()),
@@ -100,8 +99,8 @@ impl Section {
         }
     }
 
-    /// A stored chunk must have its header inside of the data section, or a number that can be a
-    /// file's.
+    /// Checks that a stored chunk has its header inside of the data section, or a possible number
+    /// of a file.
     fn check(self, nchunk: u64, offset: u64) -> Result<(), Corrupt> {
         match self {
             Self::Bytes(cbytes) if offset.saturating_add(MIN_CHUNK_NBYTES) > cbytes => {
@@ -117,13 +116,13 @@ impl Section {
 
 #[derive(Clone)]
 enum Offsets {
-    /// All of them, where they are changed.
+    /// All numbers, under change.
     Table(Vec<u64>),
     Repeated(u64),
     Paged(Pages),
 }
 
-/// An index chunk and what was decoded of it.
+/// An index chunk and its decoded pages.
 #[derive(Clone)]
 struct Pages {
     nbytes: usize,
@@ -139,10 +138,10 @@ impl Index {
         Self { nchunks: 0, cbytes: 0, at: 0, section, offsets: Offsets::Table(vec![]) }
     }
 
-    /// Reads the header of the index chunk of a frame that has chunks, and more of it if it is
+    /// Reads the header of the index chunk of a frame with chunks, and all of the index if it is
     /// small.
     ///
-    /// `end` is where the trailer begins.
+    /// `end` is the position of the trailer.
     pub(crate) fn open(
         source: &Source,
         header: &FrameHeader,
@@ -179,12 +178,12 @@ impl Index {
         self.at
     }
 
-    /// Whether one number stands for all chunks, of which there may be very many.
+    /// Whether one number stands for all chunks, of which there may be millions.
     pub(crate) fn is_repeated(&self) -> bool {
         matches!(self.offsets, Offsets::Repeated(_))
     }
 
-    /// Where chunk `nchunk` is. The caller has compared it with the number of chunks.
+    /// The position of chunk `nchunk`. The caller has compared `nchunk` with the number of chunks.
     pub(crate) fn get(&self, source: &Source, nchunk: u64, d: &DParams) -> Result<Offset> {
         let offset = match &self.offsets {
             Offsets::Table(table) => at_number(table, nchunk)?,
@@ -195,8 +194,8 @@ impl Index {
             .map_err(|what| Error::Corrupt { at: source.position(self.at), what })
     }
 
-    /// Bytes from a stored chunk to the one that the index has next, or to the end, as far as the
-    /// index is in memory: what the chunk takes, unless chunks were moved.
+    /// Bytes from a stored chunk to the next one in the index, or to the end, as far as the index
+    /// is in memory: the length of the chunk, unless chunks were moved.
     pub(crate) fn gap(&self, nchunk: u64, offset: u64) -> Option<u64> {
         let next = nchunk.saturating_add(1);
         if let (Section::Bytes(end), true) = (self.section, next == self.nchunks) {
@@ -213,8 +212,8 @@ impl Index {
         }
     }
 
-    /// Bytes from a stored chunk to the next one that the index has, or to the end of the section;
-    /// pages of the index are decoded as that takes. `None` if chunks were moved.
+    /// Bytes from a stored chunk to the next one in the index, or to the end of the section;
+    /// decodes pages of the index as needed. `None` if chunks were moved.
     pub(crate) fn room(
         &self,
         source: &Source,
@@ -231,7 +230,7 @@ impl Index {
                     next = later;
                     break;
                 }
-                // Where runs are many, the header of the chunk is read sooner.
+                // With many runs, reading the header of the chunk is faster.
                 Offset::Special(_) if n >= MAX_RUNS_SKIPPED => return None,
                 Offset::Special(_) => {}
             }
@@ -239,7 +238,7 @@ impl Index {
         next.checked_sub(offset).filter(|room| *room >= MIN_CHUNK_NBYTES)
     }
 
-    /// Whether all offsets are in memory, to be changed.
+    /// Whether all offsets are in memory, for changes.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.offsets, Offsets::Table(_))
     }
@@ -252,7 +251,7 @@ impl Index {
         }
     }
 
-    /// Reads all offsets, at most `max` bytes of them.
+    /// Reads all offsets, up to `max` bytes.
     pub(crate) fn table(&self, source: &Source, max: u64, d: &DParams) -> Result<Vec<u64>> {
         let nbytes = self.nchunks.saturating_mul(WIDTH as u64);
         if nbytes > max {
@@ -283,17 +282,17 @@ impl Index {
         Ok(())
     }
 
-    /// What stored chunks lie in now.
+    /// Sets the container of stored chunks.
     pub(crate) fn set_section(&mut self, section: Section) {
         self.section = section;
     }
 
-    /// Where the index chunk is now, and how long it is (bytes).
+    /// Sets position and length of the index chunk (bytes).
     pub(crate) fn set_position(&mut self, at: u64, cbytes: u64) {
         (self.at, self.cbytes) = (at, cbytes);
     }
 
-    /// What the number stands for, if it can be.
+    /// Decodes a number of the index, and checks it.
     fn check(&self, nchunk: u64, offset: u64) -> Result<Offset, Corrupt> {
         let parsed = Offset::parse(nchunk, offset)?;
         match parsed {
@@ -302,8 +301,8 @@ impl Index {
         }
     }
 
-    /// Looks at all offsets where they are few or one. Unknown special values are refused when
-    /// such a chunk is read: the others can still be read.
+    /// Checks all offsets of a small or repeated index. An unknown special value is only refused
+    /// when its chunk is read: the other chunks stay readable.
     fn check_small(&self, source: &Source, d: &DParams) -> Result<()> {
         let looked_at = match &self.offsets {
             Offsets::Repeated(_) => self.nchunks.min(1),
@@ -338,7 +337,7 @@ impl Pages {
         })
     }
 
-    /// The number in the index for chunk `nchunk`.
+    /// The number of chunk `nchunk` in the index.
     fn get(&self, source: &Source, at: u64, nchunk: u64, d: &DParams) -> Result<u64> {
         let (npage, in_page) = self.place(nchunk);
         let offset = self.page(source, at, npage, d)?.get(in_page).copied();
@@ -346,19 +345,19 @@ impl Pages {
         offset.ok_or_else(|| Param::ChunkNumber { nchunk, nchunks }.into())
     }
 
-    /// The same if its page was decoded before.
+    /// As [`get`](Self::get), if the page was decoded before.
     fn peek(&self, nchunk: u64) -> Option<u64> {
         let (npage, in_page) = self.place(nchunk);
         self.pages.get(npage)?.get()?.get(in_page).copied()
     }
 
-    /// The page of a number, and which one it is there.
+    /// The page of a number, and its position there.
     fn place(&self, nchunk: u64) -> (usize, usize) {
         let at_byte = usize::try_from(nchunk).unwrap_or(usize::MAX).saturating_mul(WIDTH);
         (at_byte / self.page_bytes, at_byte % self.page_bytes / WIDTH)
     }
 
-    /// A page, decoded when it is first requested. Two threads may both do so; one result is kept.
+    /// A page, decoded on first use. Two threads may both decode it; one result is kept.
     fn page(&self, source: &Source, at: u64, npage: usize, d: &DParams) -> Result<&[u64]> {
         let Some(page) = self.pages.get(npage) else { return Ok(&[]) };
         if let Some(decoded) = page.get() {
@@ -387,14 +386,15 @@ impl Pages {
     }
 }
 
-/// The number for a chunk.
+/// The number of a chunk.
 fn at_number(table: &[u64], nchunk: u64) -> Result<u64> {
     let nchunks = table.len() as u64;
     let number = usize::try_from(nchunk).ok().and_then(|nchunk| table.get(nchunk));
     number.copied().ok_or_else(|| Param::ChunkNumber { nchunk, nchunks }.into())
 }
 
-/// Whole blocks of at least [`MIN_PAGE_NBYTES`] bytes; the whole index where blocks are unusual.
+/// The size of a page: whole blocks of at least [`MIN_PAGE_NBYTES`] bytes, or the whole index if
+/// its blocks are unusual.
 fn page_bytes(chunk: &ChunkHeader) -> NonZeroUsize {
     let nbytes = match chunk.blocksize() {
         blocksize @ 1..=MAX_PAGE_NBYTES if blocksize % WIDTH == 0 => {
@@ -405,7 +405,7 @@ fn page_bytes(chunk: &ChunkHeader) -> NonZeroUsize {
     NonZeroUsize::new(nbytes).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// The header of the index chunk, which must end before the trailer.
+/// The header of the index chunk; checks that the chunk ends before the trailer.
 fn parse_header(source: &Source, at: u64, end: u64) -> Result<ChunkHeader> {
     let room = end.saturating_sub(at);
     let (head, len) = source.read_head::<{ ChunkHeader::MAX_LEN }>(at, room)?;
@@ -419,7 +419,7 @@ fn parse_header(source: &Source, at: u64, end: u64) -> Result<ChunkHeader> {
     Ok(chunk)
 }
 
-/// The number of chunks, on which header and index must agree.
+/// The number of chunks; header and index must agree.
 fn count(at: u64, header: &FrameHeader, chunk: &ChunkHeader) -> Result<u64> {
     let corrupt = |what| Error::Corrupt { at, what };
     let nbytes = chunk.nbytes() as u64;
@@ -435,7 +435,7 @@ fn count(at: u64, header: &FrameHeader, chunk: &ChunkHeader) -> Result<u64> {
     Ok(nchunks)
 }
 
-/// The one offset of an index that is a run.
+/// The single offset of an index that is a run.
 fn read_repeated(source: &Source, at: u64, chunk: &ChunkHeader) -> Result<Option<u64>> {
     if chunk.special().is_none() || chunk.cbytes() > ChunkHeader::MAX_LEN.saturating_add(WIDTH) {
         return Ok(None);

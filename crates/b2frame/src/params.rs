@@ -1,4 +1,4 @@
-//! What callers may choose: how a frame is opened, read, checked and written.
+//! Options of callers: how a frame is opened, read, checked and written.
 
 use core::fmt;
 use std::{io, sync::Arc};
@@ -11,26 +11,26 @@ use blosc_io::{Durability, LockWait};
 use crate::lock::Locking;
 
 blosc_chunk::setters! {
-/// How to open a frame.
+/// Options for opening a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenOptions {
     /// Position of the frame's first byte in the file. Default: 0.
     pub offset: u64,
-    /// Most bytes of a header or trailer with its metalayers, and of a vlmetalayer. Default: 64
-    /// MiB.
+    /// The largest length of a header or trailer with its metalayers, and of a vlmetalayer (bytes).
+    /// Default: 64 MiB.
     pub max_metadata: u64,
-    /// Most bytes of an index, 8 for a chunk. An index that is one repeated value counts as
-    /// nothing. Default: 64 MiB.
+    /// The largest size of an index, 8 bytes for each chunk. An index that is one repeated value
+    /// has size 0. Default: 64 MiB.
     pub max_index: u64,
-    /// How chunks are decoded: limits, codecs and filters.
+    /// Options for decoding chunks: limits, codecs and filters.
     pub dparams: DParams,
-    /// Whether to ask for the lock beside the frame, too. Default: where it is in use.
+    /// Whether to take the lock beside the frame as well. Default: if that lock is in use.
     pub locking: Locking,
-    /// A sum that something around the frame has of its bytes. Default: none.
+    /// A sum of the frame's bytes in the container of the frame. Default: none.
     pub outer_sum: OuterSum,
-    /// How a read ends where a sealed frame has other bytes than those that were sealed
-    /// (`docs/formats/seal.md`, "Readers"). Default: reading fails.
+    /// The result of a read if bytes of a sealed frame were changed (`docs/formats/seal.md`,
+    /// "Readers"). Default: reading fails.
     pub mismatch: Mismatch,
 }
 }
@@ -49,16 +49,16 @@ impl Default for OpenOptions {
     }
 }
 
-/// A sum that something around a frame has of its bytes, as an archive has of its members: a frame
-/// without a seal is compared with it where all of it is read.
+/// A sum of a frame's bytes in its container, as an archive has for its members. If all of a frame
+/// without a seal is read, it is compared with this sum.
 #[derive(Clone, Default)]
 pub struct OuterSum(Option<Arc<CompareOuter>>);
 
-/// Compares the bytes: the text tells what is wrong with them.
+/// Compares the bytes; the text describes a difference.
 type CompareOuter = dyn Fn() -> io::Result<Option<String>> + Send + Sync;
 
 impl OuterSum {
-    /// A sum that `compare` compares with; the text that it returns tells what is wrong.
+    /// A sum that `compare` checks; the text that it returns describes a difference.
     pub fn new(compare: impl Fn() -> io::Result<Option<String>> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(compare)))
     }
@@ -76,19 +76,19 @@ impl fmt::Debug for OuterSum {
 }
 
 blosc_chunk::setters! {
-/// How to edit a frame.
+/// Options for editing a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EditOptions {
-    /// How it is opened.
+    /// Options for opening the frame.
     pub open: OpenOptions,
-    /// What commits survive. Default: a loss of power.
+    /// The durability of commits. Default: they survive a loss of power.
     pub durability: Durability,
-    /// How to wait for another writer of the frame. Default: 60 seconds.
+    /// The wait for another writer of the frame. Default: 60 seconds.
     pub lock: LockWait,
     ;
-    /// How new chunks are compressed; `None` (the default) for the parameters in the header. The
-    /// typesize is that of the frame.
+    /// Compression of new chunks; `None` (the default) for the parameters in the header. The frame
+    /// sets the typesize.
     pub cparams: Option<CParams>,
 }
 }
@@ -105,7 +105,7 @@ impl Default for EditOptions {
 }
 
 impl EditOptions {
-    /// With other parameters for new chunks.
+    /// The options with other parameters for new chunks.
     #[must_use]
     pub fn cparams(self, cparams: CParams) -> Self {
         Self { cparams: Some(cparams), ..self }
@@ -113,11 +113,11 @@ impl EditOptions {
 }
 
 blosc_chunk::setters! {
-    /// How to compress a stream.
+    /// Options for compressing a stream.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct CompressOptions {
-        /// Threads and memory. One chunk must fit. The bytes written do not depend on it.
+        /// Threads and memory. One chunk must fit. The written bytes do not depend on the budget.
         pub budget: Budget,
         /// Stop after this number of bytes of data, rounded up to whole chunks; `None` (the
         /// default) for all data.
@@ -126,40 +126,40 @@ blosc_chunk::setters! {
 }
 
 blosc_chunk::setters! {
-/// How to copy a super-chunk.
+/// Options for copying a super-chunk.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopyOptions {
     /// Threads that decode and compress, and their working memory.
     pub budget: Budget,
     ;
-    /// How chunks of the copy are compressed; `None` (the default) for what the header says, and
-    /// as they are if their size stays. The typesize is that of the super-chunk, the block
-    /// shape that of an array.
+    /// Compression of the copy's chunks. With `None` (the default), chunks stay as they are if
+    /// their size stays, and otherwise the parameters in the header count. The super-chunk sets the
+    /// typesize; an array sets the block shape.
     pub cparams: Option<CParams>,
-    /// Data of a chunk of the copy (bytes), rounded down to whole items; `None` (the default) for
-    /// the sizes that chunks have.
+    /// Uncompressed size of the copy's chunks (bytes), rounded down to whole items; `None` (the
+    /// default) for the present sizes.
     pub chunksize: Option<usize>,
-    /// By which sums damage of the copy is noticed; `None` (the default) for those that the
-    /// super-chunk has, or [`Checksums::Body`] if it has none.
+    /// The checksums that detect damage of the copy; `None` (the default) for the super-chunk's
+    /// own, or [`Checksums::Body`] if it has none.
     pub checksums: Option<Checksums>,
 }
 }
 
 impl CopyOptions {
-    /// With chunks compressed like this.
+    /// The options with this compression.
     #[must_use]
     pub fn cparams(self, cparams: CParams) -> Self {
         Self { cparams: Some(cparams), ..self }
     }
 
-    /// With chunks of this size (bytes).
+    /// The options with chunks of this size (bytes).
     #[must_use]
     pub fn chunksize(self, chunksize: usize) -> Self {
         Self { chunksize: Some(chunksize), ..self }
     }
 
-    /// With these sums.
+    /// The options with these checksums.
     #[must_use]
     pub fn checksums(self, checksums: Checksums) -> Self {
         Self { checksums: Some(checksums), ..self }
@@ -167,16 +167,17 @@ impl CopyOptions {
 }
 
 blosc_chunk::setters! {
-/// What a new frame is like.
+/// Parameters of a new frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameParams {
-    /// Data of a chunk (bytes), rounded down to whole items; at least one. Default: 4 MiB.
+    /// Uncompressed size of a chunk (bytes), rounded down to whole items; at least one item.
+    /// Default: 4 MiB.
     pub chunksize: usize,
-    /// By which sums damage is noticed.
+    /// The checksums that detect damage.
     pub checksums: Checksums,
     ;
-    /// How chunks are compressed. Also written to the header, as defaults for appending.
+    /// Compression of chunks. Also written to the header, as defaults for appending.
     pub cparams: CParams,
     /// Names and contents of metalayers.
     pub metalayers: Vec<(String, Vec<u8>)>,
@@ -192,7 +193,7 @@ impl Default for FrameParams {
 }
 
 impl FrameParams {
-    /// A frame of chunks compressed like this, without metalayers.
+    /// A frame with this compression of chunks, without metalayers.
     #[must_use]
     pub fn new(cparams: CParams) -> Self {
         Self {
@@ -204,14 +205,14 @@ impl FrameParams {
         }
     }
 
-    /// With a further metalayer.
+    /// The parameters with a further metalayer.
     #[must_use]
     pub fn metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.metalayers.push((name.into(), content.into()));
         self
     }
 
-    /// With a further vlmetalayer.
+    /// The parameters with a further vlmetalayer.
     #[must_use]
     pub fn vlmetalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.vlmetalayers.push((name.into(), content.into()));

@@ -1,13 +1,13 @@
-//! What a file is, from its first bytes: to open it, or to say what was given instead of a frame.
+//! Recognises the format of a file from its first bytes: to open it, or for an error message.
 
 use core::fmt;
 
 use crate::header::MAGIC;
 
-/// How many bytes [`Kind::recognize`] looks at.
+/// Number of bytes that [`Kind::recognize`] needs.
 pub const PROBE_LEN: usize = 32;
 
-/// What the first bytes of a file look like.
+/// The kind of a file, as its first bytes suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -27,11 +27,11 @@ pub enum Kind {
     Foreign(&'static str),
     /// No bytes at all.
     Empty,
-    /// None of these.
+    /// Unknown bytes.
     Unknown,
 }
 
-/// What a file is, from its first [`PROBE_LEN`] bytes or all of them if it has fewer.
+/// The kind of a file, from its first [`PROBE_LEN`] bytes, or all of them if it has fewer.
 #[must_use]
 pub fn probe(prefix: &[u8]) -> Kind {
     Kind::recognize(prefix)
@@ -54,8 +54,8 @@ impl Kind {
         }
     }
 
-    /// Whether bytes that are no frame begin nearly like one: at most two bytes differ. After a
-    /// frame that is a damaged one.
+    /// Whether bytes resemble the beginning of a frame: at most two bytes differ. After a frame,
+    /// these are a damaged frame.
     #[must_use]
     pub fn is_nearly_frame(prefix: &[u8]) -> bool {
         let start = [&[0x9e, 0xa8][..], &MAGIC].concat();
@@ -63,7 +63,7 @@ impl Kind {
         Self::recognize(prefix) == Self::Unknown && nequal.count().saturating_add(2) >= start.len()
     }
 
-    /// The usual name of such a file.
+    /// The usual name of a file of this kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Files without a magic that we know: perhaps a chunk.
+/// The kind of a file without a magic: perhaps a chunk.
 fn unnamed(prefix: &[u8]) -> Kind {
     if looks_like_chunk(prefix) { Kind::Chunk } else { Kind::Unknown }
 }
@@ -115,7 +115,7 @@ fn looks_like_chunk(prefix: &[u8]) -> bool {
         && cbytes >= header_len
 }
 
-/// First bytes and what they mean. A longer magic precedes a shorter one that begins like it.
+/// First bytes and their kind. A longer magic precedes a shorter one with the same start.
 const MAGICS: &[(&[u8], Kind)] = &[
     (b"blpk", Kind::Bloscpack),
     (b"\x93NUMPY", Kind::Npy),

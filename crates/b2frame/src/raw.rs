@@ -56,17 +56,17 @@ raw_struct! {
         pub blocksize: I32 => Signed,
         /// 0x39
         pub chunksize_marker: u8 => Marker,
-        /// 0x3a  Uncompressed bytes of a chunk; 0 variable, -1 not known yet.
+        /// 0x3a Uncompressed bytes of a chunk; 0 variable, -1 unset.
         pub chunksize: I32 => Signed,
         /// 0x3e
         pub cthreads_marker: u8 => Marker,
-        /// 0x3f  Threads the writer compressed with.
+        /// 0x3f Threads that the writer compressed with.
         pub cthreads: I16 => Signed,
         /// 0x41
         pub dthreads_marker: u8 => Marker,
-        /// 0x42  Threads the writer decompressed with.
+        /// 0x42 Threads that the writer decompressed with.
         pub dthreads: I16 => Signed,
-        /// 0x44  `c3` when there are vlmetalayers, else `c2`; not to be trusted.
+        /// 0x44 `c3` when there are vlmetalayers, else `c2`; not reliable.
         pub has_vlmeta: u8 => Code,
         /// 0x45  A fixext of the 16 bytes from 0x47 on.
         pub pipeline_marker: u8 => Marker,
@@ -90,7 +90,7 @@ raw_struct! {
 raw_struct! {
     23 bytes, offsets from 0 at the start of "the struct";
 
-    /// The last 23 bytes of a frame, from where the trailer is found.
+    /// The last 23 bytes of a frame, which give the position of the trailer.
     #[derive(PartialEq, Eq)]
     pub struct RawTrailerEnd {
         /// end - 23
@@ -99,7 +99,7 @@ raw_struct! {
         pub trailer_len: U32 => Unsigned,
         /// end - 18
         pub fingerprint_marker: u8 => Marker,
-        /// end - 17  Kind of the fingerprint; 0 for none, and nothing else was ever written.
+        /// end - 17 Kind of the fingerprint; 0 for none, the only one in use.
         pub fingerprint_type: u8 => Code,
         /// end - 16
         pub fingerprint: [u8; 16] => Bytes,

@@ -1,4 +1,4 @@
-//! What a verification reports, and how it is watched.
+//! The report of a verification, and a way to watch its progress.
 
 pub use blosc_container::report::{Progress, VerifyOptions};
 

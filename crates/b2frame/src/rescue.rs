@@ -1,15 +1,15 @@
-//! What can be saved of a damaged frame: a super-chunk in which every chunk is at its position.
+//! Rescues a damaged frame: the result is a super-chunk in which every chunk is at its position.
 //!
 //! ```text
-//!   header   -> sizes, parameters, metalayers    damaged: as the first chunk says
-//!   index    -> where every chunk is             damaged: the data section is walked
+//!   header   -> sizes, parameters, metalayers    damaged: the first chunk tells them
+//!   index    -> positions of chunks              damaged: the data section is walked
 //!   trailer  -> vlmetalayers                     damaged: there are none
-//!   seal     -> which bytes are others           damaged: it is said that it alone is
+//!   seal     -> changed bytes                    damaged: reported, if only the seal is
 //!   chunk    -> decoded                          damaged: a run of the fill value, or cut
 //! ```
 //!
-//! The damaged frame is read only. What comes out is a [`SChunk`] over its bytes with a new index;
-//! [`SChunk::save`] writes it as a sound frame, without compressing anything anew.
+//! Rescue only reads the damaged frame. The result is a [`SChunk`] over its bytes with a new index;
+//! [`SChunk::save`] writes it as a sound frame, without compressing chunks anew.
 
 mod decode;
 mod members;
@@ -43,21 +43,21 @@ use crate::source::Source;
 use crate::sparse::{Folder, id_of};
 use crate::writer::Start;
 
-/// What was saved of a damaged frame.
+/// The readable content of a damaged frame.
 #[derive(Debug)]
 pub struct Salvage {
     /// The frame, in which every chunk can be read. Lost ones are runs of zeros or NaN.
     pub schunk: SChunk,
-    /// What became of each chunk of the damaged frame, as far as their number is known. Those that
-    /// were cut are still here.
+    /// The state of each chunk of the damaged frame, as far as their number is known. Chunks that
+    /// were cut are included.
     pub chunks: Vec<ChunkState>,
-    /// What is damaged apart from chunks.
+    /// Damage apart from chunks.
     pub damage: Vec<Damage>,
-    /// What the seal says, where everything is there that this needs.
+    /// The state of the seal, if all parts for its check exist.
     pub seal: Option<SealState>,
-    /// The item that fills lost chunks once the frame is saved.
+    /// The item that fills lost chunks in the saved frame.
     value: Option<Vec<u8>>,
-    /// Chunks of the saved frame in a form that C-Blosc2 has written and cannot read.
+    /// Chunks of the saved frame in a form that C-Blosc2 writes but cannot read.
     unreadable: Vec<u64>,
     /// Whether header, index and trailer of the damaged frame could be used as they are.
     is_opened: bool,
@@ -67,47 +67,47 @@ pub struct Salvage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
-    /// The header: sizes and parameters are those of the chunks.
+    /// The header: the chunks gave sizes and parameters.
     #[error("the header is damaged: sizes are those of the chunks")]
     Header,
     /// The metalayers.
     #[error("the metalayers are lost")]
     Metalayers,
-    /// The index: chunks are where they were found.
+    /// The index: a search found the chunks.
     #[error("the index is lost: chunks were found one after the other")]
     Index,
     /// The trailer with the vlmetalayers.
     #[error("the vlmetalayers are lost")]
     Trailer,
-    /// The seal, and nothing else: what it sealed is as it was.
+    /// Only the seal: the sealed bytes are as they were.
     #[error("only the seal is damaged: the data are those that were sealed")]
     Seal,
-    /// The index or the vlmetalayers: they can be read, and are not those that were sealed. The
-    /// chunks are.
+    /// The index or the vlmetalayers: they are readable but were changed after sealing. The chunks
+    /// are as sealed.
     #[error("the index or the vlmetalayers are not those that were sealed; the chunks are")]
     Tail,
-    /// Everything can be read, and some of it is not what was sealed. What it is is not known, so
-    /// that all chunks are doubtful.
+    /// All parts are readable, but unknown bytes were changed after sealing. All chunks are
+    /// doubtful.
     #[error("the bytes are not those that were sealed; which are others is unknown")]
     Body,
-    /// Chunks of an array were cut, so that it has no shape any more.
+    /// Chunks of an array were cut, so that the array lost its shape.
     #[error("chunks were cut, so that the array has no shape any more")]
     Shape,
     /// The shape of an array does not fit its chunks, and is left out.
     #[error("the shape does not fit the chunks: they are saved without one")]
     Description,
-    /// Bytes of the data section that are no chunk.
+    /// Bytes of the data section outside of chunks.
     #[error("at byte {at}: {nbytes} bytes are no chunk")]
     Gap {
-        /// Where they start in the file (bytes).
+        /// Position of their start in the file (bytes).
         at: u64,
-        /// How many there are.
+        /// Number of these bytes.
         nbytes: u64,
     },
 }
 
 impl Salvage {
-    /// Reads what can be read of the frame, or sparse frame, at `path`.
+    /// Reads all readable parts of the frame, or sparse frame, at `path`.
     ///
     /// ```
     /// use b2frame::rescue::{ChunkState, RescueOptions, Salvage};
@@ -128,8 +128,8 @@ impl Salvage {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Open`], [`Error::NotAFrame`] where no chunk and no header was found, a limit, or
-    /// what the storage says.
+    /// [`Error::Open`], [`Error::NotAFrame`] without a chunk or a header, a limit, or the error of
+    /// the storage.
     pub fn open(
         path: impl AsRef<Path>,
         options: &OpenOptions,
@@ -143,7 +143,7 @@ impl Salvage {
         Wreck::new(folder.open_index_if_any()?, Some(folder), options).salvage(rescue)
     }
 
-    /// Reads what can be read of the frame in a store.
+    /// Reads all readable parts of the frame in a store.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -155,7 +155,7 @@ impl Salvage {
         Wreck::new(Source::new(store, options.offset), None, options).salvage(rescue)
     }
 
-    /// Reads what can be read of the sparse frame in a tree.
+    /// Reads all readable parts of the sparse frame in a tree.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -168,28 +168,29 @@ impl Salvage {
         Wreck::new(folder.open_index_if_any()?, Some(folder), options).salvage(rescue)
     }
 
-    /// Whether nothing was damaged.
+    /// Whether the frame is free of damage.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.damage.is_empty() && self.chunks.iter().all(|state| *state == ChunkState::Good)
     }
 
     /// Chunks that [`save`](Self::save) compresses anew, by their numbers in the saved frame:
-    /// C-Blosc2 wrote them in a form that it cannot read back.
+    /// C-Blosc2 wrote them in a form that it cannot read.
     #[must_use]
     pub fn rewritten(&self) -> &[u64] {
         &self.unreadable
     }
 
-    /// Whether the frame can stay as it is: all of it can be read there, and by other programs.
-    /// That all chunks are [`ChunkState::Good`] is not enough: where the header of the last one
-    /// claims bytes of the index, rescue decodes it, and readers of the frame do not.
+    /// Whether the frame can stay as it is: other programs can read all of it. [`ChunkState::Good`]
+    /// for all chunks is not enough: if the header of the last chunk claims bytes of the index,
+    /// rescue decodes the chunk, and readers of the frame do not.
     #[must_use]
     pub fn is_as_it_was(&self) -> bool {
         self.is_opened && self.is_complete() && self.unreadable.is_empty()
     }
 
-    /// Takes over what the seal says: chunks that decode and are not what was sealed are doubtful.
+    /// Applies the result of the seal: chunks that decode but differ from the sealed ones are
+    /// doubtful.
     fn compared(mut self, has_table: bool) -> Self {
         let is_lost = self.chunks.contains(&ChunkState::Lost);
         let doubtful = match &self.seal {
@@ -197,7 +198,7 @@ impl Salvage {
                 self.damage.push(Damage::Seal);
                 return self;
             }
-            // Which they are is known by the table, or because they do not decode.
+            // The table tells which chunks were changed, or some do not decode.
             Some(SealState::BodyDamaged { chunks }) if !chunks.is_empty() || is_lost => {
                 chunks.clone()
             }
@@ -245,7 +246,7 @@ impl Salvage {
         writer.commit()
     }
 
-    /// The same as a contiguous frame in memory.
+    /// As [`save`](Self::save), to a contiguous frame in memory.
     ///
     /// # Errors
     /// As [`SChunk::to_cframe`].
@@ -261,12 +262,12 @@ impl Salvage {
         writer.finish()?.to_cframe()
     }
 
-    /// Whether chunks of the saved frame have to be compressed.
+    /// Whether saving has to compress chunks.
     fn needs_changes(&self) -> bool {
         self.value.is_some() || !self.unreadable.is_empty()
     }
 
-    /// Puts the fill value where chunks are lost, and compresses anew what only we can read.
+    /// Fills lost chunks with the fill value, and compresses chunks anew that C-Blosc2 cannot read.
     fn change(&self, writer: &mut SChunkWriter) -> Result<()> {
         for nchunk in &self.unreadable {
             writer.update(*nchunk, &self.schunk.decode_chunk(*nchunk)?)?;
@@ -284,13 +285,13 @@ impl Salvage {
     }
 }
 
-/// A chunk of nothing but `value`: a run where the last item is whole, and else as other chunks.
+/// A chunk that repeats `value`: a run if the last item is whole, and otherwise an ordinary chunk.
 fn filled(value: &[u8], nbytes: usize, cparams: &CParams) -> Result<Vec<u8>, blosc_chunk::Error> {
     special_chunk(Special::Value(value), nbytes, cparams)
         .or_else(|_| Filling::new(value.to_vec()).chunk(0, nbytes, &[], cparams.clone()))
 }
 
-/// A damaged frame, and what is known of it so far.
+/// A damaged frame, and the known parts of it.
 struct Wreck<'a> {
     source: Source,
     folder: Option<Folder>,
@@ -298,8 +299,8 @@ struct Wreck<'a> {
     damage: Vec<Damage>,
 }
 
-/// The chunks of the frame, of which a damaged header may claim very many: the number that the
-/// index should have for each, and what became of it. Lost ones are runs of zeros at first.
+/// The chunks of the frame, of which a damaged header may claim millions: the number in the index
+/// for each, and its state. Lost chunks are runs of zeros at first.
 #[derive(Default)]
 struct Entries {
     numbers: Vec<u64>,
@@ -307,7 +308,7 @@ struct Entries {
 }
 
 impl Entries {
-    /// Chunks that should all be there.
+    /// The entries of a whole index.
     fn of_index(numbers: Vec<u64>) -> Self {
         let states = vec![ChunkState::Good; numbers.len()];
         Self { numbers, states }
@@ -330,7 +331,7 @@ impl Entries {
         self.states.resize(len, ChunkState::Lost);
     }
 
-    /// The numbers of those that are not lost.
+    /// The numbers of chunks that are not lost.
     fn found(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let all = self.numbers.iter().zip(&self.states);
         all.filter(|(_, state)| **state != ChunkState::Lost).map(|(number, _)| *number)
@@ -353,7 +354,7 @@ impl<'a> Wreck<'a> {
                     let start = Start { header, meta, vlmeta, checksums };
                     self.decoded(start, entries, rescue)?
                 }
-                // Its chunks are read in their own way.
+                // The reader of older frames finds the chunks.
                 _ => decode_chunks(frame, entries, vec![], rescue)?,
             };
             let saved = Salvage { seal, is_opened: true, ..saved };
@@ -374,7 +375,7 @@ impl<'a> Wreck<'a> {
         self.decoded(start, entries, rescue)
     }
 
-    /// The frame, if everything but its chunks can be read, and the numbers of its index.
+    /// The frame, if everything except its chunks is readable, and the numbers of its index.
     fn opened(&self) -> Result<Option<(Draft, Entries)>> {
         let opened = Draft::open(self.source.clone(), self.folder.clone(), self.options.clone());
         let offsets = opened.and_then(|frame| Ok((frame.snapshot().offsets()?, frame)));
@@ -386,7 +387,7 @@ impl<'a> Wreck<'a> {
         }
     }
 
-    /// Metadata and chunks of a frame whose header can be used.
+    /// Metadata and chunks of a frame with a usable header.
     fn with_header(&mut self, mut header: FrameHeader, available: u64) -> Result<(Start, Entries)> {
         let meta = match read_meta(&self.source, &header) {
             Ok(meta) => meta,
@@ -412,7 +413,7 @@ impl<'a> Wreck<'a> {
         Ok((Start { header, meta, vlmeta, checksums }, entries))
     }
 
-    /// No metalayers, of which there should be some.
+    /// Empty metalayers in place of lost ones.
     fn without(&mut self, damage: Damage, section: Section) -> Result<Metalayers> {
         self.damage.push(damage);
         Metalayers::build([], section)
@@ -428,8 +429,8 @@ impl<'a> Wreck<'a> {
         index.table(&self.source, *max_index, dparams)
     }
 
-    /// The chunks that are found where they should be. A header that claims more than any index may
-    /// have is not believed.
+    /// The chunks that lie at their expected positions. If a header claims more chunks than an
+    /// index can hold, its number is ignored.
     fn without_index(
         &mut self,
         header: &mut FrameHeader,
@@ -466,8 +467,8 @@ impl<'a> Wreck<'a> {
         Ok(self.placed(&found, start, nchunks))
     }
 
-    /// Gives the chunks that were found their numbers. Where bytes between them are no chunk, the
-    /// number of chunks there is known only if it is the only such place of a whole frame.
+    /// Numbers the chunks that were found. A gap between them may hold lost chunks; their number is
+    /// certain only if this is the only gap of a whole frame.
     fn placed(&mut self, found: &[Found], start: u64, nchunks: Option<u64>) -> Entries {
         let lens: Vec<u64> = found.iter().filter_map(Found::chunk_len).collect();
         let (nfound, ngaps) = (lens.len() as u64, found.len().saturating_sub(lens.len()));
@@ -495,7 +496,7 @@ impl<'a> Wreck<'a> {
         entries
     }
 
-    /// Metadata and chunks of a frame of which only chunks can be found.
+    /// Metadata and chunks of a frame without a usable header: only chunks can be found.
     fn without_header(&mut self, available: u64) -> Result<(Start, Entries)> {
         self.damage.push(Damage::Header);
         if let Some(folder) = self.folder.clone() {
@@ -517,7 +518,7 @@ impl<'a> Wreck<'a> {
             Some((base, table)) => (base, Some(table)),
             None => (found.iter().find_map(Found::chunk_at).ok_or(NO_FRAME)?, None),
         };
-        // What stands before the first chunk is the header.
+        // Bytes before the first chunk are the header.
         found.retain(|piece| matches!(piece, Found::Chunk { .. }) || piece.at() >= base);
         let chunks = || found.iter().filter_map(Found::chunk_header);
         let (Some(first), Some(last)) = (chunks().next(), chunks().next_back()) else {
@@ -566,7 +567,7 @@ fn start_like(chunk: &ChunkHeader, chunksize: usize, nbytes: u64) -> Result<Star
     Ok(start)
 }
 
-/// The header of the chunk in the file with this number.
+/// The header of the chunk in the file of this number.
 fn file_header(folder: &Folder, id: u64) -> Option<ChunkHeader> {
     let source = folder.open_chunk(id, u32::try_from(id).ok()?).ok()?;
     let (head, len) = source.read_head(0, source.available().ok()?).ok()?;
@@ -574,7 +575,7 @@ fn file_header(folder: &Folder, id: u64) -> Option<ChunkHeader> {
     ChunkHeader::parse(head.get(..len)?).ok()
 }
 
-/// The files of chunks, which have the numbers of their chunks if none was ever replaced.
+/// The files of chunks. If no chunk was ever replaced, a file has the number of its chunk.
 fn file_entries(folder: &Folder, nchunks: Option<u64>) -> Result<Entries> {
     let listed = folder.tree.list("").map_err(|source| Error::Open { source })?;
     let ids: BTreeSet<u64> =
@@ -590,10 +591,10 @@ fn file_entries(folder: &Folder, nchunks: Option<u64>) -> Result<Entries> {
     Ok(entries)
 }
 
-/// Chunks that may be missing between two files; a file of a number farther away is a stray one.
+/// The largest gap between the numbers of two files; a file after a larger gap is a stray one.
 const MAX_GAP_NCHUNKS: u64 = 1 << 16;
 
-/// The number after the last file that is not a stray one.
+/// The number after the last file that is not stray.
 fn end_of_ids(ids: &BTreeSet<u64>) -> u64 {
     ids.iter().fold(0, |end, &id| match id.saturating_sub(end) <= MAX_GAP_NCHUNKS {
         true => id.saturating_add(1),
@@ -601,10 +602,10 @@ fn end_of_ids(ids: &BTreeSet<u64>) -> u64 {
     })
 }
 
-/// There is no header, and no chunk either.
+/// The error for bytes without a header and without a chunk.
 const NO_FRAME: Error = Error::NotAFrame { found: Kind::Unknown };
 
-/// Is the frame to blame, rather than a limit or the storage?
+/// Whether the error comes from the frame, rather than from a limit or the storage.
 fn is_damage(error: &Error) -> bool {
     match error {
         Error::Limit { .. } => false,

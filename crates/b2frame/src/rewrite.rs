@@ -1,5 +1,5 @@
-//! A super-chunk written anew as a contiguous frame, without unused bytes: for copies, and where an
-//! editor has to move everything.
+//! Writes a super-chunk anew as a contiguous frame without unused bytes: for copies, and for edits
+//! that have to move everything.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::seal::{BodySum, Ending, Mark, Moved, SealFrom, Sealed};
 use crate::trailer;
 use crate::writer::encode_index;
 
-/// Writes a super-chunk to a file that takes the place of the one at `path`, if there is one.
-/// The new file is locked before it has the name, so that nobody can change it in between.
+/// Writes a super-chunk to a file that replaces the one at `path`, if there is one. The new file is
+/// locked before it gets the name, so that no other writer can change it in between.
 pub(crate) fn write_file(
     schunk: &SChunk,
     path: &Path,
@@ -32,8 +32,7 @@ pub(crate) fn write_file(
     })
 }
 
-/// Writes all that readers need of a super-chunk as a contiguous frame to a store, with the header
-/// last.
+/// Writes the live parts of a super-chunk as a contiguous frame to a store, with the header last.
 pub(crate) fn copy_live(
     schunk: &SChunk,
     to: &mut dyn WriteAt,
@@ -51,7 +50,7 @@ pub(crate) fn copy_live(
     header.set_cbytes(to.data_len()?)?;
     let index = if table.is_empty() { vec![] } else { encode_index(&table, schunk.registries())? };
     to.append(&index)?;
-    // Of a seal that is dropped on purpose nothing stays.
+    // A seal that is dropped on purpose leaves no trace.
     let no_mark = Mark::default();
     let old_mark = if matches!(seal, SealFrom::Nothing) { schunk.state().mark() } else { &no_mark };
     if let SealFrom::Old(old, _) = seal
@@ -86,17 +85,17 @@ pub(crate) struct Copied {
     pub mark: Mark,
 }
 
-/// Short chunks are written together: this many bytes at a time.
+/// Short chunks are collected up to this size before they are written (bytes).
 const TOGETHER_NBYTES: usize = 256 << 10;
 
 /// Writes at consecutive positions of a store.
 struct Appender<'a> {
     to: &'a mut dyn WriteAt,
-    /// Where the data section begins.
+    /// Position of the data section.
     start: u64,
-    /// Where the next bytes will be.
+    /// Position of the next bytes.
     at: u64,
-    /// What comes before `at` and is not written yet.
+    /// Bytes before `at` that are not written yet.
     waiting: Vec<u8>,
 }
 
@@ -106,8 +105,8 @@ impl Appender<'_> {
         self.at.checked_sub(self.start).ok_or(Error::internal("a chunk lies within the header"))
     }
 
-    /// Appends each stored chunk once, and gives the index of the copy. For a seal, `places` gets
-    /// them all.
+    /// Appends each stored chunk once, and returns the index of the copy. For a seal, `places`
+    /// receives all moves.
     fn append_chunks(
         &mut self,
         schunk: &SChunk,
@@ -155,7 +154,7 @@ impl Appender<'_> {
         Ok(())
     }
 
-    /// Writes what is left, and the header last.
+    /// Writes the pending bytes, and the header last.
     fn finish(mut self, header: &[u8]) -> Result<()> {
         self.write_waiting()?;
         write(self.to, 0, header)

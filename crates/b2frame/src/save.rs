@@ -18,12 +18,12 @@ use crate::sparse::Folder;
 use crate::writer::Start;
 
 impl SChunk {
-    /// The super-chunk as one contiguous frame of the current layout without unused bytes. Chunks
-    /// are not compressed anew. This is how frames of the 2.0.0 betas become readable for
-    /// programs of today.
+    /// Encodes the super-chunk as one contiguous frame of the current layout without unused bytes.
+    /// Chunks are not compressed anew. This converts frames of the 2.0.0 betas for today's
+    /// programs.
     ///
     /// # Errors
-    /// What is wrong with a chunk.
+    /// The error of a chunk.
     pub fn to_cframe(&self) -> Result<Vec<u8>> {
         if self.layout() != FrameLayout::Current {
             return convert::to_cframe(self);
@@ -31,7 +31,7 @@ impl SChunk {
         self.encode_frame(None)
     }
 
-    /// The same with other sums than it has.
+    /// As [`to_cframe`](Self::to_cframe), with other checksums.
     fn encode_frame(&self, checksums: Option<Checksums>) -> Result<Vec<u8>> {
         let mut image = MemStore::default();
         let seal = BodySum::of_frame(self)?;
@@ -60,12 +60,12 @@ impl SChunk {
         write_file(self, path, seal_from(seal.as_ref(), checksums)).map(drop)
     }
 
-    /// Writes the super-chunk as a contiguous frame to a file, or in place of one, without unused
-    /// bytes. Chunks are not compressed anew.
+    /// Writes the super-chunk as a contiguous frame to a file, without unused bytes. An existing
+    /// file is replaced. Chunks are not compressed anew.
     ///
     /// # Errors
-    /// [`Error::Open`](crate::Error::Open), [`Error::Write`](crate::Error::Write), or what is wrong
-    /// with a chunk.
+    /// [`Error::Open`](crate::Error::Open), [`Error::Write`](crate::Error::Write), or the error of
+    /// a chunk.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         match self.as_current()? {
             Some(current) => current.save(path),
@@ -73,8 +73,7 @@ impl SChunk {
         }
     }
 
-    /// Writes the super-chunk as a sparse frame to a directory, which must not be there yet. Chunks
-    /// are not compressed anew.
+    /// Writes the super-chunk as a sparse frame to a new directory. Chunks are not compressed anew.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -118,7 +117,7 @@ impl SChunk {
         writer.finish().map(drop)
     }
 
-    /// A frame of an older layout as one of today, in memory.
+    /// A frame of an older layout converted to today's, in memory.
     pub(crate) fn as_current(&self) -> Result<Option<Self>> {
         match self.layout() {
             FrameLayout::Current => Ok(None),
@@ -127,7 +126,7 @@ impl SChunk {
     }
 }
 
-/// The seal of a copy: its own one, or a new one.
+/// The seal of a copy: that of the frame, or a new one.
 fn seal_from(seal: Option<&BodySum>, checksums: Option<Checksums>) -> SealFrom<'_> {
     match seal {
         Some(seal) => SealFrom::Old(seal, checksums.unwrap_or(seal.checksums())),

@@ -1,8 +1,8 @@
-//! A super-chunk that lies in a frame, for reading.
+//! A super-chunk in a frame, for reading.
 //!
 //! Opening reads header, trailer and index, never a chunk ("Reader algorithm" in
-//! `docs/formats/cframe.md`): that is the state, in `schunk/state.rs`. A super-chunk never changes
-//! it; a `Draft` (`schunk/draft.rs`) owns and changes it. What is read later is checked then:
+//! `docs/formats/cframe.md`): this is the state, in `schunk/state.rs`. A super-chunk never changes
+//! its state; a `Draft` (`schunk/draft.rs`) owns and changes it. Later reads check their own data:
 //! `schunk/locate.rs` finds a chunk, `schunk/read.rs` decodes parts of the data,
 //! `schunk/ordered.rs` all of it in order, `schunk/verify.rs` looks for damage.
 
@@ -58,8 +58,8 @@ pub(crate) use state::{FrameState, Parts, read_meta, read_trailer, read_trailer_
 
 /// A super-chunk in a frame: chunks of compressed data with a common type and metalayers.
 ///
-/// It can be shared between threads; all reading takes `&self`. It is a snapshot: what happens to
-/// the file after opening is not seen.
+/// Threads can share it; all reading takes `&self`. It is a snapshot: later changes of the file are
+/// invisible.
 ///
 /// ```
 /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -75,29 +75,29 @@ pub(crate) use state::{FrameState, Parts, read_meta, read_trailer, read_trailer_
 pub struct SChunk {
     state: Arc<FrameState>,
     context: Arc<ReadContext>,
-    /// Of a frame with variable chunk sizes: where each chunk begins in the data.
+    /// In a frame with variable chunk sizes: the position of each chunk in the data.
     starts: OnceLock<Result<Vec<u64>, Corrupt>>,
-    /// Whether chunks are compared with the seal when they are read.
+    /// Whether reads compare chunks with the seal.
     is_watched: bool,
-    /// The comparison; `None` in it if there is no seal.
+    /// The comparison; contains `None` if there is no seal.
     watch: OnceLock<Option<SealWatch>>,
-    /// Whether a frame without a seal was found to have its outer sum.
+    /// Whether a frame without a seal was found to match its outer sum.
     is_outer_right: AtomicBool,
 }
 
-/// What reading needs beside the frame: all snapshots of one share it.
+/// The context of reading beside the frame, which all snapshots of a frame share.
 struct ReadContext {
     options: OpenOptions,
-    /// Buffers of readers.
+    /// Buffers for reading.
     pool: Pool<Scratch>,
 }
 
 impl SChunk {
-    /// Opens the frame that a file begins with, or a sparse frame, which is a directory. What
-    /// follows the frame in the file is ignored.
+    /// Opens the frame at the beginning of a file, or a sparse frame, which is a directory. Bytes
+    /// after the frame are ignored.
     ///
     /// # Errors
-    /// [`Error::Open`], or why the frame cannot be read.
+    /// [`Error::Open`], or the error of reading the frame.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &OpenOptions::default())
     }
@@ -110,8 +110,8 @@ impl SChunk {
         Self::open_as(path.as_ref(), options, Ok)
     }
 
-    /// Opens a frame in a file as what `take` makes of it, again if either fails because the frame
-    /// is being written.
+    /// Opens a frame in a file and lets `take` convert it. Tries again if either fails because the
+    /// frame is being written.
     pub(crate) fn open_as<T>(
         path: &Path,
         options: &OpenOptions,
@@ -119,7 +119,7 @@ impl SChunk {
     ) -> Result<T> {
         let _lock = options.locking.shared(path, &LockWait::default())?;
         open_settled(path, || {
-            // Most frames are files: the index of a folder is looked for only where this is none.
+            // Most frames are files: the index in a folder is looked for only if this fails.
             let (source, folder) = match open_file(path) {
                 Ok(file) => (Source::new(file, options.offset), None),
                 Err(error) => {
@@ -133,10 +133,10 @@ impl SChunk {
         })
     }
 
-    /// Opens the frame that a store begins with.
+    /// Opens the frame at the beginning of a store.
     ///
     /// # Errors
-    /// Why the frame cannot be read.
+    /// The error of reading the frame.
     pub fn from_store(store: Arc<dyn ReadAt>) -> Result<Self> {
         Self::from_store_with(store, &OpenOptions::default())
     }
@@ -144,16 +144,16 @@ impl SChunk {
     /// Opens a frame in a store.
     ///
     /// # Errors
-    /// Why the frame cannot be read.
+    /// The error of reading the frame.
     pub fn from_store_with(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
         let source = Source::new(store, options.offset);
         Draft::open(source, None, options.clone()).map(Draft::finish)
     }
 
-    /// Opens a sparse frame whose files are in a tree: in memory, or in storage of the caller.
+    /// Opens a sparse frame whose files are in a tree: in memory, or in the caller's storage.
     ///
     /// # Errors
-    /// Why the frame cannot be read.
+    /// The error of reading the frame.
     pub fn from_tree(tree: Arc<dyn Tree>, options: &OpenOptions) -> Result<Self> {
         let folder = Folder { tree };
         let index = folder.open_index()?;
@@ -171,13 +171,13 @@ impl SChunk {
         }
     }
 
-    /// The same frame, read without a look at its seal: by code that reports damage itself.
+    /// The same frame without comparison with its seal: for code that reports damage itself.
     pub(crate) fn unwatched(&self) -> Self {
         let schunk = Self::new(Arc::clone(&self.state), Arc::clone(&self.context));
         Self { is_watched: false, ..schunk }
     }
 
-    /// The comparison of a sealed frame; `None` without a seal, and where nothing is compared.
+    /// The comparison with the seal; `None` without a seal, and if comparison is off.
     pub(crate) fn watch(&self) -> Option<&SealWatch> {
         if !self.is_watched || !self.open_options().mismatch.is_compared() {
             return None;
@@ -185,7 +185,7 @@ impl SChunk {
         self.watch.get_or_init(|| SealWatch::new(self)).as_ref()
     }
 
-    /// Compares a frame without a seal with the sum that something around it has of it.
+    /// Compares a frame without a seal with the sum in its container.
     pub(crate) fn compare_outer(&self) -> Result<()> {
         let OpenOptions { mismatch, outer_sum, .. } = self.open_options();
         let is_known = self.is_outer_right.load(Ordering::Relaxed);
@@ -208,7 +208,7 @@ impl SChunk {
         &self.state
     }
 
-    /// The name it was opened by, as an absolute path.
+    /// The path of the frame, as an absolute path.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.state.path()
     }
@@ -218,15 +218,16 @@ impl SChunk {
         self.state.source().position(self.state.index().position())
     }
 
-    /// What it was opened with.
+    /// The options of opening.
     pub(crate) fn open_options(&self) -> &OpenOptions {
         &self.context.options
     }
 
-    /// Takes a buffer that is one frame and nothing else.
+    /// Opens a frame in a buffer that holds only this frame.
     ///
     /// # Errors
-    /// Why the frame cannot be read; [`Corrupt::BytesAfterFrame`] if there is more than a frame.
+    /// The error of reading the frame; [`Corrupt::BytesAfterFrame`] if other bytes follow the
+    /// frame.
     pub fn from_cframe(frame: Vec<u8>) -> Result<Self> {
         let available = frame.len() as u64;
         let schunk = Self::from_store(Arc::new(MemStore::new(frame)))?;
@@ -240,13 +241,13 @@ impl SChunk {
         Ok(schunk)
     }
 
-    /// The layout of the frame. Those of the 2.0.0 betas are for reading only.
+    /// The layout of the frame. Layouts of the 2.0.0 betas are read-only.
     #[must_use]
     pub fn layout(&self) -> FrameLayout {
         self.state.layout()
     }
 
-    /// The header; of an older layout in today's terms.
+    /// The header; an older layout is converted to today's fields.
     #[must_use]
     pub fn header(&self) -> &FrameHeader {
         self.state.header()
@@ -258,13 +259,13 @@ impl SChunk {
         self.state.nchunks()
     }
 
-    /// Uncompressed bytes of all chunks. Of an array this includes the padding of its chunks.
+    /// Uncompressed bytes of all chunks. In an array this includes the padding of its chunks.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         self.state.header().nbytes()
     }
 
-    /// Length of the data section (bytes): all chunks, and what they left behind when they were
+    /// Length of the data section (bytes): all chunks, and the unused bytes of chunks that were
     /// replaced. See [`usage`](Self::usage) for the chunks alone.
     #[must_use]
     pub fn cbytes(&self) -> u64 {
@@ -307,12 +308,12 @@ impl SChunk {
         self.state.header().chunksize()
     }
 
-    /// The codecs and filters there are.
+    /// The available codecs and filters.
     pub(crate) fn registries(&self) -> &Registries {
         &self.context.options.dparams.registries
     }
 
-    /// How chunks are decoded.
+    /// Options for decoding chunks.
     pub(crate) fn dparams(&self) -> &DParams {
         &self.context.options.dparams
     }
@@ -341,8 +342,8 @@ impl SChunk {
             .dict(dict)
     }
 
-    /// The same for new chunks: with the codecs and filters there are, and for readers that know
-    /// what the frame has.
+    /// The parameters for new chunks, with the available codecs and filters, and for readers of the
+    /// frame's other chunks.
     pub(crate) fn own_cparams(&self) -> CParams {
         for_its_readers(self.cparams().registries(self.registries().clone()))
     }
@@ -376,13 +377,13 @@ pub struct VlMeta<'a> {
 }
 
 impl<'a> VlMeta<'a> {
-    /// How many there are.
+    /// Number of vlmetalayers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.stored().len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no vlmetalayers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.stored().is_empty()
@@ -394,15 +395,15 @@ impl<'a> VlMeta<'a> {
         self.schunk.state.vlmeta()
     }
 
-    /// The content of the first one of this name.
+    /// The content of the first vlmetalayer of this name.
     ///
     /// # Errors
-    /// Why it cannot be decoded.
+    /// The error of decoding it.
     pub fn get(&self, name: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
         self.stored().get(name).map(|layer| self.decode(layer)).transpose()
     }
 
-    /// Decodes the content of one of [`stored`](Self::stored).
+    /// Decodes the content of an entry of [`stored`](Self::stored).
     ///
     /// # Errors
     /// [`Error::VlMeta`], [`Error::Limit`], or [`Corrupt::VlMetaCbytes`].
@@ -428,14 +429,15 @@ impl<'a> VlMeta<'a> {
     }
 }
 
-/// Parameters of a frame that is there. If they ask for what only newer readers know, those read
-/// its other chunks, too.
+/// Parameters for an existing frame. If they need newer readers, its other chunks need them too,
+/// and these readers are the target.
 pub(crate) fn for_its_readers(cparams: CParams) -> CParams {
     let newer = cparams.clone().target(Target::Blosc3_0);
     if cparams.check().is_err() && newer.check().is_ok() { newer } else { cparams }
 }
 
-/// Size of dictionaries that C-Blosc2 aims at (bytes); the header only says whether there are any.
+/// The size of dictionaries that C-Blosc2 aims at (bytes); the header only says whether they are
+/// used.
 const MAX_DICT: usize = 32 << 10;
 
 /// Opens a file for reading.

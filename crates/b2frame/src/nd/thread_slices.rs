@@ -1,4 +1,4 @@
-//! A destination divided among several threads.
+//! Divides a destination among several threads.
 //!
 //! ```text
 //!   chunks of the first dimension      selected: rows 2..11, in C order
@@ -21,7 +21,7 @@ pub(super) struct ThreadSlice<'a, 'd> {
 }
 
 /// Cuts the selection of the axes, with its destination. `None` if there are too few parts for the
-/// threads, or if the first dimension is a list, whose items may go anywhere.
+/// threads, or if the first dimension is a list: its items go to scattered positions.
 pub(super) fn thread_slices<'a, 'd>(
     geometry: &Geometry,
     axes: &[Axis<'a>],
@@ -32,7 +32,8 @@ pub(super) fn thread_slices<'a, 'd>(
     let Axis::Steps(steps) = *axes.get(dim)? else { return None };
     let (chunk, block) = (*geometry.chunkshape().get(dim)?, *geometry.blockshape().get(dim)?);
     let per = |len: u64| (steps.last() / len).saturating_sub(steps.start / len).saturating_add(1);
-    // Blocks are counted from the start of their chunk, so they end elsewhere in the next one.
+    // Blocks are counted from the start of their chunk, so borders of blocks differ from chunk to
+    // chunk.
     let blocks = per(chunk).saturating_mul(chunk.div_ceil(block)).min(per(block).saturating_add(1));
     let unit =
         if per(chunk) >= threads.saturating_mul(4) { Unit::Chunk } else { Unit::Block(block) };
@@ -44,26 +45,26 @@ pub(super) fn thread_slices<'a, 'd>(
     Some(ThreadSlices { axes: axes.to_vec(), dim, unit, chunks, blocks: None, row, dest })
 }
 
-/// Where slices end.
+/// The borders at which slices end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Chunk,
-    /// Of this length.
+    /// Blocks of this length.
     Block(u64),
 }
 
-/// The slices to come.
+/// The slices, cut on demand.
 pub(super) struct ThreadSlices<'a, 'd> {
     axes: Vec<Axis<'a>>,
     /// The dimension that is cut.
     dim: usize,
     unit: Unit,
     chunks: Spans<'a>,
-    /// The blocks left of the current chunk.
+    /// The remaining blocks of the current chunk.
     blocks: Option<Spans<'a>>,
     /// Bytes of a position of that dimension.
     row: usize,
-    /// The bytes that no slice has yet.
+    /// The bytes that are not in a slice yet.
     dest: &'d mut [u8],
 }
 

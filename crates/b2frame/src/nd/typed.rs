@@ -16,7 +16,7 @@ impl NdArray {
         self.read_slice(Selection::ALL)
     }
 
-    /// Reads a part in C order. [`Selection::shape`] tells its shape.
+    /// Reads a part in C order. [`Selection::shape`] returns its shape.
     ///
     /// # Errors
     /// [`NdParam::Dtype`] if the items are of another type, or as [`to_bytes`](Self::to_bytes).
@@ -25,7 +25,7 @@ impl NdArray {
         self.read_typed(&steps.into_iter().map(Axis::Steps).collect::<Vec<_>>())
     }
 
-    /// Reads a part in C order to `dest`, which has as many items.
+    /// Reads a part in C order to `dest`, which has the same number of items.
     ///
     /// # Errors
     /// [`NdParam::Dtype`], or as [`read_bytes`](Self::read_bytes).
@@ -40,7 +40,7 @@ impl NdArray {
         T::read_into(self.dtype(), dest, &mut |bytes| self.read_axes(&axes, bytes))
     }
 
-    /// Reads one item. [`gather`](Self::gather) is better for many.
+    /// Reads one item. [`gather`](Self::gather) is faster for many.
     ///
     /// # Errors
     /// [`NdParam::Dims`], [`NdParam::Index`], or as [`read_slice`](Self::read_slice).
@@ -62,7 +62,7 @@ impl NdArray {
         Ok(T::decode(self.dtype(), &item))
     }
 
-    /// Reads what stands at all combinations of these positions: see
+    /// Reads the items at all combinations of these positions: see
     /// [`read_oindex_bytes`](Self::read_oindex_bytes).
     ///
     /// # Errors
@@ -72,8 +72,8 @@ impl NdArray {
         self.read_typed(&lists.iter().map(|list| Axis::List(list)).collect::<Vec<_>>())
     }
 
-    /// Reads single items, given by their numbers in C order, which may come in any order, and
-    /// repeat. A block that holds several of them is decoded once.
+    /// Reads single items, given by their numbers in C order. The numbers may be unsorted and
+    /// repeated. A block that holds several of the items is decoded once.
     ///
     /// # Errors
     /// [`NdParam::Item`], or as [`read_slice`](Self::read_slice).

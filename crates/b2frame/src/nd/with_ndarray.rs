@@ -44,7 +44,7 @@ impl NdArray {
 }
 
 impl NdWriter {
-    /// Writes an array of the crate `ndarray`, in whatever order its items are in memory.
+    /// Writes an array of the crate `ndarray`; its items may have any order in memory.
     ///
     /// ```
     /// # use b2frame::{NdParams, NdWriter};

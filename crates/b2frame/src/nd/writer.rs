@@ -1,9 +1,9 @@
-//! Arrays that are made and changed. Parts are written here; `resize.rs` changes the shape,
-//! `join.rs` takes the items of other arrays.
+//! Makes and changes arrays. This file writes parts; `resize.rs` changes the shape, `join.rs`
+//! copies the items of other arrays.
 //!
 //! ```text
 //! box to write    chunk 0 whole: from zeros        chunk 1 in part: decoded first
-//!   +-----+---    then in both: copy the parts of blocks, compress, put in the old one's place
+//!   +-----+---    then in both: copy the parts of blocks, compress, replace the old chunk
 //! ```
 
 use core::fmt;
@@ -53,7 +53,7 @@ pub struct NdWriter {
 }
 
 impl NdWriter {
-    /// Creates a file, or empties an existing one. It holds an array after the first commit.
+    /// Creates a file, or empties an existing one. The file holds an array after the first commit.
     ///
     /// # Errors
     /// [`Error::Open`], or as [`create_in`](Self::create_in).
@@ -61,7 +61,7 @@ impl NdWriter {
         Self::made(params, |frame| SChunkWriter::create(path, frame))
     }
 
-    /// The same of a file that is not there yet: nothing is emptied.
+    /// As [`create`](Self::create), but never empties an existing file.
     ///
     /// # Errors
     /// As [`SChunkWriter::create_new`] and [`create_in`](Self::create_in).
@@ -69,8 +69,8 @@ impl NdWriter {
         Self::made(params, |frame| SChunkWriter::create_new(path, frame))
     }
 
-    /// Creates a sparse frame for an array: a directory with one file for every chunk. It holds an
-    /// array after the first commit.
+    /// Creates a sparse frame for an array: a directory with one file for every chunk. The
+    /// directory holds an array after the first commit.
     ///
     /// # Errors
     /// As [`SChunkWriter::create_sparse`] and [`create_in`](Self::create_in).
@@ -97,7 +97,7 @@ impl NdWriter {
     /// Opens the array in a file.
     ///
     /// # Errors
-    /// As [`SChunkWriter::open`]; [`Param::NotAnArray`]; what is wrong with its description.
+    /// As [`SChunkWriter::open`]; [`Param::NotAnArray`]; the error of its description.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &EditOptions::default())
     }
@@ -118,16 +118,16 @@ impl NdWriter {
         Self::from_writer(SChunkWriter::open_in(store, options)?)
     }
 
-    /// The array of a super-chunk that is being changed.
+    /// The array of a super-chunk writer.
     ///
     /// # Errors
-    /// [`Param::NotAnArray`], or what is wrong with the description of the array.
+    /// [`Param::NotAnArray`], or the error of the array's description.
     pub fn from_writer(mut writer: SChunkWriter) -> Result<Self> {
         let meta = writer.schunk()?.nd_meta()?.ok_or(Param::NotAnArray)?;
         Self::over(writer, meta)
     }
 
-    /// A new array in the frame that `make` makes.
+    /// A new array in the frame that `make` returns.
     fn made(
         params: &NdParams,
         make: impl FnOnce(&FrameParams) -> Result<SChunkWriter>,
@@ -156,7 +156,7 @@ impl NdWriter {
         })
     }
 
-    /// With the first chunks, all of one value.
+    /// Adds the first chunks, all of one value.
     fn filled(mut self, fill: &Fill) -> Result<Self> {
         if self.meta.chunk_items() == 0 {
             self.writer.make_variable()?;
@@ -180,7 +180,7 @@ impl NdWriter {
         let nchunks = self.meta.nchunks();
         if nchunks > 0 {
             let chunk = match special {
-                // Readers before 3.0 do not know of values so wide.
+                // Readers before 3.0 do not support values of more than 255 bytes.
                 Special::Value(item) if item.len() > 255 => {
                     let data = item.repeat(nbytes.checked_div(typesize).unwrap_or(0));
                     blosc_chunk::compress(&data, &self.writer.cparams().clone().in_schunk())
@@ -193,11 +193,11 @@ impl NdWriter {
         Ok(self)
     }
 
-    /// Takes the lock of the frame and takes over what others have changed, as any change does: see
+    /// Takes the lock of the frame and reads the changes of other programs, as any change does: see
     /// [`SChunkWriter::lock`].
     ///
     /// # Errors
-    /// As [`SChunkWriter::lock`]; [`Param::NotAnArray`] if it is none any more.
+    /// As [`SChunkWriter::lock`]; [`Param::NotAnArray`] if the frame holds no array any more.
     pub fn lock(&mut self) -> Result<()> {
         if self.writer.take_lock()? {
             let meta = self.writer.schunk()?.nd_meta()?.ok_or(Param::NotAnArray)?;
@@ -210,13 +210,13 @@ impl NdWriter {
         Ok(())
     }
 
-    /// With other threads and working memory for decoding and compressing.
+    /// The writer with other threads and working memory for decoding and compressing.
     #[must_use]
     pub fn budget(self, options: Budget) -> Self {
         Self { options, ..self }
     }
 
-    /// Shapes and type as they are now, committed or not.
+    /// Present shapes and type, committed or not.
     #[must_use]
     pub fn meta(&self) -> &NdMeta {
         &self.meta
@@ -228,8 +228,7 @@ impl NdWriter {
         self.meta.shape()
     }
 
-    /// The type of the items; raw bytes if the description cannot be believed (see
-    /// [`NdArray::dtype`]).
+    /// The type of the items; raw bytes if the description does not fit (see [`NdArray::dtype`]).
     #[must_use]
     pub fn dtype(&self) -> &Dtype {
         &self.dtype
@@ -241,18 +240,18 @@ impl NdWriter {
         self.writer.cparams()
     }
 
-    /// The super-chunk, for metalayers. A change of chunks or of the metalayer `b2nd` changes
+    /// The super-chunk, for metalayers. A change of its chunks or of the metalayer `b2nd` changes
     /// the array.
     pub fn schunk_writer(&mut self) -> &mut SChunkWriter {
         &mut self.writer
     }
 
-    /// Writes a part from bytes in C order. Chunks that are touched in part are decoded and
+    /// Writes a part from bytes in C order. Chunks that the part covers partly are decoded and
     /// compressed again.
     ///
     /// # Errors
-    /// [`Param::Nd`] if there is no such part, [`Param::BufferLen`], what is wrong with a chunk,
-    /// [`Error::Compress`], or [`Error::Write`].
+    /// [`Param::Nd`] if the part is outside of the array, [`Param::BufferLen`], the error of a
+    /// chunk, [`Error::Compress`], or [`Error::Write`].
     pub fn write_bytes(&mut self, selection: impl Into<Selection>, items: &[u8]) -> Result<()> {
         self.lock()?;
         let steps = selection.into().resolve(self.shape())?;
@@ -263,7 +262,7 @@ impl NdWriter {
     /// Writes a part from values in C order.
     ///
     /// # Errors
-    /// [`NdParam::Dtype`] unless the items are of this very type, or as
+    /// [`NdParam::Dtype`] unless the items have exactly this type, or as
     /// [`write_bytes`](Self::write_bytes).
     pub fn write_slice<T: Element>(
         &mut self,
@@ -275,7 +274,7 @@ impl NdWriter {
     }
 
     /// Writes to all combinations of these positions, one list for each dimension, from bytes in C
-    /// order. Of a position that is there twice, the last counts.
+    /// order. If a position is repeated, the last item counts.
     ///
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
@@ -295,8 +294,7 @@ impl NdWriter {
         self.write_oindex_bytes(positions, &T::to_bytes(items))
     }
 
-    /// Makes all changes so far count. Whatever happens, the array is as it was before or as it is
-    /// after.
+    /// Commits all changes so far. In any case, the array afterwards is the old one or the new one.
     ///
     /// # Errors
     /// As [`SChunkWriter::commit`].
@@ -304,7 +302,7 @@ impl NdWriter {
         self.writer.commit()
     }
 
-    /// Commits, and gives the array for reading.
+    /// Commits, and returns the array for reading.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -324,12 +322,12 @@ impl NdWriter {
         self.options.max_memory
     }
 
-    /// Data of a chunk (bytes).
+    /// Uncompressed size of a chunk (bytes).
     pub(super) fn chunk_nbytes(&self) -> usize {
         as_len(self.meta.chunk_items()).saturating_mul(self.dtype.itemsize())
     }
 
-    /// Writes what the axes select, one for each dimension.
+    /// Writes the selection of the axes, one for each dimension.
     pub(super) fn write_axes(&mut self, axes: &[Axis<'_>], items: Items<'_>) -> Result<()> {
         let mut axes = axes.to_vec();
         if axes.is_empty() {
@@ -349,7 +347,8 @@ impl NdWriter {
         }
         let weight = Patch::weight(&self.geometry);
         let threads = self.options.nworkers_for(weight).min(nchunks);
-        // Threads have a chunk each. If that is not possible, they have blocks of it.
+        // Each thread makes a chunk. If that is impossible, the threads share the blocks of one
+        // chunk.
         let one = Executor::default();
         let within = if threads == 1 { &self.options.threads } else { &one };
         let cparams = self.writer.cparams().clone().threads(within.clone());

@@ -1,4 +1,4 @@
-//! Every chunk of a damaged frame decoded, and what becomes of those that do not decode.
+//! Decodes every chunk of a damaged frame, and handles the chunks that fail.
 
 use blosc_chunk::internal::fill_special;
 use blosc_chunk::validate::{Depth, Note};
@@ -12,7 +12,7 @@ use crate::nd::NdMeta;
 use crate::offsets::Offset;
 use crate::schunk::{ChunkBytes, Draft, Location, SChunk, check_limit};
 
-/// Decodes every chunk, and puts a run where one does not decode.
+/// Decodes every chunk, and replaces a chunk that fails by a run.
 pub(super) fn decode_chunks(
     mut frame: Draft,
     entries: Entries,
@@ -60,7 +60,7 @@ pub(super) fn decode_chunks(
             frame.set_number(nchunk, run)?;
         }
     }
-    // With a shape that does not fit them, nobody opens the chunks.
+    // Readers refuse all chunks of an array whose shape does not fit them.
     let is_wrong = matches!(frame.snapshot().nd_meta(), Err(Error::Corrupt { .. }));
     if is_wrong && take_shape(&mut frame)? {
         damage.push(Damage::Description);
@@ -69,7 +69,7 @@ pub(super) fn decode_chunks(
     Ok(Salvage { schunk, chunks, damage, seal: None, value, unreadable, is_opened: false })
 }
 
-/// Decodes a chunk. Of a run nothing can be damaged but what stands for it.
+/// Decodes a chunk. A run in the index has no bytes that could be damaged, except its entry.
 fn check_chunk(schunk: &SChunk, nchunk: u64, decoded: &mut u64, limit: u64) -> Result<()> {
     if schunk.layout() == FrameLayout::Current {
         match schunk.locate(nchunk)? {
@@ -93,11 +93,11 @@ fn check_chunk(schunk: &SChunk, nchunk: u64, decoded: &mut u64, limit: u64) -> R
     schunk.decode_chunk(nchunk).map(drop)
 }
 
-/// Whether C-Blosc2 has written a chunk in a form that it cannot read back.
+/// Whether C-Blosc2 wrote a chunk in a form that it cannot read.
 fn is_unreadable(schunk: &SChunk, nchunk: u64) -> Result<bool> {
     let bytes = match schunk.chunk(nchunk)? {
         ChunkBytes::Stored(bytes) => bytes,
-        // A run that ends within an item.
+        // C-Blosc2 cannot read a run that ends within an item.
         ChunkBytes::Special { nbytes, .. } => {
             return Ok(nbytes.checked_rem(schunk.typesize()) != Some(0));
         }
@@ -109,7 +109,7 @@ fn is_unreadable(schunk: &SChunk, nchunk: u64) -> Result<bool> {
     Ok(report.notes.iter().any(is_one))
 }
 
-/// Takes the lost chunks out, and the shape of an array with them.
+/// Removes the lost chunks, and the shape of an array with them.
 fn cut(frame: &mut Draft, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Result<()> {
     let mut nbytes = 0u64;
     for (nchunk, state) in (0u64..).zip(chunks) {
@@ -125,7 +125,7 @@ fn cut(frame: &mut Draft, chunks: &[ChunkState], damage: &mut Vec<Damage>) -> Re
     Ok(())
 }
 
-/// Takes the shape of an array out of the metalayers. Says whether there was one.
+/// Removes the shape of an array from the metalayers. Returns whether there was one.
 fn take_shape(frame: &mut Draft) -> Result<bool> {
     let is_shape =
         |name: &[u8]| [NdMeta::NAME, NdMeta::OLD_NAME].map(str::as_bytes).contains(&name);

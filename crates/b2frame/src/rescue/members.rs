@@ -1,9 +1,8 @@
-//! The frames of a file that holds several, some of which are damaged.
+//! The frames of a file with several frames, some of them damaged.
 //!
-//! A frame ends where its header says, if the file or a trailer ends there or another frame begins.
-//! Where that is not so, the next frame is sought by its magic. Frames also lie in the data of
-//! others: one that is found by its magic counts only if the frames after it reach the end of the
-//! file.
+//! A frame ends at the end that its header gives, if the file or a trailer ends there or another
+//! frame begins there. Otherwise the magic of the next frame is searched. Data may contain frames
+//! too: a frame found by its magic counts only if the frames after it reach the end of the file.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::error::Result;
 use crate::header::{FIXED_LEN, FrameHeader, MAGIC};
 use crate::source::Source;
 
-/// Bytes in which a magic is sought at once.
+/// Bytes that one search for a magic reads.
 const WINDOW_NBYTES: usize = 1 << 20;
 
 /// Bytes of a frame before its magic: the markers of an array and of a string.
@@ -24,8 +23,8 @@ const MARKERS_NBYTES: u64 = 2;
 /// of 16 bytes.
 const TRAILER_END_NBYTES: usize = 23;
 
-/// Where the frames of a file lie (bytes): one range for each, and for bytes between two that are
-/// no frame. A damaged frame may have less than its header says.
+/// The ranges of the frames of a file (bytes): one for each frame, and one for bytes between two
+/// frames. A damaged frame may be shorter than its header says.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,7 +41,7 @@ const TRAILER_END_NBYTES: usize = 23;
 /// ```
 ///
 /// # Errors
-/// What the storage says.
+/// The error of the storage.
 pub fn members(store: Arc<dyn ReadAt>) -> Result<Vec<Range<u64>>> {
     let source = Source::new(store, 0);
     let len = source.available()?;
@@ -51,7 +50,8 @@ pub fn members(store: Arc<dyn ReadAt>) -> Result<Vec<Range<u64>>> {
         let end = match frame_end(&source, at, len)? {
             Some(end) if begins_or_ends(&source, end, len)? => end,
             Some(end) if end < len && has_trailer(&source, end)? => {
-                // Less than its trailer may be cut off: the next one begins there then.
+                // If the frame was cut by less than its trailer, the next one begins before this
+                // end.
                 let first = end.saturating_sub(TRAILER_END_NBYTES as u64);
                 next_frame(&source, first, len)?.map_or(end, |next| next.min(end))
             }
@@ -63,7 +63,7 @@ pub fn members(store: Arc<dyn ReadAt>) -> Result<Vec<Range<u64>>> {
     Ok(members)
 }
 
-/// Where the frame that begins at `at` ends, as its header says.
+/// The end of the frame that begins at `at`, as its header says.
 fn frame_end(source: &Source, at: u64, len: u64) -> Result<Option<u64>> {
     let (head, head_len) = source.read_head::<FIXED_LEN>(at, len.saturating_sub(at))?;
     let header = FrameHeader::parse(head.get(..head_len).unwrap_or_default());
@@ -75,14 +75,14 @@ fn begins_or_ends(source: &Source, at: u64, len: u64) -> Result<bool> {
     Ok(at == len || at < len && frame_end(source, at, len)?.is_some())
 }
 
-/// Whether the bytes before `end` are those of the end of a trailer.
+/// Whether the bytes before `end` look like the end of a trailer.
 fn has_trailer(source: &Source, end: u64) -> Result<bool> {
     let Some(at) = end.checked_sub(TRAILER_END_NBYTES as u64) else { return Ok(false) };
     let (bytes, _) = source.read_head::<TRAILER_END_NBYTES>(at, TRAILER_END_NBYTES as u64)?;
     Ok(bytes.first() == Some(&0xce) && bytes.get(5) == Some(&0xd8))
 }
 
-/// The first frame at or after `first` that others follow up to the end of the file.
+/// The first frame at or after `first` whose successors reach the end of the file.
 fn next_frame(source: &Source, first: u64, len: u64) -> Result<Option<u64>> {
     let mut at = first.saturating_add(MARKERS_NBYTES);
     let mut window = vec![0; WINDOW_NBYTES];
@@ -103,13 +103,13 @@ fn next_frame(source: &Source, first: u64, len: u64) -> Result<Option<u64>> {
         if count == room {
             return Ok(None);
         }
-        // A magic may lie across two windows.
+        // A magic may span two windows.
         at = at.saturating_add(count.saturating_sub(MAGIC.len()) as u64);
     }
     Ok(None)
 }
 
-/// Whether the frames from `at` on follow each other up to the end, where the last one may be cut.
+/// Whether the frames from `at` on follow each other up to the end; the last one may be cut.
 fn reaches_end(source: &Source, mut at: u64, len: u64) -> Result<bool> {
     while at < len {
         match frame_end(source, at, len)? {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_frame_in_the_data_of_a_cut_one_is_no_member() {
         use blosc_chunk::{CParams, Level};
-        // Stored as it is, so that the inner magics can be seen.
+        // Stored uncompressed, so that the inner magics are visible.
         let cparams = CParams::default().clevel(Level::try_from(0).unwrap()).typesize(1);
         let inner = [frame(3), frame(5), vec![1; 40]].concat();
         let outer = to_cframe(&inner, &FrameParams::new(cparams)).unwrap();

@@ -1,5 +1,5 @@
-//! Sizes of a header that chunks and index contradict: one wrong bit in the number of bytes or in
-//! the size of a chunk, and the index does not fit any more, though all chunks are there.
+//! Corrects sizes in a header that contradict chunks and index: one wrong bit in `nbytes` or in the
+//! chunk size makes the index unusable, though all chunks exist.
 
 use core::num::NonZeroU32;
 
@@ -14,12 +14,12 @@ use crate::params::Checksums;
 use crate::schunk::{SChunk, read_meta};
 use crate::writer::Start;
 
-/// Chunks that are looked at for their size; two that agree are believed.
+/// Chunks whose sizes are compared with the header; two that agree outvote it.
 const NLOOKED: usize = 3;
 
 impl Wreck<'_> {
-    /// All numbers of the index. If it counts other chunks than the header, or if chunks are of
-    /// another size than the header says, the header is corrected.
+    /// All numbers of the index. If the index counts other chunks than the header, or if chunks
+    /// have another size than the header says, the header is corrected.
     pub(super) fn offsets_that_fit(
         &mut self,
         header: &mut FrameHeader,
@@ -34,7 +34,7 @@ impl Wreck<'_> {
                 let mut counted = header.clone();
                 counted.set_nbytes((nbytes / 8).saturating_mul(chunksize.into()));
                 let offsets = self.offsets(&counted, end)?;
-                // How long a run of one number is stands in one place, which may be the wrong one.
+                // Only one field stores the length of a run, and that field may be the damaged one.
                 if offsets.len() > 1 && offsets.windows(2).all(|pair| pair.first() == pair.last()) {
                     let what = Corrupt::IndexNbytes { nbytes, expected };
                     return Err(Error::Corrupt { at, what });
@@ -54,7 +54,7 @@ impl Wreck<'_> {
         Ok(offsets)
     }
 
-    /// Lets the header say what chunks of these numbers give.
+    /// Sets the sizes in the header to the sums of these chunks.
     pub(super) fn set_sizes(&mut self, header: &mut FrameHeader, offsets: &[u64]) {
         let chunksize = header.chunksize().fixed().unwrap_or(0);
         let last = offsets.last().and_then(|number| self.nbytes_of(header, *number));
@@ -65,7 +65,7 @@ impl Wreck<'_> {
         self.damage.push(Damage::Header);
     }
 
-    /// The size of the first chunks that are stored and not the last one, if they have one.
+    /// The common size of the first stored chunks, without the last chunk, if they have one.
     fn chunksize_found(&self, header: &FrameHeader, offsets: &[u64]) -> Option<u32> {
         let (_, whole) = offsets.split_last()?;
         let mut sizes = whole.iter().take(NLOOKED).filter_map(|at| self.nbytes_of(header, *at));
@@ -73,7 +73,7 @@ impl Wreck<'_> {
         (first == second && sizes.all(|size| size == first)).then_some(first)
     }
 
-    /// Whether the last chunk decodes, to another number of bytes than the header leaves for it.
+    /// Whether the last chunk decodes, but to another size than the header leaves for it.
     fn is_last_other(&self, header: &FrameHeader, offsets: &[u64]) -> bool {
         let (Some(size), Some((last, others))) = (header.chunksize().fixed(), offsets.split_last())
         else {
@@ -100,7 +100,7 @@ impl Wreck<'_> {
         frame.snapshot().decode_chunk(nchunk).is_ok()
     }
 
-    /// Bytes of data of the stored chunk of a number, as its header says.
+    /// Uncompressed size of the stored chunk of a number, as its own header says (bytes).
     fn nbytes_of(&self, header: &FrameHeader, number: u64) -> Option<u32> {
         let Ok(Offset::Stored(at)) = Offset::parse(0, number) else { return None };
         let found = match &self.folder {
@@ -117,7 +117,7 @@ impl Wreck<'_> {
     }
 }
 
-/// Whether the first chunks and the last one are what the header says.
+/// Whether the first chunks and the last one have the sizes of the header.
 pub(super) fn has_sizes_of_chunks(schunk: &SChunk) -> bool {
     let last = schunk.nchunks().saturating_sub(1);
     let nwhole = last.min(NLOOKED as u64);

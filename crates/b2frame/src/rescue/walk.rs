@@ -1,5 +1,5 @@
-//! Finding chunks without an index: each begins where the one before it ends, and where that is
-//! not so, at the next position at which something that is like a chunk decodes.
+//! Finds chunks without an index: each chunk begins at the end of the previous one, or else at the
+//! next position where a likely chunk decodes.
 
 use core::ops::Range;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use crate::header::MIN_LEN;
 use crate::msgpack::BIN32;
 use crate::source::Source;
 
-/// Bytes in which a chunk is sought at once.
+/// Bytes that one search for a chunk reads.
 const WINDOW_NBYTES: usize = 1 << 20;
 
 /// The flags of a header of 32 bytes.
@@ -22,7 +22,7 @@ const EXTENDED: u8 = 0x05;
 pub(super) enum Found {
     /// A chunk that decodes.
     Chunk { at: u64, header: ChunkHeader },
-    /// Bytes that are none.
+    /// Bytes outside of chunks.
     Gap { at: u64, nbytes: u64 },
 }
 
@@ -49,7 +49,7 @@ impl Found {
     }
 }
 
-/// What the chunks have in common, as far as it is known.
+/// The common properties of the chunks, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Likely {
     pub typesize: Option<u32>,
@@ -57,11 +57,11 @@ pub(super) struct Likely {
 }
 
 impl Likely {
-    /// The header of a chunk of which at most `room` bytes are there.
+    /// The header of a chunk that has at most `room` bytes.
     fn parse(&self, bytes: &[u8], room: u64) -> Option<ChunkHeader> {
-        // Most positions are told by these two bytes.
+        // These two bytes rule out most positions.
         let (flags, typesize) = (*bytes.get(2)?, *bytes.get(3)?);
-        // Items wider than 255 bytes are of one byte in a chunk.
+        // A chunk with items wider than 255 bytes has typesize 1.
         let expected = self.typesize.map(|typesize| u8::try_from(typesize).unwrap_or(1));
         if flags & EXTENDED != EXTENDED || expected.is_some_and(|expected| typesize != expected) {
             return None;
@@ -116,7 +116,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the length of this chunk stands before it, as that of a vlmetalayer does.
+    /// Whether the length of this chunk stands before it, as before a vlmetalayer.
     fn is_vlmeta(&self, at: u64, header: &ChunkHeader) -> Result<bool> {
         let Some(before) = at.checked_sub(5) else { return Ok(false) };
         let (lead, _) = self.source.read_head::<5>(before, 5)?;
@@ -134,12 +134,12 @@ impl Walk<'_> {
         if header.special().is_some() {
             return Ok(true);
         }
-        // A header that promises much is believed only as far as its blocks are there.
+        // A header that claims a large size is trusted only as far as its blocks exist.
         let mut data = vec![0; header.nbytes()];
         Ok(chunk.decode_into(&mut data, &mut self.scratch).is_ok())
     }
 
-    /// Where the next chunk begins, from `at` on.
+    /// Position of the next chunk, from `at` on.
     fn next_chunk(&mut self, mut at: u64) -> Result<Option<u64>> {
         while at < self.end {
             let room = self.end.saturating_sub(at);
@@ -163,8 +163,8 @@ impl Walk<'_> {
     }
 }
 
-/// Takes the index out of the chunks that were found, if there is one: a chunk of numbers that, all
-/// moved by the length of the header, are the positions of the others. Gives that length too.
+/// Removes the index from the chunks that were found, if it is among them: a chunk of numbers that
+/// are the positions of the others, all moved by the length of the header. Returns that length too.
 pub(super) fn take_index(
     source: &Source,
     found: &mut Vec<Found>,
@@ -187,8 +187,8 @@ pub(super) fn take_index(
     let fits = |base: &u64| {
         others.iter().all(|at| at.checked_sub(*base).is_some_and(|at| stored.contains(&at)))
     };
-    // Where all chunks have one length, the numbers fit for several lengths of the header. If the
-    // last chunk was found, right before the index, it decides; else the shortest header is taken,
+    // If all chunks have one length, the numbers fit several lengths of the header. If the last
+    // chunk was found, right before the index, it decides; otherwise the shortest header counts,
     // since headers are short.
     let ends_here = found.get(last.checked_sub(1)?).and_then(Found::chunk_at) == Some(end);
     let of_last = stored.iter().max().and_then(|number| end.checked_sub(*number));

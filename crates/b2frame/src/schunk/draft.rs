@@ -1,4 +1,4 @@
-//! A frame that is put together or changed.
+//! A frame under construction or change.
 //!
 //! ```text
 //!   Draft ----- state -----> FrameState <--+
@@ -21,8 +21,8 @@ use crate::params::OpenOptions;
 use crate::source::Source;
 use crate::sparse::Folder;
 
-/// The owner of a frame's state. What reads and decodes chunks is a super-chunk that shows the
-/// state as it is.
+/// The owner of a frame's state. A super-chunk that shows the present state reads and decodes
+/// chunks.
 pub(crate) struct Draft {
     state: Arc<FrameState>,
     context: Arc<ReadContext>,
@@ -30,25 +30,25 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A frame that consists of this.
+    /// A frame with this state.
     pub(crate) fn new(state: FrameState, options: OpenOptions) -> Self {
         let options = options.for_items_of(state.header(), state.meta());
         Self::with_options(state, options)
     }
 
-    /// The same with options that are for its items already.
+    /// As [`new`](Self::new), with options that already fit its items.
     fn with_options(state: FrameState, options: OpenOptions) -> Self {
         let context = Arc::new(ReadContext { options, pool: Pool::default() });
         Self { state: Arc::new(state), context, snapshot: OnceLock::new() }
     }
 
-    /// The frame of a super-chunk that nobody has any more.
+    /// The frame of a super-chunk that has no other owner.
     pub(crate) fn of_schunk(schunk: SChunk) -> Self {
         let SChunk { state, context, .. } = schunk;
         Self { state, context, snapshot: OnceLock::new() }
     }
 
-    /// Reads a frame. Of a sparse one, `source` has the index.
+    /// Reads a frame; `source` has the index of a sparse one.
     pub(crate) fn open(
         source: Source,
         folder: Option<Folder>,
@@ -56,8 +56,8 @@ impl Draft {
     ) -> Result<Self> {
         let (state, options) = FrameState::open(source, folder, options)?;
         let mut draft = Self::with_options(state, options);
-        // Frames of beta.1 do not say how they were filtered, but chunks do. Damage is reported
-        // when the chunk is read.
+        // Frames of beta.1 do not store their filters, but chunks do. Reading the chunk will report
+        // its damage.
         if draft.layout() == FrameLayout::Beta1
             && let Ok(ChunkInfo { stored: Some(stored), .. }) = draft.snapshot().chunk_info(0)
         {
@@ -66,24 +66,24 @@ impl Draft {
         Ok(draft)
     }
 
-    /// How it is read.
+    /// The options of reading.
     pub(crate) fn options(&self) -> &OpenOptions {
         &self.context.options
     }
 
-    /// The codecs and filters there are.
+    /// The available codecs and filters.
     pub(crate) fn registries(&self) -> &Registries {
         &self.context.options.dparams.registries
     }
 
-    /// The super-chunk as it is. Its chunks are not compared with the seal while they are read:
-    /// editors keep sums of their own, and rescue reads what is damaged.
+    /// The present super-chunk. Its chunks are not compared with the seal while they are read:
+    /// editors keep sums of their own, and rescue reads damaged chunks.
     pub(crate) fn snapshot(&self) -> &SChunk {
         let (state, context) = (&self.state, &self.context);
         self.snapshot.get_or_init(|| SChunk::new(state.clone(), context.clone()).unwatched())
     }
 
-    /// Uncompressed size of a chunk (bytes): seldom needs more than the state.
+    /// Uncompressed size of a chunk (bytes); usually the state alone tells it.
     pub(crate) fn chunk_nbytes(&self, nchunk: u64) -> Result<usize> {
         match self.expected_nbytes(nchunk)? {
             Some(nbytes) => Ok(nbytes),
@@ -94,8 +94,8 @@ impl Draft {
     /// The state, to be changed.
     pub(crate) fn change(&mut self) -> &mut FrameState {
         self.snapshot.take();
-        // That was the only other owner, since nobody can keep more than a reference to it: the
-        // state is never copied.
+        // The snapshot was the only other owner, since callers only borrow it: the state is never
+        // copied.
         Arc::make_mut(&mut self.state)
     }
 

@@ -1,5 +1,5 @@
-//! From a chunk that was located to its data: runs that only the index knows of, and stored chunks,
-//! of which no more is read than the data need.
+//! From a located chunk to its data: runs in the index, and stored chunks, of which only the needed
+//! bytes are read.
 
 use core::ops::Range;
 
@@ -21,7 +21,7 @@ pub(crate) struct ChunkPart<'l> {
 }
 
 impl SChunk {
-    /// Decodes a part of a chunk to `dest`, which has as many bytes.
+    /// Decodes a part of a chunk to `dest`, which has the length of the part.
     pub(crate) fn decode_part(
         &self,
         part: ChunkPart<'_>,
@@ -31,7 +31,7 @@ impl SChunk {
         self.decode_part_after(part, 0, dest, scratch)
     }
 
-    /// The same for a chunk of which `scratch` has the first `head_len` bytes.
+    /// As [`decode_part`], for a chunk whose first `head_len` bytes are in `scratch`.
     pub(super) fn decode_part_after(
         &self,
         ChunkPart { nchunk, location, range }: ChunkPart<'_>,
@@ -72,7 +72,7 @@ impl SChunk {
         }
     }
 
-    /// Reads what decoding `ranges` of a chunk's data needs. They ascend.
+    /// Reads the bytes that decoding `ranges` of a chunk's data needs. The ranges ascend.
     pub(crate) fn fetch<'a>(
         &self,
         nchunk: u64,
@@ -99,7 +99,7 @@ impl SChunk {
     }
 }
 
-/// The bytes of a chunk that some ranges of its data need.
+/// The bytes of a chunk for some ranges of its data.
 #[derive(Debug)]
 pub(crate) struct Fetched<'a> {
     content: Content<'a>,
@@ -119,7 +119,7 @@ enum Content<'a> {
 }
 
 impl<'a> Fetched<'a> {
-    /// The block size that a regular chunk really has (bytes).
+    /// The real block size of a regular chunk (bytes).
     pub(crate) fn blocksize(&self) -> Option<usize> {
         match &self.content {
             Content::Run { .. } => None,
@@ -127,7 +127,7 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    /// The chunk, if all of it was read.
+    /// The chunk, if it was read completely.
     pub(crate) fn whole(&self) -> Option<&Chunk<'a>> {
         match &self.content {
             Content::Run { .. } => None,
@@ -135,12 +135,13 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    /// Whether reading blocks of `len` bytes one by one decodes nothing twice.
+    /// Whether reading blocks of `len` bytes one by one decodes no byte twice.
     pub(crate) fn is_blockwise(&self, len: usize) -> bool {
         let Content::Stored(fetched) = &self.content else { return true };
         let header = fetched.header();
         match header.kind() {
-            // Chunks of Blosc1 do not say where blocks end, and delta refers to the first block.
+            // Chunks of Blosc1 do not store the ends of blocks, and delta refers to the first
+            // block.
             Kind::Regular => {
                 header.version() > 2
                     && !header.pipeline().contains(FilterId::DELTA)
@@ -152,8 +153,8 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    /// Shows the byte planes of a block, which is the bytes `block` of the data, if it is stored as
-    /// planes of items of `typesize` bytes and all of the chunk was read; false if not.
+    /// Passes on the byte planes of the block at bytes `block` of the data. False unless all of the
+    /// chunk was read and the block is stored as planes of items of `typesize` bytes.
     pub(crate) fn show_planes(
         &self,
         block: Range<usize>,
@@ -165,16 +166,16 @@ impl<'a> Fetched<'a> {
         self.in_chunk(chunk.show_planes(nblock, scratch, show))
     }
 
-    /// The chunk and the number of the block that is the bytes `block` of the data, if all of the
-    /// chunk was read and it has items of `typesize` bytes.
+    /// The chunk, and the number of the block at bytes `block` of the data; `None` unless all of
+    /// the chunk was read and it has items of `typesize` bytes.
     fn whole_block(&self, block: &Range<usize>, typesize: usize) -> Option<(&Chunk<'a>, usize)> {
         let chunk = self.whole()?;
         let nblock = block.start.checked_div(block.len())?;
         is_whole_block(chunk.header(), block, typesize).then_some((chunk, nblock))
     }
 
-    /// Decodes fields of the items of `typesize` bytes of a block, which is the bytes `block` of
-    /// the data, each to its destination; false if that is not possible.
+    /// Decodes fields of the items of `typesize` bytes of the block at bytes `block` of the data,
+    /// each to its destination; false if that is impossible.
     pub(crate) fn read_fields(
         &self,
         block: &Range<usize>,
@@ -191,13 +192,13 @@ impl<'a> Fetched<'a> {
         read.map_err(|error| located(self.nchunk, self.at, error))
     }
 
-    /// The result with the coordinates of the chunk.
+    /// Adds number and position of the chunk to an error.
     fn in_chunk<T>(&self, result: blosc_chunk::error::Result<T>) -> Result<T> {
         result.map_err(|source| Error::Chunk { nchunk: self.nchunk, at: self.at, source })
     }
 
-    /// Decodes the bytes `range` of the data, which lie in one of the ranges that were read, to
-    /// `dest`, which has as many.
+    /// Decodes the bytes `range` of the data to `dest`, which has their length. One of the ranges
+    /// that were read must contain them.
     pub(crate) fn decode(
         &self,
         range: Range<usize>,
@@ -214,15 +215,15 @@ impl<'a> Fetched<'a> {
     }
 }
 
-/// Whether the bytes `block` of the data can be a whole block of items of `typesize` bytes. What is
-/// wrong with other chunks is left to reading them.
+/// Whether the bytes `block` of the data can be a whole block of items of `typesize` bytes. Reading
+/// will report the errors of other chunks.
 fn is_whole_block(header: &ChunkHeader, block: &Range<usize>, typesize: usize) -> bool {
     header.blocksize() == block.len()
         && block.end <= header.nbytes()
         && header.typesize() == typesize
 }
 
-/// The error with the coordinates of the chunk.
+/// Adds number and position of the chunk to the error.
 #[cold]
 pub(crate) fn located(nchunk: u64, at: u64, error: ReadError) -> Error {
     match error {
@@ -231,7 +232,7 @@ pub(crate) fn located(nchunk: u64, at: u64, error: ReadError) -> Error {
     }
 }
 
-/// Fills `dest` with a run, of which it starts at byte `start`.
+/// Fills `dest` with a run, from byte `start` of the run on.
 pub(crate) fn fill(
     kind: SpecialKind,
     typesize: usize,
@@ -242,8 +243,8 @@ pub(crate) fn fill(
         dest.fill(0);
         return Ok(());
     }
-    // A run begins with a whole item: the rest of a cut item before the first whole one is filled
-    // on its own.
+    // A run begins with a whole item. If `dest` begins within an item, the rest of that item is
+    // filled on its own.
     let cut = start.checked_rem(typesize).unwrap_or(0);
     let rest_of_item = typesize.saturating_sub(cut).checked_rem(typesize).unwrap_or(0);
     let (front, rest) = dest.split_at_mut(rest_of_item.min(dest.len()));

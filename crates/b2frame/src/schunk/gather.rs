@@ -1,19 +1,18 @@
-//! Scattered items: each block that holds some is decoded once.
+//! Scattered items: each block with requested items is decoded once.
 
 use core::ops::Range;
 
 use super::{ChunkPart, Location, SChunk};
 use crate::error::{Param, Result};
 
-/// Where a run keeps no block size: positions closer than this are read together (bytes).
+/// Without a block size in the header, closer positions than this are read together (bytes).
 const NEAR: usize = 16 << 10;
 
-/// An item that is wanted: its first byte, and the place in the result.
+/// A requested item: its first byte, and its place in the result.
 type Wanted = (u64, usize);
 
 impl SChunk {
-    /// Fills `dest` with the items of these numbers, in this order; a number may be there several
-    /// times.
+    /// Fills `dest` with the items of these numbers, in this order; numbers may be repeated.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -28,8 +27,8 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// [`Param::Range`] for a number that is too large, [`Param::BufferLen`] unless `dest` has room
-    /// for just these items, or what is wrong with a chunk that holds one.
+    /// [`Param::Range`] for a number that is too large, [`Param::BufferLen`] unless `dest` has
+    /// exactly room for these items, or the error of a chunk.
     pub fn gather(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
         let typesize = self.typesize();
         let expected = items.len().saturating_mul(typesize);
@@ -44,7 +43,7 @@ impl SChunk {
             return self.gather_now(&wanted, None, dest);
         }
         for wanted in wanted.chunks(self.items_within(limit)) {
-            // What is announced is what is read: the headers of chunks are not known yet.
+            // The announced ranges are the ranges read: the headers of chunks are unknown so far.
             let near =
                 self.state.header().blocksize().map_or(NEAR as u64, |size| size.get().into());
             self.prefetch_items(wanted.iter().map(|(at, _)| *at), near)?;

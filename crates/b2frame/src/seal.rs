@@ -1,4 +1,4 @@
-//! Seals: sums by which a frame shows that its bytes are those that were written
+//! Seals: sums that prove that the bytes of a frame are as they were written
 //! (`docs/formats/seal.md`).
 //!
 //! ```text
@@ -8,8 +8,8 @@
 //!      header sum, in the vlmetalayer `b2seal`
 //! ```
 //!
-//! A sum of terms, not a sum of all bytes: who appends a chunk adds its term, who replaces one
-//! subtracts that of the old one, and nobody reads the whole frame for it.
+//! The seal is a sum of terms, not a sum over all bytes: a writer that appends a chunk adds its
+//! term, a writer that replaces a chunk subtracts the old term, and neither reads the whole frame.
 
 mod state;
 mod watch;
@@ -32,49 +32,49 @@ pub(crate) use state::ChunkSums;
 pub use state::{SealState, seal};
 pub(crate) use watch::{Bytes, SealWatch, bytes_of, is_stored_plain};
 
-/// The name of the vlmetalayer with the sums that have no place in the fingerprint.
+/// The name of the vlmetalayer with the sums that do not fit the fingerprint.
 pub(crate) const LAYER: &[u8] = b"b2seal";
 /// The type of a fingerprint of 128 bits.
 pub(crate) const FINGERPRINT_TYPE: u8 = 3;
-/// Bytes of the fingerprint, the last ones of a frame.
+/// Length of the fingerprint, the last bytes of a frame.
 const FINGERPRINT_LEN: usize = 16;
 /// Bits in which a damaged sum may differ from the right one. Sums of different bytes differ in
-/// about 64 of 128 bits, and in so few only once in some 10^13 cases.
+/// about 64 of 128 bits, and in at most this many only once in some 10^13 cases.
 const MAX_WRONG_SEAL_BITS: u32 = 24;
-/// Makes a sum one of other bytes, however often it is added.
+/// Added to a sum, makes it wrong, however often it is added.
 const OTHER_SUM: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 /// The layer's version.
 const VERSION: u8 = 1;
-/// Where the numbers of threads are in a header, which do not concern the data (bytes).
+/// Position of the numbers of threads in a header; the sum ignores them (bytes).
 const THREADS: core::ops::Range<usize> = 0x3e..0x44;
 
-/// What a trailer says of the seal.
+/// The seal in a trailer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub kind: u8,
     pub fingerprint: [u8; FINGERPRINT_LEN],
-    /// The vlmetalayer as it is stored: a chunk.
+    /// The vlmetalayer as stored: a chunk.
     pub layer: Option<Vec<u8>>,
 }
 
 impl Mark {
-    /// The body sum, if there is one. With the layer beside it, another type is a damaged one:
-    /// programs that know of no seals write zeros.
+    /// The body sum, if there is one. If the layer exists, another type is damage: programs without
+    /// support for seals write zeros.
     pub(crate) fn body(&self) -> Option<u128> {
         let sum = u128::from_be_bytes(self.fingerprint);
         let is_ours = self.has_type() || self.layer.is_some();
         (is_ours && sum != 0).then_some(sum)
     }
 
-    /// Whether the type is that of a body sum.
+    /// Whether the fingerprint has the type of a body sum.
     pub(crate) fn has_type(&self) -> bool {
         self.kind == FINGERPRINT_TYPE
     }
 
-    /// What the vlmetalayer says, if it can be read.
+    /// The decoded vlmetalayer, if it is readable.
     pub(crate) fn layer(&self) -> Option<Layer> {
         let chunk = Chunk::parse(self.layer.as_deref()?).ok()?;
-        // Its own writer stores it without compression.
+        // This crate stores the layer without compression.
         if chunk.header().nbytes() > chunk.header().cbytes() {
             return None;
         }
@@ -86,9 +86,9 @@ impl Mark {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layer {
     pub header: u64,
-    /// Bytes of a contiguous frame that nothing refers to.
+    /// Unused bytes of a contiguous frame.
     pub dead_nbytes: u64,
-    /// Of each entry of the index the lower half of its term; empty without a table.
+    /// The lower half of the term of each entry of the index; empty without a table.
     pub chunks: Vec<u64>,
 }
 
@@ -131,20 +131,21 @@ impl Layer {
     }
 }
 
-/// What a stored chunk adds to the body sum: its bytes and its number in the index.
+/// The term of a stored chunk in the body sum: from its bytes and its number in the index.
 pub(crate) fn chunk_term(number: u64, chunk: &[u8]) -> u128 {
     xxh3_128_with_seed(chunk, number)
 }
 
-/// What everything after the chunks adds: from the index chunk, or the trailer if there is none, up
-/// to the fingerprint. `at` is where it begins, after the header.
+/// The term of all bytes after the chunks: from the index chunk, or the trailer if there is none,
+/// up to the fingerprint. `at` is the position of the first byte, counted from the end of the
+/// header.
 fn tail_term(at: u64, parts: &[&[u8]]) -> u128 {
     let mut hasher = Xxh3::with_seed(at);
     parts.iter().for_each(|part| hasher.update(part));
     hasher.digest128()
 }
 
-/// The sum of a header, which all its bytes but the numbers of threads are in.
+/// The sum of a header: of all its bytes except the numbers of threads.
 pub(crate) fn header_sum(header: &[u8]) -> u64 {
     let mut header = header.to_vec();
     header.get_mut(THREADS).into_iter().for_each(|threads| threads.fill(0));
@@ -157,12 +158,12 @@ fn low_half(term: u128) -> u64 {
     u64::from_le_bytes(low)
 }
 
-/// The sum of the chunks of a frame that is written.
+/// The sum of the chunks of a frame under construction or change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodySum {
-    /// Of the terms of all entries of the index.
+    /// Sum of the terms of all entries of the index.
     sum: u128,
-    /// Their stored bytes.
+    /// Stored bytes of these entries.
     pub live_nbytes: u64,
     /// Number to entry of the table, if there is one.
     table: Option<HashMap<u64, u64>>,
@@ -171,7 +172,7 @@ pub(crate) struct BodySum {
 }
 
 impl BodySum {
-    /// Of a frame without chunks, if it is to have a seal.
+    /// The sum of a frame without chunks, if it is to have a seal.
     pub(crate) fn new(checksums: Checksums) -> Option<Self> {
         let table = match checksums {
             Checksums::None => return None,
@@ -181,7 +182,7 @@ impl BodySum {
         Some(Self { table, ..Self::default() })
     }
 
-    /// Of a frame that is there, from its fingerprint; chunks are not read.
+    /// The sum of an existing frame, from its fingerprint; chunks are not read.
     pub(crate) fn of_frame(schunk: &SChunk) -> Result<Option<Self>> {
         let Some((body, layer)) = schunk.state().mark().body().zip(schunk.state().mark().layer())
         else {
@@ -205,7 +206,7 @@ impl BodySum {
         Ok(Some(Self { sum, live_nbytes, table, stored: HashMap::new() }))
     }
 
-    /// Makes it a sum of other bytes.
+    /// Makes the sum wrong.
     pub(crate) fn spoil(&mut self) {
         self.sum = self.sum.wrapping_add(OTHER_SUM);
     }
@@ -220,7 +221,7 @@ impl BodySum {
         if self.table.is_some() { Checksums::Chunks } else { Checksums::Body }
     }
 
-    /// Notes the bytes of a chunk that may get its place in the index.
+    /// Notes the bytes of a chunk that may be entered into the index.
     pub(crate) fn note_stored(&mut self, number: u64, chunk: &[u8]) {
         self.stored.insert(number, (chunk_term(number, chunk), chunk.len() as u64));
     }
@@ -232,7 +233,7 @@ impl BodySum {
         self.add(number)
     }
 
-    /// Adds an entry of the index whose chunk was noted, unless it stands for itself.
+    /// Adds an entry of the index, whose chunk was noted unless the entry is a run.
     pub(crate) fn add(&mut self, number: u64) -> Result<()> {
         if !is_stored(number) {
             return Ok(());
@@ -251,7 +252,7 @@ impl BodySum {
         }
     }
 
-    /// Adds a chunk that is stored once and has its place.
+    /// Adds a chunk that is stored once and entered into the index.
     pub(crate) fn add_chunk(&mut self, number: u64, chunk: &[u8]) {
         self.add_term(number, chunk_term(number, chunk), chunk.len() as u64);
     }
@@ -269,12 +270,12 @@ impl BodySum {
         }
     }
 
-    /// Forgets what only the changes before a commit needed.
+    /// Forgets the terms that only the changes before a commit needed.
     pub(crate) fn note_commit(&mut self) {
         self.stored = HashMap::new();
     }
 
-    /// The sum of the same chunks under other numbers: what was wrong stays wrong.
+    /// The sum of the same chunks under other numbers: wrong terms stay wrong.
     pub(crate) fn moved(&self, moved: &Moved) -> Self {
         let sum = self.sum.wrapping_sub(moved.old).wrapping_add(moved.new);
         let table = self.table.as_ref().map(|table| {
@@ -288,22 +289,22 @@ impl BodySum {
         Self { sum, live_nbytes: moved.nbytes, table, stored: HashMap::new() }
     }
 
-    /// An entry for each chunk. It is 0 for runs, and where the seal that was there had none: a
-    /// reader then finds another sum.
+    /// An entry for each chunk: 0 for runs, and for chunks without an entry in the old seal, so
+    /// that a reader finds a mismatch.
     fn table_of(&self, numbers: &[u64]) -> Vec<u64> {
         let Some(table) = &self.table else { return vec![] };
         numbers.iter().map(|number| table.get(number).copied().unwrap_or(0)).collect()
     }
 }
 
-/// Which seal a copy gets.
+/// The seal of a copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SealFrom<'a> {
-    /// None.
+    /// No seal.
     Nothing,
-    /// A new one.
+    /// A new seal.
     Fresh(Checksums),
-    /// The one that the chunks had, so that damage stays visible, with these sums.
+    /// The seal of the original chunks, so that damage stays visible, with these checksums.
     Old(&'a BodySum, Checksums),
 }
 
@@ -326,7 +327,7 @@ impl Moved {
         self.note_again(old);
     }
 
-    /// A new seal of the copy, for chunks that are believed.
+    /// A new seal of the copy, for chunks that are trusted.
     fn fresh(&self, checksums: Checksums) -> Option<BodySum> {
         let seal = BodySum::new(checksums)?;
         let entry = |(new, _, term): &(u64, u128, u128)| (*new, low_half(*term));
@@ -334,7 +335,7 @@ impl Moved {
         Some(BodySum { sum: self.new, live_nbytes: self.nbytes, table, ..BodySum::default() })
     }
 
-    /// Whether the chunks are those that a seal is of.
+    /// Whether the chunks match a seal.
     pub(crate) fn is_right(&self, seal: &BodySum) -> bool {
         self.old == seal.sum
     }
@@ -348,7 +349,7 @@ impl Moved {
             SealFrom::Old(seal, checksums) => {
                 let mut moved = seal.moved(self);
                 moved.table = match (checksums, moved.table.take()) {
-                    // Which chunk is damaged the old seal does not say, only that one is.
+                    // The old seal tells only that some chunk is damaged, not which one.
                     (Checksums::Chunks, None) => self.fresh(checksums).and_then(|it| it.table),
                     (Checksums::Chunks, table) => table,
                     _ => None,
@@ -367,21 +368,21 @@ impl Moved {
     }
 }
 
-/// Everything after the chunks, to be encoded.
+/// The end of a frame after its chunks, before encoding.
 pub(crate) struct Ending<'a> {
     /// The sum of the chunks, if the frame is to have a seal.
     pub seal: Option<&'a BodySum>,
-    /// What the frame has of a seal that is not kept up.
+    /// The old seal of a frame, if it is not updated.
     pub old_mark: &'a Mark,
     pub meta: &'a Metalayers,
     pub vlmeta: &'a Metalayers,
-    /// The index, and how long it is as a chunk (bytes).
+    /// The numbers of the index, and the length of its chunk (bytes).
     pub numbers: &'a [u64],
     pub index_len: u64,
     pub registries: &'a Registries,
 }
 
-/// A trailer, and what it says of the seal.
+/// A trailer, and the seal in it.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     pub trailer: Vec<u8>,
@@ -390,7 +391,7 @@ pub(crate) struct Sealed {
 
 impl Ending<'_> {
     /// The trailer of a frame, which begins at `start`, after the bytes `lead` from the index chunk
-    /// on. The header gets what depends on it.
+    /// on. Also updates the header fields that depend on the trailer.
     pub(crate) fn encode(
         &self,
         header: &mut FrameHeader,
@@ -403,14 +404,15 @@ impl Ending<'_> {
             self.set_len(header, start, &trailer, mark.layer.is_some());
             return Ok(Sealed { trailer, mark });
         };
-        // C-Blosc2 writes no more of them. The fingerprint then stands alone.
+        // C-Blosc2 writes at most this many vlmetalayers. Without room, the fingerprint stands
+        // alone.
         let has_layer = self.vlmeta.len() < MAX_VLMETALAYERS_WRITTEN;
         let mut layer = Layer { chunks: seal.table_of(self.numbers), ..Layer::default() };
         let build = |layer: &Layer| {
             let chunk = has_layer.then(|| self.store_layer(layer)).transpose()?;
             Ok::<_, Error>((trailer::around(self.vlmeta, chunk.as_deref())?, chunk))
         };
-        // Its length does not depend on the sums.
+        // The length of the trailer does not depend on the sums.
         let (trailer, _) = build(&layer)?;
         self.set_len(header, start, &trailer, has_layer);
         let live = [
@@ -440,7 +442,7 @@ impl Ending<'_> {
         header.set_has_vlmeta(has_layer || !self.vlmeta.is_empty());
     }
 
-    /// The layer as it is stored, in as many bytes whatever the sums are.
+    /// The layer as stored; its length does not depend on the sums.
     fn store_layer(&self, layer: &Layer) -> Result<Vec<u8>> {
         let params = CParams::default()
             .clevel(Level::NONE)
@@ -452,7 +454,7 @@ impl Ending<'_> {
     }
 }
 
-/// Whether a number of the index stands for a stored chunk.
+/// Whether a number of the index refers to a stored chunk.
 pub(crate) fn is_stored(number: u64) -> bool {
     matches!(Offset::parse(0, number), Ok(Offset::Stored(_)))
 }

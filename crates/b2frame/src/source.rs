@@ -1,4 +1,4 @@
-//! Where a frame is: a store, and the position of the frame's first byte in it.
+//! The location of a frame: a store, and the position of the frame's first byte in it.
 //!
 //! Positions inside of a frame count from its first byte; errors name positions of the store.
 
@@ -66,8 +66,8 @@ impl Source {
         Ok((head, len))
     }
 
-    /// `len` bytes from position `at` of the frame. The caller has compared `len` with what is
-    /// there.
+    /// Reads `len` bytes from position `at` of the frame. The caller has compared `len` with the
+    /// available bytes.
     pub(crate) fn read_vec(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len];
         self.read_into(at, &mut bytes)?;
@@ -75,7 +75,7 @@ impl Source {
     }
 
     /// The chunk with this header at position `at` of the frame. The caller has compared its length
-    /// with what is there; `buffer` begins with the first `head_len` bytes of it.
+    /// with the available bytes; `buffer` begins with its first `head_len` bytes.
     pub(crate) fn chunk_reader<'a>(
         &'a self,
         at: u64,
@@ -86,7 +86,7 @@ impl Source {
         ChunkReader::with_header(&*self.store, self.position(at), *header, buffer, head_len)
     }
 
-    /// The bytes of such a chunk, borrowed where they are in memory.
+    /// The bytes of such a chunk, borrowed if they are in memory.
     pub(crate) fn read_chunk<'a>(
         &'a self,
         at: u64,
@@ -107,7 +107,7 @@ impl Source {
         self.store.prefetch(positions);
     }
 
-    /// Whether reading is copying.
+    /// Whether a read only copies memory.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.store.in_memory().is_some()
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Names are made from numbers only, and each must be an ordinary file, not a link: a directory
-//! from a stranger cannot make us read elsewhere.
+//! from a stranger cannot redirect reads.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -57,7 +57,7 @@ impl Folder {
         Ok(Source::new(Arc::from(file), 0))
     }
 
-    /// The same, empty where it is missing or no file.
+    /// As [`open_index`](Self::open_index); empty if the file is missing or not an ordinary file.
     pub(crate) fn open_index_if_any(&self) -> Result<Source> {
         match self.open_index() {
             Err(Error::Open { source })

@@ -1,7 +1,7 @@
-//! Writing to where one cannot go back, such as a pipe: frames one after the other.
+//! Writes to a sink without seeking, such as a pipe: frames one after the other.
 //!
-//! A frame begins with its length, so it has to be complete before its first byte can be written.
-//! Each is put together in memory and sent on when it is large enough;
+//! A frame begins with its length, so it must be complete before its first byte can be written.
+//! Each frame is built in memory and sent when it is large enough;
 //! [`Frames`](crate::frames::Frames) and [`read_frame`](crate::frames::read_frame) read the
 //! sequence.
 
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::params::FrameParams;
 use crate::writer::FrameWriter;
 
-/// Compresses what is written to it, and sends frames on.
+/// Compresses the written data, and sends frames.
 ///
 /// All frames have the same parameters, metalayers included. Only [`finish`](Self::finish) sends
 /// the last one.
@@ -43,7 +43,7 @@ pub struct FrameStream<W> {
     /// A frame is sent when its chunks have this size (bytes).
     enough: u64,
     frame: FrameWriter<MemStore>,
-    /// Data of a chunk that is not full yet.
+    /// Data of a chunk that is still incomplete.
     data: Vec<u8>,
     is_begun: bool,
 }
@@ -75,7 +75,7 @@ impl<W: Write> FrameStream<W> {
         Ok(())
     }
 
-    /// Sends what is left, at least one frame in all, and gives the writer back.
+    /// Sends the remaining data, at least one frame in all, and returns the writer.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -104,7 +104,7 @@ impl<W: Write> FrameStream<W> {
     }
 }
 
-/// Appends what is written. Flushing sends what was sent already, and no part of a frame.
+/// Writing appends. Flushing flushes the frames that were sent, and sends no part of a frame.
 impl<W: Write> Write for FrameStream<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.append(data).map_err(io::Error::other)?;

@@ -1,11 +1,11 @@
-//! The trailer: vlmetalayers, its own length, and a fingerprint, which is that of the seal.
+//! The trailer: vlmetalayers, its own length, and the fingerprint of the seal.
 //!
 //! ```text
 //! 94 01 | section of vlmetalayers (metalayers.rs) | ce trailer_len | d8 type fingerprint
 //!         from byte 2 on                            last 23 bytes
 //! ```
 //!
-//! Since it is found from the end of the frame, [`TrailerEnd`] is read first.
+//! The trailer is found from the end of the frame, so [`TrailerEnd`] is read first.
 
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
@@ -19,12 +19,12 @@ use crate::seal;
 pub(crate) const END_LEN: usize = size_of::<RawTrailerEnd>();
 /// Length of a trailer without vlmetalayers (bytes).
 pub(crate) const MIN_LEN: u64 = 35;
-/// The trailer version that is known.
+/// The known version of a trailer.
 const VERSION: u8 = 1;
-/// What a trailer begins with.
+/// The first bytes of a trailer.
 pub(crate) const START: [u8; 2] = [FIXARRAY | 4, VERSION];
 
-/// The checked end of a trailer: how long the whole is.
+/// The checked end of a trailer: the length of the whole trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TrailerEnd {
     /// Bytes of the whole trailer, at least 35.
@@ -36,8 +36,8 @@ pub(crate) struct TrailerEnd {
 }
 
 impl TrailerEnd {
-    /// Parses the last 23 bytes of a frame; `room` is what may be trailer at most (bytes). Errors
-    /// give positions in `bytes`.
+    /// Parses the last 23 bytes of a frame; `room` is the largest possible length of the trailer
+    /// (bytes). Errors give positions in `bytes`.
     pub(crate) fn parse(bytes: [u8; END_LEN], room: u64) -> Result<Self> {
         let raw = RawTrailerEnd::read_from_bytes(&bytes)
             .map_err(|_| Error::corrupt(0, Corrupt::Truncated { len: END_LEN as u64, left: 0 }))?;
@@ -58,7 +58,7 @@ impl TrailerEnd {
     }
 }
 
-/// Parses a whole trailer into its vlmetalayers. Errors give positions in it.
+/// Parses a whole trailer into its vlmetalayers. Errors give positions in the trailer.
 pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Metalayers> {
     let found = bytes.first().copied().unwrap_or_default();
     if found != FIXARRAY | 4 {
@@ -79,7 +79,7 @@ pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Metalayers> {
     Metalayers::parse(bytes, Section::TRAILER)
 }
 
-/// The trailer of these vlmetalayers, whose contents are compressed, and of the layer of a seal.
+/// The trailer of these vlmetalayers, whose contents are compressed, and of the seal's layer.
 pub(crate) fn around(vlmeta: &Metalayers, layer: Option<&[u8]>) -> Result<Vec<u8>> {
     let mut bytes = if layer.is_none() && vlmeta.is_as_read() {
         vlmeta.bytes().to_vec()
@@ -99,7 +99,7 @@ pub(crate) fn around(vlmeta: &Metalayers, layer: Option<&[u8]>) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// The length of a trailer, which was checked when it was made (bytes).
+/// The length of a trailer, which was checked at its creation (bytes).
 pub(crate) fn len(trailer: &[u8]) -> u32 {
     u32::try_from(trailer.len()).unwrap_or(u32::MAX)
 }
@@ -112,7 +112,7 @@ mod tests {
         around(&Metalayers::build(layers, Section::TRAILER)?, None)
     }
 
-    /// The trailer of a frame without vlmetalayers, as the document gives it.
+    /// The trailer of a frame without vlmetalayers, from the format document.
     const EMPTY: [u8; 19] =
         [0x94, 0x01, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 0x23, 0xd8, 0];
 

@@ -1,8 +1,8 @@
-//! Metalayers and vlmetalayers as values: MessagePack, which is what python-blosc2 has in them.
+//! Metalayers and vlmetalayers as values in MessagePack, as python-blosc2 stores them.
 //!
-//! Structs are maps with their field names as keys, like dictionaries of Python. Contents that are
-//! not requested as values, or are none, stay bytes. Metalayers that C-Blosc2 itself reads, such as
-//! `b2nd`, have integers of fixed widths and do not pass through here (`msgpack.rs`).
+//! Structs are maps with their field names as keys, like dictionaries of Python. Other contents
+//! stay bytes. C-Blosc2 itself reads some metalayers, such as `b2nd`; these have integers of fixed
+//! widths and another encoder (`msgpack.rs`).
 
 use std::io::Cursor;
 
@@ -17,17 +17,18 @@ use crate::params::FrameParams;
 use crate::schunk::VlMeta;
 
 impl Metalayers {
-    /// The content of the first one of this name as a value. Of vlmetalayers see [`VlMeta::value`].
+    /// The content of the first metalayer of this name as a value. For vlmetalayers see
+    /// [`VlMeta::value`].
     ///
     /// # Errors
-    /// [`Error::Value`] if it is something else.
+    /// [`Error::Value`] if the content has another type.
     pub fn value<T: DeserializeOwned>(&self, name: impl AsRef<[u8]>) -> Result<Option<T>> {
         self.get(name).map(|layer| from_bytes(layer.name, layer.content)).transpose()
     }
 }
 
 impl VlMeta<'_> {
-    /// The content of the first one of this name as a value.
+    /// The content of the first vlmetalayer of this name as a value.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunkWriter};
@@ -49,7 +50,7 @@ impl VlMeta<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`get`](Self::get); [`Error::Value`] if it is something else.
+    /// As [`get`](Self::get); [`Error::Value`] if the content has another type.
     pub fn value<T: DeserializeOwned>(&self, name: impl AsRef<[u8]>) -> Result<Option<T>> {
         let name = name.as_ref();
         self.get(name)?.map(|content| from_bytes(name, &content)).transpose()
@@ -60,7 +61,7 @@ impl SChunkWriter {
     /// Sets the content of a metalayer to a value.
     ///
     /// # Errors
-    /// As [`set_meta`](Self::set_meta); [`Error::NoValue`] for what MessagePack cannot hold.
+    /// As [`set_meta`](Self::set_meta); [`Error::NoValue`] for values that MessagePack cannot hold.
     pub fn set_meta_value<T: Serialize + ?Sized>(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -73,7 +74,8 @@ impl SChunkWriter {
     /// Sets the content of a vlmetalayer to a value.
     ///
     /// # Errors
-    /// As [`set_vlmeta`](Self::set_vlmeta); [`Error::NoValue`] for what MessagePack cannot hold.
+    /// As [`set_vlmeta`](Self::set_vlmeta); [`Error::NoValue`] for values that MessagePack cannot
+    /// hold.
     pub fn set_vlmeta_value<T: Serialize + ?Sized>(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -85,10 +87,10 @@ impl SChunkWriter {
 }
 
 impl FrameParams {
-    /// With a further metalayer that holds a value.
+    /// The parameters with a further metalayer that holds a value.
     ///
     /// # Errors
-    /// [`Error::NoValue`] for what MessagePack cannot hold.
+    /// [`Error::NoValue`] for values that MessagePack cannot hold.
     pub fn metalayer_value<T: Serialize + ?Sized>(
         self,
         name: impl Into<String>,
@@ -99,10 +101,10 @@ impl FrameParams {
         Ok(self.metalayer(name, content))
     }
 
-    /// With a further vlmetalayer that holds a value.
+    /// The parameters with a further vlmetalayer that holds a value.
     ///
     /// # Errors
-    /// [`Error::NoValue`] for what MessagePack cannot hold.
+    /// [`Error::NoValue`] for values that MessagePack cannot hold.
     pub fn vlmetalayer_value<T: Serialize + ?Sized>(
         self,
         name: impl Into<String>,
@@ -114,11 +116,10 @@ impl FrameParams {
     }
 }
 
-/// The value that all of these bytes are in MessagePack. Deeper nesting than `max_depth` is
-/// refused.
+/// Decodes all of these bytes as one value in MessagePack. Refuses deeper nesting than `max_depth`.
 ///
 /// # Errors
-/// Why they are no such value.
+/// The error of decoding.
 pub fn decode_value<T: DeserializeOwned>(
     content: &[u8],
     max_depth: usize,
@@ -135,12 +136,12 @@ pub fn decode_value<T: DeserializeOwned>(
 /// A value in MessagePack: numbers and lengths in their shortest form, structs as maps.
 ///
 /// # Errors
-/// If MessagePack cannot hold it.
+/// The value cannot be expressed in MessagePack.
 pub fn encode_value<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, encode::Error> {
     rmp_serde::to_vec_named(value)
 }
 
-/// Containers within containers in a value of a Rust type.
+/// The largest depth of nested containers in a value of a Rust type.
 const MAX_DEPTH: usize = 1024;
 
 fn from_bytes<T: DeserializeOwned>(name: &[u8], content: &[u8]) -> Result<T> {

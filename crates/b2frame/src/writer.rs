@@ -1,4 +1,4 @@
-//! Writing a frame from front to back.
+//! Writes a frame from front to back.
 //!
 //! ```text
 //!    0            header_len                          frame_len
@@ -7,8 +7,8 @@
 //!      finish()
 //! ```
 //!
-//! The header comes last: as long as it is missing the file is no frame, so nobody takes half of
-//! one for a whole.
+//! The header comes last. Without the header the file is not a frame, so a reader cannot take half
+//! a frame for a whole one.
 
 use std::path::Path;
 
@@ -33,8 +33,8 @@ const INDEX_BLOCK: usize = 16 << 10;
 
 /// Writes a contiguous frame to a store, which should be empty.
 ///
-/// All chunks but the last have one size. Nothing is a frame before [`finish`](Self::finish) was
-/// called.
+/// All chunks except the last have one size. The bytes become a frame only with
+/// [`finish`](Self::finish).
 ///
 /// ```
 /// use b2frame::{FrameParams, FrameWriter, SChunk};
@@ -50,7 +50,7 @@ const INDEX_BLOCK: usize = 16 << 10;
 #[derive(Debug)]
 pub struct FrameWriter<S> {
     store: S,
-    /// The header as it will be; sizes are added up here.
+    /// The future header; sizes are added up here.
     header: FrameHeader,
     meta: Metalayers,
     vlmeta: Metalayers,
@@ -66,14 +66,14 @@ pub struct FrameWriter<S> {
 }
 
 impl FrameWriter<FileStore> {
-    /// Creates a file, or empties an existing one, for a frame. It is locked until
+    /// Creates a file, or empties an existing one, for a frame. The file is locked until
     /// [`finish`](Self::finish), as by [`SChunkWriter`](crate::SChunkWriter): an existing frame is
     /// not emptied while another writer changes it.
     ///
     /// # Errors
     /// [`Error::Open`], [`Error::Locked`], or as [`new`](Self::new).
     pub fn create(path: impl AsRef<Path>, params: &FrameParams) -> Result<Self> {
-        // What cannot be written must not cost the file that is there.
+        // Invalid parameters must not destroy an existing file.
         Start::new(params)?;
         let (store, held) = create_locked(path.as_ref())?;
         Ok(Self { _held: Some(held), ..Self::new(store, params)? })
@@ -81,7 +81,7 @@ impl FrameWriter<FileStore> {
 }
 
 impl<S: WriteAt> FrameWriter<S> {
-    /// Prepares a frame; nothing is written yet.
+    /// Prepares a frame; writes no bytes yet.
     ///
     /// # Errors
     /// [`Error::Param`] or [`Error::Compress`] when these parameters cannot be written.
@@ -136,8 +136,8 @@ impl<S: WriteAt> FrameWriter<S> {
         self.header.stored_cbytes().unsigned_abs()
     }
 
-    /// Compresses `data` and appends it as a chunk. It has [`chunksize`](Self::chunksize) bytes;
-    /// the last chunk may have fewer.
+    /// Compresses `data` and appends it as a chunk. `data` has [`chunksize`](Self::chunksize)
+    /// bytes; only the last chunk may be shorter.
     ///
     /// # Errors
     /// [`Error::Param`] for a wrong number of bytes, [`Error::Compress`], or [`Error::Write`].
@@ -149,14 +149,14 @@ impl<S: WriteAt> FrameWriter<S> {
         self.store_encoded(&chunk, data.len())
     }
 
-    /// Appends a chunk of `nbytes` uncompressed bytes as an encoder of this writer's parameters
-    /// made it.
+    /// Appends a chunk of `nbytes` uncompressed bytes from an encoder with this writer's
+    /// parameters.
     pub(crate) fn append_encoded(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
         self.check_place(nbytes)?;
         self.store_encoded(chunk, nbytes)
     }
 
-    /// Stores what an encoder made, or notes the run that it is. Only its header is read.
+    /// Stores the chunk of an encoder, or notes it as a run. Reads only the chunk's header.
     fn store_encoded(&mut self, chunk: &[u8], nbytes: usize) -> Result<()> {
         let nchunk = self.nchunks();
         let header = ChunkHeader::parse(chunk);
@@ -168,11 +168,12 @@ impl<S: WriteAt> FrameWriter<S> {
         }
     }
 
-    /// Appends a chunk that is compressed already. A run of zeros, NaN or nothing is only noted in
-    /// the index.
+    /// Appends a compressed chunk. A run of zeros, NaN or uninitialised data is only noted in the
+    /// index.
     ///
     /// # Errors
-    /// As [`append`](Self::append); [`Error::Chunk`] if `chunk` is none; [`Param::Blosc1Chunk`].
+    /// As [`append`](Self::append); [`Error::Chunk`] if `chunk` is not a chunk;
+    /// [`Param::Blosc1Chunk`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         let nchunk = self.nchunks();
         let wrong = |source| Error::Chunk { nchunk, at: 0, source };
@@ -181,7 +182,7 @@ impl<S: WriteAt> FrameWriter<S> {
         match noted_run(header) {
             Some(kind) => self.append_special(kind, header.nbytes()),
             _ if header.is_vl() => Err(Param::VlBlocks.into()),
-            // C-Blosc2 decodes them in frames, but reads no part of them.
+            // C-Blosc2 decodes such chunks in frames as a whole, but cannot read parts of them.
             _ if !header.is_extended() => Err(Param::Blosc1Chunk.into()),
             _ => {
                 self.check_place(header.nbytes())?;
@@ -190,7 +191,7 @@ impl<S: WriteAt> FrameWriter<S> {
         }
     }
 
-    /// Appends `nbytes` bytes of a run: zeros, NaN, or anything.
+    /// Appends `nbytes` bytes of a run: zeros, NaN, or uninitialised data.
     ///
     /// # Errors
     /// As [`append`](Self::append); [`Param::NanTypesize`]; [`Param::SpecialKind`].
@@ -208,7 +209,7 @@ impl<S: WriteAt> FrameWriter<S> {
         if nbytes.checked_rem(typesize) == Some(0) {
             return self.note(offset, nbytes);
         }
-        // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this one is stored as
+        // C-Blosc2 before 3.1.5 refuses runs that end within an item, so this run is stored as
         // data.
         let nchunk = self.nchunks();
         let wrong = |source| Error::Compress { nchunk, source };
@@ -222,8 +223,8 @@ impl<S: WriteAt> FrameWriter<S> {
         self.store(&chunk, nbytes)
     }
 
-    /// Writes index, trailer and header, and gives the store back. To be sure of the frame, sync
-    /// the store.
+    /// Writes index, trailer and header, and returns the store. Sync the store to make the frame
+    /// durable.
     ///
     /// # Errors
     /// [`Error::Write`]; [`Error::Compress`] for the index.
@@ -252,7 +253,7 @@ impl<S: WriteAt> FrameWriter<S> {
         Ok(self.store)
     }
 
-    /// Checks that a chunk of `nbytes` bytes may come next.
+    /// Checks that a chunk of `nbytes` bytes is allowed next.
     fn check_place(&self, nbytes: usize) -> Result<()> {
         if nbytes == 0 {
             return Err(Param::EmptyChunk.into());
@@ -315,11 +316,11 @@ pub fn to_cframe(data: &[u8], params: &FrameParams) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_bytes())
 }
 
-/// A frame without chunks, to begin with.
+/// The start of a new frame, without chunks.
 pub(crate) struct Start {
     pub header: FrameHeader,
     pub meta: Metalayers,
-    /// Contents compressed.
+    /// The vlmetalayers, with compressed contents.
     pub vlmeta: Metalayers,
     pub checksums: Checksums,
 }
@@ -337,14 +338,15 @@ impl Start {
         Ok(Self { header, meta, vlmeta, checksums: params.checksums })
     }
 
-    /// A frame like this, without its chunks.
+    /// The start of a frame like this, without its chunks.
     pub(crate) fn like(schunk: &SChunk, checksums: Option<Checksums>) -> Self {
         let (meta, vlmeta) = (schunk.meta().clone(), schunk.vlmeta().stored().clone());
         let checksums = checksums.or_else(|| schunk.checksums()).unwrap_or(Checksums::Body);
         Self { header: schunk.header().without_chunks(), meta, vlmeta, checksums }
     }
 
-    /// A frame with the metadata of this one, and chunks of its kind, compressed like this.
+    /// The start of a frame with the metadata of this one and the same kind of chunks, with other
+    /// compression.
     pub(crate) fn recompressed(
         schunk: &SChunk,
         cparams: &CParams,
@@ -371,7 +373,7 @@ pub(crate) fn whole_items(chunksize: usize, typesize: usize) -> Result<usize> {
     Ok(whole)
 }
 
-/// Vlmetalayers with these contents compressed.
+/// Vlmetalayers with these contents, which are compressed here.
 fn encode_vlmeta(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Metalayers> {
     if vlmeta.iter().any(|(name, _)| name.as_bytes() == LAYER) {
         return Err(Param::ReservedName { name: "b2seal" }.into());
@@ -383,15 +385,15 @@ fn encode_vlmeta(vlmeta: &[(String, Vec<u8>)], cparams: &CParams) -> Result<Meta
     Metalayers::build(layers, Section::TRAILER)
 }
 
-/// The content of a vlmetalayer, compressed: as C-Blosc2's Python binding does, but with a codec
-/// that every build has.
+/// Compresses the content of a vlmetalayer as C-Blosc2's Python binding does, but with a codec that
+/// every build has.
 pub(crate) fn compress_vlmeta(content: &[u8], cparams: &CParams) -> Result<Vec<u8>> {
     let plain =
         CParams::default().typesize(1).special_values(false).registries(cparams.registries.clone());
     blosc_chunk::compress(content, &plain).map_err(|source| Error::Compress { nchunk: 0, source })
 }
 
-/// The index chunk, as C-Blosc2 compresses it. One offset for all chunks becomes a run, as there.
+/// The index chunk, compressed as C-Blosc2 does. One offset for all chunks becomes a run.
 pub(crate) fn encode_index(offsets: &[u64], registries: &Registries) -> Result<Vec<u8>> {
     let params = CParams::default()
         .codec(CodecId::BLOSCLZ)

@@ -52,8 +52,8 @@ impl SChunk {
         Ok(())
     }
 
-    /// Decodes items, which ascend, to their places. Those that are `near` each other, or in blocks
-    /// that follow each other, are decoded together.
+    /// Decodes items, which ascend, to their places. Items that are `near` each other, or in
+    /// adjacent blocks, are decoded together.
     fn gather_now(&self, wanted: &[Wanted], near: Option<u64>, dest: &mut [u8]) -> Result<()> {
         let typesize = self.typesize();
         let (mut wanted, mut scratch, mut bytes) = (wanted, self.scratch(), vec![]);
@@ -62,7 +62,7 @@ impl SChunk {
             let location = self.locate(nchunk)?;
             let chunk = first.saturating_sub(from as u64);
             let end = chunk.saturating_add(location.nbytes() as u64);
-            // An item may go on in the next chunk, where sizes are no multiples of it.
+            // An item may continue in the next chunk, if chunk sizes are not multiples of its size.
             let is_inside = |(at, _): &Wanted| at.saturating_add(typesize as u64) <= end;
             let (here, later) = wanted.split_at(wanted.partition_point(is_inside));
             if here.is_empty() {
@@ -104,7 +104,7 @@ impl SChunk {
         Ok(wanted)
     }
 
-    /// An item that lies in two chunks.
+    /// Reads an item that spans two chunks.
     fn read_across(&self, at: u64, wanted: &[Wanted], dest: &mut [u8]) -> Result<()> {
         let typesize = self.typesize();
         let mut item = vec![0; typesize];
@@ -114,7 +114,7 @@ impl SChunk {
     }
 }
 
-/// Items so close to each other share a block, or lie in two that follow each other (bytes).
+/// Items closer than this share a block, or lie in adjacent ones (bytes).
 fn near_in(location: &Location) -> u64 {
     let blocksize = match location {
         Location::Stored { header, .. } if !header.is_vl() => header.blocksize(),

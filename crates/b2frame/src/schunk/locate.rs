@@ -1,5 +1,5 @@
-//! From the number of a chunk to its bytes: offset, header, and whether the size is right for the
-//! place.
+//! From the number of a chunk to its bytes: offset and header, and a check that the size fits the
+//! position.
 
 use core::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::offsets::Offset;
 use crate::seal::Bytes;
 use crate::source::Source;
 
-/// Where a chunk is, checked.
+/// The position of a chunk, checked.
 ///
 /// Invariants: the bytes `at..at + header.cbytes()` of `source` lie in the data section, or in the
-/// chunk's file; `nbytes` is what the place demands.
+/// chunk's file; `nbytes` is the size that the frame requires of this chunk.
 #[derive(Clone, Debug)]
 pub(crate) enum Location {
-    /// A run that only the index knows of.
+    /// A run in the index.
     Special { kind: SpecialKind, nbytes: usize },
     /// A chunk at a position of the frame, or of its own file.
     Stored { source: Source, at: u64, header: ChunkHeader },
@@ -35,56 +35,56 @@ impl Location {
     }
 }
 
-/// A chunk, compressed as it is in the frame.
+/// A chunk as it is stored in the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkBytes {
     /// The bytes of a stored chunk.
     Stored(Vec<u8>),
-    /// A run that is noted in the index alone.
+    /// A run that only the index notes.
     #[non_exhaustive]
     Special {
-        /// Which run.
+        /// The kind of the run.
         kind: SpecialKind,
         /// Uncompressed size (bytes).
         nbytes: usize,
     },
 }
 
-/// What a chunk is, without decoding it.
+/// The properties of a chunk, without its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkInfo {
     /// Number of the chunk.
     pub nchunk: u64,
-    /// Where it starts in the file (bytes), or in the chunk's own file in a sparse frame; `None`
-    /// if it is a run that only the index knows of.
+    /// Position of its start in the file (bytes), or in the chunk's own file in a sparse frame;
+    /// `None` for a run that only the index notes.
     pub offset: Option<u64>,
-    /// Bytes it takes in the data section.
+    /// Its length in the data section (bytes).
     pub cbytes: u64,
     /// Uncompressed size (bytes).
     pub nbytes: u64,
-    /// The run that it is, if it is one.
+    /// The kind of the run, if the chunk is a run.
     pub special: Option<SpecialKind>,
-    /// How the chunk was compressed; `None` if it is a run that only the index knows of.
+    /// The properties of a stored chunk; `None` for a run that only the index notes.
     pub stored: Option<StoredInfo>,
 }
 
-/// What a stored chunk says of itself.
+/// The fields of a stored chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredInfo {
     /// Chunk format version.
     pub version: u8,
-    /// Bytes of an item, as in the chunk: wide items (over 255 bytes) have 1 there.
+    /// Bytes of an item, as in the chunk: wide items (over 255 bytes) have 1.
     pub typesize: usize,
-    /// Bytes of a block; of a chunk with VL-blocks their number.
+    /// Bytes of a block; in a chunk with VL-blocks, their number.
     pub blocksize: usize,
     /// Id of the codec.
     pub codec: CodecId,
     /// Filters and their parameters.
     pub pipeline: Pipeline,
-    /// Whether the data are stored as they are.
+    /// Whether the data are stored uncompressed.
     pub is_memcpyed: bool,
     /// Whether blocks are split into streams.
     pub is_split: bool,
@@ -95,11 +95,11 @@ pub struct StoredInfo {
 }
 
 impl SChunk {
-    /// Reads a chunk as it is stored.
+    /// Reads a chunk as stored.
     ///
     /// # Errors
-    /// [`Param::ChunkNumber`](crate::error::Param::ChunkNumber), or what is wrong with the chunk's
-    /// place or header.
+    /// [`Param::ChunkNumber`](crate::error::Param::ChunkNumber), or the error of the chunk's
+    /// position or header.
     pub fn chunk(&self, nchunk: u64) -> Result<ChunkBytes> {
         let location = self.locate(nchunk)?;
         match &location {
@@ -115,9 +115,9 @@ impl SChunk {
         }
     }
 
-    /// Reads a chunk as it is stored to `buffer`, which grows as needed and may be used again for
-    /// the next; `None` if it is a run that only the index knows of, as
-    /// [`chunk_info`](Self::chunk_info) tells.
+    /// Reads a chunk as stored to `buffer`, which grows as needed and may be kept for the next
+    /// chunk. `None` for a run that only the index notes; [`chunk_info`](Self::chunk_info)
+    /// describes it.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk).
@@ -133,7 +133,7 @@ impl SChunk {
         Ok(Some(bytes))
     }
 
-    /// What a chunk is. Reads its header at most.
+    /// The properties of a chunk. Reads at most its header.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk).
@@ -158,7 +158,7 @@ impl SChunk {
         })
     }
 
-    /// What each chunk is, in order.
+    /// The properties of each chunk, in order.
     pub fn chunk_infos(&self) -> impl Iterator<Item = Result<ChunkInfo>> {
         (0..self.nchunks()).map(|nchunk| self.chunk_info(nchunk))
     }
@@ -180,8 +180,8 @@ impl SChunk {
         self.locate_into(nchunk, &mut [0; ChunkHeader::MAX_LEN]).map(|(location, _)| location)
     }
 
-    /// The same, and reads the whole chunk to `bytes` with its header if it is likely to be short.
-    /// The number tells how many bytes of the chunk `bytes` begins with.
+    /// As [`locate`](Self::locate), and reads the whole chunk to `bytes` with its header if it is
+    /// probably short. Returns the number of chunk bytes at the start of `bytes`.
     pub(crate) fn locate_reading(
         &self,
         nchunk: u64,
@@ -193,7 +193,7 @@ impl SChunk {
         self.locate_into(nchunk, resized(bytes, MAX_SHORT_NBYTES))
     }
 
-    /// Reads to `first`, which has room for a header, and tells how many bytes of it are used.
+    /// As [`locate_reading`](Self::locate_reading), to `first`, which has room for a header.
     fn locate_into(&self, nchunk: u64, first: &mut [u8]) -> Result<(Location, usize)> {
         let expected = self.state.expected_nbytes(nchunk)?;
         let kind = match self.offset_of(nchunk)? {
@@ -218,20 +218,20 @@ impl SChunk {
         Ok((Location::Special { kind, nbytes }, 0))
     }
 
-    /// All numbers of the index, if they may be allocated.
+    /// All numbers of the index, if the limit allows their memory.
     pub(crate) fn offsets(&self) -> Result<Vec<u64>> {
         let state = &self.state;
         state.index().table(state.source(), self.open_options().max_index, self.dparams())
     }
 
-    /// What the index has for a chunk, checked.
+    /// The entry of the index for a chunk, checked.
     pub(crate) fn offset_of(&self, nchunk: u64) -> Result<Offset> {
         self.state.index().get(self.state.source(), nchunk, self.dparams())
     }
 
-    /// The bytes of the file from a chunk to the next one, which the index tells without reading
-    /// the chunk. `None` for a run that only the index knows of, for a chunk in a file of its own,
-    /// and where the next chunk lies before this one.
+    /// The byte range from a chunk to the next one in the file, which the index gives without
+    /// reading the chunk. `None` for a run that only the index notes, for a chunk in a file of its
+    /// own, and if the next chunk lies before this one.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -257,7 +257,7 @@ impl SChunk {
         Some(start..start.saturating_add(room))
     }
 
-    /// Where the index says that a chunk starts in the file (bytes).
+    /// Position of a chunk's start in the file, as the index gives it (bytes).
     pub(crate) fn stored_at(&self, nchunk: u64) -> Option<u64> {
         match self.offset_of(nchunk) {
             Ok(Offset::Stored(_)) if self.state.folder().is_some() => Some(0),
@@ -271,8 +271,8 @@ impl SChunk {
         }
     }
 
-    /// The header of the chunk that the index has this number for. It must lie in the data section,
-    /// or in its file, as a whole. How much of it was read to `first` is the last number.
+    /// The header of the chunk with this number in the index. The whole chunk must lie in the data
+    /// section or in its file. The last number is the count of chunk bytes read to `first`.
     fn stored(
         &self,
         nchunk: u64,
@@ -281,7 +281,7 @@ impl SChunk {
     ) -> Result<(Source, u64, ChunkHeader, usize)> {
         let (source, at, room) = self.place(nchunk, offset)?;
         let likely = if first.len() <= ChunkHeader::MAX_LEN {
-            // There is no room for more than the header.
+            // There is room only for the header.
             None
         } else if self.state.folder().is_some() {
             Some(room)
@@ -311,7 +311,8 @@ impl SChunk {
         Ok((source, at, header, len))
     }
 
-    /// What a missing file means: one that the present index does not name is of another state.
+    /// The error of a missing file: if the present index does not refer to it, the frame has
+    /// changed.
     fn outdated(&self, error: Error) -> Error {
         match error {
             Error::ChunkFile { nchunk, name, source }
@@ -324,20 +325,20 @@ impl SChunk {
         }
     }
 
-    /// Where a stored chunk begins, and how many bytes there are for it.
+    /// The start of a stored chunk, and the number of bytes available for it.
     pub(crate) fn place(&self, nchunk: u64, offset: u64) -> Result<(Source, u64, u64)> {
         let Some(folder) = self.state.folder() else {
             let at = u64::from(self.state.header().header_len()).saturating_add(offset);
             return Ok((self.state.source().clone(), at, self.cbytes().saturating_sub(offset)));
         };
-        // The index has checked that its numbers are ids.
+        // The index has checked that its numbers are numbers of files.
         let file = folder.open_chunk(nchunk, u32::try_from(offset).unwrap_or(u32::MAX));
         let source = file.map_err(|error| self.outdated(error))?;
         let room = source.available()?;
         Ok((source, 0, room))
     }
 
-    /// What the frame demands of the chunk at a place.
+    /// Checks that the chunk fits its position in the frame.
     fn check_chunk(
         &self,
         nchunk: u64,
@@ -362,11 +363,11 @@ impl SChunk {
         }
     }
 
-    /// Where each chunk begins in the data (bytes), and the end, in a frame with variable chunk
-    /// sizes. The headers of all chunks are read for it, once.
+    /// The start of each chunk in the data (bytes), and the end, in a frame with variable chunk
+    /// sizes. The first call reads the headers of all chunks.
     ///
-    /// The size of a special chunk is stored nowhere in such a frame. One can be computed; of more,
-    /// only the sum is known, and the positions after the first of them are not.
+    /// The frame then stores no sizes of special chunks. The size of a single one can be computed.
+    /// With two or more only their sum is known, and positions after the first of them are unknown.
     pub(crate) fn starts(&self) -> Result<&[u64]> {
         if let Some(starts) = self.starts.get() {
             return self.starts_or_error(starts);
@@ -451,7 +452,7 @@ impl StoredInfo {
     }
 }
 
-/// Where each of these sizes begins, and the end.
+/// The start of each of these sizes, and the end.
 fn sums(sizes: &[u64]) -> Vec<u64> {
     let sum = |total: &mut u64, size: &u64| {
         *total = total.saturating_add(*size);

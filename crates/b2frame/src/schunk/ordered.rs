@@ -1,5 +1,5 @@
-//! All the data, or those of many chunks: decoded by several threads, passed on in order, in
-//! bounded memory.
+//! Decodes all the data, or those of many chunks, by several threads, and passes them on in order
+//! and in bounded memory.
 
 use core::cell::RefCell;
 use core::ops::Range;
@@ -12,14 +12,13 @@ use super::{ChunkPart, Location, SChunk, Scratch, check_limit};
 use crate::error::{Error, Limited, Param, Result};
 use crate::seal::Bytes;
 
-/// Parts are not smaller than this (bytes), unless memory is: below it, the work of handing them
-/// round shows.
+/// The least size of a part (bytes), unless memory is short: for smaller parts, passing them
+/// between threads takes a noticeable time.
 const MIN_PART: u64 = 1 << 20;
-/// Where there are few chunks, each is decoded in parts of at least this size (bytes), so that
-/// all threads have some.
+/// The least size of parts if there are few chunks, so that all threads get some (bytes).
 const MIN_SHARE: usize = 256 << 10;
 
-/// A part of a chunk to decode, and where to.
+/// A part of a chunk to decode, and its destination.
 pub(crate) struct Part {
     pub nchunk: u64,
     pub range: Range<usize>,
@@ -28,15 +27,15 @@ pub(crate) struct Part {
 }
 
 impl SChunk {
-    /// Decodes the chunks `nchunks` and hands their data to `sink` in order, with the number of the
-    /// chunk.
+    /// Decodes the chunks `nchunks` and passes their data to `sink` in order, with the number of
+    /// the chunk.
     ///
-    /// Chunks that are large for the memory allowed, or so few that threads would have none, come
-    /// in several calls, one after the other.
+    /// A chunk comes in several consecutive calls if it is large for the allowed memory, or if
+    /// there are fewer chunks than threads.
     ///
     /// # Errors
-    /// What is wrong with the first bad chunk, after all data before it were passed on;
-    /// [`Error::Limit`] if one block needs more memory than allowed; or the error of `sink`.
+    /// The error of the first bad chunk, after all data before it; [`Error::Limit`] if one block
+    /// needs more memory than allowed; or the error of `sink`.
     ///
     /// ```
     /// use b2frame::{Budget, FrameParams, SChunk, to_cframe};
@@ -81,7 +80,7 @@ impl SChunk {
                 Ok::<(), E>(())
             },
         )?;
-        // After all data, so that a caller who writes them out has all of them.
+        // After all data, so that a caller that writes them has all of them.
         if is_all {
             self.compare_seal()?;
         }
@@ -94,7 +93,7 @@ impl SChunk {
         let Part { nchunk, range, location, dest } = &mut part;
         let found = ChunkPart { nchunk: *nchunk, location, range: range.clone() };
         let result = self.decode_part(found, dest, scratch);
-        // Of a chunk in parts, the first one compares all of it.
+        // In a chunk of several parts, the first part compares the whole chunk.
         let is_first = range.start == 0 && self.is_compared(*nchunk, true);
         let result = result.and_then(|()| match is_first {
             true => self.compare_chunk(*nchunk, location, Bytes::Unread),
@@ -109,11 +108,11 @@ pub(crate) struct Parts<'a> {
     schunk: &'a SChunk,
     nchunks: Range<u64>,
     budget: &'a Budget,
-    /// Into how many parts a chunk is cut for the threads' sake.
+    /// Number of parts per chunk, so that all threads have work.
     split: usize,
-    /// The first chunk that was not announced to the storage.
+    /// The first chunk that is not announced yet.
     announced: u64,
-    /// The chunk at work: its number, place, the parts' size, and what is left of it.
+    /// The current chunk: its number, its location, the size of its parts, and its remaining range.
     current: Option<(u64, Location, usize, Range<usize>)>,
 }
 
@@ -128,8 +127,7 @@ impl<'a> Parts<'a> {
         Self { schunk, announced: nchunks.start, nchunks, budget, split, current: None }
     }
 
-    /// The next part; an error concerns one chunk, and calling again goes on with the chunk after
-    /// it.
+    /// The next part. An error concerns one chunk; the next call continues with the chunk after it.
     pub(crate) fn next(&mut self) -> Result<Option<Job<Part>>> {
         loop {
             if let Some(part) = self.cut() {
@@ -146,12 +144,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The number of the chunk that the next call begins with.
+    /// The number of the chunk at which the next call begins.
     pub(crate) fn next_chunk(&self) -> u64 {
         self.nchunks.start
     }
 
-    /// A part of the chunk at work.
+    /// A part of the current chunk.
     fn cut(&mut self) -> Option<Job<Part>> {
         let (nchunk, location, part, left) =
             self.current.as_mut().filter(|(.., left)| !left.is_empty())?;
@@ -165,8 +163,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// How many bytes of a chunk's data to decode at a time: all, unless that leaves threads
-    /// without memory.
+    /// Bytes of a chunk's data to decode at a time: all, unless threads would lack memory.
     fn part_nbytes(&self, location: &Location) -> Result<usize> {
         let nbytes = location.nbytes();
         let share = self.budget.share(2).max(MIN_PART.min(self.budget.max_memory));
@@ -188,14 +185,14 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What a part of a chunk takes in memory (bytes): its data, and its share of the stored chunk.
+/// Memory for a part of a chunk (bytes): its data, and its share of the stored chunk.
 fn weight(location: &Location, part: usize) -> u64 {
     let stored = match location {
         Location::Special { .. } => 0,
         Location::Stored { header, .. } if header.is_memcpyed() => 0,
         Location::Stored { header, .. } => {
             let (cbytes, nbytes) = (header.cbytes() as u64, header.nbytes().max(1) as u64);
-            // Fractions of a chunk that is decoded in parts: neither number exceeds 2^31.
+            // The product fits: neither number exceeds 2^31.
             cbytes.saturating_mul(part as u64).div_ceil(nbytes)
         }
     };

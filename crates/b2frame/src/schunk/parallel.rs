@@ -1,4 +1,4 @@
-//! Reading by several threads, each of which has its part of the destination.
+//! Reads by several threads; each fills its part of the destination.
 
 use core::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::error::Result;
 const PER_THREAD: usize = 256 << 10;
 
 impl SChunk {
-    /// Fills `dest` with the items `items`, by up to `threads` threads, of which the caller's is
-    /// one. Chunks are shared out, or their blocks if there are few.
+    /// Fills `dest` with the items `items`, by up to `threads` threads, the caller's included.
+    /// Threads divide the chunks, or their blocks if there are few chunks.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -29,7 +29,7 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// As [`read`](Self::read): what is wrong with the first bad chunk.
+    /// As [`read`](Self::read): the error of the first bad chunk.
     pub fn read_par(&self, items: Range<u64>, dest: &mut [u8], threads: &Executor) -> Result<()> {
         let start = self.start_of(items, dest)?;
         let useful = dest.len().checked_div(PER_THREAD).unwrap_or(0).saturating_add(1);
@@ -54,7 +54,7 @@ impl SChunk {
         if is_all { self.compare_seal() } else { Ok(()) }
     }
 
-    /// Cuts a destination for the data from byte `start` on between chunks, and within long ones
+    /// Cuts a destination for the data from byte `start` on: between chunks, and in long chunks
     /// between blocks.
     fn parts_of<'d>(
         &self,
@@ -83,8 +83,8 @@ impl SChunk {
         Ok(parts)
     }
 
-    /// The block size of a chunk (bytes). 0 if it is unknown: an error is
-    /// reported when the chunk is decoded.
+    /// The block size of a chunk (bytes). 0 if it is unknown: decoding the chunk will report the
+    /// error.
     fn blocksize_of(&self, nchunk: u64) -> usize {
         match self.locate(nchunk) {
             Ok(Location::Stored { header, .. }) => header.blocksize(),

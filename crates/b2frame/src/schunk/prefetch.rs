@@ -1,14 +1,14 @@
-//! Announcing reads to storage that is far away: all that a part of the data needs, over all chunks
-//! that it touches, in two batches.
+//! Announces reads to far storage: all bytes that a part of the data needs, over all its chunks, in
+//! two batches.
 //!
 //! ```text
-//!   1   short chunks as a whole; of the others, header and block starts
-//!         at positions that the index alone gives
+//!   1   short chunks as a whole; header and block starts of the others
+//!         at positions from the index alone
 //!   2   the blocks
 //! ```
 //!
-//! Nothing is reported here: what is wrong with a chunk is told by reading it. Storage that is near
-//! is told nothing ([`ReadAt::prefetch_limit`](blosc_io::ReadAt::prefetch_limit)).
+//! Announcing reports no errors: reading a chunk will report them. Near storage ignores
+//! announcements ([`ReadAt::prefetch_limit`](blosc_io::ReadAt::prefetch_limit)).
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -24,9 +24,9 @@ use crate::offsets::Offset;
 use crate::source::Source;
 use crate::sparse::file_name;
 
-/// A chunk up to this size (bytes) is fetched as a whole: its blocks would take another round.
+/// A chunk up to this size is announced as a whole (bytes): its blocks would take another round.
 const MAX_WHOLE_NBYTES: u64 = 128 << 10;
-/// Bytes of a chunk's start where the number of its blocks is not known.
+/// Bytes announced at a chunk's start if the number of its blocks is unknown.
 const HEAD_NBYTES: u64 = 2 << 10;
 /// The longest dictionary of C-Blosc2 (bytes), which follows the block starts.
 const MAX_DICT_NBYTES: u64 = 32 << 10;
@@ -55,18 +55,17 @@ pub(super) fn announce_metadata(source: &Source, head: &[u8]) {
     }
 }
 
-/// Where a stored chunk lies.
+/// The position of a stored chunk.
 struct Place {
     store: Source,
     /// Position of its first byte in the store.
     at: u64,
-    /// Bytes up to the next chunk, if they are known.
+    /// Bytes up to the next chunk, if known.
     room: Option<u64>,
 }
 
 impl SChunk {
-    /// Bytes that may be announced at once; 0 where the chunks are near: see
-    /// [`ReadAt::prefetch_limit`].
+    /// Bytes that may be announced at once; 0 for near storage: see [`ReadAt::prefetch_limit`].
     #[must_use]
     pub fn prefetch_limit(&self) -> u64 {
         match self.state.folder() {
@@ -75,14 +74,14 @@ impl SChunk {
         }
     }
 
-    /// Announces what reading these ranges of chunks needs. `blocksize` is that of the chunks, if
-    /// it is known better than by the frame (bytes).
+    /// Announces the bytes that reading these ranges of chunks needs. `blocksize` is the block size
+    /// of the chunks, if the caller knows it better than the frame does (bytes).
     pub(crate) fn prefetch(&self, parts: &[ChunkRanges], blocksize: Option<u64>) {
         let longer = self.announce_heads(parts, blocksize);
         self.announce_blocks(&longer);
     }
 
-    /// Announces the blocks of chunks whose starts were announced before.
+    /// Announces the blocks of chunks whose block starts were announced before.
     pub(crate) fn announce_blocks(&self, parts: &[&ChunkRanges]) {
         let mut scratch = Scratch::default();
         let mut blocks: Vec<(Source, Vec<Range<u64>>)> = Vec::new();
@@ -93,7 +92,7 @@ impl SChunk {
             let reader = source.chunk_reader(at, &header, &mut scratch.bytes, 0);
             let Ok(needed) = reader.needs(&part.ranges) else { continue };
             match blocks.last_mut() {
-                // Chunks share a store unless each has its own.
+                // Chunks share a store unless each has a file of its own.
                 Some((_, ranges)) if self.state.folder().is_none() => ranges.extend(needed),
                 _ => blocks.push((source, needed)),
             }
@@ -101,8 +100,8 @@ impl SChunk {
         blocks.iter().for_each(|(source, ranges)| source.prefetch(ranges));
     }
 
-    /// Announces short chunks, and the starts of the others, which are returned: those of which
-    /// blocks are still to be announced.
+    /// Announces short chunks, and the heads of longer ones. Returns the longer ones, whose blocks
+    /// are still to be announced.
     pub(crate) fn announce_heads<'p>(
         &self,
         parts: &'p [ChunkRanges],
@@ -133,7 +132,7 @@ impl SChunk {
         longer
     }
 
-    /// Bytes that reading a part fetches at most, unless its chunk is unlike what the frame says.
+    /// The largest number of bytes that reading a part fetches, if its chunk is as the frame says.
     pub(crate) fn stored_nbytes_at_most(&self, part: &ChunkRanges, blocksize: Option<u64>) -> u64 {
         let head = self.head_nbytes(part.nchunk, blocksize);
         let in_parts = part.nbytes().saturating_add(head);
@@ -145,8 +144,8 @@ impl SChunk {
         }
     }
 
-    /// Announces whole chunks, as many of these as the storage takes at a time, and at least one.
-    /// Returns the number of the first that was not announced.
+    /// Announces whole chunks, as many as the storage takes at a time, and at least one. Returns
+    /// the number of the first chunk that was not announced.
     pub(crate) fn prefetch_chunks(&self, nchunks: Range<u64>) -> u64 {
         let limit = self.prefetch_limit();
         if limit == 0 {
@@ -169,8 +168,8 @@ impl SChunk {
         next
     }
 
-    /// Reads a range that was compared with the data, in batches of up to `limit` bytes that are
-    /// announced before they are read.
+    /// Reads a range inside of the data, in batches of up to `limit` bytes; announces each batch
+    /// before reading it.
     pub(super) fn read_announced(
         &self,
         start: u64,
@@ -183,7 +182,7 @@ impl SChunk {
             let (mut parts, mut nbytes, mut len) = (vec![], 0_u64, 0_usize);
             while len < dest.len() {
                 let (nchunk, from) = self.chunk_at(at.saturating_add(len as u64))?;
-                // With variable sizes, the headers of all chunks were read for `chunk_at`.
+                // With variable sizes, `chunk_at` has read the headers of all chunks.
                 let end = self.chunk_nbytes(nchunk)?;
                 let end = end.min(from.saturating_add(dest.len().saturating_sub(len)));
                 let part = ChunkRanges { nchunk, ranges: from_ref(&(from..end)).to_vec() };
@@ -195,7 +194,7 @@ impl SChunk {
                 parts.push(part);
             }
             self.prefetch(&parts, None);
-            // An empty chunk where data should be is an error of reading it.
+            // An empty chunk within the data is an error of reading it.
             let len = if len == 0 { dest.len() } else { len };
             let (now, later) = dest.split_at_mut(len.min(dest.len()));
             self.read_bytes_now(at, now, scratch)?;
@@ -205,7 +204,7 @@ impl SChunk {
         Ok(())
     }
 
-    /// How many scattered items may be announced at once.
+    /// Number of scattered items that may be announced at once.
     pub(super) fn items_within(&self, limit: u64) -> usize {
         let block = self.state.header().blocksize().map_or(HEAD_NBYTES, |size| size.get().into());
         let weight = block.saturating_mul(2).saturating_add(HEAD_NBYTES);
@@ -213,8 +212,8 @@ impl SChunk {
         usize::try_from(count).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Announces the items that begin at these bytes of the data, which ascend, and what lies
-    /// between those that are `near` each other.
+    /// Announces the items that begin at these bytes of the data, which ascend, and the bytes
+    /// between items that are `near` each other.
     pub(super) fn prefetch_items(
         &self,
         starts: impl Iterator<Item = u64>,
@@ -256,7 +255,7 @@ impl SChunk {
         self.state.source().prefetch(&ranges);
     }
 
-    /// Where a chunk lies, without reading it.
+    /// The position of a chunk, without reading the chunk.
     fn place_of(&self, nchunk: u64) -> Option<Place> {
         let Some(folder) = self.state.folder() else {
             let at = self.stored_at(nchunk)?;
@@ -282,7 +281,7 @@ impl SChunk {
         starts.saturating_add(ChunkHeader::MAX_LEN as u64).saturating_add(dict)
     }
 
-    /// Bytes of a chunk's data, where the chunk itself is not needed to know them.
+    /// Uncompressed size of a chunk, if it is known without reading the chunk (bytes).
     fn nbytes_expected(&self, nchunk: u64) -> Option<u64> {
         match self.chunksize() {
             ChunkSize::Fixed(_) => self.chunk_nbytes(nchunk).ok().map(|nbytes| nbytes as u64),

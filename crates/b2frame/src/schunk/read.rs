@@ -1,4 +1,4 @@
-//! Parts of the data: only the chunks that hold them are touched, and of those only the blocks.
+//! Reads parts of the data: only their chunks, and only the needed blocks.
 
 use core::num::NonZeroU64;
 use core::ops::Range;
@@ -14,19 +14,19 @@ use crate::error::{Error, Limited, Param, Result};
 use crate::header::ChunkSize;
 use crate::seal::Bytes;
 
-/// Buffers for decoding, kept from chunk to chunk. Each thread has its own.
+/// Buffers for decoding, used for one chunk after the other. Each thread has its own.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// A chunk as stored, or parts of it.
     pub(super) bytes: Vec<u8>,
-    /// Decoded data that are then copied.
+    /// Decoded data before they are copied.
     data: Vec<u8>,
     pub(super) chunk: blosc_chunk::Scratch,
-    /// The last block of an array that is read by items.
+    /// The last block of an array from which single items were read.
     blocks: BlockCache,
 }
 
-/// The buffers of a [`Scratch`], to be borrowed apart.
+/// The buffers of a [`Scratch`], borrowed separately.
 pub(crate) struct Buffers<'a> {
     pub bytes: &'a mut Vec<u8>,
     pub data: &'a mut Vec<u8>,
@@ -35,7 +35,7 @@ pub(crate) struct Buffers<'a> {
 }
 
 impl Scratch {
-    /// Buffers for a thread that is one of many: chunks are spread over threads, blocks are not.
+    /// Buffers for one thread of many: threads divide chunks, not blocks.
     pub(crate) fn for_one_thread(dparams: &DParams) -> Self {
         let chunk = blosc_chunk::Scratch::new(&dparams.clone().threads(Threads::One));
         Self { chunk, ..Self::default() }
@@ -48,7 +48,7 @@ impl Scratch {
 }
 
 impl Reusable for Scratch {
-    /// Without the buffers of `blosc-chunk`, which are as large as a block.
+    /// Without the buffers of `blosc-chunk`, which are as long as a block.
     fn held_nbytes(&self) -> usize {
         let buffers = self.bytes.capacity().saturating_add(self.data.capacity());
         let blocks = usize::try_from(self.blocks.nbytes()).unwrap_or(usize::MAX);
@@ -57,7 +57,7 @@ impl Reusable for Scratch {
 }
 
 impl SChunk {
-    /// Buffers for a thread that is one of many, left by an earlier reader if there are any.
+    /// Buffers for one thread of many, from an earlier reader if available.
     pub(crate) fn pooled(&self) -> Pooled<'_, Scratch> {
         self.context.pool.check_out(|| Scratch::for_one_thread(self.dparams()))
     }
@@ -70,10 +70,10 @@ impl SChunk {
     }
 
     /// Decodes a chunk to the start of `dest`, which must have room for
-    /// [`chunk_nbytes`](Self::chunk_nbytes), and returns how many bytes that are.
+    /// [`chunk_nbytes`](Self::chunk_nbytes), and returns the number of bytes.
     ///
     /// # Errors
-    /// What is wrong with the chunk, or [`Param::BufferLen`].
+    /// The error of the chunk, or [`Param::BufferLen`].
     pub fn decode_chunk_into(
         &self,
         nchunk: u64,
@@ -93,8 +93,8 @@ impl SChunk {
     /// Decodes a chunk.
     ///
     /// # Errors
-    /// What is wrong with the chunk; its size is limited by
-    /// [`OpenOptions::dparams`](crate::OpenOptions::dparams).
+    /// The error of the chunk; [`OpenOptions::dparams`](crate::OpenOptions::dparams) limits its
+    /// size.
     pub fn decode_chunk(&self, nchunk: u64) -> Result<Vec<u8>> {
         let location = self.locate(nchunk)?;
         let nbytes = location.nbytes();
@@ -118,7 +118,7 @@ impl SChunk {
     /// Decodes one block of a chunk with VL-blocks.
     ///
     /// # Errors
-    /// What is wrong with the chunk; that it has no such block, or no VL-blocks.
+    /// The error of the chunk, also if it has no such block, or no VL-blocks.
     pub fn vl_block(&self, nchunk: u64, nblock: usize) -> Result<Vec<u8>> {
         self.with_vl(nchunk, |chunk, scratch| chunk.read(nblock, scratch))
     }
@@ -143,7 +143,7 @@ impl SChunk {
     /// Fills `dest` with the data from byte `start` on.
     ///
     /// # Errors
-    /// [`Param::Range`] if the data end before, or what is wrong with the chunks that hold them.
+    /// [`Param::Range`] if the data end before, or the error of a chunk.
     pub fn read_bytes(&self, start: u64, dest: &mut [u8]) -> Result<()> {
         let mut scratch = self.scratch();
         scratch.chunk.set_destination(Destination::for_nbytes(dest.len()));
@@ -151,7 +151,7 @@ impl SChunk {
         if dest.len() as u64 == self.nbytes() { self.compare_seal() } else { Ok(()) }
     }
 
-    /// The same, with buffers of the caller.
+    /// As [`read_bytes`](Self::read_bytes), with buffers of the caller.
     pub(crate) fn read_bytes_with(
         &self,
         start: u64,
@@ -169,7 +169,7 @@ impl SChunk {
         }
     }
 
-    /// Reads a range that was compared with the data, chunk by chunk.
+    /// Reads a range inside of the data, chunk by chunk.
     pub(super) fn read_bytes_now(
         &self,
         start: u64,
@@ -191,15 +191,15 @@ impl SChunk {
         Ok(())
     }
 
-    /// Fills `dest` with the items `items`; it has as many bytes as they.
+    /// Fills `dest` with the items `items`; `dest` has the length of these items.
     ///
     /// # Errors
-    /// [`Param::Range`], [`Param::BufferLen`], or what is wrong with the chunks that hold them.
+    /// [`Param::Range`], [`Param::BufferLen`], or the error of a chunk.
     pub fn read(&self, items: Range<u64>, dest: &mut [u8]) -> Result<()> {
         self.read_bytes(self.start_of(items, dest)?, dest)
     }
 
-    /// The first byte of `items`, for which `dest` must have room.
+    /// The first byte of `items`; checks that `dest` has the length of these items.
     pub(super) fn start_of(&self, items: Range<u64>, dest: &[u8]) -> Result<u64> {
         let typesize = NonZeroU64::from(self.state.header().typesize());
         let (start, end, len) = (items.start, items.end, self.nbytes() / typesize);
@@ -215,8 +215,8 @@ impl SChunk {
         Ok(start.saturating_mul(typesize.get()))
     }
 
-    /// The chunk that holds a byte of the data, and which byte of the chunk that is. Of several
-    /// chunks that begin at one byte, all but the last are empty.
+    /// The chunk that holds a byte of the data, and the position in this chunk. If several chunks
+    /// begin at one byte, all but the last are empty.
     pub(crate) fn chunk_at(&self, at: u64) -> Result<(u64, usize)> {
         let (nchunk, from) = match self.chunksize() {
             ChunkSize::Fixed(size) => (at / NonZeroU64::from(size), at % NonZeroU64::from(size)),

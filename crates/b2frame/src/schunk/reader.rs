@@ -4,13 +4,13 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 use super::SChunk;
 
-/// Most bytes that are decoded ahead.
+/// The largest number of bytes that are decoded ahead.
 const WINDOW: u64 = 1 << 20;
 
 /// Reads the data of a super-chunk from any position on.
 ///
-/// Short reads are served from up to 1 MiB that is decoded ahead, long ones are decoded to where
-/// they are wanted.
+/// Short reads take bytes from a window of up to 1 MiB that is decoded ahead; long ones are decoded
+/// right to their destination.
 ///
 /// ```
 /// use std::io::{BufRead, Read, Seek, SeekFrom};
@@ -58,7 +58,7 @@ impl Reader<'_> {
         self.schunk.read_bytes(self.at, dest).map_err(io::Error::other)
     }
 
-    /// How far it is worth decoding: to the end of the chunk, if that is not too far.
+    /// The number of bytes worth decoding ahead: to the end of the chunk, if that is near.
     fn ahead(&self) -> io::Result<u64> {
         let (nchunk, from) = self.schunk.chunk_at(self.at).map_err(io::Error::other)?;
         let nbytes = self.schunk.chunk_nbytes(nchunk).map_err(io::Error::other)?;
@@ -100,7 +100,7 @@ impl BufRead for Reader<'_> {
 }
 
 impl Seek for Reader<'_> {
-    /// A position after the end is allowed, as in a file; no data are read there.
+    /// A position after the end is allowed, as in a file; a read there returns no data.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),

@@ -1,8 +1,7 @@
-//! Following a frame that another process changes.
+//! Follows a frame that another process changes.
 //!
-//! A super-chunk is a snapshot. Frames that grow as this crate makes them keep all that a snapshot
-//! refers to until they are compacted; C-Blosc2 overwrites, so where it may write, look at the
-//! frame under a lock.
+//! A super-chunk is a snapshot. Frames that this crate extends keep all bytes of a snapshot until
+//! they are compacted. C-Blosc2 overwrites bytes: if it may write, read the frame under a lock.
 
 use core::ops::Deref;
 use core::time::Duration;
@@ -20,18 +19,18 @@ use crate::lock::FrameLock;
 use crate::source::Source;
 use crate::sparse::INDEX_FILE;
 
-/// As often, and so long apart, C-Blosc2 tries to read a frame that is being written.
+/// C-Blosc2 tries as often, at the same interval, to read a frame during a write.
 const TRIES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(1);
-/// No change takes that long between two writes.
+/// No change takes longer between two writes.
 const RECENT: Duration = Duration::from_secs(1);
 
 impl SChunk {
-    /// Looks whether the frame was changed, and takes over the new state. Says whether there was
-    /// one.
+    /// Looks whether the frame was changed, and reloads it then. Returns whether it has changed.
     ///
-    /// A frame that was opened by its name is found by it again, so also if another file has its
-    /// place. Without locking a change may be under way; then it is tried again for a moment.
+    /// A frame that was opened by its path is opened at that path again, even if another file is
+    /// there now. Without locking a change may be under way; then the attempt is repeated for a
+    /// moment.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, SChunkWriter};
@@ -52,16 +51,16 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Lock`](crate::Error::Lock), or why the frame cannot be read. The super-chunk is
-    /// then what it was.
+    /// [`Error::Lock`](crate::Error::Lock), or the error of reading the frame. The super-chunk then
+    /// stays as it was.
     pub fn refresh(&mut self) -> Result<bool> {
         let _lock = self.lock()?;
         self.follow()
     }
 
-    /// Reads by `read`, and again from the new state while that fails because another writer has
-    /// removed what this snapshot refers to. That happens to sparse frames only, after two commits
-    /// of the other. `read` begins anew each time, so what it has passed on must not count.
+    /// Calls `read`, and calls it again on the new state while it fails because another writer has
+    /// removed files of this snapshot. Only files of sparse frames are removed, after two commits
+    /// of the other writer. `read` begins anew each time; discard the data of earlier attempts.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, SChunkWriter};
@@ -82,7 +81,7 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// That of `read`, which is [`Error::Outdated`] only if others commit all the time; as
+    /// The error of `read`: [`Error::Outdated`] only if others commit all the time; as
     /// [`refresh`](Self::refresh).
     pub fn read_current<T>(&mut self, mut read: impl FnMut(&Self) -> Result<T>) -> Result<T> {
         let mut tries = 1;
@@ -97,11 +96,11 @@ impl SChunk {
         }
     }
 
-    /// Takes the shared lock and refreshes: until the result is dropped, nobody that locks changes
-    /// the frame.
+    /// Takes the shared lock and refreshes: no program that takes the lock changes the frame until
+    /// the result is dropped.
     ///
     /// # Errors
-    /// As [`refresh`](Self::refresh); [`Param::NoPath`] if the frame was not opened by its name.
+    /// As [`refresh`](Self::refresh); [`Param::NoPath`] if the frame was not opened by its path.
     pub fn locked(&mut self) -> Result<Locked<'_>> {
         let path = self.path().ok_or(Param::NoPath)?;
         let lock = FrameLock::shared(path)?;
@@ -109,7 +108,7 @@ impl SChunk {
         Ok(Locked { schunk: self, lock })
     }
 
-    /// The frame as it is now, if it was changed.
+    /// The present frame, if it was changed.
     pub(crate) fn refreshed(&self) -> Result<Option<Self>> {
         let _lock = self.lock()?;
         self.reopen_settled()
@@ -122,7 +121,7 @@ impl SChunk {
         }
     }
 
-    /// Takes over what is there, unless it is what is known.
+    /// Reloads the frame if it has changed.
     fn follow(&mut self) -> Result<bool> {
         let new = self.reopen_settled()?;
         Ok(new.map(|new| *self = new).is_some())
@@ -132,7 +131,7 @@ impl SChunk {
         let mut tries = 1;
         loop {
             match self.reopen() {
-                // Half of a change.
+                // Half of a change was read.
                 Err(error) if error.blame() == Blame::Data && tries < TRIES => {
                     tries = tries.saturating_add(1);
                     thread::sleep(PAUSE);
@@ -142,10 +141,10 @@ impl SChunk {
         }
     }
 
-    /// The frame as it is now, if its header has changed.
+    /// The present frame, if its header has changed.
     pub(crate) fn reopen(&self) -> Result<Option<Self>> {
         if self.layout() != FrameLayout::Current {
-            return Ok(None); // Nobody writes such frames any more.
+            return Ok(None); // No program writes such frames any more.
         }
         let source = match (self.state.folder(), self.path()) {
             (Some(folder), _) => folder.open_index()?,
@@ -153,8 +152,7 @@ impl SChunk {
             (None, None) => self.state.source().clone(),
         };
         let (head, _) = source.read_head::<FIXED_LEN>(0, FIXED_LEN as u64)?;
-        // Metalayers change without the rest only where a writer replaces them by others of their
-        // size.
+        // Metalayers alone change only if a writer replaces them by others of the same size.
         let meta = source
             .read_vec(FIXED_LEN as u64, self.state.meta().bytes().len().saturating_sub(FIXED_LEN));
         let is_same_meta =
@@ -167,14 +165,14 @@ impl SChunk {
         let mut draft = Draft::open(source, folder, self.open_options().clone())?;
         self.path().into_iter().for_each(|path| draft.change().set_path(path));
         let new = draft.finish();
-        // Files with new numbers may be as long as those before.
+        // Files with new numbers may have the same lengths as before.
         if is_same && self.has_index_of(&new)? {
             return Ok(None);
         }
         Ok(Some(new))
     }
 
-    /// Whether index and trailer of a frame with the same header are those of this one.
+    /// Whether index and trailer equal those of another frame with the same header.
     fn has_index_of(&self, other: &Self) -> Result<bool> {
         Ok(self.state.mark() == other.state.mark()
             && self.state.vlmeta().bytes() == other.state.vlmeta().bytes()
@@ -182,8 +180,8 @@ impl SChunk {
     }
 }
 
-/// Opens a frame at `path`, again if that fails because it is being written. A frame that nobody
-/// has changed lately is not waited for.
+/// Opens a frame at `path`, and tries again while that fails during a write. Only a recently
+/// changed frame gets further attempts.
 pub(crate) fn open_settled<T>(path: &Path, open: impl Fn() -> Result<T>) -> Result<T> {
     let mut tries = 1;
     loop {
@@ -197,12 +195,12 @@ pub(crate) fn open_settled<T>(path: &Path, open: impl Fn() -> Result<T>) -> Resu
     }
 }
 
-/// Whether a frame was changed so lately that it may be under way.
+/// Whether a frame was changed so recently that a write may be under way.
 fn is_recent(path: &Path) -> bool {
     let index = path.join(INDEX_FILE);
     let metadata = if path.is_dir() { index.metadata() } else { path.metadata() };
     let modified = metadata.and_then(|metadata| metadata.modified()).ok();
-    // One in the future is recent, too.
+    // A time in the future is recent, too.
     modified.is_some_and(|time| time.elapsed().is_ok_and(|age| age < RECENT))
 }
 

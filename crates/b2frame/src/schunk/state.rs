@@ -1,4 +1,4 @@
-//! What a frame consists of: a super-chunk shows it, a [`Draft`](super::Draft) owns and changes it.
+//! The state of a frame: a super-chunk shows it, a [`Draft`](super::Draft) owns and changes it.
 
 mod open;
 
@@ -18,29 +18,30 @@ use crate::writer::Start;
 
 pub(crate) use open::{read_meta, read_trailer, read_trailer_as};
 
-/// Header, metadata, index, and where the bytes are.
+/// Header, metadata, index, and the stores of the bytes.
 ///
-/// A change keeps together what belongs together: the header says whether there are vlmetalayers,
-/// and what the numbers of the index mean (files, or positions in a data section of which length).
+/// Each change keeps the parts consistent: the header says whether there are vlmetalayers, and
+/// decides what the numbers of the index mean (files, or positions in a data section, and its
+/// length).
 #[derive(Clone)]
 pub(crate) struct FrameState {
-    /// Where header, index and trailer are.
+    /// The store of header, index and trailer.
     source: Source,
-    /// Where the chunks are, unless they are in `source`.
+    /// The files of chunks, unless the chunks are in `source`.
     folder: Option<Folder>,
-    /// The name by which it can be opened again, as an absolute path.
+    /// The path by which the frame can be opened again, as an absolute path.
     path: Option<PathBuf>,
     layout: FrameLayout,
     header: FrameHeader,
     trailer_len: u32,
     meta: Metalayers,
     vlmeta: Metalayers,
-    /// What the trailer says of the seal.
+    /// The seal in the trailer.
     mark: Mark,
     index: Index,
 }
 
-/// A frame but for its chunks, in today's terms.
+/// All of a frame except its chunks, in today's layout.
 pub(crate) struct Parts {
     pub header: FrameHeader,
     pub meta: Metalayers,
@@ -50,7 +51,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Of a frame that is not written yet.
+    /// The state of a frame that is not written yet.
     pub(crate) fn unwritten(start: Start) -> Self {
         let Start { header, meta, vlmeta, .. } = start;
         let trailer_len = u32::try_from(vlmeta.bytes().len()).unwrap_or(u32::MAX);
@@ -71,12 +72,12 @@ impl FrameState {
         &self.source
     }
 
-    /// Where the chunks of a sparse frame are.
+    /// The files of chunks of a sparse frame.
     pub(crate) fn folder(&self) -> Option<&Folder> {
         self.folder.as_ref()
     }
 
-    /// The name by which it can be opened again, as an absolute path.
+    /// The path by which the frame can be opened again, as an absolute path.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -103,7 +104,7 @@ impl FrameState {
         &self.vlmeta
     }
 
-    /// What the trailer says of the seal.
+    /// The seal in the trailer.
     pub(crate) fn mark(&self) -> &Mark {
         &self.mark
     }
@@ -121,7 +122,8 @@ impl FrameState {
         usize::try_from(self.header.typesize().get()).unwrap_or(usize::MAX)
     }
 
-    /// The size that a fixed chunk size and the total give for a chunk (bytes).
+    /// The size of a chunk that the chunk size and the total give (bytes); `None` unless chunks
+    /// have a fixed size.
     pub(crate) fn expected_nbytes(&self, nchunk: u64) -> Result<Option<usize>> {
         let nchunks = self.nchunks();
         if nchunk >= nchunks {
@@ -134,21 +136,21 @@ impl FrameState {
     }
 }
 
-/// Changes.
+/// Changes of the state.
 impl FrameState {
-    /// Sets the name by which the frame can be opened again.
+    /// Sets the path by which the frame can be opened again.
     pub(crate) fn set_path(&mut self, path: &Path) {
         self.path = std::path::absolute(path).ok();
     }
 
-    /// Puts the bytes elsewhere. The share of the old store is dropped before `make` is called, so
-    /// that its last owner can be told.
+    /// Replaces the store. The reference to the old store is dropped before `make` is called, so
+    /// that `make` can find out who owns it last.
     pub(crate) fn replace_source(&mut self, make: impl FnOnce() -> Source) {
         self.source = Source::new(Arc::new(MemStore::default()), self.source.base());
         self.source = make();
     }
 
-    /// Takes over what was written.
+    /// Notes the lengths and the header that were written.
     pub(crate) fn set_written(&mut self, header: FrameHeader, index_len: u64, trailer_len: u32) {
         (self.header, self.trailer_len) = (header, trailer_len);
         self.index.set_position(self.header.index_position(), index_len);
@@ -168,7 +170,7 @@ impl FrameState {
     }
 
     /// Keeps the chunks for which `keep`, called once for each in order, is true, and notes their
-    /// uncompressed size. In place, since a table of what a damaged header claims is large.
+    /// uncompressed size. Works in place: a damaged header may claim a huge table.
     pub(crate) fn retain_chunks(
         &mut self,
         mut keep: impl FnMut() -> bool,
@@ -211,7 +213,7 @@ impl FrameState {
         })
     }
 
-    /// Puts a chunk of `new` uncompressed bytes in the place of one of `old` bytes.
+    /// Replaces a chunk of `old` uncompressed bytes by one of `new` bytes.
     pub(crate) fn replace_chunk(
         &mut self,
         nchunk: u64,
@@ -223,7 +225,8 @@ impl FrameState {
         self.resize_chunk(old, new)
     }
 
-    /// A chunk of `old` uncompressed bytes has `new` ones now. An unset chunk size becomes this.
+    /// Changes the uncompressed size of a chunk from `old` to `new`. An unset chunk size becomes
+    /// `new`.
     fn resize_chunk(&mut self, old: usize, new: usize) -> Result<()> {
         self.header.replace_nbytes(old, new)?;
         self.set_section();
@@ -237,8 +240,8 @@ impl FrameState {
         Ok(())
     }
 
-    /// What the header says of the data section has changed: also by the first chunk, since a frame
-    /// without data has none.
+    /// Updates the section after a change of the header; even the first chunk changes it, since a
+    /// frame without data has no data section.
     fn set_section(&mut self) {
         self.index.set_section(Section::of_header(&self.header));
     }
@@ -248,7 +251,7 @@ impl FrameState {
         self.header.add_cbytes(cbytes);
     }
 
-    /// Subtracts the bytes of a chunk whose file is not wanted any more.
+    /// Subtracts the bytes of a chunk whose file is no longer needed.
     pub(crate) fn subtract_file(&mut self, cbytes: u64) {
         self.header.subtract_cbytes(cbytes);
     }
@@ -268,7 +271,7 @@ impl FrameState {
         self.header.set_filters(filters, filters_meta);
     }
 
-    /// Puts content in the place of a metalayer of this name, if that has as many bytes.
+    /// Replaces the content of the metalayer of this name, if the length stays.
     pub(crate) fn overwrite_meta(&mut self, name: &[u8], content: &[u8]) -> bool {
         self.meta.overwrite(name, content)
     }
@@ -289,7 +292,7 @@ impl FrameState {
         self.vlmeta = vlmeta;
     }
 
-    /// Sets what is said of the seal.
+    /// Sets the seal in the trailer.
     pub(crate) fn set_mark(&mut self, mark: Mark) {
         self.mark = mark;
     }

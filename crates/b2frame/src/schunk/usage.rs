@@ -1,4 +1,4 @@
-//! What the bytes of a frame are used for.
+//! The use of a frame's bytes.
 
 use blosc_chunk::SpecialKind;
 
@@ -6,14 +6,14 @@ use super::{ChunkInfo, SChunk};
 use crate::error::{Error, Result};
 use crate::sparse::unwanted_files;
 
-/// How a frame uses its bytes, and which of its chunks are runs.
+/// Sums over the bytes of a frame, and counts of its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
     /// Bytes of all chunks, headers included.
     pub cbytes: u64,
-    /// Bytes of the frame that nothing refers to: replaced chunks and indexes, holes; of a sparse
-    /// frame, files of chunks that are not in the index.
+    /// Unused bytes of the frame: replaced chunks and indexes, holes; in a sparse frame, files of
+    /// chunks outside of the index.
     pub dead_bytes: u64,
     /// Chunks of zeros.
     pub zeros: u64,
@@ -28,10 +28,11 @@ pub struct Usage {
 }
 
 impl SChunk {
-    /// Adds up all chunks. Reads the header of each; where all are one and the same, of that one.
+    /// Adds up all chunks. Reads the header of each chunk, or only one header if all are the same
+    /// chunk.
     ///
     /// # Errors
-    /// What is wrong with the first bad chunk.
+    /// The error of the first bad chunk.
     pub fn usage(&self) -> Result<Usage> {
         let mut usage = Usage::default();
         if self.state.index().is_repeated() && self.nchunks() > 0 {

@@ -1,4 +1,4 @@
-//! Looking for damage: everything is decoded, nothing stops at the first bad chunk.
+//! Looks for damage: decodes all chunks, and continues after a bad one.
 
 use core::cell::RefCell;
 use core::ops::Range;
@@ -14,18 +14,18 @@ use crate::nd::{Geometry, Padding};
 use crate::offsets::Offset;
 use crate::seal::{ChunkSums, SealState, chunk_term};
 
-/// What verifying a frame found.
+/// The report of verifying a frame.
 pub type VerifyReport = blosc_container::report::Report<Error, Note>;
 
 /// A chunk that could not be read.
 pub type BadChunk = blosc_container::report::BadChunk<Error>;
 
-/// Something odd that could be read nevertheless.
+/// Something odd that is readable nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
-    /// The header of a chunk has another block size than its blocks, as some of C-Blosc2 3.x have.
-    /// C-Blosc2 cannot read such a chunk.
+    /// The header of a chunk has another block size than its blocks, as some releases of C-Blosc2
+    /// 3.x write. C-Blosc2 cannot read such a chunk.
     #[error(
         "chunk {nchunk} at byte {offset}: the header says blocks of {stored} bytes, \
          they have {used}"
@@ -33,21 +33,21 @@ pub enum Note {
     Blocksize {
         /// Number of the chunk.
         nchunk: u64,
-        /// Where it starts in the file (bytes).
+        /// Position of its start in the file (bytes).
         offset: u64,
         /// Block size in the header (bytes).
         stored: usize,
         /// Block size that was used (bytes).
         used: usize,
     },
-    /// The header is not the one that was sealed; everything else is.
+    /// The header was changed after sealing; all other parts are as sealed.
     #[error("the header was changed after the frame was sealed: by another program, or damaged")]
     HeaderChanged,
-    /// The frame was sealed and changed by a program that knows of no seals.
+    /// The frame was sealed, and a program without support for seals has changed it.
     #[error("another program has changed the frame, which is not sealed any more")]
     SealBroken,
-    /// Chunks of an array whose padding holds items. The format has zeros there; an array that was
-    /// made smaller keeps what was there, and C-Blosc2 shows it again when the array grows.
+    /// Chunks of an array whose padding holds items. The format has zeros there. An array that was
+    /// made smaller keeps its old items, and C-Blosc2 shows them again when the array grows.
     #[error(
         "{nchunks} {}, the first is {nchunk}: items outside of the shape of the array are not \
          zero: from before it was made smaller, or what was in memory",
@@ -56,7 +56,7 @@ pub enum Note {
     HiddenItems {
         /// Number of the first such chunk.
         nchunk: u64,
-        /// How many there are.
+        /// Number of such chunks.
         nchunks: u64,
     },
     /// A run stored as a chunk of 32 bytes. C-Blosc2 expects such runs in the index and cannot read
@@ -65,16 +65,16 @@ pub enum Note {
     StoredRun {
         /// Number of the chunk.
         nchunk: u64,
-        /// Where it starts in the file (bytes).
+        /// Position of its start in the file (bytes).
         offset: u64,
     },
 }
 
 impl SChunk {
-    /// Decodes every chunk and vlmetalayer and reports what cannot be read. `progress` is called
+    /// Decodes every chunk and vlmetalayer and reports the unreadable ones. `progress` is called
     /// now and then.
     ///
-    /// The result says what is wrong with the frame; nothing is an error of the call itself.
+    /// The report holds all errors of the frame; the call itself never fails.
     pub fn verify(
         &self,
         options: &VerifyOptions,
@@ -112,8 +112,8 @@ impl SChunk {
         report
     }
 
-    /// Bytes of data that [`verify`](Self::verify) decodes. Runs that the index alone knows of are
-    /// not; and where all chunks are one and the same, one of them stands for all.
+    /// Bytes of data that [`verify`](Self::verify) decodes. Runs in the index do not count; if all
+    /// chunks are the same chunk, it counts once.
     #[must_use]
     pub fn nbytes_to_verify(&self) -> u64 {
         let nbytes_of = |nchunk| match self.offset_of(nchunk) {
@@ -122,7 +122,7 @@ impl SChunk {
         };
         let nchunks = self.nchunks();
         match self.chunksize().fixed() {
-            // The sizes of chunks stand in their headers alone.
+            // Only the headers of chunks store their sizes.
             None => self.nbytes(),
             Some(_) if self.state.index().is_repeated() && nchunks > 1 => {
                 nbytes_of(0).saturating_add(nbytes_of(nchunks.saturating_sub(1)))
@@ -131,9 +131,9 @@ impl SChunk {
         }
     }
 
-    /// Looks for damage without decoding data: every chunk has to stand where the index says, with
-    /// a header that fits and all its bytes there, and where the frame is sealed, its bytes have to
-    /// be those that were sealed. Of chunks that are all one and the same, one is looked at.
+    /// Looks for damage without decoding data: every chunk must be at the position in the index,
+    /// with a valid header and all its bytes. In a sealed frame the bytes must be as sealed. If all
+    /// chunks are the same chunk, it is checked once.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe};
@@ -149,7 +149,8 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// What was found first: the place or header of a chunk, or a sum; what the storage says.
+    /// The first error found: the position or header of a chunk, or a sum; the error of the
+    /// storage.
     pub fn check(&self) -> Result<()> {
         let nchunks = self.nchunks();
         let last = nchunks.saturating_sub(1);
@@ -164,7 +165,7 @@ impl SChunk {
         }
     }
 
-    /// That the bytes of a chunk, or of something else in the body, are not those that were sealed.
+    /// The error for changed bytes of a chunk, or of another part of the body.
     pub(crate) fn sum_error(&self, nchunk: Option<u64>) -> Error {
         let Some(nchunk) = nchunk else { return self.seal_error(Corrupt::BodySum) };
         let at = self.stored_at(nchunk).unwrap_or(0);
@@ -176,7 +177,7 @@ impl SChunk {
         Error::Corrupt { at: self.state.source().position(at), what }
     }
 
-    /// Reports what the comparison with the seal has shown.
+    /// Reports the result of the comparison with the seal.
     fn verify_seal(
         &self,
         state: Result<SealState>,
@@ -191,7 +192,7 @@ impl SChunk {
                 for nchunk in chunks {
                     let (offset, error) = (self.stored_at(nchunk), self.sum_error(Some(nchunk)));
                     if let Some(bad) = report.bad.iter_mut().find(|bad| bad.nchunk == nchunk) {
-                        // A codec or filter that is not known is damage here.
+                        // In a sealed frame an unknown codec or filter is damage.
                         if bad.error.blame() != Blame::Data {
                             bad.error = error;
                         }
@@ -220,8 +221,8 @@ impl SChunk {
         report.other.extend(self.nd_meta().err());
     }
 
-    /// All chunks but the last are one and the same: one of them stands for all, since they may be
-    /// very many.
+    /// Verifies a frame in which all chunks except the last are the same chunk: it is checked once,
+    /// since there may be millions.
     fn verify_repeated(
         &self,
         options: &VerifyOptions,
@@ -283,11 +284,11 @@ impl SChunk {
                 Ok(())
             },
         );
-        // Neither side reports errors of its own: each concerns a chunk and was noted there.
+        // Errors concern single chunks and are noted there, so the call has none.
         debug_assert!(result.is_ok());
     }
 
-    /// Decodes a part; its data are dropped. Of a run one item says all.
+    /// Decodes a part and drops its data. One item of a run suffices.
     fn check_part(
         &self,
         part: Part,
@@ -330,7 +331,7 @@ impl SChunk {
         Checked { nchunk, is_end, nbytes, note, has_hidden, header, term, dest, result }
     }
 
-    /// The term of a stored chunk of which these bytes were read.
+    /// The term of a stored chunk, if these bytes are all of it.
     fn find_term(&self, nchunk: u64, bytes: Option<&[u8]>) -> Term {
         match (self.offset_of(nchunk), bytes) {
             (Ok(Offset::Stored(number)), Some(bytes)) => Term::Read(chunk_term(number, bytes)),
@@ -339,7 +340,7 @@ impl SChunk {
     }
 }
 
-/// What is unusual about a chunk whose blocks have this size.
+/// The note for a chunk whose blocks have this size, if it is unusual.
 fn note(nchunk: u64, location: &Location, blocksize: Option<usize>) -> Option<Note> {
     let Location::Stored { source, at, header } = location else { return None };
     let offset = source.position(*at);
@@ -350,39 +351,39 @@ fn note(nchunk: u64, location: &Location, blocksize: Option<usize>) -> Option<No
     (used != stored).then_some(Note::Blocksize { nchunk, offset, stored, used })
 }
 
-/// Something to check.
+/// A part or chunk to check.
 enum Found {
     Part(Part),
-    /// A chunk whose place is wrong already.
+    /// A chunk whose position is already wrong.
     Bad(u64, Error),
 }
 
-/// What came of it.
+/// The result of a check.
 struct Checked {
     nchunk: u64,
-    /// Whether the chunk is through.
+    /// Whether this is the last part of the chunk.
     is_end: bool,
     nbytes: u64,
     note: Option<Note>,
-    /// Whether it has items outside of the shape of the array.
+    /// Whether the chunk has items outside of the shape of the array.
     has_hidden: bool,
-    /// The header of a stored chunk whose first part this is.
+    /// The header of a stored chunk, with its first part.
     header: Option<ChunkHeader>,
     term: Term,
     dest: Vec<u8>,
     result: Result<()>,
 }
 
-/// What a part tells of the sum of its chunk.
+/// The contribution of a part to the sum of its chunk.
 enum Term {
-    /// Nothing: it is not the first part, or the chunk is not stored, or there is no seal.
+    /// None: this is not the first part, the chunk is not stored, or there is no seal.
     Nothing,
     Read(u128),
-    /// The bytes were not read at once.
+    /// The bytes were not all read at once.
     NotRead,
 }
 
-/// The next part of a chunk, or a chunk that has none because it was not found.
+/// The next part of a chunk, or a chunk without parts because it was not found.
 fn next(parts: &mut Parts<'_>, buffers: &RefCell<Vec<Vec<u8>>>) -> Option<Job<Found>> {
     let nchunk = parts.next_chunk();
     match parts.next() {
@@ -405,7 +406,7 @@ struct Done<'a> {
 }
 
 impl Done<'_> {
-    /// Notes a result and gives its buffer back.
+    /// Notes a result and returns its buffer.
     fn take(&mut self, schunk: &SChunk, checked: Checked) -> Vec<u8> {
         let Checked { nchunk, nbytes, note, has_hidden, header, term, dest, result, .. } = checked;
         match (&mut self.sums, term) {
@@ -415,7 +416,7 @@ impl Done<'_> {
         }
         let report = &mut *self.report;
         report.notes.extend(note.filter(|_| report.notes.len() < self.max));
-        // Further parts of a chunk are no further chunks.
+        // Further parts of a chunk do not count as chunks.
         if has_hidden && self.last_hidden != Some(nchunk) {
             self.last_hidden = Some(nchunk);
             let is_known = |note: &&mut Note| matches!(note, Note::HiddenItems { .. });
@@ -431,7 +432,7 @@ impl Done<'_> {
                     report.add_suspicions(nchunk, &header);
                 }
             }
-            // Further parts of a bad chunk are no further chunks.
+            // Further parts of a bad chunk do not count as chunks.
             Err(_) if self.last_bad == Some(nchunk) => {}
             Err(error) => {
                 self.last_bad = Some(nchunk);

@@ -1,4 +1,4 @@
-//! Comparing a frame with its seal, and sealing a frame that is there.
+//! Compares a frame with its seal, and seals an existing frame.
 
 use std::path::Path;
 
@@ -14,46 +14,46 @@ use crate::offsets::Offset;
 use crate::params::{Checksums, EditOptions};
 use crate::schunk::{ChunkBytes, SChunk};
 
-/// What the seal of a frame says.
+/// The result of comparing a frame with its seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SealState {
-    /// All that readers need is what was written.
+    /// All bytes that readers need are as sealed.
     Intact,
-    /// There is no seal: the frame is from a program that writes none.
+    /// There is no seal: the writer of the frame does not support seals.
     NeverSealed,
-    /// Chunks, index and vlmetalayers are what was written; the header is another one. Programs
-    /// that know of no seals change metalayers so.
+    /// Chunks, index and vlmetalayers are as sealed; the header was changed. Programs without
+    /// support for seals do this when they change metalayers.
     HeaderChanged,
-    /// A program that knows of no seals has changed the frame. It removes the sum.
+    /// A program without support for seals has changed the frame and removed the sum.
     BrokenByOtherWriter,
-    /// The sum is damaged, and nothing else: it is nearly that of the chunks, the index and the
-    /// vlmetalayers, as sums of other bytes are not.
+    /// Only the sum is damaged: it differs in a few bits from that of chunks, index and
+    /// vlmetalayers, while sums of different bytes differ in many.
     SealDamaged,
-    /// Other bytes than those that were written, and no program has said so.
+    /// Bytes were changed, and no program has recorded a change.
     BodyDamaged {
-        /// The chunks that are damaged, as far as the table of their sums, or decoding them, tells.
-        /// None if it is the index or the vlmetalayers.
+        /// The damaged chunks, as far as the table of their sums, or decoding them, tells. Empty if
+        /// the index or the vlmetalayers are damaged.
         chunks: Vec<u64>,
     },
 }
 
-/// What is known of the chunks of a sealed frame while they are read.
+/// The sums found so far while the chunks of a sealed frame are read.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkSums {
     sum: u128,
-    /// The sums that the seal has, if it has one for each chunk.
+    /// The sums in the seal, if it has one for each chunk.
     table: Vec<u64>,
-    /// Chunks with another sum than that in the table.
+    /// Chunks whose sum differs from the table.
     other: Vec<u64>,
-    /// Chunks that are not where the index says.
+    /// Chunks that are not at their position in the index.
     unread: Vec<u64>,
-    /// Chunks that were decoded without reading all of their bytes at once.
+    /// Decoded chunks whose bytes were not all read at once.
     pub pending: Vec<u64>,
 }
 
 impl ChunkSums {
-    /// Of a frame that has a seal.
+    /// The sums of a frame with a seal.
     pub(crate) fn new(schunk: &SChunk) -> Option<Self> {
         let mark = schunk.state().mark();
         mark.body()?;
@@ -61,7 +61,7 @@ impl ChunkSums {
         Some(Self { table, ..Self::default() })
     }
 
-    /// Adds the term of a chunk that stands in the index `times` times.
+    /// Adds the term of a chunk that is in the index `times` times.
     pub(crate) fn add(&mut self, nchunk: u64, term: u128, times: u64) {
         self.sum = self.sum.wrapping_add(term.wrapping_mul(times.into()));
         let entry = usize::try_from(nchunk).ok().and_then(|at| self.table.get(at));
@@ -70,14 +70,14 @@ impl ChunkSums {
 }
 
 impl SChunk {
-    /// Whether the frame has a seal. Whether it is right, [`seal_state`](Self::seal_state) and
-    /// [`verify`](Self::verify) tell, which read all chunks.
+    /// Whether the frame has a seal. [`seal_state`](Self::seal_state) and [`verify`](Self::verify)
+    /// read all chunks to check it.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.state().mark().body().is_some()
     }
 
-    /// Which sums the seal has, if there is one.
+    /// The kind of sums in the seal, if there is one.
     pub(crate) fn checksums(&self) -> Option<Checksums> {
         let mark = self.state().mark();
         mark.body().map(|_| match mark.layer() {
@@ -86,7 +86,7 @@ impl SChunk {
         })
     }
 
-    /// Reads everything and compares it with the seal.
+    /// Reads the whole frame and compares it with the seal.
     ///
     /// ```
     /// use b2frame::{FrameParams, SChunk, to_cframe, seal::SealState};
@@ -101,7 +101,7 @@ impl SChunk {
     /// ```
     ///
     /// # Errors
-    /// What the storage says. Damage is no error.
+    /// The error of the storage. Damage is a result, not an error.
     pub fn seal_state(&self) -> Result<SealState> {
         self.unwatched().find_seal_state()
     }
@@ -120,7 +120,8 @@ impl SChunk {
         self.compare_sums(sums)
     }
 
-    /// The same with what reading the chunks has given. Those that are pending are read.
+    /// As [`seal_state`](Self::seal_state), with the sums of chunks that were read. Pending chunks
+    /// are read now.
     pub(crate) fn compare_sums(&self, mut sums: ChunkSums) -> Result<SealState> {
         for nchunk in core::mem::take(&mut sums.pending) {
             self.read_term(nchunk, 1, &mut sums)?;
@@ -147,7 +148,7 @@ impl SChunk {
         Ok(if is_same { SealState::Intact } else { SealState::HeaderChanged })
     }
 
-    /// The term of everything after the chunks.
+    /// The term of all bytes after the chunks.
     pub(crate) fn tail_sum(&self) -> Result<u128> {
         let header = self.header();
         let end = header.frame_len().saturating_sub(FINGERPRINT_LEN as u64);
@@ -158,18 +159,19 @@ impl SChunk {
         };
         let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
         let mut bytes = self.state().source().read_vec(start, len)?;
-        // The type of a seal, whatever stands there: that is compared on its own.
+        // The type byte counts as that of a seal: it is checked separately.
         bytes.last_mut().into_iter().for_each(|kind| *kind = FINGERPRINT_TYPE);
         Ok(tail_term(start.saturating_sub(header.header_len().into()), &[&bytes]))
     }
 
-    /// The header as it is stored.
+    /// The header as stored.
     fn raw_header(&self) -> Result<Vec<u8>> {
         let len = usize::try_from(self.header().header_len()).unwrap_or(usize::MAX);
         self.state().source().read_vec(0, len)
     }
 
-    /// Of chunks that are all one and the same, one stands for all.
+    /// Number of different chunks, and how often each is in the index: if all are the same chunk,
+    /// one.
     pub(crate) fn distinct_chunks(&self) -> (u64, u64) {
         if self.state().index().is_repeated() {
             (self.nchunks().min(1), self.nchunks())
@@ -197,7 +199,7 @@ impl SChunk {
         Ok(())
     }
 
-    /// The term of a chunk of a version that is not known: each has its size at the same place.
+    /// The term of a chunk of unknown version: all versions store the size at the same position.
     fn term_of_foreign(&self, nchunk: u64) -> Result<u128> {
         let Offset::Stored(number) = self.offset_of(nchunk)? else { return Ok(0) };
         let (source, at, room) = self.place(nchunk, number)?;
@@ -208,8 +210,8 @@ impl SChunk {
         term_of_stored(number, (&source, at), cbytes)
     }
 
-    /// The error of a chunk of a version that is not known: one of a sealed frame is damaged unless
-    /// its bytes are those that were sealed.
+    /// The error of a chunk of unknown version. In a sealed frame the chunk is damaged unless its
+    /// bytes are as sealed.
     pub(crate) fn foreign_or_damaged(&self, nchunk: u64, error: Error) -> Error {
         if error.blame() != Blame::NotOurs || self.watch().is_none() {
             return error;
@@ -222,7 +224,7 @@ impl SChunk {
         }
     }
 
-    /// The chunks that cannot be decoded.
+    /// The chunks that do not decode.
     fn undecodable(&self) -> Result<Vec<u64>> {
         let mut bad = vec![];
         for nchunk in 0..self.distinct_chunks().0 {
@@ -234,7 +236,7 @@ impl SChunk {
     }
 }
 
-/// The chunk, if its data are to blame.
+/// The number of the chunk, if its data are to blame.
 fn damaged(error: Error, nchunk: u64) -> Result<Option<u64>> {
     match error.blame() {
         Blame::Io | Blame::Busy => Err(error),
@@ -243,19 +245,18 @@ fn damaged(error: Error, nchunk: u64) -> Result<Option<u64>> {
 }
 
 impl SChunkWriter {
-    /// Makes the seal of the frame one of other bytes, so that the frame counts as damaged: for
-    /// data that were read in spite of a mismatch
-    /// ([`OpenOptions::mismatch`](crate::OpenOptions::mismatch)).
+    /// Makes the seal of the frame wrong, so that the frame counts as damaged: for data that were
+    /// read in spite of a mismatch ([`OpenOptions::mismatch`](crate::OpenOptions::mismatch)).
     ///
     /// # Errors
-    /// As those of the first change.
+    /// As the first change.
     pub fn spoil_seal(&mut self) -> Result<()> {
         self.lock()?;
         self.spoil();
         Ok(())
     }
 
-    /// Compares a super-chunk whose chunks or data were appended with its seal.
+    /// Compares a super-chunk, whose chunks or data were appended here, with its seal.
     pub(crate) fn compare_source(&mut self, source: &SChunk) -> Result<()> {
         source.compare_seal()?;
         match source.open_options().mismatch.is_noted() {
@@ -264,11 +265,11 @@ impl SChunkWriter {
         }
     }
 
-    /// Gives the frame a seal, or another one, with the next commit: of its chunks as they are now,
-    /// each of which is read. With [`Checksums::None`], removes it.
+    /// Gives the frame a seal, or another one, with the next commit. Reads each chunk: its present
+    /// bytes are sealed. [`Checksums::None`] removes the seal.
     ///
     /// # Errors
-    /// What is wrong with a chunk.
+    /// The error of a chunk.
     pub fn set_seal(&mut self, checksums: Checksums) -> Result<()> {
         self.lock()?;
         let schunk = self.schunk()?;
@@ -279,7 +280,7 @@ impl SChunkWriter {
 }
 
 impl BodySum {
-    /// Of the chunks of a frame as they are.
+    /// The sum of the present chunks of a frame.
     pub(crate) fn of_chunks(schunk: &SChunk, checksums: Checksums) -> Result<Option<Self>> {
         let Some(mut seal) = Self::new(checksums) else { return Ok(None) };
         for (nchunk, number) in (0..).zip(schunk.offsets()?) {
@@ -293,11 +294,11 @@ impl BodySum {
     }
 }
 
-/// Gives a frame in a file, or a sparse one, a seal in place: for files of other programs. What its
-/// bytes are now counts, so look at them first ([`SChunk::verify`]).
+/// Gives a frame in a file, or a sparse one, a seal in place: for files of other programs. The
+/// present bytes are sealed, so verify them first ([`SChunk::verify`]).
 ///
 /// # Errors
-/// As [`SChunkWriter::open`] and [`SChunkWriter::commit`]; what is wrong with a chunk.
+/// As [`SChunkWriter::open`] and [`SChunkWriter::commit`]; the error of a chunk.
 pub fn seal(path: impl AsRef<Path>, checksums: Checksums, options: &EditOptions) -> Result<()> {
     let mut writer = SChunkWriter::open_with(path, options)?;
     writer.set_seal(checksums)?;
@@ -309,7 +310,7 @@ mod tests {
     use super::*;
     use crate::params::FrameParams;
 
-    /// A frame whose second chunk has version 9, with a sum of it or of what it was before.
+    /// A frame whose second chunk has version 9, with the sum of that chunk or of its old bytes.
     fn frame(checksums: Checksums, is_sealed_anew: bool) -> Vec<u8> {
         let data: Vec<u8> = (0..2000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
         let params = FrameParams::default().chunksize(1000).checksums(checksums);

@@ -1,9 +1,8 @@
-//! Comparing a frame with its seal while it is read.
+//! Compares a frame with its seal while it is read.
 //!
 //! Each stored chunk that is read as a whole adds its term, once. A seal with a sum for each chunk
-//! tells at once whether that chunk is right. The body sum tells when all chunks were read:
-//! [`SChunk::compare_seal`], with which every call that reads all data ends, reads the chunks that
-//! are missing.
+//! checks that chunk at once. The body sum can be checked after all chunks were read:
+//! [`SChunk::compare_seal`] reads the missing chunks. Every call that reads all data ends with it.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::HashMap;
@@ -20,15 +19,15 @@ use crate::offsets::Offset;
 use crate::schunk::{Location, SChunk};
 use crate::source::Source;
 
-/// Bytes of a chunk that are read at a time for its sum alone.
+/// Bytes of a chunk that are read at a time only for its sum.
 const PIECE_NBYTES: usize = 256 << 10;
 
 /// The chunks of a sealed frame that were compared so far.
 #[derive(Debug)]
 pub(crate) struct SealWatch {
-    /// How often each entry of the index counts: of chunks that are one and the same, one is read.
+    /// Multiplicity of each entry of the index: if all are the same chunk, it is read once.
     times: u128,
-    /// The sums that the seal has, if it has one for each chunk.
+    /// The sums in the seal, if it has one for each chunk.
     table: Vec<u64>,
     /// A bit for each chunk that has been read.
     seen: Box<[AtomicU64]>,
@@ -36,16 +35,17 @@ pub(crate) struct SealWatch {
     nleft: AtomicU64,
     /// Sum of the terms so far.
     sum: Mutex<u128>,
-    /// The result, once all chunks have been read.
+    /// The result, after all chunks were read.
     result: OnceLock<Option<Corrupt>>,
 }
 
 impl SealWatch {
-    /// Of a frame that has a seal.
+    /// The watch of a frame with a seal.
     pub(crate) fn new(schunk: &SChunk) -> Option<Self> {
         let mark = schunk.state().mark();
         mark.body()?;
-        // Other programs may put anything there. Our layer is missing only where it had no room.
+        // Other programs may have changed the fingerprint. Our layer is missing only if it had no
+        // room.
         let is_full = schunk.vlmeta().len() >= MAX_VLMETALAYERS_WRITTEN;
         if mark.layer.is_none() && !is_full {
             return None;
@@ -78,8 +78,7 @@ impl SealWatch {
         Some((word, 1 << (nchunk % 64)))
     }
 
-    /// Whether the term of a chunk, 0 for a run that the index alone has, is that of the table, if
-    /// there is one.
+    /// Whether the term of a chunk, 0 for a run in the index, matches the table, if there is one.
     fn is_right(&self, nchunk: u64, term: u128) -> bool {
         let entry = usize::try_from(nchunk).ok().and_then(|at| self.table.get(at));
         entry.is_none_or(|sum| *sum == low_half(term))
@@ -96,7 +95,7 @@ impl SealWatch {
         }
     }
 
-    /// The result of the body sum, after all chunks.
+    /// The result of comparing the body sum, after all chunks were read.
     fn compare(&self, schunk: &SChunk) -> Result<Option<Corrupt>> {
         let sum = *self.sum.lock().unwrap_or_else(PoisonError::into_inner);
         let found = sum.wrapping_add(schunk.tail_sum()?);
@@ -110,27 +109,27 @@ impl SealWatch {
     }
 }
 
-/// Bytes of a stored chunk to be compared.
+/// The bytes of a stored chunk for a comparison.
 #[derive(Clone, Copy)]
 pub(crate) enum Bytes<'a> {
-    /// All of them.
+    /// All bytes.
     Whole(&'a [u8]),
-    /// The data of a chunk that is stored without compression, which follow its header.
+    /// The data of an uncompressed chunk, which follow its header.
     Data(&'a [u8]),
-    /// None: they are read for it.
+    /// No bytes: the comparison reads them.
     Unread,
 }
 
 impl SChunk {
-    /// Compares the frame with its seal: what was read so far counts, the chunks that are missing
-    /// are read now. Calls that read all data do so at their end; code that reads all of a frame
-    /// part by part calls this before believing it. A frame without a seal is compared with
+    /// Compares the frame with its seal: chunks that were read before count, missing ones are read
+    /// now. Calls that read all data do so at their end. Code that reads all of a frame part by
+    /// part calls this before trusting it. A frame without a seal is compared with
     /// [`OpenOptions::outer_sum`](crate::OpenOptions::outer_sum), if there is one.
     ///
     /// # Errors
     /// [`Corrupt::ChunkSum`], [`Corrupt::BodySum`] or [`Corrupt::Seal`], unless
-    /// [`OpenOptions::mismatch`](crate::OpenOptions::mismatch) has them noted; what the storage
-    /// says; what is wrong with the place or header of a chunk.
+    /// [`OpenOptions::mismatch`](crate::OpenOptions::mismatch) only notes them; the error of the
+    /// storage; the error of a chunk's position or header.
     pub fn compare_seal(&self) -> Result<()> {
         let Some(watch) = self.watch() else { return self.compare_outer() };
         for nchunk in (0..self.distinct_chunks().0).take_while(|_| !watch.is_complete()) {
@@ -149,8 +148,8 @@ impl SChunk {
         self.found_mismatch(self.seal_error(what.clone()))
     }
 
-    /// Fails, or notes the mismatch. Where another program has changed the frame meanwhile, its
-    /// bytes may be those of another state, and say nothing of this one.
+    /// Fails, or notes the mismatch. If another program has changed the frame meanwhile, the bytes
+    /// may be of another state; then there is no mismatch.
     fn found_mismatch(&self, error: Error) -> Result<()> {
         match self.reopen() {
             Ok(None) => self.open_options().mismatch.found(error),
@@ -158,7 +157,8 @@ impl SChunk {
         }
     }
 
-    /// The same if all chunks have been read; nothing is read for it but the end of the frame.
+    /// As [`compare_seal`](Self::compare_seal), if all chunks were read; reads only the end of the
+    /// frame.
     pub(crate) fn compare_if_read(&self) -> Result<()> {
         match self.watch().is_some_and(SealWatch::is_complete) {
             true => self.compare_seal(),
@@ -166,14 +166,14 @@ impl SChunk {
         }
     }
 
-    /// Whether a chunk has to be compared that is read now: as a whole, or any part of it if the
-    /// seal has a sum for each chunk.
+    /// Whether a chunk must be compared during this read: if the read covers the whole chunk, or
+    /// any part of it when the seal has a sum for each chunk.
     pub(crate) fn is_compared(&self, nchunk: u64, is_whole: bool) -> bool {
         let Some(watch) = self.watch() else { return false };
         (is_whole || !watch.table.is_empty()) && watch.wants(nchunk)
     }
 
-    /// Compares a chunk that is read now.
+    /// Compares a chunk during its read.
     pub(crate) fn compare_chunk(
         &self,
         nchunk: u64,
@@ -190,14 +190,14 @@ impl SChunk {
             _ => 0,
         };
         if !watch.is_right(nchunk, term) {
-            // Where that fails, the chunk is not noted as read: each later read fails as well.
+            // If this fails, the chunk is not noted as read: each later read fails as well.
             self.found_mismatch(self.sum_error(Some(nchunk)))?;
         }
         watch.note(nchunk, term);
         Ok(())
     }
 
-    /// Compares a chunk, which is read for it, with its entry of a table, if there is one.
+    /// Reads a chunk and compares it with its entry of a table, if there is one.
     pub(crate) fn compare_with(&self, table: &HashMap<u64, u64>, nchunk: u64) -> Result<()> {
         let (offset, location) = (self.offset_of(nchunk)?, self.locate(nchunk)?);
         if let (Offset::Stored(number), Location::Stored { source, at, header }) =
@@ -211,13 +211,13 @@ impl SChunk {
     }
 }
 
-/// Whether the data of a chunk are its bytes after the header, and can stand for them.
+/// Whether the data of a chunk are its bytes after the header, and can be used as such.
 pub(crate) fn is_stored_plain(header: &ChunkHeader) -> bool {
     header.is_memcpyed()
         && header.header_len().checked_add(header.nbytes()) == Some(header.cbytes())
 }
 
-/// The term of a chunk whose data are at hand, and its header is not.
+/// The term of a chunk from its data; reads the header.
 fn term_around(
     number: u64,
     (source, at): (&Source, u64),
@@ -233,7 +233,7 @@ fn term_around(
     Ok(hasher.digest128())
 }
 
-/// The term of a chunk that is read for it, piece by piece.
+/// The term of a chunk; reads its bytes piece by piece.
 pub(crate) fn term_of_stored(
     number: u64,
     (source, at): (&Source, u64),
@@ -249,7 +249,7 @@ pub(crate) fn term_of_stored(
     Ok(hasher.digest128())
 }
 
-/// The bytes of a chunk that was read, as they are compared.
+/// The bytes of a chunk that was read, in the form for a comparison.
 pub(crate) fn bytes_of<'a>(chunk: Option<&Chunk<'a>>) -> Bytes<'a> {
     chunk.map_or(Bytes::Unread, |chunk| Bytes::Whole(chunk.bytes()))
 }

@@ -1,4 +1,4 @@
-//! Reading everything of a frame but its chunks.
+//! Reads all of a frame except its chunks.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::sparse::Folder;
 use crate::trailer::{self, TrailerEnd};
 
 impl FrameState {
-    /// Header, trailer, index: in this order, since each needs the one before. Gives the options
-    /// for the items of the frame, too.
+    /// Header, trailer, index, in this order: each needs the previous one. Also returns the options
+    /// for the items of the frame.
     pub(crate) fn open(
         source: Source,
         folder: Option<Folder>,
@@ -50,10 +50,10 @@ impl FrameState {
     }
 }
 
-/// Reads of a header whose length others change between any two of them.
+/// Attempts to read a header while other programs change its length.
 const MAX_HEADER_READS: usize = 10;
 
-/// Everything but index and chunks of a frame in the current layout.
+/// All of a frame in the current layout except index and chunks.
 fn read_parts(
     source: &Source,
     head: &[u8],
@@ -70,11 +70,11 @@ fn read_parts(
 }
 
 impl OpenOptions {
-    /// With what some codecs and filters must know of a frame to decode its chunks: the shape of
-    /// blocks, and how wide items really are. What the caller chose is left.
+    /// The options with the facts that some codecs and filters need to decode chunks: the shape of
+    /// blocks, and the real width of items. Choices of the caller stay.
     pub(crate) fn for_items_of(mut self, header: &FrameHeader, meta: &Metalayers) -> Self {
         let layer = meta.get(NdMeta::NAME).or_else(|| meta.get(NdMeta::OLD_NAME));
-        // What is wrong with the description matters to those who want an array.
+        // Only opening an array reports an invalid description.
         let shapes = layer.and_then(|layer| NdMeta::parse(layer.content).ok());
         let dparams = &mut self.dparams;
         if let (None, Some(shapes)) = (&dparams.blockshape, shapes) {
@@ -86,7 +86,7 @@ impl OpenOptions {
     }
 }
 
-/// A directory holds the index of a sparse frame, a file a contiguous one.
+/// Checks that a directory holds the index of a sparse frame, and a file a contiguous one.
 fn check_type(header: &FrameHeader, is_folder: bool) -> Result<()> {
     match header.frame_type() {
         FrameType::Contiguous if is_folder => Err(Error::corrupt(0x1a, Corrupt::NotSparse)),
@@ -95,8 +95,8 @@ fn check_type(header: &FrameHeader, is_folder: bool) -> Result<()> {
     }
 }
 
-/// The header and its metalayers as one commit left them. A writer replaces both in one write, and
-/// that may come after the read of `head`: what counts is the read of the whole.
+/// Reads the header and its metalayers as one commit left them. A writer replaces both in one
+/// write, which may come after the read of `head`: only the read of the whole counts.
 fn read_header(
     source: &Source,
     head: &[u8],
@@ -127,7 +127,7 @@ fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHea
     }
     let header = FrameHeader::parse(head).map_err(|error| error.moved(source.base()))?;
     let frame_len = header.frame_len();
-    // It may have grown since `available` was looked up.
+    // The file may have grown since `available` was read.
     if frame_len > available && frame_len > source.available()? {
         let what = Corrupt::FrameTruncated { frame_len, available };
         return Err(Error::Corrupt { at: source.position(0x10), what });
@@ -139,13 +139,13 @@ fn parse_header(source: &Source, head: &[u8], available: u64) -> Result<FrameHea
 pub(crate) fn read_meta(source: &Source, header: &FrameHeader) -> Result<Metalayers> {
     let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
     let mut bytes = vec![0; len];
-    // The fixed part was read already; zeros stand in for it, since positions count from the
-    // frame's start.
+    // The fixed part was read already. Zeros replace it, since positions count from the frame's
+    // start.
     source.read_into(FIXED_LEN as u64, bytes.get_mut(FIXED_LEN..).unwrap_or_default())?;
     Metalayers::parse(bytes, Section::HEADER).map_err(|error| error.moved(source.base()))
 }
 
-/// The length of the trailer and what is in it.
+/// The length of the trailer, and its vlmetalayers.
 pub(crate) fn read_trailer(
     source: &Source,
     header: &FrameHeader,
@@ -160,8 +160,8 @@ pub(crate) fn read_trailer(
     Ok((trailer_len, vlmeta, Mark { kind, fingerprint, layer }))
 }
 
-/// The length of a trailer of any layout, what its last bytes say, and what is in it. `parse_end`
-/// takes the last bytes, and how many bytes may be trailer at most.
+/// The length of a trailer of any layout, the values of its last bytes, and its vlmetalayers.
+/// `parse_end` gets the last bytes, and the largest possible length of the trailer.
 pub(crate) fn read_trailer_as<E>(
     source: &Source,
     header: &FrameHeader,

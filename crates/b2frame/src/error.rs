@@ -485,7 +485,7 @@ fn what_follows(kind: Kind) -> &'static str {
 }
 
 impl Error {
-    /// Who has to act; programs choose their exit code by it.
+    /// The party that has to act; programs choose their exit code by it.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {

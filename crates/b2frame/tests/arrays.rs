@@ -1,5 +1,5 @@
-//! Arrays in C order, against a model that places one item at a time by the formulas of the format
-//! document.
+//! Arrays in C order, against a model that positions one item at a time by the formulas of the
+//! format document.
 
 use b2frame::{Budget, Error, FrameParams, FrameWriter, NdArray, nd::NdMeta};
 use blosc_chunk::{CParams, CodecId, Threads};
@@ -107,7 +107,7 @@ fn a_damaged_chunk_is_named() {
         .unwrap()
         .offset
         .unwrap();
-    // The first block start, behind the header of the chunk.
+    // The first block start, after the header of the chunk.
     let at = usize::try_from(offset).unwrap() + 32;
     frame[at..at + 4].copy_from_slice(&(-1_i32).to_le_bytes());
     let error = read(&NdArray::from_cframe(frame).unwrap(), &Budget::default()).unwrap_err();

@@ -1,5 +1,5 @@
-//! The list of checks for frames from strangers, entry by entry. What is wrong is told by name and
-//! position in `errors.rs`; here stands that no entry was forgotten.
+//! The list of checks for frames from strangers, entry by entry. `errors.rs` tests the errors by
+//! name and position; this file proves that no entry was forgotten.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn tiny(edits: &[(usize, &[u8])]) -> Vec<u8> {
     frame
 }
 
-/// Opens and reads everything.
+/// Opens the frame and reads all of it.
 fn read(frame: Vec<u8>) -> Result<(), Error> {
     let schunk = SChunk::from_store(Arc::new(MemStore::new(frame)))?;
     schunk
@@ -34,7 +34,7 @@ fn read(frame: Vec<u8>) -> Result<(), Error> {
     schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, _| Ok(()))
 }
 
-/// Every one of these is refused, and it is the data's fault or that they are of another kind.
+/// Every one of these frames is refused, either as damaged or as a file of another kind.
 fn refused(frames: impl IntoIterator<Item = Vec<u8>>) {
     for (n, frame) in frames.into_iter().enumerate() {
         let error = read(frame).expect_err(&format!("frame {n} was read"));
@@ -42,7 +42,7 @@ fn refused(frames: impl IntoIterator<Item = Vec<u8>>) {
     }
 }
 
-/// Changes of `tiny.b2frame` at one place.
+/// Changes of `tiny.b2frame` at one position.
 fn refused_at(at: usize, values: &[&[u8]]) {
     refused(values.iter().map(|bytes| tiny(&[(at, *bytes)])));
 }
@@ -155,7 +155,7 @@ fn entry_15_metalayer_values() {
 
 #[test]
 fn entry_16_what_only_a_strict_reader_would_refuse() {
-    // Readers in C look at neither, so files may have anything there.
+    // C readers ignore both fields, so files may have any values there.
     assert!(read(tiny(&[(0x59, &[0, 0]), (0x69, &[0, 9])])).is_ok());
 }
 
@@ -181,7 +181,7 @@ fn entry_18_content_of_vlmetalayers() {
     assert_eq!(error.blame(), Blame::Limit, "{error}");
 }
 
-/// A frame whose one vlmetalayer is this chunk of 32 bytes.
+/// A frame with one vlmetalayer: this chunk of 32 bytes.
 fn with_vlmeta_chunk(chunk: &[u8]) -> Vec<u8> {
     let params = FrameParams::default().vlmetalayer("a", *b"").checksums(b2frame::Checksums::None);
     let mut frame = to_cframe(&[1; 8], &params).unwrap();
@@ -229,7 +229,7 @@ fn entry_23_length_of_a_chunk() {
 #[test]
 fn entry_24_size_of_a_chunk() {
     refused_at(0x75 + 4, &[&[65, 0, 0, 0], &[60, 0, 0, 0]]);
-    // The last one is told by nbytes of the frame.
+    // The `nbytes` of the frame gives the size of the last chunk.
     refused_at(0x25, &[&[0x90]]);
 }
 
@@ -277,7 +277,7 @@ fn entry_29_links_out_of_a_directory() {
     let error = schunk.decode_chunk(0).unwrap_err();
     assert!(matches!(&error, Error::ChunkFile { .. }), "{error:?}");
     assert_eq!(error.blame(), Blame::Data);
-    // Nor does a writer write through one.
+    // A writer does not write through a link either.
     std::os::unix::fs::symlink(&secret, path.join("00000002.chunk")).unwrap();
     let before = std::fs::read(&secret).unwrap();
     let mut writer = SChunkWriter::open(&path).unwrap();

@@ -1,5 +1,5 @@
 //! The list of checks for frames from strangers, entry by entry, for the layouts of the 2.0.0
-//! betas. `legacy.rs` has their errors by name; here stands that no entry was forgotten.
+//! betas. `legacy.rs` tests their errors by name; this file proves that no entry was forgotten.
 
 use b2frame::{
     Budget, EditOptions, Error, SChunk, SChunkWriter,
@@ -12,7 +12,7 @@ use blosc_io::MemStore;
 const FULL: &str = "beta2-lz4-shuffle-i8-meta-usermeta";
 /// One metalayer, no trailer.
 const BETA1: &str = "beta1-zstd-bitshuffle-i4";
-/// Where parts of `FULL` begin.
+/// Positions of parts of `FULL`.
 const METALAYERS: usize = 82;
 const CHUNK: usize = 147;
 const INDEX: usize = CHUNK + 1008;
@@ -27,7 +27,7 @@ fn edited(name: &str, at: usize, new: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Opens and reads everything.
+/// Opens the frame and reads all of it.
 fn read(frame: Vec<u8>) -> Result<(), Error> {
     let schunk = SChunk::from_cframe(frame)?;
     schunk
@@ -38,8 +38,7 @@ fn read(frame: Vec<u8>) -> Result<(), Error> {
     schunk.decode_ordered(0..schunk.nchunks(), &Budget::default(), |_, _| Ok(()))
 }
 
-/// Every one of these changes is refused, and it is the data's fault or that they are of another
-/// kind.
+/// Every one of these changes is refused, either as damage or as a file of another kind.
 fn refused(name: &str, at: usize, values: &[&[u8]]) {
     for (n, value) in values.iter().enumerate() {
         let error =
@@ -51,7 +50,7 @@ fn refused(name: &str, at: usize, values: &[&[u8]]) {
     }
 }
 
-/// Where the trailer of `FULL` begins.
+/// Position of the trailer of `FULL`.
 fn trailer() -> usize {
     let schunk = SChunk::from_cframe(sample(FULL)).unwrap();
     usize::try_from(schunk.frame_len() - schunk.trailer_len()).unwrap()
@@ -111,7 +110,7 @@ fn entry_5_frame_len() {
 
 #[test]
 fn entry_6_frame_type() {
-    // There was none: the byte is meaningless in beta.1, and reserved later.
+    // The betas had no frame type: the byte is meaningless in beta.1, and reserved later.
     assert!(read(edited(BETA1, 0x1a, &[0x55])).is_ok());
 }
 
@@ -142,7 +141,7 @@ fn entry_9_cbytes() {
 #[test]
 fn entry_10_filter_slots() {
     refused(FULL, 0x41, &[&[7], &[9], &[0xff]]);
-    // An unknown filter is one that chunks may not use.
+    // An unknown filter in the header is allowed if no chunk uses it.
     assert!(read(edited(FULL, 0x42, &[0x70])).is_ok());
 }
 
@@ -179,7 +178,7 @@ fn entry_14_metalayer_section() {
         }
         refused(name, at + 5, &[&[0, 17], &[0xff, 0xff]]);
         refused(name, at + 7, &[&[0xa0], &[0xc0], &[0xbf]]);
-        // The name has 13 bytes, then comes the marker of the position.
+        // The name has 13 bytes; the marker of the position follows.
         refused(name, at + 21, &[&[0x01]]);
     }
 }
@@ -204,7 +203,7 @@ fn entry_16_what_only_a_strict_reader_would_refuse() {
 
 #[test]
 fn entry_17_vlmetalayers() {
-    // There is one at most, without a name.
+    // The betas have at most one vlmetalayer, without a name.
     refused(FULL, trailer() + 2, &[&[0xc5], &[0xde]]);
     refused(FULL, trailer() + 3, &[&[0xff; 4], &[0x7f, 0xff, 0xff, 0xff], &[0, 0, 0x10, 0]]);
 }
@@ -243,7 +242,7 @@ fn entry_21_number_of_chunks() {
 
 #[test]
 fn entry_22_offsets() {
-    // Stored as they are, behind the header of the index chunk.
+    // The offsets are stored uncompressed, after the header of the index chunk.
     let first = INDEX + 32;
     let offsets = |at: usize| sample(FULL)[at..at + 8].try_into().map(u64::from_le_bytes).unwrap();
     assert_eq!(offsets(first), 0);
@@ -261,13 +260,13 @@ fn entry_23_length_of_a_chunk() {
 #[test]
 fn entry_24_size_of_a_chunk() {
     refused(FULL, CHUNK + 4, &[&[0x41, 0x1f, 0, 0], &[0x38, 0x1f, 0, 0]]);
-    // The last one is told by nbytes of the frame.
+    // The `nbytes` of the frame gives the size of the last chunk.
     refused(FULL, 0x24, &[&[0x3e, 0x70]]);
 }
 
 #[test]
 fn entry_25_special_values() {
-    // There were none.
+    // The betas had no special values.
     for kind in [0x80, 0x83, 0x88, 0xff] {
         refused(FULL, INDEX + 32 + 7, &[&[kind]]);
     }
@@ -275,7 +274,7 @@ fn entry_25_special_values() {
 
 #[test]
 fn entry_26_sum_of_the_chunks() {
-    // All sizes are fixed: a sum that is wrong is a size that is.
+    // All sizes are fixed: a wrong sum is a wrong size.
     refused(
         FULL,
         0x1e,
@@ -290,7 +289,7 @@ fn entry_27_what_is_inside_of_chunks() {
 
 #[test]
 fn entry_28_kinds_of_chunks_do_not_mix() {
-    // None had blocks of individual sizes: a chunk that says so, by its version and the second
+    // The betas had no blocks of individual sizes: a chunk with them, by its version and its second
     // flags, is refused.
     let mut frame = edited(FULL, CHUNK, &[6]);
     frame[CHUNK + 0x1e] |= 1;
@@ -301,7 +300,7 @@ fn entry_28_kinds_of_chunks_do_not_mix() {
 
 #[test]
 fn entry_29_links_out_of_a_directory() {
-    // No sparse frames: a directory is opened as a frame of today only.
+    // The betas had no sparse frames: a directory must have today's layout.
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("chunks.b2frame"), sample(FULL)).unwrap();
     assert!(SChunk::open(dir.path()).is_err());

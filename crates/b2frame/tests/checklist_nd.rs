@@ -1,6 +1,7 @@
 //! The list of checks for arrays from strangers, entry by entry: edits of the metalayer of
-//! `tiny-nd.b2nd`, an array of shape (5, 3) in chunks of (4, 2) and blocks of (2, 2). Shapes that
-//! only contradict themselves are in `src/nd/meta.rs`, older layouts of frames in `legacy.rs`.
+//! `tiny-nd.b2nd`, an array of shape (5, 3) in chunks of (4, 2) and blocks of (2, 2). The tests of
+//! `src/nd/meta.rs` have the shapes that contradict themselves, `legacy.rs` older layouts of
+//! frames.
 
 use b2frame::{
     Error, FrameParams, NdArray, SChunk, error,
@@ -10,10 +11,10 @@ use b2frame::{
 };
 use blosc_chunk::CParams;
 
-/// Where the metalayer begins, and how long it is (bytes).
+/// Position and length of the metalayer (bytes).
 const META: usize = 112;
 const LEN: usize = 0x35;
-/// Fields of the metalayer.
+/// Positions of fields in the metalayer.
 const SHAPE: usize = 5;
 const CHUNKS: usize = 24;
 const BLOCKS: usize = 35;
@@ -97,7 +98,7 @@ fn entry_5_shape() {
         (SHAPE, &be(i64::MAX)),
         (SHAPE, &be(1 << 62)),
     ]);
-    // Each fits, but not their product.
+    // Each factor fits, but not their product.
     assert!(open(edited(&[(SHAPE, &be(1 << 32)), (SHAPE + 9, &be(1 << 32))])).is_err());
 }
 
@@ -129,7 +130,7 @@ fn entry_8_bytes_of_a_chunk() {
 #[test]
 fn entry_9_number_of_chunks() {
     refused([(SHAPE, &be(9)[..]), (SHAPE, &be(4)), (SHAPE + 9, &be(2)), (SHAPE + 9, &be(5))]);
-    // One item less changes no count: that is another array, and none of it is read from elsewhere.
+    // One item less changes no count: this is another valid array, read inside of its bounds.
     assert_eq!(open(edited(&[(SHAPE + 9, &be(4))])).unwrap().shape(), [5, 4]);
     // Chunks of arrays are padded, also the last.
     let params =
@@ -145,7 +146,7 @@ fn entry_9_number_of_chunks() {
 fn entry_10_dtype() {
     refused([(DTYPE, &b"\xda"[..]), (DTYPE + 1, b"\xff\xff\xff\xff"), (DTYPE + 1, b"\0\0\0\x04")]);
     refused([(DTYPE + 1, &b"\0\0\0\x02"[..])]);
-    // Text that is none leaves the bytes.
+    // Invalid text makes the items raw bytes.
     let array = open(edited(&[(DTYPE + 5, b"\xff\xfe\xfd")])).unwrap();
     assert_eq!(array.dtype().to_string(), "|V2");
     assert_eq!(array.to_bytes((0, 0)).unwrap(), [1, 0]);
@@ -171,16 +172,16 @@ fn entry_12_parts() {
     assert!(array.gather::<i16>(&[15]).is_err());
     assert!(array.get::<i16>(&[u64::MAX, 0]).is_err());
     assert!(array.read_bytes(.., &mut [0; 29]).is_err());
-    // As in NumPy, slices are cut at the ends.
+    // As in NumPy, slices are cut at the ends of the array.
     assert_eq!(array.read_slice::<i16>((4..u64::MAX, Pick::ALL)).unwrap(), [13, 14, 15]);
-    // What a part needs is compared with a limit before it is allocated.
+    // The length of a part is compared with a limit before its memory is allocated.
     let mut options = b2frame::OpenOptions::default();
     options.dparams.limits.max_nbytes = 20;
     let store = std::sync::Arc::new(blosc_io::MemStore::new(sample()));
     let array = NdArray::from_schunk(SChunk::from_store_with(store, &options).unwrap()).unwrap();
     assert!(matches!(array.to_bytes(..), Err(Error::Limit { nbytes: 30, limit: 20, .. })));
     assert_eq!(array.read_slice::<i16>((0,)).unwrap(), [1, 2, 3]);
-    // Neither does a vector grow that is given.
+    // A vector of the caller does not grow either.
     let mut dest = vec![7; 9];
     let error = array.read_to_vec(.., &mut dest, 0).unwrap_err();
     assert!(matches!(error, Error::Limit { nbytes: 30, limit: 20, .. }));
@@ -199,7 +200,7 @@ fn entry_13_bytes_of_a_decoded_chunk() {
         SChunk::from_cframe(frame.clone()).unwrap().chunk_info(2).unwrap().offset.unwrap(),
     );
     let mut short = frame.clone();
-    // The chunk says that it has one item less.
+    // The header of the chunk says one item less.
     short[at.unwrap() + 4] = 14;
     assert!(open(frame).unwrap().to_bytes(..).is_ok());
     let error = open(short).unwrap().to_bytes(..).unwrap_err();

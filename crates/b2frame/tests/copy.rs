@@ -1,5 +1,5 @@
-//! Copies of super-chunks and arrays: to every kind of frame, with other parameters, with all that
-//! belongs to them.
+//! Copies of super-chunks and arrays: to every kind of frame, with other parameters, with all
+//! metadata.
 
 use core::num::NonZeroUsize;
 use std::path::Path;
@@ -14,7 +14,7 @@ use b2frame::{
 };
 use blosc_chunk::{CParams, CodecId, Pipeline, SpecialKind, Threads};
 
-/// The three kinds of places, below a folder.
+/// The three kinds of destinations, below a folder.
 fn dests(folder: &Path) -> [Dest; 3] {
     [
         Dest::Memory,
@@ -41,7 +41,7 @@ fn zstd() -> CParams {
     CParams::default().codec(CodecId::ZSTD).filters(Pipeline::parse("delta, bitshuffle").unwrap())
 }
 
-/// Chunks of 4000 bytes: data, zeros, NaN, one value, nothing, and a short end.
+/// Chunks of 4000 bytes: data, zeros, NaN, one value, uninitialised, and a short end.
 fn sample() -> SChunk {
     let params = FrameParams::new(CParams::default().typesize(4)).chunksize(4000);
     let params = params.metalayer("kind", *b"demo").vlmetalayer("note", vec![7; 1000]);

@@ -6,7 +6,7 @@ use b2frame::{
     error::{NdParam, Param},
 };
 
-/// With padding in memory, of which nothing is written.
+/// A struct with padding in memory; padding is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 struct Station {

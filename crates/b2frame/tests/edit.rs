@@ -1,6 +1,5 @@
-//! Editing, against a model that is a list of chunks: after every commit the frame is the model,
-//! and however the writing of a commit is interrupted, the frame is the one before or the one
-//! after.
+//! Editing, against a model that is a list of chunks: after every commit the frame equals the
+//! model. A commit that is interrupted in any way leaves the frame before it or the frame after it.
 
 mod model;
 mod sparse;
@@ -17,7 +16,7 @@ use blosc_io::{MemStore, WriteAt};
 use blosc_testdata::data::XorShift32 as Rng;
 use model::{Model, Op, check, params, random_op};
 
-/// Opens what is in a store.
+/// Opens the frame in a store.
 fn open(store: MemStore) -> SChunk {
     SChunk::from_store(Arc::new(store)).unwrap()
 }
@@ -96,7 +95,8 @@ fn every_interrupted_commit_is_none_or_all() {
                     after.apply(&op);
                 }
             }
-            // Of an empty frame vlmetalayers cannot be replaced without a file to rename.
+            // Without a file to rename, vlmetalayers of an empty frame cannot be replaced
+            // atomically.
             if after.nbytes() == 0 && after.vlmeta != before.vlmeta && before.nbytes() == 0 {
                 continue;
             }
@@ -111,7 +111,7 @@ fn every_interrupted_commit_is_none_or_all() {
     }
 }
 
-/// Cuts the last of the first `stop` changes off at each end of a sector.
+/// Cuts off the last of the first `stop` changes at each end of a sector.
 fn tear(frame: &[u8], changes: &[Change], stop: usize, before: &Model, after: &Model) {
     let Some((Change::Write { at, bytes }, earlier)) = changes[..stop].split_last() else { return };
     let (start, end) = (*at, *at + bytes.len() as u64);
@@ -124,7 +124,7 @@ fn tear(frame: &[u8], changes: &[Change], stop: usize, before: &Model, after: &M
     }
 }
 
-/// Stops after every change, and leaves out any of those that were not synced before it.
+/// Stops after every change, and omits any unsynced changes before it.
 fn replay(frame: &[u8], changes: &[Change], before: &Model, after: &Model) {
     for stop in 0..=changes.len() {
         tear(frame, changes, stop, before, after);
@@ -133,7 +133,7 @@ fn replay(frame: &[u8], changes: &[Change], before: &Model, after: &Model) {
             .rposition(|change| *change == Change::Sync)
             .map_or(0, |at| at + 1);
         let (done, open_ended) = (&changes[..synced], &changes[synced..stop]);
-        // Of many, the last ones: the others are chunks.
+        // Of many changes only the last ones are omitted: the others are chunks.
         let always = open_ended.len().saturating_sub(8);
         for lost in 0..1_u32 << (open_ended.len() - always) {
             let mut store = MemStore::new(frame.to_vec());
@@ -276,7 +276,7 @@ fn the_first_chunk_sets_the_size_where_none_is() {
 }
 
 #[test]
-fn a_chunk_is_found_behind_a_stale_data_section() {
+fn a_chunk_is_found_after_a_stale_data_section() {
     for name in ["delete-all.b2frame", "delete-all-then-append.b2frame", "fixed-updated.b2frame"] {
         let frame = blosc_testdata::fixture::read(format!("frames/{name}")).unwrap();
         let mut writer = edit(frame);
@@ -451,7 +451,7 @@ fn data_can_be_written_as_to_a_file() {
     assert_eq!(copy, format!("{:>250}", "right").into_bytes());
 }
 
-/// A store whose writes fail from some position on, up to which they are done.
+/// A store whose writes succeed up to some position and fail from there on.
 #[derive(Clone, Default)]
 struct Full {
     inner: Arc<std::sync::Mutex<MemStore>>,
@@ -488,7 +488,7 @@ impl WriteAt for Full {
     }
 }
 
-/// A write that is cut short leaves nothing, be it the first one or a later one.
+/// A write that is cut short leaves no bytes, whether it is the first one or a later one.
 #[test]
 fn an_append_that_finds_the_disk_full_leaves_no_tail() {
     let mut rng = Rng::new(5);
@@ -551,7 +551,7 @@ fn a_full_disk_is_told_of_by_the_append_that_finds_it() {
     assert_eq!(writer.finish().unwrap().decode_chunk(0).unwrap(), data);
 }
 
-/// A store that does what it is told, and then says that it failed.
+/// A store that performs each call, and then reports a failure.
 struct Liar {
     inner: MemStore,
     lies: Arc<core::sync::atomic::AtomicBool>,
@@ -599,7 +599,7 @@ fn a_header_that_may_have_been_written_is_believed_neither_way() {
     assert!(writer.commit().is_err());
     let state = || open(MemStore::new(copy.lock().unwrap().clone()));
     assert_eq!(state().decode_chunk(1).unwrap(), [2; 64]);
-    // Whatever comes now must not touch what was written.
+    // Later calls must not touch the written bytes.
     writer.append(&[3; 64]).unwrap();
     assert_eq!(state().decode_chunk(1).unwrap(), [2; 64]);
     assert!(writer.commit().is_err());
@@ -622,7 +622,7 @@ fn the_first_commit_can_be_tried_again() {
         let mut writer = SChunkWriter::create_in(Box::new(store), &params).unwrap();
         writer.append(data).unwrap();
         assert!(writer.commit().is_err());
-        // What the first try wrote is not relied on.
+        // The second try does not rely on the bytes of the first.
         copy.lock().unwrap().clear();
         lies.store(false, core::sync::atomic::Ordering::Relaxed);
         writer.commit().unwrap();

@@ -35,7 +35,7 @@ fn open(frame: Vec<u8>) -> Result<SChunk, Error> {
     SChunk::from_store(Arc::new(MemStore::new(frame)))
 }
 
-/// What is wrong with a frame, and where, when it is opened or its chunks are looked at.
+/// The error of a frame, and its position, when the frame is opened or its chunks are located.
 fn corrupt(frame: Vec<u8>) -> (u64, Corrupt) {
     let read = |schunk: SChunk| {
         (0..schunk.nchunks())
@@ -48,7 +48,7 @@ fn corrupt(frame: Vec<u8>) -> (u64, Corrupt) {
     }
 }
 
-/// What is wrong with a call.
+/// The error of a call.
 fn param<T: core::fmt::Debug>(result: Result<T, Error>) -> Param {
     match result {
         Err(Error::Param(param)) => param,
@@ -56,7 +56,7 @@ fn param<T: core::fmt::Debug>(result: Result<T, Error>) -> Param {
     }
 }
 
-/// Changes to `tiny.b2frame`: position, bytes, where the error is, which.
+/// Changes of `tiny.b2frame`: position, bytes, position of the error, error.
 fn header_cases() -> Vec<(usize, Vec<u8>, u64, Corrupt)> {
     let (typesize, int64) = (0x2f, vec![0xd3]);
     let marker = Corrupt::Marker { field: "typesize", found: 0xd3, expected: 0xd2 };
@@ -79,7 +79,7 @@ fn header_cases() -> Vec<(usize, Vec<u8>, u64, Corrupt)> {
     ]
 }
 
-/// The same for everything behind the fixed part.
+/// As [`header_cases`], for all parts after the fixed part of the header.
 fn other_cases() -> Vec<(usize, Vec<u8>, u64, Corrupt)> {
     let special = 0x8700_0000_0000_0000;
     vec![
@@ -111,7 +111,7 @@ fn each_field_of_the_header_is_checked() {
 }
 
 #[test]
-fn each_part_behind_the_header_is_checked() {
+fn each_part_after_the_header_is_checked() {
     for (at, new, position, what) in other_cases() {
         assert_eq!(corrupt(edited("tiny.b2frame", at, &new)), (position, what));
     }
@@ -132,7 +132,7 @@ fn positions_are_those_of_the_file() {
 
 #[test]
 fn an_index_for_another_number_of_chunks() {
-    // One chunk more by nbytes than the index has offsets for.
+    // The `nbytes` give one chunk more than the index has offsets for.
     let frame = edited("tiny.b2frame", 0x1e, &200_u64.to_be_bytes());
     assert_eq!(corrupt(frame), (0xe4, Corrupt::IndexNbytes { nbytes: 24, expected: 32 }));
     let frame = edited("tiny.b2frame", 0x1e, &(1_u64 << 40).to_be_bytes());

@@ -1,5 +1,5 @@
-//! Every frame of the manifest, written by python-blosc2: from a file and from memory, whole and in
-//! parts.
+//! Every frame of the manifest, written by python-blosc2: read from a file and from memory, whole
+//! and in parts.
 
 use b2frame::{Budget, Error, SChunk, report::VerifyOptions};
 use blosc_testdata::fixture::{Format, Manifest};

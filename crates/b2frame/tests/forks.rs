@@ -50,7 +50,7 @@ fn a_child_reads_and_writes() {
     writer.write_bytes(.., &data).unwrap();
     let array = writer.finish().unwrap();
     for budget in [Budget::default(), Budget::default().threads(Executor::threads(4))] {
-        // One with the threads that it has by itself.
+        // The array with its default budget, and with this budget.
         for array in [array.clone(), array.clone().budget(budget.clone())] {
             let test = || use_threads(&schunk, &array, &data, &budget);
             test();

@@ -1,7 +1,7 @@
-//! Every sample frame, against what its sidecar says of it.
+//! Every sample frame, against its sidecar.
 //!
-//! The samples are of C-Blosc2 3.3.5, or were made by hand and checked to be read by it;
-//! `testdata/frames/README.md` says what each shows.
+//! The samples are from C-Blosc2 3.3.5, or were made by hand and read with it as a check;
+//! `testdata/frames/README.md` describes each sample.
 
 use b2frame::{
     Budget, ChunkBytes, Dest, Error, NdArray, SChunk,
@@ -12,7 +12,7 @@ use b2frame::{
 use blosc_chunk::{SpecialKind, Threads};
 use serde_json::Value;
 
-/// All samples but the sparse one.
+/// All samples except the sparse one.
 const SAMPLES: &[&str] = &[
     "delete-all-then-append.b2frame",
     "delete-all.b2frame",
@@ -237,7 +237,7 @@ fn sound_samples_are_verified() {
         let report = schunk.verify(&VerifyOptions::default(), |_| {});
         assert!(report.is_ok(), "{name}: {report:?}");
         assert_eq!((report.nchunks, report.nbytes), (schunk.nchunks(), schunk.nbytes()), "{name}");
-        // That one was made smaller and hides two of its old items.
+        // This array was made smaller and hides two of its old items.
         let hidden = [Note::HiddenItems { nchunk: 0, nchunks: 1 }];
         let expected = if *name == "nd-stale-padding.b2nd" { &hidden[..] } else { &[] };
         assert_eq!(report.notes, expected, "{name}: {report:?}");

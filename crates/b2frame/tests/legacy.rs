@@ -63,7 +63,7 @@ fn data(schunk: &SChunk) -> Result<Vec<u8>, Error> {
     Ok(data)
 }
 
-/// Whether a content is what a sidecar tells of it: a hash, text, or hexadecimal digits.
+/// Whether a content matches its sidecar: a hash, text, or hexadecimal digits.
 fn is(content: &[u8], expected: &Value) -> bool {
     let hex = || content.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let checks = [
@@ -101,7 +101,7 @@ fn headers_are_what_the_sidecars_say() {
             let stored: Vec<_> = stored.iter().filter(|name| *name != "nofilter").collect();
             assert_eq!(names, stored, "{name}");
         } else {
-            // beta.1 does not store them; what these samples have is in their names.
+            // beta.1 does not store filters; the names of these samples tell them.
             assert!(name.contains(names[0]), "{name}: {names:?}");
         }
     }
@@ -117,7 +117,7 @@ fn chunks_and_metadata_are_what_the_sidecars_say() {
             sidecar["index_chunk_cbytes"].as_u64().unwrap_or(0),
             "{name}"
         );
-        // Of many, the first and the last are given.
+        // Of many offsets, the sidecar has the first and the last.
         let offsets = sidecar["offsets"].as_array().unwrap();
         let gap = offsets.iter().position(|offset| offset == "...").unwrap_or(offsets.len());
         let last = offsets.iter().rev().take(offsets.len().saturating_sub(gap + 1));
@@ -202,7 +202,7 @@ fn older_frames_cannot_be_changed() {
 }
 
 #[test]
-fn bytes_behind_the_frame_are_ignored() {
+fn bytes_after_the_frame_are_ignored() {
     let mut file = bytes("beta2-lz4-shuffle-i8-meta-usermeta");
     file.extend([0xaa; 100]);
     let store = std::sync::Arc::new(MemStore::new(file));
@@ -229,7 +229,7 @@ fn patched(name: &str, at: usize, patch: &[u8]) -> Error {
 const ANNOTATED: &str = "beta5-empty-meta-usermeta";
 const WITH_DATA: &str = "beta5-toframe-lz4-i4";
 
-/// The text of the error that opening ends with.
+/// The text of the error of opening.
 fn text(name: &str, at: usize, patch: &[u8]) -> String {
     patched(name, at, patch).to_string()
 }
@@ -285,7 +285,7 @@ fn markers_and_numbers_of_the_header_are_checked() {
 fn index_and_offsets_must_fit() {
     let (schunk, sidecar) = open(WITH_DATA);
     let cbytes = schunk.cbytes();
-    // The index begins where the data end: a data section that is longer leaves no room for it.
+    // The index begins at the end of the data: a longer data section leaves no room for it.
     let room =
         schunk.frame_len() - u64::from(schunk.header().header_len()) - schunk.trailer_len() - 32;
     let at_limit = patched(WITH_DATA, 39, &room.to_be_bytes());
@@ -302,7 +302,7 @@ fn index_and_offsets_must_fit() {
         ),
         "{error}"
     );
-    // The offsets are a copy in the index chunk: behind 32 bytes of header.
+    // The index chunk stores the offsets uncompressed, after its 32 bytes of header.
     let index = usize::try_from(u64::from(schunk.header().header_len()) + cbytes).unwrap();
     for offset in [cbytes - 31, u64::MAX >> 1] {
         let error = patched(WITH_DATA, index + 32 + 8, &offset.to_le_bytes());
@@ -333,14 +333,15 @@ fn trailers_are_checked() {
 
 #[test]
 fn the_usermeta_is_checked_when_it_is_read() {
-    // Its chunk says how long it is: cbytes at 12 of its header.
+    // Its chunk stores its own length: cbytes at 12 of its header.
     let mut frame = bytes(ANNOTATED);
     frame[154 + 12] = 138;
     let schunk = SChunk::from_cframe(frame).unwrap();
     let error = schunk.vlmeta().get("usermeta").unwrap_err();
     let what = Corrupt::VlMetaCbytes { cbytes: 138, len: 139 };
     assert!(matches!(&error, Error::Corrupt { at: 154, what: found } if *found == what), "{error}");
-    // And how much it holds: nbytes at 4 is limited before anything is allocated.
+    // Its chunk also stores its data size: nbytes at 4, which is limited before memory is
+    // allocated.
     let mut frame = bytes(ANNOTATED);
     frame[154 + 4..154 + 8]
         .copy_from_slice(&(100 << 20_u32).min(i32::MAX.unsigned_abs()).to_le_bytes());
@@ -378,11 +379,10 @@ fn layouts_that_were_never_written_are_named() {
         );
         assert_eq!(error.blame(), Blame::NotOurs);
     }
-    // Neither order of bytes makes sense of header_len and frame_len.
+    // Neither byte order makes sense of header_len and frame_len.
     let error = patched("untagged-2021-01-le", 11, &[1; 4]);
     assert!(matches!(error, Error::UnreleasedLayout { first_byte: 0x9d, flags: 0x12 }), "{error}");
-    // Byte 26 became the frame type; no program that could write sparse frames so was ever
-    // released.
+    // Byte 26 became the frame type; no release could write sparse frames of this layout.
     let error = patched("untagged-2021-02-vlmeta", 26, &[1]);
     assert!(matches!(error, Error::UnreleasedLayout { .. }), "{error}");
 }

@@ -1,4 +1,4 @@
-//! N-dimensional arrays, against models that place and take one item at a time.
+//! N-dimensional arrays, against models that position and read one item at a time.
 
 mod element;
 mod model;

@@ -1,5 +1,5 @@
-//! Few large chunks: their blocks are spread over threads, and what comes is the same for any
-//! number of them.
+//! Few large chunks: their blocks are spread over threads, and the result is the same for any
+//! number of threads.
 
 use b2frame::{
     Budget, Error, FrameParams, NdArray, NdParams, NdWriter, SChunk,
@@ -14,7 +14,7 @@ fn options(threads: usize) -> Budget {
     Budget::default().threads(Executor::threads(threads))
 }
 
-/// The data, in how many parts they came, and what ended them.
+/// The data, the number of parts, and the result.
 fn decode(schunk: &SChunk, threads: usize) -> (Vec<u8>, usize, Result<(), Error>) {
     let (mut data, mut parts) = (vec![], 0);
     let result = schunk.decode_ordered(0..schunk.nchunks(), &options(threads), |_, bytes| {
@@ -67,7 +67,7 @@ fn a_bad_block_ends_it_at_the_same_place() {
         let mut bad = good.clone();
         bad[at + place..at + place + 200].fill(0xff);
         let schunk = SChunk::from_cframe(bad).unwrap();
-        // Nonsense may be data, too.
+        // Damaged bytes may also decode.
         let (whole, _, expected) = decode(&schunk, 1);
         errors += u32::from(expected.is_err());
         for threads in [2, 3, 8] {
@@ -75,7 +75,7 @@ fn a_bad_block_ends_it_at_the_same_place() {
             assert_eq!(format!("{result:?}"), format!("{expected:?}"), "{threads} threads");
             assert!(expected.is_err() || found == whole);
             let report = schunk.verify(&VerifyOptions::default().budget(options(threads)), |_| {});
-            // Data that decode are noticed by the body sum, which names no chunk.
+            // If damaged data decode, only the body sum notices, and it names no chunk.
             let is_named = matches!(&expected, Err(Error::Chunk { .. }));
             assert_eq!((report.nbad, report.nchunks), (u64::from(is_named), 1));
             assert_eq!(report.is_ok(), expected.is_ok());
@@ -112,7 +112,7 @@ fn an_array_of_one_chunk_is_read_by_all_threads() {
     }
 }
 
-/// 600 x 70 x 30 items of 4 bytes, each of which is its number.
+/// 600 x 70 x 30 items of 4 bytes; each item is its number.
 fn array(block: u32) -> NdArray {
     let cparams = CParams::default().typesize(4);
     let params = NdParams::new(&[600, 70, 30], "<u4".parse().unwrap());
@@ -151,8 +151,8 @@ fn slices_of_arrays_are_the_same_for_any_number_of_threads() {
 fn the_first_bad_chunk_of_an_array_is_named_whatever_the_threads() {
     let frame = array(16).schunk().to_cframe().unwrap();
     let array = NdArray::from_cframe(frame.clone()).unwrap();
-    // The number of a block in each of these chunks, which will start outside of its chunk. In the
-    // last case, the bad block of the earlier chunk is further down than that of the later one.
+    // Blocks of each chunk whose block starts will point outside of the chunk. In the last case the
+    // bad block of the earlier chunk has a larger number than that of the later chunk.
     for (first, blocks) in [(3, vec![(3, 0), (5, 0), (8, 0)]), (2, vec![(2, 34), (3, 0)])] {
         let mut damaged = frame.clone();
         for (nchunk, nblock) in blocks {

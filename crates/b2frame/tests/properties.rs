@@ -1,4 +1,4 @@
-//! What is written is read, whatever the parameters, and however many threads there are.
+//! Written data are read back, with any parameters and any number of threads.
 
 use b2frame::{
     Budget, Checksums, CompressOptions, Error, FrameParams, FrameWriter, SChunk, compress_slice,
@@ -81,7 +81,7 @@ proptest! {
         if zeros {
             data[len / 2..].fill(0);
         }
-        // Few enough chunks to be quick.
+        // Few chunks keep the test fast.
         let chunksize = chunksize.max(len / 300);
         let cparams = CParams::default()
             .codec(CodecId(codec))
@@ -149,7 +149,7 @@ fn runs_are_noted_in_the_index() {
 
 #[test]
 fn a_run_that_ends_within_an_item_is_stored() {
-    // C-Blosc2 before 3.1.5 cannot read the run, and no release a run stored as a chunk.
+    // C-Blosc2 before 3.1.5 cannot read the run; no release can read a run stored as a chunk.
     let params = FrameParams::new(CParams::default().typesize(4)).chunksize(400);
     for len in [801, 802, 803] {
         let schunk = SChunk::from_cframe(to_cframe(&vec![0; len], &params).unwrap()).unwrap();
@@ -235,7 +235,7 @@ fn progress_counts_up_to_the_end() {
 }
 
 #[test]
-fn an_empty_frame_has_its_trailer_behind_its_header() {
+fn an_empty_frame_has_its_trailer_after_its_header() {
     let params = FrameParams::default();
     let sealed = to_cframe(b"", &params).unwrap();
     assert_eq!(sealed.len(), 97 + 35 + 74);

@@ -1,4 +1,4 @@
-//! How much is read: opening reads header, trailer and index; reading a part reads what holds it.
+//! Counts reads: opening reads header, trailer and index; reading a part reads only its blocks.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use blosc_io::MemStore;
 use blosc_io::testing::CountingStore;
 use blosc_testdata::data::Kind;
 
-/// A frame, counted, and where its parts are.
+/// A frame in a counting store, opened.
 fn counted(frame: Vec<u8>) -> (Arc<CountingStore<MemStore>>, SChunk) {
     let store = Arc::new(CountingStore::new(MemStore::new(frame)));
     let schunk = SChunk::from_store(store.clone()).unwrap();
@@ -42,7 +42,7 @@ fn opening_reads_header_trailer_and_index_only() {
 
 #[test]
 fn opening_costs_the_same_with_a_million_chunks() {
-    // Items that cannot be compressed, so that the index is no run and chunks have one byte each.
+    // Incompressible items, so that the index is not a run and each chunk has one item.
     let data = Kind::Noise.bytes(8000);
     let (store, schunk) = counted(to_cframe(&data, &params().chunksize(4)).unwrap());
     assert_eq!(schunk.nchunks(), 2000);
@@ -112,7 +112,7 @@ fn a_run_reads_nothing() {
     assert_eq!(schunk.decode_chunk(50).unwrap(), [0; 10_000]);
     assert_eq!(schunk.usage().unwrap().zeros, 100);
     assert_eq!(store.bytes(), 0);
-    // Only what has a sum.
+    // Verifying reads only the bytes that have a sum.
     assert!(schunk.verify(&b2frame::report::VerifyOptions::default(), |_| {}).is_ok());
     let header_len = u64::from(schunk.header().header_len());
     assert_eq!(store.bytes(), header_len + schunk.index_len() + schunk.trailer_len() - 16);

@@ -1,4 +1,5 @@
-//! Frames changed at random: an error, or data, but never a panic and never an absurd allocation.
+//! Frames with random changes give an error, or data, but never a panic and never an absurd
+//! allocation.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use blosc_io::MemStore;
 use blosc_testdata::data::Kind;
 use proptest::prelude::*;
 
-/// Does with a frame all that can be done.
+/// Performs every reading operation on a frame.
 fn use_it(frame: Vec<u8>) -> Result<(), Error> {
     let schunk = SChunk::from_store(Arc::new(MemStore::new(frame)))?;
     let read = Budget::default().threads(Threads::One).max_memory(1 << 20);
@@ -38,7 +39,7 @@ fn use_it(frame: Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Enough was read.
+/// Stops reading: enough was read.
 struct Stop;
 
 impl From<Error> for Stop {
@@ -67,7 +68,7 @@ proptest! {
 
 #[test]
 fn two_hundred_bytes_that_promise_a_petabyte() {
-    // 2^28 - 1 chunks of zeros of nearly 2 GiB each: opening, looking and verifying cost nothing.
+    // 2^28 - 1 chunks of zeros of nearly 2 GiB each: opening, locating and verifying take no time.
     let mut frame = blosc_testdata::fixture::read("frames/special-zero.b2frame").unwrap();
     let (nchunks, chunksize) = ((1_u64 << 28) - 1, 0x7fff_0000_u64);
     frame[0x1e..0x26].copy_from_slice(&(nchunks * chunksize).to_be_bytes());
@@ -83,7 +84,7 @@ fn two_hundred_bytes_that_promise_a_petabyte() {
     schunk.read_bytes(schunk.nbytes() - 8, &mut dest).unwrap();
     assert_eq!(dest, [0; 8]);
     assert!(matches!(schunk.decode_chunk(0), Err(Error::Limit { .. })));
-    // Its data can be streamed all the same, in parts.
+    // Its data can still be streamed in parts.
     let options = Budget::default().max_memory(1 << 20);
     let mut largest = 0;
     schunk
@@ -97,7 +98,7 @@ fn two_hundred_bytes_that_promise_a_petabyte() {
 
 #[test]
 fn a_chunk_that_stands_for_millions_is_looked_at_once() {
-    // An index that repeats the offset of the one chunk there is.
+    // An index that repeats the offset of the single chunk.
     let params = FrameParams::new(CParams::default().typesize(4)).chunksize(400);
     let params = params.checksums(b2frame::Checksums::None);
     let one = to_cframe(&Kind::Ramp.bytes(400), &params).unwrap();

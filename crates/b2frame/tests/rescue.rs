@@ -1,4 +1,4 @@
-//! What is saved of damaged frames: every chunk that is whole, at its position.
+//! Rescue of damaged frames: every intact chunk is saved at its position.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn data(nchunks: usize) -> Vec<u8> {
 }
 
 fn params() -> FrameParams {
-    // Its streams have a checksum: other codecs may decode to other data.
+    // The streams of zlib have a checksum: other codecs may decode to other data.
     FrameParams::new(CParams::default().typesize(4).codec(CodecId::ZLIB)).chunksize(CHUNK)
 }
 
@@ -30,7 +30,8 @@ fn salvage(frame: &[u8], fill: Fill) -> b2frame::Result<Salvage> {
     Salvage::from_store(store, &OpenOptions::default(), &RescueOptions::default().fill(fill))
 }
 
-/// Every chunk is that of `data`, or zeros where it is lost. Says how many are whole.
+/// Asserts that every chunk equals `data`, or is zeros if it is lost. Returns the number of intact
+/// chunks.
 #[track_caller]
 fn assert_at_its_position(saved: &Salvage, data: &[u8]) -> usize {
     let chunks: Vec<&[u8]> = data.chunks(CHUNK).collect();
@@ -129,7 +130,7 @@ fn missing_and_damaged_files_of_a_sparse_frame_are_filled() {
     }
 }
 
-/// A name far beyond those of the other files made a list of as many lost chunks.
+/// A number far above the numbers of the other files must not make a list of as many lost chunks.
 #[test]
 fn a_stray_file_of_a_sparse_frame_is_no_chunk() {
     let tree = Arc::new(MemTree::new());
@@ -152,7 +153,7 @@ fn a_stray_file_of_a_sparse_frame_is_no_chunk() {
 fn sizes_of_the_header_that_chunks_contradict_are_corrected() {
     let data = data(8);
     let frame = to_cframe(&data, &params().checksums(Checksums::None)).unwrap();
-    // Any bit of the number of bytes, and any of the size of a chunk.
+    // Any bit of `nbytes`, and any bit of the chunk size.
     for (at, bit) in (30..38).chain(58..62).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
         let mut torn = frame.clone();
         torn[at] ^= 1 << bit;

@@ -1,5 +1,5 @@
-//! How often a caller who fetches by itself has to: two rounds at most for opening a frame, two for
-//! any part of it, over all chunks, and none for a part that was read before.
+//! Rounds of a caller that fetches by itself: at most two for opening a frame, at most two for any
+//! part of it, over all chunks, and none for a part that was read before.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -18,7 +18,7 @@ use blosc_io::steps::{Fetch, FetchedFile, FetchedTree, Step};
 
 const LIMIT: u64 = 64 << 20;
 
-/// Runs work over a file in memory; the rounds, and the bytes that were fetched.
+/// Runs work over a file in memory; returns the rounds, and the bytes that were fetched.
 fn run<T>(
     content: &[u8],
     file: &FetchedFile,
@@ -114,7 +114,7 @@ fn arrays_open_in_two_rounds_and_any_part_takes_two() {
             let (found, rounds, nbytes) = run(&frame, &file, || far.to_bytes(&part));
             assert_eq!(found, expected, "{shape:?} {part:?}");
             assert!(rounds <= 2, "{rounds} for {part:?} of {shape:?}");
-            // Each chunk has a head, and chunks of up to 128 KiB come whole.
+            // Each chunk has a head; chunks of up to 128 KiB are fetched whole.
             assert!(nbytes <= frame.len() as u64);
             let (_, rounds, _) = run(&frame, &file, || far.to_bytes(&part));
             assert_eq!(rounds, 0);
@@ -225,7 +225,7 @@ fn ranges_and_items_of_a_frame_take_two_rounds() {
 
 #[test]
 fn an_index_that_is_longer_than_the_tail_takes_a_second_round() {
-    // 200,000 chunks that are stored at places which hardly compress.
+    // 200,000 chunks whose positions hardly compress.
     let mut random = Random(5);
     let data: Vec<u8> =
         (0..200_000 * 4).flat_map(|_| (random.next() as u16).to_le_bytes()).collect();
@@ -282,7 +282,7 @@ fn sparse_frames_are_fetched_in_as_many_rounds() {
         }
         rounds += 1;
     };
-    // There is no suffix to begin with: the header tells where the rest is.
+    // Without a suffix request, the header gives the positions of the other parts.
     assert!(rounds <= 3, "{rounds}");
     for range in [0..1_200_000, 239_000..241_000, 700_000..700_004] {
         tree.forget();

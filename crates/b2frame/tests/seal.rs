@@ -1,4 +1,4 @@
-//! Seals: kept up by every change, and told apart from damage and from the work of others.
+//! Seals: every change updates them; damage is distinguished from changes by other programs.
 
 use std::sync::Arc;
 
@@ -230,7 +230,7 @@ fn a_frame_without_a_seal_stays_so_when_it_is_changed() {
     assert_eq!(writer.finish().unwrap().seal_state().unwrap(), SealState::NeverSealed);
 }
 
-/// As C-Blosc2 does it: vlmetalayers are kept, the fingerprint is zeros.
+/// Changes as C-Blosc2 does: vlmetalayers stay, the fingerprint is zeros.
 #[test]
 fn the_work_of_other_programs_is_told_from_damage() {
     let mut other = frame(Checksums::Body);
@@ -240,7 +240,7 @@ fn the_work_of_other_programs_is_told_from_damage() {
     assert_eq!(schunk.seal_state().unwrap(), SealState::BrokenByOtherWriter);
     let report = schunk.verify(&VerifyOptions::default(), |_| {});
     assert!(report.is_ok() && report.notes == [Note::SealBroken], "{report:?}");
-    // A change does not pretend to know better.
+    // A change here does not restore the seal.
     let store = Box::new(MemStore::new(other));
     let mut writer = SChunkWriter::open_in(store, &EditOptions::default()).unwrap();
     writer.append(&[1; 500]).unwrap();
@@ -248,7 +248,7 @@ fn the_work_of_other_programs_is_told_from_damage() {
     let schunk = writer.finish().unwrap();
     assert_eq!(schunk.seal_state().unwrap(), SealState::BrokenByOtherWriter);
 
-    // A metalayer only.
+    // Only a metalayer.
     let mut other = frame(Checksums::Body);
     let at = other.windows(4).position(|bytes| bytes == b"meta").unwrap();
     other[at] = b'M';
@@ -332,7 +332,7 @@ fn the_choice_of_sums_holds_for_copies() {
     }
 }
 
-/// Looks at the seal of a sound frame.
+/// Checks the seal of a sound frame.
 fn check_sums(schunk: &SChunk, expected: Checksums, what: &str) {
     let intact = schunk.seal_state().unwrap();
     if expected == Checksums::None {
@@ -409,7 +409,7 @@ fn verifying_reads_each_chunk_once() {
     }
 }
 
-/// Reads all of a frame in one of the ways there are.
+/// Reads all of a frame in one of the possible ways.
 type ReadAll = fn(&SChunk) -> b2frame::Result<()>;
 
 const WAYS: [(&str, ReadAll); 7] = [
@@ -462,7 +462,7 @@ fn every_way_to_read_all_tells_of_damage() {
                 let log = MismatchLog::default();
                 let open = OpenOptions::default().mismatch(Mismatch::Note(log.clone()));
                 let noted = read(&SChunk::open_with(&path, &open).unwrap());
-                // Damage that does not decode is an error all the same.
+                // Damage that does not decode is an error in any case.
                 assert!(noted.is_err() || log.first().is_some() == place.is_some(), "{name}");
                 let open = OpenOptions::default().mismatch(Mismatch::Ignore);
                 let ignored = read(&SChunk::open_with(&path, &open).unwrap());

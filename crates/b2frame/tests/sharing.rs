@@ -1,4 +1,4 @@
-//! Frames that several handles use at once: readers that follow, writers that take turns.
+//! Frames that several handles use at once: readers follow changes, writers take turns.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
@@ -17,7 +17,7 @@ use b2frame::{
 use blosc_chunk::CParams;
 use blosc_io::{LockWait, MemStore, ReadAt};
 
-/// Neither locks beside the frame, nor the safety that costs time.
+/// No lock beside the frame, and no durability that costs time.
 fn plain() -> EditOptions {
     EditOptions::default().durability(Durability::ProcessDeath)
 }
@@ -109,7 +109,7 @@ fn writers_take_turns() {
     assert_eq!(generation, 60);
 }
 
-/// Nobody asks for a lock, and the file is replaced by another one now and then.
+/// No writer requests a lock, and another file replaces the file now and then.
 #[cfg(unix)]
 #[test]
 fn writers_take_turns_without_an_option() {
@@ -180,7 +180,7 @@ fn arrays_that_several_append_to_have_all_rows() {
     }
 }
 
-/// A store that holds another state after some calls, as a file to which another process commits.
+/// A store that holds another state after some calls, like a file to which another process commits.
 #[derive(Debug)]
 struct Changing {
     states: [Vec<u8>; 2],
@@ -260,7 +260,7 @@ fn a_writer_that_must_not_wait_is_told_who_holds_the_lock() {
     }
 }
 
-/// A program without locks puts another frame in place, or writes to this one.
+/// A program without locks replaces the frame, or writes to it.
 #[cfg(unix)]
 #[test]
 fn what_others_did_without_a_lock_is_not_overwritten() {
@@ -273,12 +273,12 @@ fn what_others_did_without_a_lock_is_not_overwritten() {
         let mut writer = SChunkWriter::open(&path).unwrap();
         writer.append(&[1; 64]).unwrap();
         match n {
-            // Another file of the same content.
+            // Another file with the same content.
             0 => {
                 std::fs::write(dir.path().join("new"), &other).unwrap();
                 std::fs::rename(dir.path().join("new"), &file).unwrap();
             }
-            // As long as it was, and longer.
+            // The same length, and a longer file.
             1 => {
                 *other.last_mut().unwrap() = 7;
                 std::fs::write(&file, &other).unwrap();
@@ -356,7 +356,7 @@ fn a_stream_to_a_file_locks_it_before_emptying_it() {
     let path = dir.path().join("f.b2frame");
     create(&path, false);
     let before = std::fs::read(&path).unwrap();
-    // What cannot be written costs nothing.
+    // Invalid parameters do not destroy the file.
     let params = FrameParams::new(CParams::default().typesize(0));
     FrameWriter::create(&path, &params).unwrap_err();
     assert!(std::fs::read(&path).unwrap() == before);
@@ -396,7 +396,7 @@ fn what_a_killed_writer_left_beside_a_frame_is_removed() {
     assert!(!left.exists());
 }
 
-/// The name of the variable that makes [`in_another_process`] the other process.
+/// The name of the variable that turns [`in_another_process`] into the other process.
 const CHILD: &str = "B2FRAME_SHARING_CHILD";
 
 /// As the child of another test: appends to a frame, or sets metadata of any length.

@@ -1,5 +1,5 @@
-//! Sparse frames: the sample, what is wrong with damaged ones, and that both kinds of frames hold
-//! the same.
+//! Sparse frames: the sample, the errors of damaged copies, and equal content of both kinds of
+//! frames.
 
 use std::fs;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn every_case_of_the_list_is_refused_where_it_demands() {
     assert_eq!(found, expected);
 }
 
-/// What reading a damaged copy comes to.
+/// The result of reading a damaged copy.
 fn verdict(case: &Value) -> String {
     let dir = tempfile::tempdir().unwrap();
     copy_of_sample(dir.path());

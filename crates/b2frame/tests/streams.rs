@@ -24,7 +24,7 @@ fn schunk(data: &[u8], typesize: usize, chunksize: usize) -> SChunk {
     SChunk::from_cframe(to_cframe(data, &params).unwrap()).unwrap()
 }
 
-/// Chunks of different sizes, that do not end where items end.
+/// Chunks of different sizes whose borders do not fit items.
 fn variable(data: &[u8], typesize: usize) -> SChunk {
     let params = FrameParams::new(CParams::default().typesize(typesize));
     let mut writer = SChunkWriter::in_memory(&params).unwrap();

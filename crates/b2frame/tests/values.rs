@@ -1,4 +1,4 @@
-//! Metalayers as values, with bytes as python-blosc2 writes and reads them.
+//! Metalayers as values, with the bytes that python-blosc2 writes and reads.
 #![cfg(feature = "serde")]
 
 use b2frame::{Error, FrameParams, SChunk, SChunkWriter, error::Blame, to_cframe};
@@ -16,7 +16,7 @@ struct Description {
     none: Option<u8>,
 }
 
-/// Bytes and not a list of numbers.
+/// Encodes bytes, not a list of numbers.
 mod as_bytes {
     use serde::{Deserializer, Serializer};
 
@@ -55,8 +55,9 @@ fn description() -> Description {
     }
 }
 
-/// What python-blosc2 4.14.1 writes for `{"unit": "K", "scale": 0.5, "count": 300, "offset": -3,
-/// "tags": ["a", "b"], "raw": b"\x00\xff", "none": None}`, as a metalayer and as a vlmetalayer.
+/// Bytes that python-blosc2 4.14.1 writes for `{"unit": "K", "scale": 0.5, "count": 300,
+/// "offset": -3, "tags": ["a", "b"], "raw": b"\x00\xff", "none": None}`, as a metalayer and as a
+/// vlmetalayer.
 const OF_PYTHON: &[u8] =
     b"\x87\xa4unit\xa1K\xa5scale\xcb\x3f\xe0\0\0\0\0\0\0\xa5count\xcd\x01\x2c\xa6offset\xfd\
     \xa4tags\x92\xa1a\xa1b\xa3raw\xc4\x02\0\xff\xa4none\xc0";

@@ -89,13 +89,13 @@ impl Collecting {
     }
 
     fn append_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let is_behind = self.pending.is_empty() || at == self.end();
+        let is_after = self.pending.is_empty() || at == self.end();
         let fits = self.pending.len().saturating_add(bytes.len()) <= MAX_COLLECTED_NBYTES;
         // A write to memory needs no system call.
         if bytes.len() >= MIN_UNCOLLECTED_NBYTES || self.store.in_memory().is_some() {
             return self.write_at(at, bytes);
         }
-        if !is_behind || !fits {
+        if !is_after || !fits {
             self.flushed()?;
         }
         if self.pending.is_empty() {

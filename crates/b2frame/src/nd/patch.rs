@@ -295,7 +295,7 @@ impl Prefilter for MadeBlocks<'_> {
         let len = as_len(self.patch.geometry.block_nbytes()).max(1);
         while !dest.is_empty() {
             let (nblock, start) = ((at / len) as u64, at % len);
-            let (part, behind) = dest.split_at_mut(dest.len().min(len - start));
+            let (part, rest) = dest.split_at_mut(dest.len().min(len - start));
             if part.len() == len {
                 self.make(nblock, part);
             } else {
@@ -307,7 +307,7 @@ impl Prefilter for MadeBlocks<'_> {
                     .for_each(|from| part.copy_from_slice(from));
             }
             at += part.len();
-            dest = behind;
+            dest = rest;
         }
         Ok(Made::Data)
     }

@@ -1,4 +1,4 @@
-//! What a super-chunk is: a list of chunks, and metalayers. The slow and obvious way.
+//! A model of a super-chunk: a list of chunks, and metalayers. The slow and obvious way.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ impl Model {
         self.chunks.concat()
     }
 
-    /// Whether the last chunk may not be followed by another.
+    /// Whether no chunk may follow the last one.
     fn is_short(&self) -> bool {
         self.chunksize.is_some_and(|size| self.chunks.last().is_some_and(|last| last.len() < size))
     }
@@ -104,7 +104,7 @@ impl Model {
         }
     }
 
-    /// Whether a super-chunk is this.
+    /// Whether a super-chunk equals this model.
     pub(crate) fn matches(&self, schunk: &SChunk) -> bool {
         let chunks: Result<Vec<Vec<u8>>> =
             (0..schunk.nchunks()).map(|n| schunk.decode_chunk(n)).collect();
@@ -154,7 +154,7 @@ pub(crate) fn params(model: &Model) -> FrameParams {
         .metalayer("m", model.meta.clone())
 }
 
-/// Compares everything, and verifies.
+/// Compares all of the super-chunk with the model, and verifies it.
 pub(crate) fn check(schunk: &SChunk, model: &Model, what: &str) {
     assert_eq!((schunk.nchunks(), schunk.nbytes()), (model.nchunks(), model.nbytes()), "{what}");
     for (nchunk, chunk) in (0..).zip(&model.chunks) {
@@ -168,7 +168,7 @@ pub(crate) fn check(schunk: &SChunk, model: &Model, what: &str) {
     assert!(report.is_ok(), "{what}: {report:?}");
 }
 
-/// A change that the frame allows.
+/// A random change that the frame allows.
 pub(crate) fn random_op(rng: &mut XorShift32, model: &Model) -> Op {
     loop {
         if let Some(op) = try_random_op(rng, model) {
@@ -238,7 +238,7 @@ fn order(rng: &mut XorShift32, nchunks: usize, is_last_fixed: bool) -> Vec<usize
     order
 }
 
-/// Data of which some compresses, and some is zeros.
+/// Data that are partly compressible and partly zeros.
 fn data(rng: &mut XorShift32, nbytes: usize) -> Vec<u8> {
     let mask = [0, 1, 0xff][below(rng, 3)];
     (0..nbytes).map(|_| rng.next_hi().to_le_bytes()[0] & mask).collect()

@@ -50,7 +50,7 @@ fn random_changes_of_directories_give_what_the_model_says() {
                 let options = EditOptions::default().durability(b2frame::Durability::ProcessDeath);
                 writer = SChunkWriter::open_with(&path, &options).unwrap();
                 if rng.below(2) == 0 {
-                    // Replaced chunks are left to their readers until then.
+                    // Until then, replaced chunks stay for their readers.
                     let dead_bytes = schunk.usage().unwrap().dead_bytes;
                     assert_eq!(writer.compact().unwrap(), dead_bytes);
                     assert_eq!(count(&path), 1 + stored, "{what}");
@@ -73,7 +73,7 @@ fn an_interrupted_writer_changes_nothing_but_leaves_files() {
     writer.update(0, &[2; 64]).unwrap();
     writer.delete(1).unwrap();
     assert_eq!(SChunk::open(&path).unwrap().decode_chunk(0).unwrap(), [1; 64]);
-    // As if the machine had stopped here, in the middle of writing the index.
+    // The state of a machine that stops here, in the middle of writing the index.
     let stopped = dir.path().join("stopped.b2frame");
     fs::create_dir(&stopped).unwrap();
     for entry in fs::read_dir(&path).unwrap().map(Result::unwrap) {
@@ -88,7 +88,7 @@ fn an_interrupted_writer_changes_nothing_but_leaves_files() {
     writer.append(&[3; 64]).unwrap();
     writer.commit().unwrap();
     assert!(path.join("00000003.chunk").exists() && !path.join("chunks.b2frame.tmp").exists());
-    // What it left is gone with the next commit.
+    // The next commit removes its leftovers.
     assert_eq!(count(&path), 4);
     assert_eq!(writer.compact().unwrap(), 0);
     assert_eq!(writer.finish().unwrap().decode_chunk(2).unwrap(), [3; 64]);
@@ -116,7 +116,7 @@ fn all_samples_become_directories_and_files_again() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let is_frame = name.ends_with(".b2frame") || name.ends_with(".b2nd");
-        // The sizes of two runs are lost, and a chunk that was never right stays so.
+        // The sizes of two runs are lost; a chunk that was damaged before stays damaged.
         if !is_frame || name.contains("two-specials") {
             continue;
         }
@@ -213,7 +213,7 @@ fn a_run_needs_no_file() {
     assert_eq!(SChunk::open(&path).unwrap().decode_chunk(0).unwrap(), [0; 64]);
 }
 
-/// C-Blosc2 takes no number of a file above the compressed size less 32, as if it were a position.
+/// C-Blosc2 refuses a number of a file above the compressed size less 32, as if it were a position.
 #[test]
 fn the_numbers_of_few_tiny_chunks_stay_small() {
     let dir = tempfile::tempdir().unwrap();
@@ -235,12 +235,12 @@ fn the_numbers_of_few_tiny_chunks_stay_small() {
         assert_eq!(schunk.cbytes(), 66);
         let numbers = schunk.chunk_infos().map(|info| info.unwrap().offset.unwrap());
         assert!(numbers.max() <= Some(66 - 32));
-        // The index, two chunks, and what was replaced last.
+        // The index, two chunks, and the chunks that were replaced last.
         assert!(count(&path) <= 5, "{}", count(&path));
     }
 }
 
-/// Shows a tree to readers only.
+/// A tree that can only be read.
 #[derive(Debug)]
 struct ReadOnlyTree(Arc<dyn Tree>);
 
@@ -272,7 +272,7 @@ fn a_sparse_frame_lives_in_memory() {
     let chunks: Vec<_> = (0..4).map(|nchunk| schunk.decode_chunk(nchunk).unwrap()).collect();
     assert_eq!(chunks, expected);
     assert!(schunk.verify(&VerifyOptions::default(), |_| {}).is_ok());
-    // Replaced chunks are left to readers until the next commit: the second, and the short last.
+    // Replaced chunks stay for readers until the next commit: the second, and the short last.
     assert_eq!(tree.list("").unwrap().len(), 1 + 4 + 2);
 
     let copy: Arc<dyn Tree> = Arc::new(MemTree::new());

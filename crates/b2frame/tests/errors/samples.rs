@@ -1,13 +1,13 @@
-//! Frames with one thing wrong each: `testdata/frames/malformed.json` says what is done to which
-//! sample and what a reader must do, the table here says what ours does.
+//! Frames with one error each: `testdata/frames/malformed.json` gives the sample, the change and
+//! the behaviour required of a reader; the table here gives the behaviour of ours.
 
 use std::sync::Arc;
 
 use b2frame::{Error, SChunk};
 use serde_json::Value;
 
-/// What reading one of these frames comes to: id of the case, and what is wrong, or "reads" with
-/// what was read.
+/// The result of reading each frame: id of the case, and the error, or "reads" with a summary of
+/// the data.
 const CASES: &[(&str, &str)] = &[
     ("H01", "open: not a Blosc2 frame: the file starts like nothing known"),
     ("H02", "open: not a Blosc2 frame: the file starts like nothing known"),
@@ -144,7 +144,7 @@ const CASES: &[(&str, &str)] = &[
     ("B30", "reads 16 16 16 16, [5, 3] |O8 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"),
 ];
 
-/// The cases of the list that concern contiguous frames. Ids with S are sparse frames.
+/// The cases of the list with contiguous frames. Ids with S are sparse frames.
 fn cases() -> Vec<Value> {
     let list = blosc_testdata::fixture::read("frames/malformed.json").unwrap();
     let list: Value = serde_json::from_slice(&list).unwrap();
@@ -194,7 +194,7 @@ fn chain(error: &Error) -> String {
     text
 }
 
-/// Reads all there is; the error of opening starts with "open: ".
+/// Reads all of the frame; an error of opening starts with "open: ".
 fn read(bytes: Vec<u8>) -> Result<String, String> {
     let store = Arc::new(blosc_io::MemStore::new(bytes));
     let schunk = SChunk::from_store(store).map_err(|error| format!("open: {}", chain(&error)))?;

@@ -17,7 +17,7 @@ fn array(dtype: &str, typesize: usize, data: &[u8]) -> NdArray {
 }
 
 element! {
-    /// With every kind of field.
+    /// A struct with every kind of field.
     #[derive(Debug, PartialEq)]
     struct Point {
         x: f32,
@@ -61,7 +61,8 @@ fn another_type_is_refused() {
     assert_eq!(refused(of("<f8", 8).read::<f32>().map(|_| ())), pair("<f8", "<f4"));
     assert_eq!(refused(of("<M8[ns]", 8).read::<i64>().map(|_| ())), pair("<M8[ns]", "<i8"));
     assert_eq!(refused(of("|O", 8).get::<u64>(&[0]).map(|_| ())), pair("|O", "<u8"));
-    // Written by C programs: the type contradicts the size of the items. Only bytes can be had.
+    // A C program wrote this: the type contradicts the size of the items, so only raw bytes are
+    // readable.
     let contradicting = of("|u1", 4);
     assert_eq!(contradicting.dtype().to_string(), "|V4");
     assert_eq!(contradicting.meta().dtype_text(4), "|u1");

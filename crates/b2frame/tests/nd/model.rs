@@ -1,4 +1,4 @@
-//! An array as its items in C order, and the formulas of the format document to place them in
+//! An array as its items in C order, and the formulas of the format document for their positions in
 //! chunks.
 
 use b2frame::{FrameParams, FrameWriter, nd::NdMeta};
@@ -16,8 +16,8 @@ pub(crate) struct Model {
     pub(crate) data: Vec<u8>,
 }
 
-/// Arrays of up to 4 dimensions whose items are all different, as far as they have room for it.
-/// Some have blocks larger than their chunks, as C-Blosc2 makes them.
+/// Arrays of up to 4 dimensions. Their items are all different, if they are wide enough. Some have
+/// blocks larger than their chunks, as C-Blosc2 makes them.
 pub(crate) fn models() -> impl Strategy<Value = Model> {
     let dim = (1..12_u64, 1..8_u32, prop_oneof![3 => Just(0), 1 => 1..4_u32])
         .prop_flat_map(|(len, chunk, more)| (Just(len), Just(chunk), 1..=chunk + more));
@@ -30,7 +30,7 @@ pub(crate) fn models() -> impl Strategy<Value = Model> {
 }
 
 impl Model {
-    /// The items are 1, 2, 3, ... in as many bytes as they have.
+    /// The items are 1, 2, 3, ... in the width of an item.
     pub(crate) fn counting(
         shape: Vec<u64>,
         chunks: Vec<u32>,
@@ -43,7 +43,7 @@ impl Model {
         Self { shape, chunks, blocks, typesize, data }
     }
 
-    /// Whether it is one of those that are read and changed, but not made.
+    /// Whether this crate can read and change the array, but not create it.
     pub(crate) fn has_large_blocks(&self) -> bool {
         self.blocks.iter().zip(&self.chunks).any(|(block, chunk)| block > chunk)
     }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::model::{Model, models};
 
-/// A pick for a dimension, with the positions it stands for.
+/// A pick for a dimension, with its positions.
 fn pick(len: u64, numbers: (i64, i64, i64, u8)) -> (Pick, Vec<u64>) {
     let len = i64::try_from(len).unwrap();
     let (start, stop, step, form) = numbers;
@@ -54,7 +54,7 @@ fn open(model: &Model) -> NdArray {
     NdArray::from_cframe(model.frame(&format!("|V{}", model.typesize))).unwrap()
 }
 
-/// Rows of 32 items and more, which are put together right where they belong.
+/// Rows of 32 items and more, which are joined right in the destination.
 #[test]
 fn long_rows_are_those_of_the_model() {
     for typesize in [2, 3, 4, 8] {
@@ -72,7 +72,7 @@ fn long_rows_are_those_of_the_model() {
     }
 }
 
-/// Fields of items, of arrays with planes and without, of whole blocks and parts of them.
+/// Fields of items, in arrays with planes and without, in whole blocks and parts of them.
 #[test]
 fn fields_are_those_of_the_items() {
     for typesize in [1, 3, 8, 16, 33, 300] {
@@ -116,7 +116,7 @@ fn fields_are_those_of_the_items() {
             assert!(expected.eq(&found), "{field:?} of {start}..{end}");
         }
     }
-    // Rows of a larger array, which lie in its blocks as other rows do.
+    // Rows of a larger array, which lie differently in its blocks.
     let model = Model::counting(vec![4, 90], vec![2, 50], vec![2, 20], 6);
     let grid = open(&model);
     let refused = grid.read_fields(0..4, from_ref(&(0..1))).unwrap_err();
@@ -228,13 +228,14 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn memory_is_limited() {
     let array = three_by_four().budget(Budget::default().max_memory(15));
-    // A block of 4 bytes weighs 8, half of the memory is 7.
+    // A block of 4 bytes needs 8; half of the memory is 7.
     assert!(matches!(array.get::<u16>(&[0, 0]), Err(Error::Limit { nbytes: 8, limit: 7, .. })));
 }
 
 #[test]
 fn views_leave_out_and_add_dimensions() {
-    // Chunks of 3 in a dimension of length 1: chunks alone could not be shown without it.
+    // Chunks of length 3 in a dimension of length 1: without this dimension, chunks have no valid
+    // shape.
     let model = Model::counting(vec![1, 5, 1, 4], vec![3, 2, 1, 3], vec![2, 2, 1, 2], 2);
     let array = NdArray::from_cframe(model.frame("<u2")).unwrap();
     let view = array.squeeze(&[2, 0]).unwrap();
@@ -290,8 +291,8 @@ fn special_chunks_fill_items() {
     assert_eq!(items.collect::<Vec<_>>().concat(), whole);
 }
 
-/// Items as C-Blosc2 3.3.5 decodes them. It computes on whole blocks here, so parts are parts of
-/// that.
+/// Items as C-Blosc2 3.3.5 decodes them. It decodes only whole blocks here; expected parts are
+/// parts of its result.
 const SHAPED: [(&str, &str); 4] = [
     ("nd-ndlz.b2nd", "0e28d2643efaa01806ff1d5c62c40c3ad7927b9d1e17288094615c7c4f815382"),
     ("nd-ndcell.b2nd", "c8911990b9e8e21bae22e24e71f9b18a1179cc3f4074ccc167ae30756b72e1ae"),
@@ -321,7 +322,7 @@ fn codecs_and_filters_know_the_shape_of_blocks() {
 
 #[test]
 fn a_result_is_limited_before_it_is_allocated() {
-    // A terabyte of zeros in some hundred bytes.
+    // A terabyte of zeros in a few hundred bytes.
     let params = NdParams::new(&[1 << 40], "|u1".parse().unwrap())
         .chunkshape(&[1 << 30])
         .blockshape(&[1 << 16]);
@@ -336,7 +337,7 @@ fn a_result_is_limited_before_it_is_allocated() {
 fn the_predecessor_counts_only_alone() {
     let describe =
         |shape: &[u64], dtype: &str| NdMeta::new(shape, &[4], &[2], dtype).unwrap().encode();
-    // Without the dtype and its format: array of 5.
+    // Without the dtype and its format: an array of 5.
     let mut caterva = describe(&[3], "");
     caterva[0] = 0x95;
     caterva.truncate(caterva.len() - 6);

@@ -1,4 +1,4 @@
-//! How much of a file is read for a part of an array: bytes and requests, counted.
+//! Counts the bytes and requests of reading a part of an array.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn noise() -> (Arc<CountingStore<MemStore>>, NdArray) {
     for _ in 0..64 {
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Seven bits of noise: compressed, but by little.
+            // Seven bits of noise: compressible, but only by little.
             u8::try_from(state >> 57).unwrap()
         };
         let chunk: Vec<u8> = (0..512 * 512).map(|n| if n % 4 == 0 { 0 } else { next() }).collect();
@@ -34,8 +34,8 @@ fn a_slice_reads_its_blocks_and_no_more() {
     let (store, array) = noise();
     let chunk = array.schunk().chunk_info(0).unwrap().cbytes;
     assert!(chunk > 64 * 1024, "{chunk}");
-    // At most what a block may have, and the header and 64 starts for each chunk; the header is
-    // looked at before.
+    // At most the length of a block, and header and 64 starts for each chunk; the header is read
+    // before.
     let (block, head) = (64 * 64 + 100, 32 + 32 + 4 * 64);
 
     store.reset();
@@ -47,24 +47,24 @@ fn a_slice_reads_its_blocks_and_no_more() {
         store.requests()
     );
 
-    // One row: 8 chunks, 8 blocks of each, which lie together.
+    // One row: 8 chunks, 8 adjacent blocks of each.
     store.reset();
     array.to_bytes((5,)).unwrap();
     assert!(store.bytes() <= 8 * (8 * block + head), "{}", store.bytes());
     assert_eq!(store.requests(), 8 * 3);
 
-    // One column: 8 chunks, 8 blocks of each, which lie apart.
+    // One column: 8 chunks, 8 separate blocks of each.
     store.reset();
     array.to_bytes((.., 5)).unwrap();
     assert!(store.bytes() <= 8 * (8 * block + head), "{}", store.bytes());
     assert!(store.requests() <= 8 * (2 + 8), "{}", store.requests());
 
-    // Far steps touch four chunks.
+    // A long step touches four chunks.
     store.reset();
     array.to_bytes((.., b2frame::nd::Pick::ALL.step(1000))).unwrap();
     assert!(store.bytes() <= 5 * 8 * (8 * block + head), "{}", store.bytes());
 
-    // Single items of one block are one block.
+    // Single items of one block read one block.
     store.reset();
     let items: Vec<u64> = (0..64).map(|n| n * 4096 + 63 - n).collect();
     array.gather::<u8>(&items).unwrap();

@@ -1,4 +1,4 @@
-//! Arrays made, written in parts, resized and joined, against arrays of items in memory.
+//! Arrays that are made, written in parts, resized and joined, against arrays of items in memory.
 
 use b2frame::{
     Budget, ChunkBytes, EditOptions, Error, NdArray, NdParams, NdWriter, element,
@@ -33,7 +33,7 @@ fn writer(model: &Model) -> NdWriter {
     writer
 }
 
-/// Bytes for that many items.
+/// Random bytes for `nitems` items.
 fn noise(nitems: usize, typesize: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {
@@ -43,7 +43,7 @@ fn noise(nitems: usize, typesize: usize, seed: u64) -> Vec<u8> {
     (0..nitems * typesize).map(|_| next()).collect()
 }
 
-/// Reads everything again, from the frame alone.
+/// Reads the array again, from the frame alone.
 fn again(writer: NdWriter) -> NdArray {
     let frame = writer.finish().unwrap().schunk().to_cframe().unwrap();
     let array = NdArray::from_cframe(frame).unwrap();
@@ -97,7 +97,8 @@ impl Model {
         }
     }
 
-    /// Another shape; `from` tells which old position a new one is, if any. Others are zero.
+    /// Gives the model another shape; `from` returns the old position of a new one, if any. Other
+    /// items are zero.
     fn reshape(&mut self, shape: Vec<u64>, from: impl Fn(&[u64]) -> Option<Vec<u64>>) {
         let all: Vec<Vec<u64>> = shape.iter().map(|len| (0..*len).collect()).collect();
         let item = |index: &Vec<u64>| match from(index) {
@@ -126,7 +127,7 @@ impl Model {
                     let mut positions: Vec<u64> = (low..high)
                         .step_by(usize::try_from(step.unsigned_abs()).unwrap())
                         .collect();
-                    // Backwards from the last of them to below the first.
+                    // Backwards, from the last position to before the first.
                     let pick = Pick::from(low..high).step(step.abs());
                     if step > 0 || positions.is_empty() {
                         return (pick, positions);
@@ -257,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn arrays_are_put_behind_one_another(model in models(), axis in 0..4_usize, len in 1..9_u64) {
+    fn arrays_are_put_after_one_another(model in models(), axis in 0..4_usize, len in 1..9_u64) {
         prop_assume!(!model.shape.is_empty());
         let axis = axis % model.shape.len();
         let mut other = model.clone();
@@ -331,7 +332,7 @@ fn unusual_shapes() {
 
     let mut empty = NdWriter::in_memory(&NdParams::new(&[0, 3], "<u2".parse().unwrap())).unwrap();
     empty.write_slice::<u16>(.., &[]).unwrap();
-    // Its chunks have items, so that it can grow.
+    // Its chunks have items, so that the array can grow.
     empty.append::<u16>(0, &[1, 2, 3]).unwrap();
     let empty = again(empty);
     assert_eq!(empty.shape(), [1, 3]);
@@ -348,7 +349,7 @@ fn unusual_shapes() {
     assert_eq!(again(many).read::<u16>().unwrap().iter().position(|item| *item == 9), Some(65535));
 }
 
-/// The chunks of a part that is written again take the place of those that no reader has seen.
+/// The chunks of a part that is written again replace chunks that no reader has seen.
 #[test]
 fn a_part_that_is_written_again_takes_no_more_room() {
     let folder = tempfile::tempdir().unwrap();
@@ -363,7 +364,7 @@ fn a_part_that_is_written_again_takes_no_more_room() {
         let before = std::fs::read(&path).unwrap();
         for seed in 0..times {
             writer.write_bytes((10..50, 10..50), &part(seed)).unwrap();
-            // Readers have the committed state, byte by byte.
+            // Readers see the committed state, byte by byte.
             let array = NdArray::open(&path).unwrap();
             assert_eq!(array.to_bytes(..).unwrap(), items(1));
             assert!(std::fs::read(&path).unwrap().starts_with(&before));
@@ -372,7 +373,7 @@ fn a_part_that_is_written_again_takes_no_more_room() {
         let array = NdArray::open(&path).unwrap();
         assert_eq!(array.to_bytes((10..50, 10..50)).unwrap(), part(times - 1));
         assert_eq!(array.to_bytes((0..10, ..)).unwrap(), items(1)[..10 * 64 * 2]);
-        // What was committed is not overwritten.
+        // Committed chunks are not overwritten.
         writer.write_bytes((10..50, 10..50), &part(100)).unwrap();
         let array = NdArray::open(&path).unwrap();
         assert_eq!(array.to_bytes((10..50, 10..50)).unwrap(), part(times - 1));
@@ -382,7 +383,7 @@ fn a_part_that_is_written_again_takes_no_more_room() {
     assert_eq!(len_after("once", 1), len_after("often", 20));
 }
 
-/// Chunks of changing sizes find room in what others have left.
+/// Chunks of changing sizes fit into rooms that other chunks have left.
 #[test]
 fn parts_of_changing_sizes_take_a_bounded_room() {
     let folder = tempfile::tempdir().unwrap();
@@ -396,7 +397,7 @@ fn parts_of_changing_sizes_take_a_bounded_room() {
     for seed in 0..300_u64 {
         let (y, x) = (seed * 7 % 40, seed * 13 % 40);
         let mut part = noise(24 * 24, 2, seed);
-        // Up to half of it are zeros, so that each chunk has another size each time.
+        // Up to half of the part is zeros, so that each chunk has another size each time.
         part[..usize::try_from(seed * 5 % (24 * 24)).unwrap()].fill(0);
         for (row, items) in (0..).zip(part.chunks(24 * 2)) {
             let at = usize::try_from(((y + row) * 64 + x) * 2).unwrap();
@@ -430,7 +431,7 @@ fn a_part_that_becomes_zero_is_a_run() {
 
 #[test]
 fn hidden_items_do_not_come_back() {
-    // Shrunk by C-Blosc2: 1 to 10 in one chunk, of which 5 are left.
+    // C-Blosc2 shrank this array: 1 to 10 in one chunk, of which 5 are left.
     let path = blosc_testdata::fixture::path("frames/nd-stale-padding.b2nd");
     let store = MemStore::new(std::fs::read(path).unwrap());
     let mut writer = NdWriter::open_in(Box::new(store), &EditOptions::default()).unwrap();
@@ -517,7 +518,7 @@ fn structs_and_text_are_written() {
     assert_eq!(array.dtype().to_string(), "[('id', 'u1'), ('value', '<f8')]");
     assert_eq!(array.read::<Pair>().unwrap(), pairs);
 
-    // Characters have 4 bytes; only readers since 3.0 know of a shuffle that is told so.
+    // Characters have 4 bytes; only readers since 3.0 support a shuffle with this parameter.
     let params = NdParams::new(&[2], "<U5".parse().unwrap());
     let text = NdWriter::in_memory(&params).unwrap();
     assert_eq!(text.cparams().filters.metas(), [0; 6]);
@@ -546,7 +547,7 @@ fn filters_and_codecs_for_arrays_are_written() {
         let params = params(&model).cparams(cparams.clone());
         let mut writer = NdWriter::in_memory(&params).unwrap();
         writer.write_bytes(.., &model.data).unwrap();
-        // A part of a chunk, which is decoded for it.
+        // A part of a chunk: the chunk is decoded first.
         writer.write_bytes((3, 4), &[99]).unwrap();
         let mut expected = model.data.clone();
         expected[3 * 18 + 4] = 99;
@@ -565,7 +566,7 @@ fn a_file_is_changed_in_commits() {
     writer.write_slice(.., &[1_u16, 2, 3]).unwrap();
     writer.commit().unwrap();
     writer.append(0, &[4_u16]).unwrap();
-    // Not committed: the file has the old shape and the old items.
+    // Before the commit, the file has the old shape and the old items.
     assert_eq!(NdArray::open(&path).unwrap().read::<u16>().unwrap(), [1, 2, 3]);
     writer.commit().unwrap();
     drop(writer);

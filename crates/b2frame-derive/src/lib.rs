@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! struct Station { id: u32, temperature: f64 }       NumPy: [('id', '<u4'), ('temperature', '<f8')]
-//!   accepts   fields of these names and types, in this order, at any offsets, in any order of bytes
+//!   accepts   fields of these names and types, in this order, at any offsets, in either byte order
 //!   decode    each field at the offset that the stored type says
-//!   encode    each field behind the one before, little-endian
+//!   encode    each field after the one before, little-endian
 //! ```
 //!
-//! It writes what `b2frame::element!` writes, for a struct that is there already. Nothing about the
-//! layout of the struct in memory is assumed, so `#[repr(C)]` is as good as none and nothing is
-//! unsafe. The struct must be `Copy`.
+//! The macro writes the code of `b2frame::element!` for an existing struct. The layout of the
+//! struct in memory does not matter, so the struct needs no `#[repr(C)]` and the code no `unsafe`.
+//! The struct must be `Copy`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -21,7 +21,7 @@ use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Type};
 
 /// Implements `b2frame::Element` for a struct with named fields that are elements themselves.
 ///
-/// `#[element(rename = "other")]` on a field gives the name that it has in NumPy.
+/// `#[element(rename = "other")]` on a field sets its name in NumPy.
 #[proc_macro_derive(Element, attributes(element))]
 pub fn derive_element(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).and_then(|input| expand(&input));
@@ -56,7 +56,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
 /// A field of the struct and of the items.
 struct Column<'a> {
     field: &'a Ident,
-    /// In the items.
+    /// The name in the items.
     name: String,
     kind: &'a Type,
 }
@@ -66,7 +66,7 @@ impl<'a> Column<'a> {
         let Some(ident) = &field.ident else {
             return Err(Error::new_spanned(field, "a field without a name"));
         };
-        // `r#type` is a way to write `type`, which is the name.
+        // `r#type` is Rust's notation for the name `type`.
         let mut name = ident.unraw().to_string();
         for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("element"))
         {

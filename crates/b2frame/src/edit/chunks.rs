@@ -42,6 +42,7 @@ impl SChunkWriter {
     /// Appends a compressed chunk. A run of zeros, NaN or uninitialised data is only noted in the
     /// index where that is possible.
     ///
+    /// # Errors
     /// [`Error::Param`] for a size or a kind of chunk that does not fit; [`Error::Chunk`] if
     /// `chunk` is not a chunk; [`Error::Write`].
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {

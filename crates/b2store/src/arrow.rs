@@ -2,22 +2,21 @@
 //!
 //! | column | Arrow |
 //! |---|---|
-//! | numbers, truth values, `string`, `bytes`, `complex`, `ndarray` | as [`blosc_dtype::arrow`] says |
+//! | numbers, truth values, `string`, `bytes`, `complex`, `ndarray` | by [`blosc_dtype::arrow`] |
 //! | `bool` with nulls as sentinels | truth values |
 //! | `timestamp` | timestamps of its unit and time zone |
 //! | `utf8`, `vlstring`; `vlbytes` | UTF-8; binary |
 //! | `dictionary` | dictionary of UTF-8, with keys of 32 bits |
 //! | `list`, `struct` | lists, structs of the items and fields that the schema describes |
-//! | `object`, references, kinds that are not known | none |
+//! | `object`, references, unknown kinds | none |
 //!
-//! Nulls are nulls however the table marks them, and rows that were deleted are left out. The
-//! metadata of fields of fixed width keep the dtype.
+//! Nulls are nulls however the table marks them, and deleted rows are left out. The metadata of
+//! fields of fixed width keep the dtype.
 //!
-//! Record batches become a table by
-//! [`StoreWriter::insert_batches`](crate::StoreWriter::insert_batches), or are appended to one by
-//! [`RowAppender::append_batch`](crate::RowAppender::append_batch).
+//! [`StoreWriter::insert_batches`](crate::StoreWriter::insert_batches) makes a table from record
+//! batches; [`RowAppender::append_batch`](crate::RowAppender::append_batch) appends them to one.
 
-// The modules take these names from here: `arrow_59` has the same with others.
+// The modules take these names from here; `arrow_59` defines the same names for another version.
 use ::{arrow_array, arrow_buffer, arrow_schema};
 use arrow_schema::Metadata;
 use blosc_dtype::arrow as items;

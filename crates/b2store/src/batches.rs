@@ -26,12 +26,12 @@ pub struct BatchArray {
     schunk: Arc<SChunk>,
     name: String,
     serializer: Serializer,
-    /// Items of all blocks of a batch but the last.
+    /// Number of items in all blocks of a batch except the last.
     items_per_block: Option<u64>,
-    /// Numbers of items, as far as they are stored.
+    /// Number of items of each batch, as far as the frame stores them.
     stored: Option<Vec<u64>>,
     threads: Executor,
-    /// Number of the first item of each batch, and after the last one the number of all.
+    /// Number of the first item of each batch, and at the end the total number.
     starts: Arc<OnceLock<Vec<u64>>>,
 }
 
@@ -44,35 +44,35 @@ pub struct ListArray {
     is_nullable: bool,
 }
 
-/// Items of a batch that are wanted.
+/// The selected items of a batch.
 struct Job<T> {
     nbatch: u64,
-    /// Items of the batch.
+    /// Number of items of the batch.
     len: u64,
     wanted: Range<u64>,
     found: T,
 }
 
-/// How the items of a block are encoded.
+/// The encoding of the items of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Serializer {
     MessagePack,
-    /// Arrow's form; blocks of early writers are of the field that the frame names.
+    /// Arrow's form. The frame names the field of blocks from early writers.
     Arrow(Option<Arc<Field>>),
 }
 
-/// What the items of a block are decoded to.
+/// A destination for the decoded items of a block.
 pub(crate) trait Items: Default + Send {
-    /// The items of a block, which is the field `field` of what `name` names.
+    /// Decodes the items of a block: the field `field` in the value `name`.
     fn decode(bytes: &[u8], name: &str, field: &str) -> Result<Self>;
 
-    /// The same of values.
+    /// As [`decode`](Self::decode), from values.
     fn of_values(values: Vec<Value>, name: &str, field: &str) -> Result<Self>;
 
     /// Number of items.
     fn len(&self) -> usize;
 
-    /// Appends some items of others. Where there were none, they are taken over without a copy.
+    /// Appends some items of another block. An empty destination takes them over without a copy.
     fn append(&mut self, items: Self, wanted: Range<usize>);
 }
 
@@ -81,7 +81,7 @@ impl Items for Vec<Value> {
         match decode(bytes, name, field)? {
             Value::Array(items) => Ok(items),
             Value::Tuple(items) => {
-                // A list of items whose first one is the text that marks tuples.
+                // A list whose first item is the text that marks tuples.
                 Ok([vec![Value::Str("__tuple__".to_owned())], items].concat())
             }
             other => {
@@ -162,7 +162,7 @@ impl ObjectArray {
         self.schunk.nchunks()
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -178,7 +178,7 @@ impl ObjectArray {
     ///
     /// # Errors
     ///
-    /// [`Param::Range`]; a chunk that cannot be decoded, or is no value.
+    /// [`Param::Range`]; a chunk that does not decode, or holds no value.
     pub fn get(&self, nitem: u64) -> Result<Value> {
         if nitem >= self.len() {
             return Err(range(nitem..nitem.saturating_add(1), self.len(), "objects"));
@@ -214,7 +214,7 @@ impl BatchArray {
         Ok(Self { schunk, name, serializer, items_per_block, stored, threads, starts })
     }
 
-    /// With these threads to decode batches. Without it they are as many as there are processors.
+    /// The array with these threads to decode batches. Default: as many as there are processors.
     #[must_use]
     pub fn threads(self, threads: impl Into<Executor>) -> Self {
         Self { threads: threads.into(), ..self }
@@ -236,7 +236,7 @@ impl BatchArray {
     ///
     /// # Errors
     ///
-    /// Where the numbers are not stored, the batches have to be counted, which may fail.
+    /// If the frame does not store the numbers, the batches are counted, which may fail.
     pub fn len(&self) -> Result<u64> {
         Ok(self.starts()?.last().copied().unwrap_or_default())
     }
@@ -254,8 +254,8 @@ impl BatchArray {
     ///
     /// # Errors
     ///
-    /// [`Param::Range`]; a chunk that cannot be decoded, or blocks that hold no values. Numbers of
-    /// items that the frame states are not needed here, and not compared.
+    /// [`Param::Range`]; a chunk that does not decode, or blocks without values. The numbers of
+    /// items in the frame are neither needed nor compared.
     pub fn batch(&self, nbatch: u64) -> Result<Vec<Value>> {
         if nbatch >= self.nbatches() {
             return Err(range(nbatch..nbatch.saturating_add(1), self.nbatches(), "batches"));
@@ -263,16 +263,16 @@ impl BatchArray {
         self.whole_batch(nbatch)
     }
 
-    /// Items by their number over all batches; only the blocks that hold them are decoded.
+    /// Items by their number over all batches; decodes only their blocks.
     ///
     /// # Errors
     ///
-    /// As [`batch`](Self::batch); another number of items in a batch than the frame states.
+    /// As [`batch`](Self::batch); a batch with another number of items than the frame says.
     pub fn items(&self, items: Range<u64>) -> Result<Vec<Value>> {
         self.items_with(items)
     }
 
-    /// Items that are texts or nil, without a value for each.
+    /// Items that are texts or nil, without one [`Value`] for each.
     pub(crate) fn texts(&self, items: Range<u64>) -> Result<Texts> {
         self.items_with(items)
     }
@@ -328,7 +328,7 @@ impl BatchArray {
         Ok(found)
     }
 
-    /// Decodes all batches, which have to have as many items as the frame states.
+    /// Decodes all batches, and compares their numbers of items with those in the frame.
     pub(crate) fn check(&self) -> Result<()> {
         for (nbatch, len) in (0..).zip(self.lengths()?) {
             let items = self.batch(nbatch)?;
@@ -337,7 +337,7 @@ impl BatchArray {
         Ok(())
     }
 
-    /// Some items of a batch of `len`.
+    /// Some items of a batch, which has `len` items.
     fn some_items<T: Items>(&self, nbatch: u64, len: u64, wanted: Range<u64>) -> Result<T> {
         let narrow = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let mut found = T::default();
@@ -405,7 +405,7 @@ impl BatchArray {
         Err(Error::corrupt(&self.name, Corrupt::Count { what, found, expected }))
     }
 
-    /// Numbers of items of each batch.
+    /// Number of items of each batch.
     pub(crate) fn lengths(&self) -> Result<Vec<u64>> {
         let pairs = self.starts()?.windows(2);
         Ok(pairs.map(|pair| if let [a, b] = pair { b.saturating_sub(*a) } else { 0 }).collect())
@@ -499,7 +499,7 @@ impl ListArray {
         }
     }
 
-    /// Numbers of rows of each batch; none if each row is a chunk.
+    /// Number of rows of each batch; none if each row is a chunk.
     pub(crate) fn batch_lengths(&self) -> Result<Vec<u64>> {
         match &self.rows {
             Rows::Batches(batches) => batches.lengths(),
@@ -507,7 +507,7 @@ impl ListArray {
         }
     }
 
-    /// Decodes all rows, those of a batch at once.
+    /// Decodes all rows, a whole batch at a time.
     pub(crate) fn check(&self) -> Result<()> {
         let batches = match &self.rows {
             Rows::Batches(batches) => batches,
@@ -526,7 +526,7 @@ impl ListArray {
         Ok(())
     }
 
-    /// The type of the items of a row, as the frame describes it.
+    /// The type of the items of a row, from the frame.
     #[must_use]
     pub const fn item(&self) -> &Value {
         &self.item
@@ -542,7 +542,7 @@ impl ListArray {
     ///
     /// # Errors
     ///
-    /// As [`BatchArray::items`]; [`Corrupt::Cell`] for rows that are something else.
+    /// As [`BatchArray::items`]; [`Corrupt::Cell`] for rows of another type.
     pub fn rows(&self, rows: Range<u64>) -> Result<Vec<Value>> {
         let found = match &self.rows {
             Rows::Batches(batches) => batches.items(rows.clone())?,
@@ -563,7 +563,7 @@ impl ListArray {
     }
 }
 
-/// Most batches whose numbers of items are kept (64 MiB).
+/// The largest number of batches whose numbers of items are kept (64 MiB).
 const MAX_BATCHES: u64 = 1 << 23;
 
 fn batch_lengths(layer: &Value, nbatches: u64, name: &str) -> Result<Vec<u64>> {
@@ -588,7 +588,7 @@ fn serializer(layer: &Value, name: &str) -> Result<Serializer> {
             let Some(Value::Bytes(schema)) = layer.get("arrow_schema") else {
                 return Ok(Serializer::Arrow(None));
             };
-            // Blocks that have a schema of their own need none.
+            // Blocks with a schema of their own need no field.
             Ok(Serializer::Arrow(ipc::field_of(schema).ok().map(Arc::new)))
         }
         Some(found) => Err(no_serializer(name, found)),

@@ -1,4 +1,4 @@
-//! What a frame is, by its metalayers ("Kinds of values" in `docs/formats/store.md`).
+//! Recognises the kind of a frame by its metalayers ("Kinds of values" in `docs/formats/store.md`).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::error::{Corrupt, Error, Result};
 use crate::recipe::{Recipe, recipe};
 use crate::value::{Value, ValueLimits};
 
-/// What a key of a store holds.
+/// The value of a key of a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Content {
@@ -23,12 +23,12 @@ pub enum Content {
     Batches(BatchArray),
     /// Rows that are lists.
     Lists(ListArray),
-    /// No data: something that says how to get some.
+    /// No data: a description of where or how to get them.
     Recipe(Recipe),
 }
 
 impl Content {
-    /// What a frame is. `name` is for errors.
+    /// Recognises the kind of a frame. `name` is for errors.
     ///
     /// ```no_run
     /// use b2store::Content;
@@ -42,7 +42,7 @@ impl Content {
     ///
     /// # Errors
     ///
-    /// A metalayer that is not what its name says, versions and serializers that are not known.
+    /// A metalayer with another content than its name says; unknown versions and serializers.
     pub fn from_schunk(schunk: impl Into<Arc<SChunk>>, name: &str) -> Result<Self> {
         let schunk = schunk.into();
         if let Some(recipe) = recipe(&schunk, name)? {
@@ -61,8 +61,7 @@ impl Content {
         Ok(array.map_or(Self::Frame(schunk), Self::Array))
     }
 
-    /// With other threads and memory for reading. Without it they are those of
-    /// [`Budget::default`].
+    /// The content with other threads and memory for reading. Default: [`Budget::default`].
     #[must_use]
     pub fn budget(self, budget: &Budget) -> Self {
         match self {
@@ -73,12 +72,12 @@ impl Content {
         }
     }
 
-    /// Decodes all objects, items or rows one after the other, as they are shown. The chunks of
-    /// arrays and bytes are checked by [`SChunk::verify`].
+    /// Decodes all objects, items or rows one after the other. [`SChunk::verify`] checks the chunks
+    /// of arrays and bytes.
     ///
     /// # Errors
     ///
-    /// The first one that cannot be read.
+    /// The error of the first value that is unreadable.
     pub fn check_values(&self) -> Result<()> {
         match self {
             Self::Objects(objects) => {
@@ -90,7 +89,7 @@ impl Content {
         }
     }
 
-    /// What it is, in a word.
+    /// The kind in a word.
     #[must_use]
     pub const fn kind_name(&self) -> &'static str {
         match self {
@@ -140,7 +139,7 @@ fn map(bytes: &[u8], name: &str, field: &str) -> Result<Value> {
     }
 }
 
-/// Refuses versions but 1 of a metalayer.
+/// Refuses versions of a metalayer other than 1.
 pub(crate) fn check_version(layer: &Value, name: &str, field: &'static str) -> Result<()> {
     match layer.get("version") {
         Some(Value::Int(1)) => Ok(()),

@@ -58,7 +58,7 @@ fn entry_of(entry: &Value) -> Location {
     }
 }
 
-/// A frame that lies in the content of another one. Only the chunks that are requested are decoded.
+/// A frame inside of the content of another one. Only the requested chunks are decoded.
 #[derive(Debug)]
 pub(crate) struct EmbeddedFrame {
     schunk: Arc<SChunk>,

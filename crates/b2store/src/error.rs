@@ -1,7 +1,6 @@
-//! What can go wrong: sorted by who has to act, then by what is wrong.
+//! Errors: the outer enum says who has to act, the inner ones what is wrong.
 //!
-//! A store is many frames; errors name the key of the value, or the file or member that it came
-//! from.
+//! A store is many frames; errors name the key of the value, or its file or member.
 
 use std::io;
 
@@ -17,7 +16,7 @@ pub use crate::zip::ZipFault;
 /// The result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// An error.
+/// An error of reading or writing a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -37,13 +36,13 @@ pub enum Error {
         /// The cause.
         source: io::Error,
     },
-    /// What was opened is no store.
+    /// The opened file or directory is not a store.
     #[error("not a store: {why}")]
     NotAStore {
         /// What is missing.
         why: &'static str,
     },
-    /// The archive is damaged, or one that cannot be read in place.
+    /// The archive is damaged, or its members cannot be read in place.
     #[error("zip archive: {0}")]
     Zip(#[from] ZipFault),
     /// A frame of the store cannot be read.
@@ -54,36 +53,36 @@ pub enum Error {
         /// The cause.
         source: Box<b2frame::Error>,
     },
-    /// The content of a frame is not what a store has there.
+    /// The content of a frame is not as a store requires.
     #[error("{name}: {what}")]
     Corrupt {
         /// The key, or the file or member.
         name: String,
-        /// What is wrong.
+        /// The contradiction.
         what: Corrupt,
     },
-    /// The value is no data but a recipe for some, or a reference; nothing is resolved here.
+    /// The value is a recipe for data, or a reference; this crate resolves neither.
     #[error("{name}: {kind}, which is not resolved")]
     Recipe {
         /// The key.
         name: String,
-        /// What it is.
+        /// Its kind.
         kind: RecipeKind,
     },
-    /// More than the caller allows.
+    /// The operation needs more than the caller allows.
     #[error("{name}: {needed} {unit} needed, the limit is {limit}")]
     Limit {
         /// The key, or the file or member.
         name: String,
-        /// How much is needed.
+        /// The needed amount.
         needed: u64,
-        /// How much is allowed.
+        /// The allowed amount.
         limit: u64,
-        /// Of what.
+        /// The unit of both.
         unit: &'static str,
     },
-    /// Two facts that the writer keeps contradict each other, which is a fault of this crate. The
-    /// bytes that would show it were not written.
+    /// Two facts that the writer keeps contradict each other: a bug of this crate. The writer
+    /// stopped before it wrote wrong bytes.
     #[error("{name}: {what}: a fault of this program, which writes nothing then")]
     Internal {
         /// The key, column or file.
@@ -91,11 +90,11 @@ pub enum Error {
         /// The contradiction.
         what: &'static str,
     },
-    /// Values do not go together in a record batch, or are too many for one.
+    /// The values do not fit one record batch, or are too many for it.
     #[cfg(any(feature = "arrow", feature = "arrow-59"))]
     #[error("record batch: {0}")]
     Arrow(#[source] Box<dyn core::error::Error + Send + Sync>),
-    /// A condition that is none.
+    /// A condition that is not a valid expression.
     #[error("condition: {0}")]
     Expr(#[from] ExprError),
     /// The caller requested something that does not exist.
@@ -103,7 +102,7 @@ pub enum Error {
     Param(#[from] Param),
 }
 
-/// What is wrong with a store.
+/// A contradiction in a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Corrupt {
@@ -112,20 +111,20 @@ pub enum Corrupt {
     Type {
         /// The field.
         field: String,
-        /// What it should be.
+        /// The type that the format requires.
         expected: &'static str,
-        /// What it is.
+        /// The type that was found.
         found: &'static str,
     },
-    /// Bytes that should be MessagePack.
+    /// Bytes that are not valid MessagePack.
     #[error("{field}: {source}")]
     Value {
         /// The field.
         field: String,
-        /// What is wrong.
+        /// The error in the bytes.
         source: ValueError,
     },
-    /// Bytes that should be rows in Arrow's form.
+    /// Bytes that are not rows in Arrow's form.
     #[error("{field}: {source}")]
     Ipc {
         /// The field.
@@ -133,14 +132,14 @@ pub enum Corrupt {
         /// The fault.
         source: IpcFault,
     },
-    /// A version that is not known.
+    /// An unknown version.
     #[error("{field} has version {found}, known is {known}")]
     Version {
         /// The field.
         field: &'static str,
         /// The version.
         found: i128,
-        /// Those that are known.
+        /// The known versions.
         known: &'static str,
     },
     /// A frame is longer than the file, member or range that holds it.
@@ -148,13 +147,13 @@ pub enum Corrupt {
     FrameLen {
         /// Length of the frame (bytes).
         found: u64,
-        /// Length of its place (bytes).
+        /// Length available to it (bytes).
         expected: u64,
     },
-    /// A range of the embedded values that is outside of them.
+    /// A range outside of the embedded values.
     #[error("embedded at {offset} with {len} bytes, of {nbytes}")]
     Embedded {
-        /// Where it starts (bytes).
+        /// Position of its start (bytes).
         offset: u64,
         /// Its length (bytes).
         len: u64,
@@ -167,73 +166,73 @@ pub enum Corrupt {
         /// The other file.
         other: String,
     },
-    /// A key that no store may have.
+    /// A key that a store must not have.
     #[error("key {key:?}: {fault}")]
     Key {
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The error in the key.
         fault: KeyFault,
     },
-    /// A member that is compressed by zip itself, which cannot be read in place.
+    /// A member that zip itself has compressed, so that it cannot be read in place.
     #[error("compressed by zip (method {method}); unzip the store and open the directory")]
     Compressed {
         /// The method of zip.
         method: u16,
     },
-    /// Data that zip has compressed, and that are damaged.
+    /// Damaged data that zip has compressed.
     #[error("its compressed data are damaged")]
     Packed,
     /// A member that is encrypted.
     #[error("encrypted")]
     Encrypted,
-    /// A member has another checksum than the directory of the archive says.
+    /// A member whose checksum differs from the directory of the archive.
     #[error("CRC-32 {found:08x}, {stored:08x} in the directory of the archive")]
     Crc {
-        /// That of the bytes.
+        /// The checksum of the bytes.
         found: u32,
-        /// That of the directory.
+        /// The checksum in the directory.
         stored: u32,
     },
-    /// Text that is no JSON.
+    /// Text that is not JSON.
     #[error("schema: {0}")]
     Json(blosc_dtype::json::SyntaxError),
     /// Batches whose lengths do not agree with their chunks.
     #[error("{what}: {found}, expected {expected}")]
     Count {
-        /// What was counted.
+        /// The counted things.
         what: &'static str,
-        /// How many there are.
+        /// The number found.
         found: u64,
-        /// How many there should be.
+        /// The number expected.
         expected: u64,
     },
-    /// A serializer that is not known.
+    /// An unknown serializer.
     #[error("serializer {found:?} is not available")]
     Serializer {
         /// Its name.
         found: String,
     },
-    /// A frame of a table or store that is missing.
+    /// A missing frame of a table or store.
     #[error("{0} is missing")]
     Missing(String),
-    /// A column of the schema is none.
+    /// An invalid column of the schema.
     #[error("column {name:?}: {why}")]
     Column {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The error in the column.
         why: &'static str,
     },
     /// An array of a table has another type or shape than its schema says.
     #[error("an array of {found}, the schema says {expected}")]
     Array {
-        /// Type and shape.
+        /// Type and shape of the array.
         found: String,
-        /// What they should be.
+        /// Type and shape in the schema.
         expected: String,
     },
-    /// Offsets of text that decrease or lead outside.
+    /// Offsets of text that decrease or lie outside of the text.
     #[error("row {row}: text from byte {start} to {end}, of {nbytes}")]
     Offsets {
         /// The physical row.
@@ -261,7 +260,7 @@ pub enum Corrupt {
         /// Number of words.
         nwords: u64,
     },
-    /// A row that is alive in a column that is shorter.
+    /// A column that is too short for a row that is alive.
     #[error("row {row} is missing: the column has {len}")]
     ShortColumn {
         /// The physical row.
@@ -274,46 +273,46 @@ pub enum Corrupt {
     Cell {
         /// The physical row.
         row: u64,
-        /// What it is.
+        /// The type of the cell.
         found: &'static str,
-        /// What the column holds.
+        /// The type of the column.
         expected: &'static str,
     },
 }
 
-/// What the caller requested in vain.
+/// A request of the caller that cannot be fulfilled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
-    /// A file with bytes that are no part of the archive in it.
+    /// A file with bytes outside of its archive.
     #[error(
         "{before} bytes before the zip archive and {after} after it, which a change would drop"
     )]
     Outside {
-        /// Those before it.
+        /// The number of bytes before the archive.
         before: u64,
-        /// Those after it.
+        /// The number of bytes after the archive.
         after: u64,
     },
-    /// No such key.
+    /// The key does not exist.
     #[error("no key {key:?}")]
     NoKey {
         /// The key.
         key: String,
     },
-    /// Attributes of a group in an embed store, which has none.
+    /// Attributes of a group in an embed store, which has no groups.
     #[error("{key:?} cannot have attributes: an embed store has values, but no groups")]
     NoGroups {
         /// The group.
         key: String,
     },
-    /// No such table.
+    /// The table does not exist.
     #[error("{key:?} is no table")]
     NoTable {
         /// The key.
         key: String,
     },
-    /// No such column.
+    /// The column does not exist.
     #[error("no column {name:?}")]
     NoColumn {
         /// Its name.
@@ -334,25 +333,25 @@ pub enum Param {
     Key {
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The error in the key.
         fault: KeyFault,
     },
-    /// A value where a group would be, or the other way round, or a key of a table.
+    /// A value at the key of a group, or the other way round, or a key inside of a table.
     #[error("key {key:?}: {other:?} is {what}")]
     Occupied {
         /// The key.
         key: String,
-        /// The key that is in its way.
+        /// The key that is in the way.
         other: String,
-        /// What that is.
+        /// The kind of that key.
         what: &'static str,
     },
-    /// Two paths that some file systems do not tell apart.
+    /// Two paths that some file systems treat as one.
     #[error("{path:?} and {other:?} are one file on some systems")]
     SamePath {
-        /// One of them.
+        /// The first path.
         path: String,
-        /// The other one.
+        /// The second path.
         other: String,
     },
     /// A path that cannot be extracted here.
@@ -361,7 +360,7 @@ pub enum Param {
         /// The path.
         path: String,
     },
-    /// The name of an attribute.
+    /// The name of an attribute is invalid.
     #[error("attribute {name:?}: the name has {} bytes, allowed are 1 to 31", name.len())]
     AttributeName {
         /// The name.
@@ -372,16 +371,16 @@ pub enum Param {
     AttributeCount {
         /// The key of the group or value.
         key: String,
-        /// How many there would be.
+        /// The resulting number.
         count: usize,
     },
-    /// A value that would not come back as it is.
+    /// A value that reading would not return as it is.
     #[error("{name}: a list whose first element is the text \"__tuple__\", or a value of 4 GiB")]
     Value {
         /// The attribute or row.
         name: String,
     },
-    /// There is something of this name.
+    /// A file or directory of this name exists.
     #[error("{name:?} exists")]
     Exists {
         /// The name.
@@ -398,17 +397,17 @@ pub enum Param {
     Column {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// The error in the column.
         why: &'static str,
     },
-    /// Columns of other lengths than the first one.
+    /// A column with another number of rows than the first one.
     #[error("column {name:?} has {found} rows, the others {expected}")]
     Rows {
         /// Its name.
         name: String,
-        /// Its rows.
+        /// The number of its rows.
         found: u64,
-        /// Those of the others.
+        /// The number of rows of the other columns.
         expected: u64,
     },
     /// A column of a type that the destination does not have.
@@ -419,22 +418,22 @@ pub enum Param {
         /// Its type.
         found: String,
     },
-    /// Rows or items that do not exist.
+    /// Rows or items outside of the data.
     #[error("{start}..{end} of {len} {unit}")]
     Range {
-        /// The first.
+        /// The first of the range.
         start: u64,
-        /// The one after the last.
+        /// The end of the range, exclusive.
         end: u64,
-        /// How many there are.
+        /// The number of existing ones.
         len: u64,
-        /// Of what.
+        /// The unit of the numbers.
         unit: &'static str,
     },
 }
 
 impl Error {
-    /// Who has to act.
+    /// The party that has to act.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
@@ -453,7 +452,7 @@ impl Error {
         }
     }
 
-    /// The failure of the storage that it is; `None` of any other error.
+    /// The error of the storage, if this is one.
     pub(crate) fn into_storage(self) -> Option<io::Error> {
         match self {
             _ if self.blame() != Blame::Io => None,
@@ -493,7 +492,7 @@ impl Error {
         Param::NoKey { key: key.to_owned() }.into()
     }
 
-    /// A key that cannot be written, because of `other`, which is `what`.
+    /// The error for a key that cannot be written because of the key `other`, of the kind `what`.
     pub(crate) fn occupied(key: &str, other: &str, what: &'static str) -> Self {
         Param::Occupied { key: key.to_owned(), other: other.to_owned(), what }.into()
     }
@@ -514,7 +513,7 @@ impl Corrupt {
     }
 }
 
-/// What Arrow says, in any of its versions.
+/// The error of Arrow, in any of its versions.
 #[cfg(any(feature = "arrow", feature = "arrow-59"))]
 macro_rules! from_arrow {
     ($feature:literal: $($error:ty),*) => {$(

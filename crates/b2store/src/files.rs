@@ -1,4 +1,4 @@
-//! Where the frames of a store lie: files of a directory, or members of an archive.
+//! The files with the frames of a store: files of a directory, or members of an archive.
 
 use core::fmt;
 use core::ops::Range;
@@ -15,7 +15,7 @@ use crate::zip::{self, Member, ZipFault};
 pub(crate) enum Files {
     /// A directory.
     Tree(Arc<dyn Tree>),
-    /// An archive, its members by name, and how many bytes of the file lie before and after it.
+    /// An archive, its members by name, and the numbers of bytes before and after it in the file.
     Zip { store: Arc<dyn ReadAt>, members: Arc<[Member]>, outside: [u64; 2] },
     /// None: all values are embedded in one frame.
     None,
@@ -31,7 +31,8 @@ impl fmt::Debug for Files {
     }
 }
 
-/// Whether no file is there, but perhaps a folder, a link that leads out, or nothing.
+/// Whether the error means that the path names no file: a folder, a link that leads out, or a
+/// missing entry.
 pub(crate) fn is_nothing(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound};
     matches!(error.kind(), InvalidInput | IsADirectory | NotADirectory | NotFound)
@@ -43,8 +44,8 @@ impl Files {
         Ok(Self::Zip { store, members: members.into(), outside })
     }
 
-    /// Announces to far storage where the frames of a directory begin and end: what opening them
-    /// reads. Those of an archive were announced with its headers.
+    /// Announces to far storage the starts and ends of the frames of a directory, which opening
+    /// them reads. The frames of an archive were announced with its headers.
     pub(crate) fn prefetch_ends(&self, max_files: u64) {
         let Self::Tree(tree) = self else { return };
         let (limit, mut nbytes) = (tree.prefetch_limit(), 0_u64);
@@ -62,7 +63,7 @@ impl Files {
         tree.prefetch(&within.collect::<Vec<_>>());
     }
 
-    /// The paths of all files, sorted. Links are no files here.
+    /// The paths of all files, sorted. Links do not count as files.
     pub(crate) fn paths(&self, max_files: u64) -> Result<Vec<String>> {
         let mut paths = Vec::new();
         match self {
@@ -75,7 +76,7 @@ impl Files {
                 while let Some((dir, depth)) = dirs.pop() {
                     let entries = match tree.list(&dir) {
                         Ok(entries) => entries,
-                        // A directory without permission hides its values only.
+                        // A directory without permission hides only its own values.
                         Err(error) if depth > 0 && is_private(&error) => continue,
                         Err(source) => return Err(Error::io(dir, source)),
                     };
@@ -104,11 +105,11 @@ impl Files {
         Ok(paths)
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     ///
     /// # Errors
     ///
-    /// A storage that fails: whether the file is there is not known then.
+    /// The storage fails, so that the answer is unknown.
     pub(crate) fn has(&self, path: &str) -> Result<bool> {
         match self {
             Self::None => Ok(false),
@@ -117,7 +118,7 @@ impl Files {
         }
     }
 
-    /// A file. `name` is for errors.
+    /// Opens a file. `name` is for errors.
     pub(crate) fn open(&self, path: &str, name: &str) -> Result<Arc<dyn ReadAt>> {
         match self {
             Self::None => Err(missing(path)),
@@ -152,7 +153,7 @@ impl Files {
         if let Self::Zip { members, .. } = self { members } else { &[] }
     }
 
-    /// Bytes before an archive and after it, in its file.
+    /// Number of bytes before the archive and after it in its file.
     pub(crate) fn outside(&self) -> [u64; 2] {
         if let Self::Zip { outside, .. } = self { *outside } else { [0, 0] }
     }
@@ -162,14 +163,15 @@ impl Files {
         find(self.members(), path)
     }
 
-    /// The paths of members whose local header differs from the directory, and in which field.
+    /// The paths of members whose local header differs from the directory, each with the name of
+    /// the field.
     pub(crate) fn differences(&self) -> impl Iterator<Item = (&str, &'static str)> {
         let differing = self.members().iter();
         differing.filter_map(|member| Some((member.name.as_str(), member.differs?)))
     }
 }
 
-/// Bytes of the start and of the end of a frame that opening it reads, mostly.
+/// Bytes at the start and at the end of a frame that opening it usually reads.
 const END_NBYTES: u64 = 4 << 10;
 
 /// The start and the end of a frame.
@@ -179,7 +181,7 @@ pub(crate) fn ends_of(frame: Range<u64>) -> [Range<u64>; 2] {
     [start, end]
 }
 
-/// Announces the first of some ranges, as many as far storage takes at a time.
+/// Announces the first ranges, as many as far storage takes at a time.
 pub(crate) fn prefetch_within(store: &dyn ReadAt, ranges: impl Iterator<Item = Range<u64>>) {
     let (limit, mut nbytes) = (store.prefetch_limit(), 0_u64);
     if limit == 0 {
@@ -205,7 +207,7 @@ fn is_private(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput)
 }
 
-/// A directory that is one frame: the files in it are its chunks.
+/// Whether a directory is a sparse frame, whose files are its chunks.
 fn is_sparse_frame(tree: &dyn Tree, path: &str) -> Result<bool> {
     match has_file(tree, &format!("{path}/chunks.b2frame")) {
         Err(Error::Io { source, .. }) if is_private(&source) => Ok(false),
@@ -221,5 +223,5 @@ fn has_file(tree: &dyn Tree, path: &str) -> Result<bool> {
     }
 }
 
-/// Directories deeper than this are not looked at.
+/// The deepest level of directories that is searched.
 const MAX_DEPTH: usize = 128;

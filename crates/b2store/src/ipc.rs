@@ -1,20 +1,20 @@
-//! Rows in Arrow's form: streams of its IPC messages with one column, which is how python-blosc2 up
-//! to 4.13 writes lists unless it is told otherwise ("Batches" in `docs/formats/store.md`).
+//! Rows in Arrow's form: streams of its IPC messages with one column. python-blosc2 up to 4.13
+//! writes lists in this form by default ("Batches" in `docs/formats/store.md`).
 //!
 //! ```text
 //!   stream    ffffffff, length, message, body; the same again ...; ffffffff 0
 //!   message   a flatbuffer: a schema, or a record batch with the lengths of arrays and buffers
-//!   body      the buffers: which items are null, where lists and texts end, items
+//!   body      the buffers: flags of nulls, ends of lists and texts, items
 //! ```
 //!
-//! Every number is compared with the bytes that are there, and memory is counted.
+//! Every number is compared with the available bytes, and memory is counted.
 
 mod flat;
 
 use crate::value::Value;
 use flat::Table;
 
-/// Why bytes are no rows in Arrow's form.
+/// The error in bytes that are not rows in Arrow's form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IpcFault {
@@ -24,7 +24,7 @@ pub enum IpcFault {
         /// The part.
         what: &'static str,
     },
-    /// Items of a type that is not read.
+    /// Items of an unsupported type.
     #[error("items of the type {number} of Arrow are not read")]
     Type {
         /// The number of the type in Arrow's schema.
@@ -43,9 +43,9 @@ pub enum IpcFault {
 
 type Result<T, E = IpcFault> = core::result::Result<T, E>;
 
-/// Fields within each other.
+/// The deepest nesting of fields.
 const MAX_DEPTH: usize = 32;
-/// Fields of a schema: few tables can be the children of many others.
+/// The largest number of fields in a schema: a few tables can be the children of many others.
 const MAX_FIELDS: usize = 4096;
 
 /// The type of the items of a field.
@@ -53,7 +53,7 @@ const MAX_FIELDS: usize = 4096;
 enum Type {
     Null,
     Bool,
-    /// Integers, and times as they are counted.
+    /// Integers; also times, as their counts.
     Int {
         nbytes: usize,
         is_signed: bool,
@@ -86,7 +86,7 @@ const fn damaged(what: &'static str) -> IpcFault {
     IpcFault::Message { what }
 }
 
-/// The rows of a stream, or of a record batch alone whose field is `known` from elsewhere.
+/// The rows of a stream, or of a single record batch whose field `known` gives.
 pub(crate) fn rows(
     mut bytes: &[u8],
     known: Option<&Field>,
@@ -109,7 +109,7 @@ pub(crate) fn rows(
                 left = columns.left;
                 rows.extend(found);
             }
-            // Dictionaries belong to types that are not read.
+            // Dictionaries belong to unsupported types.
             _ => {}
         }
     }
@@ -153,7 +153,7 @@ impl Field {
         let inner = inner.ok_or(damaged("fields without end"))?;
         let number = table.byte(2).unwrap_or(0);
         let kind = table.table(3).ok_or(damaged("the type of a field"))?;
-        // The codes of words stand for words that are elsewhere.
+        // A dictionary has codes here and its words in another message.
         if table.table(4).is_some() {
             return Err(IpcFault::Type { number });
         }
@@ -190,7 +190,7 @@ impl Type {
             4 => Self::Run { is_text: false, end_nbytes: 4 },
             5 => Self::Run { is_text: true, end_nbytes: 4 },
             6 => Self::Bool,
-            // Dates: days, or milliseconds, which are what is meant where nothing stands.
+            // Dates in days or milliseconds; milliseconds are the default.
             8 if table.number(0).map(i16::from_le_bytes) == Some(0) => int(4),
             8 | 10 | 18 => int(8),
             // Times of a day.
@@ -210,10 +210,10 @@ impl Type {
 /// The arrays of a record batch, one after the other.
 struct Columns<'a> {
     body: &'a [u8],
-    /// Lengths of arrays, and places of buffers, that are not used yet.
+    /// Lengths of arrays, and positions of buffers, that are still unused.
     nodes: &'a [[u8; 16]],
     buffers: &'a [[u8; 16]],
-    /// Memory that is left (bytes), of `limit`.
+    /// The memory that remains of `limit` (bytes).
     left: usize,
     limit: usize,
 }
@@ -250,7 +250,7 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// The values of the next array, which is of a field.
+    /// The values of the next array, which belongs to `field`.
     fn column(&mut self, field: &Field) -> Result<Vec<Value>> {
         let len = self.next_len()?;
         self.take_memory(len.saturating_mul(size_of::<Value>()))?;
@@ -355,9 +355,10 @@ fn lists(items: Vec<Value>, ends: &[usize]) -> Vec<Value> {
     lens.map(|len| Value::Array(items.by_ref().take(len).collect())).collect()
 }
 
-/// The starts of `len` runs and the end of the last, which do not decrease and lie within `limit`.
+/// The starts of `len` runs and the end of the last. They must not decrease, and lie within
+/// `limit`.
 fn ends_of(bytes: &[u8], len: usize, nbytes: usize, limit: usize) -> Result<Vec<usize>> {
-    // Arrays without an item may have no ends.
+    // Arrays without items may lack ends.
     if len == 0 {
         return Ok(vec![0]);
     }

@@ -2,46 +2,46 @@
 
 use crate::error::{Error, Result};
 
-/// What is wrong with a key.
+/// The error in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// It does not begin with `/`.
+    /// The key does not begin with `/`.
     #[error("does not begin with '/'")]
     NoSlash,
-    /// A name in it is empty.
+    /// A name in the key is empty.
     #[error("a name in it is empty")]
     EmptyName,
-    /// A name in it is `.` or `..`, which would lead elsewhere.
+    /// A name in the key is `.` or `..`, which would lead out of its group.
     #[error("a name in it is '.' or '..'")]
     Dots,
-    /// It has a control character.
+    /// The key has a control character.
     #[error("it has a control character")]
     Control,
-    /// It has `:` or `\\`, which are no part of a name on some systems. Only when writing.
+    /// The key has `:` or `\\`, which are not allowed in names on some systems. Only when writing.
     #[error("it has ':' or '\\\\'")]
     NotPortable,
-    /// A name in it is longer than file systems allow. Only when writing.
+    /// A name in the key is longer than file systems allow. Only when writing.
     #[error("a name in it has {nbytes} bytes, more than {MAX_NAME_NBYTES}")]
     LongName {
         /// Its length (bytes).
         nbytes: usize,
     },
-    /// It has more bytes or levels than readers take. Only when writing.
+    /// The key has more bytes or levels than readers accept. Only when writing.
     #[error("it has more than {MAX_NBYTES} bytes or {MAX_LEVELS} levels")]
     Long,
-    /// A name that stores use for themselves. Only when writing.
+    /// A name that stores reserve. Only when writing.
     #[error("a name in it is one that stores use for themselves")]
     Reserved,
 }
 
-/// The longest name of a key that is written: with a suffix it is a file name (bytes).
+/// The longest name in a written key: with a suffix it is a file name (bytes).
 const MAX_NAME_NBYTES: usize = 250;
 
 /// Last name of the key of the attributes of a group.
 pub(crate) const ATTRIBUTES_NAME: &str = "__vlmeta__";
 
-/// Checks a key that is to be written.
+/// Checks a key before it is written.
 pub(crate) fn check_new(key: &str) -> Result<(), KeyFault> {
     check(key)?;
     check_size(key).map_err(|_| KeyFault::Long)?;
@@ -59,22 +59,23 @@ pub(crate) fn check_new(key: &str) -> Result<(), KeyFault> {
     Ok(())
 }
 
-/// Stands in the names of files of indexes on arrays.
+/// Part of the names of index files on arrays.
 pub(crate) const INDEX_MARK: &str = ".__index__.";
 
-/// Checks a key as readers have to: it leads nowhere but below the root.
+/// Checks a key as readers must: it does not lead out of the root.
 pub(crate) fn check(key: &str) -> Result<(), KeyFault> {
     check_names(key.strip_prefix('/').ok_or(KeyFault::NoSlash)?)
 }
 
-/// Most levels of a key: each of them is a group with a path of its own.
+/// The largest number of levels of a key: each level is a group with a path of its own.
 const MAX_LEVELS: usize = 255;
-/// Most bytes of a key, as of a path on most systems.
+/// The largest length of a key, as of a path on most systems (bytes).
 const MAX_NBYTES: usize = 4096;
-/// Most bytes of the paths of all groups of a store: they are what a few deep keys claim.
+/// The largest length of the paths of all groups of a store together (bytes): a few deep keys can
+/// claim many.
 const MAX_GROUP_NBYTES: u64 = 64 << 20;
 
-/// Refuses a key that claims more than its bytes are worth.
+/// Refuses a key whose groups would need too much memory for its length.
 ///
 /// # Errors
 ///
@@ -92,10 +93,10 @@ pub(crate) fn check_size(key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Characters of a key that is too long for a message.
+/// Characters that a message shows of a too long key.
 const MAX_SHOWN: usize = 40;
 
-/// Refuses keys, sorted by bytes, whose groups have paths of very many bytes.
+/// Refuses keys, sorted by bytes, if the paths of their groups are too long together.
 ///
 /// # Errors
 ///
@@ -103,7 +104,7 @@ const MAX_SHOWN: usize = 40;
 pub(crate) fn check_groups<'a>(keys: impl Iterator<Item = &'a str>) -> Result<()> {
     let (mut last, mut nbytes) = ("", 0_u64);
     for key in keys {
-        // Groups that hold both keys were counted before.
+        // The groups of both keys were counted before.
         let same = key.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
         let new = ancestors(key).filter(|group| group.len() >= same);
         nbytes = new.fold(nbytes, |sum, group| sum.saturating_add(group.len() as u64));
@@ -133,20 +134,20 @@ pub(crate) fn check_names(names: &str) -> Result<(), KeyFault> {
     Ok(())
 }
 
-/// The groups that a key lies in, from the root's child on: `/a` and `/a/b` of `/a/b/c`.
+/// The groups of a key, from the root's child on: `/a` and `/a/b` for `/a/b/c`.
 pub(crate) fn ancestors(key: &str) -> impl Iterator<Item = &str> {
     let ends = key.match_indices('/').skip(1).map(|(at, _)| at);
     ends.filter_map(|end| key.get(..end))
 }
 
-/// The suffixes of the files that are values.
+/// The suffixes of files with values.
 const SUFFIXES: [&str; 3] = [".b2nd", ".b2f", ".b2b"];
 
-/// The key of a file of a store by its path, if the file is a value.
+/// The key of a file of a store by its path, if the file holds a value.
 pub(crate) fn key_of_file(path: &str) -> Option<String> {
     let stem = SUFFIXES.iter().find_map(|suffix| path.strip_suffix(suffix))?;
     let name = stem.rsplit('/').next().unwrap_or(stem);
-    // A name with nothing but a suffix; files of indexes on arrays.
+    // A name that is only a suffix is not a value, nor are index files on arrays.
     let is_value = !name.is_empty() && !name.contains(INDEX_MARK);
     is_value.then(|| format!("/{stem}"))
 }
@@ -227,7 +228,7 @@ mod tests {
         let error = check_size(&deep(30_000)).unwrap_err();
         assert!(error.to_string().len() < 120, "{error}");
         assert!(check_size(&format!("/{}", "x".repeat(4096))).is_err());
-        // Groups that keys share are counted once.
+        // Groups that several keys share are counted once.
         let key = |n: usize| format!("{}/{n}", deep(200));
         let keys: Vec<String> = (1000..2000).map(key).collect();
         assert!(check_groups(keys.iter().map(String::as_str)).is_ok());

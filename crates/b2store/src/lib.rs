@@ -4,7 +4,7 @@
 //! ```text
 //!   Store            keys, groups, attributes, tables
 //!     |
-//!   Content          what a key holds: array, frame, objects, batches, lists, recipe
+//!   Content          the value of a key: array, frame, objects, batches, lists, recipe
 //!   Table, Column    rows and columns, by ranges
 //!     |
 //!   b2frame          one frame: a file, a window of the archive, bytes in another frame
@@ -22,14 +22,14 @@
 //! # Ok::<(), b2store::Error>(())
 //! ```
 //!
-//! The format is described in `docs/formats/store.md`. A store lies in a directory
-//! ([`Tree`](blosc_io::Tree)), or anywhere that has positions ([`ReadAt`](blosc_io::ReadAt)); the
+//! `docs/formats/store.md` describes the format. A store lies in a directory
+//! ([`Tree`](blosc_io::Tree)), or in any storage with positions ([`ReadAt`](blosc_io::ReadAt)); the
 //! members of an archive are read in place.
 //!
-//! What is no data stays none: lazy expressions, functions, proxies and references are described
-//! ([`Recipe`]), never resolved. Keys that lead outside, two places for a key, and members that
-//! share bytes are refused; numbers of files and keys have limits ([`OpenOptions`]), values a depth
-//! and a size ([`ValueLimits`]).
+//! Lazy expressions, functions, proxies and references hold no data: they are described
+//! ([`Recipe`]), never resolved. Keys that lead outside, two files for one key, and members that
+//! share bytes are refused. [`OpenOptions`] limits the numbers of files and keys, [`ValueLimits`]
+//! depth and size of values.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,8 +1,8 @@
-//! Frames that are no data: lazy expressions, functions, remote arrays, caches ("References and
-//! lazy objects" in `docs/formats/store.md`).
+//! Frames without data: lazy expressions, functions, remote arrays, caches ("References and lazy
+//! objects" in `docs/formats/store.md`).
 //!
-//! They look like arrays, mostly full of zeros. They are recognised and described, and never
-//! followed, fetched or evaluated.
+//! Their frames look like arrays, mostly full of zeros. This crate recognises and describes them;
+//! it never follows, fetches or evaluates them.
 
 use b2frame::SChunk;
 
@@ -10,7 +10,7 @@ use crate::content::vlmetalayer;
 use crate::error::{Error, Result};
 use crate::value::{Value, ValueLimits};
 
-/// What kind of recipe a frame is.
+/// The kind of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeKind {
@@ -20,35 +20,35 @@ pub enum RecipeKind {
     /// A function over other arrays, as source text.
     #[error("a lazy function")]
     Function,
-    /// An array somewhere else, of which parts may be kept here.
+    /// An array elsewhere; parts of it may be kept here.
     #[error("a remote array")]
     RemoteArray,
-    /// A cache of another array, of which only parts are here.
+    /// A cache that holds only parts of another array.
     #[error("a cache of another array")]
     ProxyCache,
     /// A cache of a remote store.
     #[error("a cache of a remote store")]
     RemoteStore,
-    /// Another one, by its name.
+    /// Another kind, by its name.
     #[error("a reference of kind {0:?}")]
     Other(String),
 }
 
-/// A frame that is no data.
+/// A frame without data.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Recipe {
-    /// What it is.
+    /// Its kind.
     pub kind: RecipeKind,
-    /// What the frame says of it; nil if that cannot be decoded.
+    /// The description in the frame; nil if it does not decode.
     pub description: Value,
 }
 
-/// The recipe that a frame is, if it is one.
+/// The recipe in a frame, if the frame is a recipe.
 ///
 /// # Errors
 ///
-/// Reading the frame. A description that cannot be decoded is nil.
+/// The error of reading the frame. A description that does not decode becomes nil.
 pub(crate) fn recipe(schunk: &SChunk, name: &str) -> Result<Option<Recipe>> {
     let meta = schunk.meta();
     let description = |layer: &str| {
@@ -87,7 +87,7 @@ pub(crate) fn recipe(schunk: &SChunk, name: &str) -> Result<Option<Recipe>> {
     Ok(None)
 }
 
-/// Whether a cache has all chunks of the array that it is of: then they are data like any other.
+/// Whether a cache has all chunks of its array: then they are ordinary data.
 fn is_whole(schunk: &SChunk, name: &str) -> bool {
     let Ok(Some(Value::Bytes(bits))) = vlmetalayer(schunk, name, "proxy-fetched") else {
         return false;

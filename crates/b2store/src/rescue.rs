@@ -1,15 +1,15 @@
-//! What can be saved of a damaged store: every value that is whole, and of the others what
-//! `b2frame::rescue` saves of a frame.
+//! Rescues a damaged store: every intact value, and of the others the parts that `b2frame::rescue`
+//! saves from a frame.
 //!
 //! ```text
-//!   archive     its directory damaged or cut off: members are found by their local headers
-//!   embed.b2e   damaged or missing: values in it are lost, all others are files
-//!   value       a chunk damaged: zeros; the others stay at their positions
+//!   archive     directory damaged or cut off: local headers give the members
+//!   embed.b2e   damaged or missing: its values are lost, all others are files
+//!   value       a chunk damaged: it becomes zeros; the others keep their positions
 //!   table       a column lost: the others stay; no flags of deleted rows: all rows are alive;
-//!               no manifest: another one is made of arrays of one length
+//!               no manifest: a new one is made from arrays of one length
 //! ```
 //!
-//! The damaged store is only read.
+//! Rescue only reads the damaged store.
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,18 +33,18 @@ use crate::value::Value;
 use crate::write::{StoreWriter, WriteOptions, crc32_of};
 use crate::zip;
 
-/// What was saved of a damaged store.
+/// The readable content of a damaged store.
 #[derive(Debug)]
 pub struct Salvage {
     /// Every value and every part of a table that was found, sorted by key.
     pub values: Vec<SavedValue>,
-    /// What is damaged apart from values.
+    /// Damage apart from values.
     pub damage: Vec<Damage>,
     frames: BTreeMap<String, Frame>,
     embedded: BTreeMap<String, Frame>,
     registry: BTreeMap<String, Value>,
     is_flat: bool,
-    /// Chunks of all values.
+    /// Number of chunks of all values.
     nchunks: u64,
 }
 
@@ -58,28 +58,29 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// What became of a value, or of a part of a table.
+/// The state of a value, or of a part of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedValue {
     /// Its key.
     pub key: String,
-    /// What became of its chunks; none if nothing of it can be read.
+    /// The states of its chunks; empty if the value is lost.
     pub chunks: Vec<ChunkState>,
-    /// What else of its frame is damaged.
+    /// Damage of its frame apart from chunks.
     pub damage: Vec<FrameDamage>,
     /// Bytes of data in the saved value.
     pub nbytes: u64,
-    /// Whether nothing of it can be read, so that it is not in the saved store.
+    /// Whether no part of the value is readable, so that the saved store lacks it.
     pub is_lost: bool,
-    /// Whether it can be read, and is not what the checksum of the archive says, or was embedded in
-    /// chunks that are damaged.
+    /// Whether the value is readable, but differs from the checksum of the archive, or was embedded
+    /// in damaged chunks.
     pub is_changed: bool,
-    /// Whether lost chunks are zeros, since the requested fill is no item of the value.
+    /// Whether lost chunks are zeros because the requested fill does not fit the items of the
+    /// value.
     pub is_zeroed: bool,
 }
 
 impl SavedValue {
-    /// Whether nothing was damaged.
+    /// Whether the value is free of damage.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_good = |state: &ChunkState| *state == ChunkState::Good;
@@ -97,8 +98,8 @@ pub enum Damage {
     /// The directory of the archive.
     #[error("the directory of the archive is damaged: members were found one after the other")]
     Directory,
-    /// The local header of a member, which differs from the directory. Its value is brought back
-    /// if its bytes can be found.
+    /// The local header of a member, which differs from the directory. The value is saved if its
+    /// bytes can be found.
     #[error("member {path:?}: its local header has another {field} than the directory")]
     Header {
         /// The path of the member.
@@ -106,22 +107,22 @@ pub enum Damage {
         /// The field that differs.
         field: &'static str,
     },
-    /// The frame of the embedded values; those in it are lost.
+    /// The frame of the embedded values; its values are lost.
     #[error("{EMBED_FILE} is damaged or missing: values in it are lost")]
     Embedded,
-    /// The manifest of a table, whose columns are values of their own now.
+    /// The manifest of a table; its columns are now separate values.
     #[error("table {table}: its manifest is lost, its columns are values now")]
     Manifest {
         /// The key of the table.
         table: String,
     },
-    /// The manifest of a table, which was made again of its columns.
+    /// The manifest of a table, which was made anew from its columns.
     #[error("table {table}: its manifest is lost, and made of the columns: times are numbers now")]
     Restored {
         /// The key of the table.
         table: String,
     },
-    /// A column, which the table is without now.
+    /// A column; the table now lacks it.
     #[error("table {table}: column {name:?} is lost, the others are not")]
     Column {
         /// The key of the table.
@@ -138,11 +139,11 @@ pub enum Damage {
 }
 
 impl Salvage {
-    /// Reads what can be read of the store at `path`, an archive or a directory.
+    /// Reads all readable values of the store at `path`, an archive or a directory.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`] where no value was found; limits; what the storage says.
+    /// [`Error::NotAStore`] if no value was found; limits; the error of the storage.
     pub fn open(
         path: impl AsRef<Path>,
         options: &OpenOptions,
@@ -157,7 +158,7 @@ impl Salvage {
         Self::from_store(Arc::new(file), options, rescue)
     }
 
-    /// Reads what can be read of the archive, or of the frame of an embed store, in a store.
+    /// Reads all readable values of the archive, or of the frame of an embed store, in a storage.
     ///
     /// # Errors
     ///
@@ -182,7 +183,7 @@ impl Salvage {
         Self::of_files(&files, options, rescue, damage)
     }
 
-    /// Reads what can be read of the store in a tree.
+    /// Reads all readable values of the store in a tree.
     ///
     /// # Errors
     ///
@@ -255,7 +256,7 @@ impl Salvage {
         Self { values: vec![], damage, frames, embedded, registry, is_flat: false, nchunks: 0 }
     }
 
-    /// The same with values in order, if there are some.
+    /// The salvage with sorted values, or an error if there are none.
     fn checked(mut self) -> Result<Self> {
         if self.frames.is_empty() && self.embedded.is_empty() {
             return Err(Error::NotAStore { why: "no value was found in it" });
@@ -264,8 +265,8 @@ impl Salvage {
         Ok(self)
     }
 
-    /// Notes what became of a value, and gives its bytes. A value of some bytes may claim millions
-    /// of chunks, so those of all values together are limited.
+    /// Notes the state of a value, and returns its bytes. A value of a few bytes may claim millions
+    /// of chunks, so the number of chunks of all values together is limited.
     fn note(
         &mut self,
         key: String,
@@ -300,7 +301,7 @@ impl Salvage {
         }
     }
 
-    /// The values in `embed.b2e`, the registry and the kind of store, which it has too.
+    /// The values in `embed.b2e`, and the registry and the kind of the store, which it also holds.
     fn embedded_values(
         &mut self,
         embed: Option<Arc<dyn ReadAt>>,
@@ -339,7 +340,7 @@ impl Salvage {
                     let frame = frame.map(|frame| reader.frame(&key, Arc::new(frame)));
                     (frame.transpose()?.flatten(), is_over_damage(&schunk, &chunks, offset, len))
                 }
-                // A reference, or an entry that is damaged: there are no bytes to bring back.
+                // A reference or a damaged entry has no bytes to save.
                 _ => (None, false),
             };
             let max_nchunks = reader.options.frame.max_index;
@@ -349,14 +350,14 @@ impl Salvage {
         Ok(())
     }
 
-    /// Whether nothing was damaged.
+    /// Whether the store is free of damage.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.damage.is_empty() && self.values.iter().all(SavedValue::is_complete)
     }
 
     /// Writes a sound store. Tables without a column, or without flags of deleted rows, are
-    /// mended; [`damage`](Self::damage) tells of that afterwards.
+    /// repaired; [`damage`](Self::damage) then lists the repairs.
     ///
     /// # Errors
     ///
@@ -385,7 +386,7 @@ impl Salvage {
         self.mend(store, columns, path, &options)
     }
 
-    /// Makes what was a table one again where its manifest is lost.
+    /// Makes tables again whose manifest is lost.
     fn restore_manifests(
         &mut self,
         store: Store,
@@ -411,7 +412,7 @@ impl Salvage {
         writer.commit()
     }
 
-    /// Mends tables so that they can be read.
+    /// Repairs tables so that they are readable.
     fn mend(
         &mut self,
         store: Store,
@@ -440,7 +441,7 @@ impl Salvage {
     }
 }
 
-/// Whether some bytes of the content of a frame are in chunks that are not as they were.
+/// Whether some bytes of the content of a frame lie in chunks that are not good.
 fn is_over_damage(schunk: &SChunk, chunks: &[ChunkState], offset: u64, len: u64) -> bool {
     let is_bad = |state: &ChunkState| *state != ChunkState::Good;
     let Some(chunksize) = schunk.chunksize().fixed().filter(|size| *size > 0) else {
@@ -455,15 +456,15 @@ fn is_over_damage(schunk: &SChunk, chunks: &[ChunkState], offset: u64, len: u64)
     touched.unwrap_or_default().iter().any(is_bad)
 }
 
-/// How frames are read.
+/// The options for reading frames.
 struct Reader<'a> {
     options: &'a OpenOptions,
     rescue: &'a RescueOptions,
 }
 
 impl Reader<'_> {
-    /// Salvages a frame. If the fill has items of another size, zeros take its place, which the
-    /// second part says: else the value would be lost.
+    /// Salvages a frame. If the fill has items of another size, zeros replace it, so that the value
+    /// is not lost; the flag says so.
     fn salvage(&self, source: &Arc<dyn ReadAt>) -> b2frame::Result<(FrameSalvage, bool)> {
         let salvage = |rescue: &RescueOptions| {
             FrameSalvage::from_store(Arc::clone(source), &self.options.frame, rescue)
@@ -476,10 +477,10 @@ impl Reader<'_> {
         }
     }
 
-    /// What can be read of a frame; `None` if it is beyond reading.
+    /// The readable parts of a frame; `None` if there are none.
     fn frame(&self, key: &str, source: Arc<dyn ReadAt>) -> Result<Option<(SavedValue, Frame)>> {
         match self.salvage(&source) {
-            // What the caller allows does not make a value a lost one.
+            // A limit of the caller does not make a value a lost one.
             Err(source @ b2frame::Error::Limit { what: b2frame::error::Limited::Data, .. }) => {
                 Err(Error::frame(key, source))
             }

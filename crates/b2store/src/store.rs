@@ -1,4 +1,4 @@
-//! Stores: keys and what they hold.
+//! Stores: keys and their values.
 
 mod open;
 mod tree;
@@ -26,7 +26,7 @@ pub use open::{EMBED_FILE, OpenOptions, differing_headers, first_member, has_mar
 pub(crate) use tree::attributes_of;
 pub use tree::{Child, ChildKind};
 
-/// How a store was written.
+/// The kind of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreKind {
@@ -40,7 +40,7 @@ pub enum StoreKind {
     Table,
 }
 
-/// Where the bytes of a value are.
+/// The location of a value's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Location {
@@ -56,42 +56,42 @@ pub enum Location {
         /// Length (bytes).
         len: u64,
     },
-    /// Somewhere else; it is not fetched.
+    /// Another place; its bytes are not fetched.
     Remote {
-        /// Where.
+        /// Its address.
         url: String,
     },
-    /// Nowhere: the entry of the key is damaged.
+    /// Unknown: the entry of the key is damaged.
     Damaged(Corrupt),
 }
 
-/// What was noticed in a store that can be read.
+/// An oddity of a readable store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// A file that is no value.
+    /// A file without a value.
     Ignored {
         /// Its path.
         path: String,
     },
-    /// A member of an archive whose local header has another field than the directory. Its bytes
-    /// have the CRC-32 of one of them, or it cannot be read.
+    /// A member of an archive whose local header and directory differ in a field. The CRC-32 of its
+    /// bytes matches one of the two, or the member is unreadable.
     Header {
         /// Its path.
         path: String,
         /// The field.
         field: &'static str,
     },
-    /// Bytes of the file that are no part of the archive.
+    /// Bytes of the file outside of the archive.
     Outside {
-        /// Those before it.
+        /// The number of bytes before the archive.
         before: u64,
-        /// Those after it.
+        /// The number of bytes after the archive.
         after: u64,
     },
-    /// An embedded key that no store may have.
+    /// An embedded key that a store must not have.
     Key {
-        /// The key, or a word for what stands there.
+        /// The key, or a word for the value found.
         key: String,
     },
     /// An object of the registry without data.
@@ -104,12 +104,12 @@ pub enum Note {
         /// The key that the table had.
         key: String,
     },
-    /// The registry is no map.
+    /// The registry is not a map.
     Registry,
 }
 
 impl Note {
-    /// The damage that it tells of, if it is such.
+    /// The damage that the note implies, if any.
     #[must_use]
     pub fn damage(&self) -> Option<Error> {
         match self {
@@ -125,7 +125,7 @@ impl Note {
     }
 }
 
-/// A store that was opened. Cloning shares it.
+/// An open store. Clones share it.
 ///
 /// ```no_run
 /// use b2store::{Content, Store};
@@ -147,7 +147,7 @@ pub struct Store {
 struct Inner {
     kind: StoreKind,
     files: Files,
-    /// `embed.b2e`, or the only frame.
+    /// The frame of `embed.b2e`, or the only frame.
     embed: Arc<SChunk>,
     /// The bytes of the only frame.
     raw: Option<Raw>,
@@ -169,37 +169,37 @@ impl fmt::Debug for Raw {
 }
 
 impl Store {
-    /// How the store was written.
+    /// The kind of the store.
     #[must_use]
     pub fn kind(&self) -> StoreKind {
         self.inner.kind
     }
 
-    /// All keys with a value, sorted by bytes: also those of attributes, and of the parts of
-    /// tables, which [`tree`](Self::tree) hides.
+    /// All keys with a value, sorted by bytes: including the keys of attributes, and of the parts
+    /// of tables, which [`tree`](Self::tree) hides.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.inner.locations.keys().map(String::as_str)
     }
 
-    /// Whether there is a value of this key.
+    /// Whether the key has a value.
     #[must_use]
     pub fn contains(&self, key: &str) -> bool {
         self.inner.locations.contains_key(key)
     }
 
-    /// Where the bytes of a value are.
+    /// The location of a value's bytes.
     #[must_use]
     pub fn location(&self, key: &str) -> Option<&Location> {
         self.inner.locations.get(key)
     }
 
-    /// What was noticed when the store was opened.
+    /// The oddities found when the store was opened.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.inner.notes
     }
 
-    /// The registered objects by their keys, as the store describes them.
+    /// The registered objects by their keys, with the descriptions in the store.
     #[must_use]
     pub fn registry(&self) -> &BTreeMap<String, Value> {
         &self.inner.registry
@@ -229,7 +229,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Param::NoKey`]; a remote value; a location that is not in the store, or holds no frame.
+    /// [`Param::NoKey`]; a remote value; a location outside of the store, or without a frame.
     pub fn frame(&self, key: &str) -> Result<SChunk> {
         let inner = &self.inner;
         let (store, is_exact) = self.source(key)?;
@@ -246,16 +246,16 @@ impl Store {
         Ok(schunk)
     }
 
-    /// The bytes of the frame of a value, as they are stored.
+    /// The bytes of a value's frame, as stored.
     ///
     /// # Errors
     ///
-    /// As [`frame`](Self::frame), but for what is in the frame.
+    /// As [`frame`](Self::frame), except for errors inside of the frame.
     pub fn frame_bytes(&self, key: &str) -> Result<Arc<dyn ReadAt>> {
         self.source(key).map(|(source, _)| source)
     }
 
-    /// The bytes of a value, and whether they have to be all of a frame.
+    /// The bytes of a value, and whether the frame must fill all of them.
     pub(crate) fn source(&self, key: &str) -> Result<(Arc<dyn ReadAt>, bool)> {
         let inner = &self.inner;
         let location = self.location(key);
@@ -283,7 +283,7 @@ impl Store {
         Ok(Arc::new(MemStore::new(frame)))
     }
 
-    /// What a key holds.
+    /// The value of a key.
     ///
     /// # Errors
     ///
@@ -301,7 +301,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`]; a schema that cannot be used.
+    /// [`Param::NoTable`]; an unusable schema.
     pub fn table(&self, key: &str) -> Result<Table> {
         if !self.inner.tables.contains(key) {
             return Err(Param::NoTable { key: key.to_owned() }.into());
@@ -309,14 +309,14 @@ impl Store {
         Table::open(self.clone(), key)
     }
 
-    /// Looks for damage without decoding data: every value has to be a frame that fits into its
-    /// place, with chunks that stand where it says ([`SChunk::check`]), and the member of an
-    /// archive has to have the CRC-32 that the archive states; every table has its manifest and its
-    /// columns. What lies elsewhere is not looked at.
+    /// Looks for damage without decoding data. Every value must be a frame that fits its file or
+    /// range, with chunks at their positions ([`SChunk::check`]); the member of an archive must
+    /// have the CRC-32 in the archive; every table must have its manifest and its columns. Remote
+    /// values are not checked.
     ///
     /// # Errors
     ///
-    /// What was found first, with the key of the value.
+    /// The first error found, with the key of the value.
     pub fn check(&self) -> Result<()> {
         self.check_embed()?;
         let is_here = |key: &&str| !matches!(self.location(key), Some(Location::Remote { .. }));
@@ -325,15 +325,14 @@ impl Store {
         self.tables().try_for_each(|key| self.check_table(key))
     }
 
-    /// The damage of a table that has lost its manifest, whose columns are values of their own now.
+    /// The damage of a table without its manifest; its columns are now separate values.
     #[must_use]
     pub fn lost_table(&self) -> Option<Error> {
         let is_lost = |note: &&Note| matches!(note, Note::NoManifest { .. });
         self.notes().iter().filter(is_lost).find_map(Note::damage)
     }
 
-    /// Looks for columns and rows of a table that are not there. A column of a kind that is not
-    /// read may be sound.
+    /// Looks for missing columns and rows of a table. A column of an unsupported kind may be sound.
     fn check_table(&self, key: &str) -> Result<()> {
         let opened = self.table(key).and_then(|table| {
             table.len()?;
@@ -352,13 +351,13 @@ impl Store {
         self.check_crc(key).map(drop)
     }
 
-    /// The same before its bytes are copied: damage fails, or is noted.
+    /// As [`check_value`](Self::check_value), before the bytes of the value are copied: damage
+    /// fails, or is noted.
     pub(crate) fn compare_value(&self, key: &str) -> Result<()> {
         self.check_value(key).or_else(|error| self.found_in(key, error))
     }
 
-    /// Compares the member that a value is with the sum of the archive: a mismatch fails, or is
-    /// noted.
+    /// Compares the member of a value with the sum in the archive: a mismatch fails, or is noted.
     pub(crate) fn compare_crc(&self, key: &str) -> Result<()> {
         let compared = self.check_crc(key).map(drop);
         compared.or_else(|error| self.found_in(key, error))
@@ -368,12 +367,12 @@ impl Store {
         self.inner.options.frame.mismatch.of_part(key).found(error)
     }
 
-    /// The same before the bytes of all values are copied.
+    /// As [`compare_value`](Self::compare_value), before the bytes of all values are copied.
     pub(crate) fn compare(&self) -> Result<()> {
         self.check().or_else(|error| self.inner.options.frame.mismatch.found(error))
     }
 
-    /// The sum that an archive has of a value that is a member.
+    /// The sum in the archive of a value that is a member.
     fn outer_sum(&self, key: &str) -> OuterSum {
         if self.inner.files.members().is_empty() {
             return OuterSum::default();
@@ -386,7 +385,7 @@ impl Store {
         })
     }
 
-    /// The CRC-32 of a member of an archive and the one that the archive states; `None` for values
+    /// The CRC-32 of a member, after comparing it with the one in the archive; `None` for values
     /// elsewhere.
     ///
     /// # Errors
@@ -399,7 +398,8 @@ impl Store {
         }
     }
 
-    /// The same of `embed.b2e`, whose frame is checked as [`check`](Self::check) does it.
+    /// As [`check_crc`](Self::check_crc), for `embed.b2e`, whose frame is checked as in
+    /// [`check`](Self::check).
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Tables: columns of equal length, of which only those rows and columns are decoded that are asked
-//! for ("Tables" in `docs/formats/store.md`).
+//! Tables: columns of equal length; only requested rows and columns are decoded ("Tables" in
+//! `docs/formats/store.md`).
 
 mod cells;
 mod column;
@@ -31,7 +31,7 @@ pub(crate) use schema::FIXED_KINDS;
 pub use schema::{ColumnKind, ColumnSpec, ComputedColumn, Nulls, Schema};
 pub use summary::{Index, Unused};
 
-/// A table. Cloning shares it.
+/// A table. Clones share it.
 ///
 /// ```no_run
 /// use b2store::{Store, Values};
@@ -51,7 +51,7 @@ pub struct Table {
 #[derive(Debug)]
 struct Inner {
     store: Store,
-    /// Its key without a `/` at the end: empty for a store that is a table.
+    /// Its key without a `/` at the end: empty if the store is a table.
     root: String,
     schema: Schema,
     live: Live,
@@ -61,9 +61,9 @@ struct Inner {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnValues {
-    /// The values; those of nulls have no meaning.
+    /// The values; values of null rows have no meaning.
     pub values: Values,
-    /// False where a row is null; `None` if no row is.
+    /// False for null rows; `None` if no row is null.
     pub valid: Option<Vec<bool>>,
 }
 
@@ -75,14 +75,14 @@ pub enum Values {
     Fixed {
         /// Their type.
         dtype: Dtype,
-        /// Length of each dimension of the array that a row is; empty for single items.
+        /// The shape of the array in each row; empty for single items.
         item_shape: Vec<u64>,
         /// The items, row after row, in C order.
         bytes: Vec<u8>,
     },
     /// Text.
     Text {
-        /// Where the text of each row ends (bytes of `text`).
+        /// The end of the text of each row (bytes of `text`).
         ends: Vec<usize>,
         /// The text of all rows.
         text: String,
@@ -91,7 +91,7 @@ pub enum Values {
     Objects(Vec<Value>),
     /// Words that are stored once.
     Dictionary {
-        /// The number of the word of each row; another number is null.
+        /// The number of each row's word; other numbers are null.
         codes: Vec<i32>,
         /// The words.
         words: Arc<[String]>,
@@ -131,7 +131,7 @@ impl Table {
         &self.inner.store
     }
 
-    /// The key of the table; `/` for a store that is one.
+    /// The key of the table; `/` if the store itself is the table.
     #[must_use]
     pub fn key(&self) -> &str {
         match self.inner.root.as_str() {
@@ -152,11 +152,11 @@ impl Table {
         &self.inner.schema
     }
 
-    /// Number of rows. The first call counts them; the number in the schema is a hint only.
+    /// Number of rows. The first call counts them; the number in the schema is only a hint.
     ///
     /// # Errors
     ///
-    /// Flags that cannot be decoded.
+    /// Flags that do not decode.
     pub fn len(&self) -> Result<u64> {
         self.inner.live.len()
     }
@@ -170,13 +170,13 @@ impl Table {
         self.len().map(|len| len == 0)
     }
 
-    /// Rows for which there is space, with those that were deleted.
+    /// Number of rows with allocated space, deleted ones included.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.inner.live.capacity()
     }
 
-    /// The same table with other flags, which say which physical rows are alive.
+    /// The same table with other flags of the physical rows that are alive.
     pub(crate) fn with_all_rows(&self, flags: &NdArray) -> Result<Self> {
         let Inner { store, root, schema, .. } = &*self.inner;
         let live = Live::new(flags.clone(), self.key_of("/_valid_rows"), store.threads());
@@ -200,12 +200,12 @@ impl Table {
     /// # Errors
     ///
     /// [`Param::NoColumn`], [`Param::Computed`]; frames that are missing, damaged or of another
-    /// type than the schema says.
+    /// type than in the schema.
     pub fn column(&self, name: &str) -> Result<Column> {
         Column::open(self, self.spec(name)?)
     }
 
-    /// What the schema says of a column.
+    /// The description of a column in the schema.
     pub(crate) fn spec(&self, name: &str) -> Result<&ColumnSpec> {
         let schema = self.schema();
         if let Some(spec) = schema.columns.iter().find(|spec| spec.name == name) {
@@ -225,7 +225,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// A frame that cannot be read, or an attribute that is no value.
+    /// An unreadable frame, or an attribute that does not decode to a value.
     pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
         let key = self.key_of("/_vlmeta");
         if !self.store().contains(&key) {

@@ -1,9 +1,9 @@
-//! Values as python-blosc2 encodes them: attributes, objects, cells of tables ("Encoded values" in
+//! Values in python-blosc2's encoding: attributes, objects, cells of tables ("Encoded values" in
 //! `docs/formats/store.md`).
 //!
-//! They are MessagePack with six additions: tuples, which are arrays with a magic first element,
-//! and the extensions 42 to 46. Nothing in them is ever resolved: a reference is a value like any
-//! other.
+//! The encoding is MessagePack with six additions: tuples, which are arrays with a magic first
+//! element, and the extensions 42 to 46. This crate resolves no reference in them: a reference is a
+//! value like any other.
 
 mod decode;
 mod encode;
@@ -57,8 +57,8 @@ pub enum Value {
     },
     /// A whole contiguous frame: an array, a super-chunk, objects.
     Frame(Vec<u8>),
-    /// A reference to something elsewhere, or a recipe: the map that describes it. It is shown,
-    /// never followed.
+    /// A reference to data elsewhere, or a recipe: the map that describes it. It is shown, never
+    /// followed.
     Reference(Box<Self>),
     /// Another extension of MessagePack.
     Ext(i8, Vec<u8>),
@@ -76,7 +76,7 @@ pub struct NdValue {
     pub data: Vec<u8>,
 }
 
-/// Why bytes are no value.
+/// The error in bytes that are not a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
@@ -101,7 +101,7 @@ pub enum ValueError {
     /// Bytes follow the value.
     #[error("{nbytes} bytes after the value")]
     Trailing {
-        /// How many.
+        /// The number of bytes.
         nbytes: usize,
     },
     /// The nesting is deeper than the limit.
@@ -127,12 +127,12 @@ pub enum ValueError {
         code: i8,
         /// Position (bytes).
         at: usize,
-        /// What it should be.
+        /// The expected content.
         expected: &'static str,
     },
 }
 
-/// First element of an array that is a tuple.
+/// The first element of an array that stands for a tuple.
 const TUPLE_TAG: &str = "__tuple__";
 
 /// Codes of the extensions.
@@ -145,7 +145,7 @@ mod code {
 }
 
 impl Value {
-    /// A number without a sign.
+    /// A non-negative number.
     pub(crate) fn count(number: u64) -> Self {
         i64::try_from(number).map_or(Self::UInt(number), Self::Int)
     }
@@ -187,7 +187,7 @@ impl Value {
         if let Self::Str(text) = self { Some(text) } else { None }
     }
 
-    /// An integer that is not negative.
+    /// A non-negative integer.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         match self {
@@ -209,7 +209,7 @@ impl Value {
         if let Self::Map(entries) = self { Some(entries) } else { None }
     }
 
-    /// What it is, in a word, for messages.
+    /// The type in a word, for messages.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {

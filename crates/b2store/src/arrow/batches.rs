@@ -20,7 +20,7 @@ pub struct RecordBatches {
     rows: Range<u64>,
     batch: u64,
     max_nbytes: u64,
-    /// Whether the frames are to be compared with their seals after the last row.
+    /// Whether the frames are compared with their seals after the last row.
     is_all: bool,
 }
 
@@ -85,8 +85,8 @@ impl RecordBatches {
 impl Iterator for RecordBatches {
     type Item = Result<RecordBatch>;
 
-    /// The next batch; after an error there is none. After the last of all rows comes the error of
-    /// frames that are not what was sealed.
+    /// The next batch, or `None` after an error. If all rows are read and a frame differs from its
+    /// seal, the error comes after the last batch.
     fn next(&mut self) -> Option<Self::Item> {
         if self.rows.is_empty() {
             let columns = self.columns.iter().filter(|_| self.is_all);

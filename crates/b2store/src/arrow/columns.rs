@@ -18,16 +18,16 @@ use blosc_dtype::{Dtype, items};
 pub struct ColumnArrays {
     column: Column,
     field: Field,
-    /// The words of a dictionary, as all arrays share them.
+    /// The words of a dictionary, shared by all arrays.
     words: OnceLock<ArrayRef>,
 }
 
 impl ColumnArrays {
-    /// Finds out which type of Arrow the column is.
+    /// Finds the Arrow type of the column.
     ///
     /// # Errors
     ///
-    /// [`Param::NoCounterpart`](crate::error::Param::NoCounterpart) if it is none.
+    /// [`Param::NoCounterpart`](crate::error::Param::NoCounterpart) if there is none.
     pub fn new(column: Column) -> Result<Self> {
         let field = types::field(&column)?;
         Ok(Self { column, field, words: OnceLock::new() })
@@ -39,7 +39,7 @@ impl ColumnArrays {
         &self.column
     }
 
-    /// Its name, type and metadata.
+    /// The column's name, type and metadata.
     #[must_use]
     pub const fn field(&self) -> &Field {
         &self.field
@@ -49,7 +49,7 @@ impl ColumnArrays {
     ///
     /// # Errors
     ///
-    /// As [`Column::read`]; values that do not go together in an array, or are too many for one.
+    /// As [`Column::read`]; values that do not fit one array, or are too many for it.
     pub fn read(&self, rows: Range<u64>) -> Result<ArrayRef> {
         let (column, field) = (&self.column, &self.field);
         let ColumnValues { values, valid } = column.read(rows.clone())?;
@@ -81,7 +81,7 @@ impl ColumnArrays {
                 let made = self.words.get_or_init(|| {
                     Arc::new(StringArray::from_iter_values(words.iter().map(String::as_str)))
                 });
-                // Codes of nulls are no numbers of words.
+                // The code of a null is not the number of a word.
                 let codes = match &nulls {
                     None => codes,
                     Some(nulls) => {
@@ -96,7 +96,7 @@ impl ColumnArrays {
     }
 }
 
-/// The dtype of truth values, for those that are widened to a byte.
+/// The dtype of truth values that are widened to a byte.
 fn truth() -> Result<Dtype> {
     Dtype::parse("|b1").map_err(|error| ArrowError::ExternalError(Box::new(error)).into())
 }

@@ -15,15 +15,15 @@ use crate::table::{ColumnKind, ColumnValues, Nulls, Values};
 use crate::value::Value;
 use crate::write::{NewColumn, RowAppender, StoreWriter};
 
-/// The most characters of text in a list or a map, as python-blosc2 describes it.
+/// The largest length of text in a list or a map, as python-blosc2 describes it (characters).
 const MAX_TEXT_LEN: i128 = 1_000_000;
-/// Seconds of a day, which Arrow counts dates in.
+/// Seconds of a day, the unit of dates in Arrow.
 const DAY_SECONDS: i64 = 86_400;
 
 impl StoreWriter {
-    /// Adds a table of record batches, which all have this schema; how many rows there are. Memory
-    /// holds a batch and a chunk of each column. What becomes of a type is said at
-    /// [`NewColumn::from_field`].
+    /// Adds a table of record batches, which all have this schema; returns the number of rows.
+    /// Memory holds a batch and a chunk of each column. [`NewColumn::from_field`] describes the
+    /// conversion of types.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -43,8 +43,8 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// Those of the batches; [`Param::NoCounterpart`], and as [`create_table`](Self::create_table)
-    /// and [`RowAppender::append_batch`].
+    /// The errors of the batches; [`Param::NoCounterpart`], and as
+    /// [`create_table`](Self::create_table) and [`RowAppender::append_batch`].
     pub fn insert_batches<E: From<Error>>(
         &mut self,
         key: &str,
@@ -65,8 +65,7 @@ impl StoreWriter {
 }
 
 impl NewColumn {
-    /// The column that arrays of a type become. Nulls of fields that may have some are marked by a
-    /// mask, or by nil.
+    /// The column for arrays of a type. A mask, or nil, marks the nulls of nullable fields.
     ///
     /// | Arrow | column |
     /// |---|---|
@@ -74,10 +73,10 @@ impl NewColumn {
     /// | dates; timestamps | timestamps of seconds or milliseconds; of their unit and time zone |
     /// | times of a day, durations | integers of 64 bits |
     /// | text of any kind; bytes | `utf8`; `vlbytes` |
-    /// | text, bytes and complex numbers that NumPy had, as their [`DTYPE_KEY`] says | the same |
+    /// | text, bytes and complex numbers of NumPy, by their [`DTYPE_KEY`] | the same |
     /// | dictionaries of text | `dictionary` |
     /// | lists of fixed size of numbers | `ndarray` |
-    /// | lists, structs | `list`, `struct`, of all that these may be |
+    /// | lists, structs | `list`, `struct`, of all these types |
     ///
     /// # Errors
     ///
@@ -115,12 +114,12 @@ impl NewColumn {
 }
 
 impl RowAppender<'_> {
-    /// Appends the rows of a batch, whose columns are found by their names.
+    /// Appends the rows of a batch; the names of its columns decide where they go.
     ///
     /// # Errors
     ///
-    /// [`Param::NoColumn`]; [`Param::NoCounterpart`] for arrays of another type than the column is
-    /// made for, and null items of arrays in rows; as [`append`](Self::append).
+    /// [`Param::NoColumn`]; [`Param::NoCounterpart`] for arrays of another type than the column's,
+    /// and for null items in the arrays of rows; as [`append`](Self::append).
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let (schema, targets) = (batch.schema(), self.targets());
         let mut values = Vec::with_capacity(targets.len());
@@ -144,7 +143,7 @@ impl RowAppender<'_> {
     }
 }
 
-/// The type of NumPy that a field was made of.
+/// The NumPy type that a field came from.
 fn numpy_type(field: &Field) -> Option<Dtype> {
     field.metadata().get(DTYPE_KEY).and_then(|text| text.parse().ok())
 }
@@ -204,7 +203,8 @@ fn list_column(name: &str, data_type: &DataType) -> Option<NewColumn> {
     Some(NewColumn::new(name, ColumnKind::List).option("item", item))
 }
 
-/// The numbers in lists of fixed size, and how long these are; none where lists have no items.
+/// The type of the numbers in lists of fixed size, and the lengths of the lists; `None` for lists
+/// without items.
 fn ndarray_shape(data_type: &DataType) -> Option<(&DataType, Vec<u64>)> {
     let (mut item, mut shape) = (data_type, Vec::new());
     while let DataType::FixedSizeList(field, len) = item {
@@ -266,7 +266,8 @@ fn spec_of(data_type: &DataType) -> Option<Json> {
     })
 }
 
-/// The values of an array for a column of a kind; text and bytes of fixed width have `width` bytes.
+/// The values of an array for a column of a kind; `width` is the width of text and bytes of fixed
+/// width (bytes).
 fn column_values(kind: &ColumnKind, width: usize, array: &ArrayRef) -> Option<ColumnValues> {
     let values = match kind {
         ColumnKind::Fixed(name) => fixed(&format!("<{name}"), vec![], numbers(name, array)?)?,
@@ -297,12 +298,12 @@ fn column_values(kind: &ColumnKind, width: usize, array: &ArrayRef) -> Option<Co
 }
 
 fn fixed(dtype: &str, item_shape: Vec<u64>, bytes: Vec<u8>) -> Option<Values> {
-    // One byte has no order.
+    // A single byte has no byte order.
     let dtype = dtype.replace("<b1", "|b1").replace("<i1", "|i1").replace("<u1", "|u1");
     Some(Values::Fixed { dtype: dtype.parse().ok()?, item_shape, bytes })
 }
 
-/// The bytes of numbers of a type of NumPy, the least one first.
+/// The bytes of numbers of a NumPy type, little-endian.
 fn numbers(name: &str, array: &ArrayRef) -> Option<Vec<u8>> {
     if let Some(items) = array.as_fixed_size_binary_opt() {
         let is_fitting = matches!((name, items.value_length()), ("c8", 8) | ("c16", 16));
@@ -339,8 +340,8 @@ fn counts(array: &dyn Array) -> Option<Vec<i64>> {
     Some(counts)
 }
 
-/// The items in nested lists of fixed size, which are as long as a row of the column; none of them
-/// may be null but with its row.
+/// The items of nested lists of fixed size with the lengths in `item_shape`. Only items of null
+/// rows may be null.
 fn items_of_lists(item_shape: &[u64], array: &ArrayRef) -> Option<ArrayRef> {
     let mut items = Arc::clone(array);
     for (depth, len) in item_shape.iter().enumerate() {
@@ -351,7 +352,7 @@ fn items_of_lists(item_shape: &[u64], array: &ArrayRef) -> Option<ArrayRef> {
         let len = usize::try_from(*len).ok()?;
         let start = list.value_offset_at(0);
         let inner = list.values().slice(start, list.len().checked_mul(len)?);
-        // The items of a null row are what they are.
+        // Items of null rows may be anything.
         let is_null =
             |at: usize| inner.is_null(at) && list.is_valid(at.checked_div(len).unwrap_or_default());
         if inner.null_count() > 0 && (0..inner.len()).any(is_null) {
@@ -362,7 +363,7 @@ fn items_of_lists(item_shape: &[u64], array: &ArrayRef) -> Option<ArrayRef> {
     Some(items)
 }
 
-/// The text of each row; `None` for null, and in all if the array is no text.
+/// The text of each row, `None` for null; `None` in all if the array holds no text.
 fn texts(array: &dyn Array) -> Option<Vec<Option<&str>>> {
     match array.data_type() {
         DataType::Utf8 => Some(array.as_string_opt::<i32>()?.iter().collect()),
@@ -376,7 +377,7 @@ fn texts(array: &dyn Array) -> Option<Vec<Option<&str>>> {
                 true => None,
                 false => words.get(*key).copied().flatten(),
             };
-            // An empty dictionary has no keys to look at.
+            // An empty dictionary has no keys.
             match words.is_empty() {
                 true => Some(vec![None; array.len()]),
                 false => Some(keys.iter().enumerate().map(row).collect()),
@@ -430,7 +431,7 @@ fn words(array: &ArrayRef) -> Option<Values> {
     Some(Values::Dictionary { codes, words: words.collect() })
 }
 
-/// Text or bytes of fixed width; none where some are longer, or end in zeros themselves.
+/// Text or bytes of fixed width; `None` if some are longer, or end in zeros themselves.
 fn padded(kind: &ColumnKind, width: usize, array: &ArrayRef) -> Option<Values> {
     let is_text = *kind == ColumnKind::String;
     let width = width.max(if is_text { 4 } else { 1 });

@@ -1,4 +1,4 @@
-//! Objects that a schema describes, as arrays of Arrow.
+//! Objects with a schema, as arrays of Arrow.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ struct Cells<'a, 'v> {
 }
 
 impl Cells<'_, '_> {
-    /// What all values are, none for nulls.
+    /// Converts all values; `None` for nulls.
     fn all<T>(
         &self,
         expected: &'static str,

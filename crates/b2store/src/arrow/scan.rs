@@ -1,4 +1,4 @@
-//! Which columns and rows of a table are wanted.
+//! The selected columns and rows of a table.
 
 use core::ops::Range;
 
@@ -27,7 +27,7 @@ pub struct Scan {
 }
 
 impl Table {
-    /// All rows, and all columns that Arrow has a type for, to be narrowed down.
+    /// All rows, and all columns with an Arrow type; the methods narrow the selection.
     #[must_use]
     pub fn scan(&self) -> Scan {
         let specs = self.schema().columns.iter();
@@ -44,11 +44,11 @@ impl Table {
 
 /// Rows of a batch.
 const BATCH_NROWS: u64 = 1 << 16;
-/// Memory of a batch (bytes).
+/// Largest memory of a batch (bytes).
 const BATCH_NBYTES: u64 = 64 << 20;
 
 impl Scan {
-    /// Gives only these columns, in this order. Default: all that Arrow has a type for.
+    /// Selects only these columns, in this order. Default: all columns with an Arrow type.
     ///
     /// # Errors
     ///
@@ -64,33 +64,32 @@ impl Scan {
         Ok(Self { names: names.iter().map(|name| (*name).to_owned()).collect(), ..self })
     }
 
-    /// Looks only at these rows of the table.
+    /// Selects only these rows of the table.
     #[must_use]
     pub fn rows(self, rows: Range<u64>) -> Self {
         Self { rows, ..self }
     }
 
-    /// In batches of that many rows, the last one smaller. Default, and with 0: 65,536.
+    /// Sets the number of rows of a batch; the last one is shorter. Default, and with 0: 65,536.
     #[must_use]
     pub fn batch(self, rows: u64) -> Self {
         Self { batch: if rows == 0 { BATCH_NROWS } else { rows }, ..self }
     }
 
-    /// In batches of fewer rows where their numbers, text of `utf8` and arrays would take more
-    /// memory (bytes); a row is always given. Default: 64 MiB.
+    /// Limits the memory of a batch (bytes) for numbers, text of `utf8` and arrays: batches then
+    /// have fewer rows, but at least one. Default: 64 MiB.
     #[must_use]
     pub fn max_nbytes(self, max_nbytes: u64) -> Self {
         Self { max_nbytes, ..self }
     }
 
-    /// The rows as record batches. Memory holds one of them, and the chunks that it is decoded of;
-    /// columns are decoded by as many threads as
-    /// [`OpenOptions::budget`](crate::OpenOptions::budget) allows.
+    /// The rows as record batches. Memory holds one of them, and its chunks; as many threads decode
+    /// columns as [`OpenOptions::budget`](crate::OpenOptions::budget) allows.
     ///
     /// # Errors
     ///
     /// As [`Table::column`]; [`NoCounterpart`](crate::error::Param::NoCounterpart) for a column
-    /// that Arrow has no type for.
+    /// without an Arrow type.
     pub fn record_batches(self) -> Result<RecordBatches> {
         RecordBatches::new(self)
     }

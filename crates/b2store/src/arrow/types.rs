@@ -1,4 +1,4 @@
-//! Which type of Arrow a column is.
+//! The Arrow type of a column.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn field(column: &Column) -> Result<Field> {
     Ok(Field::new(&spec.name, data_type, is_nullable).with_metadata(metadata))
 }
 
-/// Dates of NumPy have nulls of their own.
+/// Dates of NumPy have their own null.
 fn is_time(dtype: &Dtype) -> bool {
     matches!(dtype.kind(), Some(Kind::DateTime | Kind::TimeDelta))
 }
@@ -60,7 +60,7 @@ fn data_type(column: &Column) -> Option<DataType> {
     }
 }
 
-/// Deepest nesting of lists and structs.
+/// The deepest nesting of lists and structs.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn time_unit(unit: &str) -> Option<TimeUnit> {
@@ -73,7 +73,7 @@ pub(super) fn time_unit(unit: &str) -> Option<TimeUnit> {
     })
 }
 
-/// The type of objects that a schema describes.
+/// The type of objects with a schema.
 fn type_of_spec(spec: &Json, depth: usize) -> Option<DataType> {
     let depth = depth.checked_sub(1)?;
     let text = |field: &str| spec.get(field).and_then(Json::as_str);
@@ -111,7 +111,7 @@ fn type_of_spec(spec: &Json, depth: usize) -> Option<DataType> {
     })
 }
 
-/// Arrow has no type for a column.
+/// The error for a column without an Arrow type.
 pub(super) fn no_counterpart(column: &str, kind: &ColumnKind) -> crate::Error {
     let found = match kind {
         ColumnKind::Object => "object".to_owned(),

@@ -1,6 +1,6 @@
 //! Tables of flatbuffers, as far as Arrow's messages need them.
 
-/// A table in a flatbuffer. All that is read lies in the bytes, or is nothing.
+/// A table in a flatbuffer. Reads outside of the bytes return `None`.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -8,7 +8,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table that the whole flatbuffer is.
+    /// The root table of a flatbuffer.
     pub(super) fn root(bytes: &'a [u8]) -> Option<Self> {
         Self { bytes, at: 0 }.followed(0)
     }
@@ -21,12 +21,12 @@ impl<'a> Table<'a> {
         usize::try_from(u32::from_le_bytes(self.raw(at)?)).ok()
     }
 
-    /// The table to which the number at a position leads.
+    /// The table to which the number at a position points.
     fn followed(&self, at: usize) -> Option<Self> {
         Some(Self { bytes: self.bytes, at: at.checked_add(self.length(at)?)? })
     }
 
-    /// Where a field is; nothing if it has its default.
+    /// The position of a field; `None` if the field has its default.
     fn field(&self, n: usize) -> Option<usize> {
         let back = i64::from(i32::from_le_bytes(self.raw(self.at)?));
         let slots = usize::try_from(i64::try_from(self.at).ok()?.checked_sub(back)?).ok()?;
@@ -54,7 +54,7 @@ impl<'a> Table<'a> {
         self.followed(self.field(n)?)
     }
 
-    /// Where the elements of a vector begin, and how many there are.
+    /// The position of a vector's elements, and their number.
     fn vector(&self, n: usize) -> Option<(usize, usize)> {
         let at = self.table(n)?.at;
         Some((at.checked_add(4)?, self.length(at)?))

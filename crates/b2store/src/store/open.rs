@@ -1,4 +1,4 @@
-//! Recognising a store, and finding its keys.
+//! Recognises a store, and finds its keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,17 +20,17 @@ use crate::recipe::RecipeKind;
 use crate::value::Value;
 
 blosc_chunk::setters! {
-/// How to open a store.
+/// Options for opening a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Most files of a directory, or members of an archive. Default: 1,000,000.
+    /// The largest number of files in a directory, or of members in an archive. Default: 1,000,000.
     pub max_files: u64,
-    /// Most embedded values. Default: 1,000,000.
+    /// The largest number of embedded values. Default: 1,000,000.
     pub max_embedded: u64,
-    /// How frames are opened.
+    /// Options for opening frames.
     pub frame: b2frame::OpenOptions,
-    /// Threads and memory of reading arrays, batches of objects and several columns.
+    /// Threads and memory for reading arrays, batches of objects and several columns.
     pub budget: Budget,
 }
 }
@@ -46,10 +46,10 @@ impl Default for OpenOptions {
     }
 }
 
-/// The file by which a folder or an archive is told to be a store; it holds the embedded values.
+/// The file by which a folder or an archive is recognised as a store; it holds the embedded values.
 pub const EMBED_FILE: &str = "embed.b2e";
 
-/// Whether a file or directory is a store, by its content: a directory or zip archive with
+/// Whether the content of a file or directory is a store: a directory or zip archive with
 /// `embed.b2e`, or a frame with the marker of an embed store.
 #[must_use]
 pub fn is_store(path: impl AsRef<Path>) -> bool {
@@ -57,8 +57,8 @@ pub fn is_store(path: impl AsRef<Path>) -> bool {
 }
 
 /// Whether an archive has the member `embed.b2e`, or a frame the marker of an embed store. Cheaper
-/// than [`is_store`], which opens it. Nothing where damage hides that; of an archive whose
-/// directory is damaged, the name of the first member may tell.
+/// than [`is_store`], which opens the store. `None` if damage hides the answer; if only the
+/// directory of an archive is damaged, the name of its first member may tell.
 ///
 /// # Errors
 ///
@@ -86,14 +86,14 @@ pub fn has_marker(store: Arc<dyn ReadAt>) -> io::Result<Option<bool>> {
     }
 }
 
-/// Whether the first member of an archive is called like a value of a store.
+/// Whether the name of an archive's first member is like that of a value in a store.
 fn starts_like_a_store(store: &dyn ReadAt) -> io::Result<bool> {
     let name = first_member(store)?;
     Ok(name.is_some_and(|name| name == EMBED_FILE || key::key_of_file(&name).is_some()))
 }
 
-/// The name of the first member of a zip archive, as its local header has it: enough to tell kinds
-/// of archives apart without reading the directory. `None` where the archive does not begin with a
+/// The name of the first member of a zip archive, from its local header: enough to distinguish
+/// kinds of archives without reading the directory. `None` if the archive does not begin with a
 /// member.
 ///
 /// # Errors
@@ -110,7 +110,7 @@ pub fn first_member(store: &dyn ReadAt) -> io::Result<Option<String>> {
     Ok(is_whole.then(|| String::from_utf8_lossy(&name).into_owned()))
 }
 
-/// Whether the store has as many bytes at a position, which are read.
+/// Reads bytes at a position; false if the store ends before.
 fn read_whole(store: &dyn ReadAt, at: u64, bytes: &mut [u8]) -> io::Result<bool> {
     match store.read_exact_at(at, bytes) {
         Ok(()) => Ok(true),
@@ -119,7 +119,7 @@ fn read_whole(store: &dyn ReadAt, at: u64, bytes: &mut [u8]) -> io::Result<bool>
     }
 }
 
-/// Bytes of a local header of an archive before the name.
+/// Length of a local header before the name (bytes).
 const LOCAL_HEADER_LEN: usize = 30;
 
 impl Store {
@@ -132,12 +132,12 @@ impl Store {
         Self::open_with(path, &OpenOptions::default())
     }
 
-    /// Opens a file or directory, as the options say. Links out of a directory are not followed.
+    /// Opens a file or directory with options. Links out of a directory are not followed.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`]; an archive or metadata that are damaged. A damaged value is noticed
-    /// when it is read.
+    /// [`Error::NotAStore`]; a damaged archive, or damaged metadata. Reading a damaged value
+    /// reports its damage.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let name = || path.display().to_string();
@@ -149,7 +149,7 @@ impl Store {
         Self::from_store(Arc::new(store), options)
     }
 
-    /// Opens a store in a directory, wherever that is.
+    /// Opens a store in a directory of any storage.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Store {
             }
             return Ok(opened);
         }
-        // Bytes may precede an archive: it is found from its end.
+        // An archive may have bytes before it: it is found from its end.
         Self::from_files(Files::of_zip(store, options.max_files)?, options)
     }
 
@@ -265,7 +265,7 @@ impl Store {
         Self { inner: Arc::new(inner) }.with_tables()
     }
 
-    /// The same with its tables, which are found by their manifests.
+    /// The store with its tables, which their manifests tell.
     fn with_tables(self) -> Result<Self> {
         let mut tables = BTreeSet::new();
         for key in self.keys() {
@@ -288,7 +288,7 @@ impl Store {
             let columns = format!("{root}/_cols/");
             let next = inner.locations.range(columns.clone()..).next();
             let has_columns = next.is_some_and(|(key, _)| key.starts_with(&columns));
-            // A manifest of another kind is that of another program.
+            // A manifest of another kind belongs to another program.
             let is_gone = !inner.locations.contains_key(&format!("{root}/_meta"));
             if has_columns && is_gone {
                 inner.notes.push(Note::NoManifest { key: key.to_owned() });
@@ -301,8 +301,8 @@ impl Store {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Whether a frame is the manifest of a table. A damaged one is none; where the storage fails
-    /// to read it, nobody knows.
+    /// Whether a frame is the manifest of a table; false for a damaged frame. Fails if the storage
+    /// cannot read it.
     fn is_manifest(&self, key: &str) -> Result<bool> {
         let kind = self.frame(key).and_then(|frame| vlmetalayer(&frame, key, "kind"));
         match kind {
@@ -314,9 +314,9 @@ impl Store {
     }
 }
 
-/// The members of an archive whose local header and directory differ, for those who read it through
-/// something else than a [`Store`]: other programs may read something else. An archive that is
-/// refused has none.
+/// The members of an archive whose local header and directory differ. For callers that read the
+/// archive without a [`Store`]: other programs may read other bytes. Empty for an archive that is
+/// refused.
 #[must_use]
 pub fn differing_headers(path: impl AsRef<Path>) -> Vec<Note> {
     let Ok(store) = FileStore::open(path.as_ref()) else { return Vec::new() };
@@ -377,14 +377,14 @@ fn file_locations(
     Ok(locations)
 }
 
-/// Whether two files of one key are the words of a dictionary column `d` and a column `d_dict`.
+/// Whether two files of one key are the words of a dictionary column `d`, and a column `d_dict`.
 fn is_dictionary_pair(path: &str, other: &str) -> bool {
     let is_words = |path: &str| path.ends_with("_dict.b2b");
     let is_column = |path: &str| path.ends_with("_dict.b2nd");
     (is_words(path) && is_column(other)) || (is_words(other) && is_column(path))
 }
 
-/// A file of the same key hides an embedded value.
+/// Adds an embedded value, unless a file of the same key hides it.
 fn insert_embedded(
     locations: &mut BTreeMap<String, Location>,
     key: &Value,

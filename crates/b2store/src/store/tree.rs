@@ -1,4 +1,4 @@
-//! A store as a tree: groups, their attributes, and what is hidden ("Trees" in
+//! A store as a tree: groups, their attributes, and hidden values ("Trees" in
 //! `docs/formats/store.md`).
 
 use std::collections::BTreeSet;
@@ -11,17 +11,17 @@ use crate::error::{Error, Result};
 use crate::key::{self, ATTRIBUTES_NAME};
 use crate::value::Value;
 
-/// What a group holds.
+/// An entry of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Child {
     /// Its key.
     pub key: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ChildKind,
 }
 
-/// What is in a group.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChildKind {
@@ -34,8 +34,8 @@ pub enum ChildKind {
 }
 
 impl Store {
-    /// The groups, the root not counted, sorted by bytes. A group is where values or attributes
-    /// are; it hides a value of the same key.
+    /// The groups without the root, sorted by bytes. A group has values or attributes; it hides a
+    /// value of the same key.
     #[must_use]
     pub fn groups(&self) -> BTreeSet<&str> {
         let keys = self.keys().filter(|key| !self.is_in_table(key));
@@ -44,8 +44,8 @@ impl Store {
         groups
     }
 
-    /// All that a user sees, numbers in names by their value: groups, tables, and values beside
-    /// those of tables and attributes.
+    /// All entries for users, with numbers in names sorted by value: groups, tables, and values,
+    /// without the values of tables and attributes.
     #[must_use]
     pub fn tree(&self) -> Vec<Child> {
         let groups = self.groups();
@@ -64,7 +64,7 @@ impl Store {
         children
     }
 
-    /// How many values and tables there are: each of those once, whatever frames it is made of.
+    /// Number of values and tables: each counts once, whatever number of frames it has.
     #[must_use]
     pub fn nvalues(&self) -> u64 {
         let is_value = |child: &&Child| child.kind != ChildKind::Group;
@@ -73,12 +73,12 @@ impl Store {
         nvalues.saturating_add(u64::from(is_root))
     }
 
-    /// The attributes of a group (`/` is the root), or of a value: its vlmetalayers. Those of a
-    /// table are [`Table::attributes`](crate::Table::attributes).
+    /// The attributes of a group (`/` is the root), or of a value: its vlmetalayers. For a table
+    /// see [`Table::attributes`](crate::Table::attributes).
     ///
     /// # Errors
     ///
-    /// A frame that cannot be read, or an attribute that is no value.
+    /// An unreadable frame, or an attribute that does not decode to a value.
     pub fn attributes(&self, key: &str) -> Result<Vec<(String, Value)>> {
         let group = key.trim_end_matches('/');
         let of_group = format!("{group}/{ATTRIBUTES_NAME}");

@@ -40,7 +40,7 @@ impl ColumnValues {
         Self { values: Values::Objects(rows), valid }
     }
 
-    /// With nulls where `valid` is false.
+    /// The values with nulls where `valid` is false.
     #[must_use]
     pub fn with_valid(self, valid: Vec<bool>) -> Self {
         Self { valid: Some(valid), ..self }
@@ -69,8 +69,8 @@ impl ColumnValues {
         self.valid.as_ref().is_some_and(|valid| valid.get(row) == Some(&false))
     }
 
-    /// The value of a row; nil for nulls and rows that do not exist. Times are integers; a row that
-    /// is an array, and items without a plain counterpart, are [`Value::NdArray`].
+    /// The value of a row; nil for nulls and for rows that do not exist. Times are integers; arrays
+    /// in rows, and items without a scalar counterpart, are [`Value::NdArray`].
     #[must_use]
     pub fn value(&self, row: usize) -> Value {
         if self.is_null(row) {
@@ -127,7 +127,7 @@ impl ColumnValues {
         Self { values, valid }
     }
 
-    /// The only row `count` times.
+    /// Repeats the only row `count` times.
     #[must_use]
     pub(crate) fn repeated(&self, count: usize) -> Self {
         let values = match &self.values {
@@ -146,7 +146,7 @@ impl ColumnValues {
         Self { values, valid: self.is_null(0).then(|| vec![false; count]) }
     }
 
-    /// With the only row of `value` in these rows; `None` where it does not fit. Text of fixed
+    /// Replaces these rows by the only row of `value`; `None` if it does not fit. Text of fixed
     /// width may be shorter.
     pub(crate) fn replaced(self, rows: &[usize], value: &Self) -> Option<Self> {
         let (len, rowsize, is_null) = (self.len(), self.rowsize(), value.is_null(0));
@@ -191,7 +191,7 @@ impl ColumnValues {
         Some(Self { values, valid: Some(valid).filter(|valid| valid.contains(&false)) })
     }
 
-    /// Bytes, of which one means null, as truth values.
+    /// Bytes as truth values; one byte value means null.
     pub(crate) fn into_truth(mut self) -> Self {
         if let (Values::Fixed { dtype, bytes, .. }, Ok(truth)) = (&mut self.values, "|b1".parse()) {
             *dtype = truth;
@@ -200,7 +200,7 @@ impl ColumnValues {
         self
     }
 
-    /// The text of a row; `None` for nulls and what is no text.
+    /// The text of a row; `None` for nulls and for other values.
     pub(crate) fn text_at(&self, row: usize) -> Option<&str> {
         if self.is_null(row) {
             return None;

@@ -29,11 +29,11 @@ pub struct Column {
     data: Data,
     mask: Option<NdArray>,
     table: Table,
-    /// For what is decoded only to be looked at.
+    /// Buffers for data that are only inspected after decoding.
     scratch: Arc<Pool<Scratch>>,
 }
 
-/// A buffer, whose memory is used by the next read.
+/// A buffer whose memory the next read uses again.
 #[derive(Debug, Default)]
 struct Scratch(Vec<u8>);
 
@@ -54,7 +54,7 @@ enum Data {
     Dictionary { codes: NdArray, words: Words },
 }
 
-/// The words of a dictionary, decoded when the first one is needed.
+/// The words of a dictionary, decoded on first use.
 #[derive(Clone, Debug)]
 struct Words {
     batches: BatchArray,
@@ -85,13 +85,13 @@ impl Column {
         Ok(Self { spec: spec.clone(), key, data, mask, table: table.clone(), scratch })
     }
 
-    /// What the schema says of it.
+    /// The column's description in the schema.
     #[must_use]
     pub const fn spec(&self) -> &ColumnSpec {
         &self.spec
     }
 
-    /// The table that it is in.
+    /// The table of the column.
     pub(super) const fn table(&self) -> &Table {
         &self.table
     }
@@ -116,7 +116,7 @@ impl Column {
         Some(nitems.saturating_mul(array.typesize() as u64))
     }
 
-    /// Rows of a chunk of its main array, counting deleted ones; none for objects.
+    /// Rows of a chunk of its main array, deleted ones included; `None` for objects.
     #[must_use]
     pub fn chunk_rows(&self) -> Option<u64> {
         let array = match &self.data {
@@ -142,7 +142,7 @@ impl Column {
         }
     }
 
-    /// Bytes of some logical rows, of objects none.
+    /// Bytes of some logical rows; 0 for objects.
     #[cfg(feature = "arrow")]
     pub(crate) fn nbytes_of(&self, rows: &Range<u64>) -> Result<u64> {
         let count = rows.end.saturating_sub(rows.start);
@@ -166,8 +166,8 @@ impl Column {
         }
     }
 
-    /// Compares the frames of the column, and the flags that tell which rows there are, with their
-    /// seals ([`SChunk::compare_seal`]): for readers of all rows, before they believe them.
+    /// Compares the frames of the column, and the flags of alive rows, with their seals
+    /// ([`SChunk::compare_seal`]): for readers of all rows, before they trust them.
     ///
     /// # Errors
     ///
@@ -192,14 +192,14 @@ impl Column {
         [Some(first), second, mask].into_iter().flatten()
     }
 
-    /// Bytes of the data of its rows: as many items as there are rows, with their offsets and their
-    /// text for text of any length, and with the words for codes. Objects count as they are packed.
-    /// Room for further rows and the flags of nulls are no data; text whose offsets cannot be
-    /// decoded counts nothing, since reading tells of that.
+    /// Bytes of the data of its rows: the items of all rows; for text of any length, its offsets
+    /// and bytes; for a dictionary, the codes and the words. Objects count in their packed size.
+    /// Spare rows and the flags of nulls do not count, nor does text whose offsets do not decode:
+    /// reading it reports the damage.
     ///
     /// # Errors
     ///
-    /// Flags that cannot be decoded.
+    /// Flags that do not decode.
     pub fn nbytes(&self) -> Result<u64> {
         let items = |nbytes: u64| Ok::<u64, Error>(self.table.len()?.saturating_mul(nbytes));
         match &self.data {
@@ -223,7 +223,7 @@ impl Column {
         }
     }
 
-    /// The arrays of which reading rows reads the same rows.
+    /// The arrays in which a read of rows reads the same rows.
     fn row_arrays(&self) -> impl Iterator<Item = &NdArray> {
         let data = match &self.data {
             Data::Fixed(array) | Data::Dictionary { codes: array, .. } => Some(array),
@@ -233,23 +233,23 @@ impl Column {
         data.into_iter().chain(&self.mask)
     }
 
-    /// The values of some logical rows; nothing else is decoded but the chunks that they lie in.
+    /// The values of some logical rows; decodes only their chunks.
     ///
     /// # Errors
     ///
-    /// [`Param::Range`]; what cannot be decoded; values that are not of the kind of the column.
+    /// [`Param::Range`]; data that do not decode; values of another kind than the column's.
     pub fn read(&self, rows: Range<u64>) -> Result<ColumnValues> {
         let mut values = ColumnValues::new(Values::Objects(Vec::new()));
         self.read_into(rows, &mut values)?;
         Ok(values)
     }
 
-    /// As [`read`](Self::read), into values that were read before: their memory is used again. Best
-    /// for a caller that goes through a column part by part.
+    /// As [`read`](Self::read), into values of an earlier read, whose memory is used again. Best
+    /// for a caller that reads a column part by part.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); the values have no meaning then.
+    /// As [`read`](Self::read); the values then have no meaning.
     pub fn read_into(&self, rows: Range<u64>, values: &mut ColumnValues) -> Result<()> {
         let len = self.table.len()?;
         if rows.start > rows.end || rows.end > len {
@@ -274,7 +274,8 @@ impl Column {
         Ok(())
     }
 
-    /// The values of spans, into memory of others, and which are valid, where the values tell it.
+    /// The values of spans, in the memory of other values, and the flags of valid rows, if the
+    /// values tell them.
     fn read_values(&self, spans: &[Span], memory: Values) -> Result<(Values, Option<Vec<bool>>)> {
         let values = match &self.data {
             Data::Fixed(array) => self.read_fixed(spans, array, memory)?,
@@ -306,8 +307,8 @@ impl Column {
         Ok(Values::Objects(objects))
     }
 
-    /// Announces to far storage the rows of columns that will be read, so that those of all columns
-    /// come together; texts of any length follow their positions.
+    /// Announces to far storage the rows of columns that will be read, so that all columns share a
+    /// round; texts of any length follow after their positions.
     pub fn prefetch<'c>(columns: impl IntoIterator<Item = &'c Self>, rows: &Range<u64>) {
         let columns: Vec<&Self> = columns.into_iter().collect();
         let Some(first) = columns.first() else { return };
@@ -325,7 +326,7 @@ impl Column {
         parts().for_each(|(array, rows)| array.prefetch_blocks(selection(rows)));
     }
 
-    /// Every row of a span has a value.
+    /// Checks that every row of a span has a value.
     fn check_len(&self, span: &Span) -> Result<()> {
         let len = match &self.data {
             Data::Fixed(array) | Data::Dictionary { codes: array, .. } => first_len(array),
@@ -355,7 +356,7 @@ impl Column {
         Ok(Values::Fixed { dtype: array.dtype().clone(), item_shape, bytes })
     }
 
-    /// The bytes of the rows that are alive; memory that `bytes` has is used again.
+    /// The bytes of the rows that are alive; memory of `bytes` is used again.
     fn read_bytes(&self, spans: &[Span], array: &NdArray, bytes: &mut Vec<u8>) -> Result<()> {
         let mut len = 0;
         for span in spans {
@@ -425,7 +426,7 @@ impl Column {
         read_rows_to(array, rows, dest, from).map_err(|source| Error::frame(&self.key, source))
     }
 
-    /// Which rows are no nulls, as their values say.
+    /// The flags of rows that are not null, if the values tell them.
     fn valid_by_value(&self, values: &Values) -> Option<Vec<bool>> {
         match (values, &self.spec.nulls) {
             (Values::Objects(objects), _) => {
@@ -567,14 +568,14 @@ impl Words {
 }
 
 impl Span {
-    /// Those of one item for each physical row whose rows are alive.
+    /// From one item for each physical row, keeps the items of alive rows.
     fn keep<T>(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
         let is_alive = |at: usize| self.flags.is_empty() || self.flags.get(at) == Some(&true);
         items.enumerate().filter(move |(at, _)| is_alive(*at)).map(|(_, item)| item)
     }
 }
 
-/// The physical row of the `n`-th of the rows that are alive.
+/// The physical row of the `n`-th alive row.
 fn physical_row(spans: &[Span], n: usize) -> u64 {
     spans.iter().flat_map(|span| span.keep(span.rows.clone())).nth(n).unwrap_or_default()
 }
@@ -591,7 +592,7 @@ fn first_len(array: &NdArray) -> u64 {
     array.shape().first().copied().unwrap_or_default()
 }
 
-/// The name of a type without byte order, if it is little-endian and no more than one number.
+/// The name of a type without byte order, if the type is little-endian and a single number.
 pub(crate) fn simple_name(dtype: &Dtype) -> Option<String> {
     let scalar = dtype.scalar()?;
     if scalar.order() == ByteOrder::Big {
@@ -614,7 +615,7 @@ pub(super) fn wrong_content(key: &str, found: &Content, expected: &'static str) 
     Error::corrupt(key, Corrupt::wrong_type("the frame", expected, found.kind_name()))
 }
 
-/// Whether an item is the value that means null: the same number, any NaN for NaN.
+/// Whether an item is the value that means null: the same number, or any NaN for NaN.
 fn is_sentinel(dtype: &Dtype, item: &[u8], null: &Json) -> bool {
     let padded = |size: usize| {
         let mut bytes = [0_u8; 8];

@@ -1,7 +1,7 @@
 //! Conditions on the rows of a table ("Conditions" in `docs/formats/store.md`).
 //!
-//! A comparison with a null is unknown, `and`, `or` and `not` go by Kleene's rules, and rows for
-//! which the condition is unknown are not found: what python-blosc2's `CTable.where` does.
+//! A comparison with a null is unknown; `and`, `or` and `not` follow Kleene's rules; rows whose
+//! condition is unknown are not found. python-blosc2's `CTable.where` does the same.
 
 use core::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -18,19 +18,19 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct Filter {
     expr: Expr,
-    /// The columns that it names, in the order of their numbers in the expression.
+    /// The columns in the condition, in the order of their numbers in the expression.
     columns: Vec<Column>,
-    /// The types of their items, of times as dates; none of text of any length and of objects.
+    /// The types of their items, dates for times; `None` for text of any length and for objects.
     dtypes: Vec<Option<Dtype>>,
-    /// The indexes of its columns that can be used, read when the first rows are sought.
+    /// The usable indexes of its columns, read at the first search.
     summaries: Arc<OnceLock<Vec<Option<Summary>>>>,
 }
 
 impl Table {
-    /// A condition: an expression that is true or false for a row, of columns, constants, `+ - * /
-    /// // % ** << >>`, comparisons, `& | ^ ~` (they bind more tightly than comparisons), `and`,
-    /// `or`, `not`, and the functions that `blosc_dtype::expr` has. Times are compared with texts
-    /// such as `'2012-01-31T23:59:59'`; text, words and byte strings with texts.
+    /// A condition: an expression that is true or false for a row, of columns, constants,
+    /// `+ - * / // % ** << >>`, comparisons, `& | ^ ~` (they bind more tightly than comparisons),
+    /// `and`, `or`, `not`, and the functions of `blosc_dtype::expr`. Times are compared with texts,
+    /// for example `'2012-01-31T23:59:59'`; text, words and byte strings with texts.
     ///
     /// ```no_run
     /// use b2store::Store;
@@ -43,7 +43,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`Error::Expr`](crate::Error::Expr) where the text is no such expression; as
+    /// [`Error::Expr`](crate::Error::Expr) if the text is not a valid expression; as
     /// [`column`](Self::column).
     pub fn filter(&self, text: &str) -> Result<Filter> {
         let names: Vec<&str> =
@@ -67,8 +67,8 @@ impl Table {
 }
 
 impl Filter {
-    /// The logical rows of a range that meet the condition. Rows in which no row can meet it, by an
-    /// index that python-blosc2 made ([`Table::indexes`]), are not read.
+    /// The logical rows of a range that meet the condition. Rows that an index of python-blosc2
+    /// excludes ([`Table::indexes`]) are not read.
     ///
     /// # Errors
     ///
@@ -104,8 +104,8 @@ impl Filter {
         Ok(parts)
     }
 
-    /// The summaries of its columns, where there are segments to leave out. A catalog that cannot
-    /// be read has none.
+    /// The summaries of its columns, if there are segments to skip. Empty if the catalog is
+    /// unreadable.
     fn summaries_of(&self, table: &Table) -> Vec<Option<Summary>> {
         let has_segments = |column: &Column| {
             let block = column.fixed().and_then(|array| array.blockshape().first().copied());
@@ -129,8 +129,8 @@ impl Filter {
         Ok(rows.zip(truth).filter_map(|(row, is_true)| is_true.then_some(row)).collect())
     }
 
-    /// Truth values where the items lie, if the condition compares items of fixed width without
-    /// nulls with constants.
+    /// Truth values in the memory of the items, if the condition compares items of fixed width
+    /// without nulls with constants.
     fn truth_of_stored(&self, read: &[ColumnValues]) -> Option<Vec<bool>> {
         let stored = read.iter().zip(&self.dtypes).map(|(values, dtype)| match &values.values {
             Values::Fixed { bytes, .. } if values.valid.is_none() => {
@@ -151,7 +151,7 @@ impl Filter {
         Ok(self.expr.is_true(&vectors, &valid, nrows)?)
     }
 
-    /// The types of the columns and of the result, which columns without rows tell.
+    /// Checks the types of the columns and of the result, which need no rows.
     fn check(&self) -> Result<()> {
         let empty = self.columns.iter().zip(&self.dtypes).map(|(column, dtype)| {
             let kind = &column.spec().kind;
@@ -185,7 +185,7 @@ fn unusable(column: &Column, dtype: Option<&Dtype>) -> ExprError {
     ExprError::Column { name: column.spec().name.clone(), dtype }
 }
 
-/// The type as which items are compared.
+/// The type that items are compared as.
 pub(super) fn compared_dtype(column: &Column) -> Option<Dtype> {
     let dtype = column.dtype()?;
     let text = match &column.spec().kind {
@@ -196,7 +196,7 @@ pub(super) fn compared_dtype(column: &Column) -> Option<Dtype> {
     Some(Dtype::parse(&text).unwrap_or_else(|_| dtype.clone()))
 }
 
-/// The values of a column, if they have a place in an expression. What a null is has no meaning.
+/// The values of a column, if an expression can use them. Values of nulls have no meaning.
 pub(super) fn vector<'a>(dtype: Option<&Dtype>, column: &'a ColumnValues) -> Option<Vector<'a>> {
     let rows = 0..column.len();
     match &column.values {

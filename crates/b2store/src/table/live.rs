@@ -1,4 +1,4 @@
-//! Which physical rows are alive ("Tables: rows, nulls, names" in `docs/formats/store.md`).
+//! The physical rows that are alive ("Tables: rows, nulls, names" in `docs/formats/store.md`).
 
 use core::ops::Range;
 use std::sync::OnceLock;
@@ -10,23 +10,23 @@ use blosc_container::parallel::for_each;
 
 use crate::error::{Error, Result};
 
-/// The flags of the physical rows, counted when the first logical row is requested.
+/// The flags of the physical rows, counted when a logical row is first requested.
 #[derive(Debug)]
 pub(crate) struct Live {
     flags: NdArray,
     name: String,
-    /// They count the flags.
+    /// The threads that count the flags.
     threads: Executor,
     counts: OnceLock<Counts>,
 }
 
-/// How many rows are alive before each chunk of flags.
+/// Number of alive rows before each chunk of flags.
 #[derive(Debug)]
 struct Counts {
-    /// One more than there are chunks; equal steps of `step` chunks are kept.
+    /// One count more than there are chunks; or one for every `step` chunks.
     before: Vec<u64>,
     step: u64,
-    /// The flags of chunks of which some rows are dead, as far as they may be kept.
+    /// The flags of chunks with some dead rows, as far as the memory limit keeps them.
     kept: Vec<Option<Bits>>,
 }
 
@@ -37,35 +37,35 @@ struct Bits {
     len: usize,
 }
 
-/// Physical rows of one chunk of flags: those alive of `rows`.
+/// Physical rows of one chunk of flags: the alive ones of `rows`.
 pub(crate) struct Span {
     pub(crate) rows: Range<u64>,
     /// One flag for each of `rows`; empty if all are alive.
     pub(crate) flags: Vec<bool>,
-    /// The logical rows that are wanted of those alive here.
+    /// The requested ones of the alive rows here.
     pub(crate) wanted: Range<usize>,
 }
 
 impl Span {
-    /// How many of some physical rows are alive.
+    /// Number of alive rows among some physical rows.
     pub(crate) fn count(&self, rows: Range<u64>) -> u64 {
         let at =
             |row: u64| usize::try_from(row.saturating_sub(self.rows.start)).unwrap_or(usize::MAX);
         match self.flags.get(at(rows.start)..at(rows.end)) {
             Some(flags) => flags.iter().filter(|is_alive| **is_alive).count() as u64,
-            // Of rows that are all alive there are no flags.
+            // Rows that are all alive have no flags.
             None => rows.end.saturating_sub(rows.start),
         }
     }
 }
 
-/// Most memory of flags that are kept (bytes).
+/// The largest memory of kept flags (bytes).
 const MAX_BITS_NBYTES: usize = 16 << 20;
 
-/// Chunks whose flags are held at a time until it is known whether they are kept.
+/// Chunks whose flags are held until the decision to keep them.
 const MAX_CHUNKS_AT_A_TIME: u64 = 64;
 
-/// Most counts that are kept (64 MiB).
+/// The largest number of kept counts (64 MiB).
 const MAX_COUNTS: u64 = 1 << 23;
 
 impl Live {
@@ -78,12 +78,12 @@ impl Live {
         Self { flags, name, threads: threads.clone(), counts: OnceLock::new() }
     }
 
-    /// Rows for which there is a flag.
+    /// Number of rows with a flag.
     pub(crate) fn capacity(&self) -> u64 {
         self.flags.shape().first().copied().unwrap_or_default()
     }
 
-    /// Rows that are alive.
+    /// Number of rows that are alive.
     pub(crate) fn len(&self) -> Result<u64> {
         Ok(self.counts()?.before.last().copied().unwrap_or_default())
     }
@@ -134,8 +134,8 @@ impl Live {
         Ok(self.counts.get_or_init(|| Counts { before, step, kept }))
     }
 
-    /// Rows alive in a chunk of flags, and the flags if they are not all the same. A chunk that is
-    /// one repeated value is not decoded, others to `bytes`.
+    /// Number of alive rows in a chunk of flags, and the flags if they are not all equal. A chunk
+    /// that is one repeated value is not decoded, others are decoded to `bytes`.
     fn count_chunk(&self, nchunk: u64, bytes: &mut Vec<u8>) -> Result<(u64, Option<Bits>)> {
         let rows = self.rows_of(nchunk);
         let len = rows.end.saturating_sub(rows.start);
@@ -145,7 +145,7 @@ impl Live {
             return Ok((if first == [true] { len } else { 0 }, None));
         }
         read_rows_to(&self.flags, &rows, bytes, 0).map_err(|error| self.error(error))?;
-        // As many at a time as a byte can count, so that sixteen are compared by an instruction.
+        // As many at a time as a byte can count, so that one instruction compares sixteen.
         let alive = |flags: &[u8]| -> u64 {
             flags.iter().fold(0_u8, |count, flag| count.wrapping_add(u8::from(*flag != 0))).into()
         };
@@ -163,7 +163,7 @@ impl Live {
         Error::frame(&self.name, error)
     }
 
-    /// The physical rows of some logical ones, chunk after chunk of flags.
+    /// The physical rows of some logical ones, by chunks of flags.
     pub(crate) fn spans(&self, rows: &Range<u64>) -> Result<Vec<Span>> {
         let counts = self.counts()?;
         let mut spans = Vec::new();
@@ -209,7 +209,7 @@ impl Live {
 }
 
 impl Counts {
-    /// Rows alive up to and with a chunk, if that is kept.
+    /// Number of alive rows up to and with a chunk, if the count is kept.
     fn after(&self, nchunk: u64) -> Option<u64> {
         let next = usize::try_from(nchunk.saturating_add(1)).ok()?;
         self.before.get(next).copied().filter(|_| self.step == 1)
@@ -235,7 +235,7 @@ impl Bits {
         self.bytes.get(at >> 3).is_some_and(|byte| (byte >> (at & 7)) & 1 == 1)
     }
 
-    /// The place of the `n`-th row that is alive; the number of all if there is none.
+    /// The position of the `n`-th alive row; the number of all rows if there is none.
     fn place_of(&self, n: usize) -> usize {
         let mut left = n;
         for (nbyte, byte) in self.bytes.iter().enumerate() {
@@ -251,8 +251,8 @@ impl Bits {
         self.len
     }
 
-    /// The physical rows from the first to the last one that are wanted; the first row of the chunk
-    /// is `first_row`.
+    /// The physical rows from the first to the last requested one; `first_row` is the first row of
+    /// the chunk.
     fn span(&self, first_row: u64, wanted: Range<usize>) -> Span {
         let start = self.place_of(wanted.start);
         let last = wanted.end.checked_sub(1).map_or(start, |last| self.place_of(last));
@@ -263,7 +263,7 @@ impl Bits {
     }
 }
 
-/// Adds rows that are all alive, to the last span if they follow it.
+/// Adds rows that are all alive, to the last span if they are adjacent.
 fn push_all_alive(spans: &mut Vec<Span>, rows: Range<u64>) {
     let len = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
     match spans.last_mut() {
@@ -275,7 +275,7 @@ fn push_all_alive(spans: &mut Vec<Span>, rows: Range<u64>) {
     }
 }
 
-/// A span without the physical rows before and after those that are wanted.
+/// A span without the physical rows before and after the requested ones.
 fn trimmed(rows: Range<u64>, flags: Vec<bool>, wanted: Range<usize>) -> Span {
     let alive = |n: usize| {
         let mut alive = flags.iter().enumerate().filter(|(_, is_alive)| **is_alive);

@@ -3,8 +3,8 @@
 
 /// The path below `_cols/` of a column.
 ///
-/// Dots divide the name into parts, each of which is a directory but the last; a backslash makes
-/// the next character literal. `None` if a part is empty, or leads elsewhere.
+/// Dots divide the name into parts. Each part is a directory except the last; a backslash makes the
+/// next character literal. `None` if a part is empty, or leads outside.
 pub(crate) fn column_path(name: &str) -> Option<String> {
     let mut parts = vec![String::new()];
     let mut chars = name.chars();
@@ -64,7 +64,7 @@ mod tests {
             assert_eq!(column_path(name).unwrap_or_default(), path, "{name:?}");
             assert!(path.is_empty() || column_name(path) == name, "{path:?}");
         }
-        // A part that is dots alone is written with escapes.
+        // A part that consists of dots is written with escapes.
         assert_eq!(column_path(r"\.\.").as_deref(), Some("%2E%2E"));
     }
 }

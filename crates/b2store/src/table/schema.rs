@@ -17,7 +17,7 @@ pub struct Schema {
     pub columns: Vec<ColumnSpec>,
     /// Columns without data, which are computed from others.
     pub computed: Vec<ComputedColumn>,
-    /// All that the schema holds.
+    /// The whole schema.
     pub json: Json,
 }
 
@@ -27,17 +27,17 @@ pub struct Schema {
 pub struct ColumnSpec {
     /// Its name; dots divide the names of nested columns.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: ColumnKind,
-    /// How nulls are marked.
+    /// The marking of nulls.
     pub nulls: Nulls,
-    /// All that the schema says of it.
+    /// Its whole description in the schema.
     pub json: Json,
-    /// Where its frames lie below `_cols/`; `None` for a name that leads elsewhere.
+    /// The path of its frames below `_cols/`; `None` for a name that leads outside.
     pub(crate) path: Option<String>,
 }
 
-/// What a column holds.
+/// The kind of a column's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnKind {
@@ -45,7 +45,7 @@ pub enum ColumnKind {
     Fixed(&'static str),
     /// Text of a fixed number of characters.
     String,
-    /// Bytes of a fixed number.
+    /// Bytes of a fixed length.
     Bytes,
     /// Time since 1970.
     Timestamp {
@@ -54,7 +54,7 @@ pub enum ColumnKind {
         /// The name of the time zone, if there is one.
         timezone: Option<String>,
     },
-    /// An array in each row.
+    /// An array in each row..
     NdArray {
         /// Length of each dimension of a row.
         item_shape: Vec<u64>,
@@ -76,14 +76,14 @@ pub enum ColumnKind {
         /// The code of a null.
         null_code: i32,
     },
-    /// Computed by a reference that is not resolved.
+    /// Values of a reference that is not resolved.
     Remote,
-    /// A kind that is not known.
+    /// An unknown kind.
     Unknown(String),
 }
 
 impl ColumnKind {
-    /// Whether nil or a code is null.
+    /// Whether nil or a code marks nulls.
     pub(crate) const fn has_native_nulls(&self) -> bool {
         matches!(
             self,
@@ -97,17 +97,17 @@ impl ColumnKind {
     }
 }
 
-/// How nulls of a column are marked.
+/// The marking of nulls in a column.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Nulls {
-    /// There are none.
+    /// The column has no nulls.
     None,
-    /// By an array of truth values beside the column.
+    /// An array of truth values beside the column.
     Mask,
-    /// By a value that means null.
+    /// A value that means null.
     Sentinel(Json),
-    /// By nil, or the code of a dictionary.
+    /// Nil, or the code of a dictionary.
     Native,
 }
 
@@ -117,13 +117,13 @@ pub enum Nulls {
 pub struct ComputedColumn {
     /// Its name.
     pub name: String,
-    /// How, as the schema has it; it is shown, never evaluated.
+    /// The expression in the schema; it is shown, never evaluated.
     pub expression: String,
     /// NumPy's type of the result.
     pub dtype: String,
 }
 
-/// The kinds of numbers, as schemas name them and as NumPy does.
+/// The kinds of numbers: their names in schemas and in NumPy.
 pub(crate) const FIXED_KINDS: [(&str, &str); 13] = [
     ("int8", "i1"),
     ("int16", "i2"),
@@ -145,8 +145,8 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Text that is no JSON or no schema, a version that is not known, two columns of one name.
-    /// What is wrong with one column alone is noticed when it is read.
+    /// Text that is not JSON or not a schema, an unknown version, two columns of one name. Reading
+    /// a column reports its own errors.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
         let corrupt = |what| Error::corrupt(name, what);
         let json = json::parse(text.as_bytes()).map_err(|error| corrupt(Corrupt::Json(error)))?;
@@ -244,7 +244,7 @@ impl ComputedColumn {
     }
 }
 
-/// The names of a list of names or of objects with a name, or of the keys of an object.
+/// The names in a list of names or of objects with a name, or the keys of an object.
 fn names_in(json: &Json, field: &str) -> BTreeSet<String> {
     let name_of = |entry: &Json| {
         entry.as_str().or_else(|| entry.get("name").and_then(Json::as_str)).map(str::to_owned)

@@ -1,9 +1,8 @@
-//! Indexes that python-blosc2 made of columns ("Indexes" in `docs/formats/store.md`). Each has a
-//! summary: the least and the largest value of each segment of rows.
+//! Indexes of columns by python-blosc2 ("Indexes" in `docs/formats/store.md`). Each has a summary:
+//! the smallest and the largest value of each segment of rows.
 //!
-//! A summary is used where nothing speaks against it; what is doubtful is left alone, and is no
-//! error. Its frame is sought under the key that the format gives it: the path in the catalog is
-//! compared with that, and never followed.
+//! A doubtful summary is ignored, which is not an error. The format gives the key of its frame: the
+//! path in the catalog is compared with that key, and never followed.
 
 use core::ops::Range;
 
@@ -19,45 +18,45 @@ use crate::content::{Content, vlmetalayer};
 use crate::error::Result;
 use crate::value::Value;
 
-/// An index that python-blosc2 made of a column.
+/// An index of a column by python-blosc2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Index {
     /// The name of the column.
     pub column: String,
-    /// Why conditions do not use it; `None` if they do.
+    /// The reason why conditions ignore the index; `None` if they use it.
     pub unused: Option<Unused>,
 }
 
-/// Why conditions do not use an index.
+/// The reason why conditions ignore an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unused {
-    /// Values changed after it was made.
+    /// Values changed after the index was made.
     #[error("stale")]
     Stale,
-    /// A kind or a version that is not known.
+    /// An unknown kind or version.
     #[error("of an unknown kind")]
     Kind,
-    /// A column that has no numbers.
+    /// A column without numbers.
     #[error("not of numbers")]
     NoNumbers,
-    /// An array that has another type, length or blocks than the column has.
+    /// An array with another type, length or block size than the column.
     #[error("made of another array")]
     OtherArray,
-    /// No frame under its key, or a catalog that names another place.
+    /// No frame under its key, or a catalog with another path.
     #[error("not at its place")]
     Place,
-    /// A frame that cannot be read, or holds no summary of this length.
+    /// An unreadable frame, or one without a summary of this length.
     #[error("damaged")]
     Damaged,
-    /// Rows that its summary excludes.
+    /// Existing rows that the summary excludes.
     #[error("contradicted by the rows")]
     Contradicted,
 }
 
 impl Index {
-    /// Whether conditions use it, in words.
+    /// The use by conditions, in words.
     #[must_use]
     pub fn use_text(&self) -> String {
         self.unused.map_or_else(|| "used".to_owned(), |why| format!("not used: {why}"))
@@ -71,42 +70,42 @@ pub(super) struct Catalog {
     epoch: u64,
 }
 
-/// The least and the largest value of each segment of the rows of a column.
+/// The smallest and the largest value of each segment of a column's rows.
 #[derive(Debug)]
 pub(super) struct Summary {
-    /// The type as which items are compared.
+    /// The type that items are compared as.
     dtype: Dtype,
     /// Physical rows of a segment.
     segment_nrows: u64,
     is_nullable: bool,
-    /// Least, largest, flags: one after the other.
+    /// Smallest, largest, flags: one record after the other.
     records: Vec<u8>,
 }
 
-/// Some rows that lie in one segment of each summary.
+/// Rows that lie in one segment of each summary.
 pub(super) struct Piece {
-    /// Their numbers among those alive.
+    /// Their numbers among the alive rows.
     pub(super) rows: Range<u64>,
     /// A physical row of the segments.
     pub(super) physical: u64,
 }
 
-/// Values that are no nulls are all NaN.
+/// All values except nulls are NaN.
 const ALL_NAN: u8 = 1;
 /// Some values are NaN.
 const HAS_NAN: u8 = 2;
 /// All values are null.
 const ALL_NULL: u8 = 4;
 
-/// Most memory of a summary (bytes).
+/// The largest memory of a summary (bytes).
 const MAX_NBYTES: u64 = 64 << 20;
 
-/// Rows at the start, in the middle and at the end that are compared with a summary.
+/// Number of rows at the start, in the middle and at the end that are compared with a summary.
 const CHECKED_NROWS: u64 = 64;
 
 impl Table {
-    /// The indexes that python-blosc2 made of columns, and which of them conditions use; none where
-    /// the catalog cannot be read.
+    /// The indexes of columns by python-blosc2, and their use by conditions; empty if the catalog
+    /// is unreadable.
     #[must_use]
     pub fn indexes(&self) -> Vec<Index> {
         let Some(catalog) = Catalog::read(self) else { return Vec::new() };
@@ -119,11 +118,11 @@ impl Table {
         names.map(index).collect()
     }
 
-    /// The names of the columns that python-blosc2 has indexes of.
+    /// The names of the columns with an index of python-blosc2.
     ///
     /// # Errors
     ///
-    /// A manifest that cannot be read.
+    /// The manifest is unreadable.
     pub fn indexed_columns(&self) -> Result<Vec<String>> {
         let key = self.key_of("/_meta");
         crate::write::indexed_columns(&self.store().frame(&key)?, &key)
@@ -131,7 +130,7 @@ impl Table {
 }
 
 impl Catalog {
-    /// The catalog in the manifest of a table, if there is one that can be read.
+    /// The catalog in the manifest of a table, if it exists and is readable.
     pub(super) fn read(table: &Table) -> Option<Self> {
         let key = table.key_of("/_meta");
         let manifest = table.store().frame(&key).ok()?;
@@ -142,7 +141,7 @@ impl Catalog {
         Some(Self { entries, epoch })
     }
 
-    /// The entry of a column: none if the catalog has two.
+    /// The entry of a column; `None` if the catalog has two.
     fn entry(&self, column: &str) -> Option<&Value> {
         let mut found = self.entries.iter().filter(|(name, _)| name.as_str() == Some(column));
         let (_, entry) = found.next()?;
@@ -150,7 +149,7 @@ impl Catalog {
     }
 }
 
-/// The entry of the catalog for a column, as far as it agrees with the column.
+/// The catalog's entry for a column, after a comparison with the column.
 struct Described {
     /// The key of the frame.
     key: String,
@@ -220,7 +219,7 @@ fn has_lens(entry: &Value, field: &str, lens: &[u64]) -> bool {
 }
 
 impl Summary {
-    /// The summary of a column, if it can be used.
+    /// The summary of a column, if it is usable.
     pub(super) fn open(column: &Column, catalog: &Catalog) -> Result<Self, Unused> {
         let array = column.fixed().ok_or(Unused::NoNumbers)?;
         let dtype = compared_dtype(column).ok_or(Unused::NoNumbers)?;
@@ -240,7 +239,7 @@ impl Summary {
         match summary.agrees(column) {
             Ok(true) => Ok(summary),
             Ok(false) => Err(Unused::Contradicted),
-            // Reading the rows tells what is wrong with them.
+            // Reading the rows will report their damage.
             Err(_) => Err(Unused::Damaged),
         }
     }
@@ -266,8 +265,8 @@ impl Summary {
         Some(bounds)
     }
 
-    /// Whether some rows are as the summary says, which an array that was put in the place of
-    /// another one would hardly be.
+    /// Whether some rows agree with the summary. If another array has replaced the indexed one,
+    /// they hardly do.
     fn agrees(&self, column: &Column) -> Result<bool> {
         let (table, summaries) = (column.table(), [Some(self)]);
         let len = table.len()?;
@@ -286,7 +285,8 @@ impl Summary {
     }
 }
 
-/// The records of an array, if it has as many as there are segments: `min`, `max` and `flags`.
+/// The records of an array, one for each segment: `min`, `max` and `flags`. `None` for another
+/// number.
 fn records(array: &NdArray, item: &Dtype, nsegments: u64) -> Option<Vec<u8>> {
     let flags = Dtype::parse("|u1").ok()?;
     let fields = [("min", item), ("max", item), ("flags", &flags)];
@@ -301,7 +301,7 @@ fn records(array: &NdArray, item: &Dtype, nsegments: u64) -> Option<Vec<u8>> {
     (records.len() as u64 == nbytes).then_some(records)
 }
 
-/// The rows of spans, of which the first one has the number `first`, cut where a segment ends.
+/// The rows of spans, cut at the ends of segments; the first row has the number `first`.
 pub(super) fn pieces<'a>(
     spans: &[Span],
     first: u64,

@@ -1,7 +1,7 @@
 //! From bytes to a [`Value`].
 //!
-//! Nothing is allocated on the word of a count, nesting is limited, and every value is charged to
-//! a limit of memory before it is kept: one byte of MessagePack can become a value of 40.
+//! No count in the bytes allocates memory by itself, nesting is limited, and every value is charged
+//! to a memory limit before it is kept: one byte of MessagePack can become a value of 40.
 
 use core::ops::Range;
 
@@ -12,13 +12,13 @@ use super::{NdValue, TUPLE_TAG, Value, ValueError, code};
 type Result<T> = core::result::Result<T, ValueError>;
 
 blosc_chunk::setters! {
-/// How much is decoded of hostile bytes.
+/// Limits for decoding hostile bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValueLimits {
-    /// Levels of nesting. Default: 64.
+    /// Largest depth of nesting. Default: 64.
     pub max_depth: usize,
-    /// Memory of all values together (bytes). Default: 256 MiB.
+    /// Largest memory of all values together (bytes). Default: 256 MiB.
     pub max_memory: usize,
 }
 }
@@ -30,7 +30,7 @@ impl Default for ValueLimits {
 }
 
 impl Value {
-    /// Decodes one value, which is all of `bytes`.
+    /// Decodes one value, which must fill `bytes`.
     ///
     /// ```
     /// use b2store::{Value, ValueLimits};
@@ -42,7 +42,7 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// What the bytes are instead, and where; a limit that they exceed.
+    /// The error in the bytes, with its position; a limit that they exceed.
     pub fn decode(bytes: &[u8], limits: &ValueLimits) -> Result<Self> {
         let mut decoder = Decoder { bytes, at: 0, base: 0, memory: 0, limits: *limits };
         decoder.whole(0)
@@ -52,7 +52,7 @@ impl Value {
 /// Texts and nulls, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    /// Where each ends (bytes of `text`).
+    /// The end of each text (bytes of `text`).
     pub(crate) ends: Vec<usize>,
     pub(crate) text: String,
     /// False for nil.
@@ -60,7 +60,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Decodes a list of texts and nil, and of nothing else.
+    /// Decodes a list of texts and nil; refuses other values.
     pub(crate) fn decode(bytes: &[u8], limits: &ValueLimits) -> Result<Self> {
         let mut decoder = Decoder { bytes, at: 0, base: 0, memory: 0, limits: *limits };
         let [marker] = decoder.array()?;
@@ -92,14 +92,14 @@ impl Texts {
         decoder.end().map(|()| texts)
     }
 
-    /// Appends one.
+    /// Appends a text or nil.
     pub(crate) fn push(&mut self, text: Option<&str>) {
         self.text.push_str(text.unwrap_or_default());
         self.ends.push(self.text.len());
         self.valid.push(text.is_some());
     }
 
-    /// Appends some of others.
+    /// Appends some texts of others.
     pub(crate) fn extend(&mut self, texts: &Self, wanted: Range<usize>) {
         let end_of = |before: usize| match before.checked_sub(1) {
             None => 0,
@@ -118,7 +118,7 @@ struct Decoder<'a> {
     at: usize,
     /// Position of the first byte in the outermost bytes.
     base: usize,
-    /// Bytes of memory that were charged.
+    /// Memory charged so far (bytes).
     memory: usize,
     limits: ValueLimits,
 }
@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
         self.end().map(|()| value)
     }
 
-    /// Nothing follows.
+    /// Checks that no bytes follow.
     const fn end(&self) -> Result<()> {
         match self.bytes.len().saturating_sub(self.at) {
             0 => Ok(()),
@@ -250,7 +250,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The only value of the content of an extension that was just taken.
+    /// The only value in the content of an extension, which was just taken.
     fn inner(&mut self, content: &[u8], depth: usize) -> Result<Value> {
         let base = self.position().saturating_sub(content.len());
         let mut inner = Decoder { bytes: content, at: 0, base, ..*self };
@@ -313,8 +313,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The array that the map of extension 46 describes; plain items have as many bytes as the shape
-/// says, as far as the type is known here.
+/// The array in the map of extension 46. The length of plain items must fit the shape, if their
+/// type is known here.
 fn numpy_array(map: Value) -> Option<Value> {
     let shape = map.get("shape")?.as_array()?;
     let shape: Vec<u64> = shape.iter().map(Value::as_u64).collect::<Option<_>>()?;

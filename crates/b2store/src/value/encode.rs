@@ -10,8 +10,8 @@ use crate::error::{Param, Result};
 use super::{NdValue, TUPLE_TAG, Value, code};
 
 impl Value {
-    /// The value as MessagePack, or `None` where no reader would return the same: a list whose
-    /// first element is the text that marks tuples, and lengths of 2^32 and more.
+    /// The value as MessagePack, or `None` if no reader would return the same: for a list whose
+    /// first element is the text that marks tuples, and for lengths of 2^32 and more.
     #[must_use]
     pub fn encode(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -19,12 +19,12 @@ impl Value {
         Some(bytes)
     }
 
-    /// The same, for the value `name`.
+    /// As [`encode`](Self::encode), for the value `name`.
     pub(crate) fn encode_as(&self, name: &str) -> Result<Vec<u8>> {
         self.encode().ok_or_else(|| Param::Value { name: name.to_owned() }.into())
     }
 
-    /// Appends the value to others. Where there is no such form, a part of it may be there.
+    /// Appends the value to the bytes. If it has no form, a part of it may be appended.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Option<()> {
         encode(self, out)
     }
@@ -204,7 +204,7 @@ mod tests {
                 "{code}"
             );
         }
-        // The depth counts through extensions: sets within sets.
+        // Extensions count in the depth: sets within sets.
         let mut deep = b"\x90".to_vec();
         for _ in 0..40 {
             deep = [&[0x91][..], &nested(45, &deep)].concat();

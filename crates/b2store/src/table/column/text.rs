@@ -13,14 +13,14 @@ use crate::table::live::Span;
 use crate::value::Texts;
 
 impl Column {
-    /// Texts that are items of batches.
+    /// Texts from items of batches.
     pub(super) fn read_texts(&self, spans: &[Span], batches: &BatchArray) -> Result<Texts> {
         let mut found = Texts::default();
         for span in spans {
             let rows = span.rows.clone();
             let Ok(texts) = batches.texts(rows.clone()) else {
-                // A block holds values of other kinds too. Read as values of any kind, the rows
-                // that are wanted may all be text; else the error names the one that is not.
+                // A block also holds values of other kinds. Read as values of any kind, the
+                // requested rows may all be text; otherwise the error names the first other value.
                 let items = batches.items(rows.clone())?;
                 for (row, item) in span.keep(rows.zip(items)) {
                     self.check_cell(row, &item)?;
@@ -87,8 +87,8 @@ impl Column {
     }
 }
 
-/// The texts of rows, if all are UTF-8 and none begins inside of a character; else the number of
-/// the first row that is none.
+/// The texts of rows, if all are UTF-8 and none begins inside of a character; otherwise the number
+/// of the first invalid row.
 fn whole_text(bytes: Vec<u8>, ends: &[usize]) -> core::result::Result<String, usize> {
     let found = String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes).and_then(|text| {
         let is_whole = text.is_ascii() || ends.iter().all(|end| text.is_char_boundary(*end));
@@ -105,7 +105,7 @@ fn whole_text(bytes: Vec<u8>, ends: &[usize]) -> core::result::Result<String, us
     })
 }
 
-/// Where the texts of rows begin, and after the last one where that ends.
+/// The start of each row's text, and the end of the last.
 struct Offsets<'a>(&'a [[u8; 8]]);
 
 impl Offsets<'_> {
@@ -113,13 +113,13 @@ impl Offsets<'_> {
         self.0.get(n).map_or(0, |bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// They ascend, from 0 for the first row, and end inside of the text.
+    /// Checks that offsets ascend, from 0 for the first row, and end inside of the text.
     fn check(&self, first_row: u64, nbytes: u64) -> core::result::Result<(), Corrupt> {
         let last = self.offset_at(self.0.len().saturating_sub(1));
         let is_inside = u64::try_from(last).is_ok_and(|last| last <= nbytes);
         let starts = if first_row == 0 { self.offset_at(0) == 0 } else { self.offset_at(0) >= 0 };
         let numbers = || self.0.iter().map(|bytes| i64::from_le_bytes(*bytes));
-        // Without an early end, so that several are compared at a time.
+        // Without an early exit, so that the compiler compares several at a time.
         let ascends = numbers().zip(numbers().skip(1)).fold(true, |fits, (a, b)| fits & (a <= b));
         if is_inside && starts && ascends {
             return Ok(());
@@ -133,13 +133,13 @@ impl Offsets<'_> {
         Ok(())
     }
 
-    /// The text of all rows.
+    /// The range of the text of all rows.
     fn range(&self) -> Range<u64> {
         let narrow = |offset: i64| u64::try_from(offset).unwrap_or_default();
         narrow(self.offset_at(0))..narrow(self.offset_at(self.0.len().saturating_sub(1)))
     }
 
-    /// Where the text of each row ends, counted from `start`.
+    /// The end of each row's text, counted from `start`.
     fn ends(&self, start: u64) -> impl Iterator<Item = usize> {
         self.0.iter().skip(1).map(move |bytes| {
             let end = u64::from_le_bytes(*bytes).saturating_sub(start);

@@ -39,7 +39,7 @@ pub enum Error {
     /// The opened file or directory is not a store.
     #[error("not a store: {why}")]
     NotAStore {
-        /// What is missing.
+        /// The missing part.
         why: &'static str,
     },
     /// The archive is damaged, or its members cannot be read in place.

@@ -1,11 +1,11 @@
-//! Stores that are made or changed ("Writing" in `docs/formats/store.md`).
+//! Makes and changes stores ("Writing" in `docs/formats/store.md`).
 //!
 //! ```text
-//!   StoreWriter     keys, attributes, groups as they will be; nothing is written yet
+//!   StoreWriter     future keys, attributes, groups; no byte is written yet
 //!        |  commit
-//!   archive         the bytes of a zip archive, from where its members are
-//!   steps           the order of changes of a directory
-//!   place           one rename, or one for each file of a directory that is changed
+//!   archive         the bytes of a zip archive, read from its members
+//!   steps           the order of changes in a directory
+//!   place           one rename, or one for each changed file of a directory
 //! ```
 
 mod archive;
@@ -44,7 +44,7 @@ pub(crate) use table::fixed_name;
 pub(crate) use table::indexed_columns;
 pub use table::{NewColumn, RowAppender, TableParams};
 
-/// What a store is on a disk.
+/// The form of a store on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreForm {
@@ -57,53 +57,54 @@ pub enum StoreForm {
 }
 
 blosc_chunk::setters! {
-/// How a store is made or changed.
+/// Options for making or changing a store.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// What a commit survives. Default: a loss of power.
+    /// The durability of a commit. Default: it survives a loss of power.
     pub durability: Durability,
-    /// How to wait for another writer.
+    /// The wait for another writer.
     pub wait: LockWait,
-    /// Whether to ask for the lock of python-blosc2, too. Default: where it is in use.
+    /// Whether to take the lock of python-blosc2 as well. Default: if that lock is in use.
     pub locking: Locking,
-    /// How the store that is changed is read.
+    /// Options for reading the store under change.
     pub open: OpenOptions,
     ;
-    /// What a new store is; `None` (the default) for what its suffix says, and a zip archive else.
+    /// The form of a new store; `None` (the default) for the form of its suffix, otherwise a zip
+    /// archive.
     pub form: Option<StoreForm>,
-    /// Whether a new store is a flat map of keys, which is without groups for python-blosc2.
+    /// Whether a new store is a flat map of keys, which python-blosc2 opens without groups.
     pub is_flat: bool,
-    /// Whether a new archive or frame takes the place of a file.
+    /// Whether a new archive or frame may replace a file.
     pub is_replacing: bool,
 }
 }
 
 impl WriteOptions {
-    /// With this form.
+    /// The options with this form.
     #[must_use]
     pub fn form(self, form: StoreForm) -> Self {
         Self { form: Some(form), ..self }
     }
 
-    /// A flat map of keys, or a tree.
+    /// The options for a flat map of keys, or a tree.
     #[must_use]
     pub fn flat(self, is_flat: bool) -> Self {
         Self { is_flat, ..self }
     }
 
-    /// In place of a file, or not.
+    /// The options that allow or forbid replacing a file.
     #[must_use]
     pub fn replace(self, is_replacing: bool) -> Self {
         Self { is_replacing, ..self }
     }
 }
 
-/// Makes or changes a store. Nothing is written before [`commit`](Self::commit).
+/// Makes or changes a store. Only [`commit`](Self::commit) writes.
 ///
-/// Values are contiguous frames; they stay as they are. Those of a zip archive or a directory are
-/// files of their own, those of an embed store lie in its frame. A writer that changes a store
-/// holds its lock until it is dropped or committed.
+/// Values are contiguous frames and stay as they are. In a zip archive or a directory each value is
+/// a file; in an embed store all lie in its frame. A writer that changes a store holds its lock
+/// until it is dropped or committed.
 ///
 /// ```
 /// use b2store::{Content, Store, StoreWriter, Value};
@@ -126,24 +127,24 @@ impl WriteOptions {
 pub struct StoreWriter {
     form: StoreForm,
     place: Place,
-    /// The store that is changed or copied.
+    /// The store under change, or the source of a copy.
     base: Option<Store>,
-    /// Whether `place` is another place than that of `base`.
+    /// Whether `place` differs from the place of `base`.
     is_new: bool,
     options: WriteOptions,
-    /// All files but `embed.b2e`; `None` for those of `base` that stay as they are.
+    /// All files except `embed.b2e`; `None` for files of `base` that stay as they are.
     files: BTreeMap<String, Option<NewFile>>,
     keys: BTreeMap<String, At>,
-    /// Files of the directory that get another suffix before they are replaced.
+    /// Files of the directory that get another suffix before new files replace them.
     renamed: Vec<(String, String)>,
     registry: BTreeMap<String, Value>,
     tables: BTreeSet<String>,
-    /// Frames that are written before all others, in place of those in `files`.
+    /// Frames that are written before all others, instead of their entries in `files`.
     first: BTreeMap<String, NewFile>,
     is_changed: bool,
-    /// Keys whose new bytes hold the same data as the old ones.
+    /// Keys with new bytes that hold the same data as the old ones.
     same: BTreeSet<String>,
-    /// Whether the embedded values are written one after the other again.
+    /// Whether the embedded values are written anew, one after the other.
     is_embed_anew: bool,
     held: Option<Held>,
 }
@@ -158,28 +159,28 @@ impl core::fmt::Debug for NewFile {
     }
 }
 
-/// Where the value of a key is.
+/// The place of a key's value.
 #[derive(Clone, Debug)]
 enum At {
     /// In a file of the store.
     File(String),
-    /// In the frame of the base, or nowhere in it.
+    /// The frame of the base; its map has the range, if any.
     Base,
-    /// In the frame that is to be written.
+    /// The frame that will be written.
     New(NewFile),
 }
 
-/// Keeps others from changing the store.
+/// The locks that keep other programs from changing the store.
 #[derive(Debug)]
 struct Held {
-    /// That of python-blosc2. Released first.
+    /// The lock of python-blosc2. It is released first.
     sidecar: Option<FrameLock>,
     _lock: Box<dyn TreeLock>,
 }
 
 impl StoreWriter {
-    /// A new store. Its suffix says what it is: `.b2d` a directory, `.b2e` one frame, any other a
-    /// zip archive.
+    /// Creates a store. Its suffix decides the form: `.b2d` a directory, `.b2e` one frame, any
+    /// other a zip archive.
     ///
     /// # Errors
     ///
@@ -188,19 +189,19 @@ impl StoreWriter {
         Self::create_with(path, &WriteOptions::default())
     }
 
-    /// A new store, as the options say.
+    /// Creates a store with options.
     ///
     /// # Errors
     ///
-    /// [`Param::Exists`]; a directory that cannot be read.
+    /// [`Param::Exists`]; an unreadable directory.
     pub fn create_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let place = place_of(path.as_ref(), options)?;
-        // Leftovers that stay are harmless.
+        // Leftovers that cannot be removed are harmless.
         let _ = replace::sweep(path.as_ref());
         Self::create_at(place, options)
     }
 
-    /// A new store in a tree.
+    /// Creates a store in a tree.
     ///
     /// # Errors
     ///
@@ -253,19 +254,19 @@ impl StoreWriter {
         Self::open_with(path, &WriteOptions::default())
     }
 
-    /// Opens a store to change it, and locks it, as the options say.
+    /// Opens a store with options to change it, and locks it.
     ///
     /// # Errors
     ///
-    /// As [`Store::open_with`]; a lock that somebody else holds; members of an archive that are
-    /// compressed or encrypted, since they would not be what they are in a new one; bytes before or
-    /// after the archive, which would be lost.
+    /// As [`Store::open_with`]; a lock that another program holds; compressed or encrypted members
+    /// of an archive, since a new archive would not keep them as they are; bytes before or after
+    /// the archive, which would be lost.
     pub fn open_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let path = path.as_ref();
         let place = place_of(path, options)?;
         let file = if place.is_dir()? { path.join(EMBED_FILE) } else { path.to_path_buf() };
         let held = Held::take(&place, Some(&file), options)?;
-        // Leftovers that stay are harmless.
+        // Leftovers that cannot be removed are harmless.
         let _ = replace::sweep(path);
         Self::open_at(place, held, options)
     }
@@ -296,7 +297,7 @@ impl StoreWriter {
         Ok(writer)
     }
 
-    /// Starts with all that a store has.
+    /// Starts with the content of a store.
     fn take_base(&mut self, base: Store) -> Result<()> {
         if let Some(member) = base.files().members().iter().find(|m| m.method != 0) {
             let what = Corrupt::Compressed { method: member.method };
@@ -305,13 +306,13 @@ impl StoreWriter {
         if let Some(member) = base.files().members().iter().find(|m| m.is_encrypted) {
             return Err(Error::corrupt(&member.name, Corrupt::Encrypted));
         }
-        // The archive is written anew: nothing of ours is beside it, and somebody may need that.
+        // The archive is written anew, without the bytes around it, and someone may need those.
         let [before, after] = base.files().outside();
         if before > 0 || after > 0 {
             return Err(Param::Outside { before, after }.into());
         }
         for path in base.files().paths(base.options().max_files)? {
-            // Links are in the list, and lead nowhere in another place.
+            // The list includes links; in another place they would point to other files.
             let is_kept = !self.is_new || !is_scrap(&path) && base.files().has(&path)?;
             if path != EMBED_FILE && is_kept {
                 self.files.insert(path, None);
@@ -330,29 +331,29 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// What the store is on the disk.
+    /// The form of the store on disk.
     #[must_use]
     pub const fn form(&self) -> StoreForm {
         self.form
     }
 
-    /// All keys with a value, as they will be.
+    /// All keys that will have a value.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.keys.keys().map(String::as_str)
     }
 
-    /// Whether there will be a value of this key.
+    /// Whether the key will have a value.
     #[must_use]
     pub fn contains(&self, key: &str) -> bool {
         self.keys.contains_key(key)
     }
 
-    /// The keys of all tables, as they will be.
+    /// The keys of all future tables.
     pub fn tables(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tables.iter().map(String::as_str)
     }
 
-    /// The frame of a value, as it will be.
+    /// The future frame of a value.
     ///
     /// # Errors
     ///
@@ -368,7 +369,7 @@ impl StoreWriter {
         }
     }
 
-    /// What a key will hold.
+    /// The future value of a key.
     ///
     /// # Errors
     ///
@@ -400,16 +401,16 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// As [`insert_cframe`](Self::insert_cframe); chunks that cannot be read.
+    /// As [`insert_cframe`](Self::insert_cframe); unreadable chunks.
     pub fn insert_array(&mut self, key: &str, array: &NdArray) -> Result<()> {
         self.insert_schunk(key, array.schunk())
     }
 
-    /// Adds or replaces a super-chunk, with its metalayers and so with all that it is.
+    /// Adds or replaces a super-chunk, with its metalayers, which decide its kind.
     ///
     /// # Errors
     ///
-    /// As [`insert_cframe`](Self::insert_cframe); chunks that cannot be read.
+    /// As [`insert_cframe`](Self::insert_cframe); unreadable chunks.
     pub fn insert_schunk(&mut self, key: &str, schunk: &SChunk) -> Result<()> {
         self.check_key(key)?;
         let frame = schunk.to_cframe().map_err(|source| Error::frame(key, source))?;
@@ -420,17 +421,17 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// [`Param::Key`], [`Param::Occupied`]; bytes that are no frame.
+    /// [`Param::Key`], [`Param::Occupied`]; bytes that are not a frame.
     pub fn insert_cframe(&mut self, key: &str, frame: Vec<u8>) -> Result<()> {
         self.insert_source(key, Arc::new(MemStore::new(frame)))
     }
 
-    /// Adds or replaces a value by the contiguous frame in a file, which is copied by
-    /// [`commit`](Self::commit) and must not be changed before.
+    /// Adds or replaces a value by the contiguous frame in a file. [`commit`](Self::commit) copies
+    /// the file, which must not change before.
     ///
     /// # Errors
     ///
-    /// As [`insert_cframe`](Self::insert_cframe); a file that cannot be read.
+    /// As [`insert_cframe`](Self::insert_cframe); an unreadable file.
     pub fn insert_file(&mut self, key: &str, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let store = FileStore::open(path)
@@ -438,8 +439,8 @@ impl StoreWriter {
         self.insert_source(key, Arc::new(store))
     }
 
-    /// Adds or replaces a value by the contiguous frame that a store begins with. Its bytes are
-    /// read by [`commit`](Self::commit).
+    /// Adds or replaces a value by the contiguous frame at the beginning of a store.
+    /// [`commit`](Self::commit) reads its bytes.
     ///
     /// # Errors
     ///
@@ -451,7 +452,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// A frame without the bytes that follow it and without indexes, whose files do not come along.
+    /// A frame without the bytes after it and without indexes, whose files are not copied.
     fn checked_frame(
         &self,
         key: &str,
@@ -479,7 +480,7 @@ impl StoreWriter {
         Ok((Arc::new(window), suffix))
     }
 
-    /// Whether a value may have this key: case 39 of the format is here.
+    /// Checks that a value may have this key: case 39 of the format.
     fn check_key(&self, key: &str) -> Result<()> {
         key::check_new(key).map_err(|fault| Param::Key { key: key.to_owned(), fault })?;
         if self.tables.contains("/") || self.tables.contains(key) {
@@ -502,7 +503,7 @@ impl StoreWriter {
         }
     }
 
-    /// The table that a key is a part of.
+    /// The table that contains a key.
     fn table_above<'a>(&self, key: &'a str) -> Option<&'a str> {
         key::ancestors(key).chain(["/"]).find(|group| self.tables.contains(*group))
     }
@@ -514,7 +515,7 @@ impl StoreWriter {
         keys.take_while(move |key| key.starts_with(&prefix))
     }
 
-    /// Puts a frame where the value of a key is.
+    /// Replaces the value of a key by a frame.
     fn store_value(&mut self, key: &str, suffix: &str, source: Arc<dyn ReadAt>) {
         self.is_changed = true;
         self.same.remove(key);
@@ -536,7 +537,7 @@ impl StoreWriter {
         self.keys.insert(key.to_owned(), At::File(path));
     }
 
-    /// Removes a value, a table, or a group with all that is in it.
+    /// Removes a value, a table, or a group with its content.
     ///
     /// # Errors
     ///
@@ -578,8 +579,8 @@ impl StoreWriter {
         gone.iter().for_each(|path| drop(self.files.remove(path)));
     }
 
-    /// Sets the entry of an object in the registry, which tells python-blosc2 what a key is that
-    /// has others below it. Kinds that this crate does not know are kept like any other.
+    /// Sets the entry of an object in the registry. It tells python-blosc2 the kind of a key that
+    /// has other keys below. Entries of unknown kinds are kept like others.
     ///
     /// # Errors
     ///
@@ -595,31 +596,31 @@ impl StoreWriter {
     }
 }
 
-/// Packs a store, which is usually a directory, into a new zip archive: the same keys, the same
-/// frames. Files of locks and of interrupted writers are left out.
+/// Packs a store, usually a directory, into a new zip archive with the same keys and frames. Files
+/// of locks and of interrupted writers are left out.
 ///
 /// # Errors
 ///
-/// As [`Store::open`] and [`StoreWriter::create`]; those of writing.
+/// As [`Store::open`] and [`StoreWriter::create`]; errors of writing.
 pub fn pack(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Store> {
     let options = WriteOptions::default().form(StoreForm::Zip);
     StoreWriter::copy(&Store::open(from)?, to, &options)?.commit()
 }
 
-/// Unpacks a store, which is usually a zip archive, into a new directory.
+/// Unpacks a store, usually a zip archive, into a new directory.
 ///
 /// # Errors
 ///
-/// As [`pack`]; [`Param::SamePath`], [`Param::Path`] for names that cannot be files together on
-/// every system.
+/// As [`pack`]; [`Param::SamePath`], [`Param::Path`] for names that some system cannot have as
+/// separate files.
 pub fn unpack(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Store> {
     let options = WriteOptions::default().form(StoreForm::Dir);
     StoreWriter::copy(&Store::open(from)?, to, &options)?.commit()
 }
 
 impl StoreWriter {
-    /// A new store with all that another one has, which may be of another form. What is changed
-    /// before the commit is so in the copy only.
+    /// Creates a store with the content of another one, perhaps in another form. Changes before the
+    /// commit affect only the copy.
     ///
     /// # Errors
     ///
@@ -631,7 +632,7 @@ impl StoreWriter {
         Ok(writer)
     }
 
-    /// The same in a tree.
+    /// As [`copy`](Self::copy), in a tree.
     ///
     /// # Errors
     ///
@@ -654,7 +655,7 @@ impl StoreWriter {
             self.take_base(from.clone())?;
             return self.compact_copy(from);
         }
-        // From one frame to files, or back: every value is in another place.
+        // Between one frame and files, every value moves.
         for key in from.keys() {
             let (source, _) = from.source(key)?;
             let (source, suffix) = self.checked_frame(key, source)?;
@@ -665,17 +666,17 @@ impl StoreWriter {
         self.compact_copy(from)
     }
 
-    /// Copies no dead bytes, unless damage goes along, which is copied as it is.
+    /// Drops unused bytes from the copy, unless damage is copied: then the bytes stay as they are.
     fn compact_copy(&mut self, from: &Store) -> Result<()> {
         if from.options().frame.mismatch.is_noted() { Ok(()) } else { self.compact() }
     }
 
-    /// Puts a frame of the same data in the place of a value or of a part of a table: one that is
-    /// compressed in another way. Indexes on an array are removed.
+    /// Replaces a value, or a part of a table, by a frame with the same data in another
+    /// compression. Indexes on an array are removed.
     ///
     /// # Errors
     ///
-    /// [`Param::NoKey`]; bytes that are no frame.
+    /// [`Param::NoKey`]; bytes that are not a frame.
     pub fn insert_recompressed(&mut self, key: &str, path: impl AsRef<Path>) -> Result<()> {
         if !self.contains(key) {
             return Err(Error::no_key(key));
@@ -722,7 +723,7 @@ fn open_store(place: &Place, options: &OpenOptions) -> Result<Store> {
 /// The vlmetalayer that names the indexes on an array.
 const INDEXES_LAYER: &str = "blosc2_indexes";
 
-/// Files that are no part of a store: of locks, and of writers that were interrupted.
+/// Whether a file does not belong to a store: files of locks and of interrupted writers.
 fn is_scrap(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     [".b2lock", ".tmp"].iter().any(|suffix| path.ends_with(suffix)) || is_temporary(name)
@@ -740,7 +741,7 @@ fn suffix_of(schunk: &SChunk) -> &'static str {
     }
 }
 
-/// A new frame, which is in memory until it is written.
+/// A new frame, in memory until it is written.
 pub(crate) fn new_frame(
     params: &b2frame::FrameParams,
     name: &str,

@@ -1,10 +1,11 @@
-//! The directory of a zip archive: which members there are and where their bytes lie ("Zip stores"
-//! in `docs/formats/store.md`).
+//! The directory of a zip archive: its members and the positions of their bytes ("Zip stores" in
+//! `docs/formats/store.md`).
 //!
-//! `rawzip` parses the records. What it leaves to its caller is checked here: names, duplicates,
-//! that local headers agree with the directory, and that no two members share bytes. Where a header
-//! and the directory differ, the bytes decide: the one whose CRC-32 is theirs is believed, and the
-//! difference is told. Members are read in place; nothing is ever inflated.
+//! `rawzip` parses the records. This module makes the checks that `rawzip` leaves to its caller:
+//! names, duplicates, agreement of local headers with the directory, and that no two members share
+//! bytes. If a header and the directory differ, the bytes decide: the one whose CRC-32 matches them
+//! is trusted, and the difference is reported. Members are read in place; no data are ever
+//! inflated.
 
 mod any;
 mod local;
@@ -27,33 +28,33 @@ use crate::files::{ends_of, prefetch_within};
 use crate::key::{self, KeyFault};
 use crate::write::crc32_of;
 
-/// What is wrong with an archive.
+/// The error of an archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ZipFault {
     /// A record is damaged.
     #[error("{0}")]
     Record(rawzip::Error),
-    /// There is no directory at the end, nor a record that says where it is.
+    /// The file has no directory at its end, and no record of its position.
     #[error("cut off: the directory, which stands at the end, is missing")]
     NoDirectory,
     /// The directory has more or fewer members than the end record says.
     #[error("{found} members, {stated} in the end record")]
     Count {
-        /// Those found.
+        /// The number found.
         found: u64,
-        /// Those of the end record.
+        /// The number in the end record.
         stated: u64,
     },
-    /// A member with a name that no file of a store may have.
+    /// A member with a name that a file of a store must not have.
     #[error("member {name:?}: {fault}")]
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The error in the name.
         fault: KeyFault,
     },
-    /// A member whose name is said to be UTF-8, and is not.
+    /// A member whose name is marked as UTF-8 but is not.
     #[error("member {}: the name is not UTF-8", name.escape_ascii())]
     Utf8 {
         /// The name.
@@ -65,8 +66,8 @@ pub enum ZipFault {
         /// The name.
         name: String,
     },
-    /// The local header of a member says something else than the directory, and the bytes there
-    /// have the sum of neither.
+    /// The local header of a member differs from the directory, and the sum of the bytes matches
+    /// neither.
     #[error(
         "member {name:?}: its local header has another {field} than the directory, and its bytes \
          another CRC-32"
@@ -77,7 +78,8 @@ pub enum ZipFault {
         /// The fields that differ.
         field: &'static str,
     },
-    /// The same of a member whose bytes have the sum of one of the two, so that it is read.
+    /// The local header of a member differs from the directory; the sum of the bytes matches one of
+    /// the two, so the member is readable.
     #[error("member {name:?}: its local header has another {field} than the directory")]
     Header {
         /// The name.
@@ -85,15 +87,14 @@ pub enum ZipFault {
         /// The fields that differ.
         field: &'static str,
     },
-    /// Bytes of a member that are also those of the next one or of the directory, or that lie
-    /// outside of the file.
+    /// Bytes of a member that overlap the next one or the directory, or lie outside of the file.
     #[error("member {name:?} ends at {end}, past {limit}")]
     Overlap {
         /// The name.
         name: String,
         /// Position after its last byte.
         end: u64,
-        /// Where the next member or the directory starts.
+        /// Position of the next member or the directory.
         limit: u64,
     },
 }
@@ -113,7 +114,7 @@ pub(crate) struct Member {
     start: u64,
     /// The field in which the local header and the directory differ.
     pub(crate) differs: Option<&'static str>,
-    /// Whether they differ, and no bytes have the sum of either: the position is a guess.
+    /// Whether they differ, and no bytes match the sum of either: the position is a guess.
     pub(crate) is_lost: bool,
 }
 
@@ -122,7 +123,7 @@ pub(crate) fn members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<M
     members_within(store, max_members).map(|(members, _)| members)
 }
 
-/// The same, and how many bytes of the file lie before the archive and after it.
+/// As [`members`], with the numbers of bytes in the file before and after the archive.
 pub(crate) fn members_within(
     store: &Arc<dyn ReadAt>,
     max_members: u64,
@@ -145,8 +146,8 @@ pub(crate) fn members_within(
     Ok((members, directory.outside))
 }
 
-/// The members of a damaged archive, sorted by name, and whether its directory is damaged. Bytes
-/// that no sum is true of are the nearest guess.
+/// The members of a damaged archive, sorted by name, and whether its directory is damaged. If no
+/// sum matches, the position is the nearest guess.
 pub(crate) fn saved_members(
     store: &Arc<dyn ReadAt>,
     max_members: u64,
@@ -166,7 +167,7 @@ pub(crate) fn saved_members(
     }
     for member in local::found_members(&**store, max_members)? {
         if starts.insert(member.start) && !members.contains_key(&member.name) {
-            // The directory has it somewhere else, or with another name.
+            // The directory has the member at another position, or with another name.
             let differs = (!is_damaged).then_some("place");
             members.insert(member.name.clone(), Member { differs, ..member });
         }
@@ -180,8 +181,8 @@ pub(crate) fn saved_members(
     Ok((members.into_values().collect(), is_damaged))
 }
 
-/// The members of a damaged directory as far as it can be read: those whose bytes have their sum,
-/// and the others as lost ones.
+/// The readable members of a damaged directory: members whose bytes match their sum, and the others
+/// as lost ones.
 fn listed_members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<Member>> {
     let found = local::found_entries(&**store, max_members)?;
     let directory = found.first().map_or(0, |(at, _)| *at);
@@ -201,13 +202,13 @@ fn listed_members(store: &Arc<dyn ReadAt>, max_members: u64) -> Result<Vec<Membe
     Ok(members)
 }
 
-/// The entries of a directory, as they are there.
+/// The entries of a directory, unchecked.
 struct Directory {
-    /// By the positions of their headers.
+    /// The entries, sorted by the positions of their headers.
     entries: Vec<Entry>,
-    /// Where the directory begins (bytes).
+    /// Position of the directory (bytes).
     position: u64,
-    /// Bytes of the file before the archive and after it.
+    /// Numbers of bytes in the file before and after the archive.
     outside: [u64; 2],
 }
 
@@ -246,8 +247,9 @@ impl Directory {
     }
 }
 
-/// Bytes of a file before the archive in it: as many as its directory lies behind the position that
-/// the end record, at byte `end`, gives it. Members that are not listed any more are no such bytes.
+/// Number of bytes in a file before its archive: the distance of the directory from the position
+/// that the end record, at byte `end`, gives for it. Members that are no longer listed do not
+/// count.
 fn bytes_before(store: &dyn ReadAt, start: u64, directory: u64, end: u64) -> Result<u64> {
     if start == 0 {
         return Ok(0);
@@ -261,10 +263,10 @@ fn bytes_before(store: &dyn ReadAt, start: u64, directory: u64, end: u64) -> Res
     }
 }
 
-/// Where in the end record the position of the directory is (bytes).
+/// Position, in the end record, of the directory's position (bytes).
 const DIRECTORY_AT: u64 = 16;
 
-/// Each entry, and where the next one or the directory starts.
+/// Each entry, and the position of the next one or of the directory.
 fn with_limits(entries: &[Entry], directory: u64) -> impl Iterator<Item = (&Entry, u64)> {
     let starts = entries.iter().skip(1).map(|entry| entry.start).chain([directory]);
     entries.iter().zip(starts)
@@ -277,7 +279,7 @@ struct Entry {
     flags: u16,
     method: u16,
     crc32: u32,
-    /// Bytes of the data in the archive, and when they are inflated.
+    /// Length of the data in the archive, and when inflated (bytes).
     stored: u64,
     plain: u64,
     /// Position of the local header.
@@ -299,7 +301,7 @@ impl Entry {
         }
     }
 
-    /// Where the data begin without an extra field.
+    /// Position of the data if there is no extra field.
     fn after_name(&self) -> u64 {
         let header = LOCAL_NBYTES.saturating_add(self.name.len());
         self.start.saturating_add(header as u64)
@@ -314,7 +316,8 @@ impl Entry {
         Ok(self.name.iter().map(|byte| cp437(*byte)).collect())
     }
 
-    /// The name of the member: the local header has it where that of the directory is no value's.
+    /// The name of the member: from the local header, if the name in the directory cannot be that
+    /// of a value.
     fn name(&self, local: Option<&LocalHeader>) -> Result<String> {
         let text = self.text();
         let is_ours = text.as_ref().is_ok_and(|text| is_value(text));
@@ -324,7 +327,7 @@ impl Entry {
         }
     }
 
-    /// The first field in which a local header says something else.
+    /// The first field in which a local header differs.
     fn difference(&self, local: &LocalHeader) -> Option<&'static str> {
         let is_late = local.is_late() && self.flags & DESCRIPTOR_FLAG != 0;
         let is_same = |found: u64, stated: u64| {
@@ -341,8 +344,8 @@ impl Entry {
     }
 }
 
-/// Finds the bytes of members. The directory is believed where its sum is that of the bytes, and
-/// else the local header where its own is.
+/// Finds the bytes of members. The directory is trusted if its sum matches the bytes; otherwise the
+/// local header, if its sum matches.
 struct Finder<'a> {
     store: &'a dyn ReadAt,
     len: u64,
@@ -385,7 +388,7 @@ impl<'a> Finder<'a> {
         Ok(Some(member))
     }
 
-    /// Looks for the bytes that have the sum of the directory or of the local header.
+    /// Searches for bytes that match the sum of the directory or of the local header.
     fn resolve(
         &self,
         member: &mut Member,
@@ -393,7 +396,8 @@ impl<'a> Finder<'a> {
         local: Option<&LocalHeader>,
         (field, limit): (Option<&'static str>, u64),
     ) -> Result<()> {
-        // A header that gives the name is that of the member, so that no other place is.
+        // If the header gives the name, it belongs to the member, and no other position is
+        // possible.
         let is_named_by_header = entry.text().ok().as_ref() != Some(&member.name);
         let places = match local.filter(|_| is_named_by_header) {
             Some(local) => vec![local.position],
@@ -408,7 +412,7 @@ impl<'a> Finder<'a> {
                 return Ok(());
             }
         }
-        // The header of another member proves nothing of this one.
+        // The header of another member proves nothing about this one.
         let own = local.filter(|local| local.value_name() == Some(member.name.as_str()));
         if let Some(local) = own.filter(|local| !local.is_late())
             && self.fits(local.position, local.stored, local.crc32, limit)?
@@ -418,8 +422,8 @@ impl<'a> Finder<'a> {
             member.settle(field);
             return Ok(());
         }
-        // Where the headers agree, the data are damaged, which is told when they are read. Nothing
-        // can be said of data that zip has compressed.
+        // If the headers agree, the data are damaged, and reading them will report it. The position
+        // of data that zip has compressed cannot be checked.
         let is_packed =
             local.is_some_and(|local| local.method == entry.method) && entry.method != 0;
         member.differs = field;
@@ -430,8 +434,8 @@ impl<'a> Finder<'a> {
         Ok(())
     }
 
-    /// The positions at which the data may be: where the local header says, after the name, and
-    /// where a frame begins not far from there: writers that align data leave bytes between.
+    /// The possible positions of the data: the one in the local header, the one after the name, and
+    /// near starts of frames: writers that align data leave a gap.
     fn places(&self, entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> Result<Vec<u64>> {
         let after_name = entry.after_name();
         let end = limit.min(self.len).min(after_name.saturating_add(MAX_PADDING));
@@ -446,21 +450,21 @@ impl<'a> Finder<'a> {
         Ok(places)
     }
 
-    /// Whether bytes that end before `limit` have this sum. No two entries have the same bytes
-    /// between their start and their limit, so that few are summed twice.
+    /// Whether bytes that end before `limit` match this sum. No two entries share bytes between
+    /// their start and their limit, so few bytes are summed twice.
     fn fits(&self, position: u64, nbytes: u64, crc32: u32, limit: u64) -> Result<bool> {
         let end = position.checked_add(nbytes).filter(|end| *end <= limit.min(self.len));
-        // No frame is empty, and the sum of no bytes is that of a zeroed entry.
+        // No frame is empty; a zeroed entry has the sum of no bytes.
         let Some(end) = end.filter(|_| nbytes > 0) else { return Ok(false) };
         Ok(crc32_of(self.store, position..end).map_err(wrong)? == crc32)
     }
 
-    /// Whether a member is a frame that can be read in place, as far as the directory says.
+    /// Whether a member is a frame that can be read in place, according to the directory.
     fn is_readable(&self, member: &Member) -> bool {
         is_value(&member.name) && member.method == 0 && !member.is_encrypted
     }
 
-    /// Whether a frame begins where a member does, which ends before `limit`.
+    /// Whether a frame begins at the position of a member that ends before `limit`.
     fn is_frame(&self, member: &Member, limit: u64) -> Result<bool> {
         let (mut head, position) = ([0; PROBE_LEN], member.position);
         if position.checked_add(member.nbytes).is_none_or(|end| end > limit) {
@@ -473,8 +477,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Where the data of an entry may be that have another sum: where a header of its name says, or
-/// before the next header.
+/// The likely position of an entry's data if no sum matches: the one in a header with its name, or
+/// just before the next header.
 fn guess(entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> u64 {
     let after_name = entry.after_name();
     let fits = |place: &u64| place.saturating_add(entry.stored) <= limit;
@@ -486,7 +490,7 @@ fn guess(entry: &Entry, local: Option<&LocalHeader>, limit: u64) -> u64 {
 }
 
 impl Member {
-    /// Its bytes have the sum, so that they are there as they are.
+    /// Notes that the bytes match the sum, so they are stored as they are.
     fn settle(&mut self, differs: Option<&'static str>) {
         self.differs = differs;
         if differs.is_some() {
@@ -495,14 +499,14 @@ impl Member {
     }
 }
 
-/// Whether a file of this name is a value of a store, or has its embedded values.
+/// Whether the name is that of a value of a store, or of its embedded values.
 fn is_value(name: &str) -> bool {
     let is_ours = name == crate::store::EMBED_FILE || key::key_of_file(name).is_some();
     is_ours && key::check_names(name).is_ok()
 }
 
-/// Announces to far storage the local headers of all members, and with them where the frames begin
-/// and end. What is wrong with the directory is told when it is read.
+/// Announces to far storage the local headers of all members, with the starts and ends of the
+/// frames. Reading the directory will report its errors.
 fn announce_members(archive: &ZipArchive<At<'_>>, store: &dyn ReadAt, buffer: &mut [u8]) {
     if store.prefetch_limit() == 0 {
         return;
@@ -519,10 +523,10 @@ fn announce_members(archive: &ZipArchive<At<'_>>, store: &dyn ReadAt, buffer: &m
     prefetch_within(store, ranges.into_iter());
 }
 
-/// Bytes of a local header without its name, at most: some writers align the data.
+/// The largest length of a local header without its name (bytes): some writers align the data.
 const MAX_LOCAL_NBYTES: u64 = 128;
 
-/// Members follow each other, before the directory.
+/// Checks that members follow each other, before the directory.
 fn check_overlaps(members: &mut [Member], directory: u64) -> Result<()> {
     members.sort_by_key(|member| member.start);
     let starts = members.iter().skip(1).map(|member| member.start).chain([directory]);
@@ -542,7 +546,7 @@ fn wrong(source: io::Error) -> Error {
 fn record(error: rawzip::Error) -> Error {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory => ZipFault::NoDirectory.into(),
-        // Of a failure of the storage nothing can be concluded.
+        // A failure of the storage says nothing about the archive.
         ErrorKind::IO(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
             let same = || io::Error::new(source.kind(), source.to_string());
             wrong(source.raw_os_error().map_or_else(same, io::Error::from_raw_os_error))
@@ -551,19 +555,19 @@ fn record(error: rawzip::Error) -> Error {
     }
 }
 
-/// The longest comment of an archive and its end records (bytes): where the end record is looked
-/// for.
+/// The longest comment of an archive, with its end records (bytes): the range of the search for the
+/// end record.
 const MAX_COMMENT_NBYTES: u64 = 1 << 17;
 
 /// The flag of names in UTF-8.
 const UTF8_FLAG: u16 = 1 << 11;
-/// The flags of data that are encrypted, strongly or not, and of headers that are masked.
+/// The flags of encrypted data (weakly and strongly), and of masked headers.
 const ENCRYPTED_FLAGS: u16 = 1 | 1 << 6 | 1 << 13;
 
-/// Most bytes between a header and its data that align the data.
+/// The largest gap for alignment between a header and its data (bytes).
 const MAX_PADDING: u64 = 1 << 16;
 
-/// A store as `rawzip` reads it.
+/// A store, in the form that `rawzip` reads.
 struct At<'a>(&'a dyn ReadAt);
 
 impl ReaderAt for At<'_> {
@@ -572,7 +576,7 @@ impl ReaderAt for At<'_> {
     }
 }
 
-/// A character of code page 437, which names have that are not said to be UTF-8.
+/// A character of code page 437, the encoding of names that are not marked as UTF-8.
 fn cp437(byte: u8) -> char {
     let upper = byte.checked_sub(128).and_then(|n| CP437_UPPER.chars().nth(n.into()));
     upper.unwrap_or(char::from(byte))

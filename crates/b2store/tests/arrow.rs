@@ -1,4 +1,4 @@
-//! Tables as record batches: the samples are what their sidecars say, in batches of any size.
+//! Tables as record batches: the samples match their sidecars, in batches of any size.
 
 use crate::sidecar;
 
@@ -41,7 +41,7 @@ fn open(name: &str) -> Table {
     Store::open(root().join(name)).unwrap().table("/").unwrap()
 }
 
-/// A value as the sidecars have it.
+/// A value in the form of the sidecars.
 fn cell(array: &dyn Array, at: usize) -> Json {
     if array.is_null(at) {
         return Json::Null;
@@ -141,7 +141,7 @@ fn tables_are_what_their_sidecars_say_17_to_25_and_29() {
                     *value = json!(number != 0);
                 }
             }
-            // The type of rows with a shape is in the metadata of the field.
+            // The metadata of the field have the type of rows with a shape.
             for value in &mut values {
                 if let Some(array) = value.get_mut("$ndarray") {
                     let dtype = array.as_object_mut().unwrap().remove("dtype").unwrap_or_default();
@@ -150,7 +150,7 @@ fn tables_are_what_their_sidecars_say_17_to_25_and_29() {
             }
             assert_same(&Json::Array(found), &Json::Array(values), &what);
         }
-        // Nothing is left out but what Arrow has no type for.
+        // Only columns without an Arrow type are left out.
         for spec in &table.schema().columns {
             let is_there = schema.field_with_name(&spec.name).is_ok();
             assert_eq!(is_there, !matches!(spec.kind, ColumnKind::Object), "{name}: {}", spec.name);
@@ -196,7 +196,7 @@ fn columns_come_in_the_requested_order() {
     let names: Vec<_> = batches[0].schema().fields().iter().map(|f| f.name().clone()).collect();
     assert_eq!(names, ["s", "id"]);
     assert_eq!(batches[0].column(1).as_primitive::<Int64Type>().values()[..], [2, 3]);
-    // Rows without columns are counted.
+    // Rows are counted even without columns.
     let none = open("table-basic.b2d").scan().columns(&[]).unwrap().record_batches().unwrap();
     assert_eq!(none.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 5);
 }
@@ -214,7 +214,7 @@ fn memory_bounds_the_rows_of_a_batch() {
 
 #[test]
 fn after_an_error_there_is_no_batch() {
-    // A column that is shorter than the rows that are alive.
+    // A column that is too short for the rows that are alive.
     let dir = tempfile::tempdir().unwrap();
     let from = root().join("table-basic.b2d");
     copy(&from, dir.path());
@@ -336,7 +336,7 @@ fn integers_and_times_of_every_type_keep_their_values_in_parts_of_arrays() {
                 assert_eq!(found.value(row), Value::Int(factor * number), "{data_type}, row {row}");
             }
         }
-        // And back.
+        // And back to record batches.
         let again = table.scan().record_batches().unwrap().next().unwrap().unwrap();
         let again = again.column(0);
         if matches!(again.data_type(), found if found == data_type) {
@@ -348,7 +348,7 @@ fn integers_and_times_of_every_type_keep_their_values_in_parts_of_arrays() {
     }
 }
 
-/// One source makes the arrays of both versions.
+/// One source makes the arrays for both versions.
 #[cfg(feature = "arrow-59")]
 #[test]
 fn arrays_of_arrow_59_are_those_of_the_newest() {
@@ -376,7 +376,7 @@ fn arrays_of_arrow_59_are_those_of_the_newest() {
     assert!(seen > 50, "{seen}");
 }
 
-/// The only table of a new store that is made of record batches.
+/// The only table of a new store, made from record batches.
 fn imported(schema: &arrow_schema::SchemaRef, batches: Vec<RecordBatch>) -> Result<Table, Error> {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = StoreWriter::create(dir.path().join("t.b2z")).unwrap();
@@ -402,7 +402,7 @@ fn tables_become_batches_and_tables_again() {
         };
         assert_eq!(types(&reader.schema()), types(&schema), "{name}");
         let found: Vec<RecordBatch> = reader.collect::<Result<_, _>>().unwrap();
-        // Debug text, because NaN is no NaN.
+        // Compared as debug text, because NaN differs from NaN.
         let text = |batches: &[RecordBatch]| format!("{:?}", cells(batches, ncolumns));
         assert_eq!(text(&found), text(&batches), "{name}");
     }
@@ -455,7 +455,7 @@ fn batches_that_do_not_fit_are_refused() {
     let decimals: ArrayRef = Arc::new(Decimal128Array::from(vec![1]));
     let decimals = RecordBatch::try_from_iter([("d", decimals)]).unwrap();
     assert!(said(&decimals.schema(), decimals).contains("column \"d\" of type Decimal128"));
-    // A null item of an array of fixed size has no mark.
+    // Null items in arrays of fixed size cannot be marked.
     let lists =
         FixedSizeListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None])], 2);
     let lists: ArrayRef = Arc::new(lists);

@@ -1,6 +1,6 @@
-//! The validation list of the specification ("Validation" in `docs/formats/store.md`), an entry a
-//! test: the samples that break it are refused when the store is opened, or when the part that is
-//! damaged is read, and those that are only unusual are read as a whole.
+//! The validation list of the specification ("Validation" in `docs/formats/store.md`), one test for
+//! each entry. Invalid samples are refused when the store is opened, or when their damaged part is
+//! read; unusual samples are read completely.
 
 use crate::sidecar;
 
@@ -9,11 +9,11 @@ use b2frame::nd::Selection;
 use b2store::{Content, Error, Store};
 use sidecar::{read_json, root};
 
-/// When a sample is refused.
+/// The moment when a sample is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refused {
     Opening,
-    /// With the key, column or frame that an error names; any where that is empty.
+    /// On reading. The error names this key, column or frame; an empty text stands for any.
     Reading(&'static str),
     Never,
 }
@@ -57,7 +57,7 @@ fn faults(id: &str) -> Result<Vec<String>, Error> {
         faults.extend(found.err().map(|error| format!("{key}: {error}")));
     }
     for key in store.tables() {
-        // What no row can be read of is a fault of opening.
+        // A table without a readable row counts as refused on opening.
         let table = store.table(key)?;
         for spec in &table.schema().columns {
             let found = table.column(&spec.name).and_then(|column| column.read(0..table.len()?));
@@ -98,7 +98,7 @@ macro_rules! checklist {
 
 checklist! {
     directory_of_an_archive_1: [("Z10", Opening), ("Z15", Opening)];
-    // The directory is believed, because the bytes have its sum.
+    // The directory is trusted, because its sum matches the bytes.
     local_headers_2: [("Z11", Never)];
     encryption_3: [("Z13", Reading("/a"))];
     positions_of_members_4: [("Z14", Never), ("Z18", Opening)];
@@ -134,7 +134,7 @@ checklist! {
     dictionaries_16: [("T08", Reading("d"))];
     masks_17: [("T09", Reading("id")), ("T10", Never)];
     cells_18: [("T16", Reading("v"))];
-    // References are shown; items by number need the stated numbers, which are wrong in B07.
+    // References are shown; items by number need the numbers in the frame, which are wrong in B07.
     references_19: [("E09", Reading("/r")), ("B07", Reading("items of a batch")), ("T19", Never)];
     unusual_20: [("Z21", Never), ("Z17", Never), ("E11", Never), ("Z12", Reading("a"))];
 }

@@ -1,5 +1,6 @@
-//! A directory changes value by value; a failure leaves nothing beside a store. That all changes are
-//! made or none (cases 37 and 48 of the specification), `blosc-trials` shows for every operation.
+//! A directory changes value by value; a failure leaves no files beside a store. `blosc-trials`
+//! proves for every operation that all changes are made or none (cases 37 and 48 of the
+//! specification).
 
 use std::io;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ fn every_value_of_a_directory_is_the_old_or_the_new_one() {
             let pair = (key.clone(), value.clone());
             assert!(old.contains(&pair) || new.contains(&pair), "{key}");
         }
-        // What both have is never missing.
+        // Keys of both states are never missing.
         for key in ["/a", "/other"] {
             assert!(found.iter().any(|(found, _)| found == key), "{key} after {step:?}");
         }
@@ -76,12 +77,12 @@ fn every_value_of_a_directory_is_the_old_or_the_new_one() {
     }
     assert_eq!(states.first(), Some(&old));
     assert_eq!(states.last(), Some(&new));
-    // The suffix of `/other` is another one now.
+    // The suffix of `/other` has changed.
     assert!(replayed.open("x.b2d/other.b2b").is_ok() && replayed.open("x.b2d/other.b2f").is_err());
     assert_eq!(replayed.list("").unwrap().len(), 1);
 }
 
-/// Else a loss of power could leave both files of one value.
+/// Otherwise a loss of power could leave both files of one value.
 #[test]
 fn another_suffix_is_on_the_medium_before_the_new_value() {
     let tree = Arc::new(RecordingTree::new(MemTree::new()));
@@ -98,7 +99,7 @@ fn another_suffix_is_on_the_medium_before_the_new_value() {
     assert!(between.contains(&Step::SyncNames("x.b2d".to_owned())), "{between:?}");
 }
 
-/// The error is passed on, and nothing lies beside the store or where it was to be.
+/// The error is passed on, and no files remain beside the store or at its path.
 #[test]
 fn a_storage_that_fails_has_nothing_beside_the_store() {
     let add = |writer: Result<StoreWriter, Error>| -> Result<Store, Error> {
@@ -127,7 +128,7 @@ fn a_storage_that_fails_has_nothing_beside_the_store() {
             }
             let Err(error) = done else { continue };
             assert!(matches!(error, Error::Write { .. }), "{error}");
-            // A new one is there if only the sync of its name has failed.
+            // A new store exists if only the sync of its name has failed.
             let left = tree.list("").unwrap();
             assert!(left.iter().all(|entry| entry.name == name), "{name}, {limit}: {left:?}");
             assert!(left.len() == 1 || !is_there, "{name}, {limit}");
@@ -135,7 +136,7 @@ fn a_storage_that_fails_has_nothing_beside_the_store() {
     }
 }
 
-/// What a process that was killed left is removed by the next writer.
+/// The next writer removes the leftovers of a killed process.
 #[test]
 fn leftovers_of_dead_processes_are_removed() {
     let dir = tempfile::tempdir().unwrap();
@@ -152,7 +153,7 @@ fn leftovers_of_dead_processes_are_removed() {
         std::fs::create_dir(&new).unwrap();
         StoreWriter::open(&path).unwrap();
         assert!(!dead.exists() && !new.exists());
-        // An earlier version made a file only for a file.
+        // An earlier version made a file of this name only for a file.
         assert_eq!(other.exists(), path.is_dir());
     }
 }

@@ -1,4 +1,4 @@
-//! The malformed samples: what `malformed.json` asks of a reader, case by case.
+//! The malformed samples: the behaviour that `malformed.json` requires of a reader, case by case.
 
 use crate::sidecar;
 
@@ -131,7 +131,7 @@ fn a_wrong_crc_is_found_by_verifying() {
 #[test]
 fn what_is_unusual_is_accepted() {
     let keys = |store: &Store| store.tree().into_iter().map(|c| c.key).collect::<Vec<_>>();
-    // A group hides a value of its key, which the flat view has.
+    // In the tree, a group hides a value of its key; the flat view has it.
     let store = open("Z17");
     assert_eq!(keys(&store), ["/a", "/g", "/g/b"]);
     assert!(store.contains("/g") && store.get("/g").is_ok());
@@ -196,7 +196,7 @@ fn column_error(table: &Table, name: &str) -> String {
     }
 }
 
-/// The columns of the table that the cases start from, but those that are damaged.
+/// The columns of the table that all cases start from, except the damaged ones.
 #[track_caller]
 fn assert_others(table: &Table, damaged: &[&str]) {
     for (name, cells) in [
@@ -261,7 +261,7 @@ fn rows_past_the_end_of_a_column_and_names_that_lead_outside() {
     let longer = table("T12");
     let error = column_error(&longer, "id");
     assert!(error.contains("row 3 is missing"), "{error}");
-    // What is there can be read.
+    // Existing rows are readable.
     assert!(longer.column("id").unwrap().read(0..3).is_ok());
     let outside = table("T15");
     let name = &outside.schema().columns.iter().find(|c| c.name.contains("..")).unwrap().name;
@@ -289,7 +289,7 @@ fn damaged_batches_fail_when_they_are_read() {
         let error = read(id).unwrap_err().to_string();
         assert!(error.contains(text), "{id}: {error}");
     }
-    // Batch by batch the stated numbers are not needed; items by number need them.
+    // Reading batch by batch does not need the numbers in the frame; items by number do.
     let found = read("B01").unwrap();
     assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
     let schunk = b2frame::SChunk::open(path("B01")).unwrap();
@@ -301,7 +301,7 @@ fn damaged_batches_fail_when_they_are_read() {
     assert!(found.iter().flatten().any(is_reference), "{found:?}");
 }
 
-/// What is requested and is not there is told by its name, and changes nothing.
+/// A request for a missing thing names it in its error, and changes no data.
 #[test]
 fn what_is_not_there_is_named() {
     let dir = tempfile::tempdir().unwrap();
@@ -330,7 +330,7 @@ fn what_is_not_there_is_named() {
         assert_eq!(text(error).as_deref(), Some(expected));
     }
     assert!(store.location("/g/b").is_none() && !store.contains("/g"));
-    // What is no member of the archive has no sum to compare.
+    // A value outside of the members of an archive has no sum to compare.
     assert_eq!(store.check_crc("/g/b").unwrap(), None);
 
     let before = std::fs::read(&path).unwrap();

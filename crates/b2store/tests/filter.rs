@@ -4,7 +4,7 @@ use b2store::error::{ExprError, Param};
 use b2store::{ColumnKind, ColumnValues, Error, NewColumn, Nulls, Store, StoreWriter, Table};
 
 /// `n` counts from 0, `x` is half of it and null in every third row, `day` counts days, `word` is
-/// one of two, `text` repeats `n`.
+/// one of two words, `text` repeats `n`.
 fn table(dir: &tempfile::TempDir) -> Table {
     let columns = [
         NewColumn::new("n", ColumnKind::Fixed("i8")),
@@ -45,7 +45,7 @@ fn table(dir: &tempfile::TempDir) -> Table {
     Store::open(path).unwrap().table("/").unwrap()
 }
 
-/// The values of `n` in the rows that are found.
+/// The values of `n` in the rows found.
 fn found(table: &Table, text: &str) -> Vec<i64> {
     let rows = table.filter(text).unwrap().matches(0..table.len().unwrap()).unwrap();
     // The first row was deleted.

@@ -1,5 +1,5 @@
-//! The samples of python-blosc2, five releases of it, are what their sidecars say. Numbers are
-//! those of the test cases of the specification.
+//! The samples of five releases of python-blosc2 match their sidecars. Numbers refer to the test
+//! cases of the specification.
 
 use crate::sidecar;
 
@@ -15,7 +15,7 @@ fn keys(store: &Store) -> Vec<String> {
     store.tree().into_iter().map(|child| child.key).collect()
 }
 
-/// A file that is one frame.
+/// A file that consists of one frame.
 fn open_frame(name: &str) -> Content {
     Content::from_schunk(b2frame::SChunk::open(root().join(name)).unwrap(), name).unwrap()
 }
@@ -49,7 +49,7 @@ fn stores_1_to_9_and_27_to_29() {
     ] {
         let (store, sidecar) = (open(name), read_json(sidecar));
         assert_store(&store, &sidecar, name);
-        // Nothing else is there: what is not in the sidecar is a part of what is.
+        // All other keys are parts of the listed ones.
         let listed = sidecar["keys"].as_object().unwrap();
         for key in store.keys() {
             let is_known = listed.keys().any(|known| key.starts_with(known.as_str()));
@@ -94,7 +94,7 @@ fn objects_batches_and_lists_13_to_16() {
     assert_eq!(batches.items(5..6).unwrap(), [Value::Str("y".to_owned())]);
 }
 
-/// A cache that has all chunks of its array is that array.
+/// A cache with all chunks of its array is that array.
 #[test]
 fn a_whole_cache_of_another_array_is_an_array() {
     let frame = || b2frame::SChunk::open(root().join("lazy/proxy-whole.b2nd")).unwrap();
@@ -105,14 +105,14 @@ fn a_whole_cache_of_another_array_is_an_array() {
     let path = dir.path().join("part.b2nd");
     std::fs::copy(root().join("lazy/proxy-whole.b2nd"), &path).unwrap();
     let mut writer = b2frame::SChunkWriter::open(&path).unwrap();
-    // Chunk 3 is not here.
+    // Chunk 3 is missing.
     writer.set_vlmeta("proxy-fetched", b"\xc4\x01\x07").unwrap();
     writer.commit().unwrap();
     let part = b2frame::SChunk::open(&path).unwrap();
     assert!(matches!(Content::from_schunk(part, "x").unwrap(), Content::Recipe(_)));
 }
 
-/// The table of `testdata/stores/make_v4_13.py`: lists in Arrow's form, of every kind of item.
+/// The table of `testdata/stores/make_v4_13.py`: lists in Arrow's form, with every kind of item.
 #[test]
 fn lists_in_the_form_of_arrow_are_rows_like_others() {
     let store = open("v4.13.1-lists.b2z");
@@ -188,7 +188,7 @@ fn lists_in_the_form_of_arrow_are_rows_like_others() {
     ] {
         assert_eq!(column(name), rows, "{name}");
     }
-    // Rows of the other form would be a mixture.
+    // Rows in the other form would make a mixture.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.b2z");
     std::fs::copy(root().join("v4.13.1-lists.b2z"), &path).unwrap();
@@ -197,7 +197,7 @@ fn lists_in_the_form_of_arrow_are_rows_like_others() {
     assert!(error.to_string().contains("in Arrow's form"), "{error}");
 }
 
-/// Each byte of a block is damaged once: rows, or an error, and no more memory than the limit.
+/// Each byte of a block is damaged once: the result is rows, or an error, within the memory limit.
 #[test]
 fn damaged_rows_in_the_form_of_arrow_are_no_panic() {
     let frame = b2frame::SChunk::open(root().join("batches-arrow.b2b")).unwrap();

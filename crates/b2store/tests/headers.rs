@@ -1,5 +1,5 @@
-//! Archives of which a header, or an entry of the directory, is damaged: the values, whose bytes are
-//! sound, come back, and the difference is told.
+//! Archives with a damaged header, or a damaged entry of the directory: the values, whose bytes are
+//! sound, are recovered, and the difference is reported.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use blosc_testdata::fixture::path;
 type Contents = BTreeMap<String, Vec<u8>>;
 
 /// Archives of python-blosc2 and of other writers: with aligned data, with sums after the data,
-/// with numbers of 64 bits. The other writers have every third bit flipped only.
+/// with numbers of 64 bits. In those of other writers only every third bit is flipped.
 const ARCHIVES: [(&str, usize); 4] = [
     ("tree-basic.b2z", 1),
     ("zip-aligned-embed-first.b2z", 3),
@@ -34,7 +34,7 @@ fn salvage(bytes: &[u8]) -> Result<Salvage, Error> {
     Salvage::from_store(store, &OpenOptions::default(), &RescueOptions::default())
 }
 
-/// The decoded bytes of every frame that can be read.
+/// The decoded bytes of every readable frame.
 fn contents(store: &Store) -> Contents {
     let content = |key: &str| {
         let frame = store.frame(key).ok()?;
@@ -44,7 +44,7 @@ fn contents(store: &Store) -> Contents {
     store.keys().filter_map(content).collect()
 }
 
-/// The same of what was saved.
+/// As [`contents`], of a salvage.
 fn saved_contents(saved: &Salvage) -> Contents {
     let content = |key: &String| {
         let frame = saved.schunk(key, &b2frame::OpenOptions::default())?.ok()?;
@@ -58,7 +58,7 @@ fn is_told(store: &Store) -> bool {
     store.notes().iter().any(|note| matches!(note, Note::Header { .. }))
 }
 
-/// Where records of a kind begin, and their bytes up to the end of their name.
+/// The positions of records of a kind, and their lengths up to the end of their name.
 fn records(bytes: &[u8], signature: [u8; 4], name_at: usize, nbytes: usize) -> Vec<(usize, usize)> {
     let starts = (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(&signature));
     let name_len = |at: usize| usize::from(bytes[at + name_at]);
@@ -69,7 +69,7 @@ fn local_headers(bytes: &[u8]) -> Vec<(usize, usize)> {
     records(bytes, *b"PK\x03\x04", 26, 30)
 }
 
-/// Flips bits of some records, and gives the byte in the record.
+/// Flips bits of some records, and passes on the byte in the record.
 fn for_each_flip(
     bytes: &[u8],
     records: &[(usize, usize)],
@@ -94,7 +94,7 @@ fn every_flipped_bit_of_a_local_header_leaves_all_values_and_is_told() {
         for_each_flip(&bytes, &local_headers(&bytes), step, |byte, damaged| {
             let store = open(damaged).unwrap_or_else(|error| panic!("{name}, {byte}: {error}"));
             assert!(contents(&store) == original, "{name}, byte {byte}");
-            // The version and the time change nothing.
+            // Changes of the version and the time have no effect.
             let is_silent = (4..6).contains(&byte) || (10..14).contains(&byte);
             assert_eq!(is_told(&store), !is_silent, "{name}, byte {byte}: {:?}", store.notes());
         });
@@ -116,7 +116,7 @@ fn every_flipped_bit_of_a_header_or_an_entry_leaves_all_values_to_rescue() {
                 let mut found_values: Vec<&Vec<u8>> = found.values().collect();
                 found_values.sort();
                 assert!(found_values == values, "{name}, byte {byte}: {saved:?}");
-                // A name that changed in the directory is the key, and is told.
+                // A name that changed in the directory is the key, and is reported.
                 let is_renamed = !is_local && byte >= 46;
                 assert!(is_renamed || found == original, "{name}, byte {byte}: {saved:?}");
                 assert!(found == original || !saved.is_complete(), "{name}, byte {byte}");
@@ -135,7 +135,7 @@ fn every_flipped_bit_of_an_entry_is_refused_or_told_or_changes_nothing() {
         for_each_flip(&bytes, &entries, step, |byte, damaged| {
             let Ok(store) = open(damaged) else { return };
             let found = contents(&store);
-            // A value that cannot be read is told by its error.
+            // An unreadable value has an error.
             let is_refused = found.len() < store.keys().len();
             let is_told = found == original || is_refused || is_told(&store);
             assert!(is_told, "{name}, byte {byte}: {:?}", store.notes());
@@ -158,7 +158,7 @@ fn what_a_zeroed_piece_takes_is_named_and_all_else_comes_back() {
             for (key, content) in &original {
                 let value = saved.values.iter().find(|value| value.key == *key);
                 let Some(value) = value else {
-                    // Neither its header nor its entry is there.
+                    // Its header and its entry are both gone.
                     let path = format!("{}.b2", &key[1..]);
                     let mut parts = damaged.windows(path.len());
                     let is_gone = !parts.any(|part| part == path.as_bytes());
@@ -194,13 +194,13 @@ fn a_rescued_store_is_the_old_one_and_needs_no_rescue() {
 fn members_that_share_bytes_are_refused_whatever_their_headers_say() {
     let bytes = bytes_of("tree-basic.b2z");
     let entries = records(&bytes, *b"PK\x01\x02", 28, 46);
-    // Each entry leads to the header of the one before it.
+    // Each entry points to the header of the previous one.
     for pair in entries.windows(2) {
         let mut shared = bytes.clone();
         let other = bytes[pair[0].0 + 42..][..4].to_vec();
         shared[pair[1].0 + 42..][..4].copy_from_slice(&other);
         assert!(matches!(open(&shared), Err(Error::Zip(_))));
-        // Or all bytes up to the directory are of one member.
+        // Or one member has all bytes up to the directory.
         let mut long = bytes.clone();
         let nbytes = u32::try_from(bytes.len()).unwrap().to_le_bytes();
         for start in [pair[0].0 + 20, pair[0].0 + 24] {

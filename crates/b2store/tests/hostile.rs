@@ -1,5 +1,5 @@
-//! What strangers may send: directories with links and pipes, large archives, tables that claim
-//! more rows than there is memory for.
+//! Inputs from strangers: directories with links and pipes, large archives, tables that claim more
+//! rows than fit the memory.
 
 use std::fs;
 use std::sync::Arc;
@@ -169,14 +169,14 @@ fn a_table_of_2_to_the_40_rows_is_counted_without_its_rows_47() {
     let found = table.column("id").unwrap().read(rows - 3..rows).unwrap();
     let b2store::Values::Fixed { bytes, .. } = found.values else { panic!() };
     assert_eq!(bytes, [0; 24]);
-    // The same with no row alive.
+    // The same table without an alive row.
     tree.write("_valid_rows.b2nd", &flags(Fill::Zeros)).unwrap();
     let table = Store::from_tree(tree, &OpenOptions::default()).unwrap().table("/").unwrap();
     assert_eq!((table.len().unwrap(), table.capacity()), (0, rows));
 }
 
-/// A frame whose header claims far more bytes than its member has is refused by its key before
-/// anything is allocated for it.
+/// A frame whose header claims far more bytes than its member has is refused by its key, before
+/// memory is allocated for it.
 #[test]
 fn a_member_that_claims_2_to_the_40_bytes_is_refused_45() {
     let mut value = array(&[4], "<i8", Fill::Zeros);

@@ -1,10 +1,10 @@
-//! Memory of a table that is written does not grow with its rows. A process of its own, because
-//! the system tells the most memory of a whole process.
+//! The memory for writing a table does not grow with its rows. The test is a process of its own,
+//! because the system reports the peak memory of a whole process.
 #![cfg(target_os = "linux")]
 
 use b2store::{ColumnKind, ColumnValues, NewColumn, StoreWriter, Value, Values};
 
-/// The most memory that this process has had (bytes).
+/// The peak memory of this process (bytes).
 fn peak_nbytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -12,7 +12,7 @@ fn peak_nbytes() -> u64 {
     kib << 10
 }
 
-/// Bytes that do not compress.
+/// Incompressible bytes.
 fn noise(state: &mut u64, count: usize) -> Vec<u8> {
     let next = |_| {
         *state ^= *state << 13;
@@ -67,7 +67,7 @@ fn memory_does_not_grow_with_the_rows() {
     table.finish().unwrap();
     let store = writer.commit().unwrap();
     let stored = std::fs::metadata(&path).unwrap().len();
-    // The rows are there, and did not compress.
+    // The rows exist, and did not compress.
     assert_eq!(store.table("/").unwrap().len().unwrap(), 64 * rows as u64);
     assert!(nbytes > 100 << 20 && stored > nbytes, "{nbytes} {stored}");
     let grown = peak_nbytes() - before;

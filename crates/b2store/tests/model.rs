@@ -1,5 +1,5 @@
-//! Stores and tables that are changed at random against a model in memory: after each commit the
-//! store holds what the model holds, and nothing else, for who made it and for who opens it.
+//! Random changes of stores and tables, against a model in memory: after each commit the store
+//! equals the model, for its writer and for a new reader.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use b2store::{
 use blosc_io::MemStore;
 use proptest::prelude::*;
 
-/// What a store holds.
+/// The content of a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     values: BTreeMap<String, Held>,
@@ -36,12 +36,12 @@ enum Change {
     SetAttribute(usize, usize, i64),
     RemoveAttribute(usize, usize),
     Commit,
-    /// All since the last commit is lost.
+    /// All changes since the last commit are lost.
     Abandon,
 }
 
 const KEYS: &[&str] = &["/a", "/b", "/ü", "/g/a", "/g/b", "/g/h/a", "/k/x"];
-/// After them, groups have numbers.
+/// In the numbering of owners, groups come after keys.
 const GROUPS: &[&str] = &["/", "/g", "/g/h"];
 const NAMES: &[&str] = &["unit", "größe", "n"];
 
@@ -70,7 +70,7 @@ fn array(items: &[i32]) -> b2frame::NdArray {
     writer.finish().unwrap()
 }
 
-/// Makes a change of a writer and of the model.
+/// Applies a change to a writer and to the model.
 fn apply(writer: &mut StoreWriter, model: &mut Model, change: &Change) {
     match change {
         Change::Array(key, items) => {
@@ -94,7 +94,7 @@ fn apply(writer: &mut StoreWriter, model: &mut Model, change: &Change) {
         }
         Change::SetAttribute(owner, name, value) => {
             let name = NAMES[*name];
-            // Of a key without a value a group would become.
+            // An attribute of a key without a value would make a group.
             let Some(key) = owner_of(model, *owner) else { return };
             let is_set = writer.set_attribute(key, name, &Value::Int(*value)).is_ok();
             let has_groups = writer.form() != StoreForm::Embed;
@@ -118,7 +118,7 @@ fn apply(writer: &mut StoreWriter, model: &mut Model, change: &Change) {
     }
 }
 
-/// A value that is there, or a group.
+/// The key of an existing value, or a group.
 fn owner_of(model: &Model, owner: usize) -> Option<&'static str> {
     match KEYS.get(owner) {
         Some(key) => model.values.contains_key(*key).then_some(*key),
@@ -126,7 +126,7 @@ fn owner_of(model: &Model, owner: usize) -> Option<&'static str> {
     }
 }
 
-/// What a store holds.
+/// The content of a store.
 fn read(store: &Store) -> Model {
     let mut model = Model::default();
     for key in store.keys().filter(|key| !key.ends_with("/__vlmeta__")) {
@@ -143,7 +143,7 @@ fn read(store: &Store) -> Model {
     }
     let owners = model.values.keys().map(String::as_str).chain(GROUPS.iter().copied());
     for key in owners {
-        // A group in which nothing is, and that has no attributes, is none.
+        // A group without values and attributes does not exist.
         for (name, value) in store.attributes(key).unwrap_or_default() {
             let Value::Int(value) = value else { panic!("{key} {name}: {value:?}") };
             model.attributes.insert((key.to_owned(), name), value);
@@ -152,7 +152,7 @@ fn read(store: &Store) -> Model {
     model
 }
 
-/// Names in a directory that are no part of a store.
+/// Names in a directory that do not belong to a store.
 fn strangers(dir: &Path, store: &str) -> Vec<String> {
     let names = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap());
@@ -196,7 +196,7 @@ proptest! {
         drop(writer);
         prop_assert_eq!(strangers(dir.path(), &name), Vec::<String>::new());
 
-        // The same as one file in memory, and in the other forms.
+        // The same content as one file in memory, and in the other forms.
         if form != 1 {
             let bytes = Arc::new(MemStore::new(std::fs::read(&path).unwrap()));
             let store = Store::from_store(bytes, &b2store::OpenOptions::default()).unwrap();
@@ -274,7 +274,7 @@ fn assert_rows(table: &Table, rows: &[Row], key: &str) {
         }
     }
     let wanted = |row: &Row| row.0.is_some_and(|n| n > 0) && row.1.as_deref() != Some("a");
-    // Text that is null makes the comparison unknown, and the row is not found.
+    // Null text makes the comparison unknown, so the row is not found.
     let expected: Vec<u64> = (0..)
         .zip(rows)
         .filter(|(_, row)| wanted(row) && row.1.is_some())

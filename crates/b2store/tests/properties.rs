@@ -1,4 +1,5 @@
-//! Tables are the same, however their rows are cut into batches, and however many threads read.
+//! Tables are the same with any division of their rows into batches, and any number of reading
+//! threads.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,7 @@ fn columns() -> Vec<NewColumn> {
     ]
 }
 
-/// A row: a number, text, and how long a list is, each of which may be null.
+/// A row: a number, a text, and the length of a list, each of which may be null.
 type Row = (Option<i64>, Option<String>, Option<u8>);
 
 fn values(rows: &[Row]) -> Vec<ColumnValues> {
@@ -65,7 +66,7 @@ fn expected(rows: &[Row]) -> Vec<Vec<Value>> {
     found.iter().map(|column| (0..rows.len()).map(|row| column.value(row)).collect()).collect()
 }
 
-/// The part of `len` rows between two places.
+/// The range of `len` rows between two indexes.
 fn between(places: &(Index, Index), len: usize) -> Range<usize> {
     let (a, b) = (places.0.index(len + 1), places.1.index(len + 1));
     a.min(b)..a.max(b)
@@ -80,7 +81,7 @@ fn many_rows(count: i64) -> Vec<Row> {
     (0..count).map(row).collect()
 }
 
-/// Values of all the kinds that attributes usually have, within each other.
+/// Nested values of all the kinds that are usual in attributes.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Nil),
@@ -113,7 +114,7 @@ fn bytes_of(store: &Store, key: &str) -> Vec<u8> {
     bytes
 }
 
-/// Reads parts of a table from four threads, each its own way.
+/// Reads parts of a table from four threads, each in another way.
 fn expect_readers(store: &Store, expected: &[Vec<Value>]) {
     let nrows = expected[0].len();
     thread::scope(|scope| {
@@ -155,10 +156,10 @@ fn readers_at_once_do_not_disturb_each_other() {
     }
 }
 
-/// Versions of two values, which are the same in every commit, and one writer.
+/// Several versions of two values, which agree in every commit, and one writer.
 fn expect_versions(path: &std::path::Path) {
     let write = |writer: &mut StoreWriter, version: u8| {
-        // The length tells the version as well.
+        // The length also tells the version.
         let bytes = vec![version; 1000 + usize::from(version)];
         writer.insert_cframe("/a", frame(&bytes)).unwrap();
         writer.insert_cframe("/g/b", frame(&bytes)).unwrap();
@@ -179,7 +180,7 @@ fn expect_versions(path: &std::path::Path) {
                     assert_eq!(a.len(), 1000 + usize::from(a[0]));
                     assert!(a[0] >= last, "{} after {last}", a[0]);
                     last = a[0];
-                    // Who opened it before the first change sees none.
+                    // A reader that opened the store before the first change sees none.
                     assert_eq!(bytes_of(&first, "/a"), [0; 1000]);
                 }
             });
@@ -304,7 +305,7 @@ proptest! {
         let parts: Vec<&[Row]> = cuts.windows(2).map(|ends| &rows[ends[0]..ends[1]]).collect();
         let (first, later) = parts.split_at(changed_at.index(parts.len()) + 1);
         let path = dir.path().join("t.b2z");
-        // Some rows come when the table is made, the others when it is opened again.
+        // Some rows come at the creation of the table, the others after it is opened again.
         let mut writer = StoreWriter::create(&path).unwrap();
         let mut table = writer.create_table("/", &columns()).unwrap();
         first.iter().for_each(|part| table.append(&values(part)).unwrap());
@@ -408,7 +409,7 @@ proptest! {
                 }
             }
         }
-        // A null is neither more nor less than a number, nor equal to one.
+        // A null is neither less nor greater than a number, nor equal to it.
         for (text, is_found) in [
             ("i >= 0", (|_| true) as fn(i32) -> bool),
             ("i < 5", |row| row < 5),
@@ -444,7 +445,7 @@ proptest! {
         let mut left = rows;
         left.drain(gone);
         let expected = expected(&left);
-        // The memory comes from whatever column was read before.
+        // The memory comes from the previous column, whichever it was.
         let mut found = ColumnValues::text(["before"]);
         for (a, b, ncolumn) in parts {
             let part = between(&(a, b), left.len());
@@ -493,7 +494,7 @@ fn rows_that_were_not_finished_are_no_rows() {
     let mut writer = StoreWriter::open(&path).unwrap();
     let mut table = writer.append_to_table("/").unwrap();
     table.append(&values(&rows)).unwrap();
-    // Values that do not fit leave the rows before as they are.
+    // Values that do not fit leave the earlier rows as they are.
     let mut wrong = values(&rows);
     wrong.swap(0, 1);
     assert!(matches!(table.append(&wrong), Err(Error::Param(Param::Column { .. }))));

@@ -1,4 +1,4 @@
-//! Defects that were found, each with its smallest input.
+//! Defects of the past, each with its smallest input.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Damaged stores, of which everything that is whole comes back.
+//! Damaged stores: every intact part is recovered.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,7 +86,7 @@ fn what_stands_before_a_cut_comes_back() {
             let to = dir.path().join(format!("{len}.b2z"));
             let store = saved.save(&to, &WriteOptions::default()).unwrap();
             for value in saved.values.iter().filter(|value| value.is_complete()) {
-                // A manifest without a column, and flags that were made anew, are other frames.
+                // A manifest without a column, and new flags, are other frames.
                 if value.key.ends_with("/_meta") || !store.contains(&value.key) {
                     continue;
                 }
@@ -114,7 +114,7 @@ fn members_before_and_after_a_damaged_header_come_back() {
         (0..whole.len() - 4).filter(|at| whole[*at..].starts_with(b"PK\x03\x04")).collect();
     let total = Store::open(sample("tree-dtypes.b2z")).unwrap().keys().len();
     for at in starts.iter().take(total) {
-        // The signature, the length, the length of the name.
+        // Position of the signature, the length, the length of the name.
         for place in [0, 18, 26] {
             let mut bytes = whole.clone();
             bytes[at + place] ^= 0x55;
@@ -167,7 +167,7 @@ fn a_table_gives_up_a_column_and_never_the_others() {
     let names: Vec<&str> = found.schema().columns.iter().map(|spec| &*spec.name).collect();
     let expected = original.schema().columns.iter().map(|spec| &*spec.name);
     assert_eq!(names, expected.filter(|name| !["f", "u"].contains(name)).collect::<Vec<_>>());
-    // All rows are alive now, the deleted one too: those before it are the same.
+    // All rows are alive now, the deleted one too: the rows before it are the same.
     let rows = found.len().unwrap();
     assert!(rows >= original.len().unwrap());
     for name in names {
@@ -236,7 +236,7 @@ fn values_of_an_embed_store_come_back_or_are_named() {
             let mut bytes = whole.clone();
             bytes[start..start + 32].fill(0);
             fs::write(&damaged, &bytes).unwrap();
-            // Without its map it is a frame of bytes.
+            // Without its map the frame is a frame of bytes.
             let Ok(mut saved) = salvage(&damaged) else { continue };
             let options = WriteOptions::default().form(StoreForm::Embed);
             let _ = fs::remove_file(&to);
@@ -244,7 +244,7 @@ fn values_of_an_embed_store_come_back_or_are_named() {
             for (key, content) in &original {
                 let value = saved.values.iter().find(|value| value.key == *key).unwrap();
                 assert_eq!(value.is_lost, !found.contains_key(key), "{name}, {start}: {key}");
-                // Nothing notices zeros in a chunk that decodes all the same.
+                // Zeros in a chunk that still decodes remain unnoticed.
                 nwhole += usize::from(found.get(key) == Some(content) && value.is_complete());
             }
         }
@@ -274,7 +274,7 @@ fn numbers(path: &Path, nrows: u16) {
     writer.commit().unwrap();
 }
 
-/// The members that make an archive a store and a table stand at its start.
+/// The members that make an archive a store and a table are at its start.
 #[test]
 fn a_table_in_an_archive_without_its_end_is_a_table() {
     let dir = tempfile::tempdir().unwrap();
@@ -317,7 +317,7 @@ fn columns_of_one_length_are_a_table_without_its_manifest() {
         let valid: Vec<bool> = (first..first + 3).map(|n| n % 3 > 0).collect();
         assert_eq!(x.valid, Some(valid));
     }
-    // Of two lengths they are values.
+    // Columns of two lengths become separate values.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.b2d");
     numbers(&path, 100);
@@ -330,7 +330,8 @@ fn columns_of_one_length_are_a_table_without_its_manifest() {
     assert!(store.contains("/_cols/s"));
 }
 
-/// A value of some hundred bytes may claim millions of chunks: those of all are counted.
+/// A value of a few hundred bytes may claim millions of chunks: the chunks of all values are
+/// counted.
 #[test]
 fn chunks_are_counted_over_all_values() {
     let dir = tempfile::tempdir().unwrap();
@@ -351,7 +352,7 @@ fn chunks_are_counted_over_all_values() {
     assert!(matches!(error, Error::Limit { unit: "chunks", .. }), "{error}");
 }
 
-/// A fill that does not fit the items of a value is no reason to lose it.
+/// A fill that does not fit the items of a value does not lose the value.
 #[test]
 fn a_fill_of_other_items_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -362,8 +363,8 @@ fn a_fill_of_other_items_loses_nothing() {
     assert!(saved.is_complete(), "{saved:?}");
 }
 
-/// The manifests of tables and `embed.b2e` have seals: nearly every flipped bit is noticed, and none
-/// makes another table.
+/// The manifests of tables and `embed.b2e` have seals: nearly every flipped bit is noticed, and
+/// none makes another table.
 #[test]
 fn manifests_and_embedded_frames_are_sealed() {
     let dir = tempfile::tempdir().unwrap();
@@ -376,7 +377,7 @@ fn manifests_and_embedded_frames_are_sealed() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << (at % 8);
             fs::write(&file, &bytes).unwrap();
-            // Numbers of threads, and what C-Blosc2 changes in a header, tell nothing.
+            // Numbers of threads, and header fields that C-Blosc2 changes, are not covered.
             if let Ok(store) = Store::open(&path)
                 && store.check().is_ok()
                 && store.notes().iter().all(|note| note.damage().is_none())

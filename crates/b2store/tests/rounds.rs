@@ -1,5 +1,5 @@
-//! How often a caller who fetches by itself has to: twice for an archive with all of its tables and
-//! values, and twice for rows of all columns of a table.
+//! Rounds of a caller that fetches by itself: two for an archive with all of its tables and values,
+//! and two for rows of all columns of a table.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -87,7 +87,7 @@ fn an_archive_opens_in_two_rounds_and_rows_take_two() {
     let (far, rounds) = run(&content, &file, open);
     assert!(rounds <= 2, "{rounds}");
     assert!(file.known_nbytes() < len / 2);
-    // The table's frames were announced with the archive; its rows that are alive are read now.
+    // The table's frames were announced with the archive; the flags of alive rows are read now.
     let (far, rounds) = run(&content, &file, || columns(&far));
     assert!(rounds <= 2, "{rounds}");
     let local = columns(&Store::open(&path).unwrap()).unwrap();

@@ -1,6 +1,6 @@
-//! Conditions that leave out rows by the indexes of python-blosc2: they find the same rows as
-//! without, and an index about which anything is doubtful is not used. `xtask interop` has tables
-//! whose indexes python-blosc2 wrote.
+//! Conditions that skip rows by the indexes of python-blosc2: they find the same rows as without,
+//! and doubtful indexes are ignored. `xtask interop` has tables with indexes that python-blosc2
+//! wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn columns() -> Vec<NewColumn> {
     ]
 }
 
-/// The items of each column, and which of them are no nulls.
+/// The items of each column, and the flags of items that are not null.
 fn values(rows: &[Row]) -> Vec<(Vec<Vec<u8>>, Vec<bool>)> {
     let column = |item: &dyn Fn(&Row) -> Vec<u8>, is_valid: &dyn Fn(&Row) -> bool| {
         (rows.iter().map(item).collect(), rows.iter().map(is_valid).collect())
@@ -52,7 +52,7 @@ fn values(rows: &[Row]) -> Vec<(Vec<Vec<u8>>, Vec<bool>)> {
     ]
 }
 
-/// The record of a segment: least, largest, flags.
+/// The record of a segment: smallest, largest, flags.
 fn record(place: usize, items: &[Vec<u8>], valid: &[bool]) -> Vec<u8> {
     let number = |item: &Vec<u8>| -> f64 {
         let mut wide = [if item[item.len() - 1] >= 0x80 { 0xff } else { 0 }; 8];
@@ -136,8 +136,8 @@ fn write_catalog(root: &Path, entries: Vec<(Value, Value)>) {
     manifest.commit().unwrap();
 }
 
-/// A table of these rows with indexes, of which some rows are deleted afterwards, which leaves
-/// indexes as they are.
+/// A table of these rows with indexes. Some rows are deleted afterwards, which leaves the indexes
+/// as they are.
 fn make(dir: &Path, rows: &[Row]) -> PathBuf {
     let root = dir.join("t.b2d");
     let options = WriteOptions::default().form(StoreForm::Dir);
@@ -179,7 +179,7 @@ fn found(table: &Table, condition: &str) -> Vec<u64> {
     table.filter(condition).unwrap().matches(0..table.len().unwrap()).unwrap()
 }
 
-/// Marks rows as deleted as python-blosc2 does it.
+/// Marks rows as deleted, as python-blosc2 does.
 fn delete(root: &Path, gone: &[usize]) {
     let mut flags = NdWriter::open(root.join("_valid_rows.b2nd")).unwrap();
     for row in gone {
@@ -210,7 +210,7 @@ fn indexes_of_python_blosc2_are_used() {
     };
     let names = indexes(path("table-names.b2d"));
     assert_eq!(names.len(), 9, "{names:?}");
-    // Not every system has files with a backslash in their names: none is looked at.
+    // Some systems cannot have a backslash in the names of files: such names are not looked up.
     let expected = |name: &str| name.contains('\\').then_some(Unused::Place);
     assert!(names.iter().all(|(name, unused)| *unused == expected(name)), "{names:?}");
     let dir = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn rows_that_cannot_match_are_not_read() {
     let dir = tempfile::tempdir().unwrap();
     let root = make(dir.path(), &sorted_rows(400));
     assert_eq!(unused(&open(&root)), [None; 5]);
-    // A chunk of `n` is gone, of rows 128 to 159: only who reads it notices.
+    // A chunk of `n` is missing, with rows 128 to 159: only a reader of these rows notices.
     let column = root.join("_cols/n.b2nd");
     let frame = b2frame::SChunk::open(&column).unwrap();
     let at = usize::try_from(frame.chunk_info(4).unwrap().offset.unwrap()).unwrap();
@@ -252,7 +252,8 @@ fn rows_that_cannot_match_are_not_read() {
 /// Makes an entry of the catalog doubtful.
 type Doubt = Box<dyn Fn(&mut Value)>;
 
-/// The validation list of indexes: each doubt keeps one from being used, and none is an error.
+/// The validation list of indexes: each doubt makes conditions ignore an index, and none is an
+/// error.
 #[test]
 fn doubtful_indexes_are_not_used() {
     let dir = tempfile::tempdir().unwrap();
@@ -298,7 +299,7 @@ fn doubtful_indexes_are_not_used() {
         assert_eq!(unused(&table), [Some(*expected)], "{number}");
         assert_eq!(found(&table, "n >= 198"), [198, 199], "{number}");
     }
-    // Two entries say two things.
+    // Two entries contradict each other.
     let twice = || (text("n"), entry(0, rows.len()));
     write_catalog(&root, vec![twice(), twice()]);
     assert_eq!(unused(&open(&root)), [Some(Unused::Kind); 2]);
@@ -332,7 +333,7 @@ fn damaged_summaries_are_not_used() {
     check(None);
     write_summary(&root, 0, "<i4", &records(0, 199, 0));
     check(None);
-    // Neither say anything: the ends are turned, no flag is known, nulls where there are none.
+    // Invalid records: the bounds are exchanged, a flag is unknown, nulls in a column without them.
     for (least, largest, flags) in [(5, 4, 0), (0, 5, 8), (0, 5, 4)] {
         write_summary(&root, 0, "<i4", &records(least, largest, flags));
         check(None);
@@ -356,7 +357,7 @@ fn damaged_summaries_are_not_used() {
     assert_eq!(found(&open(&root), "n >= 198"), [198, 199]);
 }
 
-/// A column that was put in the place of another one, behind the back of the catalog.
+/// A column that replaced another one without an update of the catalog.
 #[test]
 fn replaced_columns_are_noticed() {
     let dir = tempfile::tempdir().unwrap();
@@ -411,7 +412,7 @@ fn conditions() -> impl Strategy<Value = String> {
     })
 }
 
-/// Rows whose values lie near those of their neighbours, so that segments differ.
+/// Rows whose values are near to their neighbours', so that segments differ.
 fn rows() -> impl Strategy<Value = Vec<Row>> {
     let f = prop_oneof![
         Just(None),
@@ -468,7 +469,7 @@ proptest! {
     }
 }
 
-/// Values of a column as they are stored are read wherever no index says a thing.
+/// Without a usable index, the stored values of a column are read.
 #[test]
 fn tables_of_one_block_need_no_index() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Stores that are made and changed; the numbers of cases are those of the specification.
+//! Makes and changes stores; the numbers of cases are those of the specification.
 
 use std::fs;
 use std::path::Path;
@@ -42,7 +42,8 @@ fn keys(store: &Store) -> Vec<&str> {
     store.keys().collect()
 }
 
-/// A store with `/a` (an array), `/b` and, but in one frame, `/g/c` and attributes of `/` and `/g`.
+/// A store with `/a` (an array), `/b` and, except in one frame, `/g/c` and attributes of `/` and
+/// `/g`.
 fn make(path: &Path) -> Store {
     let mut writer = StoreWriter::create(path).unwrap();
     writer.insert_array("/a", &array(&[1, 2, 3])).unwrap();
@@ -56,7 +57,7 @@ fn make(path: &Path) -> Store {
     writer.commit().unwrap()
 }
 
-/// Cases 31 and 33, as far as they do not need python-blosc2 (which `xtask interop` has).
+/// Cases 31 and 33, without the part that needs python-blosc2 (`xtask interop` has it).
 #[test]
 fn stores_of_every_form_are_made_and_changed() {
     let dir = tempfile::tempdir().unwrap();
@@ -96,7 +97,8 @@ fn stores_of_every_form_are_made_and_changed() {
         for key in store.keys() {
             assert_eq!(store.check_crc(key).unwrap().is_some(), suffix == "b2z", "{key}");
         }
-        // Nothing lies beside the store or, in a directory, where python-blosc2 would see a value.
+        // No files lie beside the store or, in a directory, at a path where python-blosc2 would see
+        // a value.
         let names = |dir: &Path| -> Vec<String> {
             let names = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name());
             let mut names: Vec<String> = names.map(|n| n.into_string().unwrap()).collect();
@@ -171,7 +173,7 @@ fn packing_and_unpacking_keeps_keys_and_frames() {
         let [old, new] = [&folder, &again].map(|root| fs::read(root.join(name)).unwrap());
         assert_eq!(old, new, "{name}");
     }
-    // This frame got metadata later: its old trailer is dead, and is not copied.
+    // This frame got metadata later: its old trailer is unused, and is not copied.
     let [old, new] = [&folder, &again].map(|root| SChunk::open(root.join("a.b2nd")).unwrap());
     let usage = |schunk: &SChunk| schunk.usage().unwrap().dead_bytes;
     assert!(usage(&old) > 0 && usage(&new) == 0, "{} {}", usage(&old), usage(&new));
@@ -185,7 +187,7 @@ fn packing_and_unpacking_keeps_keys_and_frames() {
     assert!(matches!(pack(&folder, &zip), Err(Error::Param(Param::Exists { .. }))));
     assert!(matches!(unpack(&zip, &again), Err(Error::Param(Param::Exists { .. }))));
 
-    // One frame and back.
+    // To one frame and back.
     let embed = dir.path().join("x.b2e");
     StoreWriter::copy(&packed, &embed, &WriteOptions::default()).unwrap().commit().unwrap();
     let back = unpack(&embed, dir.path().join("z.b2d")).unwrap();
@@ -311,7 +313,7 @@ fn a_reader_keeps_the_archive_that_it_opened() {
     assert_eq!(bytes_of(&Store::open(&path).unwrap(), "/b"), [5; 100_000]);
 }
 
-/// Case 50: what is not known stays.
+/// Case 50: unknown parts stay.
 #[test]
 fn unknown_registry_entries_and_files_are_kept() {
     let dir = tempfile::tempdir().unwrap();
@@ -332,7 +334,7 @@ fn unknown_registry_entries_and_files_are_kept() {
 
 #[test]
 fn a_value_moves_from_the_frame_to_a_file_and_its_old_place_is_forgotten() {
-    // As python-blosc2 before 4.4: small values are in `embed.b2e`.
+    // As in python-blosc2 before 4.4: small values are in `embed.b2e`.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.b2z");
     fs::copy(blosc_testdata::fixture::path("stores/tree-embedded.b2z"), &path).unwrap();
@@ -383,7 +385,7 @@ fn one_writer_at_a_time() {
     }
 }
 
-/// Chapter 18: the lock of python-blosc2 is taken where it is in use, and its counter goes up.
+/// Chapter 18: the lock of python-blosc2 is taken if it is in use, and its counter goes up.
 #[test]
 fn the_lock_of_python_blosc2_is_respected() {
     let dir = tempfile::tempdir().unwrap();
@@ -442,7 +444,7 @@ fn archives_that_would_lose_something_are_not_changed() {
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 
-/// Names that only some systems take for one file name are not extracted.
+/// Names that only some systems treat as one file name are not extracted.
 #[test]
 fn members_with_a_backslash_are_not_unpacked() {
     let dir = tempfile::tempdir().unwrap();
@@ -521,7 +523,7 @@ mod sequences {
         ]
     }
 
-    /// Whether a value of one key keeps that of the other one from being a value.
+    /// Whether a value at one key prevents a value at the other key.
     fn is_below(key: &str, group: &str) -> bool {
         key.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'))
     }

@@ -1,4 +1,4 @@
-//! Tables that are made and changed; the numbers of cases are those of the specification.
+//! Makes and changes tables; the numbers of cases are those of the specification.
 
 use std::fs;
 
@@ -59,7 +59,7 @@ fn columns() -> Vec<NewColumn> {
     ]
 }
 
-/// `count` rows, the first of which is row `first`; every third is null where that is possible.
+/// `count` rows from row `first` on; every third is null where that is possible.
 fn rows(first: usize, count: usize) -> Vec<ColumnValues> {
     let all = || first..first + count;
     let valid: Vec<bool> = all().map(|row| row % 3 != 1).collect();
@@ -116,7 +116,7 @@ fn cells_of(values: &[ColumnValues]) -> Vec<Vec<Value>> {
     values.iter().map(|values| (0..values.len()).map(|row| values.value(row)).collect()).collect()
 }
 
-/// Case 34, as far as it does not need python-blosc2.
+/// Case 34, without the part that needs python-blosc2.
 #[test]
 fn tables_of_every_kind_come_back_and_grow() {
     let dir = tempfile::tempdir().unwrap();
@@ -149,7 +149,7 @@ fn tables_of_every_kind_come_back_and_grow() {
         assert_eq!(table.schema().version, 3);
         drop((store, table));
 
-        // The last row was deleted: new ones come after its place.
+        // The last row was deleted: new rows come after its position.
         let mut writer = StoreWriter::open(&path).unwrap();
         writer.append_rows(key, &rows(7000, 2)).unwrap();
         let table = writer.commit().unwrap().table(key).unwrap();
@@ -159,7 +159,7 @@ fn tables_of_every_kind_come_back_and_grow() {
         assert_eq!(cells(&table), expected, "{name}");
         assert_eq!(StoreWriter::open(&path).unwrap().tables().collect::<Vec<_>>(), [key]);
     }
-    // A table in a tree is one object, and nothing of it is an own value.
+    // A table in a tree is one object, and its parts are not values of their own.
     let mut writer = StoreWriter::open(dir.path().join("u.b2d")).unwrap();
     assert!(writer.insert_cframe("/g/tab/x", vec![]).is_err());
     assert!(writer.insert_table("/g/tab", &columns(), &rows(0, 1)).is_err());
@@ -225,7 +225,7 @@ fn stale_indexes_go_and_rows_are_counted() {
         let nrows = i128::from(table.len().unwrap());
         assert_eq!(table.schema().json.get("n_rows"), Some(&Json::Int(nrows)));
         for (found, old) in cells(&table).iter().zip(&before) {
-            // Debug text, because NaN is no NaN.
+            // Compared as debug text, because NaN differs from NaN.
             let expected = [old.as_slice(), &old[..1]].concat();
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         }
@@ -285,10 +285,10 @@ fn values_of_another_kind_are_refused() {
     });
     refuse(&|values| drop(values.pop()));
     refuse(&|values| values.clear());
-    // Wider text than that of the first rows.
+    // Text that is wider than in the first rows.
     let wide = || ColumnValues::fixed("<U9".parse().unwrap(), vec![0; 72]);
     refuse(&|values| values[3] = wide());
-    // Nothing of the refused rows is there.
+    // The refused rows have left no trace.
     writer.append_rows("/", &rows(2, 1)).unwrap();
     assert!(writer.delete_rows("/", 2..4).is_err());
     assert!(matches!(writer.append_rows("/x", &[]), Err(Error::Param(Param::NoTable { .. }))));
@@ -296,7 +296,7 @@ fn values_of_another_kind_are_refused() {
     assert_eq!(cells(&table), cells_of(&rows(0, 3)));
 }
 
-/// Case 50: what is not known stays.
+/// Case 50: unknown parts stay.
 #[test]
 fn unknown_fields_of_the_schema_and_the_manifest_are_kept() {
     let dir = tempfile::tempdir().unwrap();
@@ -320,7 +320,7 @@ fn unknown_fields_of_the_schema_and_the_manifest_are_kept() {
     assert_eq!(schema.get("of next year"), Some(&kept));
 }
 
-/// A row that is wrong is named by its physical number, whatever was deleted before it.
+/// The error of a bad row names its physical number, even after deleted rows.
 #[test]
 fn rows_of_text_that_is_wrong_are_named() {
     let dir = tempfile::tempdir().unwrap();
@@ -353,7 +353,7 @@ fn rows_of_text_that_is_wrong_are_named() {
         assert!(error.contains(text), "{name}: {error}");
     };
 
-    // Items of another kind stand where the texts were; rows beside the wrong one are read.
+    // Items of another kind replace the texts; rows beside the bad one are readable.
     fs::copy(frame("o.b2b"), frame("v.b2b")).unwrap();
     refused("v", "row 7");
     assert_eq!(read("v", 0..3).unwrap().value(2), Value::Str("x".to_owned()));
@@ -368,7 +368,7 @@ fn rows_of_text_that_is_wrong_are_named() {
     let offsets = |change: &dyn Fn(i64) -> i64| {
         (0..11).flat_map(|n| change(3 * n).to_le_bytes()).collect::<Vec<u8>>()
     };
-    // A byte in row 4 that is no UTF-8; a row that ends inside of a character.
+    // A byte in row 4 that is not UTF-8; a row that ends inside of a character.
     let mut text = "äb".repeat(10).into_bytes();
     text[12] = 0xff;
     replace("u.utf8.b2nd", text, "|u1");
@@ -377,7 +377,7 @@ fn rows_of_text_that_is_wrong_are_named() {
     replace("u.utf8.b2nd", "äb".repeat(10).into_bytes(), "|u1");
     replace("u.b2nd", offsets(&|end| if end == 15 { 16 } else { end }), "<i8");
     refused("u", "row 4");
-    // Ends that descend, or lie outside.
+    // Ends that descend, or lie outside of the text.
     replace("u.b2nd", offsets(&|end| if end == 15 { 11 } else { end }), "<i8");
     refused("u", "row 4");
     replace("u.b2nd", offsets(&|end| if end == 0 { 1 } else { end }), "<i8");

@@ -11,7 +11,7 @@ const MAX_COLLECTED_NBYTES: usize = 256 << 10;
 /// From this length on, bytes are written directly: a copy would cost more than a call.
 const MIN_UNCOLLECTED_NBYTES: usize = 64 << 10;
 
-/// A writable store behind a lock. Readers wait only while a write is under way.
+/// A writable store under a lock. Readers wait only while a write is under way.
 ///
 /// Appended bytes are collected; the next other operation on the store writes them.
 #[derive(Clone)]

@@ -1,8 +1,8 @@
-//! The bytes of a zip archive with stored members, as a store: what lies between its records is
-//! read from where the members are ("Writing" in `docs/formats/store.md`).
+//! The bytes of a zip archive with stored members, as a store: the records are in memory, and the
+//! data between them are read from the members ("Writing" in `docs/formats/store.md`).
 //!
-//! `rawzip` writes archives as streams, whose lengths follow the data; here lengths are known
-//! before, and every reader finds them in the local header.
+//! `rawzip` writes archives as streams, with lengths after the data. Here lengths are known before,
+//! so every reader finds them in the local header.
 
 use core::ops::Range;
 use std::io;
@@ -12,17 +12,17 @@ use blosc_io::{MemStore, ReadAt};
 
 use crate::error::{Error, Param, Result};
 
-/// A file of an archive that is to be written.
+/// A file for an archive that will be written.
 pub(crate) struct NewMember {
     pub(crate) name: String,
     pub(crate) data: Arc<dyn ReadAt>,
-    /// Its checksum, where that is known.
+    /// Its checksum, if known.
     pub(crate) crc32: Option<u32>,
 }
 
-/// Stores one after the other.
+/// Stores one after the other, as one store.
 pub(crate) struct Joined {
-    /// Where each starts.
+    /// The start of each store.
     parts: Vec<(u64, Arc<dyn ReadAt>)>,
     len: u64,
 }
@@ -65,7 +65,7 @@ impl ReadAt for Joined {
     }
 }
 
-/// What both headers of a member say.
+/// The fields that both headers of a member have.
 struct Record {
     name: String,
     crc32: u32,
@@ -74,7 +74,7 @@ struct Record {
     start: u64,
 }
 
-/// An archive of these members, in their order.
+/// An archive of these members, in this order.
 pub(crate) fn archive(members: Vec<NewMember>) -> Result<Joined> {
     let mut joined = Joined::new();
     let mut records = Vec::with_capacity(members.len());
@@ -112,15 +112,15 @@ pub(crate) fn crc32_of(store: &dyn ReadAt, range: Range<u64>) -> io::Result<u32>
     Ok(crc.finalize())
 }
 
-/// Stands where a number of 32 bits does not fit; the number itself is in the field of zip64.
+/// Marks a number that does not fit 32 bits; the field of zip64 has the number.
 const IN_ZIP64: u32 = u32::MAX;
 const VERSION: u16 = 20;
 const VERSION_ZIP64: u16 = 45;
-/// Made on Unix.
+/// The code for an archive made on Unix.
 const MADE_BY_UNIX: u16 = 0x0300;
-/// 1980-01-01, the first date that there is.
+/// 1980-01-01, the first date of the format.
 const DATE: u16 = 0x21;
-/// An ordinary file that its owner may write.
+/// The mode of an ordinary file that its owner may write.
 const MODE: u32 = 0o100_644 << 16;
 
 impl Record {
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::zip::members;
 
-    /// Bytes that are all zero, as many as somebody wants.
+    /// A store of zeros of this length (bytes).
     struct Zeros(u64);
 
     impl ReadAt for Zeros {
@@ -281,7 +281,7 @@ mod tests {
         blosc_io::testing::check_read_at(&*store, &whole).unwrap();
     }
 
-    /// Cases 43 and 44: the records of zip64, for members of 5 GiB and for 65,536 of them.
+    /// Cases 43 and 44: records of zip64, for members of 5 GiB and for 65,536 members.
     #[test]
     fn large_archives_have_records_of_64_bits() {
         let large = || -> Arc<dyn ReadAt> { Arc::new(Zeros(5 << 30)) };

@@ -9,35 +9,35 @@ use crate::key::{self, ATTRIBUTES_NAME};
 use crate::store::attributes_of;
 use crate::value::Value;
 
-/// Vlmetalayers that python-blosc2 can write.
+/// The largest number of vlmetalayers that python-blosc2 can write.
 const MAX_VLMETALAYERS_WRITTEN: usize = 16;
 /// The longest name of an attribute (bytes).
 const MAX_NAME_NBYTES: usize = 31;
-/// What chunks of a frame without chunks would have (bytes), as python-blosc2 has it.
+/// The chunk size in the header of a frame without chunks, as python-blosc2 sets it (bytes).
 const CHUNKSIZE: usize = 16 << 20;
 
-/// A frame for vlmetalayers alone. One of attributes has no seal: python-blosc2 would show it as
-/// one of them.
+/// The parameters of a frame that holds only vlmetalayers. A frame of attributes has no seal:
+/// python-blosc2 would show the seal as an attribute.
 pub(crate) fn params_without_chunks() -> FrameParams {
     FrameParams::new(CParams::default().typesize(1))
         .chunksize(CHUNKSIZE)
         .checksums(b2frame::Checksums::None)
 }
 
-/// What attributes belong to.
+/// The owner of attributes.
 struct Owner {
-    /// The key of the frame that they are in.
+    /// The key of the frame with the attributes.
     key: String,
-    /// Whether the frame may be made.
+    /// Whether the frame may be created.
     is_new: bool,
 }
 
 impl StoreWriter {
-    /// The attributes of a group (`/` is the root), a table or a value, as they will be.
+    /// The future attributes of a group (`/` is the root), a table or a value.
     ///
     /// # Errors
     ///
-    /// [`Param::NoGroups`], [`Param::NoKey`]; a frame that cannot be read.
+    /// [`Param::NoGroups`], [`Param::NoKey`]; an unreadable frame.
     pub fn attributes(&self, key: &str) -> Result<Vec<(String, Value)>> {
         let owner = self.owner(key)?;
         if !self.contains(&owner.key) {
@@ -46,7 +46,7 @@ impl StoreWriter {
         attributes_of(&self.frame(&owner.key)?, &owner.key)
     }
 
-    /// Whether a new group or table of this key may have attributes of these names.
+    /// Checks that a new group or table of this key may have attributes of these names.
     ///
     /// # Errors
     ///
@@ -63,8 +63,8 @@ impl StoreWriter {
         }
     }
 
-    /// Sets an attribute of a group (`/` is the root), a table or a value. A group that nothing is
-    /// in becomes one by its attributes.
+    /// Sets an attribute of a group (`/` is the root), a table or a value. A group without values
+    /// exists by its attributes.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl StoreWriter {
         self.edit_value(&owner.key, |writer| writer.set_vlmeta(name, &content))
     }
 
-    /// Removes an attribute, and says whether there was one. A group that has nothing else is gone
-    /// with its last attribute.
+    /// Removes an attribute, and returns whether it existed. A group without values disappears with
+    /// its last attribute.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
-//! From a store as it will be to the bytes of its files, which are written last.
+//! From the future content of a store to the bytes of its files, which are written last.
 //!
-//! | store | what is written | how |
+//! | store | written files | atomic unit |
 //! |---|---|---|
-//! | archive | `embed.b2e` and what makes tables, then all others | one file, one rename |
+//! | archive | `embed.b2e` and parts that make tables, then all others | one file, one rename |
 //! | embed store | `embed.b2e` | one file, one rename |
 //! | new directory | all files | one directory, one rename |
-//! | directory | what differs | the steps of `steps.rs` |
+//! | directory | changed files | the steps of `steps.rs` |
 
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,25 +24,25 @@ use crate::error::{Error, Param, Result};
 use crate::store::{EMBED_FILE, Store};
 use crate::value::Value;
 
-/// Data of a chunk of a new embed store (bytes).
+/// Chunk size of a new embed store (bytes).
 const EMBED_CHUNKSIZE: usize = 8192;
-/// Bytes of embedded frames that are read at once.
+/// Bytes of embedded frames that are read at a time.
 const COPY_NBYTES: usize = 1 << 16;
 
 const METADATA_LAYER: &str = "estore_metadata";
 const REGISTRY_LAYER: &str = "_object_registry";
-/// Counts the changes, for programs of python-blosc2 that have the store open.
+/// The layer that counts changes, for programs of python-blosc2 that have the store open.
 const TICK_LAYER: &str = "dstore_tick";
 
 impl StoreWriter {
-    /// Writes the store. A crash leaves an archive, an embed store or a new directory as it was or
-    /// as it will be. In a directory that is changed every value, every new group or table and
-    /// every one that goes is as it was or as it will be, and tables can be read at every step.
+    /// Writes the store. After a crash an archive, an embed store or a new directory is the old or
+    /// the new one. In a changed directory each value, each new or removed group or table is old or
+    /// new, and tables are readable at every step.
     ///
     /// # Errors
     ///
-    /// Those of the storage; then the store is as it was, or for a directory, as after a crash.
-    /// [`Param::SamePath`], [`Param::Path`] for a directory; frames that cannot be read.
+    /// Errors of the storage: the store is then as before, or for a directory, as after a crash.
+    /// [`Param::SamePath`], [`Param::Path`] for a directory; unreadable frames.
     pub fn commit(self) -> Result<Store> {
         if self.is_changed || self.is_new {
             self.write()?;
@@ -92,8 +92,8 @@ impl StoreWriter {
         embed.map_or_else(|| self.file(EMBED_FILE, None), Ok)
     }
 
-    /// The members of the archive: first those without which the others are no store and no
-    /// tables, so that an archive that is cut keeps them, and then the largest first.
+    /// The members of the archive. First come the members that make the others a store and tables,
+    /// so that a truncated archive keeps them; then the largest come first.
     fn members(&self, embed: Option<Arc<dyn ReadAt>>) -> Result<Vec<NewMember>> {
         let known: BTreeMap<&str, u32> = match &self.base {
             Some(base) => {
@@ -116,7 +116,7 @@ impl StoreWriter {
         Ok(members.into_iter().map(|(_, member)| member).collect())
     }
 
-    /// The frame with the marker and the embedded values, if it is another one than before.
+    /// The frame with the marker and the embedded values, if it has changed.
     fn embed_frame(&self) -> Result<Option<Arc<dyn ReadAt>>> {
         let name = if self.form == StoreForm::Embed { &self.place.name } else { EMBED_FILE };
         match &self.base {
@@ -125,7 +125,7 @@ impl StoreWriter {
         }
     }
 
-    /// The frame of a store that has none yet.
+    /// The frame of a store without one.
     fn new_embed(&self, name: &str) -> Result<Arc<dyn ReadAt>> {
         let marker = match self.form {
             StoreForm::Embed => "b2embed",
@@ -148,12 +148,12 @@ impl StoreWriter {
         })
     }
 
-    /// The frame of the base, if anything in it changes.
+    /// The frame of the base, if its content changes.
     fn changed_embed(&self, base: &Store, name: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         let schunk = base.embed_frame();
         let metadata = vlmetalayer(schunk, name, METADATA_LAYER)?;
         let map = metadata.as_ref().and_then(|metadata| metadata.get("embed_map"));
-        // A store without embedded values may have no map.
+        // A store without embedded values may lack the map.
         let map = map.and_then(Value::as_map).unwrap_or(&[]);
         let is_kept = |key: &Value| match key.as_str() {
             Some(key) => matches!(self.keys.get(key), Some(At::Base)),
@@ -194,7 +194,7 @@ impl StoreWriter {
         Ok(Some(live.unwrap_or(edited)))
     }
 
-    /// The next count of changes, where programs of python-blosc2 may have the store open.
+    /// The next count of changes, if programs of python-blosc2 may have the store open.
     fn next_tick(&self, schunk: &SChunk, name: &str) -> Result<Option<Vec<u8>>> {
         let tick = vlmetalayer(schunk, name, TICK_LAYER)?.and_then(|tick| tick.as_u64());
         let is_locked = self.held.as_ref().is_some_and(|held| held.sidecar.is_some());
@@ -216,8 +216,8 @@ impl StoreWriter {
         }
     }
 
-    /// Appends the new embedded values to a frame after those that are kept, which end at `end`.
-    /// Gives the metadata of all.
+    /// Appends the new embedded values to a frame, after the kept ones, which end at `end`. Returns
+    /// the metadata of all values.
     fn append_embedded(
         &self,
         writer: &mut SChunkWriter,
@@ -240,7 +240,7 @@ impl StoreWriter {
         metadata.encode_as(name)
     }
 
-    /// Refuses new paths that some file systems do not tell from others.
+    /// Refuses new paths that some file systems would treat as one.
     fn check_new_paths(&self) -> Result<()> {
         if self.files.values().all(Option::is_none) {
             return Ok(());
@@ -262,7 +262,7 @@ fn set_layers(
     Ok(())
 }
 
-/// Appends the bytes of the value `key` to the content of the frame `name`. Returns how many.
+/// Appends the bytes of the value `key` to the content of the frame `name`. Returns their number.
 fn copy_into(writer: &mut SChunkWriter, name: &str, source: &dyn ReadAt, key: &str) -> Result<u64> {
     let unread = |source| Error::io(key, source);
     let len = source.len().map_err(unread)?;
@@ -277,7 +277,7 @@ fn copy_into(writer: &mut SChunkWriter, name: &str, source: &dyn ReadAt, key: &s
     Ok(len)
 }
 
-/// Refuses paths that are no files on every system, and those that are one file on some.
+/// Refuses paths that are invalid on some system, and paths that are one file on some.
 fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<()> {
     let mut folded: BTreeMap<String, (&str, bool)> = BTreeMap::new();
     for path in paths {

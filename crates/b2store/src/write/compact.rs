@@ -1,5 +1,5 @@
-//! Bytes that nothing refers to: replaced chunks and indexes of values, values that were taken out
-//! of `embed.b2e`, and what follows a frame in its file.
+//! Unused bytes: replaced chunks and indexes of values, values that were removed from `embed.b2e`,
+//! and bytes after a frame in its file.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::store::{Location, Store};
 
 impl Store {
-    /// Bytes that nothing refers to, which [`StoreWriter::compact`] frees.
+    /// Number of unused bytes, which [`StoreWriter::compact`] frees.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ impl Store {
         Ok(values.saturating_add(usage.dead_bytes).saturating_add(self.dead_embedded()))
     }
 
-    /// Bytes of the embedded frames that are in no value any more.
+    /// Bytes of the embedded frames outside of all values.
     fn dead_embedded(&self) -> u64 {
         let lens = self.keys().map(|key| match self.location(key) {
             Some(Location::Embedded { len, .. }) => *len,
@@ -36,8 +36,8 @@ impl Store {
 }
 
 impl StoreWriter {
-    /// Frees the bytes that nothing refers to: the values with such bytes are written anew, with
-    /// their chunks as they are. Indexes stay, since no data change.
+    /// Frees unused bytes: values with unused bytes are written anew, with their chunks as they
+    /// are. Indexes stay, since no data change.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl StoreWriter {
         self.compact_embedded()
     }
 
-    /// The same of one value, or of a part of a table.
+    /// As [`compact`](Self::compact), for one value, or for a part of a table.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// The frame without dead bytes, if it has some.
+    /// The frame without unused bytes, if it has some.
     pub(super) fn live_bytes(
         &self,
         key: &str,
@@ -90,7 +90,7 @@ impl StoreWriter {
         draft.into_frame(len, key).map(Some)
     }
 
-    /// Puts other bytes of the same data where those of a value are.
+    /// Replaces the bytes of a value by other bytes with the same data.
     pub(super) fn put_source(&mut self, key: &str, source: Arc<dyn ReadAt>) {
         self.is_changed = true;
         self.same.insert(key.to_owned());
@@ -101,7 +101,8 @@ impl StoreWriter {
         }
     }
 
-    /// Has the embedded values written one after the other, if bytes between them are in none.
+    /// Requests that the embedded values are written one after the other, if there are unused bytes
+    /// between them.
     fn compact_embedded(&mut self) -> Result<()> {
         let Some(base) = self.base.clone() else { return Ok(()) };
         let usage = base.embed_frame().usage().map_err(|source| Error::frame("embed", source))?;
@@ -123,7 +124,7 @@ impl StoreWriter {
     }
 }
 
-/// Bytes of a frame, and after it in its place, that nothing refers to.
+/// Number of unused bytes in a frame, and after it in its file or range.
 fn dead_in(schunk: &SChunk, source: &Arc<dyn ReadAt>, key: &str) -> Result<u64> {
     let len = source.len().map_err(|source| Error::io(key, source))?;
     let usage = schunk.usage().map_err(|source| Error::frame(key, source))?;

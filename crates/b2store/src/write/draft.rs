@@ -1,6 +1,6 @@
-//! A frame that is changed before it is written: the bytes that differ from those of the storage
-//! are in memory, the others stay where they are. Where a draft has a directory, most changed bytes
-//! are in a file there that has no name, so that memory does not grow with the frame.
+//! A frame under change before it is written. Only changed bytes are in memory; the others stay in
+//! the storage. With a directory, a draft moves most changed bytes to an unnamed file there, so
+//! that memory does not grow with the frame.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,9 +11,9 @@ use blosc_io::{FileStore, MemStore, ReadAt, Sync, Windowed, WriteAt};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are kept together, as many as positions of 16 bits tell apart.
+/// Length of a page: positions inside have 16 bits (bytes).
 const PAGE_NBYTES: usize = 1 << u16::BITS;
-/// Changed pages of a draft that stay in memory where there is a file for the others.
+/// Changed pages of a draft that stay in memory if a file holds the others.
 const MAX_PAGES: usize = 8;
 
 /// The bytes of a store with changes over them. Clones share the changes.
@@ -22,29 +22,29 @@ pub(crate) struct Draft(Arc<RwLock<Pages>>);
 
 struct Pages {
     base: Arc<dyn ReadAt>,
-    /// Bytes of the base that are still part of the whole.
+    /// Bytes of the base that are still part of the result.
     base_len: u64,
     changed: BTreeMap<u64, Vec<u8>>,
     len: u64,
     spill: Option<Spill>,
 }
 
-/// Changed pages that are not in memory.
+/// Changed pages outside of memory.
 struct Spill {
     dir: PathBuf,
-    /// Made when it is needed.
+    /// Created on first use.
     file: Option<FileStore>,
-    /// The pages that are in the file, each at its own position.
+    /// The pages in the file, each at its own position.
     pages: BTreeSet<u64>,
 }
 
 impl Draft {
-    /// Nothing yet.
+    /// An empty draft.
     pub(crate) fn empty() -> Self {
         Self::with_base(Arc::new(MemStore::default()), 0)
     }
 
-    /// The bytes of a store.
+    /// A draft over the bytes of a store.
     pub(crate) fn over(base: Arc<dyn ReadAt>) -> io::Result<Self> {
         let len = base.len()?;
         Ok(Self::with_base(base, len))
@@ -55,14 +55,14 @@ impl Draft {
         Self(Arc::new(RwLock::new(Pages { base, base_len: len, changed, len, spill: None })))
     }
 
-    /// With a directory for a file of changed bytes; without one they stay in memory.
+    /// Sets a directory for a file of changed bytes; without one they stay in memory.
     pub(crate) fn spill_in(self, dir: Option<PathBuf>) -> Self {
         let spill = dir.map(|dir| Spill { dir, file: None, pages: BTreeSet::new() });
         self.0.write().unwrap_or_else(PoisonError::into_inner).spill = spill;
         self
     }
 
-    /// The first `len` bytes of it, those of a frame.
+    /// The first `len` bytes, which are a frame.
     pub(crate) fn into_frame(self, len: u64, name: &str) -> Result<Arc<dyn ReadAt>> {
         let window = Windowed::new(self, 0, len).map_err(|source| Error::io(name, source))?;
         Ok(Arc::new(window))
@@ -70,7 +70,7 @@ impl Draft {
 }
 
 impl Pages {
-    /// A page as it is.
+    /// The present content of a page.
     fn page(&self, npage: u64) -> io::Result<Vec<u8>> {
         let mut page = vec![0; PAGE_NBYTES];
         let start = npage.saturating_mul(PAGE_NBYTES as u64);
@@ -84,13 +84,13 @@ impl Pages {
         Ok(page)
     }
 
-    /// The file that has a page.
+    /// The file that holds a page.
     fn file_of(&self, npage: u64) -> Option<&FileStore> {
         let spill = self.spill.as_ref().filter(|spill| spill.pages.contains(&npage))?;
         spill.file.as_ref()
     }
 
-    /// Brings a page into memory, to be changed.
+    /// Brings a page into memory for a change.
     fn page_mut(&mut self, npage: u64) -> io::Result<&mut Vec<u8>> {
         if !self.changed.contains_key(&npage) {
             if self.changed.len() >= MAX_PAGES {
@@ -105,13 +105,13 @@ impl Pages {
         Ok(self.changed.entry(npage).or_default())
     }
 
-    /// Moves all pages to the file, if there may be one.
+    /// Moves all pages to the file, if a file is allowed.
     fn spill_all(&mut self) -> io::Result<()> {
         let Some(spill) = &mut self.spill else { return Ok(()) };
         if spill.file.is_none() {
             match tempfile::tempfile_in(&spill.dir) {
                 Ok(file) => spill.file = Some(FileStore::from_file(file)),
-                // Such systems have no files without a name.
+                // Some systems lack files without a name.
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                     self.spill = None;
                     return Ok(());
@@ -134,7 +134,7 @@ fn short_page() -> io::Error {
     io::Error::other("a page of a draft is too short")
 }
 
-/// The number of the page of a position, where that lies in it, and the bytes from there on.
+/// The number of the page of a position, the position in the page, and the bytes from there on.
 fn place_of(at: u64) -> (u64, usize, usize) {
     let [low, high, ..] = at.to_le_bytes();
     let (npage, inner) = (at >> u16::BITS, usize::from(u16::from_le_bytes([low, high])));

@@ -1,4 +1,4 @@
-//! Values that are changed where they are.
+//! Changes values in place.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use super::{At, Draft, INDEXES_LAYER, StoreWriter, suffix_of};
 use crate::error::{Error, Result};
 
 impl StoreWriter {
-    /// Changes the chunks or the metalayers of a value. What differs is in memory until
-    /// [`commit`](Self::commit); indexes on the value are removed, since they do not know the
-    /// changes. A failure leaves the value as it was.
+    /// Changes the chunks or the metalayers of a value. Changed bytes are in memory until
+    /// [`commit`](Self::commit). Indexes on the value are removed, since they would be stale. A
+    /// failure leaves the value as it was.
     ///
     /// # Errors
     ///
     /// [`Param::NoKey`](crate::error::Param::NoKey);
-    /// [`Param::Occupied`](crate::error::Param::Occupied) for a part of a table; those of `edit`; a
-    /// frame that cannot be read.
+    /// [`Param::Occupied`](crate::error::Param::Occupied) for a part of a table; the error of
+    /// `edit`; an unreadable frame.
     pub fn edit_schunk<E: From<Error>>(
         &mut self,
         key: &str,
@@ -34,7 +34,7 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// As `edit_schunk`; a value that is no array.
+    /// As `edit_schunk`; a value that is not an array.
     pub fn edit_array<E: From<Error>>(
         &mut self,
         key: &str,
@@ -48,7 +48,7 @@ impl StoreWriter {
         })
     }
 
-    /// Changes the frame of a value or of a part of a table; its suffix stays what it is.
+    /// Changes the frame of a value or of a part of a table; its suffix stays.
     pub(crate) fn edit_value(
         &mut self,
         key: &str,
@@ -57,7 +57,7 @@ impl StoreWriter {
         self.replace_frame(key, |writer| edit(writer).map_err(|source| Error::frame(key, source)))
     }
 
-    /// Changes an array, or one that is a part of a table.
+    /// Changes an array, or an array that is a part of a table.
     pub(crate) fn edit_items(
         &mut self,
         key: &str,
@@ -100,8 +100,8 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// The frame of a value to be changed. The archive gets a new sum of it: so the old one is
-    /// compared before.
+    /// The frame of a value before a change. The archive will get a new sum of it, so the old sum
+    /// is compared first.
     fn old_frame(&self, key: &str) -> Result<Arc<dyn ReadAt>> {
         if let (None, Some(base)) = (self.new_file(key), &self.base) {
             base.compare_crc(key)?;
@@ -109,7 +109,7 @@ impl StoreWriter {
         self.source(key)
     }
 
-    /// Whether a key is a value of its own.
+    /// Checks that a key is a value of its own.
     fn check_editable(&self, key: &str) -> Result<()> {
         if let Some(table) = self.table_above(key) {
             return Err(Error::occupied(key, table, "a table"));
@@ -126,7 +126,7 @@ fn without_indexes(writer: &mut SChunkWriter) -> b2frame::Result<()> {
     if has_some { writer.delete_vlmeta(INDEXES_LAYER).map(drop) } else { Ok(()) }
 }
 
-/// A frame with changes, which are in memory until it is written.
+/// A frame with changes, in memory until it is written.
 pub(crate) fn edit_frame(
     source: Arc<dyn ReadAt>,
     name: &str,
@@ -135,7 +135,7 @@ pub(crate) fn edit_frame(
     changed_frame(source, name, |writer| edit(writer).map_err(|source| Error::frame(name, source)))
 }
 
-/// The same, with errors of the caller's kind.
+/// As [`edit_frame`], with errors of the caller's type.
 pub(super) fn changed_frame<E: From<Error>>(
     source: Arc<dyn ReadAt>,
     name: &str,

@@ -1,16 +1,16 @@
-//! Where a store is written: a file or a directory of a tree, and the steps by which it is made or
-//! changed so that a crash leaves the old state or the new one.
+//! The place of a store: a file or a directory of a tree, and the steps that create or change it so
+//! that a crash leaves the old state or the new one.
 //!
 //! ```text
 //!   a file         create it in a stage, sync, rename to NAME, sync the names
-//!   new directory  the same with all that is in it
-//!   change in it   create the new files in a stage, sync; rename one after the other to its place;
-//!                  remove what goes. A new directory, or one that goes, is renamed as a whole
+//!   new directory  the same with all its files
+//!   change in it   create the new files in a stage, sync; rename one after the other to its path;
+//!                  remove old files. New and removed directories are renamed as a whole
 //! ```
 //!
-//! A stage is a [`TreeStage`], a folder beside the store: see [`replace`](blosc_io::replace).
-//! New files lie beside a directory store and not in it, because python-blosc2 takes every frame
-//! in it for a value.
+//! A stage is a [`TreeStage`], a folder beside the store: see [`replace`](blosc_io::replace). New
+//! files lie beside a directory store and not in it, because python-blosc2 takes every frame in it
+//! for a value.
 
 use core::fmt::Debug;
 use std::collections::BTreeSet;
@@ -30,23 +30,23 @@ use crate::files::is_nothing;
 pub(crate) struct Place {
     pub(crate) tree: Arc<dyn Tree>,
     pub(crate) name: String,
-    /// The directory that the tree is, if it is one.
+    /// The directory of the tree, if it is one.
     pub(crate) dir: Option<PathBuf>,
 }
 
 /// A change of a directory.
 pub(crate) enum Step {
-    /// A new file, which may take the place of one.
+    /// Writes a new file, which may replace an old one.
     Write(String, Arc<dyn ReadAt>),
-    /// A new directory with files, whose paths start at it. There is none of its name.
+    /// Writes a new directory with files, whose paths start at it. The name must be free.
     WriteDir(String, Vec<(String, Arc<dyn ReadAt>)>),
-    /// Another name for a file.
+    /// Renames a file.
     Rename(String, String),
-    /// A file that goes.
+    /// Removes a file.
     Remove(String),
-    /// A directory that goes with all that is in it.
+    /// Removes a directory with its content.
     RemoveDir(String),
-    /// A loss of power loses nothing of what comes before, if it leaves anything of what follows.
+    /// A barrier: no later step survives a loss of power without all earlier ones.
     Sync,
 }
 
@@ -62,7 +62,7 @@ impl Place {
         Ok(Self { tree: Arc::new(tree), name: name.to_owned(), dir: Some(dir.to_owned()) })
     }
 
-    /// Whether it is a directory.
+    /// Whether the place is a directory.
     pub(crate) fn is_dir(&self) -> Result<bool> {
         match self.tree.list(&self.name) {
             Ok(_) => Ok(true),
@@ -71,7 +71,7 @@ impl Place {
         }
     }
 
-    /// Whether there is anything.
+    /// Whether the place exists.
     pub(crate) fn exists(&self) -> io::Result<bool> {
         let entries = self.tree.list(parent(&self.name))?;
         let name = self.name.rsplit_once('/').map_or(&*self.name, |(_, name)| name);
@@ -83,7 +83,7 @@ impl Place {
         Arc::new(Below { tree: Arc::clone(&self.tree), root: self.name.clone() })
     }
 
-    /// Puts a file in place, or replaces it.
+    /// Writes a file to the place, or replaces the one there.
     pub(crate) fn write_file(&self, source: &dyn ReadAt) -> io::Result<()> {
         let stage = TreeStage::beside(&*self.tree, &self.name)?;
         let file = stage.part(0);
@@ -94,7 +94,7 @@ impl Place {
         self.tree.sync_names(parent(&self.name))
     }
 
-    /// Puts a new directory in place.
+    /// Writes a new directory to the place.
     pub(crate) fn write_dir(&self, files: &[(String, Arc<dyn ReadAt>)]) -> io::Result<()> {
         let stage = TreeStage::beside(&*self.tree, &self.name)?;
         let dir = stage.part(0);
@@ -105,14 +105,14 @@ impl Place {
         self.tree.sync_names(parent(&self.name))
     }
 
-    /// Changes the directory, step after step. No file is ever half written; all new files are on
-    /// the medium before the first of them takes its place.
+    /// Changes the directory, step by step. No file is ever half written; all new files are on the
+    /// medium before the first of them gets its path.
     pub(crate) fn change_dir(&self, steps: &[Step]) -> io::Result<()> {
         let stage = TreeStage::beside(&*self.tree, &self.name)?;
         self.stage_files(&stage, steps)?;
         let (mut touched, mut dirs) = (BTreeSet::new(), BTreeSet::new());
-        // The stage has to be on the medium before anything goes: else its files could be missing,
-        // and those that they replace refer to what is gone.
+        // The stage must be on the medium before files are removed: otherwise its files could be
+        // lost, and the old files would refer to removed ones.
         if steps.iter().any(|step| matches!(step, Step::Remove(_))) {
             touched.insert(parent(&self.name).to_owned());
         }
@@ -122,7 +122,7 @@ impl Place {
         self.sync_touched(&mut touched)
     }
 
-    /// Writes the new files of all steps, each as the part with the number of its step.
+    /// Writes the new files of all steps; each is the part with the number of its step.
     fn stage_files(&self, stage: &TreeStage<'_>, steps: &[Step]) -> io::Result<()> {
         let (mut staged, mut dirs) = (Vec::new(), BTreeSet::new());
         for (number, step) in steps.iter().enumerate() {
@@ -141,7 +141,7 @@ impl Place {
         self.sync_staged(&staged, &dirs)
     }
 
-    /// Writes a new directory, and adds what it has to the lists.
+    /// Writes a new directory, and adds its files and directories to the lists.
     fn stage_dir(
         &self,
         path: &str,

@@ -1,16 +1,16 @@
-//! From the files of a directory as they will be to the steps that make them so, in an order in
-//! which each state between them can be read.
+//! From the future files of a directory to the steps that make them, in an order in which each
+//! intermediate state is readable.
 //!
 //! | part | steps | then |
 //! |---|---|---|
 //! | [`manifests_without_indexes`](Change::manifests_without_indexes) | `Write` | `Sync` |
 //! | [`other_names`](Change::other_names), for another suffix | `Rename` | `Sync` |
 //! | [`new_directories`](Change::new_directories), each as a whole | `WriteDir` | |
-//! | [`new_files`](Change::new_files): values, which rows are alive, manifests | `Write` | `Sync` between the three |
+//! | [`new_files`](Change::new_files): values, flags of rows, manifests | `Write` | `Sync` between the three |
 //! | the embedded values | `Write` | |
 //! | [`gone`](Change::gone), manifests first | `Remove`, `RemoveDir` | |
 //!
-//! Nothing is removed before all that is new is on the medium.
+//! All new files are on the medium before the first removal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use crate::store::EMBED_FILE;
 /// A directory before and after its change.
 struct Change<'a> {
     new: &'a StoreWriter,
-    /// The files that there are.
+    /// The existing files.
     old: &'a [String],
 }
 
 impl StoreWriter {
-    /// The steps that change the directory, with `embed.b2e` if it is another one than before.
+    /// The steps that change the directory, with `embed.b2e` if it has changed.
     pub(super) fn steps(&self, embed: Option<Arc<dyn ReadAt>>) -> Result<Vec<Step>> {
         let old = match &self.base {
             Some(base) => base.files().paths(base.options().max_files)?,
@@ -38,7 +38,7 @@ impl StoreWriter {
         };
         let change = Change { new: self, old: &old };
         let mut steps = synced(change.manifests_without_indexes());
-        // Else the old file could be there beside the new one, which has the other suffix.
+        // Otherwise the old file could remain beside the new one with the other suffix.
         steps.extend(synced(change.other_names()));
         let (dirs, files) = change.split();
         steps.extend(Change::new_directories(dirs));
@@ -68,7 +68,7 @@ impl<'a> Change<'a> {
         renamed.map(|(from, to)| Step::Rename(from.to_owned(), to.to_owned())).collect()
     }
 
-    /// Sorts the new files by whether they get a directory of their own.
+    /// Divides the new files into files of new directories and files of old ones.
     fn split(&self) -> Split<'a> {
         let (mut dirs, mut files) = Split::default();
         for (path, file) in &self.new.files {
@@ -92,7 +92,7 @@ impl<'a> Change<'a> {
         let mut steps = Vec::with_capacity(files.len());
         let mut last = None;
         for (path, file) in files {
-            // What makes other files visible comes after them on the medium, too.
+            // Files that make other files visible also come later on the medium.
             if last.is_some_and(|last| last < rank(path)) {
                 steps.push(Step::Sync);
             }
@@ -106,7 +106,7 @@ impl<'a> Change<'a> {
         let is_gone =
             |path: &&String| *path != EMBED_FILE && !self.is_kept(path) && !self.is_renamed(path);
         let mut gone: Vec<&String> = self.old.iter().filter(is_gone).collect();
-        // A table without its manifest is none any more.
+        // Without its manifest a table is not a table.
         gone.sort_by_key(|path| core::cmp::Reverse(rank(path)));
         let (mut steps, mut removed) = (Vec::new(), BTreeSet::new());
         for path in gone {
@@ -136,23 +136,23 @@ impl<'a> Change<'a> {
         self.new.files.contains_key(path)
     }
 
-    /// Whether nothing of a directory stays.
+    /// Whether all files of a directory go.
     fn is_empty(&self, dir: &str) -> bool {
         let stays = |path: &&String| self.is_kept(path) || self.is_renamed(path);
         !self.new.files.keys().any(|path| is_below(path, dir))
             && !self.old.iter().filter(stays).any(|path| is_below(path, dir))
     }
 
-    /// The topmost directory of a path in which no file of the base is, and the rest of the path.
+    /// The topmost directory of a path without a file of the base, and the rest of the path.
     fn new_dir<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
-        // What gets another name in it would need the directory before.
+        // A renamed file in it would need the directory before.
         let is_target = |dir: &str| self.new.renamed.iter().any(|(_, to)| is_below(to, dir));
         let is_new = |dir: &str| !self.old.iter().any(|path| is_below(path, dir));
         ancestors(path).find(|(dir, _)| is_new(dir) && !is_target(dir))
     }
 }
 
-/// Steps that are on the medium before others follow.
+/// Steps that must be on the medium before the next ones.
 fn synced(mut steps: Vec<Step>) -> Vec<Step> {
     if !steps.is_empty() {
         steps.push(Step::Sync);
@@ -175,8 +175,8 @@ fn is_below(path: &str, dir: &str) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The files that make a table visible have the highest rank: a directory gets them last. An
-/// archive appears as a whole and has them first.
+/// The rank of a file: files that make a table visible have the highest. A directory gets them
+/// last; an archive appears as a whole and has them first.
 pub(super) fn rank(path: &str) -> u8 {
     match path.rsplit('/').next() {
         Some(EMBED_FILE) => 3,

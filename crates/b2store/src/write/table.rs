@@ -1,4 +1,4 @@
-//! Tables that are made or changed: new columns, rows appended, rows deleted ("Writing" in
+//! Makes and changes tables: new columns, appended rows, deleted rows ("Writing" in
 //! `docs/formats/store.md`).
 
 mod appender;
@@ -25,11 +25,11 @@ pub use appender::RowAppender;
 pub(crate) use spec::fixed_name;
 pub use spec::{NewColumn, TableParams};
 
-/// Flags of rows that are written at a time.
+/// Number of flags of rows that are written at a time.
 const MAX_FLAGS_WRITTEN: usize = 1 << 20;
 
 impl StoreWriter {
-    /// Adds a table of these columns with these rows; `/` makes the store itself one.
+    /// Adds a table of these columns with these rows; `/` makes the store itself the table.
     ///
     /// ```
     /// use b2store::{ColumnKind, ColumnValues, NewColumn, StoreWriter, Values};
@@ -63,8 +63,8 @@ impl StoreWriter {
         rows.finish()
     }
 
-    /// Adds a table that another store has: the same columns, rows, nulls and attributes, in the
-    /// same frames. Rows that were deleted come along, indexes do not.
+    /// Adds a table of another store: the same columns, rows, nulls and attributes, in the same
+    /// frames. Deleted rows are copied, indexes are not.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl StoreWriter {
             let live = if is_sound { self.live_bytes(part, Arc::clone(&source))? } else { None };
             let source = live.unwrap_or(source);
             let suffix = match from.location(part) {
-                // Lists that are not in batches have the suffix of those all the same.
+                // Lists outside of batches have the suffix of batches all the same.
                 Some(crate::store::Location::File { path }) if path.ends_with(".b2b") => ".b2b",
                 _ => suffix,
             };
@@ -98,12 +98,12 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Removes the indexes of a table, which python-blosc2 would go on to believe; gives the names
-    /// of their columns. What changes rows or values does that by itself.
+    /// Removes the indexes of a table, which python-blosc2 would continue to trust; returns the
+    /// names of their columns. Changes of rows or values do this by themselves.
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`]; a manifest that cannot be read.
+    /// [`Param::NoTable`]; an unreadable manifest.
     pub fn remove_table_indexes(&mut self, key: &str) -> Result<Vec<String>> {
         let root = self.table_root(key)?;
         let names = indexed_columns(&self.frame(&format!("{root}/_meta"))?, key)?;
@@ -115,7 +115,7 @@ impl StoreWriter {
         Ok(names)
     }
 
-    /// The key of a new table without a `/` at the end, if a table may be there.
+    /// The key of a new table without a `/` at the end; checks that the key is allowed.
     fn check_table_key(&self, key: &str) -> Result<String> {
         let root = key.trim_end_matches('/').to_owned();
         if root.is_empty() {
@@ -131,7 +131,7 @@ impl StoreWriter {
         Ok(root)
     }
 
-    /// Notes that there is a table now.
+    /// Notes that the table exists.
     fn register_table(&mut self, key: &str, root: &str) {
         self.tables.insert(if root.is_empty() { "/" } else { key }.to_owned());
         if !root.is_empty() {
@@ -146,23 +146,23 @@ impl StoreWriter {
     }
 
     /// Appends rows to a table: values for each of its columns, in the order of the schema. Indexes
-    /// are removed, since they do not know the new rows.
+    /// are removed, since they would be stale.
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`], [`Param::Column`], [`Param::Rows`]; columns that cannot be read.
+    /// [`Param::NoTable`], [`Param::Column`], [`Param::Rows`]; unreadable columns.
     pub fn append_rows(&mut self, key: &str, values: &[ColumnValues]) -> Result<()> {
         let mut rows = self.append_to_table(key)?;
         rows.append(values)?;
         rows.finish()
     }
 
-    /// Deletes rows of a table, by their numbers among those that are alive. Their values stay in
-    /// the store; copy what must not be read by others. Indexes are removed.
+    /// Deletes rows of a table, by their numbers among the alive ones. Their values stay in the
+    /// store; to hide them from others, make a copy. Indexes are removed.
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`], [`Param::Range`]; flags that cannot be read.
+    /// [`Param::NoTable`], [`Param::Range`]; unreadable flags.
     pub fn delete_rows(&mut self, key: &str, rows: Range<u64>) -> Result<()> {
         let root = self.table_root(key)?;
         let key = format!("{root}/_valid_rows");
@@ -175,7 +175,7 @@ impl StoreWriter {
         let count = rows.end.saturating_sub(rows.start);
         let spans = live.spans(&rows)?;
         self.begin_table_change(&root)?;
-        // All rows of a span are deleted, or dead already.
+        // All rows of a span are deleted now, or were dead before.
         let dead = vec![0; MAX_FLAGS_WRITTEN];
         self.edit_items(&key, |writer| {
             for Range { mut start, end } in spans.into_iter().map(|span| span.rows) {
@@ -215,7 +215,7 @@ impl StoreWriter {
         }
     }
 
-    /// Removes what says something about rows that change: in a directory before all else.
+    /// Removes facts about rows that change: in a directory before all other steps.
     fn begin_table_change(&mut self, root: &str) -> Result<()> {
         let prefix = format!("{root}/_indexes");
         let stale: Vec<String> = self.below(&prefix).map(str::to_owned).collect();
@@ -239,7 +239,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Writes how many rows there are now, and that values changed.
+    /// Writes the number of rows, and notes that values changed.
     fn end_table_change(&mut self, root: &str, nrows: u64, has_new: bool) -> Result<()> {
         let key = format!("{root}/_meta");
         let mut schema = self.parsed_schema(&key)?;
@@ -273,7 +273,7 @@ impl StoreWriter {
     }
 }
 
-/// The columns that the catalog of indexes in a manifest names.
+/// The columns in the catalog of indexes of a manifest.
 pub(crate) fn indexed_columns(manifest: &SChunk, key: &str) -> Result<Vec<String>> {
     let catalog = vlmetalayer(manifest, key, "index_catalog")?;
     let entries = catalog.as_ref().and_then(Value::as_map).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! The files in a zip archive that is no store.
+//! The files in a zip archive that is not a store.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ pub struct ArchiveMember {
 }
 
 impl ArchiveMember {
-    /// Compares the bytes of the file with the sum that the archive has of it.
+    /// Compares the bytes of the file with the sum in the archive.
     ///
     /// # Errors
     ///
-    /// [`Corrupt::Crc`]; the bytes cannot be read.
+    /// [`Corrupt::Crc`]; unreadable bytes.
     pub fn check(&self, plain: &dyn ReadAt) -> Result<()> {
         let len = plain.len().map_err(|source| Error::io(&self.name, source))?;
         let found = crc32_of(plain, 0..len).map_err(|source| Error::io(&self.name, source))?;
@@ -54,7 +54,7 @@ impl ArchiveMember {
 /// # Errors
 ///
 /// A directory that is damaged or too long; a file that is encrypted, or compressed by another
-/// method than Deflate; data that lie outside of the archive.
+/// method than Deflate; data outside of the archive.
 pub fn archive_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> {
     let directory = Directory::read(store, OpenOptions::default().max_files)?;
     let len = store.len().map_err(wrong)?;

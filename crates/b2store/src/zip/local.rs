@@ -1,5 +1,5 @@
-//! The headers before the data of members: what they say, and how members are found by them where
-//! the directory is damaged.
+//! The headers before the data of members, and a search for members by their headers if the
+//! directory is damaged.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,7 +17,7 @@ pub(super) struct LocalHeader {
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) crc32: u32,
-    /// Bytes of the data in the archive, and when they are inflated.
+    /// Length of the data in the archive, and when inflated (bytes).
     pub(super) stored: u64,
     pub(super) plain: u64,
     /// Position of the header, and of the data.
@@ -46,7 +46,7 @@ impl LocalHeader {
         }
         store.read_exact_at(names, &mut rest)?;
         let (name, extra) = rest.split_at(name_len);
-        // The field of zip64 has the length of the plain data first.
+        // The field of zip64 has the inflated length first.
         let length = |at, in_zip64| match u32_at(at) {
             u32::MAX => zip64_number(extra, in_zip64).unwrap_or(u64::MAX),
             nbytes => nbytes.into(),
@@ -64,8 +64,8 @@ impl LocalHeader {
         }))
     }
 
-    /// Whether the sum and the lengths follow the data, because the writer did not know them yet,
-    /// and were not read there.
+    /// Whether the sum and the lengths follow the data, because the writer did not know them
+    /// before, and were not read there.
     pub(super) const fn is_late(&self) -> bool {
         self.flags & DESCRIPTOR_FLAG != 0 && self.crc32 == 0
     }
@@ -86,14 +86,14 @@ impl LocalHeader {
         Ok(self)
     }
 
-    /// The name, if it is that of a value of a store.
+    /// The name, if it can be that of a value of a store.
     pub(super) fn value_name(&self) -> Option<&str> {
         core::str::from_utf8(&self.name).ok().filter(|name| is_value(name))
     }
 }
 
-/// The members of an archive without a directory: each has a header before its data. One whose
-/// length is damaged ends where the next header is.
+/// The members of an archive without a directory: each has a header before its data. A member with
+/// a damaged length ends at the next header.
 pub(super) fn found_members(store: &dyn ReadAt, max_members: u64) -> Result<Vec<Member>> {
     let wrong = |source| Error::io("the archive", source);
     let len = store.len().map_err(wrong)?;
@@ -118,7 +118,7 @@ fn next_member(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<(Memb
     let Some((name, local)) = find_header(store, at, len)? else { return Ok(None) };
     let (position, crc32) = (local.position, local.crc32);
     let end = position.saturating_add(local.stored);
-    // Where the next header is damaged as well, the checksum tells that the length is right.
+    // If the next header is damaged as well, the checksum confirms the length.
     let is_right = !local.is_late()
         && end <= len
         && (end == len || is_record(store, end, len)? || crc32_of(store, position..end)? == crc32);
@@ -145,7 +145,7 @@ fn next_member(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<(Memb
     Ok(Some((member, next)))
 }
 
-/// The entries of a directory that is damaged, or has lost its end: wherever one begins.
+/// The entries of a directory that is damaged, or has lost its end: all positions are searched.
 pub(super) fn found_entries(store: &dyn ReadAt, max_entries: u64) -> Result<Vec<(u64, Entry)>> {
     let wrong = |source| Error::io("the archive", source);
     let len = store.len().map_err(wrong)?;
@@ -162,7 +162,7 @@ pub(super) fn found_entries(store: &dyn ReadAt, max_entries: u64) -> Result<Vec<
     Ok(entries)
 }
 
-/// The entry at a position. One whose numbers are elsewhere, because they need 64 bits, is none.
+/// The entry at a position. Entries with 64-bit numbers, which are stored elsewhere, are ignored.
 fn entry_at(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<Entry>> {
     let mut fixed = [0; ENTRY_NBYTES];
     let names = at.saturating_add(ENTRY_NBYTES as u64);
@@ -190,7 +190,7 @@ fn entry_at(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<Entry>> 
     }))
 }
 
-/// Whether a local header or a record of the directory is at a position.
+/// Whether a local header or a record of the directory begins at a position.
 fn is_record(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<bool> {
     let mut signature = [0; 4];
     if at.checked_add(4).is_none_or(|end| end > len) {
@@ -203,7 +203,7 @@ fn is_record(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<bool> {
 /// The next header with the name of a file of a store, and that name.
 fn find_header(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<(String, LocalHeader)>> {
     let named = |local: LocalHeader| Some((local.value_name()?.to_owned(), local));
-    // Members follow each other, mostly.
+    // Usually members follow each other.
     if let Some(found) = LocalHeader::read(store, at, len)?.and_then(named) {
         return Ok(Some(found));
     }
@@ -217,13 +217,13 @@ fn find_header(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<Option<(Stri
     Ok(found)
 }
 
-/// Where the directory begins after `at`, or the end where there is none.
+/// Position of the directory after `at`, or the end if there is none.
 fn find_record(store: &dyn ReadAt, at: u64, len: u64) -> io::Result<u64> {
     let is_wanted = &mut |_, signature| Ok(DIRECTORY_SIGNATURES.contains(&signature));
     Ok(find(store, at, len, is_wanted)?.unwrap_or(len))
 }
 
-/// The next position whose four bytes `is_wanted` takes. It sees those of records only.
+/// The next position whose four bytes `is_wanted` accepts. It sees only bytes that begin a record.
 fn find(
     store: &dyn ReadAt,
     at: u64,
@@ -242,7 +242,7 @@ fn find(
                 return Ok(Some(start));
             }
         }
-        // A signature may lie across the end.
+        // A signature may span the end.
         at = at.saturating_add((part.len() as u64).saturating_sub(3).max(1));
     }
     Ok(None)
@@ -262,14 +262,14 @@ fn zip64_number(mut extra: &[u8], at: usize) -> Option<u64> {
     }
 }
 
-/// Some bytes of a header that has them.
+/// Bytes of a header at a position inside of it.
 fn bytes_at<const N: usize>(header: &[u8], at: usize) -> [u8; N] {
     header.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
 }
 
-/// How the header of a member begins.
+/// The first bytes of a local header.
 const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
-/// How the records of a directory begin: a member, the end, and that of zip64.
+/// The first bytes of the records of a directory: a member, the end, and the end of zip64.
 const DIRECTORY_SIGNATURES: [[u8; 4]; 3] = [*b"PK\x01\x02", *b"PK\x05\x06", *b"PK\x06\x06"];
 /// The header of a member without its name (bytes).
 pub(super) const LOCAL_NBYTES: usize = 30;
@@ -279,5 +279,5 @@ const ENTRY_NBYTES: usize = 46;
 const DESCRIPTOR_NBYTES: usize = 16;
 /// The flag of members with a sum and lengths after their data.
 pub(super) const DESCRIPTOR_FLAG: u16 = 1 << 3;
-/// Bytes that are searched at once.
+/// Bytes that one search reads.
 const SCAN_NBYTES: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! Values as the sidecars of `testdata/stores` have them: see the README there.
+//! Values in the form of the sidecars of `testdata/stores`: see the README there.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -120,7 +120,7 @@ pub(crate) fn batches(batches: &BatchArray) -> Json {
     let flat: Vec<Json> =
         found.iter().flat_map(|batch| batch.as_array().unwrap().clone()).collect();
     assert_eq!(joined, flat);
-    // Any range of items is what it is of all.
+    // Any range of items equals the same range of all items.
     for start in 0..flat.len() {
         for end in start..=flat.len() {
             let items = batches.items(start as u64..end as u64).unwrap();
@@ -134,7 +134,7 @@ pub(crate) fn lists(lists: &ListArray) -> Json {
     lists.rows(0..lists.len().unwrap()).unwrap().iter().map(value).collect()
 }
 
-/// What the sidecar has of a value, without where it lies.
+/// The sidecar's description of a value, without its location.
 pub(crate) fn content(content: &Content) -> Json {
     match content {
         Content::Array(array) => {
@@ -164,7 +164,7 @@ pub(crate) fn content(content: &Content) -> Json {
     }
 }
 
-/// Every field that both have is the same.
+/// Asserts that every field in both is equal.
 #[track_caller]
 pub(crate) fn assert_content(found: &Json, expected: &Json, what: &str) {
     for (field, found) in found.as_object().unwrap() {
@@ -175,7 +175,7 @@ pub(crate) fn assert_content(found: &Json, expected: &Json, what: &str) {
     assert_same(&found["kind"], &expected["kind"], what);
 }
 
-/// The values of a column; nulls as null where no value means them.
+/// The values of a column, with nulls as null; and flags of valid rows.
 pub(crate) fn cells(column: &Column, rows: core::ops::Range<u64>) -> (Vec<Json>, Vec<bool>) {
     let found = column.read(rows.clone()).unwrap();
     let count = usize::try_from(rows.end - rows.start).unwrap();
@@ -256,7 +256,7 @@ fn item(dtype: &Dtype, bytes: &[u8]) -> Json {
     }
 }
 
-/// A table is what its sidecar says, as a whole and in every range of rows.
+/// Asserts that a table matches its sidecar, as a whole and in every range of rows.
 #[track_caller]
 pub(crate) fn assert_table(table: &Table, expected: &Json, what: &str) {
     let rows = table.len().unwrap();
@@ -289,7 +289,7 @@ pub(crate) fn assert_table(table: &Table, expected: &Json, what: &str) {
     );
 }
 
-/// A store is what its sidecar says.
+/// Asserts that a store matches its sidecar.
 #[track_caller]
 pub(crate) fn assert_store(store: &Store, sidecar: &Json, what: &str) {
     for (key, expected) in sidecar["keys"].as_object().unwrap() {

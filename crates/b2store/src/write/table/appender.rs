@@ -1,4 +1,4 @@
-//! Rows that are appended to a table, some at a time.
+//! Appends rows to a table, batch by batch.
 
 use b2frame::nd::{Fill, Pick, Selection};
 use b2frame::{Checksums, NdArray};
@@ -17,15 +17,15 @@ use crate::value::Value;
 use crate::write::attributes::params_without_chunks;
 use crate::write::new_frame;
 
-/// Flags of rows that are looked at together.
+/// Flags of rows that are read together.
 const FLAG_ROWS: u64 = 1 << 16;
 
-/// Appends rows to a table, as many batches as there are; made by
-/// [`StoreWriter::create_table`] and [`StoreWriter::append_to_table`].
+/// Appends rows to a table in any number of batches; made by [`StoreWriter::create_table`] and
+/// [`StoreWriter::append_to_table`].
 ///
-/// Memory holds a chunk of each column. What is compressed goes to a file without a name in the
-/// directory of the store, if the store is to be in one. The store knows nothing of the rows before
-/// [`finish`](Self::finish): dropping this is giving up.
+/// Memory holds a chunk of each column. Compressed chunks go to an unnamed file in the directory of
+/// the store, if the store will be in a directory. The store gets the rows only with
+/// [`finish`](Self::finish): dropping the appender discards them.
 ///
 /// ```
 /// use b2store::{ColumnKind, ColumnValues, NewColumn, StoreWriter};
@@ -47,22 +47,22 @@ pub struct RowAppender<'a> {
     /// The key without a `/` at the end.
     root: String,
     table: Growing,
-    /// Rows that were appended.
+    /// Number of rows appended.
     nrows: u64,
 }
 
 enum Growing {
-    /// The first values say how wide the columns are.
+    /// A new table: the first values give the widths of its columns.
     New(Vec<NewColumn>, TableParams),
     Open(Box<Open>),
 }
 
-/// A table whose columns are known.
+/// A table with known columns.
 struct Open {
     schema: Schema,
     columns: Vec<ColumnAppender>,
     flags: Items,
-    /// Rows that were alive before; `None` for a new table.
+    /// Number of alive rows before; `None` for a new table.
     alive: Option<u64>,
 }
 
@@ -76,8 +76,8 @@ impl core::fmt::Debug for RowAppender<'_> {
 }
 
 impl StoreWriter {
-    /// Adds a table of these columns, whose rows come in batches; `/` makes the store itself one.
-    /// The table is there after [`RowAppender::finish`].
+    /// Adds a table of these columns, whose rows come in batches; `/` makes the store itself the
+    /// table. The table exists after [`RowAppender::finish`].
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl StoreWriter {
         self.create_table_with(key, columns, &TableParams::default())
     }
 
-    /// The same, stored as the parameters say.
+    /// As [`create_table`](Self::create_table), with storage parameters.
     ///
     /// # Errors
     ///
@@ -105,11 +105,11 @@ impl StoreWriter {
     }
 
     /// Appends rows to a table in batches: values for each of its columns, in the order of the
-    /// schema. Indexes are removed, since they do not know the new rows.
+    /// schema. Indexes are removed, since they would be stale.
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`]; columns that cannot be read.
+    /// [`Param::NoTable`]; unreadable columns.
     pub fn append_to_table(&mut self, key: &str) -> Result<RowAppender<'_>> {
         let root = self.table_root(key)?;
         let schema = self.schema(&root)?;
@@ -130,13 +130,13 @@ impl StoreWriter {
 }
 
 impl RowAppender<'_> {
-    /// Appends rows: values for each column, as many for each. Those of the first batch of a new
-    /// table say how wide text and bytes of fixed width are, and which type and shape arrays have.
+    /// Appends rows: for each column the same number of values. The first batch of a new table sets
+    /// the width of text and bytes of fixed width, and the type and shape of arrays.
     ///
     /// # Errors
     ///
-    /// [`Param::Column`], [`Param::Rows`], [`Param::Value`], after which nothing of the batch is
-    /// appended; columns that cannot be written, after which the table is of no use.
+    /// [`Param::Column`], [`Param::Rows`], [`Param::Value`]: the batch is then discarded as a
+    /// whole. Columns that cannot be written: the table is then unusable.
     pub fn append(&mut self, values: &[ColumnValues]) -> Result<()> {
         if let Growing::New(columns, how) = &self.table {
             let json = spec::schema_of(columns, values)?;
@@ -150,7 +150,7 @@ impl RowAppender<'_> {
             let flags_key = format!("{}/_valid_rows", self.root);
             let flags = Items::create(&flags_key, (0, &[]), "|b1", Fill::Zeros, (dir, how))?;
             let open = Open { schema, columns, flags, alive: None };
-            // Values that do not fit leave the table as new as it was.
+            // Values that do not fit leave the table new.
             open.checked(values)?;
             self.table = Growing::Open(Box::new(open));
         }
@@ -160,8 +160,8 @@ impl RowAppender<'_> {
         Ok(())
     }
 
-    /// The names of the columns, what they hold, and how many bytes text and bytes of fixed width
-    /// have, where that is known.
+    /// The name and kind of each column, and the width of text and bytes of fixed width, if known
+    /// (bytes).
     #[cfg(feature = "arrow")]
     pub(crate) fn targets(&self) -> Vec<(String, ColumnKind, Option<usize>)> {
         match &self.table {
@@ -178,18 +178,18 @@ impl RowAppender<'_> {
         }
     }
 
-    /// Number of rows that were appended.
+    /// Number of rows appended.
     #[must_use]
     pub const fn nrows(&self) -> u64 {
         self.nrows
     }
 
-    /// Gives the rows to the store, which is written by its `commit`.
+    /// Passes the rows to the store, whose `commit` writes them.
     ///
     /// # Errors
     ///
-    /// [`Param::Rows`] for a new table without a batch, which may have no rows; columns that cannot
-    /// be written.
+    /// [`Param::Rows`] for a new table without a batch (a batch may have no rows); columns that
+    /// cannot be written.
     pub fn finish(self) -> Result<()> {
         let Self { store, key, root, table, nrows } = self;
         let open = match table {
@@ -216,13 +216,13 @@ impl RowAppender<'_> {
 }
 
 impl Open {
-    /// The values as they are stored, if they go together and fit the columns.
+    /// The values in stored form; checks that they have one length and fit the columns.
     fn checked<'v>(&self, values: &'v [ColumnValues]) -> Result<Vec<Checked<'v>>> {
         check_rows(&self.schema, values)?;
         self.columns.iter().zip(values).map(|(column, values)| column.check(values)).collect()
     }
 
-    /// Nothing is changed before all columns are known to take their values.
+    /// Appends values after all columns have accepted theirs.
     fn append(&mut self, values: &[ColumnValues], threads: &Executor) -> Result<u64> {
         let checked = self.checked(values)?;
         let nrows = values.first().map_or(0, ColumnValues::len);
@@ -275,7 +275,7 @@ impl StoreWriter {
     }
 }
 
-/// How many rows are alive, and the row after the last of them. Flags are read some at a time.
+/// Number of alive rows, and the row after the last of them. Flags are read in parts.
 pub(super) fn count_rows(flags: &NdArray, key: &str) -> Result<(u64, u64)> {
     let (mut alive, mut end, mut start) = (0_u64, 0_u64, 0_u64);
     while start < flags.nitems() {
@@ -291,7 +291,7 @@ pub(super) fn count_rows(flags: &NdArray, key: &str) -> Result<(u64, u64)> {
     Ok((alive, end))
 }
 
-/// Values for each column, as many for each.
+/// Checks that each column has values, and all the same number.
 fn check_rows(schema: &Schema, values: &[ColumnValues]) -> Result<()> {
     let Some(first) = values.first() else {
         return Err(Error::column("", "there is no column"));

@@ -26,7 +26,7 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// Adds a cell; `None` where a value has no such form.
+    /// Adds a cell; `None` if the value has no form in MessagePack.
     pub(super) fn push(&mut self, value: &Value) -> Option<()> {
         value.encode_into(&mut self.bytes)?;
         self.ends.push(self.bytes.len());
@@ -56,7 +56,7 @@ impl Encoded {
         self.ends.extend(other.ends.iter().map(|end| start.saturating_add(*end)));
     }
 
-    /// The bytes of some cells, if all of them are there.
+    /// The bytes of some cells, if all of them exist.
     fn cells(&self, cells: core::ops::Range<usize>) -> Option<&[u8]> {
         let end_of = |count: usize| match count.checked_sub(1) {
             Some(last) => self.ends.get(last).copied(),
@@ -65,7 +65,7 @@ impl Encoded {
         self.bytes.get(end_of(cells.start)?..end_of(cells.end)?)
     }
 
-    /// The cells from one on.
+    /// The cells from `start` on.
     fn after(&self, start: usize) -> Option<Self> {
         let from = self.cells(0..start)?.len();
         let ends = self.ends.iter().skip(start).map(|end| end.checked_sub(from));
@@ -75,7 +75,7 @@ impl Encoded {
 
 const NO_CELLS: &str = "fewer cells than were counted";
 
-/// A frame of cells that grows.
+/// A growing frame of cells.
 pub(super) struct Cells {
     name: String,
     dir: Option<PathBuf>,
@@ -85,7 +85,7 @@ pub(super) struct Cells {
     lengths: Vec<u64>,
     /// Cells of a block.
     per_block: usize,
-    /// Whether each cell is a chunk, and there are no batches.
+    /// Whether each cell is a chunk, without batches.
     is_single: bool,
     is_changed: bool,
     pending: Encoded,
@@ -93,8 +93,8 @@ pub(super) struct Cells {
 
 #[expect(clippy::large_enum_variant, reason = "one for each column, which is written once")]
 enum Frame {
-    /// Without batches. The first one says how many items a block has, in a metalayer, which cannot
-    /// be changed later.
+    /// Before the first batch, which sets the number of items of a block in a metalayer; this never
+    /// changes later.
     Empty {
         layers: Vec<(String, Vec<u8>)>,
         vlmeta: Vec<(String, Vec<u8>)>,
@@ -134,7 +134,7 @@ impl Cells {
         }
     }
 
-    /// The frame of a column that is there.
+    /// The frame of an existing column.
     pub(super) fn open(store: &StoreWriter, key: &str, dir: Option<PathBuf>) -> Result<Self> {
         let frame = store.frame(key)?;
         let how = TableParams::like(&frame);
@@ -174,7 +174,7 @@ impl Cells {
         self.flush(false)
     }
 
-    /// Writes whole batches, or all.
+    /// Writes whole batches, or all cells.
     fn flush(&mut self, is_last: bool) -> Result<()> {
         let (mut start, len) = (0_usize, self.pending.len());
         while start < len {
@@ -222,7 +222,7 @@ impl Cells {
         writer.append_vl(&blocks).map_err(wrong)
     }
 
-    /// Makes the frame, if there is none yet.
+    /// Creates the frame, if it does not exist yet.
     fn start(&mut self) -> Result<()> {
         let Frame::Empty { layers, vlmeta } = &mut self.frame else { return Ok(()) };
         let params = batch_params(core::mem::take(layers), Some(self.per_block), &self.how)?;
@@ -274,7 +274,7 @@ fn new_frame(
     Ok(Frame::Open { draft, writer })
 }
 
-/// The metalayers of a frame but that of batches, and its vlmetalayers.
+/// The metalayers of a frame except the one of batches, and its vlmetalayers.
 #[expect(clippy::type_complexity, reason = "two lists of the same")]
 fn layers_of(
     frame: &SChunk,
@@ -291,7 +291,7 @@ fn layers_of(
     Ok((layers.collect(), vlmeta))
 }
 
-/// The metalayer that stands before that of the batches.
+/// The metalayer before the one of batches.
 fn layer_of(spec: &ColumnSpec) -> Result<(String, Vec<u8>)> {
     let is_nullable = spec.json.get("nullable") == Some(&Json::Bool(true));
     let py_type = match spec.kind {
@@ -350,7 +350,7 @@ fn batch_params(
     Ok(params.metalayer("batcharray", batches.encode_as("a cell")?))
 }
 
-/// A block is a list of items, also where the first of them is the text that marks tuples.
+/// A block is a list of items, even if the first item is the text that marks tuples.
 fn encoded_block(items: &Encoded, range: core::ops::Range<usize>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     rmp::encode::write_array_len(&mut bytes, u32::try_from(range.len()).ok()?).ok()?;

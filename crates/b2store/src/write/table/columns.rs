@@ -1,4 +1,4 @@
-//! Values of a column behind those that it has.
+//! Appends values to a column.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use crate::error::{Corrupt, Error, Param, Result};
 use crate::table::{ColumnKind, ColumnSpec, ColumnValues, Nulls, Values, simple_name};
 use crate::value::Value;
 
-/// Whether a column can hold these values.
+/// Checks that a column can hold these values.
 pub(super) fn check_values(spec: &ColumnSpec, values: &ColumnValues) -> Result<()> {
     let wrong = |why| Error::column(&spec.name, why);
     let has_nulls = values.valid.as_ref().is_some_and(|valid| valid.contains(&false));
@@ -64,7 +64,7 @@ pub(super) fn check_values(spec: &ColumnSpec, values: &ColumnValues) -> Result<(
     Ok(())
 }
 
-/// Whether all rows that are not null are of a kind. Nil is null where a column has nulls.
+/// Whether all rows that are not null are of a kind. If the column has nulls, nil is null.
 fn all_rows(values: &ColumnValues, fits: impl Fn(&Value) -> bool) -> bool {
     if let Values::Objects(objects) = &values.values {
         let is_nil = |value: &Value| *value == Value::Nil;
@@ -81,7 +81,7 @@ fn is_little(dtype: &Dtype) -> bool {
     dtype.scalar().is_none_or(|scalar| scalar.order() != ByteOrder::Big)
 }
 
-/// Values of a column in the form in which they are stored, known to be fitting.
+/// Values of a column in stored form, after their check.
 pub(super) enum Checked<'a> {
     Items(Cow<'a, [u8]>),
     Text,
@@ -91,14 +91,14 @@ pub(super) enum Checked<'a> {
 /// A frame of a column: key, suffix, bytes.
 type ColumnFrame = (String, &'static str, Arc<dyn ReadAt>);
 
-/// The frames of a column, which grow.
+/// The growing frames of a column.
 pub(super) struct ColumnAppender {
     spec: ColumnSpec,
     key: String,
     dir: Option<PathBuf>,
     how: TableParams,
     frames: Frames,
-    /// Made when the first null comes.
+    /// Created with the first null.
     mask: Option<Items>,
     /// Number of the next row.
     nrows: u64,
@@ -122,7 +122,7 @@ enum Frames {
 }
 
 impl ColumnAppender {
-    /// A new column without rows. The values say how wide they are.
+    /// A new column without rows. The values set its width.
     pub(super) fn create(
         root: &str,
         spec: &ColumnSpec,
@@ -160,7 +160,7 @@ impl ColumnAppender {
         Ok(Self { spec, key, dir, how, frames, mask: None, nrows: 0 })
     }
 
-    /// A column that is there; the next row that is appended is row `end`.
+    /// An existing column; the next appended row is row `end`.
     pub(super) fn open(
         store: &StoreWriter,
         root: &str,
@@ -177,7 +177,7 @@ impl ColumnAppender {
             ColumnKind::Utf8 => {
                 let (written, start) = last_offset(&store.array(&key)?, &key)?;
                 let mut offsets = array(&key, written)?;
-                // Rows that no column has yet, and where the first one starts.
+                // Offsets of missing rows, and in a new column the offset of the first row.
                 let missing = end.saturating_add(1).saturating_sub(written);
                 for _ in 0..missing {
                     offsets.append(&start.to_le_bytes())?;
@@ -215,12 +215,12 @@ impl ColumnAppender {
         Ok(Self { spec: spec.clone(), key, dir, how, frames, mask, nrows: end })
     }
 
-    /// Whether a mask tells nulls.
+    /// Whether a mask marks nulls.
     pub(super) const fn has_mask(&self) -> bool {
         self.mask.is_some()
     }
 
-    /// Whether the column can hold values of this kind.
+    /// Checks that the column can hold values of this kind.
     pub(super) fn check_kind(&self, values: &ColumnValues) -> Result<()> {
         check_values(&self.spec, values)
     }
@@ -234,7 +234,7 @@ impl ColumnAppender {
         }
     }
 
-    /// Checks values against the column, and brings them into the form in which they are stored.
+    /// Checks values against the column, and converts them to stored form.
     pub(super) fn check<'a>(&self, values: &'a ColumnValues) -> Result<Checked<'a>> {
         let encoded = |push: &mut dyn FnMut(&mut Encoded, usize) -> Option<()>| {
             let mut cells = Encoded::default();
@@ -266,7 +266,7 @@ impl ColumnAppender {
         }
     }
 
-    /// Whether values of fixed width are of the type of the array that they are appended to.
+    /// Checks that values of fixed width have the type of the destination array.
     fn check_items(&self, items: &Items, dtype: &Dtype, inner: &[u64]) -> Result<()> {
         let is_flag = dtype.kind() == Some(Kind::Bool) && items.dtype().itemsize() == 1;
         let why = if items.dtype().to_string() != dtype.to_string() && !is_flag {
@@ -279,7 +279,7 @@ impl ColumnAppender {
         Err(Error::column(&self.spec.name, why))
     }
 
-    /// The bytes of rows, where nulls have the value that means null.
+    /// The bytes of rows, with the null value for nulls.
     fn with_sentinels<'a>(
         &self,
         items: &Items,
@@ -300,7 +300,7 @@ impl ColumnAppender {
         Ok(Cow::Owned(bytes))
     }
 
-    /// Appends values that were checked.
+    /// Appends checked values.
     pub(super) fn append(&mut self, values: &ColumnValues, checked: &Checked<'_>) -> Result<()> {
         match (&mut self.frames, checked) {
             (Frames::Items(items), Checked::Items(bytes)) => items.append(bytes)?,
@@ -331,7 +331,7 @@ impl ColumnAppender {
             return Ok(());
         }
         if self.mask.is_none() {
-            // No row before was null.
+            // Before this, no row was null.
             let fill = Fill::Value(vec![1]);
             let (key, rows) = (mask_key(&self.key), (self.nrows, &[][..]));
             let how = (self.dir.clone(), &self.how);
@@ -355,7 +355,7 @@ impl ColumnAppender {
             Frames::Items(items) => found.push((key, ".b2nd", items.finish()?)),
             Frames::Cells(cells) => found.push((key, ".b2b", cells.finish()?)),
             Frames::Text { offsets, bytes, .. } => {
-                // An empty column has one byte that nobody needs, as python-blosc2 has it.
+                // An empty column has one unused byte, as in python-blosc2.
                 found.push((text_key(&key), ".b2nd", bytes.finish()?));
                 found.push((key, ".b2nd", offsets.finish()?));
             }
@@ -427,7 +427,7 @@ fn append_codes(
     codes.append(&found)
 }
 
-/// The offsets of a column of text: how many, and the last one.
+/// Number of offsets of a column of text, and the last one.
 fn last_offset(offsets: &NdArray, key: &str) -> Result<(u64, i64)> {
     let written = offsets.nitems();
     let Some(at) = written.checked_sub(1) else { return Ok((written, 0)) };
@@ -452,7 +452,7 @@ fn words_of(store: &StoreWriter, key: &str) -> Result<HashMap<String, i32>> {
 }
 
 impl StoreWriter {
-    /// Rows of a column that cannot be cut off, because they are no array.
+    /// Number of rows of a column that cannot be cut off, because it is not an array.
     pub(super) fn written_rows(&self, root: &str, spec: &ColumnSpec) -> Result<u64> {
         let key = column_key(root, spec)?;
         match spec.kind {
@@ -481,7 +481,7 @@ pub(super) fn mask_key(key: &str) -> String {
     format!("{key}.notnull")
 }
 
-/// The keys that the frames of a column may have.
+/// The possible keys of a column's frames.
 pub(super) fn keys_of(root: &str, spec: &ColumnSpec) -> Result<Vec<String>> {
     let key = column_key(root, spec)?;
     let other = match spec.kind {

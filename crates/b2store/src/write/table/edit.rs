@@ -1,8 +1,8 @@
-//! Columns and cells of tables that are there.
+//! Changes columns and cells of existing tables.
 //!
-//! A column that changes is written anew from all its physical rows, so that those of the others
-//! stay where they are. Where that takes two files that only fit each other, a directory is
-//! refused: copy it, change the copy, and put it in place of the old one.
+//! A changed column is written anew from all its physical rows, so that the other columns stay as
+//! they are. If this needs two files that only fit each other, a directory is refused: copy it,
+//! change the copy, and replace the old one.
 
 use core::ops::Range;
 
@@ -18,17 +18,17 @@ use crate::error::{Error, Param, Result};
 use crate::table::{Column, ColumnKind, ColumnSpec, ColumnValues, Schema, Table, selection};
 use crate::value::Value;
 
-/// Rows that are looked at together.
+/// Rows that are processed together.
 const BATCH_ROWS: u64 = 1 << 16;
 
 const DEPENDS: &str = "a column that is computed from others depends on it";
 const PENDING: &str = "its table has changes that are not committed";
 const TWO_FILES: &str = "in a directory it has files that are not replaced together";
 
-/// Rows of a table that a change is for.
+/// Selects rows of a table for a change.
 type Chosen<'a> = &'a mut dyn FnMut(u64) -> bool;
 
-/// Cells of a column that a change is for: the row, and whether it is null there.
+/// Selects cells of a column for a change, by row and by whether the cell is null.
 type Cells<'a> = &'a mut dyn FnMut(u64, bool) -> bool;
 
 impl StoreWriter {
@@ -37,7 +37,7 @@ impl StoreWriter {
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`]; [`Param::Column`] for a name that cannot be, or is there.
+    /// [`Param::NoTable`]; [`Param::Column`] for a name that is invalid or exists.
     pub fn add_column(&mut self, key: &str, new: &NewColumn, value: &ColumnValues) -> Result<()> {
         let root = self.table_root(key)?;
         let schema = self.schema(&root)?;
@@ -52,7 +52,7 @@ impl StoreWriter {
         let flags_key = format!("{root}/_valid_rows");
         let flags = self.array(&flags_key)?;
         let (_, end) = count_rows(&flags, &flags_key)?;
-        // Arrays are as long as the flags, all else has the rows that were written.
+        // Arrays are as long as the flags; other columns have the rows that were written.
         let is_array = !spec.kind.has_native_nulls() && spec.kind != ColumnKind::Utf8;
         let is_codes = matches!(spec.kind, ColumnKind::Dictionary { .. });
         let len = if is_array || is_codes { flags.nitems() } else { end };
@@ -67,12 +67,12 @@ impl StoreWriter {
         self.edit_columns(&root, |columns| columns.push(spec.json.clone()))
     }
 
-    /// Gives a column another name. Gives the names of the columns whose indexes are gone, since
-    /// python-blosc2 finds them by name.
+    /// Renames a column. Returns the names of the columns whose indexes were removed: python-blosc2
+    /// finds indexes by name.
     ///
     /// # Errors
     ///
-    /// [`Param::NoColumn`]; [`Param::Column`] for a name that cannot be, or is there, and for a
+    /// [`Param::NoColumn`]; [`Param::Column`] for a name that is invalid or exists, and for a
     /// column that another one is computed from.
     pub fn rename_column(&mut self, key: &str, from: &str, to: &str) -> Result<Vec<String>> {
         let root = self.table_root(key)?;
@@ -106,12 +106,12 @@ impl StoreWriter {
         Ok(gone)
     }
 
-    /// Takes a column off a table. Gives the names of the columns whose indexes are gone.
+    /// Removes a column from a table. Returns the names of the columns whose indexes were removed.
     ///
     /// # Errors
     ///
-    /// [`Param::NoColumn`]; [`Param::Column`] for the only column, and for one that another one is
-    /// computed from.
+    /// [`Param::NoColumn`]; [`Param::Column`] for the only column, and for a column that another
+    /// one is computed from.
     pub fn drop_column(&mut self, key: &str, name: &str) -> Result<Vec<String>> {
         let root = self.table_root(key)?;
         let schema = self.schema(&root)?;
@@ -125,7 +125,7 @@ impl StoreWriter {
         Ok(gone)
     }
 
-    /// Takes a column off the schema of a table, and its frames as far as they are there.
+    /// Removes a column from the schema of a table, and its existing frames.
     pub(crate) fn forget_column(&mut self, table: &str, name: &str) -> Result<()> {
         let root = table.trim_end_matches('/').to_owned();
         let schema = self.schema(&root)?;
@@ -138,14 +138,14 @@ impl StoreWriter {
         self.edit_columns(&root, |columns| columns.retain(|column| !is_named(column, name)))
     }
 
-    /// Sets the cells of columns in the rows for which `chosen` is true, each to the one value that
-    /// stands with its name, which may be null. Gives the numbers of these cells. Indexes are
-    /// removed.
+    /// Sets the cells of columns in the rows for which `chosen` is true, each to the single value
+    /// beside its column's name, which may be null. Returns the number of these cells in each
+    /// column. Indexes are removed.
     ///
     /// # Errors
     ///
     /// [`Param::NoColumn`]; [`Param::Column`], also for a column that is named twice; a value that
-    /// does not fit; columns that cannot be read.
+    /// does not fit; unreadable columns.
     pub fn set_cells(
         &mut self,
         key: &str,
@@ -155,7 +155,7 @@ impl StoreWriter {
         self.edit_cells(key, cells, &mut |row, _| chosen(row))
     }
 
-    /// Sets the cells of columns that are null, as [`set_cells`](Self::set_cells).
+    /// Sets the null cells of columns, as [`set_cells`](Self::set_cells).
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl StoreWriter {
         Ok(counts)
     }
 
-    /// A column with other cells, and the number of these.
+    /// A column with changed cells, and their number.
     fn edited(
         &self,
         root: &str,
@@ -229,12 +229,12 @@ impl StoreWriter {
         Ok((new, count))
     }
 
-    /// Deletes the rows for which `chosen` is true. Gives their number. Their values stay in the
+    /// Deletes the rows for which `chosen` is true. Returns their number. Their values stay in the
     /// store until [`compact_table`](Self::compact_table). Indexes are removed.
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`]; flags that cannot be read.
+    /// [`Param::NoTable`]; unreadable flags.
     pub fn delete_chosen_rows(&mut self, key: &str, chosen: Chosen<'_>) -> Result<u64> {
         let root = self.table_root(key)?;
         let flags_key = format!("{root}/_valid_rows");
@@ -261,13 +261,12 @@ impl StoreWriter {
         Ok(live.saturating_sub(left))
     }
 
-    /// Writes a table anew without the rows that were deleted and the room for more. Gives the
-    /// number of these rows. Indexes are removed.
+    /// Writes a table anew without deleted and spare rows. Returns the number of deleted rows.
+    /// Indexes are removed.
     ///
     /// # Errors
     ///
-    /// [`Param::NoTable`]; [`Param::Column`] in a directory that is changed; columns that cannot be
-    /// read.
+    /// [`Param::NoTable`]; [`Param::Column`] in a directory that is changed; unreadable columns.
     pub fn compact_table(&mut self, key: &str) -> Result<u64> {
         let root = self.table_root(key)?;
         let table = self.committed_table(key, key)?;
@@ -300,8 +299,8 @@ impl StoreWriter {
         Ok(capacity.saturating_sub(alive))
     }
 
-    /// Appends values to the new frames of a column, which are made with the first ones, as the old
-    /// ones are.
+    /// Appends values to the new frames of a column, which are created with the first values, with
+    /// the parameters of the old ones.
     fn grow(
         &self,
         new: &mut Option<ColumnAppender>,
@@ -321,7 +320,7 @@ impl StoreWriter {
         new.as_mut().map_or(Ok(()), |new| new.append_checked(values))
     }
 
-    /// Puts new frames in the place of those of columns. A mask that no null needs goes.
+    /// Replaces the frames of columns. A mask without nulls is removed.
     fn replace_columns(
         &mut self,
         root: &str,
@@ -337,7 +336,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// A table of which nothing differs from what is stored.
+    /// A table without uncommitted changes.
     fn committed_table(&self, key: &str, name: &str) -> Result<Table> {
         let prefix = key.trim_end_matches('/');
         let is_other = |key: &str| self.new_file(key).is_some() && !self.same.contains(key);
@@ -348,7 +347,7 @@ impl StoreWriter {
         }
     }
 
-    /// Rows that a column has, those included that are dead or spare.
+    /// Number of rows of a column, with dead and spare ones.
     fn physical_rows(&self, root: &str, spec: &ColumnSpec) -> Result<u64> {
         let is_array = !spec.kind.has_native_nulls() && spec.kind != ColumnKind::Utf8;
         if is_array || matches!(spec.kind, ColumnKind::Dictionary { .. }) {
@@ -369,7 +368,7 @@ impl StoreWriter {
         }
     }
 
-    /// Changes the list of columns in the schema, and its version with it.
+    /// Changes the list of columns in the schema, and its version.
     fn edit_columns(&mut self, root: &str, edit: impl FnOnce(&mut Vec<Json>)) -> Result<()> {
         let key = format!("{root}/_meta");
         let mut schema = self.parsed_schema(&key)?;
@@ -390,7 +389,7 @@ impl StoreWriter {
 }
 
 impl ColumnAppender {
-    /// Appends values that fit.
+    /// Checks and appends values.
     fn append_checked(&mut self, values: &ColumnValues) -> Result<()> {
         self.check_kind(values)?;
         let checked = self.check(values)?;
@@ -398,7 +397,7 @@ impl ColumnAppender {
     }
 }
 
-/// The parameters of a column like an array that is there.
+/// The parameters of a column with the storage of an existing array.
 fn params_like(array: &NdArray) -> TableParams {
     let mut params = TableParams::like(array.schunk());
     params.chunk_rows = array.chunkshape().first().copied();
@@ -406,7 +405,7 @@ fn params_like(array: &NdArray) -> TableParams {
     params
 }
 
-/// Flags by which all of these rows are alive.
+/// Flags that mark all of these rows as alive.
 fn all_alive(len: u64, key: &str) -> Result<NdArray> {
     let wrong = |source| Error::frame(key, source);
     let dtype = "|b1".parse().map_err(|_| Error::internal(key, "no NumPy type"))?;
@@ -415,7 +414,7 @@ fn all_alive(len: u64, key: &str) -> Result<NdArray> {
     NdWriter::in_memory(&params).and_then(NdWriter::finish).map_err(wrong)
 }
 
-/// Which of these physical rows are alive; those beyond the flags are not.
+/// The flags of these physical rows; rows beyond the flags are dead.
 fn alive_in(flags: &NdArray, key: &str, rows: &Range<u64>) -> Result<Vec<bool>> {
     let there = rows.start.min(flags.nitems())..rows.end.min(flags.nitems());
     let bytes = flags.to_bytes(selection(&there)).map_err(|source| Error::frame(key, source))?;
@@ -425,7 +424,7 @@ fn alive_in(flags: &NdArray, key: &str, rows: &Range<u64>) -> Result<Vec<bool>> 
     Ok(alive)
 }
 
-/// Rows, some at a time.
+/// The rows in batches.
 fn batches(len: u64) -> impl Iterator<Item = Range<u64>> {
     let count = len.div_ceil(BATCH_ROWS);
     (0..count).map(move |n| {
@@ -434,7 +433,7 @@ fn batches(len: u64) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// Truth values of bytes, of which one means null, as truth values.
+/// Truth values from bytes, of which one value means null.
 fn as_truth(values: ColumnValues, spec: &ColumnSpec) -> ColumnValues {
     if spec.kind == ColumnKind::Fixed("b1") { values.into_truth() } else { values }
 }
@@ -444,7 +443,7 @@ fn found<'a>(schema: &'a Schema, name: &str) -> Result<&'a ColumnSpec> {
     spec.ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
 }
 
-/// Whether no other column is computed from one.
+/// Checks that no other column is computed from this one.
 fn check_free(schema: &Schema, name: &str) -> Result<()> {
     let lists = ["computed_columns", "materialized_columns"];
     let columns = lists.iter().filter_map(|list| schema.json.get(list)?.as_array()).flatten();

@@ -30,7 +30,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// A new array of `rows` rows, whose items are what `fill` says.
+    /// A new array of `rows` rows with the items of `fill`.
     pub(super) fn create(
         name: &str,
         (rows, inner): (u64, &[u64]),
@@ -44,7 +44,7 @@ impl Items {
         Self::over(name, draft, writer.map_err(|source| Error::frame(name, source))?)
     }
 
-    /// An array that is there, with this number of rows.
+    /// An existing array with this number of rows.
     pub(super) fn open(
         name: &str,
         source: Arc<dyn ReadAt>,
@@ -91,13 +91,13 @@ impl Items {
         self.flush(false)
     }
 
-    /// Writes rows up to the end of a chunk, or all.
+    /// Writes rows up to the end of a chunk, or all rows.
     fn flush(&mut self, is_last: bool) -> Result<()> {
         let no_rows = || Error::internal(&self.name, "an array of rows has no dimension");
         let written = self.writer.shape().first().ok_or_else(no_rows)?;
         let pending = (self.pending.len() / self.rowsize) as u64;
         let rest = if is_last { 0 } else { written.saturating_add(pending) % self.chunk_rows };
-        // Of a chunk that is not full, only what fills it is written.
+        // If the last chunk is not full, only the rows that fill it are written.
         let count = usize::try_from(pending.saturating_sub(rest)).unwrap_or(usize::MAX);
         if count == 0 {
             return Ok(());
@@ -111,7 +111,7 @@ impl Items {
         Ok(())
     }
 
-    /// The frame, with one row at least.
+    /// The frame, with at least one row.
     pub(super) fn finish(mut self) -> Result<Arc<dyn ReadAt>> {
         self.flush(true)?;
         let Self { name, draft, mut writer, .. } = self;
@@ -136,7 +136,7 @@ fn inner(shape: &[u64]) -> &[u64] {
     shape.split_first().map_or(&[], |(_, inner)| inner)
 }
 
-/// How a new array of a table is made.
+/// The parameters of a new array of a table.
 fn params(shape: &[u64], dtype: &str, how: &TableParams, name: &str) -> Result<NdParams> {
     let dtype: Dtype = dtype.parse().map_err(|_| Error::column(name, "no NumPy type"))?;
     let rest = inner(shape);

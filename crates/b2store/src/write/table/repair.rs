@@ -1,4 +1,4 @@
-//! Tables that lost a part.
+//! Repairs tables that lost a part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::value::Value;
 use crate::write::{At, NewFile};
 
 impl StoreWriter {
-    /// Puts a frame at a path, whatever it is a part of.
+    /// Adds a frame at a path, as any part of the store.
     pub(crate) fn insert_part(&mut self, path: &str, source: Arc<dyn ReadAt>) {
         self.is_changed = true;
         self.files.insert(path.to_owned(), Some(NewFile(source)));
@@ -29,13 +29,13 @@ impl StoreWriter {
         }
     }
 
-    /// Puts a frame into that of the embedded values.
+    /// Adds a frame to the embedded values.
     pub(crate) fn insert_embedded(&mut self, key: &str, source: Arc<dyn ReadAt>) {
         self.is_changed = true;
         self.keys.insert(key.to_owned(), At::New(NewFile(source)));
     }
 
-    /// Registers what a registry says, and every table that has a manifest.
+    /// Restores the entries of a registry, and registers every table with a manifest.
     pub(crate) fn restore_registry(&mut self, registry: &BTreeMap<String, Value>) {
         self.registry.extend(registry.iter().map(|(key, entry)| (key.clone(), entry.clone())));
         let manifests = self.keys.keys().filter_map(|key| key.strip_suffix("/_meta"));
@@ -51,13 +51,13 @@ impl StoreWriter {
         }
     }
 
-    /// Makes arrays of one length that were the columns of a table columns again: its manifest is
-    /// lost, and with it which numbers were times. Says whether that was possible.
+    /// Makes a table from arrays of one length that were its columns. The manifest is lost, and
+    /// with it the distinction of times from numbers. Returns whether this was possible.
     pub(crate) fn restore_manifest(&mut self, table: &str) -> Result<bool> {
         let root = table.trim_end_matches('/').to_owned();
         let prefix = format!("{root}/_cols/");
         let is_part = |key: &str| key.starts_with(&prefix) || key == format!("{root}/_valid_rows");
-        // In a store that is a table all else would be hidden.
+        // If the store itself became a table, its other values would be hidden.
         if root.is_empty() && !self.keys().all(is_part) {
             return Ok(false);
         }
@@ -94,7 +94,7 @@ impl StoreWriter {
         Ok(true)
     }
 
-    /// Makes all rows of a table alive: as many as its longest column has, or the schema says.
+    /// Makes all rows of a table alive: the number of rows of its longest column, or of the schema.
     pub(crate) fn restore_flags(&mut self, table: &str) -> Result<()> {
         let root = table.trim_end_matches('/').to_owned();
         let prefix = format!("{root}/_cols/");
@@ -118,7 +118,7 @@ impl StoreWriter {
     }
 }
 
-/// The kind of a column of such items; text and bytes that are `None` are in no array.
+/// The kind of a column with these items.
 fn kind_of(dtype: &Dtype, item_shape: &[u64]) -> Option<ColumnKind> {
     if !item_shape.is_empty() {
         return Some(ColumnKind::NdArray { item_shape: item_shape.to_vec() });
@@ -141,7 +141,7 @@ impl Store {
         self.contains(&format!("{}/_valid_rows", table.trim_end_matches('/')))
     }
 
-    /// The columns of a table of which no row can be read.
+    /// The columns of a table without a readable row.
     pub(crate) fn lost_columns(&self, table: &str) -> Result<Vec<String>> {
         let table = self.table(table)?;
         let last = table.len()?.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! What a new column is, and its description in the schema.
+//! A new column, and its description in the schema.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use crate::table::{ColumnKind, ColumnSpec, ColumnValues, FIXED_KINDS, Nulls, Val
 pub(super) const BATCH_ROWS: usize = 2048;
 
 blosc_chunk::setters! {
-/// How the columns of a new table are stored.
+/// Storage parameters for the columns of a new table.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TableParams {
-    /// How they are compressed. The typesize is that of each column.
+    /// The compression of columns. Each column sets its own typesize.
     pub cparams: CParams,
     ;
-    /// Rows of a chunk of columns of fixed width; `None` for as many as fit a few megabytes.
+    /// Rows of a chunk of columns of fixed width; `None` for a chunk of a few megabytes.
     pub chunk_rows: Option<u32>,
     /// Rows of a block of such columns; `None` for an eighth of a chunk.
     pub block_rows: Option<u32>,
-    /// By which sums damage of a frame is noticed; `None` for what is customary: none where frames
-    /// hold cells of any length.
+    /// The checksums that detect damage of a frame; `None` for the custom: no checksums in frames
+    /// with cells of any length.
     pub checksums: Option<Checksums>,
 }
 }
 
 impl TableParams {
-    /// The parameters of a frame that is there, for others beside it.
+    /// The parameters of an existing frame, for others beside it.
     pub(super) fn like(schunk: &b2frame::SChunk) -> Self {
         Self { cparams: schunk.cparams(), ..Self::default() }
     }
@@ -39,7 +39,8 @@ impl TableParams {
 
 /// A column of a new table.
 ///
-/// The width of text and bytes, and the shape and type of rows that are arrays, are those of its
+/// The first values set the width of text and bytes, and the shape and type of rows that are
+/// arrays.
 /// first values.
 #[derive(Clone, Debug)]
 pub struct NewColumn {
@@ -56,14 +57,14 @@ impl NewColumn {
         check_names(&[Self::new(name, ColumnKind::Utf8)]).is_ok()
     }
 
-    /// A column without nulls, or with those that its kind has anyway. Dots divide the names of
+    /// A column without nulls, except those that its kind always has. Dots divide the names of
     /// nested columns.
     #[must_use]
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> Self {
         Self { name: name.into(), kind, nulls: Nulls::None, options: Vec::new() }
     }
 
-    /// A column like one of another table: of its kind, with its nulls and further fields.
+    /// A column like one of another table: of the same kind, with its nulls and further fields.
     #[must_use]
     pub fn like(spec: &ColumnSpec) -> Self {
         let mut column = Self::new(spec.name.clone(), spec.kind.clone());
@@ -78,19 +79,20 @@ impl NewColumn {
         column
     }
 
-    /// With another name.
+    /// The column with another name.
     pub(super) fn named(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// With nulls that are marked like this.
+    /// The column with this marking of nulls.
     #[must_use]
     pub fn nulls(self, nulls: Nulls) -> Self {
         Self { nulls, ..self }
     }
 
-    /// With a further field of the schema: `item`, the type of the items of lists, as
-    /// `{"kind": "int64"}`; `fields`, the names and types of those of maps; `default` and others.
+    /// The column with a further field of the schema: `item`, the type of the items of lists, as
+    /// `{"kind": "int64"}`; `fields`, the names and types of the fields of maps; `default` and
+    /// others.
     #[must_use]
     pub fn option(mut self, field: impl Into<String>, value: Json) -> Self {
         self.options.push((field.into(), value));
@@ -196,7 +198,7 @@ impl NewColumn {
     }
 }
 
-/// Fields of the description of a column that do not say how it is stored.
+/// Fields of a column's description that do not concern its storage.
 const KEPT_FIELDS: [&str; 8] = ["item", "fields", "default", "ge", "gt", "le", "lt", "pattern"];
 
 /// The schema of a new table, without rows.
@@ -217,7 +219,7 @@ pub(super) fn schema_of(columns: &[NewColumn], values: &[ColumnValues]) -> Resul
     ]))
 }
 
-/// Case 41: names that would share a file, or of which one is a directory of the other.
+/// Case 41: refuses names that would share a file, or of which one is a directory of the other.
 pub(super) fn check_names(columns: &[NewColumn]) -> Result<()> {
     let mut paths: BTreeMap<String, &NewColumn> = BTreeMap::new();
     for column in columns {

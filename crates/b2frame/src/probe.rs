@@ -27,7 +27,7 @@ pub enum Kind {
     Foreign(&'static str),
     /// No bytes at all.
     Empty,
-    /// Unknown bytes.
+    /// A file of an unknown kind.
     Unknown,
 }
 

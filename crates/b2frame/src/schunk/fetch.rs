@@ -31,7 +31,8 @@ impl SChunk {
         self.decode_part_after(part, 0, dest, scratch)
     }
 
-    /// As [`decode_part`], for a chunk whose first `head_len` bytes are in `scratch`.
+    /// As [`decode_part`](Self::decode_part), for a chunk whose first `head_len` bytes are in
+    /// `scratch`.
     pub(super) fn decode_part_after(
         &self,
         ChunkPart { nchunk, location, range }: ChunkPart<'_>,

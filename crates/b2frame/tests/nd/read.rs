@@ -116,7 +116,7 @@ fn fields_are_those_of_the_items() {
             assert!(expected.eq(&found), "{field:?} of {start}..{end}");
         }
     }
-    // Rows of a larger array, which lie differently in its blocks.
+    // An array with two dimensions is refused.
     let model = Model::counting(vec![4, 90], vec![2, 50], vec![2, 20], 6);
     let grid = open(&model);
     let refused = grid.read_fields(0..4, from_ref(&(0..1))).unwrap_err();

@@ -304,7 +304,7 @@ pub(crate) enum SealFrom<'a> {
     Nothing,
     /// A new seal.
     Fresh(Checksums),
-    /// The seal of the original chunks, so that damage stays visible, with these checksums.
+    /// The seal of the copied chunks, so that damage stays visible, with these checksums.
     Old(&'a BodySum, Checksums),
 }
 

@@ -54,7 +54,7 @@ pub enum ColumnKind {
         /// The name of the time zone, if there is one.
         timezone: Option<String>,
     },
-    /// An array in each row..
+    /// An array in each row.
     NdArray {
         /// Length of each dimension of a row.
         item_shape: Vec<u64>,

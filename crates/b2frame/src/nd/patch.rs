@@ -82,7 +82,7 @@ pub(super) struct NewChunk<'a> {
     bytes: Compressed<'a>,
 }
 
-/// A compressed chunk; `None` for zeros.
+/// A compressed chunk, or zeros.
 enum Compressed<'a> {
     Zeros,
     /// At the start of a buffer, with its length (bytes).

@@ -74,23 +74,26 @@ pub unsafe fn compress(
 /// The sum of the settings, the environment and the arguments of a call.
 fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     let set = Variables::read();
-    let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = settings::current();
-    let clevel = set.clevel.filter(|level| *level >= 0).unwrap_or(clevel.into());
-    let shuffle = set.shuffle.unwrap_or(doshuffle);
-    let delta = set.delta.unwrap_or(has_delta);
     let positive = |n: Option<i64>, other: i32| {
         n.and_then(|n| i32::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(other)
     };
-    let compcode = match &set.compressor {
-        Some(name) => match super::names::compcode(name) {
-            code @ 0..super::names::FIRST_PLUGIN => u8::try_from(code).unwrap_or(compcode),
-            _ => return Err(CODEC_SUPPORT),
-        },
-        None => compcode,
-    };
-    let nthreads = i16::try_from(positive(set.nthreads, nthreads.into())).unwrap_or(i16::MAX);
-    settings::keep(set.compressor.as_ref().map(|_| compcode), set.nthreads.map(|_| nthreads));
-    let splitmode = set.splitmode.and_then(Result::ok).unwrap_or(splitmode);
+    let clevel = set.clevel.filter(|level| *level >= 0).unwrap_or(clevel.into());
+    let shuffle = set.shuffle.unwrap_or(doshuffle);
+    let now = settings::change(|now| {
+        now.has_delta = set.delta.unwrap_or(now.has_delta);
+        if let Some(name) = &set.compressor {
+            now.compcode = match super::names::compcode(name) {
+                code @ 0..super::names::FIRST_PLUGIN => u8::try_from(code).unwrap_or(now.compcode),
+                _ => return Err(CODEC_SUPPORT),
+            };
+        }
+        now.blocksize = positive(set.blocksize, now.blocksize);
+        let nthreads = positive(set.nthreads, now.nthreads.into());
+        now.nthreads = i16::try_from(nthreads).unwrap_or(i16::MAX);
+        now.splitmode = set.splitmode.and_then(Result::ok).unwrap_or(now.splitmode);
+        Ok(*now)
+    })?;
+    let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = now;
     let typesize = positive(set.typesize, typesize);
     // The bytes of single bytes have one order.
     let shuffle = if shuffle == 1 && typesize == 1 { 0 } else { shuffle };
@@ -98,10 +101,10 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
         compcode,
         clevel: u8::try_from(clevel).map_err(|_| CODEC_PARAM)?,
         typesize,
-        blocksize: positive(set.blocksize, blocksize),
+        blocksize,
         splitmode,
         nthreads,
-        filters: filters(shuffle, delta),
+        filters: filters(shuffle, has_delta),
         is_blosc1: set.blosc1_compat,
     })
 }
@@ -148,8 +151,10 @@ fn for_blosc1(params: CParams) -> CParams {
 fn decompressor() -> Arc<Context> {
     let set = Variables::read().nthreads;
     let nthreads = set.and_then(|n| i16::try_from(n).ok()).filter(|n| *n > 0);
-    settings::keep(None, nthreads);
-    let nthreads = nthreads.unwrap_or_else(|| settings::current().nthreads);
+    let nthreads = settings::change(|now| {
+        now.nthreads = nthreads.unwrap_or(now.nthreads);
+        now.nthreads
+    });
     let mut kept = lock();
     if let Some((_, context)) = kept.decompressor.as_ref().filter(|(n, _)| *n == nthreads) {
         return Arc::clone(context);

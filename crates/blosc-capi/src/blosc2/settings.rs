@@ -34,18 +34,10 @@ impl Default for Settings {
 
 static SETTINGS: PerProcess<Mutex<Settings>> = PerProcess::new();
 
-/// As they are now.
-pub(super) fn current() -> Settings {
-    *lock()
-}
-
-/// Keeps what the environment said in a call: C-Blosc2 sets it for the calls after it as well.
-pub(super) fn keep(compcode: Option<u8>, nthreads: Option<i16>) {
-    if compcode.is_some() || nthreads.is_some() {
-        let mut settings = lock();
-        settings.compcode = compcode.unwrap_or(settings.compcode);
-        settings.nthreads = nthreads.unwrap_or(settings.nthreads);
-    }
+/// Changes them, and returns the result of the change. The environment changes them too:
+/// C-Blosc2 keeps its values for later calls.
+pub(super) fn change<R>(f: impl FnOnce(&mut Settings) -> R) -> R {
+    f(&mut lock())
 }
 
 fn lock() -> MutexGuard<'static, Settings> {

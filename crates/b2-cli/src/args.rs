@@ -72,7 +72,7 @@ pub(crate) use self::{
     after_long_help = TOP_EXAMPLES
 )]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     /// Print the version; with -v also the codecs and filters of this build
@@ -217,7 +217,7 @@ pub(crate) struct DecompressArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// What `decompress` can write.
+/// Formats that `decompress` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RestoredFormat {
     /// The bytes of the items.
@@ -383,7 +383,7 @@ fn parse_fill(text: &str) -> Result<Fill, NoFill> {
 }
 
 impl RescueArgs {
-    /// What takes the place of lost data.
+    /// The bytes in place of lost data.
     pub(crate) fn fill(&self) -> Fill {
         if self.cut { Fill::Cut } else { self.fill.clone().unwrap_or_default() }
     }
@@ -422,7 +422,7 @@ pub(crate) struct SealArgs {
     pub(crate) lock: LockArgs,
 }
 
-/// What a seal covers.
+/// The coverage of a seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SealKind {
@@ -516,7 +516,7 @@ pub(crate) struct ManArgs {
 ///
 /// # Errors
 ///
-/// What clap says, which includes the texts of `--help`.
+/// The answer of clap, with the texts of `--help`.
 pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut grammar = grammar();
     let argv: Vec<OsString> = argv.into_iter().collect();
@@ -572,7 +572,7 @@ fn no_command(argv: &[OsString]) -> Option<String> {
     Some(format!("no command and no file has the name {word:?}{}", near.unwrap_or_default()))
 }
 
-/// What other programs call what commands here do.
+/// Names of other programs for the work of commands here.
 const OTHER_NAMES: [(&str, &str); 28] = [
     ("benchmark", "bench"),
     ("browse", "view"),

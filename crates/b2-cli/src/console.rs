@@ -60,7 +60,7 @@ fn is_saved(file: &str) -> bool {
     ![".npy", ".npz"].iter().any(|suffix| path.ends_with(suffix))
 }
 
-/// What is said of a file, without its name or its key in a store, which stand before it.
+/// The message about a file, without its name or its key in a store, which stand before it.
 pub(crate) fn without_name<'a>(text: &'a str, file: Option<&str>) -> &'a str {
     let key = file.and_then(|file| file.split_once("::")).map(|(_, key)| key);
     let mut names = [file, key].into_iter().flatten();

@@ -90,7 +90,7 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
 ///
 /// # Errors
 ///
-/// What cannot be opened, more than `limits` allow, or the error of `work`.
+/// Errors of opening, more than `limits` allow, or the error of `work`.
 pub(crate) fn for_each(
     cx: &Context,
     origin: &Origin,
@@ -206,7 +206,7 @@ pub(crate) fn foreign_table(
     }
 }
 
-/// What all objects of an input are together: the array that the only one is, or items one after
+/// All objects of an input together: the array that the only one is, or items one after
 /// the other.
 ///
 /// # Errors
@@ -311,7 +311,7 @@ fn bytes_of(len: u64) -> Result<NpyHeader> {
 /// The items of a file that is not compressed.
 fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
-    // What comes once has no length, and is read by who recognises it.
+    // A pipe has no length; the reader of its format reads it.
     if path.is_dir() || path.is_stream() || origin::is_ours(path) {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! What every command works with: the console, the budget, the list of unfinished files.
+//! The common state of all commands: the console, the budget, the list of unfinished files.
 
 use core::{
     ops::ControlFlow,
@@ -38,7 +38,7 @@ use crate::{
     report::left_out,
 };
 
-/// What keeps writers from changing a file that is read.
+/// A lock that keeps writers from changing a file that is read.
 pub(crate) struct SharedLock {
     /// That of C-Blosc2. Released first.
     _beside: Option<FrameLock>,
@@ -62,7 +62,7 @@ pub(crate) struct Context {
     resources: Resources,
     simd: Simd,
     mismatch: Mismatch,
-    /// What opens inputs that are no files.
+    /// Openers of inputs that are no files.
     openers: Openers,
     /// Whether a part of an input was left out.
     is_short: AtomicBool,
@@ -317,7 +317,7 @@ impl Context {
         let mut code = Code::Success;
         for input in inputs {
             let (name, done) = match input {
-                // What is typed is hardly meant, and the empty screen tells nothing.
+                // Reading from a terminal is probably a mistake.
                 Ok(Origin::Stdin) if io::stdin().is_terminal() => {
                     ("stdin".to_owned(), Err(message::TERMINAL_INPUT.error()))
                 }
@@ -560,7 +560,7 @@ impl Context {
         let wait = self.lock_wait(args);
         let file = match Lock::shared(path, &wait) {
             Ok(lock) => lock,
-            // What cannot be opened is for the reader to say.
+            // The reader reports the error of opening.
             Err(error) => match LockTimeout::find(&error) {
                 Some(timeout) => return Err(Error::Locked(timeout.clone())),
                 None => return Ok(None),

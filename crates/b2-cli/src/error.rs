@@ -117,7 +117,7 @@ pub(crate) enum Error {
     /// The folder of an output is not there.
     #[error("there is no folder {folder}")]
     NoFolder { path: PathBuf, folder: String },
-    /// What was typed in an editor cannot be used, and is kept.
+    /// The text from an editor cannot be used, and is kept.
     #[error("{what}")]
     Edited { path: PathBuf, what: String },
     /// The output does not give back the input.
@@ -367,7 +367,7 @@ impl Error {
             Self::Bcolz(error) => blame_code(error.blame()),
             Self::Data(error) => blame_code(error.blame()),
             Self::Store(b2store::Error::NotAStore { .. }) => Code::Foreign,
-            // What a store names as a value and is no frame is damage of the store.
+            // A value of a store that is no frame is damage of the store.
             Self::Store(error @ b2store::Error::Frame { .. }) => match blame_code(error.blame()) {
                 Code::Foreign => Code::Data,
                 code => code,
@@ -557,7 +557,7 @@ fn frame_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a b2frame::E
     let own = own.or_else(|| error.downcast_ref::<Box<Error>>().map(Box::as_ref));
     match own {
         Some(Error::Frame(error)) => Some(error),
-        // What a store says of its frames.
+        // Errors of a store about its frames.
         _ => error
             .downcast_ref()
             .or_else(|| error.downcast_ref::<Box<b2frame::Error>>().map(Box::as_ref)),

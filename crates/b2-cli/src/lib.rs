@@ -120,7 +120,7 @@ fn kinds_of(openers: &Openers) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-/// What is wrong with the command line, or the text of `--help`. A usage error that cannot be shown
+/// The fault of the command line, or the text of `--help`. A usage error that cannot be shown
 /// is one all the same.
 fn print_usage_error(program: &str, error: &clap::Error, command: Option<&str>, json: bool) {
     if !error.use_stderr() {

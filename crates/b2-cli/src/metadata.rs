@@ -55,7 +55,7 @@ pub(crate) struct Document {
     vlmetalayers: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Value>,
-    /// What an array says of itself, which is shown by name only.
+    /// The description of the array, shown by name only.
     #[serde(skip)]
     reserved: Map<String, Value>,
 }
@@ -306,7 +306,7 @@ impl Document {
             let wanted = map.iter().filter(|(name, _)| names.contains(name));
             wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
         };
-        // What an array says of itself is a metalayer when it is named.
+        // The description of an array is a metalayer when it is named.
         let mut metalayers = self.metalayers.as_ref().map(&chosen);
         metalayers.iter_mut().for_each(|map| map.extend(chosen(&self.reserved)));
         Ok(Self {
@@ -322,7 +322,7 @@ impl Document {
         })
     }
 
-    /// What makes this document, of a file, the other one.
+    /// The changes that turn this document, of a file, into the other one.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// What of an input is drawn, and how.
+/// The drawn part of an input, and the way to draw it.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     /// The part; without one the first positions of dimensions that are too many.
@@ -148,7 +148,7 @@ impl Drawn {
         if self.is_log { 10f64.powf(drawn) } else { drawn }
     }
 
-    /// What people call the kind of the picture.
+    /// The name of the kind of the picture, for people.
     pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             PlotKind::Line => "line",

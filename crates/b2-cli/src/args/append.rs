@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{CheckArgs, LimitArgs, LockArgs};
 
-/// What `b2 append` accepts.
+/// Arguments of `b2 append`.
 #[derive(Args, Debug)]
 pub(crate) struct AppendArgs {
     /// The frame, array, Bloscpack file or data set of bcolz that grows

@@ -17,7 +17,7 @@ pub(crate) fn level_of(args: LevelArgs) -> Level {
     Level::try_from(args.level).unwrap_or_default()
 }
 
-/// What `b2 compress` accepts.
+/// Arguments of `b2 compress`.
 #[derive(Args, Debug)]
 pub(crate) struct CompressArgs {
     #[command(flatten)]
@@ -167,7 +167,7 @@ pub(crate) enum Split {
     Forward,
 }
 
-/// What `compress` can write.
+/// Formats that `compress` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompressedFormat {
     /// A contiguous Blosc2 frame.

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::render::ByteSize;
 
-/// What `b2 convert` accepts.
+/// Arguments of `b2 convert`.
 #[derive(Args, Debug, Default)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -144,7 +144,7 @@ impl AnewArgs {
 
 pub(crate) use blosc_data::convert::OutputFormat as ConvertedFormat;
 
-/// What `convert` can write.
+/// Formats that `convert` writes.
 pub(crate) const FORMATS: [(ConvertedFormat, &str); 13] = [
     (ConvertedFormat::B2frame, "A contiguous Blosc2 frame"),
     (ConvertedFormat::Sframe, "A sparse Blosc2 frame, which is a directory"),

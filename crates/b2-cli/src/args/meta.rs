@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::LockArgs;
 
-/// What `b2 meta` accepts.
+/// Arguments of `b2 meta`.
 #[derive(Args, Debug)]
 pub(crate) struct MetaArgs {
     /// What to do
@@ -35,7 +35,7 @@ pub(crate) struct MetaArgs {
     pub(crate) lock: LockArgs,
 }
 
-/// What `meta` does.
+/// Actions of `meta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Action {
     /// Show all metadata, or those of the names.

@@ -88,7 +88,7 @@ impl PlotArgs {
     }
 }
 
-/// What a plot draws.
+/// Kinds of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlotKind {
     /// Values over one dimension.

@@ -23,7 +23,7 @@ pub(crate) struct TuneArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// What is tried on.
+/// The data of the trial.
 #[derive(Args, Debug)]
 pub(crate) struct TrialArgs {
     /// Bytes per item; auto takes it from the file, from a name like .f32, else from the data
@@ -34,7 +34,7 @@ pub(crate) struct TrialArgs {
     pub(crate) sample: ByteSize,
 }
 
-/// What matters most.
+/// The goal of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
     /// Little space.

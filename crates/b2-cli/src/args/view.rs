@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// What `b2 view` accepts.
+/// Arguments of `b2 view`.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
     /// The file, the directory, or the value of a store to look at

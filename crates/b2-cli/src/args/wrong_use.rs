@@ -1,4 +1,4 @@
-//! What clap says of a wrong command line, in the words of the program: `b2: --level: "x" is no
+//! The errors of clap about a command line, in the words of the program: `b2: --level: "x" is no
 //! number from 0 to 9`, and a hint that can be followed as it stands.
 
 use b2_program::{
@@ -13,9 +13,9 @@ use clap::{
 /// A usage error in two lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WrongUse {
-    /// What is wrong.
+    /// The fault.
     pub(crate) message: String,
-    /// What to do.
+    /// The remedy.
     pub(crate) hint: String,
 }
 
@@ -79,7 +79,7 @@ impl WrongUse {
     }
 }
 
-/// What stands in place of an option that there is not.
+/// The replacement for an option that this program lacks.
 fn elsewhere(option: &str, error: &Error) -> Option<String> {
     if option == "-o" {
         return Some("the output is standard output: use `> FILE`".to_owned());

@@ -395,7 +395,7 @@ fn open_input(
     let row = wanted.row.as_ref();
     let origin = Origin::from_word(file);
     let name = origin.name();
-    // What comes once is recognised as files are.
+    // A stream is recognised as files are.
     let copy = raw_data::copy_of_stream(&origin)?;
     let origin = match &copy {
         Some(copy) => Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole },

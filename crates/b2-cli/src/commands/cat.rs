@@ -68,10 +68,10 @@ struct Output {
     sink: Sink,
     /// Whether the content may have to be written again.
     is_hashed: bool,
-    /// What was written.
+    /// The digest of the written data.
     digest: Digest,
     written: u64,
-    /// What comes again, and how many bytes of it are still to come.
+    /// The digest of repeated data, and how many bytes of them are still to come.
     again: Digest,
     left: u64,
 }
@@ -269,7 +269,7 @@ impl Selection {
         let inside = |end: u64| end.saturating_sub(self.at).min(nbytes);
         let range = inside(wanted.start)..inside(wanted.end);
         self.at = self.at.saturating_add(nbytes);
-        // What is not wanted is not decoded.
+        // Data outside of the range are not decoded.
         match range == (0..nbytes) {
             true => guard.admit(object)?,
             false => guard.admit_bytes(range.end - range.start, object.stored())?,

@@ -419,7 +419,7 @@ struct Work<'a> {
     /// Of an array: where its items are.
     layout: Option<NpyHeader>,
     params: FrameParams,
-    /// What codec and filters have lost, if they may.
+    /// The loss by codec and filters, if they may lose something.
     loss: Option<Loss>,
     progress: Progress,
 }

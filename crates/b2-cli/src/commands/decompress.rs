@@ -111,7 +111,7 @@ fn check_name(
         return Ok(());
     };
     let extension = output.extension().unwrap_or_default();
-    // What was compressed under this name gets it back.
+    // A file that was compressed under this name gets it back.
     let stem = origin.path().and_then(Path::file_stem).map(Path::new);
     if stem.and_then(Path::extension) == Some(extension) {
         return Ok(());
@@ -232,7 +232,7 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// What the input holds and a raw file cannot.
+    /// The properties of the input that a raw file cannot hold.
     fn lost(&self, tail: Tail) -> Result<Option<String>> {
         let lose = |what: String| Ok(Some(what));
         if let Origin::File { part: Part::Offset(_) | Part::Nth(_), .. } = self.origin {

@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// What was found.
+/// The differences.
 #[derive(Debug, Default, Serialize)]
 #[serde(tag = "schema", rename = "b2.diff/1")]
 struct DiffReport<'a> {

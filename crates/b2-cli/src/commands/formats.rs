@@ -9,7 +9,7 @@ use crate::{
     render::{Align, Table},
 };
 
-/// What a build can do.
+/// The abilities of a build.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.formats/1")]
 struct FormatsReport {

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
 }
 
 impl ListRow {
-    /// What does not open.
+    /// An input that does not open.
     fn damaged(origin: &Origin) -> Self {
         let file = origin.path().and_then(|path| path.metadata().ok()).filter(|it| it.is_file());
         let len = file.map(|it| it.len());

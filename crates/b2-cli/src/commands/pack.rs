@@ -83,7 +83,7 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm, origin: &Origin) -> Resu
 fn open(origin: &Origin, cx: &Context) -> Result<Store> {
     let place = origin.place().ok_or(message::NO_STORE.error())?;
     if !place.is_store() && content_kind(place) != Some(Format::Frame) {
-        // What is not there, or cannot be read, is no other format.
+        // A file that is missing, or cannot be read, is no other format.
         place.metadata().map_err(Error::io(Doing::Open))?;
         return Err(foreign::refusal(place).unwrap_or_else(|| message::NO_STORE.error()));
     }

@@ -23,7 +23,7 @@ use crate::{
     render::{escape::path_text, size::count},
 };
 
-/// What was drawn.
+/// The picture that was drawn.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.plot/1")]
 struct PlotReport<'a> {
@@ -41,7 +41,7 @@ struct PlotReport<'a> {
     min: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<f64>,
-    /// What a picture has of lines, cells or bars, if there is no file.
+    /// The lines, cells or bars of a picture, if there is no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Vec<LineReport<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ fn show(args: &PlotArgs, cx: &Context, origin: &Origin) -> Result<()> {
     cx.console.print_styled(&cells.escaped(cx.console.has_true_color()))
 }
 
-/// What is wanted of an input.
+/// The request for a picture of an input.
 fn request(args: &PlotArgs) -> Request {
     Request {
         slice: args.slice.clone(),

@@ -51,7 +51,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    // What is no file of its own could only be overwritten in place.
+    // An input that is no file of its own could only be overwritten in place.
     if !matches!(origin, Origin::File { part: Part::Whole, .. }) {
         return Err(message::REPACKS_ONE_FRAME.error());
     }

@@ -49,7 +49,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
         _ => return Err(message::SEALS_FRAMES.error()),
     };
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
-    // What a killed change has left after the frame is overwritten, as by every change.
+    // The rest of a killed change after the frame is overwritten, as by every change.
     if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());
     }

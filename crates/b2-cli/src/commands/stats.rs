@@ -27,7 +27,7 @@ use crate::{
 /// Columns of the histogram of `text`.
 const BAR: usize = 40;
 
-/// What the values of one input are like.
+/// Statistics of the values of one input.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.stats/1")]
 struct StatsReport<'a> {

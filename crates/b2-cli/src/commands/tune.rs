@@ -27,7 +27,7 @@ struct TuneReport<'a> {
     nbytes: u64,
     sampled: u64,
     typesize: usize,
-    /// What nothing else beats, by ratio.
+    /// The outcomes that no other outcome beats, by ratio.
     best: Vec<OutcomeReport>,
     chosen: OutcomeReport,
     command: String,

@@ -284,7 +284,7 @@ impl Findings {
 
     /// Counts the chunks of a frame that does not open, and says how they are saved.
     fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
-        // What comes once is gone.
+        // A stream is gone once it is read.
         let Some(path) = origin.path().filter(|path| !is_stream(path)) else { return };
         let allowed = OutputLimits::default().allowance(rescue::stored_nbytes(path));
         let options = rescue::Options::default().dparams(cx.dparams()).budget(cx.read_options());

@@ -48,7 +48,7 @@ enum GridKind {
 }
 
 impl Grid {
-    /// What an input holds, which is no table.
+    /// The content of an input that is no table.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use crate::{
     inputs::Place,
 };
 
-/// What makes no sense for any input.
+/// Refuses options that make no sense for any input.
 pub(crate) fn check(args: &ConvertArgs, format: ConvertedFormat) -> Result<()> {
     let is_blp = format == ConvertedFormat::Blp;
     let is_store = matches!(format, ConvertedFormat::B2z | ConvertedFormat::B2d);

@@ -150,7 +150,7 @@ impl Convert<'_> {
         Ok(station)
     }
 
-    /// What a file holds, or else its bytes.
+    /// The content of a file, or else its bytes.
     fn open_or_bytes(self, origin: &Origin) -> Result<Source> {
         match (self.open_file(origin, true), origin.path()) {
             (Err(Error::NotBlosc { .. } | Error::NoType { .. }), Some(path)) => {

@@ -139,7 +139,7 @@ macro_rules! messages {
 }
 
 messages! {
-    // What this build and these formats can do.
+    // Limits of this build and of the formats.
     NO_PARQUET: Foreign,
         "this build reads and writes no Parquet: it was made without the feature `parquet`",
         "cargo install --path crates/b2-cli --features parquet";

@@ -144,7 +144,7 @@ pub(crate) fn value_of(origin: &Origin, params: impl Into<OpenOptions>) -> Resul
 ///
 /// # Errors
 ///
-/// What the library says.
+/// Errors of the library.
 pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store> {
     if path.is_archive() {
         return Err(message::NOT_FOR_COMMAND.about("data of another format"));
@@ -197,7 +197,7 @@ pub(crate) fn refuse_recipe(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
             let name = name.to_owned();
             Err(b2store::Error::Recipe { name, kind: recipe.kind }.into())
         }
-        // What is damaged there matters to those who read objects, not bytes.
+        // Damage there matters to readers of objects, and to no reader of bytes.
         _ => Ok(()),
     }
 }
@@ -206,7 +206,7 @@ pub(crate) fn refuse_recipe(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// What it holds.
+/// The error names the content of the frame.
 pub(crate) fn refuse_objects(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
     refuse_recipe(schunk, name)?;
     match Content::from_schunk(Arc::clone(schunk), name) {
@@ -217,7 +217,7 @@ pub(crate) fn refuse_objects(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
     }
 }
 
-/// What a frame is besides bytes or an array, in words.
+/// The content of a frame that is neither bytes nor an array, in words.
 pub(crate) fn special_content(schunk: &Arc<SChunk>) -> Option<String> {
     match Content::from_schunk(Arc::clone(schunk), "").ok()? {
         Content::Recipe(recipe) => Some(format!("{}, which is not resolved", recipe.kind)),
@@ -252,7 +252,7 @@ fn as_text<S: serde::Serializer>(failure: &Option<Error>, to: S) -> Result<S::Ok
 }
 
 impl Member {
-    /// What a child of a store is. One that cannot be opened is described by its error.
+    /// The kind of a child of a store. A child that cannot be opened is described by its error.
     pub(crate) fn new(store: &Store, child: &Child) -> Self {
         let mut member = Self::empty(&child.key);
         let described = match child.kind {
@@ -359,7 +359,7 @@ impl Member {
     }
 }
 
-/// What a store is called in tables.
+/// The name of a store's format in tables.
 pub(crate) fn format(path: &Place) -> &'static str {
     match path.extension().and_then(|suffix| suffix.to_str()) {
         Some("b2e") => "b2e",
@@ -406,7 +406,7 @@ pub(crate) fn strays(
     inputs.left_out
 }
 
-/// What was noticed in a store that can be read.
+/// The text of a note on a store that can be read.
 pub(crate) fn note_text(note: &Note) -> String {
     let damage = || note.damage().map(|damage| chain(&damage));
     blosc_data::formats::store_note(note).or_else(damage).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What stands before the damage of an input that does not open: `b2 cat` writes it, as gzip does.
+//! Data before the damage of an input that does not open: `b2 cat` writes them, as gzip does.
 
 use blosc_data::{
     limits::OutputLimits,
@@ -13,7 +13,7 @@ use crate::{
     inputs::{Guard, Origin, Part, Sink},
 };
 
-/// What to read with.
+/// The tools to read with.
 pub(crate) struct Reading<'a> {
     pub(crate) cx: &'a Context,
     pub(crate) limits: LimitArgs,

@@ -1,4 +1,4 @@
-//! What an input holds: one bare chunk, or frames, one after the other.
+//! The content of an input: one bare chunk, or frames, one after the other.
 //!
 //! A file may hold several frames in a row, which is what `b2 compress` writes to a pipe. In a file
 //! each is opened where it lies. From a pipe each is read to its end first, since its index stands
@@ -79,7 +79,7 @@ pub(crate) struct ObjectReader {
     named: bool,
     /// Bytes after the last frame that are no frame, or after the last chunk.
     tail: Tail,
-    /// What was read of a pipe for the next object, until that is open.
+    /// The part of a pipe that was read for the next object, until that is open.
     unopened: Option<Arc<dyn ReadAt>>,
 }
 
@@ -290,7 +290,7 @@ impl ObjectReader {
         Some(Damaged { store, at: self.at, folder })
     }
 
-    /// What was left after the first bytes, `start`, were found to be of no format of ours, with
+    /// The rest after the first bytes, `start`, were found to be of no format of ours, with
     /// these before it.
     ///
     /// # Errors
@@ -324,7 +324,7 @@ impl ObjectReader {
         self.tail
     }
 
-    /// What is to be said of them, if there are any.
+    /// The note on them, if there are any.
     pub(crate) fn trailing_text(&self) -> Option<String> {
         let split = if self.tail.is_ours() { "; `b2 split FILE` takes it out" } else { "" };
         (self.tail.nbytes > 0).then(|| format!("{}{split}", self.tail))

@@ -34,7 +34,7 @@ pub(crate) enum Origin {
         /// Which frames of it.
         part: Part,
     },
-    /// What an [`Opener`] has opened.
+    /// An object that an [`Opener`] has opened.
     Opened(OpenedInput),
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Origin {
 pub(crate) struct OpenedInput {
     /// As on the command line.
     pub(crate) name: String,
-    /// What it leads to.
+    /// The opened object.
     pub(crate) opened: Opened,
 }
 

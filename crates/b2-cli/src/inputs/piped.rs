@@ -143,7 +143,7 @@ fn redirected() -> Result<Option<(File, Option<[u8; 4]>)>> {
         return Ok(Some((file, None)));
     }
     let mut head = [0; 4];
-    // What is shorter is no store.
+    // A shorter file is no store.
     let _ = file.read_exact_at(&mut head, 0);
     Ok(Some((file, Some(head))))
 }

@@ -37,7 +37,7 @@ pub(crate) enum Reason {
     OtherName,
     /// Of no format that the command is for.
     OtherFormat,
-    /// What `compress` copied along.
+    /// A file that `compress` copied along.
     Copied,
     Link,
     Pipe,

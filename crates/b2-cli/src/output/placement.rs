@@ -115,7 +115,7 @@ pub(crate) fn metadata_of(origin: &Origin) -> Option<Metadata> {
     origin.path().and_then(|path| fs::metadata(path).ok()).filter(is_kept)
 }
 
-/// What came and went.
+/// Counts of the frames and bytes that were placed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     /// Frames; none of other formats.

@@ -36,7 +36,7 @@ pub(crate) const NPY_SUFFIX: &str = ".npy";
 pub(crate) const BLP_SUFFIX: &str = ".blp";
 /// The suffix of directories of bcolz, which need none.
 pub(crate) const BCOLZ_SUFFIX: &str = ".bcolz";
-/// What files and directories are called that hold frames, chunks or data sets.
+/// Suffixes of files and directories that hold frames, chunks or data sets.
 pub(crate) const FRAME_SUFFIXES: [&str; 9] = [
     SUFFIX,
     ARRAY_SUFFIX,
@@ -48,7 +48,7 @@ pub(crate) const FRAME_SUFFIXES: [&str; 9] = [
     ".b2d",
     ".b2e",
 ];
-/// What files of other formats are called, which people would take them for.
+/// Suffixes of other formats: a file called so would be taken for one of them.
 pub(crate) const OTHER_SUFFIXES: [&str; 15] = [
     ".npy", ".npz", ".csv", ".parquet", ".arrow", ".raw", ".zst", ".gz", ".xz", ".bz2", ".zip",
     ".h5", ".hdf5", ".nc", ".zarr",

@@ -35,7 +35,7 @@ pub(super) struct Series {
     /// Bytes that the input takes.
     pub(super) stored: u64,
     is_table: bool,
-    /// What columns are read from: a temporary table goes with it.
+    /// The sources of columns: a temporary table goes with its source.
     _sources: Vec<Source>,
 }
 
@@ -140,7 +140,7 @@ impl Series {
         (range, label)
     }
 
-    /// What the values are called, with their unit.
+    /// The name of the values, with their unit.
     pub(super) fn value_label(&self) -> String {
         let column = match &self.columns[..] {
             [(name, _)] if !name.is_empty() => Some(name.as_str()),

@@ -27,7 +27,7 @@ pub(crate) struct BcolzReport<'a> {
     /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// What could not be found out, and why.
+    /// Facts that could not be found out, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     /// Whether `b2 rescue` has something to do.

@@ -35,7 +35,7 @@ pub(crate) struct BlpReport<'a> {
     /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// What could not be found out, and why.
+    /// Facts that could not be found out, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub(crate) struct FirstChunk {
     pub(crate) blocksize: usize,
 }
 
-/// What makes the file an array.
+/// The description that makes the file an array.
 #[derive(Debug, Serialize)]
 pub(crate) struct ArrayKeys {
     pub(crate) shape: Vec<u64>,

@@ -48,7 +48,7 @@ pub(crate) struct ChunkReport<'a> {
     /// Oddities that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// What could not be found out, and why.
+    /// Facts that could not be found out, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     #[serde(skip_serializing_if = "Option::is_none")]

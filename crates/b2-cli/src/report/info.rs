@@ -34,10 +34,10 @@ pub(crate) struct InfoReport<'a> {
     pub(crate) metalayers: Map<String, Value>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) vlmetalayers: Map<String, Value>,
-    /// What the first frame holds, if that is no bytes and no array.
+    /// The content of the first frame, unless it is bytes or an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
-    /// What could not be found out, and why.
+    /// Facts that could not be found out, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     /// Each frame, when there are several.

@@ -93,7 +93,7 @@ fn raw_data_with_shape_and_dtype_is_an_array() {
     dir.b2("c -q --shape 30,40 --dtype i4 w.i32").ok();
     let found = info(&dir, "w.i32.b2nd");
     assert_eq!((&found["shape"], &found["dtype"]), (&serde_json::json!([30, 40]), &"<i4".into()));
-    // What was raw becomes raw again.
+    // Raw input becomes raw again.
     dir.b2("d -f w.i32.b2nd").ok();
     assert!(dir.read("w.i32") == data);
     dir.b2("d --format npy -o w.npy w.i32.b2nd").ok();
@@ -187,7 +187,7 @@ fn arrays_of_other_programs_become_npy_files() {
     assert_eq!(sha256_hex(&dir.read("a.raw")), sha256_hex(&raw));
 }
 
-/// What NumPy gives for these parts of `arange(24).reshape(4, 6)`, in every format that has arrays.
+/// The results of NumPy for these parts of `arange(24).reshape(4, 6)`, in every format of arrays.
 #[test]
 fn cat_writes_a_part_of_an_array() {
     let dir = Dir::new();

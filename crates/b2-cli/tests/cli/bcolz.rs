@@ -625,7 +625,7 @@ fn a_tree_shows_what_is_below_directories() {
     assert_eq!(dir.b2("list -r --json archive").text().lines().count(), 3);
 }
 
-/// What `verify` says of a table when the sums of a column are not as they were written.
+/// The output of `verify` for a table when the sums of a column are not as they were written.
 #[test]
 fn ok_of_a_table_means_that_its_sums_were_compared() {
     let dir = Dir::new();

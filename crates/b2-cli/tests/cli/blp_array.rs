@@ -11,7 +11,7 @@ fn with(name: &str) -> Dir {
     dir
 }
 
-/// What `numpy.save` writes for these items.
+/// The file that `numpy.save` writes for these items.
 fn npy(descr: &str, order: &str, shape: &str, growth: usize, items: &[u8]) -> Vec<u8> {
     let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
     text.push_str(&" ".repeat(growth));

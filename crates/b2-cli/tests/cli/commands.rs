@@ -8,7 +8,7 @@ use crate::{
     session::{Dir, Run},
 };
 
-/// What one run comes to, in a line.
+/// The outcome of one run, in a line.
 fn line(run: &Run) -> String {
     let code = run.code.map_or("signal".to_owned(), |code| code.to_string());
     let stdout = String::from_utf8_lossy(&run.stdout);

@@ -1,4 +1,4 @@
-//! What real shells make of `b2 completions`, where they are installed.
+//! Completions by real shells with the scripts of `b2 completions`, where they are installed.
 
 use std::process::{Command, Stdio};
 
@@ -59,7 +59,7 @@ fn bash_completes_what_only_the_program_knows() {
     for (line, expected) in CASES {
         let Some(mut bash) = shell(&dir, "bash") else { return };
         let found = answer(bash.args(["--norc", "-c", call, "bash", line]));
-        // What stands before the colon is on the line already.
+        // The part before the colon is on the line already.
         let expected: Vec<&str> =
             expected.iter().map(|word| word.rsplit(':').next().unwrap()).collect();
         assert_eq!(found, expected, "{line}");

@@ -231,7 +231,7 @@ fn folders_are_compared_by_their_sums() {
     b2: two objects are compared, and not two folders
     hint: `(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare what is in two
     ");
-    // What the hint says.
+    // The command of the hint.
     let run = |folder: &str, line: &str| {
         Run::of(dir.command(line).current_dir(dir.path(folder)).output().unwrap())
     };

@@ -192,7 +192,7 @@ fn damaged_bloscpack_files_are_shown_as_far_as_they_go() {
         let run = dir.b2(&format!("dump {}", file.display()));
         assert!(matches!(run.code, Some(0 | 1 | 4 | 5)), "{file:?}: {}", run.all());
     }
-    // What cannot be a chunk is passed over where the offsets tell where the next one is.
+    // Bytes that cannot be a chunk are skipped where the offsets tell the place of the next one.
     let mut bytes = std::fs::read(path("bloscpack/real_append_reserve_used_up.blp")).unwrap();
     let found = dir.write("y.blp", &bytes).b2("dump --index y.blp").ok().text().to_owned();
     let offset = found

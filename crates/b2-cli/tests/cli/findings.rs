@@ -1,4 +1,4 @@
-//! What somebody met who tried the program: each case is a line that was typed.
+//! Findings of somebody who tried the program: each case is a line that was typed.
 
 use serde_json::Value;
 

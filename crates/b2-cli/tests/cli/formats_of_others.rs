@@ -1,4 +1,4 @@
-//! What programs of others are told about our files: `share/`.
+//! Descriptions of our files for programs of others: `share/`.
 
 use std::{
     path::{Path, PathBuf},

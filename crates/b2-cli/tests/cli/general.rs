@@ -1,4 +1,4 @@
-//! What all commands share: manners of calling, help, versions, messages.
+//! Common manners of all commands: calls, help, versions, messages.
 
 use crate::session::{Dir, Run, snapshot, walk};
 
@@ -175,7 +175,7 @@ fn completions_and_pages_are_printed() {
     }
 }
 
-/// What the program answers to the script of a shell.
+/// The program's answer to the script of a shell.
 fn completed(dir: &Dir, words: &[&str]) -> Vec<String> {
     let mut command = dir.command("--");
     command.args(words).env("B2_COMPLETE", "bash").env("_CLAP_IFS", "\n");

@@ -11,7 +11,7 @@ use crate::session::{Dir, Run, snapshot, walk, zip};
 /// Sets the title of a window, colours, and turns the direction of what follows.
 const EVIL: &str = "\x1b]0;PWNED\x07\u{9b}31m\u{202e}";
 
-/// What no terminal may get. Line breaks are the program's own.
+/// Checks that a terminal gets no control characters. Line breaks are the program's own.
 #[track_caller]
 fn assert_harmless(text: &str) {
     let harmful = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
@@ -151,7 +151,7 @@ fn a_lot_out_of_a_little_is_refused_unasked() {
     dir.write("a", walk(100)).b2("c -q -t 1 a").ok();
     assert_eq!(dir.b2("append a.b2frame bomb.b2nd").code, Some(5));
     assert_eq!(dir.names(), ["a", "a.b2frame", "bomb.b2nd"]);
-    // What looks at a part is not concerned.
+    // A command that looks at a part goes on.
     snapshot!(dir.b2("show bomb.b2nd"), @"
     exit 0
     --- stdout

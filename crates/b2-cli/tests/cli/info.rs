@@ -266,7 +266,7 @@ fn older_frames_and_other_formats_are_named() {
     "#);
 }
 
-/// Who opens it, as `info` says.
+/// The programs that open it, as `info` says.
 fn opens_with(dir: &Dir, name: &str) -> String {
     let run = dir.b2(&format!("info {name}")).ok();
     let line = run.text().lines().find_map(|line| line.strip_prefix("  opens with  "));

@@ -194,7 +194,7 @@ const CHANGING: &[Changing] = &[
     Changing { command: "recompress -q -C zlib t.bcolz", shows: &["show --csv t.bcolz"] },
     Changing { command: "repack -q d.b2frame", shows: &["d.b2frame"] },
     Changing { command: "repack -q d.sframe", shows: &["cat d.sframe", "meta export d.sframe"] },
-    // What a killed seal has appended is no part of the frame.
+    // The bytes that a killed seal has appended are no part of the frame.
     Changing {
         command: "seal -q plain.b2frame",
         shows: &["verify plain.b2frame", "cat plain.b2frame"],
@@ -313,7 +313,7 @@ fn make_files(dir: &Dir) {
     dir.write("cut.b2frame", &frame[..frame.len() * 2 / 3]);
 }
 
-/// What there is of each file; `None` where there is nothing.
+/// The content of each file; `None` if there is no file.
 fn states(dir: &Dir, changing: &Changing) -> Vec<Option<Vec<u8>>> {
     let state = |show: &&str| match show.split(' ').next_back() {
         Some(name) if !dir.path(name).exists() => None,

@@ -81,7 +81,7 @@ fn replayed(text: &str, dir: &Dir) -> String {
     now
 }
 
-/// What a command line prints, both streams together.
+/// The output of a command line, both streams together.
 fn shell(command: &str, dir: &Dir) -> String {
     let programs = PathBuf::from(env!("CARGO_BIN_EXE_b2")).parent().unwrap().to_owned();
     let search = std::env::var("PATH").unwrap();
@@ -95,7 +95,7 @@ fn shell(command: &str, dir: &Dir) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What `file` says with our descriptions of formats; those without a magic stay `data`.
+/// The answer of `file` with our descriptions of formats; those without a magic stay `data`.
 #[test]
 fn file_knows_the_formats() {
     let dir = crate::samples::make();

@@ -196,7 +196,7 @@ fn texts(dir: &Dir, files: &[String]) -> Map {
     files.iter().map(|file| (stem(file), read(&made_of(dir, "text", file)))).collect()
 }
 
-/// What the samples hold: the sums of their items, and their values as text.
+/// The content of the samples: the sums of their items, and their values as text.
 struct Known {
     sums: Map,
     texts: Map,
@@ -211,7 +211,7 @@ impl Known {
     }
 }
 
-/// What became of each sample on the way from the files of one format to another.
+/// The outcome for each sample on the way from the files of one format to another.
 fn outcomes(dir: &Dir, files: &[String], to: &str, known: &Known) -> Map {
     let mut outcomes = Map::new();
     if files.is_empty() {
@@ -363,7 +363,7 @@ fn from_directory_stores() {
     matrix("b2d");
 }
 
-/// What has no type gets it by `--dtype`: raw data, frames and chunks. Of text it makes the bytes
+/// Inputs without a type get it by `--dtype`: raw data, frames, chunks. Of text it makes the bytes
 /// that the values had.
 #[test]
 fn given_types_bring_the_items_back() {

@@ -25,7 +25,7 @@ fn document(run: &Run) -> Value {
     serde_json::from_slice(&run.stdout).unwrap()
 }
 
-/// What `get --json` says but for schema and path.
+/// The output of `get --json` but for schema and path.
 fn metadata(dir: &Dir, name: &str) -> Value {
     let mut document = document(&dir.b2(&format!("meta get --json {name}")).ok());
     document.as_object_mut().unwrap().retain(|key, _| !matches!(key.as_str(), "schema" | "path"));

@@ -82,7 +82,7 @@ fn name_of_the_output_is_not_that_of_another_format() {
     hint: use `b2 convert`, another name, or --format raw
     ");
     assert_eq!(dir.b2("d x.i32.b2frame -o q.b2nd").code, Some(2));
-    // What was called so before, or is such a file, gets the name.
+    // A file that was called so before, or is such a file, gets the name.
     dir.write("t.csv", "a,b\n1,2\n").b2("c -q t.csv").ok();
     dir.b2("d -q t.csv.b2frame -o back.csv").ok();
     dir.b2("c -q -t 1 a.npy -o bytes.b2frame").ok();
@@ -274,7 +274,7 @@ fn names_that_are_no_text_stay_usable() {
     let run = run("verify");
     assert_eq!(run.code, Some(1));
     assert!(run.stdout.starts_with(b"na\xffme.b2frame: DAMAGED"));
-    // What a shell takes as the same name.
+    // A shell takes this as the same name.
     assert!(run.stderr.contains(r"`b2 rescue $'na\xffme.b2frame' -o NEW`"), "{}", run.stderr);
     assert!(run.stderr.contains(r"b2: na\xffme.b2frame: cut off"), "{}", run.stderr);
 }

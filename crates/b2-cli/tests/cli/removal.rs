@@ -1,4 +1,4 @@
-//! What is kept of the input: its mode and owner, and itself unless everything comes back.
+//! The kept properties of the input: its mode and owner, and itself unless everything comes back.
 
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;

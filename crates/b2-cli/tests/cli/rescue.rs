@@ -243,7 +243,7 @@ fn the_blocks_of_a_cut_bare_chunk_are_saved() {
     dir.b2("rescue -f --fill 0x01000000 cut.chunk -o saved.chunk");
     assert_eq!(dir.b2("cat --items 9999: saved.chunk").ok().stdout, [1, 0, 0, 0]);
     assert_eq!(dir.b2("rescue -f --fill 0x01 cut.chunk -o saved.chunk").code, Some(2));
-    // What verify and cat say and give.
+    // The output of verify and cat.
     let run = dir.b2("verify cut.chunk");
     assert!(run.code == Some(1) && run.stderr.contains("b2 rescue cut.chunk"), "{}", run.stderr);
     let run = dir.b2("cat cut.chunk");

@@ -261,7 +261,7 @@ fn temporary_files_are_for_their_owner_only() {
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
     assert_eq!(mode(&dir.path("out.b2frame")) & 0o600, 0o600);
-    // What is replaced gives its mode where there is no file as input.
+    // The replaced file gives its mode where there is no file as input.
     std::fs::set_permissions(dir.path("out.b2frame"), PermissionsExt::from_mode(0o604)).unwrap();
     dir.b2_with("c -qf -o out.b2frame", &walk(100)).ok();
     assert_eq!(mode(&dir.path("out.b2frame")), 0o604);

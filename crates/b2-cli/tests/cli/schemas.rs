@@ -86,7 +86,7 @@ const LOOKING: &[&str] = &[
     "bench --json -C lz4 -l 1 {}",
 ];
 
-/// Those that write files, each into a directory of its own.
+/// Commands that write files, each into a directory of its own.
 const WRITING: &[&str] = &[
     "compress --json -o OUT {}",
     "decompress --json -o OUT {}",

@@ -85,7 +85,7 @@ pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     [bytes, directory, end.concat()].concat()
 }
 
-/// What a run left behind.
+/// The files that a run left.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,

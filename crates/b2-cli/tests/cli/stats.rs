@@ -203,7 +203,7 @@ fn blank_arrays_of_any_size_are_looked_at_without_decoding() {
     let sevens = stats("sevens.b2nd");
     assert_eq!((&sevens["min"], &sevens["max"]), (&1.0.into(), &7.0.into()), "{sevens}");
     assert_eq!(sevens["histogram"]["counts"], serde_json::json!([1, nitems - 1]), "{sevens}");
-    // What has to make all values says which option allows it.
+    // A command that has to make all values says which option allows it.
     for line in ["sum zeros.b2nd", "diff zeros.b2nd nan.b2nd", "plot zeros.b2nd"] {
         let run = dir.b2(line);
         assert_eq!(run.code, Some(5), "{line}: {}", run.stderr);

@@ -274,7 +274,7 @@ fn rows_of_a_table_are_chosen_by_a_condition() {
         show("--where id>=0 --slice 1:4 --csv --columns id table-basic.b2z"),
         "id\n2\n3\n4\n"
     );
-    // What is computed of a null is unknown, and so is its contrary.
+    // The value of an expression with a null is unknown, and so is its contrary.
     for (condition, found) in
         [("i<0", "k\n1\n"), ("~(i<0)", "k\n3\n"), ("(i<0)|(k==2)", "k\n1\n2\n")]
     {

@@ -176,7 +176,7 @@ fn standard_output_that_is_a_file_gets_one_frame() {
     let said = run("c -t 1 --verify", "one").stderr;
     assert!(said.contains("in 1 frame"), "{said}");
     assert_eq!(b2frame::SChunk::open(dir.path("one")).unwrap().nbytes(), 70 << 20);
-    // What is appended to a file is a frame of its own.
+    // Data appended to a file are a frame of their own.
     run("c -q -t 1", "one");
     assert!(dir.b2("info one").ok().text().contains("2 contiguous frames"));
     let pipe = dir.b2_with("c -t 1", &vec![7; 70 << 20]).ok();

@@ -1,4 +1,4 @@
-//! What a day with the program has found: each case is a line that somebody typed.
+//! Findings of a day with the program: each case is a line that somebody typed.
 
 use std::process::Stdio;
 
@@ -255,7 +255,7 @@ fn a_damaged_file_has_its_line_in_lists() {
     assert!(run.stderr.starts_with(start), "{}", run.stderr);
     let tree = dir.b2("list --tree cut.b2frame");
     assert_eq!((tree.code, tree.text()), (Some(1), "cut.b2frame   damaged\n"));
-    // What is sound is silent, and twice -q silences all.
+    // A sound file is silent, and twice -q silences all.
     assert_eq!(dir.b2("verify -q a.i32.b2frame").ok().text(), "");
     assert!(dir.b2("verify -q cut.b2frame").text().contains("DAMAGED"));
     let run = dir.b2("verify -qq cut.b2frame");

@@ -39,8 +39,8 @@ impl Work<'_> {
     }
 }
 
-/// What the input adds to the array: its own shape, or the one that its bytes have in the other
-/// dimensions.
+/// The items that the input adds to the array: of its own shape, or of the one that its bytes have
+/// in the other dimensions.
 pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -> Result<Layout> {
     let (dtype, mut shape) = (dtype.clone(), shape.to_vec());
     let Some(found) = input.source.layout()?.filter(|_| input.is_array) else {

@@ -1,4 +1,4 @@
-//! What the words of a command line can be: fixed names, and names in the files that are named
+//! Candidates for the words of a command line: fixed names, and names in the files that are named
 //! already.
 
 use std::{

@@ -154,7 +154,7 @@ impl Loss {
         Ok((Self { given, start, dtype, at: Cell::default(), sums: Cell::default() }, data))
     }
 
-    /// What was found.
+    /// The sums so far.
     pub(super) fn sums(&self) -> Sums {
         self.sums.get()
     }

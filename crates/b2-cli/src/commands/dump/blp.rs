@@ -212,7 +212,7 @@ impl Walk<'_, '_, '_> {
         self.next(len, name, None::<Value>)
     }
 
-    /// What an interrupted change has left: data that were to be added, and the bytes that it has
+    /// The rest of an interrupted change: data that were to be added, and the bytes that it has
     /// overwritten.
     fn after_chunks(&mut self, blp: &Blp) -> Result<()> {
         if !blp.file.is_interrupted() {
@@ -331,7 +331,7 @@ const FOOTER_LEN: u64 = size_of::<RawJournalFooter>() as u64;
 /// Entries that are read at once.
 const OFFSETS_AT_ONCE: u64 = 8 << 10;
 
-/// What the codes of the headers say.
+/// Meanings of the codes of the headers.
 const MEANINGS: &[Meaning] = &[
     ("options", options),
     ("checksum", checksum),

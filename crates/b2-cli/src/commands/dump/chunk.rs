@@ -103,7 +103,7 @@ fn streams(
     Ok(())
 }
 
-/// What follows the size of a stream: stored bytes, or the token of a run, or nothing.
+/// The bytes after the size of a stream: stored bytes, or the token of a run, or nothing.
 fn payload(
     printer: &mut Printer<'_>,
     chunk: &Chunk<'_>,
@@ -168,7 +168,7 @@ fn blosc2_flags(bytes: &[u8]) -> Value {
     }
 }
 
-/// What the codes of a header say.
+/// Meanings of the codes of a header.
 const MEANINGS: &[Meaning] = &[
     ("flags", chunk_flags),
     ("filters", filters),

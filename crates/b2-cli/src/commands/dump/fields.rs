@@ -14,7 +14,7 @@ pub(super) type Meaning = (&'static str, fn(&[u8]) -> Value);
 
 impl Printer<'_> {
     /// Shows those fields of a table of the format that are in `bytes`, which start at `offset`.
-    /// What a field says beyond its number or its text, `meanings` knows by its name. A number and
+    /// `meanings` gives the sense of a field beyond its number or text, by its name. A number and
     /// the marker of MessagePack before it are one span.
     pub(super) fn raw_fields(
         &mut self,

@@ -314,7 +314,7 @@ const FIXED_LEN: u64 = size_of::<RawHeader>() as u64;
 /// Bytes of a header that are shown at most: 16 metalayers of reasonable size.
 const MAX_SECTION: u64 = 16 << 20;
 
-/// What the fields of header and trailer say.
+/// Meanings of the fields of header and trailer.
 const MEANINGS: &[Meaning] = &[
     ("array", elements),
     ("general_flags", general_flags),

@@ -17,7 +17,7 @@ use crate::{
     report::Problems,
 };
 
-/// What is in a `.npy` file.
+/// The content of a `.npy` file.
 #[derive(Serialize)]
 #[serde(tag = "schema", rename = "b2.info/1")]
 struct NpyReport<'a> {

@@ -25,7 +25,7 @@ use crate::{
 /// Members that are listed without `-v`.
 const MAX_LISTED: usize = 20;
 
-/// What a store is.
+/// The description of a store.
 #[derive(Debug, Default, Serialize)]
 #[serde(tag = "schema", rename = "b2.info/1")]
 struct StoreReport<'a> {
@@ -46,7 +46,7 @@ struct StoreReport<'a> {
     problems: Problems,
 }
 
-/// What a table is.
+/// The description of a table.
 #[derive(Debug, Serialize)]
 struct TableReport {
     rows: u64,

@@ -85,7 +85,7 @@ fn is_walked(path: &Path) -> bool {
     path.is_dir() && !origin::is_object(path) && foreign::kind_of(&path.into()).is_none()
 }
 
-/// What an input is, in a line.
+/// The kind of an input, in a line.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     let name = origin
         .path()

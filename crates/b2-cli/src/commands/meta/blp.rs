@@ -67,7 +67,7 @@ fn changed(old: Option<&Value>, changes: &[Change]) -> Result<Value> {
             }
         }
     }
-    // What an array says of itself is not for change: it would be one of other items, or none.
+    // The description of an array cannot change: it would be one of other items, or none.
     match before {
         Some(_) if array(&value) != before => Err(message::ARRAY_METADATA.error()),
         _ => Ok(value),

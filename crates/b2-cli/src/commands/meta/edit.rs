@@ -9,8 +9,8 @@ use crate::{
     error::{Doing, Error, Result, chain, message},
 };
 
-/// What `read` makes of the text from the editor. A text of which it makes nothing is kept: it was
-/// typed by hand.
+/// The result of `read` on the text from the editor. A text that `read` refuses is kept: somebody
+/// typed it by hand.
 ///
 /// # Errors
 ///

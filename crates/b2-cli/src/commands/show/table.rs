@@ -53,7 +53,7 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, set: &Bcolz) -> Res
 struct Columns<'a> {
     table: &'a CTable,
     names: Vec<&'a str>,
-    /// What an item of each is; an array of them where rows have a shape.
+    /// The type of an item of each; an array of them where rows have a shape.
     dtypes: Vec<Dtype>,
     /// Rows that are looked at.
     rows: Range<u64>,

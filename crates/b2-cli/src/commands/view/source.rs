@@ -25,11 +25,11 @@ pub(super) struct Input<'a> {
     cx: &'a Context,
     title: String,
     members: Vec<Member>,
-    /// What each of them is.
+    /// The kind of each of them.
     places: Vec<Place>,
 }
 
-/// What a member is.
+/// The kind of a member.
 enum Place {
     /// All of an input.
     Input(Origin),
@@ -330,7 +330,7 @@ fn chunks_of(sources: &[source::Source], path: Option<&Path>) -> Option<Box<dyn 
     }
 }
 
-/// What an input is: format, sizes, how it is compressed, metadata.
+/// The description of an input: format, sizes, how it is compressed, metadata.
 fn about(sources: &[source::Source]) -> Result<Vec<(String, String)>> {
     let mut lines = vec![];
     let mut add = |name: &str, text: String| lines.push((name.to_owned(), text));

@@ -467,7 +467,11 @@ impl Context {
         if !is_forced && !batch.is_full() {
             return Ok(());
         }
-        batch.settle(&self.console, |input, error| *code = code.and(self.tell(Some(input), &error)))
+        let fail = |input: &str, error| *code = code.and(self.tell(Some(input), &error));
+        match is_forced {
+            true => batch.finish(&self.console, fail),
+            false => batch.settle(&self.console, fail),
+        }
     }
 
     /// Copies what was left out, if that was requested, and gives what has a copy now. What can

@@ -2,16 +2,22 @@
 //!
 //! A disk that syncs many files at a time needs little longer than for one. So the outputs of a run
 //! over many inputs wait until there are some: all of them are synced, each is renamed, and each
-//! folder is synced once. Lines about an output are printed when it has its place.
+//! folder is synced once. A thread does that, while the next outputs are made. Lines about an
+//! output are printed when it has its place.
 
-use std::{fs::Metadata, path::Path, thread};
+use std::{
+    fs::{File, Metadata},
+    path::Path,
+    sync::mpsc::{self, SendError},
+    thread::{self, JoinHandle},
+};
 
-use blosc_io::replace::{Carry, directory_of};
+use blosc_io::replace::{Carry, directory_of, sync_many};
 
 use crate::{Console, Held, Program, Staged};
 
-/// Outputs that wait at most: each has an open file.
-const MAX_OUTPUTS: usize = 64;
+/// Outputs that wait at most, and as many are put in place meanwhile: each has an open file.
+const MAX_OUTPUTS: usize = if cfg!(target_os = "macos") { 64 } else { 256 };
 /// Bytes that wait at most: the disk is not idle meanwhile.
 const MAX_NBYTES: u64 = 16 << 20;
 /// Threads that sync.
@@ -19,9 +25,10 @@ const SYNCERS: usize = 8;
 
 /// Outputs that are complete and not in place.
 #[derive(Debug)]
-pub struct Batch<P> {
+pub struct Batch<P: Program> {
     waiting: Vec<Waiting<P>>,
     nbytes: u64,
+    settling: Settling<P>,
 }
 
 #[derive(Debug)]
@@ -34,9 +41,43 @@ struct Waiting<P> {
     lines: Held,
 }
 
-impl<P> Default for Batch<P> {
+/// The input of an output, the lines about it, and whether it has its place.
+type Settled<P> = (String, Held, Result<(), <P as Program>::Error>);
+
+/// The outputs before.
+#[derive(Debug)]
+enum Settling<P: Program> {
+    Done(Vec<Settled<P>>),
+    Thread(JoinHandle<Vec<Settled<P>>>),
+}
+
+impl<P: Program> Default for Settling<P> {
     fn default() -> Self {
-        Self { waiting: vec![], nbytes: 0 }
+        Self::Done(vec![])
+    }
+}
+
+impl<P: Program> Settling<P> {
+    fn done(self) -> Vec<Settled<P>> {
+        match self {
+            Self::Done(settled) => settled,
+            Self::Thread(thread) => {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }
+        }
+    }
+}
+
+impl<P: Program> Default for Batch<P> {
+    fn default() -> Self {
+        Self { waiting: vec![], nbytes: 0, settling: Settling::default() }
+    }
+}
+
+impl<P: Program> Drop for Batch<P> {
+    fn drop(&mut self) {
+        // The end of the process would stop it between two names.
+        core::mem::take(&mut self.settling).done();
     }
 }
 
@@ -50,7 +91,7 @@ impl<P: Program> Batch<P> {
         staged: Staged<P>,
         source: Option<Metadata>,
     ) {
-        self.nbytes += std::fs::metadata(staged.path()).map_or(0, |it| it.len());
+        self.nbytes += staged.len();
         self.waiting.push(Waiting { input, staged, source, lines: Held::default() });
         console.hold();
     }
@@ -67,13 +108,41 @@ impl<P: Program> Batch<P> {
         self.waiting.len() >= MAX_OUTPUTS || self.nbytes >= MAX_NBYTES
     }
 
-    /// Puts all outputs in place, and prints the lines about those that are. `fail` is told of the
-    /// others.
+    /// Starts to put all outputs in place. Those before have theirs then; the lines about them are
+    /// printed, and `fail` is told of those that have none.
     ///
     /// # Errors
     ///
-    /// When standard output takes no lines; all outputs are in place then.
+    /// When standard output takes no lines.
     pub fn settle(
+        &mut self,
+        console: &Console<P>,
+        fail: impl FnMut(&str, P::Error),
+    ) -> Result<(), P::Error>
+    where
+        P: Send + Sync + 'static,
+        P::Error: Send,
+    {
+        let told = self.wait(console, fail);
+        let waiting = self.take();
+        let (give, take) = mpsc::channel();
+        let work = move || take.recv().map_or_else(|_| vec![], put_in_place);
+        let started = thread::Builder::new().spawn(work);
+        // Without a thread the caller does it.
+        match (started, give.send(waiting)) {
+            (Ok(thread), Ok(())) => self.settling = Settling::Thread(thread),
+            (_, Err(SendError(waiting))) => self.settling = Settling::Done(put_in_place(waiting)),
+            (Err(_), Ok(())) => {}
+        }
+        told
+    }
+
+    /// Puts all outputs in place, and tells of them as [`settle`](Self::settle) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`settle`](Self::settle).
+    pub fn finish(
         &mut self,
         console: &Console<P>,
         mut fail: impl FnMut(&str, P::Error),
@@ -82,50 +151,92 @@ impl<P: Program> Batch<P> {
         P: Sync,
         P::Error: Send,
     {
+        let told = self.wait(console, &mut fail);
+        let settled = put_in_place(self.take());
+        told.and(tell(settled, console, fail))
+    }
+
+    /// The outputs that wait.
+    fn take(&mut self) -> Vec<Waiting<P>> {
         self.nbytes = 0;
-        let mut waiting = core::mem::take(&mut self.waiting);
-        let mut done = complete_all(&waiting);
-        for (waiting, done) in waiting.iter_mut().zip(&mut done) {
-            if done.is_ok() {
-                *done = waiting.staged.put_in_place();
-            }
-        }
-        sync_names(&waiting, &mut done);
-        let mut told = Ok(());
-        for (waiting, done) in waiting.into_iter().zip(done) {
-            match done {
-                Ok(()) if told.is_ok() => told = console.tell(waiting.lines),
-                Ok(()) => {}
-                Err(error) => fail(&waiting.input, error),
-            }
-        }
-        told
+        core::mem::take(&mut self.waiting)
+    }
+
+    /// Waits for the outputs that are put in place meanwhile, and tells of them.
+    fn wait(
+        &mut self,
+        console: &Console<P>,
+        fail: impl FnMut(&str, P::Error),
+    ) -> Result<(), P::Error> {
+        tell(core::mem::take(&mut self.settling).done(), console, fail)
     }
 }
 
-/// Gives each output what it takes over, and syncs it: several at a time.
+/// Tells of outputs, in their order.
+fn tell<P: Program>(
+    settled: Vec<Settled<P>>,
+    console: &Console<P>,
+    mut fail: impl FnMut(&str, P::Error),
+) -> Result<(), P::Error> {
+    let (mut told, mut lines) = (Ok(()), Held::default());
+    for (input, of_input, done) in settled {
+        match done {
+            Ok(()) => lines.append(of_input),
+            Err(error) => {
+                told = told.and_then(|()| console.tell(core::mem::take(&mut lines)));
+                fail(&input, error);
+            }
+        }
+    }
+    told.and_then(|()| console.tell(lines))
+}
+
+/// Puts each output in place.
+fn put_in_place<P: Program + Sync>(mut waiting: Vec<Waiting<P>>) -> Vec<Settled<P>>
+where
+    P::Error: Send,
+{
+    let mut done = complete_all(&waiting);
+    for (waiting, done) in waiting.iter_mut().zip(&mut done) {
+        if done.is_ok() {
+            *done = waiting.staged.put_in_place();
+        }
+    }
+    sync_names(&waiting, &mut done);
+    waiting.into_iter().zip(done).map(|(it, done)| (it.input, it.lines, done)).collect()
+}
+
+/// Gives each output what it takes over, and syncs it where that is requested: all files by one
+/// call, or several at a time.
 fn complete_all<P: Program + Sync>(waiting: &[Waiting<P>]) -> Vec<Result<(), P::Error>>
 where
     P::Error: Send,
 {
+    let carry = |source| Option::map_or(source, Carry::Target, Carry::All);
+    let carried = waiting.iter().map(|it| it.staged.carry(carry(it.source.as_ref())));
+    let done: Vec<_> = carried.collect();
+    let files: Option<Vec<&File>> = waiting.iter().map(|it| it.staged.as_file()).collect();
+    let needs_sync = waiting.iter().any(|it| it.staged.needs_sync());
+    if !needs_sync || files.is_some_and(|files| sync_many(&files)) {
+        return done;
+    }
     let share = waiting.len().div_ceil(SYNCERS).max(1);
-    thread::scope(|scope| {
-        let start = |share| {
-            (thread::Builder::new().spawn_scoped(scope, move || complete_each(share)), share)
-        };
+    let synced: Vec<_> = thread::scope(|scope| {
+        let start =
+            |share| (thread::Builder::new().spawn_scoped(scope, move || sync_each(share)), share);
         let threads: Vec<_> = waiting.chunks(share).map(start).collect();
         let joined = threads.into_iter().map(|(thread, share)| {
             let done = thread.ok().and_then(|thread| thread.join().ok());
             // Without a thread the caller syncs.
-            done.unwrap_or_else(|| complete_each(share))
+            done.unwrap_or_else(|| sync_each(share))
         });
         joined.flatten().collect()
-    })
+    });
+    done.into_iter().zip(synced).map(|(done, synced)| done.and(synced)).collect()
 }
 
-fn complete_each<P: Program>(waiting: &[Waiting<P>]) -> Vec<Result<(), P::Error>> {
-    let carry = |source| Option::map_or(source, Carry::Target, Carry::All);
-    waiting.iter().map(|it| it.staged.complete(carry(it.source.as_ref()))).collect()
+fn sync_each<P: Program>(waiting: &[Waiting<P>]) -> Vec<Result<(), P::Error>> {
+    waiting.iter().map(|it| it.staged.sync()).collect()
 }
 
 /// Syncs each folder once in which an output has its place, and again where that failed.
@@ -169,25 +280,33 @@ mod tests {
         for folder in ["a", "b"] {
             fs::create_dir(dir.path().join(folder)).unwrap();
         }
-        for n in 0..MAX_OUTPUTS {
-            assert!(!batch.is_full());
+        let noutputs = 2 * MAX_OUTPUTS + 1;
+        let mut failed = vec![];
+        let mut fail = |input: &str, error| failed.push((input.to_owned(), error));
+        for n in 0..noutputs {
             let options = StageOptions { force: false, sync: true };
             let staged = Staged::create(&place(n), options, &Unfinished::default()).unwrap();
             writeln!(staged.handle().unwrap(), "{n}").unwrap();
             batch.push(&console, format!("input {n}"), staged, None);
             batch.told(&console);
+            if n == 7 {
+                assert!(!place(0).exists());
+                fs::write(place(7), "of another").unwrap();
+            }
+            assert_eq!(batch.is_full(), (n + 1) % MAX_OUTPUTS == 0);
+            if batch.is_full() {
+                batch.settle(&console, &mut fail).unwrap();
+            }
         }
-        assert!(batch.is_full() && !place(0).exists());
-        fs::write(place(7), "of another").unwrap();
-        let mut failed = vec![];
-        batch.settle(&console, |input, error| failed.push((input.to_owned(), error))).unwrap();
+        assert!(matches!(batch.settling, Settling::Thread(_)));
+        batch.finish(&console, &mut fail).unwrap();
         assert!(matches!(&failed[..], [(input, Error::Exists { .. })] if input == "input 7"));
-        for n in (0..MAX_OUTPUTS).filter(|n| *n != 7) {
+        for n in (0..noutputs).filter(|n| *n != 7) {
             assert_eq!(fs::read_to_string(place(n)).unwrap(), format!("{n}\n"));
         }
         assert_eq!(fs::read_to_string(place(7)).unwrap(), "of another");
         let nfiles = |folder| fs::read_dir(dir.path().join(folder)).unwrap().count();
-        assert_eq!(nfiles("a") + nfiles("b"), MAX_OUTPUTS);
+        assert_eq!(nfiles("a") + nfiles("b"), noutputs);
     }
 
     #[test]

@@ -90,13 +90,19 @@ pub struct Console<P> {
 pub struct Held(Vec<(Stream, Vec<u8>)>);
 
 impl Held {
+    /// Adds more lines. Those for one stream are written by one call.
     pub(crate) fn append(&mut self, lines: Self) {
-        self.0.extend(lines.0);
+        for (stream, line) in lines.0 {
+            match self.0.last_mut() {
+                Some((last, text)) if *last == stream => text.extend(line),
+                _ => self.0.push((stream, line)),
+            }
+        }
     }
 }
 
 /// Where a line goes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Stream {
     Output,
     /// Standard output; colours are for terminals.

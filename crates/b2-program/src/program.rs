@@ -7,7 +7,7 @@ use crate::Error;
 /// A program that is made of this crate. It has no values: its name stands in the types.
 pub trait Program {
     /// The error of its functions, which those of this crate become.
-    type Error: From<Error>;
+    type Error: From<Error> + core::fmt::Debug;
 
     /// Whether the folder is one object, which an output of the same name may replace when that is
     /// forced. No output replaces another folder.

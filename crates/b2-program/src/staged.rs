@@ -175,16 +175,32 @@ impl<P: Program> Staged<P> {
     }
 
     fn finish(mut self, carry: Carry<'_>) -> Result<(), P::Error> {
-        self.complete(carry)?;
+        self.carry(carry)?;
+        self.sync()?;
         self.put_in_place()?;
         self.sync_name()
     }
 
-    /// Gives the output what it takes over, and syncs it.
-    pub(crate) fn complete(&self, carry: Carry<'_>) -> Result<(), P::Error> {
+    /// Gives the output what it takes over.
+    pub(crate) fn carry(&self, carry: Carry<'_>) -> Result<(), P::Error> {
         let Output::Beside(new) = &self.output else { return Ok(()) };
-        new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?;
-        self.sync()
+        Ok(new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?)
+    }
+
+    /// The file, if the output is one.
+    pub(crate) fn as_file(&self) -> Option<&File> {
+        let Output::Beside(new) = &self.output else { return None };
+        new.as_file()
+    }
+
+    /// Whether it has to be synced.
+    pub(crate) fn needs_sync(&self) -> bool {
+        matches!(&self.output, Output::Beside(new) if new.needs_sync())
+    }
+
+    /// Bytes of an output that is a file; 0 of a folder.
+    pub(crate) fn len(&self) -> u64 {
+        self.as_file().and_then(|file| file.metadata().ok()).map_or(0, |found| found.len())
     }
 
     /// Renames the output to its target.

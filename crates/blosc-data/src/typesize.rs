@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use blosc_chunk::{CParams, CodecId, Level, Pipeline};
+use blosc_chunk::{CParams, CodecId, Encoder, Level, Pipeline, max_compressed_len};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 
 /// Length of the sample that the guess looks at (bytes).
@@ -45,9 +45,46 @@ impl Evidence {
 /// `name`. A guess divides the length: other data could not be appended to.
 #[must_use]
 pub fn find(name: Option<&Path>, sample: &[u8], len: Option<u64>) -> (u8, Evidence) {
-    let by_name = || name.and_then(of_extension).map(|typesize| (typesize, Evidence::Extension));
-    let by_header = of_npy(sample).map(|typesize| (typesize, Evidence::Npy));
-    by_header.or_else(by_name).unwrap_or_else(|| (of_data(sample, len), Evidence::Data))
+    Guess::default().find(name, sample, len)
+}
+
+/// Finds item sizes, and keeps what it tries small samples with: for a run over many small files.
+#[derive(Debug, Default)]
+pub struct Guess {
+    /// One for each candidate.
+    encoders: [Option<Encoder>; CANDIDATES.len()],
+    chunk: Vec<u8>,
+}
+
+/// The longest sample after which an encoder is kept, whose buffers are as long (bytes).
+const KEPT: usize = 64 << 10;
+
+impl Guess {
+    /// As [`find`].
+    pub fn find(&mut self, name: Option<&Path>, sample: &[u8], len: Option<u64>) -> (u8, Evidence) {
+        let by_name = || Some((of_extension(name?)?, Evidence::Extension));
+        let by_header = of_npy(sample).map(|typesize| (typesize, Evidence::Npy));
+        by_header.or_else(by_name).unwrap_or_else(|| (self.of_data(sample, len), Evidence::Data))
+    }
+
+    /// The candidate that makes the sample smallest.
+    fn of_data(&mut self, sample: &[u8], len: Option<u64>) -> u8 {
+        // The same bytes for all, whole items for each.
+        let sample = sample.get(..SAMPLE).unwrap_or(sample);
+        let sample = &sample[..sample.len() - sample.len() % 16];
+        let mut best: Option<(usize, u8)> = None;
+        let fits = |typesize: u8| len.is_none_or(|len| len.is_multiple_of(u64::from(typesize)));
+        self.chunk.resize(max_compressed_len(sample.len()), 0);
+        for (typesize, encoder) in CANDIDATES.into_iter().zip(&mut self.encoders) {
+            let cbytes = || trial(encoder, sample, typesize, &mut self.chunk);
+            let Some(cbytes) = fits(typesize).then(cbytes).flatten() else { continue };
+            // More than 2 % better than the best so far.
+            if best.is_none_or(|(least, _)| cbytes.saturating_mul(50) < least.saturating_mul(49)) {
+                best = Some((cbytes, typesize));
+            }
+        }
+        best.map_or(1, |(_, typesize)| typesize)
+    }
 }
 
 /// The type of the items of a file that is called like one: `x.f32`, `x.u16`.
@@ -77,31 +114,24 @@ fn of_npy(sample: &[u8]) -> Option<u8> {
     u8::try_from(header.dtype.scalar()?.itemsize()).ok().filter(|itemsize| *itemsize > 0)
 }
 
-/// The candidate that makes the sample smallest.
-fn of_data(sample: &[u8], len: Option<u64>) -> u8 {
-    // The same bytes for all, whole items for each.
-    let sample = sample.get(..SAMPLE).unwrap_or(sample);
-    let sample = &sample[..sample.len() - sample.len() % 16];
-    let mut best: Option<(usize, u8)> = None;
-    let fits = |typesize: &u8| len.is_none_or(|len| len.is_multiple_of(u64::from(*typesize)));
-    for typesize in CANDIDATES.into_iter().filter(fits) {
-        let Some(cbytes) = trial(sample, typesize) else { continue };
-        // More than 2 % better than the best so far.
-        if best.is_none_or(|(least, _)| cbytes.saturating_mul(50) < least.saturating_mul(49)) {
-            best = Some((cbytes, typesize));
-        }
-    }
-    best.map_or(1, |(_, typesize)| typesize)
-}
-
-/// Bytes of the sample when compressed with items of `typesize` bytes.
-fn trial(sample: &[u8], typesize: u8) -> Option<usize> {
-    let params = CParams::default()
-        .codec(CodecId::LZ4)
-        .clevel(Level::DEFAULT)
-        .typesize(typesize.into())
-        .filters(Pipeline::SHUFFLE);
-    blosc_chunk::compress(sample, &params).ok().map(|chunk| chunk.len())
+/// Bytes of the sample when compressed to `chunk` with items of `typesize` bytes.
+fn trial(
+    kept: &mut Option<Encoder>,
+    sample: &[u8],
+    typesize: u8,
+    chunk: &mut [u8],
+) -> Option<usize> {
+    let params = || {
+        CParams::default()
+            .codec(CodecId::LZ4)
+            .clevel(Level::DEFAULT)
+            .typesize(typesize.into())
+            .filters(Pipeline::SHUFFLE)
+    };
+    let mut encoder = kept.take().or_else(|| Encoder::new(params()).ok())?;
+    let cbytes = encoder.encode_into(sample, chunk).ok();
+    *kept = Some(encoder).filter(|_| sample.len() <= KEPT);
+    cbytes
 }
 
 const EXTENSIONS: [(&str, u8); 20] = [
@@ -135,8 +165,24 @@ mod tests {
         find(Some(Path::new(name)), sample, None)
     }
 
+    fn of_data(sample: &[u8], len: Option<u64>) -> u8 {
+        Guess::default().of_data(sample, len)
+    }
+
     fn guess(sample: &[u8]) -> u8 {
         of_data(sample, None)
+    }
+
+    #[test]
+    fn samples_before_have_no_say() {
+        let walks =
+            [2, 4, 8].map(|size| walk(4_000, |v| v.to_le_bytes().repeat(2)[..size].to_vec()));
+        let mut kept = Guess::default();
+        for sample in walks.iter().chain(walks.iter().rev()) {
+            for len in [1000, 100, 10_000] {
+                assert_eq!(kept.of_data(&sample[..len], None), guess(&sample[..len]));
+            }
+        }
     }
 
     #[test]

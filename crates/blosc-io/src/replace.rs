@@ -43,6 +43,7 @@ mod replacement;
 mod stage;
 mod sweep;
 mod temporary;
+mod together;
 mod unfinished;
 
 pub use carry::{Carry, carry_to_folder};
@@ -52,6 +53,7 @@ pub use replacement::{ReplaceOptions, Replacement, directory_of, sync_names};
 pub use stage::TreeStage;
 pub use sweep::{sweep, sweep_in};
 pub use temporary::Temporary;
+pub use together::sync_many;
 pub use unfinished::Unfinished;
 
 pub(crate) use temporary::remove;

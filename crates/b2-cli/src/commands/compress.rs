@@ -4,6 +4,7 @@
 //! to, and the header of a frame, which comes first, is known last: so a pipe gets a sequence of
 //! frames, each made in memory from [`FRAME_OF_PIPE_NBYTES`] bytes of data.
 
+mod ahead;
 pub(super) mod array;
 mod blp;
 mod chunk;
@@ -12,19 +13,22 @@ mod metadata;
 
 use std::{
     fs::File,
-    io::{self, Read, Seek},
+    io::{self, Read, Seek, Write as _},
     path::Path,
     sync::Arc,
+    thread,
     time::Instant,
 };
 
 use b2frame::{
-    CompressOptions, FrameParams, FrameWriter, Totals, compress_stream, probe, probe::Kind,
+    CompressOptions, FrameParams, FrameWriter, Totals, compress_slice, compress_stream, probe,
+    probe::Kind,
 };
 use blosc_chunk::{CParams, CodecId, Dict, SplitMode, Target as Reader};
 use blosc_data::{
     content::Metadata,
     convert::{ORDER, check_dimensions, know_filters},
+    typesize::Evidence,
 };
 use blosc_dtype::npy::{MAGIC, NpyHeader};
 use blosc_io::{FileStore, MemStore, ReadAt};
@@ -42,7 +46,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::msgpack_json,
-    inputs::{Data, ObjectReader, Origin, origin, typesize, walk},
+    inputs::{Data, ObjectReader, Origin, origin, walk},
     memory,
     metadata::tell_of_text,
     output::{
@@ -52,6 +56,7 @@ use crate::{
     render::{Progress, harmless, path_text, size},
 };
 
+use ahead::Ahead;
 use lossy::Loss;
 
 /// Bytes of data in one frame of a sequence.
@@ -95,11 +100,16 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
     };
     match (resolve(args, place.as_ref()), &place) {
         (Ok(asked), Some(place)) => cx.run_on_inputs(inputs, |origin| {
-            let done = compress_input(args, cx, origin, &asked, Dest::Store(place));
+            let data = (Data::open(origin, &args.output), None);
+            let done = compress_input(args, cx, (origin, data), &asked, Dest::Store(place));
             done.map_err(|error| error.of_output(Path::new(&place.name())))
         }),
-        (Ok(asked), None) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
-            compress_input(args, cx, origin, &asked, Dest::Targets(targets))
+        (Ok(asked), None) => thread::scope(|scope| {
+            let ahead = Ahead::start(scope, args, &inputs.found);
+            cx.run_into_targets(inputs, &args.output, move |origin, targets| {
+                let data = ahead.open(origin, args);
+                compress_input(args, cx, (origin, data), &asked, Dest::Targets(targets))
+            })
         }),
         (Err(error), _) => cx.refuse(&error),
     }
@@ -227,12 +237,12 @@ fn resolve(args: &CompressArgs, place: Option<&StorePlace>) -> Result<Asked> {
 fn compress_input(
     args: &CompressArgs,
     cx: &Context,
-    origin: &Origin,
+    (origin, (data, found)): (&Origin, ahead::Opened),
     asked: &Asked,
     dest: Dest<'_, '_>,
 ) -> Result<()> {
     let start = Instant::now();
-    let data = Data::open(origin, &args.output)?;
+    let data = data?;
     tell_kind(args, cx, origin, &data);
     let &Asked { format: asked, ref metadata } = asked;
     let layout = array::layout(&args.tuning, asked, &data)?;
@@ -262,7 +272,7 @@ fn compress_input(
             (Target::File(station.path().to_owned()), Some(place), Some(station))
         }
     };
-    let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, &data);
+    let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, (&data, found));
     let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
     for layer in args.tuning.meta.iter().chain(&args.tuning.vlmeta) {
         let value = msgpack_json::to_json(&layer.content);
@@ -326,16 +336,14 @@ fn typesize(
     tuning: &TuningArgs,
     layout: Option<&NpyHeader>,
     origin: &Origin,
-    data: &Data,
+    (data, found): (&Data, Option<(u8, Evidence)>),
 ) -> (usize, Option<&'static str>) {
     match (tuning.typesize, layout, &tuning.dtype) {
         (_, Some(layout), _) => (layout.dtype.itemsize(), None),
         (Typesize::Bytes(typesize), None, _) => (typesize.into(), None),
         (Typesize::Auto, None, Some(dtype)) => (dtype.itemsize(), None),
         (Typesize::Auto, None, None) => {
-            let is_whole = data.sample().len() < typesize::SAMPLE;
-            let len = data.len().or(is_whole.then_some(data.sample().len() as u64));
-            let (typesize, evidence) = typesize::find(origin.path(), data.sample(), len);
+            let (typesize, evidence) = ahead::item_size(found, origin, data);
             (typesize.into(), Some(evidence.text()))
         }
     }
@@ -435,7 +443,9 @@ impl Work<'_> {
             CompressedFormat::Chunk => self.chunk_to_file(data, staged.handle()?, target)?,
             CompressedFormat::Blp => self.blp_to_file(data, staged.handle()?, target)?,
         };
-        self.measure_loss(Arc::new(FileStore::from_file(staged.handle()?)))?;
+        if self.loss.is_some() {
+            self.measure_loss(Arc::new(FileStore::from_file(staged.handle()?)))?;
+        }
         let is_array = self.format == CompressedFormat::B2nd && metadata.is_some();
         let (origin, verify) = (self.origin, args.tuning.verify);
         Placement { cx: self.cx, origin, output: &args.output, verify, metadata }.finish(
@@ -457,6 +467,9 @@ impl Work<'_> {
 
     /// One frame, written piece by piece.
     fn frame_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {
+        if let Some(whole) = data.whole() {
+            return self.small_frame_to_file(whole, file, target);
+        }
         let mut writer = FrameWriter::new(FileStore::from_file(file), &self.params)?;
         let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
         let mut reader = Digesting::new(data.into_reader(), self.args.tuning.verify);
@@ -467,6 +480,26 @@ impl Work<'_> {
         let stored =
             store.into_file().metadata().map_err(Error::io_at(Doing::Write, target))?.len();
         Ok((Counts { frames: 1, nbytes: totals.nbytes, stored }, reader.take_digest()))
+    }
+
+    /// One frame of data in memory, written by one call.
+    fn small_frame_to_file(
+        &self,
+        data: &[u8],
+        mut file: File,
+        target: &Path,
+    ) -> Result<(Counts, Digest)> {
+        let mut writer = FrameWriter::new(MemStore::default(), &self.params)?;
+        let memory = self.cx.compress_options(writer.cparams(), writer.chunksize(), 0)?;
+        let nbytes = compress_slice(data, &mut writer, &memory, |_| ())?.nbytes;
+        self.progress.add(nbytes);
+        let frame = writer.finish()?.into_bytes();
+        file.write_all(&frame).map_err(Error::io_at(Doing::Write, target))?;
+        let mut digest = Digest::default();
+        if self.args.tuning.verify {
+            digest.update(data);
+        }
+        Ok((Counts { frames: 1, nbytes, stored: frame.len() as u64 }, digest))
     }
 
     fn chunk_to_file(&self, data: Data, file: File, target: &Path) -> Result<(Counts, Digest)> {

@@ -161,6 +161,9 @@ pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store
 /// something else. Other files contradict nothing.
 pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
     let Origin::File { path, .. } = origin else { return vec![] };
+    if path.is_bytes() {
+        return vec![];
+    }
     let is_archive =
         matches!(path.format(), Some(Format::Store | Format::Zip | Format::Npz | Format::ZarrZip));
     if path.is_elsewhere() || !is_archive || !path.is_file() {

@@ -115,7 +115,11 @@ impl Origin {
     ///
     /// The error of the system.
     pub(crate) fn look(&self) -> Result<()> {
-        let _ = self.place().map(Place::is_whole_folder);
+        match self.place() {
+            Some(place) if place.is_bytes() => _ = place.exists(),
+            Some(place) => _ = place.format(),
+            None => {}
+        }
         self.believed(Ok(()))
     }
 
@@ -278,7 +282,14 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
 
 /// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
 pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
-    find_words(args, choice, &mut local)
+    let inputs = find_words(args, choice, &mut |word| {
+        let origin = Origin::from_word(word);
+        origin.place().inspect(|place| place.set_bytes());
+        origin.place().map_or(Ok(()), foreign::check_name)?;
+        origin.look().map(|()| origin)
+    });
+    inputs.found.iter().flatten().filter_map(Origin::place).for_each(Place::set_bytes);
+    inputs
 }
 
 /// The input that a name stands for, whether an opener knows it or not.

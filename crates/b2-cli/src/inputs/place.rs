@@ -39,6 +39,7 @@ struct Seen {
     /// The system's error in place of an answer: the answer is that nothing is there.
     failure: OnceLock<io::Error>,
     is_locked: AtomicBool,
+    is_bytes: AtomicBool,
 }
 
 impl fmt::Debug for Place {
@@ -165,6 +166,16 @@ impl Place {
         self.seen.is_locked.store(is_locked, Ordering::Relaxed);
     }
 
+    /// Notes that the command takes a file as bytes, whatever its format.
+    pub(crate) fn set_bytes(&self) {
+        self.seen.is_bytes.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the command takes a file as bytes.
+    pub(crate) fn is_bytes(&self) -> bool {
+        self.seen.is_bytes.load(Ordering::Relaxed)
+    }
+
     /// Whether the command holds all locks that readers take.
     pub(crate) fn is_locked(&self) -> bool {
         self.seen.is_locked.load(Ordering::Relaxed)
@@ -241,8 +252,8 @@ impl Place {
 
     /// Whether it is a folder that is one thing: a sparse frame, a store, a data set of bcolz.
     pub(crate) fn is_whole_folder(&self) -> bool {
-        matches!(self.format(), Some(Format::SparseFrame | Format::Store | Format::Bcolz))
-            && (self.is_dir() || self.tree_elsewhere().is_some())
+        (self.is_dir() || self.tree_elsewhere().is_some())
+            && matches!(self.format(), Some(Format::SparseFrame | Format::Store | Format::Bcolz))
     }
 
     /// Whether it is a store.

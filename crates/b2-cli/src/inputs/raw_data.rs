@@ -29,6 +29,8 @@ pub(crate) struct Data {
 enum Reader {
     File(File),
     Stdin(io::Stdin),
+    /// The first bytes were all.
+    Ended,
 }
 
 impl Read for Reader {
@@ -36,6 +38,7 @@ impl Read for Reader {
         match self {
             Self::File(file) => file.read(buf),
             Self::Stdin(stdin) => stdin.lock().read(buf),
+            Self::Ended => Ok(0),
         }
     }
 }
@@ -72,6 +75,7 @@ impl Data {
         let len = as_len(len).min(SAMPLE);
         let mut sample = Vec::with_capacity(len.saturating_add(64));
         (&mut rest).take(SAMPLE as u64).read_to_end(&mut sample).map_err(Error::io(Doing::Read))?;
+        let rest = if sample.len() < SAMPLE { Reader::Ended } else { rest };
         Ok(Self { sample, rest, metadata })
     }
 
@@ -87,6 +91,11 @@ impl Data {
     /// The first bytes.
     pub(crate) fn sample(&self) -> &[u8] {
         &self.sample
+    }
+
+    /// All bytes, if there are no more than the first.
+    pub(crate) fn whole(&self) -> Option<&[u8]> {
+        matches!(self.rest, Reader::Ended).then_some(&self.sample)
     }
 
     /// Bytes of a regular file.

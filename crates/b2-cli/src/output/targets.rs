@@ -121,13 +121,14 @@ impl<'a> Targets<'a> {
         let Some(path) = self.path(origin, naming)?.filter(|path| !is_stdout(path)) else {
             return Ok(Target::Stdout);
         };
-        if origin.path().is_some_and(|input| is_same_file(input, &path)) {
+        let is_there = path.symlink_metadata().is_ok();
+        if is_there && origin.path().is_some_and(|input| is_same_file(input, &path)) {
             return Err(Error::Same { path });
         }
         if !self.taken.insert(path.clone()) {
             return Err(Error::Twice { path });
         }
-        classify(path, self.args.force)
+        if is_there { classify(path, self.args.force) } else { Ok(Target::File(path)) }
     }
 
     /// The output path; `None` is standard output.

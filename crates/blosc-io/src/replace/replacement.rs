@@ -85,7 +85,8 @@ impl Replacement {
         options: ReplaceOptions,
         make: impl FnOnce(&Path, &OsStr, &Unfinished) -> io::Result<Temporary>,
     ) -> io::Result<Self> {
-        let target = resolve(target);
+        // A link is refused by the rename where nothing is replaced.
+        let target = if options.replaces { resolve(target) } else { target.to_owned() };
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         // Leftovers that stay are harmless.
         let _ = sweep_beside(&target, &options.unfinished);
@@ -125,6 +126,18 @@ impl Replacement {
         self.temporary.as_file().ok_or(io::ErrorKind::NotFound)?.try_clone()
     }
 
+    /// Whether it has to survive a loss of power.
+    #[must_use]
+    pub fn needs_sync(&self) -> bool {
+        self.options.durability.needs_sync()
+    }
+
+    /// The file; `None` where the successor is written in a folder.
+    #[must_use]
+    pub const fn as_file(&self) -> Option<&File> {
+        self.temporary.as_file()
+    }
+
     /// Gives it what it takes over, syncs it, puts it in place and syncs its name.
     ///
     /// # Errors
@@ -162,7 +175,7 @@ impl Replacement {
     /// Errors of the storage.
     pub fn sync(&self) -> io::Result<()> {
         match self.temporary.as_file() {
-            _ if !self.options.durability.needs_sync() => Ok(()),
+            _ if !self.needs_sync() => Ok(()),
             Some(file) => file.sync_all(),
             None => sync_with_entries(&self.path),
         }
@@ -177,6 +190,9 @@ impl Replacement {
     /// the storage.
     pub fn put_in_place(&mut self) -> io::Result<()> {
         let (path, target) = (&self.path, &self.target);
+        if !self.options.replaces && self.temporary.as_file().is_some() {
+            return self.temporary.place(path, |path| rename_new(path, target));
+        }
         let is_dir = self.temporary.as_file().is_none() && path.is_dir();
         let old = match fs::symlink_metadata(target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -202,7 +218,7 @@ impl Replacement {
     ///
     /// Errors of the storage.
     pub fn sync_name(&self) -> io::Result<()> {
-        match self.options.durability.needs_sync() {
+        match self.needs_sync() {
             true => sync_names(directory_of(&self.target)),
             false => Ok(()),
         }

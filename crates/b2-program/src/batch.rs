@@ -17,7 +17,7 @@ use blosc_io::replace::{Carry, directory_of, sync_many};
 use crate::{Console, Held, Program, Staged};
 
 /// Outputs that wait at most, and as many are put in place meanwhile: each has an open file.
-const MAX_OUTPUTS: usize = if cfg!(target_os = "macos") { 64 } else { 256 };
+const MAX_OUTPUTS: usize = if cfg!(target_os = "macos") { 64 } else { 400 };
 /// Bytes that wait at most: the disk is not idle meanwhile.
 const MAX_NBYTES: u64 = 16 << 20;
 /// Threads that sync.

@@ -15,7 +15,7 @@ use b2store::{
 };
 use blosc_dtype::{Dtype, Kind};
 
-use super::{Sink, SinkError, bcolz::starts};
+use super::{NULL_TRUTH, Sink, SinkError, bcolz::starts};
 use crate::error::{Error, Refusal, Result};
 use crate::formats::frame::stored_nbytes;
 use crate::size::as_len;
@@ -39,6 +39,8 @@ pub struct TableRows {
     dtypes: OnceLock<Vec<Dtype>>,
     /// Which columns have had nulls that their type cannot say.
     had_nulls: Vec<AtomicBool>,
+    /// Whether the byte [`NULL_TRUTH`] stands for a truth value that is null.
+    has_null_truths: bool,
     /// Bytes of data, and bytes of the files.
     sizes: (u64, u64),
     /// The rows that meet a condition; all if there is none.
@@ -131,7 +133,19 @@ impl TableRows {
         let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
         let dtypes = OnceLock::new();
         let (chosen, copied) = (None, None);
-        Ok(Self { table, columns, is_column, nrows, dtypes, had_nulls, sizes, chosen, copied })
+        let has_null_truths = false;
+        Ok(Self {
+            table,
+            columns,
+            is_column,
+            nrows,
+            dtypes,
+            had_nulls,
+            has_null_truths,
+            sizes,
+            chosen,
+            copied,
+        })
     }
 
     /// Compares the frames of the columns with their seals.
@@ -164,6 +178,13 @@ impl TableRows {
         }
         let Self { table, copied, chosen, nrows, .. } = self;
         Ok(Self { copied, chosen, nrows, ..Self::of_columns(table, names, false)? })
+    }
+
+    /// The same rows, in whose bytes [`NULL_TRUTH`] stands for a truth value that is null: to be
+    /// compared with the lines of CSV.
+    #[must_use]
+    pub fn with_null_truths(self) -> Self {
+        Self { has_null_truths: true, ..self }
     }
 
     /// A condition on the rows, which may name any column of the table.
@@ -493,10 +514,16 @@ impl TableRows {
         let nrows = values.first().map_or(0, ColumnValues::len);
         let mut parts = vec![];
         for ((values, dtype), had_nulls) in values.into_iter().zip(dtypes).zip(&self.had_nulls) {
-            if values.valid.is_some() && dtype.kind() != Some(Kind::DateTime) {
+            let is_truth = self.has_null_truths && dtype.kind() == Some(Kind::Bool);
+            if values.valid.is_some() && dtype.kind() != Some(Kind::DateTime) && !is_truth {
                 had_nulls.store(true, Ordering::Relaxed);
             }
-            parts.push((items_of(dtype, values, nrows), dtype.itemsize()));
+            let valid = values.valid.clone().filter(|_| is_truth).unwrap_or_default();
+            let mut items = items_of(dtype, values, nrows);
+            for (item, _) in items.iter_mut().zip(&valid).filter(|(_, is_valid)| !**is_valid) {
+                *item = NULL_TRUTH;
+            }
+            parts.push((items, dtype.itemsize()));
         }
         if let [(bytes, _)] = &mut parts[..] {
             return core::mem::take(bytes);

@@ -14,6 +14,15 @@ pub enum MissingTruth {
     Null,
 }
 
+/// The truth value that is called so: by Python, by other languages, by spreadsheets.
+pub(super) fn truth(text: &str) -> Option<bool> {
+    match text {
+        "True" | "true" | "TRUE" => Some(true),
+        "False" | "false" | "FALSE" => Some(false),
+        _ => None,
+    }
+}
+
 /// The properties of the values of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
@@ -101,7 +110,7 @@ impl Guess {
         let uint = text.parse::<u64>().ok().filter(|n| n.to_string() == text);
         self.int &= int.is_some();
         self.uint &= uint.is_some();
-        self.truth &= matches!(text, "True" | "False" | "true" | "false");
+        self.truth &= truth(text).is_some();
         self.dates.look_at(text);
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
         // Numbers that begin with a zero are numbers of something, not quantities.

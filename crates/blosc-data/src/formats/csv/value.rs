@@ -74,9 +74,9 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
         (Kind::Unicode, _) => letters(text, dest)?,
         (Kind::Bool, _) => {
             *dest.first_mut()? = match text {
-                "True" | "true" | "1" => 1,
-                "False" | "false" | "0" => 0,
-                _ => return None,
+                "1" => 1,
+                "0" => 0,
+                _ => guess::truth(text)?.into(),
             }
         }
         (Kind::Int, len) => {

@@ -65,6 +65,7 @@ pub use store::{
 pub use table::{Column, ColumnKind, ColumnValues, Nulls, Table, Values};
 pub use value::{NdValue, Value, ValueLimits};
 pub use write::{
-    NewColumn, RowAppender, StoreForm, StoreWriter, TableParams, WriteOptions, pack, unpack,
+    NewColumn, RowAppender, StoreForm, StoreWriter, TableParams, WriteOptions, joined_archive,
+    pack, unpack,
 };
-pub use zip::{ArchiveMember, archive_members};
+pub use zip::{ArchiveMember, archive_members, surviving_members};

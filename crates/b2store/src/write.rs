@@ -36,6 +36,7 @@ use crate::key;
 use crate::store::{EMBED_FILE, Location, OpenOptions, Store};
 use crate::value::Value;
 pub(crate) use archive::crc32_of;
+pub use archive::joined_archive;
 pub(crate) use draft::Draft;
 use edit::edit_frame;
 use place::Place;

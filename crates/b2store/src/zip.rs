@@ -20,7 +20,7 @@ use rawzip::{
     ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord,
 };
 
-pub use any::{ArchiveMember, archive_members};
+pub use any::{ArchiveMember, archive_members, surviving_members};
 use local::{DESCRIPTOR_FLAG, LOCAL_NBYTES, LocalHeader};
 
 use crate::error::{Error, Result};

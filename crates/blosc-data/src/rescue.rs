@@ -28,6 +28,7 @@ mod before;
 mod blp;
 mod chunk;
 mod frame;
+mod npy;
 mod store;
 mod unread;
 
@@ -38,7 +39,7 @@ use std::sync::Arc;
 use b2frame::probe::{Kind, probe};
 use blosc_chunk::{DParams, Limits};
 use blosc_container::rescue::{ChunkState, Fill, RescueOptions};
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::MAGIC};
 use blosc_io::tree::DirTree;
 use blosc_io::{FileStore, ReadAt};
 use serde::Serialize;
@@ -255,6 +256,10 @@ pub enum Remains {
     Blp,
     /// One or more bare chunks.
     Chunk,
+    /// An array of NumPy in a `.npy` file.
+    Npy,
+    /// An archive of arrays of NumPy.
+    Npz,
     /// A frame, or anything else.
     Frame,
 }
@@ -278,6 +283,13 @@ pub fn remains(path: &Path, at: Option<u64>) -> Result<Remains> {
         return Ok(Remains::Frame);
     }
     let head = head(path, at.unwrap_or(0))?;
+    if is_whole && head.starts_with(MAGIC) {
+        return Ok(Remains::Npy);
+    }
+    let is_npz = || has_suffix(path, "npz") || format_of(path) == Some(Format::Npz);
+    if is_whole && head.starts_with(b"PK\x03\x04") && is_npz() {
+        return Ok(Remains::Npz);
+    }
     let kind = probe(&head);
     let is_unnamed = matches!(kind, Kind::Unknown | Kind::Chunk);
     if is_whole && (kind == Kind::Bloscpack || is_unnamed && has_suffix(path, "blp")) {
@@ -371,6 +383,8 @@ pub fn rescue<C: Caller>(
         Remains::Bcolz => bcolz::run(job, caller),
         Remains::Blp => blp::run(job, caller),
         Remains::Chunk => chunk::run(job, caller),
+        Remains::Npy => npy::run(job, caller),
+        Remains::Npz => npy::run_archive(job, caller),
         Remains::Frame => frame::run(job, caller),
     };
     let unread = unread.all();

@@ -99,6 +99,16 @@ pub(crate) fn archive(members: Vec<NewMember>) -> Result<Joined> {
     Ok(joined)
 }
 
+/// The bytes of a zip archive of these files, which need not be a store, in their order.
+///
+/// # Errors
+///
+/// A name that is too long; a file that cannot be read.
+pub fn joined_archive(files: Vec<(String, Arc<dyn ReadAt>)>) -> Result<Arc<dyn ReadAt>> {
+    let member = |(name, data)| NewMember { name, data, crc32: None };
+    Ok(Arc::new(archive(files.into_iter().map(member).collect())?))
+}
+
 /// The CRC-32 of a store.
 pub(crate) fn crc32_of(store: &dyn ReadAt, range: Range<u64>) -> io::Result<u32> {
     let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), range.start, vec![0; 1 << 16]);

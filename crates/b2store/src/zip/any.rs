@@ -90,4 +90,34 @@ pub fn archive_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> {
     Ok(members)
 }
 
+/// The files of an archive whose directory is missing or damaged, by the headers before them, up to
+/// the first header that does not say where the next one is. The last file may go on after the end.
+///
+/// # Errors
+///
+/// An archive that cannot be read, or has too many files.
+pub fn surviving_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> {
+    let (mut members, mut at) = (Vec::new(), 0);
+    let len = store.len().map_err(wrong)?;
+    while let Some(local) = LocalHeader::read(&**store, at, len).map_err(wrong)? {
+        let known = [0, DEFLATE].contains(&local.method) && !local.is_late();
+        let (true, Ok(name)) = (known, String::from_utf8(local.name)) else { break };
+        let limit = OpenOptions::default().max_files;
+        if members.len() as u64 >= limit {
+            let needed = limit.saturating_add(1);
+            return Err(Error::Limit { name, needed, limit, unit: "members" });
+        }
+        at = local.position.saturating_add(local.stored);
+        members.push(ArchiveMember {
+            name,
+            position: local.position,
+            stored_nbytes: local.stored,
+            nbytes: local.plain,
+            is_packed: local.method == DEFLATE,
+            crc32: local.crc32,
+        });
+    }
+    Ok(members)
+}
+
 const DEFLATE: u16 = 8;

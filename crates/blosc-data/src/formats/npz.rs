@@ -84,21 +84,22 @@ impl Archive {
         let key = |member: &ArchiveMember| Some(format!("/{}", member.name.strip_suffix(".npy")?));
         self.members.iter().filter_map(move |member| Some((key(member)?, member)))
     }
+}
 
-    /// The bytes of a member as they were before they came into the archive.
-    fn plain(&self, member: &ArchiveMember) -> Result<Arc<dyn ReadAt>> {
-        let stored = Windowed::new(Arc::clone(&self.file), member.position, member.stored_nbytes);
-        let stored = stored.map_err(Error::io(Doing::Open))?;
-        if !member.is_packed {
-            return Ok(Arc::new(stored));
-        }
-        check_memory(member.nbytes.max(member.stored_nbytes), MAX_UNPACKED_NBYTES)?;
-        let mut packed = vec![0; as_len(member.stored_nbytes)];
-        stored.read_exact_at(0, &mut packed).map_err(Error::io(Doing::Read))?;
-        let plain = Arc::new(MemStore::new(inflated(&packed, as_len(member.nbytes), member)?));
-        member.check(&*plain).map_err(of_member)?;
-        Ok(plain)
+/// The bytes of a member of an archive as they were before they came into it; those of one that zip
+/// has compressed are compared with their sum.
+pub(crate) fn plain(file: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Result<Arc<dyn ReadAt>> {
+    let stored = Windowed::new(Arc::clone(file), member.position, member.stored_nbytes);
+    let stored = stored.map_err(Error::io(Doing::Open))?;
+    if !member.is_packed {
+        return Ok(Arc::new(stored));
     }
+    check_memory(member.nbytes.max(member.stored_nbytes), MAX_UNPACKED_NBYTES)?;
+    let mut packed = vec![0; as_len(member.stored_nbytes)];
+    stored.read_exact_at(0, &mut packed).map_err(Error::io(Doing::Read))?;
+    let plain = Arc::new(MemStore::new(inflated(&packed, as_len(member.nbytes), member)?));
+    member.check(&*plain).map_err(of_member)?;
+    Ok(plain)
 }
 
 /// The error of a member that is damaged. It is no store, of which a rescue would save the rest.
@@ -142,7 +143,7 @@ impl Group for Archive {
         let key = format!("/{}", name.trim_matches('/'));
         let found = self.arrays().find(|(known, _)| *known == key);
         let (_, member) = found.ok_or_else(|| Error::NoMember { name: key.clone() })?;
-        let (name, plain) = (format!("{}::{key}", self.name), self.plain(member)?);
+        let (name, plain) = (format!("{}::{key}", self.name), plain(&self.file, member)?);
         let options = OpenOptions::default();
         let array = content::of_format(Format::Npy, Source::File(Arc::clone(&plain)), &options)?;
         let data = match array.into_data(&name, &options.budget)? {

@@ -1,0 +1,188 @@
+//! Arrays of NumPy and archives of them that were cut off: the rows, and the arrays, that are there.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use b2store::{ArchiveMember, archive_members, joined_archive, surviving_members};
+use blosc_dtype::npy::NpyHeader;
+use blosc_io::{ReadAt, Windowed};
+
+use super::{Caller, Job, Output, Report};
+use crate::error::{Doing, Error, Result};
+use crate::formats::npz;
+use crate::size::{as_len, check_memory};
+
+/// Longest header that is read (bytes).
+const MAX_HEADER: usize = 1 << 20;
+
+/// Bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// Rescues a `.npy` file.
+pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
+    let store = job.unread.file(job.path)?;
+    let rows = Rows::of(Arc::clone(&store))?.ok_or(Error::NothingRescued)?;
+    let stored = store.len().map_err(Error::io(Doing::Read))?;
+    write(&rows.file()?, rows.nbytes, stored, caller)?;
+    let (nbytes, complete) = (rows.nbytes, rows.is_complete());
+    let actions = if complete { vec![] } else { vec![rows.text()] };
+    Ok(Report { complete, nbytes, actions, ..Report::default() })
+}
+
+/// Rescues an archive of arrays: those that are whole, and the rows of others that are there.
+pub(super) fn run_archive<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
+    let store = job.unread.file(job.path)?;
+    let mut all = Report { complete: true, ..Report::default() };
+    let members = archive_members(&store).or_else(|error| {
+        all.complete = false;
+        all.actions.push(format!("{error}; arrays are found by the headers before them"));
+        surviving_members(&store)
+    });
+    let members = members.map_err(Error::from)?;
+    let (mut files, mut held): (Vec<(String, Arc<dyn ReadAt>)>, _) = (vec![], 0_u64);
+    for member in &members {
+        let name = &member.name;
+        held = held.saturating_add(if member.is_packed { member.nbytes } else { 0 });
+        check_memory(held, job.options.budget.max_memory)?;
+        let whole = npz::plain(&store, member).and_then(|plain| {
+            member.check(&*plain)?;
+            Ok(plain)
+        });
+        let rows = match &whole {
+            Ok(plain) => Rows::of(Arc::clone(plain))?,
+            Err(_) => there(&store, member).map_or(Ok(None), Rows::of)?,
+        };
+        match (whole, rows) {
+            (Ok(file), rows) => {
+                let nbytes = rows.map_or(0, |rows| rows.nbytes);
+                all.nbytes = all.nbytes.saturating_add(nbytes);
+                files.push((name.clone(), file));
+            }
+            (Err(error), Some(rows)) => {
+                all.complete = false;
+                all.nbytes = all.nbytes.saturating_add(rows.nbytes);
+                let text = if rows.is_complete() { error.to_string() } else { rows.text() };
+                all.actions.push(format!("doubtful: {name}: {text}"));
+                files.push((name.clone(), rows.file()?));
+            }
+            (Err(error), None) => {
+                all.complete = false;
+                all.actions.push(format!("lost: {name}: {error}"));
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err(Error::NothingRescued.into());
+    }
+    let archive = joined_archive(files).map_err(Error::from)?;
+    let stored = store.len().map_err(Error::io(Doing::Read))?;
+    write(&archive, all.nbytes, stored, caller)?;
+    Ok(all)
+}
+
+/// Writes a file of `nbytes` bytes of data, which come from `stored` bytes.
+fn write<C: Caller>(
+    file: &Arc<dyn ReadAt>,
+    nbytes: u64,
+    stored: u64,
+    caller: &mut C,
+) -> Result<(), C::Error> {
+    caller.admit(nbytes, stored)?;
+    let target = caller.output(Output::File)?;
+    let mut output = File::create(target).map_err(Error::io(Doing::Write))?;
+    let (mut buf, mut at) = (vec![0; PIECE], 0_u64);
+    loop {
+        let n = file.read_at(at, &mut buf).map_err(Error::io(Doing::Read))?;
+        if n == 0 {
+            return Ok(());
+        }
+        output.write_all(buf.get(..n).unwrap_or_default()).map_err(Error::io(Doing::Write))?;
+        at = at.saturating_add(n as u64);
+    }
+}
+
+/// The bytes of a member that are there, if zip has not compressed them.
+fn there(store: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Option<Arc<dyn ReadAt>> {
+    let left = store.len().ok()?.checked_sub(member.position)?;
+    let nbytes = left.min(member.stored_nbytes);
+    let window = Windowed::new(Arc::clone(store), member.position, nbytes).ok();
+    Some(Arc::new(window.filter(|_| !member.is_packed)?))
+}
+
+/// A header and the rows after it.
+struct Headed {
+    header: Vec<u8>,
+    rows: Arc<dyn ReadAt>,
+}
+
+impl ReadAt for Headed {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.rows.len()?.saturating_add(self.header.len() as u64))
+    }
+
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let nheader = self.header.len() as u64;
+        match self.header.get(as_len(at)..).filter(|rest| !rest.is_empty()) {
+            Some(rest) => {
+                let n = rest.len().min(buf.len());
+                buf[..n].copy_from_slice(&rest[..n]);
+                Ok(n)
+            }
+            None => self.rows.read_at(at.saturating_sub(nheader), buf),
+        }
+    }
+}
+
+/// The whole rows of an array that are there: what the dimension that varies slowest counts.
+struct Rows {
+    store: Arc<dyn ReadAt>,
+    header: NpyHeader,
+    nrows: u64,
+    /// Rows that there were.
+    of: u64,
+    nbytes: u64,
+}
+
+impl Rows {
+    /// Those of a file; `None` if there is none, or no array.
+    fn of(store: Arc<dyn ReadAt>) -> Result<Option<Self>> {
+        let len = store.len().map_err(Error::io(Doing::Read))?;
+        let mut head = vec![0; as_len(len).min(MAX_HEADER)];
+        store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;
+        let Ok(mut header) = NpyHeader::parse(&head) else { return Ok(None) };
+        let left = len.saturating_sub(header.len as u64);
+        let itemsize = header.dtype.itemsize() as u64;
+        let slowest =
+            if header.fortran_order { header.shape.last_mut() } else { header.shape.first_mut() };
+        let Some(slowest) = slowest else {
+            let (nrows, nbytes) = ((left >= itemsize).into(), itemsize);
+            let rows = Self { store, header, nrows, of: 1, nbytes };
+            return Ok(Some(rows).filter(|rows| rows.nrows == 1));
+        };
+        let of = core::mem::replace(slowest, 1);
+        let each = header.shape.iter().fold(itemsize, |all, len| all.saturating_mul(*len));
+        let nrows = left.checked_div(each).map_or(of, |nrows| nrows.min(of));
+        let position = if header.fortran_order { header.shape.len() - 1 } else { 0 };
+        header.shape[position] = nrows;
+        let nbytes = nrows.saturating_mul(each);
+        Ok(Some(Self { store, header, nrows, of, nbytes }).filter(|it| it.nrows > 0 || it.of == 0))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.nrows == self.of
+    }
+
+    /// The words about what is lost.
+    fn text(&self) -> String {
+        format!("cut: {} of {} rows are there", self.nrows, self.of)
+    }
+
+    /// A `.npy` file of them.
+    fn file(&self) -> Result<Arc<dyn ReadAt>> {
+        let header = self.header.to_bytes().ok_or(Error::NothingRescued)?;
+        let rows = Windowed::new(Arc::clone(&self.store), self.header.len as u64, self.nbytes);
+        let rows: Arc<dyn ReadAt> = Arc::new(rows.map_err(Error::io(Doing::Read))?);
+        Ok(Arc::new(Headed { header, rows }))
+    }
+}

@@ -351,6 +351,7 @@ impl Error {
             Self::Io { .. } | Self::Write { .. } | Self::Unread(_) => Blame::Io,
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
+            Self::Npy(NpyError::Objects) => Blame::NotOurs,
             Self::Opener(_)
             | Self::Npy(_)
             | Self::Csv(_)

@@ -39,9 +39,13 @@ impl Conversion<'_> {
                     Some(size) => self.move_chunks(size, path)?,
                     None => self.content_anew(path)?,
                 };
-                // The metadata of a Bloscpack file describe the array, in a frame as well.
-                let is_told = self.content.blp().is_some() || self.content.frame().is_some();
-                let is_lost = !is_told && self.content.layout()?.is_some();
+                // The metadata of a Bloscpack file describe the array in a frame as well, where
+                // only a conversion back to such a file looks for them.
+                let is_lost = match (self.content.frame(), self.content.blp()) {
+                    (None, Some(_)) => self.content.layout().is_ok_and(|it| it.is_some()),
+                    (None, None) => self.content.layout()?.is_some(),
+                    (Some(_), _) => false,
+                };
                 let left_out = is_lost.then(|| ARRAY.to_owned()).into_iter().collect();
                 Ok(Report { left_out, ..done })
             }

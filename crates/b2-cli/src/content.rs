@@ -42,27 +42,37 @@ pub(crate) fn expand_stores_to_tables(inputs: Inputs, cx: &Context) -> Inputs {
     inputs.map(|found| expand(found, cx, true))
 }
 
-/// The frames of a store instead of it, or with `keeps_tables` its tables.
+/// The frames of a store, or of a group in one, instead of it, or with `keeps_tables` its tables;
+/// the arrays of a group of another format.
 pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
     let mut expanded = vec![];
-    for input in inputs {
-        let Some(path) = input.as_ref().ok().and_then(store::whole) else {
-            expanded.push(input);
-            continue;
+    for input in cx.expand_groups(inputs) {
+        let opened = match &input {
+            Ok(origin) => store::opened_group(origin, cx.read_params()),
+            Err(_) => Ok(None),
         };
-        let store = match store::open(path, cx.read_params()) {
-            Ok(store) => store,
+        let (path, store, group) = match opened {
+            Ok(Some(opened)) => opened,
+            Ok(None) => {
+                expanded.push(input);
+                continue;
+            }
             Err(error) => {
-                expanded.push(Err((crate::render::escape::path_text(path), error)));
+                expanded.push(input.and_then(|origin| Err((origin.name(), error))));
                 continue;
             }
         };
-        let tables: Vec<&str> = store.tables().filter(|_| keeps_tables).collect();
+        let is_below = |key: &str| store::is_below(key, group);
+        let tables: Vec<&str> =
+            store.tables().filter(|table| keeps_tables && is_below(table)).collect();
         for table in &tables {
             let part = if *table == "/" { Part::Whole } else { Part::Member((*table).to_owned()) };
             expanded.push(Ok(Origin::File { path: path.to_owned(), part }));
         }
         let is_left_out = |key: &str| {
+            if !is_below(key) {
+                return true;
+            }
             // The attributes of a group are no values of it.
             if keeps_tables && key.ends_with("/__vlmeta__") {
                 return true;

@@ -355,6 +355,7 @@ impl Error {
             Self::Message { message, .. } => message.code,
             Self::Io { .. } | Self::Exists { .. } | Self::NoFolder { .. } => Code::System,
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Code::Foreign,
+            Self::Npy(NpyError::Objects) => Code::Foreign,
             // The options ask for something impossible: a codec or filter says so when it meets the
             // first chunk.
             Self::Frame(error @ b2frame::Error::Compress { .. })

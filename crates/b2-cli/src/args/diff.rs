@@ -24,6 +24,9 @@ pub(crate) struct DiffArgs {
     /// Compare the values only: neither types, nor shapes, nor metadata
     #[arg(long, help_heading = "Comparison")]
     pub(crate) values: bool,
+    /// Fail where a part of A or B cannot be compared, instead of leaving it out
+    #[arg(long, help_heading = "Comparison")]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) checks: CheckArgs,
     #[command(flatten)]

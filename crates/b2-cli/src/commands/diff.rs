@@ -1,12 +1,13 @@
 //! `b2 diff`: do two objects hold the same, whatever their formats?
 
 use core::fmt::Write as _;
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use b2frame::Budget;
-use b2store::{ChildKind, Store};
+use b2store::ChildKind;
 use blosc_data::{
-    convert::pull,
+    Opened,
+    convert::{OutputFormat, pull},
     diff::{Comparison, Differences, Pair, Tolerance, group_attributes},
 };
 use blosc_dtype::Dtype;
@@ -15,16 +16,16 @@ use serde_json::Value;
 
 use crate::{
     args::DiffArgs,
-    console::tell_failure,
+    console::{tell_failure, without_name},
     content::{
         self, item,
         source::{Layout, Source, values},
     },
     context::Context,
-    error::{Error, Result, message},
+    error::{Error, Result, chain, message},
     exit::Code,
     formats::{csv_table, store},
-    inputs::{Object, Origin, Part, Place, Sink, foreign, origin},
+    inputs::{Object, OpenedInput, Origin, Part, Sink, foreign, origin},
     render::{
         harmless, path_text,
         size::{count, counted},
@@ -124,31 +125,51 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
         }
         return Err(message::FOLDERS_TO_COMPARE.error());
     }
-    if let Some(is_equal) = diff_stores(args, cx, first, second)? {
+    if let Some(is_equal) = diff_groups(args, cx, first, second)? {
         return Ok(is_equal);
     }
     diff_objects(args, cx, first, second, "")
 }
 
-/// Compares the values of two stores by their keys; nothing if they are no two stores.
-fn diff_stores(
+/// Objects, or why they cannot be opened, with keys.
+type Members = Vec<(String, Result<Origin>)>;
+
+/// The objects of a group with the keys that they have in it: of a store, of a group in one, of
+/// data of another format. Nothing if the input is one object.
+fn members(cx: &Context, origin: &Origin) -> Result<Option<Members>> {
+    if let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin {
+        let member = |full: &String| {
+            let below = full.strip_prefix(name.trim_end_matches('/')).unwrap_or(full);
+            let key = format!("/{}", below.trim_start_matches([':', '/']));
+            (key, cx.origin(Path::new(full)))
+        };
+        return Ok(Some(group.members.iter().map(member).collect()));
+    }
+    let Some((path, store, group)) = store::opened_group(origin, cx.read_params())? else {
+        return Ok(None);
+    };
+    if store.tables().any(|table| table == group) {
+        return Ok(None);
+    }
+    let tree = store.tree().into_iter();
+    let values = tree.filter(|it| it.kind != ChildKind::Group && store::is_below(&it.key, group));
+    let member = |key: String| {
+        let below = key[group.trim_end_matches('/').len()..].to_owned();
+        (below, Ok(Origin::File { path: path.clone(), part: Part::Member(key) }))
+    };
+    Ok(Some(values.map(|child| member(child.key)).collect()))
+}
+
+/// Compares the objects of two groups by their keys; nothing if they are no two groups.
+fn diff_groups(
     args: &DiffArgs,
     cx: &Context,
     first: &Origin,
     second: &Origin,
 ) -> Result<Option<bool>> {
-    let (Some(a), Some(b)) = (store::whole(first), store::whole(second)) else { return Ok(None) };
-    if let (Some(_), _) | (_, Some(_)) =
-        (store::table(first, cx.read_params())?, store::table(second, cx.read_params())?)
-    {
+    let (Some(of_first), Some(of_second)) = (members(cx, first)?, members(cx, second)?) else {
         return Ok(None);
-    }
-    let (a_store, b_store) = (store::open(a, cx.read_params())?, store::open(b, cx.read_params())?);
-    let keys = |store: &Store| -> Vec<String> {
-        let values = store.tree().into_iter().filter(|child| child.kind != ChildKind::Group);
-        values.map(|child| child.key).collect()
     };
-    let (of_first, of_second) = (keys(&a_store), keys(&b_store));
     let (mut is_equal, mut code) = (true, Code::Success);
     let mut tell = |key: &str, only: Option<&str>, metadata: Vec<String>| {
         is_equal = false;
@@ -164,29 +185,39 @@ fn diff_stores(
         };
         cx.console.print(&line)
     };
-    if !args.values {
-        for (key, metadata) in group_attributes(&a_store, &b_store)? {
+    if let (Some(a), Some(b), false) = (store::whole(first), store::whole(second), args.values) {
+        let (a, b) = (store::open(a, cx.read_params())?, store::open(b, cx.read_params())?);
+        for (key, metadata) in group_attributes(&a, &b)? {
             tell(&key, None, metadata)?;
         }
     }
-    // Stores of one value each are that value.
-    if of_first.len() == 1 && of_second.len() == 1 {
-        return Ok(Some(diff_objects(args, cx, first, second, "")? && is_equal));
-    }
-    for (origin, only, others) in [(first, &of_first, &of_second), (second, &of_second, &of_first)]
-    {
-        for key in only.iter().filter(|key| !others.contains(key)) {
+    // Groups of one value each are that value.
+    let is_one = of_first.len() == 1 && of_second.len() == 1;
+    let keys = |members: &Members| members.iter().map(|(key, _)| key.clone()).collect();
+    let [of_a, of_b]: [BTreeSet<String>; 2] = [keys(&of_first), keys(&of_second)];
+    for (origin, only, others) in [(first, &of_a, &of_b), (second, &of_b, &of_a)] {
+        for key in only.difference(others).filter(|_| !is_one) {
             tell(key, Some(&origin.name()), vec![])?;
         }
     }
-    for key in of_first.iter().filter(|key| of_second.contains(key)) {
-        let member =
-            |path: &Place| Origin::File { path: path.clone(), part: Part::Member(key.clone()) };
-        match diff_objects(args, cx, &member(a), &member(b), key) {
+    let mut others: Vec<_> = of_second.into_iter().map(|(key, b)| (key, Some(b))).collect();
+    for (key, a) in of_first {
+        let b = others.iter_mut().find(|(other, _)| is_one || *other == key);
+        let Some(b) = b.and_then(|(_, b)| b.take()) else { continue };
+        let shown = if is_one { "" } else { &key };
+        let compared = a.and_then(|a| diff_objects(args, cx, &a, &b?, shown));
+        let name = format!("{}::{key}", first.name());
+        match compared {
             Ok(is_alike) => is_equal &= is_alike,
             // The others are compared all the same.
+            Err(error) if error.code() == Code::Foreign && !args.strict => {
+                let why = chain(&error);
+                let why = without_name(&why, Some(&name));
+                cx.console.warning(&name, &format!("not compared: {why}"));
+                cx.note_short();
+            }
             Err(error) => {
-                tell_failure(&cx.console, Some(&member(a).name()), &error);
+                tell_failure(&cx.console, Some(&name), &error);
                 code = code.and(error.code());
             }
         }
@@ -275,7 +306,12 @@ impl Side {
             {
                 return Err(error);
             }
-            let sources = content::open(cx, origin, args.limits)?;
+            let (mut sources, name) = (content::open(cx, origin, args.limits)?, origin.name());
+            if let [Source::Object(Object::Table(_))] = &sources[..]
+                && let Some(table) = sources.pop()
+            {
+                sources.push(without_lists(cx, args, &name, table)?);
+            }
             let layout = content::layout(&sources)?.filter(|_| !is_bytes(&sources));
             Ok((sources, layout))
         };
@@ -291,7 +327,7 @@ impl Side {
                 &cx.console,
                 path,
                 b',',
-                (given, csv_table::MissingTruth::Text),
+                (given, csv_table::MissingTruth::Null),
             )?);
             let layout = source.layout()?;
             Ok((vec![source], layout))
@@ -330,6 +366,27 @@ impl Side {
         };
         self.sources.len() == 1 && self.sources.iter().all(has)
     }
+}
+
+/// A table without the columns whose values have no type that they could be compared by, such as
+/// lists.
+fn without_lists(cx: &Context, args: &DiffArgs, name: &str, table: Source) -> Result<Source> {
+    let (table, left_out) = table.fitted(OutputFormat::Raw)?;
+    let table = match table {
+        Source::Object(Object::Table(rows)) => {
+            Source::Object(Object::Table(Box::new(rows.with_null_truths())))
+        }
+        other => other,
+    };
+    for column in left_out {
+        let text = format!("column {column:?} is not compared: NumPy has no type for its values");
+        if args.strict {
+            return Err(message::STRICT.about(text));
+        }
+        cx.console.warning(name, &text);
+        cx.note_short();
+    }
+    Ok(table)
 }
 
 /// A file of no format of ours says nothing of its items.

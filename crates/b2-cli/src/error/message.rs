@@ -364,7 +364,7 @@ messages! {
         "`b2 convert --format b2frame` makes a frame of it";
     STRICT: Foreign,
         "{}, which --strict refuses",
-        "without --strict the rest is converted";
+        "without --strict it is left out with a warning";
     NOT_ONE_PIECE: Usage,
         "not one piece of a file that could be copied",
         "use `b2 convert`";

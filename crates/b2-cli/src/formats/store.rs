@@ -51,6 +51,30 @@ pub(crate) fn opened(
     Ok(Some((open(path, params)?, key)))
 }
 
+/// The place of a store and the store, of an input that is a whole store or a group in one, and the
+/// key of the group, which is `/` for all of it.
+///
+/// # Errors
+///
+/// A store that cannot be opened.
+pub(crate) fn opened_group(
+    origin: &Origin,
+    params: impl Into<OpenOptions>,
+) -> Result<Option<(&Place, Store, &str)>> {
+    let Some(path) = origin.place().filter(|path| path.is_store()) else { return Ok(None) };
+    let Some((store, key)) = opened(origin, params)? else { return Ok(None) };
+    let is_table = || store.tables().any(|table| table == key);
+    let is_group =
+        key == "/" || (store.groups().contains(key.trim_end_matches('/')) && !is_table());
+    Ok(is_group.then_some((path, store, key)))
+}
+
+/// Whether a key is in this group of a store, at any depth.
+pub(crate) fn is_below(key: &str, group: &str) -> bool {
+    let below = key.strip_prefix(group.trim_end_matches('/'));
+    below.is_some_and(|rest| rest.starts_with('/') && (rest != "/" || group == "/"))
+}
+
 /// The object that a key of a store means; `/` means a table, or the only value.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! `b2 diff`: values, types, shapes and metadata of any two formats.
 
-use crate::session::{Dir, Run, snapshot, walk};
+use crate::session::{Dir, Run, snapshot, walk, zip};
 
 /// An array of 30 x 40 and the same numbers with three others.
 fn two() -> Dir {
@@ -309,3 +309,99 @@ fn times_of_different_units_are_compared_by_value() {
 
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
+
+#[test]
+fn groups_of_every_format_are_compared_and_described_member_by_member() {
+    let dir = Dir::new();
+    let (a, b) = (npy("'<i4'", 2, &[1, 0, 0, 0, 2, 0, 0, 0]), npy("'|u1'", 3, b"xyz"));
+    let objects = npy("'|O'", 1, b"\x80\x04K\x01.");
+    dir.write("g.npz", zip(&[("a.npy", &a), ("g/b.npy", &b)]));
+    dir.write("one.npz", zip(&[("c.npy", &b)])).write("b.npy", &b);
+    dir.write("other.npz", zip(&[("a.npy", &a), ("g/b.npy", &a)]));
+    dir.write("o.npz", zip(&[("a.npy", &a), ("g/b.npy", &b), ("o.npy", &objects)]));
+    dir.b2("convert -q g.npz g.b2z").ok();
+    dir.b2("convert -q g.npz g.b2d").ok();
+    let all = ["g.npz", "g.b2z", "g.b2d"];
+    for (first, second) in all.iter().flat_map(|a| all.map(|b| (a, b))) {
+        let run = dir.b2(&format!("diff {first} {second}")).ok();
+        assert_eq!(run.text(), "/a: equal: 2 items\n/g/b: equal: 3 items\n", "{first} {second}");
+    }
+    for (line, code, text, said) in [
+        ("g.b2z::/g g.b2d::/g", 0, "equal: 3 items\n", ""),
+        ("g.b2z::/g one.npz", 0, "equal: 3 items\n", ""),
+        ("g.b2z other.npz", 1, "/a: equal: 2 items\n/g/b: type: |u1 and <i4\n", ""),
+        ("o.npz o.npz", 4, "/a: equal: 2 items\n/g/b: equal: 3 items\n", "warning: not compared"),
+        ("--strict o.npz o.npz", 4, "/a: equal", "b2: o.npz::/o: the items"),
+        ("g.npz o.npz", 1, "only o.npz has /o\n/a: equal: 2 items\n", ""),
+    ] {
+        let run = dir.b2(&format!("diff {line}"));
+        assert_eq!(run.code, Some(code), "{line}: {}", run.all());
+        assert!(run.text().starts_with(text), "{line}: {}", run.all());
+        assert!(run.stderr.contains(said), "{line}: {}", run.all());
+    }
+    for (input, names, code) in [
+        ("g.npz", &["g.npz::/a", "g.npz::/g/b"][..], 0),
+        ("g.b2z", &["g.b2z::/a", "g.b2z::/g/b"], 0),
+        ("g.b2d::/g", &["g.b2d::/g/b"], 0),
+        ("o.npz", &["o.npz::/a", "o.npz::/g/b"], 4),
+    ] {
+        let run = dir.b2(&format!("stats {input}"));
+        let found = run.text().lines().filter(|line| line.contains("items of"));
+        let found: Vec<&str> = found.filter_map(|line| line.split(": ").next()).collect();
+        assert_eq!((run.code, &found[..]), (Some(code), names), "{input}: {}", run.all());
+    }
+}
+
+#[test]
+fn columns_that_cannot_be_compared_are_named_and_the_others_are_compared() {
+    let dir = Dir::new();
+    let lists = blosc_testdata::fixture::path("stores/v4.13.1-lists.b2z");
+    std::fs::copy(lists, dir.path("l.b2z")).unwrap();
+    dir.b2("convert -q l.b2z l.csv").ok();
+    dir.b2("convert -q --columns id l.b2z id.csv").ok();
+    let other = String::from_utf8(dir.read("l.csv")).unwrap().replacen("\n4,", "\n5,", 1);
+    dir.write("other.csv", other);
+    for (line, code, text) in [
+        ("l.b2z l.b2z", 4, "equal: 4 items\n"),
+        ("l.b2z l.csv", 4, "equal: 4 items\n"),
+        ("l.csv l.b2z", 4, "equal: 4 items\n"),
+        ("l.b2z id.csv", 4, "equal: 4 items\n"),
+        ("l.b2z other.csv", 1, "differ: 1 of 4 items, first at [3]"),
+    ] {
+        let run = dir.b2(&format!("diff {line}"));
+        assert_eq!(run.code, Some(code), "{line}: {}", run.all());
+        assert!(run.text().starts_with(text), "{line}: {}", run.all());
+        let named = "column \"words\" is not compared: NumPy has no type";
+        assert!(run.stderr.contains(named), "{line}: {}", run.stderr);
+        let run = dir.b2(&format!("diff --strict {line}"));
+        assert!(run.code == Some(4) && run.text().is_empty(), "{line}: {}", run.all());
+    }
+}
+
+#[test]
+fn truth_values_come_back_from_text_however_they_are_written() {
+    let dir = Dir::new();
+    for (words, null) in [("TRUE,FALSE", ""), ("True,False", ""), ("true,false", "")] {
+        let (yes, no) = words.split_once(',').unwrap();
+        dir.write("t.csv", format!("t,n\n{yes},1\n{null},2\n{no},3\n"));
+        dir.write("no.csv", format!("t,n\n{yes},1\n{no},2\n{no},3\n"));
+        for store in ["t.b2z", "t.b2d"] {
+            dir.b2(&format!("convert -q -f t.csv {store}")).ok();
+            dir.b2(&format!("convert -q -f {store} back.csv")).ok();
+            for (line, code) in [
+                (format!("{store} t.csv"), 0),
+                (format!("back.csv {store}"), 0),
+                (format!("{store} {store}"), 0),
+                ("back.csv back.csv".to_owned(), 0),
+                (format!("{store} no.csv"), 1),
+                ("no.csv t.csv".to_owned(), 1),
+            ] {
+                let run = dir.b2(&format!("diff {line}"));
+                assert_eq!(run.code, Some(code), "{words} {line}: {}", run.all());
+            }
+        }
+    }
+    dir.write("t.csv", "t\nTRUE\nFALSE\n");
+    dir.b2("convert -q t.csv t.bcolz").ok();
+    assert_eq!(dir.b2("show --csv t.bcolz").ok().text(), "t\nTrue\nFalse\n");
+}

@@ -67,12 +67,13 @@ impl Dir {
     }
 }
 
-/// A zip archive of these files, which are stored as they are and have no sums, as documents are.
+/// A zip archive of these files, which are stored as they are, as documents are.
 pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let number = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
     let (mut bytes, mut directory) = (vec![], vec![]);
     for (name, data) in members {
-        let sizes = [0, data.len(), data.len(), name.len()].map(number);
+        let [len, name_len] = [data.len(), name.len()].map(number);
+        let sizes = [blosc_testdata::crc32(data).to_le_bytes(), len, len, name_len];
         // Version, flags, method and times; sum, sizes and the lengths of the names.
         let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], sizes.as_flattened()].concat();
         directory.extend([&b"PK\x01\x02\x14\x00"[..], &common, &[0; 10]].concat());

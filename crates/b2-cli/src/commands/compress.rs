@@ -211,6 +211,11 @@ fn resolve(args: &CompressArgs, place: Option<&StorePlace>) -> Result<Asked> {
         Some(CompressedFormat::B2frame | CompressedFormat::Chunk) if has_grid => {
             return Err(message::SHAPES_ARE_FOR_ARRAYS.error());
         }
+        Some(CompressedFormat::B2frame | CompressedFormat::Chunk)
+            if args.tuning.shape.is_some() && !args.tuning.lossy =>
+        {
+            return Err(message::SHAPE_OF_BYTES.error());
+        }
         Some(CompressedFormat::Chunk) if args.tuning.chunk_size.is_some() => {
             return Err(message::ONE_CHUNK.error());
         }

@@ -533,6 +533,9 @@ messages! {
     SHAPES_ARE_FOR_ARRAYS: Usage,
         "--chunks and --blocks are for arrays",
         "use -z and --block-size, or --format b2nd";
+    SHAPE_OF_BYTES: Usage,
+        "--shape is for arrays, and frames and chunks of bytes have none",
+        "leave it out, or use --format b2nd";
     BLP_HAS_NO_GRID: Usage,
         "a Bloscpack file is cut into chunks of bytes, whatever the shape of an \
          array, and has no --chunks or --blocks",

@@ -62,6 +62,12 @@ fn options_are_obeyed_or_refused() {
             ("c --blocks 2 t.csv -o x.chunk", 2, "are for arrays"),
             ("c --chunks 2 t.csv -o x.b2frame", 2, "are for arrays"),
             ("c --chunks 2 t.csv -o x.blp", 2, "no --chunks or --blocks"),
+            ("c --dtype i4 --shape 4,6 a.i32 --format b2frame", 2, "--shape is for arrays"),
+            ("c --dtype i4 --shape 4,6 a.i32 -o x.chunk", 2, "--shape is for arrays"),
+            ("c --dtype i4 --shape 4,6 a.i32 -o x.blp", 0, ""),
+            ("convert --dtype i4 --shape 4,6 a.i32 x.b2frame", 0, "without shape and type"),
+            ("convert a.npy a.blp", 0, ""),
+            ("convert --dtype i4 --shape 4,6 a.i32 x.chunk", 0, "no room for the shape"),
             ("stats --axis 0 s.b2frame", 2, "and there is 1 dimension"),
             ("stats --axis 0 --slice 1 a.npy", 2, "and there is 1 dimension"),
             ("stats --axis -1 --slice :2 a.npy", 0, ""),
@@ -230,4 +236,21 @@ fn walk_to(dir: &Dir, root: &str, name: &str) -> std::path::PathBuf {
     let path = dir.path(root).join("data").join(name);
     assert!(path.exists(), "{}", path.display());
     path
+}
+
+#[test]
+fn the_shape_of_an_array_is_kept_or_its_loss_is_told() {
+    let dir = dir();
+    for format in ["blp", "b2nd", "bcolz"] {
+        dir.b2(&format!("convert -q -f a.npy a.{format}")).ok();
+    }
+    for input in ["a.npy", "a.blp", "a.b2nd", "a.bcolz"] {
+        for output in ["o.b2frame", "o.sframe", "o.b2nd", "o.blp", "o.bcolz", "o.npy"] {
+            let run = dir.b2(&format!("convert -f {input} -o {output}")).ok();
+            let is_kept = dir.b2(&format!("show {output}")).text().contains("\n [");
+            let is_told = run.stderr.contains("without shape and type of the array");
+            assert!(is_kept != is_told, "{input} {output}: {}", run.stderr);
+            std::fs::remove_dir_all(dir.path(output)).ok();
+        }
+    }
 }

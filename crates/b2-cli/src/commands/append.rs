@@ -21,7 +21,7 @@ use std::{
 use b2frame::SChunkWriter;
 use bcolz_store::DataSet;
 use blosc_data::{
-    Format,
+    Format, Part, Word,
     append::{Appending, RowType},
     content::Layout,
 };
@@ -84,16 +84,31 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     let Origin::File { path, .. } = origin else {
         return Err(message::PIPE_IS_NOT_CHANGED.error());
     };
+    if path.is_archive() {
+        return Err(message::ARCHIVE_IS_READ.of_file(path));
+    }
     let stdin = [Path::new("-").to_owned()];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     match files.split_first() {
-        Some((first, rest)) if args.create && !path.exists() => {
-            create(cx, path, first)?;
+        Some((first, rest)) if args.create && !is_there(cx, origin, path)? => {
+            create(cx, &args.target, first)?;
             // A target that was not there is looked at anew.
             append_files(args, cx, &Origin::from_word(&args.target), rest)
         }
         _ => append_files(args, cx, origin, files),
     }
+}
+
+/// Whether there is something to append to: a file, a folder, a value of a store.
+fn is_there(cx: &Context, origin: &Origin, path: &Place) -> Result<bool> {
+    if !path.is_store() {
+        return Ok(path.exists());
+    }
+    let Some((store, key)) = formats::store::opened(origin, cx.read_params())? else {
+        return Ok(true);
+    };
+    let is_known = key == "/" || store.contains(key) || store.groups().contains(key);
+    Ok(is_known || formats::store::rows(origin, cx.read_params())?.is_some())
 }
 
 fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathBuf]) -> Result<()> {
@@ -182,6 +197,7 @@ fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
     // A file that no later append could grow is not made.
     if let Some(suffix @ ("csv" | "parquet" | "chunk")) =
         target.extension().and_then(|it| it.to_str())
+        && Word::of_path(target).part == Part::Whole
     {
         return Err(message::SUFFIX_CANNOT_GROW.about(suffix));
     }
@@ -220,7 +236,7 @@ fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool
     if !matches!(first, Object::Frame(_)) {
         return Ok(false);
     }
-    let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(false) };
+    let Origin::File { path, part: Part::Whole } = origin else { return Ok(false) };
     if !path.is_file() {
         return Ok(false);
     }
@@ -267,9 +283,7 @@ impl Work<'_> {
         let (is_array, offset) = (schunk.nd_meta()?.is_some(), schunk.offset());
         drop(schunk);
         match origin {
-            Origin::File { part: origin::Part::Member(key), .. } => {
-                self.append_to_value(key, is_array)
-            }
+            Origin::File { part: Part::Member(key), .. } => self.append_to_value(key, is_array),
             _ if is_array => self.array(offset),
             _ => self.append_to_frame(offset),
         }
@@ -398,7 +412,7 @@ fn open_input(
     // A stream is recognised as files are.
     let copy = raw_data::copy_of_stream(&origin)?;
     let origin = match &copy {
-        Some(copy) => Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole },
+        Some(copy) => Origin::File { path: copy.to_path_buf().into(), part: Part::Whole },
         None => origin,
     };
     let Origin::File { path, part } = &origin else {
@@ -417,7 +431,7 @@ fn open_input(
     {
         return Err(message::APPENDS_ITSELF.error());
     }
-    if *part != origin::Part::Whole || origin::is_ours(path) {
+    if *part != Part::Whole || origin::is_ours(path) {
         let mut objects = ObjectReader::open(&origin, cx.read_params()).map_err(at)?;
         let mut object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
         Guard::new(args.limits).admit(&object)?;

@@ -9,12 +9,17 @@ use serde::Serialize;
 
 use crate::{
     args::{ConvertArgs, ConvertedFormat, RecompressArgs},
+    content,
     context::Context,
     conversion::{Rewritten, rewrite, rewrite_in_store},
     error::{Error, Result, message},
     exit::Code,
     formats::{csv_table, store},
-    inputs::{Object, ObjectReader, Origin, Part, Place, origin, walk},
+    inputs::{
+        Object, ObjectReader, Origin, Part, Place,
+        origin::{self, Found},
+        walk,
+    },
     output::{Naming, Outcome, Target, Targets, check_frame_name},
     render::{path_text, size},
 };
@@ -50,6 +55,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         ..ConvertArgs::default()
     };
     let inputs = origin::find(&args.inputs, &walk::ours);
+    let inputs = inputs.map(|found| found.into_iter().flat_map(|it| values(cx, it)).collect());
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
             let origin = &store::value_of(origin, cx.read_params())?;
@@ -75,6 +81,18 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
         check_frame_name(&target)?;
         recompress(&options, cx, origin, &target)
     })
+}
+
+/// The values and tables of a group in a store; another input as it is, or the error that it is
+/// not changed.
+fn values(cx: &Context, input: Found) -> Vec<Found> {
+    match &input {
+        Ok(Origin::File { path, .. }) if path.is_archive() => {
+            vec![Err((path.shown(), message::ARCHIVE_IS_READ.error()))]
+        }
+        Ok(origin) if store::whole(origin).is_none() => content::expand(vec![input], cx, true),
+        _ => vec![input],
+    }
 }
 
 /// Recompresses what is in a store, which is locked meanwhile.

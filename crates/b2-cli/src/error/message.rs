@@ -152,6 +152,9 @@ messages! {
     NOT_FOR_COMMAND: Foreign,
         "{}, which this command does not read",
         "cat, convert, diff, info, list, meta get, plot, show, stats, sum, verify and view do";
+    ARCHIVE_IS_READ: Foreign,
+        "an archive of NumPy, which is read and not changed",
+        "`b2 convert FILE new.b2z` makes a store of it, whose values are changed in place";
     NOTHING_CONVERTED: Foreign,
         "nothing in it becomes a value of a store, and nothing was written",
         "`b2 list --tree` shows what is in it";

@@ -1,7 +1,7 @@
 //! Stores that are changed value by value: attributes, rows, items, codecs.
 
 use crate::{
-    session::{Dir, snapshot, walk},
+    session::{Dir, snapshot, walk, zip},
     stores::samples,
 };
 
@@ -229,4 +229,39 @@ fn a_damaged_member_is_not_packed() {
     let run = dir.b2("unpack damaged.b2z");
     assert_eq!((run.code, run.stderr.contains("/a: at byte ")), (Some(1), true), "{}", run.stderr);
     assert!(!dir.path("damaged.b2d").exists());
+}
+
+#[test]
+fn members_that_are_not_there_are_made_and_groups_are_compressed_anew() {
+    let dir = Dir::new();
+    let items: Vec<u8> = (0..999_u16).flat_map(u16::to_le_bytes).collect();
+    dir.write("a.u16", &items);
+    dir.b2("convert -q --dtype u2 a.u16 a.npy").ok();
+    for store in ["s.b2z", "s.b2d"] {
+        for (key, n) in [("/x", 1), ("/g/y", 2), ("/g/h/z", 1)] {
+            let line = format!("append -q --create {store}::{key} a.npy");
+            (0..n).for_each(|_| drop(dir.b2(&line).ok()));
+            let shown = dir.b2(&format!("cat {store}::{key}")).ok().stdout;
+            assert_eq!(shown, items.repeat(n), "{store}::{key}");
+        }
+        let run = dir.b2(&format!("append {store}::/new a.npy"));
+        assert!(run.code == Some(2) && run.stderr.contains("no key"), "{}", run.all());
+        let run = dir.b2(&format!("recompress --codec lz4 {store}::/g")).ok();
+        assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
+        for (key, n, codec) in [("/x", 1, "zstd"), ("/g/y", 2, "lz4"), ("/g/h/z", 1, "lz4")] {
+            let info = dir.b2(&format!("info {store}::{key}")).ok();
+            assert!(info.text().contains(codec), "{store}::{key}: {}", info.text());
+            assert_eq!(dir.b2(&format!("cat {store}::{key}")).ok().stdout, items.repeat(n));
+        }
+    }
+    dir.write("g.npz", zip(&[("a.npy", &dir.read("a.npy"))]));
+    for line in
+        ["append --create g.npz::/new a.npy", "recompress -9 g.npz", "recompress -9 g.npz::/a"]
+    {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(4), "{line}: {}", run.all());
+        let hint = run.stderr.split('`').nth(1).unwrap().strip_prefix("b2 ").unwrap();
+        dir.b2(&hint.replace("convert", "convert -f")).ok();
+        assert!(dir.b2("verify new.b2z").ok().text().contains("OK"), "{hint}");
+    }
 }

@@ -38,6 +38,7 @@ struct Rescue<'a, 't> {
     args: &'a RescueArgs,
     cx: &'a Context,
     guard: Guard,
+    remains: Remains,
     origin: &'a Origin,
     targets: &'a mut Targets<'t>,
     /// Where the sound parts go, once there are some.
@@ -60,7 +61,14 @@ impl Caller for Rescue<'_, '_> {
         let (force, sync) = (self.args.force, !self.args.no_sync);
         let options = StageOptions { force, sync };
         let target = self.targets.next(self.origin, Naming::Add(""))?;
-        check_frame_name(&target)?;
+        if let Some(suffix) = of_numpy(self.remains) {
+            let name = target.path().unwrap_or(Path::new(""));
+            if name.extension().is_none_or(|it| it != suffix) {
+                return Err(message::RESCUED_ARRAY.about(suffix));
+            }
+        } else {
+            check_frame_name(&target)?;
+        }
         let Target::File(target) = target else {
             return Err(message::RESCUE_NEEDS_FILES.error());
         };
@@ -72,6 +80,15 @@ impl Caller for Rescue<'_, '_> {
         let path = staged.path().to_owned();
         self.staged = Some(staged);
         Ok(path)
+    }
+}
+
+/// The suffix of files of NumPy, if that is what is rescued.
+fn of_numpy(remains: Remains) -> Option<&'static str> {
+    match remains {
+        Remains::Npy => Some("npy"),
+        Remains::Npz => Some("npz"),
+        _ => None,
     }
 }
 
@@ -109,14 +126,19 @@ fn rescue_input(
         return Err(error);
     }
     let _lock = cx.lock_shared(origin, args.lock)?;
-    if args.dtype.is_some() && rescue::remains(path, offset)? != Remains::Bcolz {
+    let remains = rescue::remains(path, offset)?;
+    if args.dtype.is_some() && remains != Remains::Bcolz {
         return Err(message::TYPE_OF_BCOLZ.error());
+    }
+    if args.fill.is_some() && of_numpy(remains).is_some() {
+        return Err(message::NO_FILL.error());
     }
     let options = rescue::Options::default().fill(args.fill()).dtype(args.dtype.clone());
     let options = options.dparams(cx.dparams()).budget(cx.read_options());
     let options = options.max_filled(args.limits.max_output.map(|limit| limit.0));
     let guard = Guard::new(args.limits);
-    let mut caller = Rescue { args, cx, guard, origin, targets, target: None, staged: None };
+    let mut caller =
+        Rescue { args, cx, guard, remains, origin, targets, target: None, staged: None };
     let saved = rescue::rescue(path, offset, &options, &mut caller);
     let target = caller.target.unwrap_or_default();
     let saved = saved.map_err(|error| error.of_output(&target))?;

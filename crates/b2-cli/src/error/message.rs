@@ -336,6 +336,12 @@ messages! {
         "use --size 800x500";
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
+    RESCUED_ARRAY: Usage,
+        "what is saved of it is a .{} file as well",
+        "use such a name; `b2 convert` makes other files of it";
+    NO_FILL: Usage,
+        "of files of NumPy the rows and arrays that are there are saved, and nothing is filled",
+        "leave out --fill";
     TYPE_OF_BCOLZ: Usage,
         "--dtype is for arrays and tables of bcolz: other formats say what their items are";
     NO_NAN: Usage,

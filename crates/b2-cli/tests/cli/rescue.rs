@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::session::{Dir, snapshot, walk};
+use crate::session::{Dir, snapshot, walk, zip};
 
 /// Five chunks of 4 KiB, the last one shorter, and where the frame is cut: in the third.
 fn cut(dir: &Dir) -> (Vec<u8>, usize) {
@@ -405,4 +405,67 @@ fn no_flipped_bit_of_metadata_of_bcolz_is_left_in_what_was_rescued() {
         }
         dir.write(file, &sound);
     }
+}
+
+#[test]
+fn files_of_numpy_that_were_cut_give_the_rows_and_the_arrays_that_are_there() {
+    let dir = Dir::new();
+    let items: Vec<u8> = (0..24_u16).flat_map(u16::to_le_bytes).collect();
+    dir.write("a.u16", &items);
+    dir.b2("convert -q --dtype u2 --shape 4,6 a.u16 a.npy").ok();
+    let whole = dir.read("a.npy");
+    let fortran = String::from_utf8_lossy(&whole[..128]).contains("False");
+    assert!(fortran && whole.len() == 128 + 48);
+    let mut turned = whole.clone();
+    let at = turned.windows(5).position(|part| part == b"False").unwrap();
+    turned[at..at + 5].copy_from_slice(b"True ");
+    for (name, bytes, keeps, shape) in [
+        ("c", &whole, 48, "4 x 6"),
+        ("c", &whole, 47, "3 x 6"),
+        ("c", &whole, 12, "1 x 6"),
+        ("f", &turned, 47, "4 x 5"),
+        ("f", &turned, 8, "4 x 1"),
+    ] {
+        dir.write("cut.npy", &bytes[..128 + keeps]);
+        let run = dir.b2("rescue -f cut.npy -o saved.npy");
+        let code = if keeps == 48 { 0 } else { 1 };
+        assert_eq!(run.code, Some(code), "{name} {keeps}: {}", run.all());
+        assert_eq!(run.text().contains("rows are there"), keeps < 48, "{}", run.all());
+        let info = dir.b2("info saved.npy").ok();
+        assert!(info.text().contains(shape), "{name} {keeps}: {}", info.text());
+        assert_eq!(dir.read("saved.npy")[128..], bytes[128..][..shape_nbytes(shape)]);
+    }
+    for (keeps, code, said) in [(128 + 11, 1, "no sound"), (20, 1, "no sound")] {
+        dir.write("cut.npy", &whole[..keeps]);
+        let run = dir.b2("rescue -f cut.npy -o none.npy");
+        assert_eq!(run.code, Some(code), "{}", run.all());
+        assert!(run.stderr.contains(said) && !dir.path("none.npy").exists(), "{}", run.all());
+    }
+    let archive = zip(&[("a.npy", &whole), ("g/b.npy", &whole), ("c.npy", &whole)]);
+    let second = 30 + 5 + whole.len();
+    for (keeps, said, equal) in [
+        (archive.len(), "everything", 3),
+        (archive.len() - 30, "cut off: the directory", 3),
+        (second + 30 + 7 + 128 + 12, "doubtful: g/b.npy: cut: 1 of 4 rows", 1),
+        (second + 30 + 7 + 100, "lost: g/b.npy", 1),
+        (second + 10, "cut off: the directory", 1),
+    ] {
+        dir.write("whole.npz", &archive).write("cut.npz", &archive[..keeps]);
+        let run = dir.b2("rescue -f cut.npz -o saved.npz");
+        assert_eq!(run.code, Some(i32::from(keeps < archive.len())), "{keeps}: {}", run.all());
+        assert!(run.text().contains(said), "{keeps}: {}", run.all());
+        let found = dir.b2("diff saved.npz whole.npz").text().matches("equal: 24 items").count();
+        assert_eq!(found, if equal == 3 { 3 } else { found.min(1) }, "{keeps}");
+    }
+    for (line, said) in [
+        ("rescue --fill nan cut.npy -o x.npy", "nothing is filled"),
+        ("rescue cut.npz -o x.b2z", "is a .npz file as well"),
+    ] {
+        let run = dir.b2(line);
+        assert!(run.code == Some(2) && run.stderr.contains(said), "{line}: {}", run.all());
+    }
+}
+
+fn shape_nbytes(shape: &str) -> usize {
+    shape.split(" x ").map(|len| len.parse::<usize>().unwrap()).product::<usize>() * 2
 }

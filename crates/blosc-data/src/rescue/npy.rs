@@ -1,4 +1,4 @@
-//! Arrays of NumPy and archives of them that were cut off: the rows, and the arrays, that are there.
+//! Arrays of NumPy and archives of them that were cut: the rows and the arrays that are there.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -145,7 +145,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Those of a file; `None` if there is none, or no array.
+    /// The rows of a file; `None` if there is none, or no array.
     fn of(store: Arc<dyn ReadAt>) -> Result<Option<Self>> {
         let len = store.len().map_err(Error::io(Doing::Read))?;
         let mut head = vec![0; as_len(len).min(MAX_HEADER)];

@@ -42,7 +42,7 @@ impl Ahead {
                 let is_guessed = args.tuning.typesize == Typesize::Auto;
                 let found = data.as_ref().ok().filter(|_| is_guessed);
                 let found = found.map(|data| guess.find(origin.path(), data.sample(), data.len()));
-                // Nobody takes it where the run has ended.
+                // The receiver is gone where the run has ended.
                 if give.send((origin, (data, found))).is_err() {
                     return;
                 }

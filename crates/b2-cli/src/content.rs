@@ -58,7 +58,8 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
                 continue;
             }
             Err(error) => {
-                expanded.push(input.and_then(|origin| Err((origin.name(), error))));
+                let name = input.map_or_else(|(name, _)| name, |origin| origin.name());
+                expanded.push(Err((name, error)));
                 continue;
             }
         };

@@ -1,4 +1,4 @@
-//! Scans of our tables in a cluster of [Ballista](ballista_core): what travels between its client,
+//! Scans of our tables in a cluster of [Ballista](ballista_core): the messages between its client,
 //! its scheduler and its executors.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //! scheduler  physical plan  -- the same, pieces, condition ------>  executors, which open them
 //! ```
 //!
-//! Decoding a plan opens nothing, and no credentials are in it: each process takes those from its
-//! own environment. All other nodes of a plan are for Ballista's codecs.
+//! Decoding a plan opens nothing, and a plan has no credentials in it: each process takes them from
+//! its own environment. Ballista's codecs encode all other nodes of a plan.
 
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ use crate::source::Source;
 use crate::table::BloscTable;
 use crate::tables::Tables;
 
-/// How what we encode begins; the length of the message follows in 8 bytes. Messages of Ballista
-/// begin with the number of a field, never with this.
+/// Our messages begin with these bytes; the length of the message follows in 8 bytes. Messages of
+/// Ballista begin with the number of a field, never with this.
 const MAGIC: [u8; 8] = *b"\xffblosc1\n";
 
 /// The tables of a provider or a scan.
@@ -53,7 +53,7 @@ struct TablesMessage {
     bytes_as_text: bool,
     #[prost(bool, tag = "3")]
     views: bool,
-    /// How many of the last columns are those of `key=value` in the paths.
+    /// The number of key columns, which are the last ones: `key=value` in the paths.
     #[prost(uint32, tag = "4")]
     nkeys: u32,
 }
@@ -69,7 +69,7 @@ struct ScanMessage {
     /// The condition, over the columns of the whole table.
     #[prost(message, optional, tag = "3")]
     predicate: Option<PhysicalExprNode>,
-    /// What the tables were when the query was planned.
+    /// The fingerprints of the tables when the query was planned.
     #[prost(fixed64, repeated, tag = "4")]
     fingerprints: Vec<u64>,
 }
@@ -105,7 +105,7 @@ fn encode(message: &impl Message, buf: &mut Vec<u8>) {
     buf.extend(message.encode_to_vec());
 }
 
-/// The message in `buf`; `None` if it is not one of ours.
+/// The message in `buf`; `None` if another codec wrote it.
 fn decode<M: Message + Default>(buf: &[u8]) -> Result<Option<M>> {
     let Some(rest) = buf.strip_prefix(&MAGIC) else { return Ok(None) };
     let Some((len, message)) = rest.split_first_chunk() else {
@@ -214,7 +214,7 @@ pub struct BloscPhysicalCodec {
     inner: BallistaPhysicalExtensionCodec,
 }
 
-/// The configuration of a scan of ours.
+/// The configuration of a plan that is our scan.
 fn scan_of(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, &Source)> {
     let exec = plan.downcast_ref::<DataSourceExec>()?;
     let config = exec.data_source().downcast_ref::<FileScanConfig>()?;
@@ -382,7 +382,7 @@ mod tests {
         assert!(shown(&plan).starts_with("DataSourceExec"), "{}", shown(&plan));
         let bytes = encoded(&plan);
         std::fs::rename(&path, dir.path().join("elsewhere")).unwrap();
-        // What is not there cannot have been opened.
+        // Decoding opens nothing: the file is gone.
         let back = decoded(&bytes).unwrap();
         assert_eq!(shown(&back), shown(&plan));
         assert_eq!(back.schema(), plan.schema());
@@ -390,12 +390,12 @@ mod tests {
         let run = |plan| datafusion::physical_plan::collect(plan, context());
         let missing = run(back).await.unwrap_err().to_string();
         assert!(missing.contains("t.bcolz"), "{missing}");
-        // Rows that are not there any more are not lost without a word.
+        // A scan fails when rows of its plan are gone.
         write(&path, 99);
         let changed = run(decoded(&bytes).unwrap()).await.unwrap_err().to_string();
         assert!(changed.contains("was changed since the query was planned"), "{changed}");
         std::fs::remove_dir_all(&path).unwrap();
-        // Nor does another table of as many rows pass for it.
+        // A scan fails on another table with the same number of rows.
         write(&path, 100);
         let changed = run(decoded(&bytes).unwrap()).await.unwrap_err().to_string();
         assert!(changed.contains("was changed since the query was planned"), "{changed}");
@@ -403,7 +403,7 @@ mod tests {
         std::fs::rename(dir.path().join("elsewhere"), &path).unwrap();
         let rows = run(decoded(&bytes).unwrap()).await.unwrap();
         assert_eq!(rows.iter().map(|batch| batch.num_rows()).sum::<usize>(), 96);
-        // What the tables were is said of each of them.
+        // A message with fewer fingerprints than tables is refused.
         let mut message: ScanMessage = decode(&bytes).unwrap().unwrap();
         message.fingerprints.clear();
         let mut without = vec![];
@@ -425,7 +425,7 @@ mod tests {
             assert!(decoded(foreign).is_err(), "{foreign:?}");
         }
         assert!(decoded(&[&bytes[..], b"more"].concat()).is_err());
-        // Whatever else is changed: an error, or a plan that nothing has opened yet.
+        // Any other changed byte gives an error, or a plan that has opened nothing yet.
         for at in 0..bytes.len() {
             for by in [1, 0x80, 0xff] {
                 let mut changed = bytes.clone();

@@ -1,4 +1,4 @@
-//! Columns of equal length that are stored in chunks: what every format looks like to a scan.
+//! Columns of equal length that are stored in chunks: the form in which a scan sees every format.
 
 mod array;
 mod bcolz;
@@ -37,13 +37,13 @@ pub(crate) use fingerprint::fingerprint_now;
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     pub(crate) columns: Arc<dyn Columns>,
-    /// What tells it from a table that is put in its place, the same in every process.
+    /// Differs for a table that replaces this one; the same in every process.
     pub(crate) fingerprint: u64,
-    /// Minima and maxima of what was read.
+    /// Minima and maxima of the rows read so far.
     pub(crate) zones: Arc<Zones>,
 }
 
-/// What a stream keeps between reads of columns of the same rows.
+/// Memory of a stream between reads of columns of the same rows.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// The columns that the query needs: where several are stored in one, they are decoded at once.
@@ -51,11 +51,11 @@ pub(crate) struct Scratch {
     rows: Range<u64>,
     /// The items of some columns in these rows.
     fields: HashMap<usize, Vec<u8>>,
-    /// Memory of what was read before, which arrays may still hold.
+    /// Memory of earlier reads, which arrays may still hold.
     lent: VecDeque<Buffer>,
 }
 
-/// Most memory that a stream keeps to decode into it again (bytes).
+/// Most memory that a stream keeps for later decoding (bytes).
 const MAX_LENT_NBYTES: usize = 16 << 20;
 
 impl Scratch {
@@ -64,9 +64,9 @@ impl Scratch {
         Self { needed, ..Self::default() }
     }
 
-    /// Memory for some bytes that no array holds any more, if there is some: clearing fresh memory
-    /// for each unit costs as much as decoding some columns. It is at most twice as long, since the
-    /// engine counts all of it for the array.
+    /// Memory for `nbytes` bytes, taken from buffers that no array holds any more, if there is one.
+    /// Clearing fresh memory for each unit costs as much as decoding some columns. The buffer is at
+    /// most twice as long, since the engine counts all of it for the array.
     fn take_buffer(&mut self, nbytes: usize) -> Vec<u8> {
         let fits =
             |buffer: &Buffer| (nbytes..=nbytes.saturating_mul(2)).contains(&buffer.capacity());
@@ -103,13 +103,13 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
     /// Rows of the longest chunk: between multiples of it no chunk of any column is decoded twice.
     fn chunk_nrows(&self) -> u64;
 
-    /// Bytes of a row of a column, decoded. Where rows differ, a guess.
+    /// Decoded bytes of one row of a column; an estimate where rows differ.
     fn row_nbytes(&self, column: usize) -> u64;
 
     /// Some rows of a column.
     fn read(&self, column: usize, rows: &Range<u64>, scratch: &mut Scratch) -> Result<ArrayRef>;
 
-    /// Those of some rows of a column that are picked, by their numbers among them.
+    /// The picked rows of a column, by their numbers within `rows`.
     fn pick(
         &self,
         column: usize,
@@ -120,19 +120,19 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
         Ok(take(&self.read(column, rows, scratch)?, picked, None)?)
     }
 
-    /// Whether a few rows of a column take less work than all of a unit.
+    /// Whether decoding a few rows of a column takes less work than decoding its whole unit.
     fn reads_parts(&self) -> bool {
         true
     }
 
-    /// The value that all rows of a column have, where that is known without reading.
+    /// The value that all rows of a column have, if it is known without reading.
     fn constant(&self, column: usize) -> Option<ScalarValue> {
         let _ = column;
         None
     }
 
-    /// What tells chunks of a column from what may be written in their place without a trace in the
-    /// fingerprint of the table; none if they cannot be looked at.
+    /// A stamp of the chunks of a column, which changes when they are rewritten even if the
+    /// fingerprint of the table stays the same; none if the chunks have no metadata to read.
     fn stamp(&self, column: usize, rows: &Range<u64>) -> Option<u64> {
         let _ = (column, rows);
         Some(0)
@@ -141,8 +141,7 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
     /// Announces rows of some columns that will be read, so that far storage sends them together.
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>);
 
-    /// Bytes that may be announced at once; 0 for files of this machine, which are read as they are
-    /// needed.
+    /// Bytes that may be announced at once; 0 for local files, which are read when they are needed.
     fn prefetch_limit(&self) -> u64 {
         0
     }
@@ -155,7 +154,7 @@ pub(crate) fn open(location: &str, options: &TableOptions) -> Result<Opened> {
     if is_address(location) {
         return remote::open(location, options);
     }
-    // Before anything is read: what is written meanwhile makes it another one.
+    // Taken before anything is read: a write in the meantime then makes it another table.
     let fingerprint = fingerprint_now(location)?;
     Ok(Opened::new(location, open_as_stored(location, options)?, fingerprint, options))
 }
@@ -200,11 +199,11 @@ fn open_as_stored(location: &str, options: &TableOptions) -> Result<Arc<dyn Colu
     Ok(Arc::new(array::Table::new(location, &stem(path), array, options)?))
 }
 
-/// What a directory has that is a table of bcolz, an array of bcolz, a sparse frame or a store
-/// itself, and not a folder of tables.
+/// The names that mark a directory as a table of bcolz, an array of bcolz, a sparse frame or a
+/// store, instead of a folder of tables.
 const MARKS: [&str; 4] = ["__rootdirs__", "meta", "chunks.b2frame", "embed.b2e"];
 
-/// Whether a directory is a table itself, and not a folder of tables.
+/// Whether a directory is a table itself, instead of a folder of tables.
 pub(crate) fn is_table(path: &Path) -> bool {
     b2store::is_store(path) || MARKS.iter().any(|name| path.join(name).exists())
 }
@@ -238,7 +237,7 @@ fn open_key(
     }
 }
 
-/// Streams of the engine run at once already.
+/// One thread: the streams of the engine run at once already.
 fn budget() -> Budget {
     Budget::default().threads(Threads::One)
 }

@@ -1,15 +1,15 @@
-//! What can be wrong with a table.
+//! Errors of opening and reading a table.
 
 use datafusion::error::DataFusionError;
 
 /// Why a table cannot be opened or read.
 ///
-/// The text has all causes in it, and [`source`](core::error::Error::source) none: engines show
-/// the text alone, and other processes of a cluster get nothing else.
+/// The text contains all causes, and [`source`](core::error::Error::source) is none: engines show
+/// the text alone, and other processes of a cluster get only that.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing that could be a table.
+    /// The location holds no table.
     #[error(
         "{location}: no table of bcolz, no table in a Blosc2 store, no array, and no folder of such"
     )]
@@ -17,12 +17,12 @@ pub enum Error {
         /// The name by which it was opened.
         location: String,
     },
-    /// The name cannot be read.
+    /// The system refuses to read the location.
     #[error("{location}: {}", chain(cause))]
     Io {
         /// The name by which it was opened.
         location: String,
-        /// What the system says.
+        /// The error of the system.
         cause: std::io::Error,
     },
     /// A column or a table that Arrow has no type for.
@@ -30,29 +30,29 @@ pub enum Error {
     NoCounterpart {
         /// The name by which it was opened.
         location: String,
-        /// What it is.
+        /// The type of the column or table.
         what: String,
     },
-    /// Tables of a folder that do not go together.
+    /// Tables of one folder whose columns differ.
     #[error("{location}: {what}; other tables of the folder have {expected}")]
     Schema {
         /// The table.
         location: String,
-        /// What it has.
+        /// Its columns.
         what: String,
-        /// What the first table has.
+        /// The columns of the first table.
         expected: String,
     },
-    /// A table that is not the one that the plan was made for.
+    /// The table differs from the one that the plan was made for.
     #[error("{location}: the table was changed since the query was planned")]
     Changed {
         /// The name by which it was opened.
         location: String,
     },
-    /// A part of a plan that another process sent, and that is none.
+    /// A damaged or unknown part of a plan that another process sent.
     #[error("plan of a scan: {what}")]
     Plan {
-        /// What is wrong with it.
+        /// The defect.
         what: String,
     },
     /// Rows that cannot be read, or a table that cannot be opened.
@@ -62,10 +62,10 @@ pub enum Error {
         location: String,
         /// Column and rows, or what was opened.
         what: String,
-        /// Why.
+        /// The cause.
         cause: Box<dyn core::error::Error + Send + Sync>,
     },
-    /// Text that is none.
+    /// Text that is no UTF-8.
     #[error(
         "{location}: column {column}, row {row}: the bytes are no UTF-8; the option bytes_as_text=false gives them as they are"
     )]
@@ -77,7 +77,7 @@ pub enum Error {
         /// The first such row.
         row: u64,
     },
-    /// An option of `CREATE EXTERNAL TABLE` that is none.
+    /// An unknown option of `CREATE EXTERNAL TABLE`, or an unknown value.
     #[error("option {name}={value}: known are bytes_as_text and views, which are true or false")]
     NoOption {
         /// Its name.

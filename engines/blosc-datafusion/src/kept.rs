@@ -10,8 +10,8 @@ use crate::options::TableOptions;
 /// Most tables that are kept.
 const MAX_KEPT: usize = 64;
 
-/// The tables of this machine that were opened last, so that what one query learned of their rows
-/// serves the next one.
+/// The local tables that were opened last: a query reuses the minima and maxima that an earlier one
+/// learned.
 #[derive(Debug, Default)]
 pub(crate) struct KeptTables(Mutex<VecDeque<Kept>>);
 
@@ -23,8 +23,8 @@ struct Kept {
 }
 
 impl KeptTables {
-    /// The table in a place: as it was opened before, if it is still the same, or else opened now.
-    /// Far ones are always opened, as only that tells whether they are the same.
+    /// The table at a location: as it was opened before, if it is still the same, or else opened
+    /// now. Remote tables are always opened: only opening tells whether they are the same.
     ///
     /// # Errors
     ///

@@ -22,9 +22,9 @@
 //! # }
 //! ```
 //!
-//! A scan decodes the columns of the condition first, and the others only where rows are left;
-//! conditions are the engine's own expressions, evaluated on whole chunks, so that no filter is
-//! left to do afterwards. See `docs/engines.md`.
+//! A scan decodes the columns of the condition first, and the others only where rows are left. The
+//! engine's own expressions evaluate conditions on whole chunks, so that no filter has to run
+//! afterwards. See `docs/engines.md`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -15,12 +15,12 @@ use crate::tables::Found;
 #[cfg(feature = "remote")]
 use crate::tables::MAX_OPENING;
 
-/// The tables in a place, with the keys and values of their paths below it: it is one table, or a
-/// folder of tables and of folders called `key=value`.
+/// The tables at a location, with the keys and values of the paths below it. The location is one
+/// table, or a folder of tables and of folders named `key=value`.
 ///
 /// # Errors
 ///
-/// What cannot be listed; with far tables, which are opened to find them, what is wrong with one.
+/// A folder that cannot be listed; a remote table that cannot be opened, since finding opens them.
 pub(crate) fn members(location: &str, options: &TableOptions) -> Result<Vec<Found>> {
     #[cfg(feature = "remote")]
     if columns::is_address(location) {
@@ -66,7 +66,7 @@ fn collect_members(
     Ok(())
 }
 
-/// The same at an address. Tables of a folder are opened at once, each by a thread that waits.
+/// The same at an address. Threads that wait for requests open the tables of a folder at once.
 #[cfg(feature = "remote")]
 fn far_members(
     location: &str,

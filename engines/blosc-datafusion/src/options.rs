@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableOptions {
-    /// Whether byte strings of NumPy (`S`) are text. What is no UTF-8 is then an error. Default:
-    /// they are.
+    /// Whether byte strings of NumPy (`S`) are text. Bytes that are no UTF-8 are then an error.
+    /// Default: they are.
     pub bytes_as_text: bool,
     /// Whether text and bytes are views of Arrow (`Utf8View`, `BinaryView`), or else `Utf8` and
     /// `Binary`, as clusters want them. Default: they are views.
@@ -35,8 +35,8 @@ impl TableOptions {
         Self { views, ..self }
     }
 
-    /// Out of the `OPTIONS` of `CREATE EXTERNAL TABLE`, whose names have the prefix `format.`.
-    /// What they do not say stays as it is.
+    /// Reads the `OPTIONS` of `CREATE EXTERNAL TABLE`, whose names have the prefix `format.`.
+    /// Options without a value there keep their value.
     pub(crate) fn parse(self, options: &HashMap<String, String>) -> Result<Self> {
         let mut parsed = self;
         for (name, value) in options {

@@ -30,8 +30,8 @@ pub(crate) enum Left {
     Some(UInt32Array),
 }
 
-/// The parts of a condition, those first that have the fewest bytes to decode: once no row is left,
-/// nothing else is decoded. Their order stays where evaluating one may fail on rows that another
+/// The parts of a condition, ordered by the bytes to decode, fewest first: once no row is left,
+/// decoding stops. The parts keep their order if evaluating one may fail on rows that another
 /// excludes.
 pub(crate) fn parts(predicate: &Arc<dyn PhysicalExpr>, table: &dyn Columns) -> Vec<Part> {
     let parts = split_conjunction(predicate).into_iter().map(|expr| {
@@ -47,7 +47,7 @@ pub(crate) fn parts(predicate: &Arc<dyn PhysicalExpr>, table: &dyn Columns) -> V
     parts
 }
 
-/// Whether an expression has a value for whatever is in its columns.
+/// Whether an expression has a value for all values of its columns.
 fn cannot_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let is_plain = match expr.downcast_ref::<BinaryExpr>() {
         Some(binary) => matches!(
@@ -77,8 +77,8 @@ fn cannot_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
 }
 
 impl Part {
-    /// Those of the rows in `batch` for which the condition is true; `batch` has the columns that
-    /// it names. None are left: no value.
+    /// The rows of `batch` for which the condition is true; none if no row is left. `batch` has the
+    /// columns that the condition names.
     pub(crate) fn evaluate(&self, batch: &RecordBatch) -> Result<Option<BooleanArray>> {
         let nrows = batch.num_rows();
         let expr = reassign_expr_columns(Arc::clone(&self.expr), &batch.schema())?;
@@ -95,7 +95,8 @@ impl Part {
 }
 
 impl Left {
-    /// The rows for which `truth` holds as well; it has a value for each row that was left.
+    /// Keeps the rows for which `truth` holds as well; `truth` has one value for each row that was
+    /// left.
     pub(crate) fn and(self, truth: &BooleanArray) -> Result<Self> {
         if truth.true_count() == truth.len() {
             return Ok(self);
@@ -112,12 +113,13 @@ impl Left {
         Ok(Self::Some(filter(&rows, truth)?.as_primitive().clone()))
     }
 
-    /// The few parts of a unit of `nrows` in which all rows are that are left, as ranges of their
-    /// numbers in the list of these; none where they are spread over more than half of the unit.
+    /// The few ranges of a unit of `nrows` that contain all rows that are left, as ranges of
+    /// indices into the list of these rows; none if the ranges would cover more than half of the
+    /// unit.
     pub(crate) fn parts(&self, nrows: usize) -> Option<Vec<Range<usize>>> {
         let Self::Some(rows) = self else { return None };
         let rows = rows.values();
-        // No block lies in two parts, unless it is longer than that.
+        // No block lies in two ranges, unless the block is longer than this gap.
         let max_gap = u32::try_from(nrows / 16).ok()?;
         let (mut parts, mut first, mut total) = (Vec::new(), 0_usize, 0_usize);
         for (at, row) in rows.iter().enumerate() {
@@ -134,7 +136,7 @@ impl Left {
         (total <= nrows / 2).then_some(parts)
     }
 
-    /// How many of `nrows` are left.
+    /// The number of the `nrows` rows that are left.
     pub(crate) fn count(&self, nrows: usize) -> usize {
         match self {
             Self::All => nrows,

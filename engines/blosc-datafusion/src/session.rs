@@ -19,7 +19,7 @@ use crate::options::TableOptions;
 use crate::table::BloscTable;
 use crate::waiting;
 
-/// What follows `STORED AS`. All of them open whatever is there.
+/// The formats after `STORED AS`. Each of them opens a table of any format.
 pub const FORMATS: [&str; 5] = ["BLOSC", "BCOLZ", "B2Z", "B2D", "B2ND"];
 
 /// A session that knows `CREATE EXTERNAL TABLE t STORED AS BCOLZ LOCATION '...'` (see [`FORMATS`])
@@ -29,7 +29,7 @@ pub fn session() -> SessionContext {
     session_with(SessionStateBuilder::new().with_default_features())
 }
 
-/// As [`session`], with what else the caller needs.
+/// As [`session`], with the settings of `builder`.
 #[must_use]
 pub fn session_with(builder: SessionStateBuilder) -> SessionContext {
     session_with_options(builder, TableOptions::default())
@@ -51,8 +51,8 @@ pub fn session_with_options(
     session
 }
 
-/// Makes tables out of `CREATE EXTERNAL TABLE`, and out of the names of files. The last 64 tables
-/// of this machine stay open, so that what one query learned of their rows serves the next.
+/// Makes tables for `CREATE EXTERNAL TABLE` and for names of files. The last 64 local tables stay
+/// open, so that a query reuses the minima and maxima that an earlier one learned.
 #[derive(Clone, Debug, Default)]
 pub struct BloscTableFactory {
     options: TableOptions,
@@ -66,7 +66,7 @@ impl BloscTableFactory {
         Self { options, kept: Arc::default() }
     }
 
-    /// Opens tables; far ones by another thread, as opening waits for requests.
+    /// Opens tables; another thread opens remote ones, as opening waits for requests.
     async fn open(
         &self,
         locations: Vec<String>,

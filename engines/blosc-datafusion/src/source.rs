@@ -38,10 +38,10 @@ use crate::zones::{Pruning, Zones};
 /// Most bytes of a unit, decoded, unless a chunk is longer by itself.
 const MAX_UNIT_NBYTES: u64 = 32 << 20;
 
-/// Most units of a far table that are fetched while another one is decoded.
+/// Most units of a remote table that are fetched while another unit is decoded.
 const MAX_AHEAD: usize = 8;
 
-/// Rows that are read at once: those between multiples of the longest chunk, so that no chunk is
+/// Rows that are read at once. They lie between multiples of the longest chunk, so that no chunk is
 /// decoded twice, as far as memory allows.
 pub(crate) fn unit_nrows(columns: &dyn Columns) -> u64 {
     let most = (MAX_UNIT_NBYTES / row_nbytes(columns)).max(1);
@@ -54,11 +54,11 @@ pub(crate) fn row_nbytes(columns: &dyn Columns) -> u64 {
     all.fold(0_u64, |sum, column| sum.saturating_add(columns.row_nbytes(column))).max(1)
 }
 
-/// What a plan knows of a scan.
+/// The scan in a plan.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) tables: Tables,
-    /// What the tables were when the query was planned.
+    /// The fingerprints of the tables when the query was planned.
     pub(crate) fingerprints: Arc<[u64]>,
     table_schema: TableSchema,
     projection: SplitProjection,
@@ -88,8 +88,8 @@ impl Source {
 }
 
 impl Source {
-    /// The condition as far as minima and maxima may exclude it. One that changes while the query
-    /// runs is not looked at.
+    /// The condition as far as minima and maxima may exclude units. A condition that changes while
+    /// the query runs is not used.
     fn pruning(&self) -> Option<Pruning> {
         let fixed = self.predicate.as_ref().filter(|predicate| snapshot_generation(predicate) == 0);
         Pruning::new(fixed?, self.table_schema.file_schema())
@@ -126,7 +126,7 @@ impl FileSource for Source {
     }
 
     fn with_batch_size(&self, _: usize) -> Arc<dyn FileSource> {
-        // Units go out as they are; the plan splits them.
+        // The plan splits units; this source leaves them whole.
         Arc::new(self.clone())
     }
 
@@ -166,8 +166,8 @@ impl FileSource for Source {
         let count = filters.len();
         let answer = vec![PushedDown::Yes; count];
         let answer = FilterPushdownPropagation::with_parent_pushdown_result(answer);
-        // Without filters nothing changes: a condition that is always true would make the number of
-        // rows inexact.
+        // Without filters nothing changes: a condition that is always true would make the engine
+        // take the number of rows as inexact.
         if count == 0 {
             return Ok(answer);
         }
@@ -206,18 +206,18 @@ struct Opener(Arc<Scan>);
 
 struct Scan {
     tables: Tables,
-    /// What they were when the query was planned.
+    /// The fingerprints of the tables when the query was planned.
     fingerprints: Arc<[u64]>,
-    /// Those that are still the same.
+    /// The tables that this scan has found unchanged.
     unchanged: Mutex<HashSet<usize>>,
     schema: SchemaRef,
-    /// Those that the projection needs.
+    /// The columns that the projection needs.
     columns: Vec<usize>,
     predicate: Option<Arc<dyn PhysicalExpr>>,
     pruning: Option<Pruning>,
-    /// How many streams share what far tables may fetch at once.
+    /// Number of streams that share the limit of remote fetches.
     nstreams: u64,
-    /// Whether rows were left of the last unit of this stream.
+    /// Whether the last unit of this stream had rows left.
     has_left: AtomicBool,
     columns_decoded: Count,
     units_skipped: Count,
@@ -250,7 +250,7 @@ impl Scan {
         })?;
         let table = self.tables.opened(number).await?;
         let (size, nrows) = (row_nbytes(&*table.columns), table.columns.nrows());
-        // The rows would be those of another table, or lost without a word.
+        // Otherwise the scan would return rows of another table, or lose rows silently.
         let is_planned = self.fingerprints.get(number) == Some(&table.fingerprint)
             && nrows.saturating_mul(size) == piece.object_meta.size;
         if !is_planned || !self.is_unchanged(number, &table)? {
@@ -265,8 +265,8 @@ impl Scan {
         Ok((table, rows))
     }
 
-    /// Whether a table of this machine is what was opened: its chunks are opened as they are read.
-    /// Requests for parts of far ones name the version.
+    /// Whether a local table is still the one that was opened: its chunks are opened when they are
+    /// read. Requests for parts of remote tables name the version.
     fn is_unchanged(&self, number: usize, table: &Opened) -> Result<bool> {
         let location = self.tables.location(number);
         let mut unchanged = self.unchanged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -281,7 +281,7 @@ impl Scan {
     }
 }
 
-/// The units of a piece as batches; those without rows are left out.
+/// The units of a piece as batches, without empty ones.
 struct Units {
     scan: Arc<Scan>,
     table: Arc<dyn Columns>,
@@ -289,8 +289,7 @@ struct Units {
     rows: Range<u64>,
     unit: u64,
     scratch: Scratch,
-    /// Units that will be read next, on their way: where each ends. None for tables of this
-    /// machine.
+    /// The next units, whose fetch is under way: where each ends. None for local tables.
     ahead: VecDeque<(u64, SpawnedTask<()>)>,
 }
 
@@ -328,13 +327,13 @@ impl Units {
         start..end.min(self.rows.end)
     }
 
-    /// Whether these rows are a unit, and not a part of one.
+    /// Whether these rows are a whole unit.
     fn is_whole(&self, rows: &Range<u64>) -> bool {
         rows.start.is_multiple_of(self.unit)
             && rows.end == rows.start.saturating_add(self.unit).min(self.table.nrows())
     }
 
-    /// Whether minima and maxima let some of these rows be left.
+    /// Whether minima and maxima allow that some of these rows are left.
     fn may_hold(&self, rows: &Range<u64>) -> Result<bool> {
         match &self.scan.pruning {
             Some(pruning) if self.is_whole(rows) => {
@@ -344,13 +343,13 @@ impl Units {
         }
     }
 
-    /// The condition as it is now: that of a query with a limit becomes narrower as it runs.
+    /// The condition as it is now: the condition of a query with a limit narrows as the query runs.
     fn parts(&self) -> Vec<predicate::Part> {
         let predicate = self.scan.predicate.iter();
         predicate.flat_map(|predicate| predicate::parts(predicate, &*self.table)).collect()
     }
 
-    /// The columns of the condition, those first that are read first, and then the others.
+    /// The columns of the condition in the order of reading, then the others.
     fn needed_columns(&self, parts: &[predicate::Part]) -> Vec<usize> {
         let mut columns: Vec<usize> = Vec::new();
         for column in parts.iter().flat_map(|part| &part.columns).chain(&self.scan.columns) {
@@ -361,8 +360,8 @@ impl Units {
         columns
     }
 
-    /// The columns that a unit probably needs: those of the condition, and all others where rows
-    /// were left of the unit before it.
+    /// The columns that a unit probably needs: the columns of the condition, and all others if the
+    /// unit before had rows left.
     fn expected_columns(&self, parts: &[predicate::Part]) -> Vec<usize> {
         let mut columns = self.needed_columns(parts);
         if !parts.is_empty() && !self.scan.has_left.load(Ordering::Relaxed) {
@@ -371,7 +370,7 @@ impl Units {
         columns
     }
 
-    /// The rows of a unit; none if no row is left.
+    /// The rows of a unit as a batch; none if no row is left.
     async fn read(&mut self, rows: &Range<u64>) -> Result<Option<RecordBatch>> {
         if !self.may_hold(rows)? {
             return Ok(None);
@@ -409,7 +408,7 @@ impl Units {
             left = left.and(&truth)?;
         }
         if !self.scan.has_left.swap(true, Ordering::Relaxed) {
-            // The next ones need all columns as well, it seems.
+            // The next units probably need all columns as well.
             self.ahead.clear();
         }
         let wanted = self.scan.columns.clone();
@@ -448,8 +447,8 @@ impl Units {
         Ok(columns.iter().filter_map(|column| have.get(column).cloned()).collect())
     }
 
-    /// The rows of a column, or those of them that are picked; what was not announced of a far
-    /// table is waited for.
+    /// The rows of a column, or the picked ones. It waits for the data of a remote table that were
+    /// not announced.
     async fn decode(
         &mut self,
         column: usize,
@@ -467,8 +466,8 @@ impl Units {
         }
     }
 
-    /// The rows that are left of a column, of which no more is decoded than the parts where they
-    /// are. `start` is the first row of the unit.
+    /// The rows of a column that are left; only the ranges that contain them are decoded. `start`
+    /// is the first row of the unit.
     async fn decode_parts(
         &mut self,
         column: usize,
@@ -490,8 +489,8 @@ impl Units {
         Ok(concat(&arrays)?)
     }
 
-    /// How many of these columns there is room for, at least one: decoded they are as long as they
-    /// can be stored.
+    /// Number of the first columns that fit into the limit, at least one. Decoded bytes bound the
+    /// stored ones.
     fn count_fitting(&self, columns: &[usize], nrows: u64) -> usize {
         let room = self.room();
         let mut nbytes = 0_u64;
@@ -502,13 +501,12 @@ impl Units {
         fitting.count().max(1).min(columns.len())
     }
 
-    /// Bytes that this stream may have on their way.
+    /// Bytes that this stream may fetch at once.
     fn room(&self) -> u64 {
         self.table.prefetch_limit() / self.scan.nstreams
     }
 
-    /// Fetches the first of these columns, as many as there is room for, together. How many these
-    /// are.
+    /// Fetches the first columns together, as many as fit into the limit. Returns their number.
     async fn announce(&self, columns: &[usize], rows: &Range<u64>) -> usize {
         if self.table.prefetch_limit() == 0 {
             return columns.len();
@@ -519,8 +517,8 @@ impl Units {
         count
     }
 
-    /// Begins to fetch these columns of the next units, as many as there is room for, and of one at
-    /// least.
+    /// Begins to fetch these columns of the next units: as many units as fit into the limit, at
+    /// least one.
     fn look_ahead(&mut self, columns: &[usize]) -> Result<()> {
         if self.table.prefetch_limit() == 0 {
             return Ok(());

@@ -32,7 +32,7 @@ pub struct BloscTable {
     pub(crate) tables: Tables,
 }
 
-/// Pieces for each thread of the engine, so that those that are ready first take from the others.
+/// Pieces for each thread of the engine, so that threads that finish early take work from others.
 const PIECES: u64 = 3;
 
 impl BloscTable {
@@ -41,7 +41,7 @@ impl BloscTable {
     ///
     /// # Errors
     ///
-    /// What is wrong with the table, or which of several has other columns.
+    /// The table cannot be opened, or one of several has other columns.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(&path.as_ref().to_string_lossy(), &TableOptions::default())
     }
@@ -85,7 +85,7 @@ impl BloscTable {
         Ok(Self { tables: Tables::open(found, *options, kept)? })
     }
 
-    /// As DataFusion takes it.
+    /// The table as a provider of DataFusion.
     #[must_use]
     pub fn into_provider(self) -> Arc<dyn TableProvider> {
         Arc::new(self)
@@ -97,8 +97,8 @@ impl BloscTable {
         self.tables.nrows()
     }
 
-    /// What is known without reading: which columns have no nulls, and the least and the largest
-    /// value of those that have one value for each table.
+    /// The statistics that are known without reading: columns without nulls, and the least and the
+    /// largest value of columns that are constant in each table.
     fn statistics(&self, tables: &[(&str, Opened)]) -> Statistics {
         let mut statistics = Statistics::new_unknown(&self.tables.schema);
         let fields = self.tables.schema.fields().iter().enumerate();
@@ -106,7 +106,7 @@ impl BloscTable {
             if !field.is_nullable() {
                 known.null_count = Precision::Exact(0);
             }
-            // Those of empty tables are no row's.
+            // Empty tables have no value.
             let tables = tables.iter().filter(|(_, table)| table.columns.nrows() > 0);
             let values: Option<Vec<ScalarValue>> =
                 tables.map(|(_, table)| table.columns.constant(column)).collect();
@@ -123,7 +123,7 @@ impl BloscTable {
         statistics
     }
 
-    /// Runs of rows, as many groups as there are threads: each has about as many decoded bytes.
+    /// Ranges of rows in one group for each thread; each group has about as many decoded bytes.
     fn groups(tables: &[(&str, Opened)], nthreads: usize) -> Vec<FileGroup> {
         let nthreads = (nthreads as u64).max(1);
         let nbytes = |columns: &dyn Columns| row_nbytes(columns).saturating_mul(columns.nrows());
@@ -147,8 +147,8 @@ impl BloscTable {
     }
 }
 
-/// Rows of a table as a part of a file: its size is that of the decoded rows. The number of the
-/// table leads its name, which the engine may have changed to one of an object.
+/// Rows of a table as a part of a file, whose size is that of the decoded rows. Its name begins
+/// with the number of the table, since the engine may rewrite the name as one of an object.
 fn piece(
     ntable: usize,
     location: &str,
@@ -163,8 +163,7 @@ fn piece(
     file
 }
 
-/// Whether a scan can evaluate a filter: nothing that changes from row to row by itself, nor what
-/// needs another table.
+/// Whether a scan can evaluate a filter: one that is not volatile and needs no other table.
 fn is_pushed(filter: &Expr) -> bool {
     use datafusion::common::tree_node::{TreeNode as _, TreeNodeRecursion};
     let mut is_plain = !filter.is_volatile();

@@ -1,5 +1,5 @@
-//! The tables of a scan, opened when they are first read: a plan that comes from another process
-//! names them, and decoding it opens nothing.
+//! The tables of a scan. They are opened when they are first read: a plan from another process
+//! names them, and decoding the plan opens nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::kept::KeptTables;
 use crate::options::TableOptions;
 use crate::waiting;
 
-/// Most far tables that are opened at once.
+/// Most remote tables that are opened at once.
 pub(crate) const MAX_OPENING: usize = 16;
 
 /// Tables of the same columns, one after the other.
@@ -22,7 +22,7 @@ pub(crate) struct Tables {
     list: Arc<[Table]>,
     pub(crate) options: TableOptions,
     pub(crate) schema: SchemaRef,
-    /// How many of the last columns are those of `key=value` in the paths.
+    /// The number of key columns, which are the last ones: `key=value` in the paths.
     pub(crate) nkeys: usize,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Found {
     pub(crate) location: String,
     /// The keys and values of its path.
     pub(crate) pairs: Pairs,
-    /// If it was opened to find it.
+    /// The opened table, if finding it opened it.
     pub(crate) opened: Option<Opened>,
 }
 
@@ -47,7 +47,7 @@ impl Tables {
     ///
     /// # Errors
     ///
-    /// What is wrong with a table, or which has other columns than the first.
+    /// A table cannot be opened, or has other columns than the first.
     pub(crate) fn open(
         found: Vec<Found>,
         options: TableOptions,
@@ -71,7 +71,7 @@ impl Tables {
         Ok(Self { list: list.into(), options, schema, nkeys: fields.len() })
     }
 
-    /// Tables that are opened when they are first read, which must have this schema then.
+    /// Tables that are opened when they are first read. Their schema must be `schema` then.
     #[cfg(feature = "ballista")]
     pub(crate) fn named(
         locations: Vec<String>,
@@ -83,7 +83,7 @@ impl Tables {
         Self { list: locations.into_iter().map(table).collect(), options, schema, nkeys }
     }
 
-    /// How many there are.
+    /// Number of tables.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -93,8 +93,8 @@ impl Tables {
         self.list.iter().map(|table| table.location.as_str())
     }
 
-    /// A table, which is opened if it is not open yet; a far one by another thread, as opening
-    /// waits for its requests.
+    /// A table, which is opened if it is not open yet. Another thread opens a remote one, as
+    /// opening waits for its requests.
     ///
     /// # Errors
     ///
@@ -113,8 +113,8 @@ impl Tables {
         waiting::open(&table.location, move || tables.open_table(ntable, |_| Ok(true))).await
     }
 
-    /// The same for a query that is planned now: a table of this machine that was written since it
-    /// was opened is opened again.
+    /// The same for a query that is planned now: a local table that was written since it was opened
+    /// is opened again.
     async fn opened_to_plan(&self, ntable: usize) -> Result<Opened> {
         let location = &self.find(ntable)?.location;
         if columns::is_address(location) {
@@ -137,7 +137,7 @@ impl Tables {
         })
     }
 
-    /// A table as it is open, if `is_current` says so, or else opened now.
+    /// The open table if `is_current` accepts it, or else the table opened now.
     fn open_table(
         &self,
         ntable: usize,
@@ -162,7 +162,7 @@ impl Tables {
         self.schema.fields().iter().skip(first).map(|field| field.as_ref().clone()).collect()
     }
 
-    /// The last keys and values in the path of a table: as many as there are such columns.
+    /// The last keys and values in the path of a table, one for each key column.
     fn pairs_of(&self, location: &str) -> Result<Pairs> {
         let names = columns::names_in(location)?;
         let all: Pairs = names.iter().filter_map(|name| constants::pair(name)).collect();
@@ -179,7 +179,7 @@ impl Tables {
         self.list.iter().map(nrows).fold(0, u64::saturating_add)
     }
 
-    /// All of them, for a query that is planned now.
+    /// All tables, for a query that is planned now.
     ///
     /// # Errors
     ///

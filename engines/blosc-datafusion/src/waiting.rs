@@ -1,5 +1,5 @@
-//! Waiting for far tables without the thread of the engine: requests run, and the engine is told
-//! when the bytes are there.
+//! Waits for remote tables without blocking the thread of the engine: requests run, and the engine
+//! is told when the bytes have arrived.
 
 use datafusion::common::runtime::SpawnedTask;
 
@@ -11,7 +11,7 @@ pub(crate) use blosc_object_store::{prefetch_async, read_async};
 #[cfg(not(feature = "remote"))]
 pub(crate) use near::{prefetch_async, read_async};
 
-/// The same where all tables are files of this machine.
+/// The same for local files only.
 #[cfg(not(feature = "remote"))]
 mod near {
     pub(crate) async fn read_async<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
@@ -23,7 +23,7 @@ mod near {
     }
 }
 
-/// Runs what opens a far table in a thread that may wait.
+/// Runs `open`, which opens a remote table, in a thread that may wait.
 pub(crate) async fn open<T: Send + 'static>(
     location: &str,
     work: impl FnOnce() -> Result<T> + Send + 'static,

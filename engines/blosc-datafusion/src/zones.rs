@@ -1,8 +1,8 @@
-//! Minima and maxima of what scans have read, so that later ones need not read it again to find
-//! that no row is left.
+//! Minima and maxima of the columns that scans have read. Later scans use them to find that no row
+//! is left without reading.
 //!
-//! The formats do not store them. They hold for the table as it was opened, so that they live as
-//! long as it is open, and for the files of its chunks as they were when they were read.
+//! The formats do not store them. They hold for the opened table and for its chunk files as they
+//! were when they were read; they are dropped with the table.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -28,11 +28,11 @@ struct Zone {
     min: ScalarValue,
     max: ScalarValue,
     nnulls: u64,
-    /// That of the chunks which the rows were read from.
+    /// The stamp of the chunks from which the rows were read.
     stamp: u64,
 }
 
-/// What is known of a table: by the first row of a unit and the column.
+/// The known zones of a table, by the first row of a unit and the column.
 #[derive(Debug, Default)]
 pub(crate) struct Zones {
     known: Mutex<HashMap<(u64, usize), Zone>>,
@@ -40,7 +40,7 @@ pub(crate) struct Zones {
     nscans: AtomicUsize,
 }
 
-/// A column of a unit of which nothing is known yet.
+/// A column of a unit without a zone.
 pub(crate) struct Lesson {
     pub(crate) column: usize,
     row: u64,
@@ -53,9 +53,9 @@ impl Zones {
         self.nscans.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Those of some columns that are worth learning in a unit: none in the first scan, since a
-    /// table that is read once gains nothing by it. To be called before the rows are read, so that
-    /// what is written meanwhile has another stamp.
+    /// The columns of a unit whose zones are worth learning: none in the first scan, since a table
+    /// that is read once gains nothing. Call it before the rows are read, so that a write in the
+    /// meantime changes the stamp.
     pub(crate) fn lessons(
         &self,
         columns: &[usize],
@@ -66,7 +66,7 @@ impl Zones {
             return vec![];
         }
         let lesson = |column: &usize| {
-            // What is the same in all rows is known without reading; other folders may have other
+            // The value of a constant column is known without reading; other folders may have other
             // columns of this kind.
             if table.constant(*column).is_some() {
                 return None;
@@ -111,7 +111,7 @@ pub(crate) struct Pruning {
 }
 
 impl Pruning {
-    /// `None` where minima and maxima say nothing of the condition.
+    /// `None` if minima and maxima cannot exclude rows of the condition.
     pub(crate) fn new(predicate: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Option<Self> {
         let columns = collect_columns(predicate).iter().map(|column| column.index()).collect();
         let builder = PruningPredicateBuilder::new().with_file_schema(Arc::clone(schema));
@@ -140,7 +140,7 @@ impl Pruning {
     }
 }
 
-/// One unit, as the engine asks for its statistics.
+/// One unit, in the form in which the engine requests statistics.
 struct Unit<'a> {
     zones: HashMap<usize, Zone>,
     schema: &'a SchemaRef,

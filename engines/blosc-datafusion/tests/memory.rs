@@ -1,5 +1,5 @@
-//! Scans of tables that are much larger than the memory that they may take. In a process of its own:
-//! the peak that the system reports is that of the process.
+//! Scans of tables that are much larger than the memory limit. They run in a process of their own,
+//! because the system reports the peak of a process.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -18,8 +18,8 @@ use blosc_datafusion::session_with;
 const NROWS: u64 = 8 << 20;
 const PART: u64 = 1 << 20;
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-/// What scans may take: two streams of a unit each, of 32 MiB decoded at most, and as much again
-/// for what is made of them.
+/// Memory limit of a scan: two streams of a unit each, of 32 MiB decoded at most, and as much again
+/// for results.
 const MAX_NBYTES: u64 = 128 << 20;
 
 /// The most memory of the process so far (bytes).
@@ -74,7 +74,7 @@ fn write_records(path: &Path) {
 
 fn session() -> SessionContext {
     let config = SessionConfig::new().with_target_partitions(2);
-    // What the engine itself may keep.
+    // The memory limit of the engine itself.
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(64 << 20, 1.0).build().unwrap();
     let builder = SessionStateBuilder::new().with_config(config).with_default_features();
     session_with(builder.with_runtime_env(Arc::new(runtime)))
@@ -84,7 +84,7 @@ fn session() -> SessionContext {
 async fn a_scan_takes_the_memory_of_a_few_units() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    // Written by a process of its own, so that the peak of this one is that of scans.
+    // Another process writes the tables, so that the peak of this one comes from scans alone.
     if let Some(folder) = std::env::var_os("WRITE_TABLES_TO") {
         let folder = Path::new(&folder);
         write_bcolz(&folder.join("t.bcolz"));

@@ -1,4 +1,4 @@
-//! Queries over tables of every format give what they give over plain arrays in memory.
+//! Queries over tables of every format give the same rows as over plain arrays in memory.
 
 #[cfg(feature = "cluster")]
 #[path = "queries/cluster.rs"]
@@ -126,7 +126,7 @@ async fn queries_give_what_they_give_over_plain_arrays() {
         }
     }
     assert_eq!(seen, CONDITIONS.len() * 4 * names.len());
-    // A join, whose narrower side filters the other while the query runs.
+    // A join: the narrower side filters the other while the query runs.
     let join =
         "SELECT a.id, b.name FROM t0 a JOIN t1 b ON a.id = b.id WHERE b.v > 9900 ORDER BY a.id";
     let expected = rows(&session, &join.replace("t0", "plain").replace("t1", "plain")).await;
@@ -168,7 +168,7 @@ async fn scans_decode_what_a_query_needs() {
         assert_eq!(metric(&plan, "columns_decoded"), decoded, "{query}");
         assert_eq!(metric(&plan, "units_skipped"), skipped, "{query}");
     }
-    // What the condition read is known by now: where no row can be left, nothing is read.
+    // The zones of the condition are known by now: units that cannot have rows left are not read.
     for (query, decoded, skipped) in [
         ("SELECT * FROM t WHERE id > 900", 1 + 5, 3),
         ("SELECT v FROM t WHERE id BETWEEN 300 AND 310", 2, 3),
@@ -202,7 +202,7 @@ async fn what_was_learned_of_a_file_serves_later_queries() {
         decoded.push(metric(&plan, "columns_decoded"));
     }
     assert_eq!(decoded, [4, 4, 1]);
-    // bcolz writes into the file of a chunk, which changes nothing else.
+    // bcolz rewrites the file of a chunk, and changes no other file.
     std::thread::sleep(core::time::Duration::from_millis(20));
     fs::copy(other.join("id/data/__0.blp"), path.join("id/data/__0.blp")).unwrap();
     let found = rows(&session, &query).await;
@@ -255,7 +255,7 @@ async fn damaged_chunks_end_a_query_with_their_place() {
             }
         }
         assert_damaged(&session, &path, "column v, rows 256 to 512", "v/data/__1.blp").await;
-        // The other columns are as they were.
+        // The other columns stay readable.
         rows(&session, &format!("SELECT sum(x) FROM '{}'", path.display())).await;
     }
 }
@@ -283,7 +283,7 @@ async fn damaged_chunks_of_frames_end_a_query_with_their_place() {
     damage(&mut bytes, extent(&at("t.b2nd"), 2).start);
     fs::write(at("t.b2nd"), &bytes).unwrap();
     assert_damaged(&session, &at("t.b2nd"), "column v, rows 512 to 768", "chunk 2").await;
-    // Without its end it is no frame.
+    // A frame without its end is refused.
     fs::write(at("t.b2nd"), &whole[..whole.len() / 2]).unwrap();
     let error = BloscTable::open(at("t.b2nd")).unwrap_err().to_string();
     assert!(error.contains("t.b2nd: cannot be opened as an array"), "{error}");
@@ -349,16 +349,16 @@ async fn a_table_that_is_written_again_ends_the_query_that_was_planned() {
         register(&session, &table, &dir.path().join(name));
         let query = format!("SELECT sum(id) AS s FROM {table}");
         let planned = plan(&session, &query).await;
-        // As many rows, and a time that the file system can tell from the one before.
+        // The same number of rows, and a time that the file system can tell from the one before.
         std::thread::sleep(core::time::Duration::from_millis(20));
         write(name, &Rows::new(1000..2000));
         let failed = collect(planned, session.task_ctx()).await.unwrap_err().to_string();
         let changed = "was changed since the query was planned";
         assert!(failed.contains(name) && failed.contains(changed), "{failed}");
-        // A query that is planned now has the rows that are there now.
+        // A query that is planned now returns the new rows.
         let found = rows(&session, &query).await;
         assert!(found.contains("| 1499500 "), "{name}: {found}");
-        // And again: conditions are looked up in what was learned of these rows alone.
+        // The second query uses zones of the new rows alone.
         let query = format!("SELECT count(id) AS n FROM {table} WHERE id >= 1990");
         for _ in 0..3 {
             let found = rows(&session, &query).await;
@@ -423,10 +423,10 @@ async fn folders_called_key_and_value_are_columns() {
     let found = collect(extremes, session.task_ctx()).await.unwrap();
     let found = pretty_format_batches(&found).unwrap().to_string();
     assert!(found.contains("| 2024        | 2025        | b           |"), "{found}");
-    // With a condition they are not: no row of `b` has the id.
+    // A condition prevents it: no row of `b` has the id.
     let found = rows(&session, "SELECT min(year), max(site) FROM t WHERE id = 399").await;
     assert!(found.contains("| 2025        | a           |"), "{found}");
-    // All have the same keys.
+    // All folders must have the same keys.
     fs::create_dir(dir.path().join("month=1")).unwrap();
     write_bcolz(&dir.path().join("month=1/t.bcolz"), &Rows::new(0..10), 64);
     let error = BloscTable::open(dir.path()).unwrap_err();
@@ -441,7 +441,7 @@ async fn a_folder_needs_tables_of_the_same_columns() {
     let dir = tempfile::tempdir().unwrap();
     write_bcolz(&dir.path().join("a"), &Rows::new(0..10), 4);
     write_records(&dir.path().join("b.b2nd"), &Rows::new(0..10), 4);
-    // Those of another format may do.
+    // A table of another format in the folder is accepted.
     assert_eq!(BloscTable::open(dir.path()).unwrap().nrows(), 20);
     fs::remove_file(dir.path().join("b.b2nd")).unwrap();
     write_grid(&dir.path().join("grid.b2nd"));
@@ -480,7 +480,7 @@ async fn bytes_that_are_no_text_are_named_or_stay_bytes() {
     assert!(found.contains("fffe") && found.contains("6f6b"), "{found}");
 }
 
-/// 100 rows of 3 numbers, which count on.
+/// 100 rows of 3 consecutive numbers.
 fn write_grid(path: &Path) {
     let params = b2frame::NdParams::new(&[100, 3], "<i4".parse().unwrap()).chunkshape(&[32, 3]);
     let mut writer = b2frame::NdWriter::create(path, &params).unwrap();
@@ -500,7 +500,7 @@ async fn arrays_without_fields_have_one_column() {
     assert!(found.contains("[0, 1, 2]") && found.contains("[3, 4, 5]"), "{found}");
 }
 
-/// The program over a table, as a user calls it.
+/// Runs the program with these arguments.
 fn b2_sql(args: &[&str]) -> (bool, String, String) {
     let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_b2-sql"));
     let out = program.args(args).output().unwrap();
@@ -530,7 +530,7 @@ fn the_program_writes_rows_in_each_format() {
     let (is_done, _, message) = b2_sql(&["-f", "csv", "-o", &file, &query]);
     assert!(!is_done && message.contains("rows.csv"), "{message}");
 
-    // A null, and no text.
+    // A null, and an empty text.
     let null = format!("SELECT id, nullif(name, 'n2') FROM '{}' WHERE id = 2", path.display());
     assert!(b2_sql(&["-f", "csv", &null]).1.ends_with("\n2,\n"));
 

@@ -1,4 +1,4 @@
-//! Arrays as tables: the fields of a structured one are columns, a plain one is a column itself.
+//! Arrays as tables: each field of a structured array is a column; any other array is one column.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ pub(super) struct Table {
     location: String,
     array: NdArray,
     parts: Vec<Part>,
-    /// Whether the parts are fields of items, and not the items themselves.
+    /// Whether the columns are fields of items, instead of the items themselves.
     is_records: bool,
     schema: SchemaRef,
     bytes_as_text: bool,
 }
 
-/// Longest item (bytes) whose fields lie in streams of their own, so that nothing is decoded twice
-/// where they are read one by one.
+/// Longest item (bytes) whose fields are stored in separate streams, so that reading the fields one
+/// by one decodes nothing twice.
 const MAX_SPLIT: usize = 16;
 
-/// Fewest bytes of a part of a long chunk that is read by itself.
+/// Fewest bytes of a part of a long chunk that is read separately.
 const PART_NBYTES: u64 = 1 << 20;
 
 /// Most blocks of such a part.
@@ -41,14 +41,14 @@ const MAX_PART_NBLOCKS: u64 = 1 << 12;
 struct Part {
     name: String,
     dtype: Dtype,
-    /// The array that a row is; empty for single items.
+    /// The shape of one row; empty for single items.
     shape: Vec<u64>,
     offset: usize,
     nbytes: usize,
 }
 
 impl Table {
-    /// `name` is that of the column of an array without fields.
+    /// `name` is the name of the column if the array has no fields.
     pub(super) fn new(
         location: &str,
         name: &str,
@@ -92,8 +92,8 @@ impl Table {
         Ok(Self { location, array, parts, is_records, schema, bytes_as_text })
     }
 
-    /// The items of a field. Others that the query needs are decoded with them, and kept until they
-    /// are read as well.
+    /// The items of a field. Other needed fields are decoded with it, and kept until they are read
+    /// as well.
     fn read_field(
         &self,
         column: usize,
@@ -158,9 +158,9 @@ impl Columns for Table {
         &self.schema
     }
 
-    /// Where a long chunk consists of whole blocks, each of which is read alone, some blocks are
-    /// read as a chunk: threads share them, and what is decoded stays in their caches. Chunks that
-    /// are far away are fetched as a whole.
+    /// If a long chunk consists of whole blocks that can be read alone, some blocks are read as one
+    /// chunk: threads share them, and the decoded bytes stay in their caches. Remote chunks are
+    /// fetched whole.
     fn chunk_nrows(&self) -> u64 {
         let rows = |shape: &[u32]| shape.first().map_or(1, |rows| u64::from(*rows).max(1));
         let (chunk, block) = (rows(&self.array.chunkshape()), rows(&self.array.blockshape()));
@@ -190,7 +190,7 @@ impl Columns for Table {
         made.map_err(|error| refused(&self.location, &part.name, rows, error))
     }
 
-    /// All fields of long records are decoded with the first one.
+    /// The first field of long records decodes all fields.
     fn reads_parts(&self) -> bool {
         !self.is_records || self.array.typesize() <= MAX_SPLIT
     }

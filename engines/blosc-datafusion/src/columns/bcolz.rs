@@ -21,9 +21,9 @@ use crate::options::TableOptions;
 #[derive(Debug)]
 pub(super) struct Table {
     location: String,
-    /// Where the files lie, on this machine.
+    /// The local directory of the table.
     root: Option<PathBuf>,
-    /// Those that Arrow has types for.
+    /// The columns that Arrow has types for.
     columns: Vec<Column>,
     schema: SchemaRef,
     nrows: u64,
@@ -41,7 +41,7 @@ impl Table {
         tree: Arc<dyn Tree>,
         options: &TableOptions,
     ) -> Result<Self> {
-        // Rows are read by chunk, once.
+        // Each chunk is read once.
         let open = OpenOptions::default().budget(super::budget()).cache(0);
         let opened = bcolz_store::open_in(tree, "", &open);
         let table = match opened.map_err(|source| opening(location, "a table of bcolz", source))? {
@@ -76,7 +76,7 @@ impl Table {
         column.ok_or_else(|| Error::NotATable { location: self.location.clone() })
     }
 
-    /// The items of some rows, in memory that is used again.
+    /// The items of some rows, in reused memory.
     fn read_bytes(
         &self,
         column: usize,
@@ -93,7 +93,7 @@ impl Table {
     }
 }
 
-/// The array that a row is; empty for single items.
+/// The shape of one row; empty for single items.
 fn row_shape(array: &CArray) -> &[u64] {
     array.shape().get(1..).unwrap_or_default()
 }
@@ -122,7 +122,7 @@ impl Columns for Table {
         made.map_err(|refused| self::refused(&self.location, name, rows, refused))
     }
 
-    /// Views are made of the text that is picked alone.
+    /// Only the picked text becomes views.
     fn pick(
         &self,
         column: usize,
@@ -138,7 +138,7 @@ impl Columns for Table {
         let bytes = self.read_bytes(column, rows, scratch)?;
         let bytes = text::picked(array.dtype().itemsize(), bytes, picked)?;
         let made = text::rows_of(array.dtype(), &[], self.bytes_as_text, bytes);
-        // The number of an item is that among the picked ones.
+        // `item` counts the picked ones.
         let at = |item: usize| {
             let row = picked.values().get(item).copied().unwrap_or_default();
             usize::try_from(row).unwrap_or(usize::MAX)
@@ -147,7 +147,7 @@ impl Columns for Table {
             .map_err(|refused| self::refused(&self.location, name, rows, refused.map_item(at)))?)
     }
 
-    /// bcolz writes a chunk that changes into its file.
+    /// bcolz rewrites the file of a chunk that changes.
     fn stamp(&self, column: usize, rows: &Range<u64>) -> Option<u64> {
         let Some(root) = &self.root else { return Some(0) };
         let files = self.columns.get(column)?.array.chunk_paths(rows.clone());
@@ -161,7 +161,7 @@ impl Columns for Table {
     }
 }
 
-/// What is wrong with the items of some rows.
+/// The error for items of some rows that are refused.
 pub(super) fn refused(
     location: &str,
     column: &str,

@@ -1,4 +1,4 @@
-//! Columns that have one value for the whole table: those of `key=value` in its path.
+//! Columns with one value for the whole table: `key=value` in its path.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// The keys and values of a path below the folder that was opened.
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// `key=value`, as names of folders have it.
+/// Splits the name of a folder, `key=value`.
 pub(crate) fn pair(name: &str) -> Option<(String, String)> {
     let (key, value) = name.split_once('=')?;
     (!key.is_empty()).then(|| (key.to_owned(), value.to_owned()))
@@ -62,7 +62,7 @@ pub(crate) struct WithConstants {
 }
 
 impl WithConstants {
-    /// `fields` are the last columns, whose values are those of `pairs`.
+    /// `fields` are the last columns; `pairs` has their values.
     pub(crate) fn new(inner: Arc<dyn Columns>, fields: &[Field], pairs: Pairs) -> Self {
         let own = inner.schema().fields().iter().map(|field| field.as_ref().clone());
         let schema = Arc::new(Schema::new(own.chain(fields.iter().cloned()).collect::<Vec<_>>()));
@@ -84,7 +84,7 @@ impl Columns for WithConstants {
         self.inner.chunk_nrows()
     }
 
-    /// A constant costs next to nothing, so that conditions on it come first.
+    /// A constant costs next to nothing, so that conditions on constants come first.
     fn row_nbytes(&self, column: usize) -> u64 {
         match column < self.inner.schema().fields().len() {
             true => self.inner.row_nbytes(column),
@@ -102,7 +102,7 @@ impl Columns for WithConstants {
             ScalarValue::Utf8(Some(text)) => {
                 Arc::new(StringArray::from_iter_values(core::iter::repeat_n(text, nrows)))
             }
-            // There are no others.
+            // There are no other types.
             _ => new_null_array(&value.data_type(), nrows),
         })
     }
@@ -129,7 +129,7 @@ impl Columns for WithConstants {
         })
     }
 
-    /// Constants are there already.
+    /// Constants need no fetch.
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>) {
         let ninner = self.inner.schema().fields().len();
         let stored: Vec<usize> =

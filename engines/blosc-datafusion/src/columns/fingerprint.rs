@@ -1,4 +1,4 @@
-//! What tells a table of this machine from one that was put in its place.
+//! A fingerprint of a local table, which changes when another table replaces it.
 
 use std::fs::Metadata;
 use std::io;
@@ -10,18 +10,18 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::split_key;
 use crate::error::{Error, Result};
 
-/// Ends the names of the chunks of bcolz and of sparse frames.
+/// The endings of chunk files of bcolz and of sparse frames.
 const CHUNKS: [&str; 2] = [".blp", ".chunk"];
 
-/// The fingerprint of what is in a place now: of the lengths and the times of the last change of
-/// all files but chunks, which are too many, and of the times of all directories. The inodes are no
-/// part of it, so that a copy that keeps the times has the same.
+/// The fingerprint of a location now. It covers the lengths and modification times of all files but
+/// chunks, which are too many, and the times of all directories. It does not cover inodes, so that
+/// a copy that keeps the times has the same fingerprint.
 pub(crate) fn fingerprint_now(location: &str) -> Result<u64> {
     let (path, _) = split_key(location);
     fingerprint(path).map_err(|cause| Error::Io { location: location.to_owned(), cause })
 }
 
-/// The same of some files, all of which have to be there.
+/// The fingerprint of some files, all of which must exist.
 pub(super) fn fingerprint_of(files: impl IntoIterator<Item = PathBuf>) -> io::Result<u64> {
     files.into_iter().try_fold(0_u64, |sum, file| {
         Ok(sum.wrapping_add(hash(&file.to_string_lossy(), &file.metadata()?)))
@@ -37,7 +37,7 @@ fn fingerprint(path: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Adds what is in a directory, in any order.
+/// Adds the entries of a directory, in any order.
 fn add_entries(directory: &Path, name: &str, sum: &mut u64) -> io::Result<()> {
     for entry in directory.read_dir()? {
         let entry = entry?;
@@ -55,7 +55,7 @@ fn add_entries(directory: &Path, name: &str, sum: &mut u64) -> io::Result<()> {
 }
 
 fn hash(name: &str, metadata: &Metadata) -> u64 {
-    // The length of a directory says nothing of what is in it.
+    // The length of a directory does not depend on its entries.
     let len = if metadata.is_dir() { 0 } else { metadata.len() };
     let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

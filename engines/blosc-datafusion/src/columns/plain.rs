@@ -1,5 +1,5 @@
-//! Text and bytes without views, for engines that send rows to other processes: a batch of views
-//! takes its buffers along as a whole.
+//! Text and bytes without views, for engines that send rows to other processes: a batch of views is
+//! sent with all of its buffers.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Plain {
         Self { location: location.to_owned(), inner, schema: Arc::new(Schema::new(fields)) }
     }
 
-    /// An array without views; `rows` are those that it is of.
+    /// An array without views; `rows` are its rows.
     fn plain(&self, column: usize, rows: &Range<u64>, array: ArrayRef) -> Result<ArrayRef> {
         match self.schema.fields().get(column) {
             Some(field) if field.data_type() != array.data_type() => {

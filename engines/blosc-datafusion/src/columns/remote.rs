@@ -17,7 +17,7 @@ use super::{Columns, MARKS, Opened, Scratch, array, bcolz, open_key, opening, st
 use crate::error::{Error, Result};
 use crate::options::TableOptions;
 
-/// What all tables of the process keep of what they fetched (bytes).
+/// Most bytes of fetched data that all tables of the process keep.
 const KEPT_NBYTES: u64 = 256 << 20;
 
 /// The cache of all tables.
@@ -31,15 +31,15 @@ fn cache() -> io::Result<Arc<Cache>> {
     Ok(Arc::clone(cache.insert(Cache::new(KEPT_NBYTES)?)))
 }
 
-/// What an address leads to.
+/// The object at an address.
 pub(crate) enum Found {
     Table(Opened),
     /// The names in a folder of tables.
     Folder(Vec<String>),
 }
 
-/// Opens what an address leads to: an object that is a store or an array, or a path with the
-/// objects of a table of bcolz or of a store. `ADDRESS::/KEY` is a value in a store.
+/// Opens the object at an address: a store, an array, or a path with the objects of a table of
+/// bcolz or of a store. `ADDRESS::/KEY` is a value in a store.
 pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
     let io = |cause| Error::Io { location: location.to_owned(), cause };
     let scheme_len = location.find("://").map_or(0, |at| at.saturating_add(3));
@@ -65,7 +65,7 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => error,
         Err(error) => return Err(io(error)),
     };
-    // A web server that lists nothing has no other answer.
+    // A web server without listing gives no other answer.
     let Ok(entries) = address.list(&cache) else { return Err(io(missing)) };
     if entries.is_empty() {
         return Err(io(missing));
@@ -79,7 +79,7 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
     Ok(far(table, limit, fingerprint))
 }
 
-/// Opens a table, and no folder of tables.
+/// Opens a table; a folder of tables is an error.
 pub(super) fn open(location: &str, options: &TableOptions) -> Result<Opened> {
     match find(location, options)? {
         Found::Table(table) => Ok(table),
@@ -175,7 +175,7 @@ impl Columns for Far {
         self.columns.prefetch(columns, rows);
     }
 
-    /// What is announced of a unit is fetched as a whole.
+    /// An announced unit is fetched whole.
     fn reads_parts(&self) -> bool {
         false
     }

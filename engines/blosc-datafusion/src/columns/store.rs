@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Table {
     location: String,
-    /// Those that Arrow has types for.
+    /// The columns that Arrow has types for.
     columns: Vec<ColumnArrays>,
     schema: SchemaRef,
     nrows: u64,
 }
 
-/// Bytes of a row of a column without fixed width, as long as nothing else is known.
+/// Estimated bytes of a row of a column without fixed width, if nothing else is known.
 const TEXT_NBYTES: u64 = 32;
 
 impl Table {

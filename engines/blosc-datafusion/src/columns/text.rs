@@ -1,4 +1,4 @@
-//! Items of fixed width as arrays: text as views, the rest as `blosc_dtype::arrow_59` says.
+//! Items of fixed width as arrays: text as views, the rest as in `blosc_dtype::arrow_59`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use datafusion::arrow::compute::{cast, take};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::error::ArrowError;
 
-/// Why items are no array.
+/// The reason why items cannot be an array.
 pub(super) enum Refused {
     /// Number of the first item that is no UTF-8.
     NoText(usize),
@@ -20,7 +20,7 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    /// With another number for the item.
+    /// The same with another number of the item.
     pub(super) fn map_item(self, number: impl Fn(usize) -> usize) -> Self {
         match self {
             Self::NoText(nitem) => Self::NoText(number(nitem)),
@@ -29,7 +29,7 @@ impl Refused {
     }
 }
 
-/// The items of `size` bytes with some numbers.
+/// The items of `size` bytes with these numbers.
 pub(super) fn picked(
     size: usize,
     bytes: Buffer,
@@ -40,7 +40,7 @@ pub(super) fn picked(
     Ok(take(&items, picked, None)?.as_fixed_size_binary().values().clone())
 }
 
-/// The type of rows, which are arrays of `shape`; none for objects.
+/// The Arrow type of rows, which are arrays of `shape`; none for objects.
 pub(super) fn data_type(dtype: &Dtype, shape: &[u64], bytes_as_text: bool) -> Option<DataType> {
     match (dtype.kind(), shape) {
         (Some(Kind::Bytes), []) if bytes_as_text => Some(DataType::Utf8View),
@@ -72,8 +72,8 @@ pub(super) fn rows_of(
     }
 }
 
-/// Text of one byte for each character is checked as a whole: item by item that costs as much as
-/// decoding it several times.
+/// Text of one byte for each character is checked as a whole: checks item by item cost several
+/// times as much as decoding.
 fn text_views(bytes: &[u8], size: usize) -> Result<ArrayRef, Refused> {
     let ascii = core::str::from_utf8(bytes).ok().filter(|text| text.is_ascii());
     let Some(text) = ascii else {
@@ -111,7 +111,7 @@ fn short_views<const SIZE: usize>(text: &str) -> StringViewArray {
     views(text, SIZE, text.as_bytes().as_chunks::<SIZE>().0.iter().map(len))
 }
 
-/// Items of `size` bytes, each without what is behind its length.
+/// Items of `size` bytes as views; each is cut after its length.
 fn views(text: &str, size: usize, lens: impl Iterator<Item = usize>) -> StringViewArray {
     let starts = (0..).step_by(size);
     let items = starts.zip(lens).map(|(start, len): (usize, usize)| {
@@ -131,7 +131,7 @@ mod tests {
         for size in 1..=20 {
             let items: Vec<Vec<u8>> = (0..=size)
                 .map(|len| {
-                    // A zero within, where there is room.
+                    // A zero inside of the text.
                     let text = b"ab\0defghijklmnopqrst".iter().copied();
                     let mut item: Vec<u8> = text.take(len).collect();
                     item.resize(size, 0);

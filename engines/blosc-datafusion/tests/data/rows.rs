@@ -27,7 +27,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Rows with these numbers; each depends on its number alone.
+    /// Rows with these numbers; each row depends on its number alone.
     pub(crate) fn new(numbers: Range<u64>) -> Self {
         // Steps of a generator that passes through all 64-bit numbers.
         let random = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
@@ -151,7 +151,7 @@ pub(crate) fn write_store(path: &Path, rows: &Rows) {
     };
     let mut writer = StoreWriter::create(path).unwrap();
     writer.insert_table("/", &columns, &values(rows)).unwrap();
-    // The same rows once more, and then the first ones deleted.
+    // The same rows once more; then the first ones are deleted.
     writer.append_rows("/", &values(rows)).unwrap();
     writer.delete_rows("/", 0..rows.len() as u64).unwrap();
     writer.commit().unwrap();

@@ -1,4 +1,4 @@
-//! Queries in a cluster of a scheduler and two executors give what they give in one process.
+//! Queries in a cluster of a scheduler and two executors give the same rows as in one process.
 
 #[cfg(feature = "http")]
 use core::sync::atomic::Ordering;
@@ -32,7 +32,7 @@ async fn cluster() -> SessionContext {
 
 const QUERIES: &[&str] = &[
     "SELECT count(*) FROM t",
-    // Not out of statistics: each row has to come once.
+    // The condition rules out statistics: each row must arrive once.
     "SELECT count(*), count(at), sum(id), min(x), max(v) FROM t WHERE id >= 0",
     "SELECT name, count(*), avg(v) FROM t WHERE v > 2000 GROUP BY name ORDER BY name",
     "SELECT id, name, x FROM t WHERE name = 'n7' AND id % 3 = 0 ORDER BY id LIMIT 5",
@@ -71,7 +71,7 @@ async fn a_cluster_gives_the_rows_that_one_process_gives() {
     cluster.sql(&create).await.unwrap();
     let counted = rows(&cluster, "SELECT count(id) FROM t").await;
     assert!(counted.contains("| 3000 "), "{counted}");
-    // What is damaged ends the query here as well.
+    // Damage ends the query in a cluster as well.
     fs::remove_file(dir.path().join("part-07.bcolz/v/data/__0.blp")).unwrap();
     let failed = cluster.sql("SELECT sum(v) FROM t").await.unwrap().collect().await.unwrap_err();
     let text = failed.to_string();
@@ -98,20 +98,20 @@ async fn a_cluster_over_a_web_server_gives_the_rows_of_one_process_over_files() 
     for query in QUERIES.iter().copied().chain([last]) {
         let over = |place: &str| query.replace(" t", &format!(" '{place}/tables'"));
         let expected = rows(&local, &over(&dir.path().display().to_string())).await;
-        // Several processes, and one, over the same addresses.
+        // Several processes, and one, query the same addresses.
         for session in [&cluster, &local] {
             let far = rows(session, &over(&server.address)).await;
             assert_eq!(cells(&far), cells(&expected), "{query}");
             assert!(!cells(&far).is_empty(), "{query}");
         }
     }
-    // A table by itself.
+    // A single table.
     let month = "tables/year=2024/month-03.bcolz";
     let query = |place: &str| format!("SELECT max(name), count(*) FROM '{place}/{month}'");
     let far = rows(&cluster, &query(&server.address)).await;
     let near = rows(&local, &query(&dir.path().display().to_string())).await;
     assert_eq!(cells(&far), cells(&near));
-    // Each task opens its tables by itself; a client for each would hold some 10,000 connections.
+    // Each task opens its tables separately; a client for each would hold some 10,000 connections.
     let connections = server.connections.load(Ordering::Relaxed);
     assert!(connections < 500, "{connections} connections");
 }
@@ -167,10 +167,10 @@ async fn a_far_table_that_is_written_again_ends_the_plan_that_an_executor_got() 
         let there = lines(&run(shipped).await.unwrap());
         assert!(here.len() > 250 && here == there, "{name}: {} {}", here.len(), there.len());
     }
-    // As many rows as before, and other tags.
+    // As many rows as before, with other tags.
     server.replace(files_in(rewritten.path()));
     for (name, plan) in plans {
-        // Of this process nothing is open.
+        // This process has no table open.
         let plan = shipped(&plan, &session);
         let failed = collect(plan, session.task_ctx()).await.unwrap_err().to_string();
         let changed = "was changed since the query was planned";
@@ -178,7 +178,7 @@ async fn a_far_table_that_is_written_again_ends_the_plan_that_an_executor_got() 
     }
 }
 
-/// Ends a process with the test.
+/// Kills a process at the end of the test.
 struct Process(Child);
 
 impl Drop for Process {
@@ -241,7 +241,7 @@ impl Processes {
         }
     }
 
-    /// What the example prints of a query.
+    /// The output of the example for a query.
     fn query(&self, query: &str) -> String {
         let output = example(&["query", &self.scheduler, query])
             .envs(self.variables.clone())
@@ -264,7 +264,7 @@ fn processes_of_the_example_are_a_cluster() {
     assert!(text.contains("3000") && text.contains("4498500"), "{text}");
 }
 
-/// A folder of tables in an object store, whose credentials each process has in its environment.
+/// A folder of tables in an object store; each process has the credentials in its environment.
 #[cfg(feature = "s3-emulator")]
 #[test]
 fn processes_of_the_example_read_a_folder_of_tables_in_s3() {

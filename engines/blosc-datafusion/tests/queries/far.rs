@@ -9,8 +9,8 @@ use blosc_datafusion::datafusion::physical_plan::ExecutionPlanProperties as _;
 use super::server::{DELAY, Fault, Server, files_in};
 use super::*;
 
-/// The same rows in all forms: more than the first and the last bytes of a file, which opening
-/// fetches.
+/// Writes the same rows in all formats. Each file is longer than its first and last bytes that
+/// opening fetches.
 fn write_all(folder: &Path) {
     write_forms(folder, &Rows::new(0..40_000));
 }
@@ -59,7 +59,7 @@ async fn far_scans_leave_their_thread_to_others() {
             )
         };
         let expected = rows(&session, &query(&dir.path().join(name).display().to_string())).await;
-        // Another task of the same thread, which has to come to its turn all the time.
+        // Another task of the same thread must keep running.
         let ticks = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&ticks);
         let ticking = tokio::spawn(async move {
@@ -74,8 +74,8 @@ async fn far_scans_leave_their_thread_to_others() {
         let nrequests = server.requests.load(Ordering::Relaxed) - before;
         ticking.abort();
         assert_eq!(found, expected, "{name}");
-        // Opening waits for its requests too. Much of the time may go into
-        // decoding, and to other programs.
+        // Opening waits for its requests too. Decoding and other programs may take much of the
+        // time.
         assert!(elapsed > 3 * DELAY, "{name}: {elapsed:?}");
         let least = elapsed.as_millis() / 2 / 8;
         assert!(u128::from(seen) > least, "{name}: {seen} ticks in {elapsed:?}");
@@ -104,7 +104,7 @@ async fn streams_of_one_thread_wait_for_their_requests_at_once() {
         assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 3072);
         let elapsed = began.elapsed();
         let nrequests = server.requests.load(Ordering::Relaxed) - before;
-        // A file for each chunk of both columns; one after the other they would take 2.9 s.
+        // A file for each chunk of both columns; sequential requests would take 2.9 s.
         assert_eq!(nrequests, 96);
         let sum = DELAY * 96;
         assert!(elapsed < sum / 2, "{nthreads} streams: {elapsed:?} of {sum:?}");
@@ -126,7 +126,7 @@ async fn what_goes_wrong_on_the_way_ends_a_query() {
             Ok(frame) => frame.collect().await.map(|batches| batches.len()),
             Err(error) => Err(error),
         };
-        // A server without ranges sends a small file whole, but none in a folder.
+        // A server without ranges sends a small file whole, but no part of a folder.
         if fault == Fault::NoRanges && ["t.b2z", "t.b2nd"].contains(&name) {
             assert_eq!(failed.unwrap(), 1, "{name}");
             continue;
@@ -146,7 +146,7 @@ async fn a_far_table_that_is_written_again_ends_the_query_that_was_planned() {
     for name in NAMES {
         let server = Server::start(files_in(dirs[0].path()), Fault::None);
         let session = threaded(2);
-        // More than what opening fetches.
+        // The query reads more than opening fetches.
         let query = format!("SELECT sum(v) AS s, max(name) AS m FROM '{}/{name}'", server.address);
         let planned = plan(&session, &query).await;
         server.replace(files_in(dirs[1].path()));
@@ -158,7 +158,7 @@ async fn a_far_table_that_is_written_again_ends_the_query_that_was_planned() {
     }
 }
 
-/// Tables whose names and keys would be others if they were taken for addresses.
+/// Writes tables whose names and keys would change if they were read as addresses.
 pub(super) fn write_named_tables(folder: &Path) {
     let names = ["a%20b", "50%", "what?", "#1", "\u{e9} \u{fc}", "plain"];
     for (table, name) in (0_u64..).zip(names) {

@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         .and_then(|runtime| runtime.block_on(run(&args)));
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the rows has seen enough.
+        // The reader of the output has closed the pipe.
         Err(DataFusionError::IoError(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What went wrong, and why; without the words that the engine puts before it.
+/// The error and its causes, without the prefix that the engine adds.
 fn message(error: &DataFusionError) -> String {
     let root = error.find_root();
     let mut text = match root {
@@ -136,7 +136,7 @@ fn output(args: &Args) -> io::Result<Box<dyn Write + Send>> {
     })
 }
 
-/// The queries between semicolons that stand in no quotes.
+/// Splits the text at semicolons outside of quotes.
 fn split(text: &str) -> Vec<&str> {
     let (mut queries, mut start, mut quote) = (Vec::new(), 0, None);
     for (at, character) in text.char_indices() {

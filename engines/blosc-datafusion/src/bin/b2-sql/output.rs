@@ -1,4 +1,4 @@
-//! How rows are written.
+//! Writers of rows.
 
 use std::io::Write;
 
@@ -18,12 +18,12 @@ use datafusion::parquet::{
 
 use crate::Format;
 
-/// Where rows go.
+/// The output.
 pub(crate) type Out = Box<dyn Write + Send>;
 
 /// Writes rows, batch by batch.
 pub(crate) enum RowWriter {
-    /// Holds all of them.
+    /// Holds all rows.
     Table(Out, Vec<RecordBatch>),
     Csv(Out),
     Json(Out),
@@ -80,7 +80,7 @@ impl RowWriter {
     }
 }
 
-/// Rows as lines of values. The writer of Arrow has one text for nulls and for empty texts.
+/// Writes rows as lines of values. The writer of Arrow writes nulls and empty texts alike.
 fn write_csv(out: &mut impl Write, batch: &RecordBatch) -> Result<()> {
     let options = FormatOptions::default();
     let columns = batch.columns().iter().map(|column| {
@@ -108,7 +108,7 @@ fn write_csv(out: &mut impl Write, batch: &RecordBatch) -> Result<()> {
     Ok(())
 }
 
-/// A value in quotes, where a reader would take it for several.
+/// A value in quotes, if a reader would take it for several values.
 fn quoted(text: &str) -> String {
     match text.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

@@ -1,4 +1,5 @@
-//! What a frame on a web server or in an object store holds, and what it took to find out: remote URL
+//! Prints the content of a frame on a web server or in an object store, and its requests: remote
+//! URL
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What opening and reading parts takes over a store of 20 ms a request: a line of the table in
-//! docs/engines.md for each. `rounds [DIVISOR [MILLISECONDS]]`: smaller data, another time.
+//! Measures opening and partial reads over a store with 20 ms per request: one line for each row of
+//! the table in docs/engines.md. `rounds [DIVISOR [MILLISECONDS]]`: smaller data, another time.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use object_store::{ObjectStore, ObjectStoreExt as _};
 /// The result of a step.
 pub(crate) type Result<T> = core::result::Result<T, Box<dyn core::error::Error>>;
 
-/// What a step took.
+/// The measurements of a step.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// The step.
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) counts: Counts,
     /// Time.
     pub(crate) elapsed: Duration,
-    /// Whether the data were those that had been written.
+    /// Whether the data equal the written ones.
     pub(crate) is_right: bool,
 }
 
@@ -50,7 +50,7 @@ impl Steps {
         Ok(done)
     }
 
-    /// A part, and the same part again.
+    /// Reads a part, and the same part again.
     fn part<T: PartialEq>(
         &mut self,
         what: &str,
@@ -63,7 +63,7 @@ impl Steps {
     }
 }
 
-/// Items that compress by a fifth or so.
+/// Items that compress by about a fifth.
 fn items(count: u64) -> Vec<u8> {
     let mut state = 1_u64;
     let mut next = || {
@@ -81,7 +81,7 @@ fn array(shape: &[u64], chunkshape: &[u32], blockshape: &[u32]) -> Result<NdArra
     Ok(writer.finish()?)
 }
 
-/// Opens a frame in a store that is far away.
+/// Opens a remote frame.
 fn open(store: &Arc<dyn ObjectStore>, name: &str, cache: &Arc<Cache>) -> Result<NdArray> {
     let remote = Remote::open(Arc::clone(store), &Path::from(name), cache)?;
     Ok(NdArray::from_schunk(SChunk::from_store(Arc::new(remote))?)?)
@@ -103,7 +103,7 @@ fn array_rows(
     Ok(())
 }
 
-/// The rows of the table, over data that are `divisor` times smaller than those of the table.
+/// The rows of the table, over data that are `divisor` times smaller than in the table.
 pub(crate) async fn rows(divisor: u64, latency: Duration) -> Result<Vec<Row>> {
     let memory = InMemory::new();
     let planes = (375 / divisor).max(4);
@@ -186,7 +186,7 @@ pub(crate) async fn rows(divisor: u64, latency: Duration) -> Result<Vec<Row>> {
     Ok(steps.rows)
 }
 
-/// Everything below a folder as objects.
+/// Uploads all files below a folder.
 async fn upload(store: &InMemory, folder: &std::path::Path) -> Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

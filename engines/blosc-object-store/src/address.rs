@@ -25,7 +25,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Whether a text is an address of a kind that is known, and not the name of a file.
+    /// Whether a text is an address with a known scheme, instead of the name of a file.
     #[must_use]
     pub fn is_address(text: &str) -> bool {
         const SCHEMES: [&str; 9] =
@@ -33,15 +33,15 @@ impl Address {
         text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
     }
 
-    /// What an address leads to, with what each cloud's own programs read: variables of the
-    /// environment (`AWS_ACCESS_KEY_ID`, `GOOGLE_APPLICATION_CREDENTIALS`,
-    /// `AZURE_STORAGE_CONNECTION_STRING` and so on), the profiles in `~/.aws`, and the login of
-    /// `gcloud`. Where none of them has credentials, requests are anonymous; the roles of machines
-    /// in a cloud are used with `AWS_SKIP_SIGNATURE=false` and its like.
+    /// The store and the path of an address. Its options come from the sources that each cloud's
+    /// own programs read: variables of the environment (`AWS_ACCESS_KEY_ID`,
+    /// `GOOGLE_APPLICATION_CREDENTIALS`, `AZURE_STORAGE_CONNECTION_STRING` and so on), the profiles
+    /// in `~/.aws`, and the login of `gcloud`. Without credentials there, requests are anonymous;
+    /// `AWS_SKIP_SIGNATURE=false` and its like enable the roles of machines in a cloud.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what is no address, or of a kind whose feature is off, and where
+    /// `InvalidInput` if the text is no address, if the feature for its scheme is off, or if
     /// `AWS_PROFILE` names no profile with keys.
     pub fn parse(text: &str) -> io::Result<Self> {
         let url = parse_url(text)?;
@@ -50,8 +50,8 @@ impl Address {
     }
 
     /// The same, with the client that this cache has for the server, the bucket and the options:
-    /// all objects of a server share its connections. A client by itself would keep some of its own
-    /// for each address, and a query of many tables uses up what the system has of them.
+    /// all objects of a server share its connections. Separate clients would keep connections for
+    /// each address, and a query of many tables would use up all that the system allows.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Address {
     pub fn parse_in(text: &str, cache: &Cache) -> io::Result<Self> {
         let url = parse_url(text)?;
         let options = environment::options(&url).map_err(|error| invalid(text, &error))?;
-        // The query of a signed address belongs to one object, and so does its client.
+        // The query of a signed address is valid for one object, so its client is not shared.
         if url.query().is_some() {
             return Self::parse_with(text, options);
         }
@@ -91,12 +91,12 @@ impl Address {
         Ok(Self { store, path })
     }
 
-    /// The address of what a listing calls `name` directly below an address: names are no
-    /// addresses, where `%`, `?` and `#` mean something.
+    /// The address of the entry that a listing calls `name` directly below an address. The
+    /// characters `%`, `?` and `#` of a name are escaped.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what is no address.
+    /// `InvalidInput` if `address` is no address.
     pub fn below(address: &str, name: &str) -> io::Result<String> {
         let mut url = parse_url(address)?;
         url.path_segments_mut()
@@ -110,7 +110,7 @@ impl Address {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what is no address.
+    /// `InvalidInput` if `address` is no address.
     pub fn names(address: &str) -> io::Result<Vec<String>> {
         let path = Path::from_url_path(parse_url(address)?.path());
         let path = path.map_err(|error| invalid(address, &error))?;
@@ -126,11 +126,12 @@ impl Address {
         Remote::open(Arc::clone(&self.store), &self.path, cache)
     }
 
-    /// What lies directly below the path, as in a folder. Web servers tell it if they speak WebDAV.
+    /// Lists the entries directly below the path, as in a folder. Web servers list if they support
+    /// WebDAV.
     ///
     /// # Errors
     ///
-    /// What the store says.
+    /// The error of the store.
     pub fn list(&self, cache: &Arc<Cache>) -> io::Result<Vec<Entry>> {
         let (store, path) = (Arc::clone(&self.store), self.path.clone());
         cache.count_requests(1);
@@ -174,8 +175,8 @@ fn server_of(url: &Url, path: &Path, options: &[(String, String)]) -> Server {
     Server { root, bucket, options: options.to_vec() }
 }
 
-/// What follows from an address and from what is not among the options: plain HTTP where the
-/// address or that of the service says so, and anonymous requests where there are no credentials.
+/// Options that follow from an address and from missing options: plain HTTP if the address of the
+/// object or of the service begins with `http:`, and anonymous requests without credentials.
 fn implied(url: &Url, options: &[(String, String)]) -> Vec<(String, String)> {
     let has = |name: &str| options.iter().any(|(key, _)| key == name);
     let find = |name: &str| options.iter().find(|(key, _)| key == name).map(|(_, v)| v.as_str());

@@ -1,4 +1,4 @@
-//! Pages of objects that were fetched, kept within a budget.
+//! Fetched pages of objects, kept within a budget.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -18,9 +18,9 @@ use crate::object::Object;
 use crate::pages::{Key, Pages};
 use crate::session::Session;
 
-/// Bytes of a page: what is kept and dropped as one.
+/// Bytes of a page, which is kept or dropped as a whole.
 pub(crate) const PAGE: u64 = 4 << 10;
-/// Bytes between two pages that are fetched with them: a further request would take longer.
+/// Longest gap between two pages that one request fetches: a second request would take longer.
 const MERGE_GAP: u64 = 16 << 10;
 /// Most bytes of a request, and most requests at once.
 const MAX_REQUEST: u64 = 8 << 20;
@@ -28,17 +28,17 @@ const MAX_REQUESTS: usize = 32;
 /// The least budget (bytes).
 const MIN_BUDGET: u64 = 1 << 20;
 
-/// What several objects share: the budget of bytes in memory, and the thread in which requests run.
+/// State that several objects share: the budget of bytes in memory, and the thread for requests.
 ///
-/// The budget holds for all that was fetched and is kept, and for requests under way, which count
-/// twice what they fetch: as an answer and as pages. The first 80 KiB of an object that is being
-/// opened count when they have come.
+/// The budget covers all fetched bytes that are kept, and requests under way, which count twice the
+/// bytes that they fetch: as an answer and as pages. The first 80 KiB of an object that is being
+/// opened count after they have arrived.
 #[derive(Debug)]
 pub struct Cache {
     pub(crate) driver: Driver,
     clients: Mutex<BTreeMap<Server, Arc<dyn ObjectStore>>>,
     pages: Mutex<Pages>,
-    /// A page came, or a reader is done with one.
+    /// Signals that a page arrived, or that a reader no longer needs one.
     changed: Condvar,
     changed_async: Notify,
     permits: Arc<Semaphore>,
@@ -48,28 +48,27 @@ pub struct Cache {
     nbytes: AtomicU64,
 }
 
-/// What was asked of the stores so far.
+/// Counts of the requests so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Requests, those that failed among them. What the client of a store repeats by itself is one
-    /// request.
+    /// Requests, including failed ones. Retries by the client of a store count as one request.
     pub requests: u64,
     /// Requests that failed.
     pub failed: u64,
-    /// How often requests were begun while none was under way: what a reader waited for, one after
-    /// the other.
+    /// Number of times that requests began while none was under way: the waits of a reader, one
+    /// after the other.
     pub rounds: u64,
-    /// Bytes that came.
+    /// Received bytes.
     pub nbytes: u64,
 }
 
-/// A server, and how it is spoken to: addresses that differ in none of this share a client.
+/// A server and the options of its client: addresses that agree in all of this share a client.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Server {
     /// Scheme, user and host.
     pub(crate) root: String,
-    /// The bucket, where the path begins with it.
+    /// The bucket, if the path begins with it.
     pub(crate) bucket: String,
     pub(crate) options: Vec<(String, String)>,
 }
@@ -78,11 +77,11 @@ pub(crate) struct Server {
 pub(crate) type Failure = Arc<Mutex<Option<io::Error>>>;
 
 impl Cache {
-    /// A cache of that many bytes, at least 1 MiB.
+    /// A cache of `max_nbytes` bytes, at least 1 MiB.
     ///
     /// # Errors
     ///
-    /// When the system has no thread for the requests.
+    /// The system cannot start a thread for the requests.
     pub fn new(max_nbytes: u64) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             driver: Driver::new()?,
@@ -98,7 +97,7 @@ impl Cache {
         }))
     }
 
-    /// The client for a server, which `build` makes for the first address of it.
+    /// The client for a server, which `build` makes for the first address of the server.
     pub(crate) fn client(
         &self,
         server: Server,
@@ -111,7 +110,7 @@ impl Cache {
         }
     }
 
-    /// What was asked of the stores so far.
+    /// Counts of the requests so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
@@ -128,7 +127,7 @@ impl Cache {
         self.lock().kept_nbytes()
     }
 
-    /// The most bytes that were kept and under way at any time: never more than the budget.
+    /// The largest sum of kept bytes and bytes under way so far: never more than the budget.
     #[must_use]
     pub fn peak_nbytes(&self) -> u64 {
         self.lock().peak_nbytes()
@@ -161,7 +160,7 @@ impl Cache {
         self.lock().end_request();
     }
 
-    /// Keeps the pages that lie as a whole in some bytes of an object, which begin at `at`.
+    /// Keeps the pages that lie completely within some bytes of an object, which begin at `at`.
     pub(crate) fn keep(&self, object: &Object, at: u64, bytes: &Bytes) {
         let mut pages = self.lock();
         for (number, page) in pages_in(object, at, bytes) {
@@ -169,8 +168,8 @@ impl Cache {
         }
     }
 
-    /// Shows pages to `show`; those that are not kept are fetched and waited for. The numbers
-    /// ascend, each once.
+    /// Calls `show` for each page; missing pages are fetched and waited for. `numbers` ascends,
+    /// without duplicates.
     pub(crate) fn read(
         self: &Arc<Self>,
         object: &Object,
@@ -180,7 +179,7 @@ impl Cache {
         if let Some(session) = Session::current() {
             return self.read_now(object, numbers, &session, show);
         }
-        // Of each batch there is room for all pages at once.
+        // All pages of a batch fit into the cache at once.
         let batch = usize::try_from(self.prefetch_limit() / 2 / PAGE).unwrap_or(1).max(1);
         for numbers in numbers.chunks(batch) {
             let mut left = numbers.to_vec();
@@ -204,7 +203,7 @@ impl Cache {
                 drop(pages);
                 self.notify();
                 shown?;
-                // What another reader failed to fetch is tried again.
+                // Pages that another reader failed to fetch are fetched again.
                 let failed = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
                 if let (false, Some(error)) = (left.is_empty(), failed) {
                     return Err(error);
@@ -214,7 +213,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The same within a session, whose reads do not wait.
+    /// The same within a session, where a read does not wait.
     fn read_now(
         self: &Arc<Self>,
         object: &Object,
@@ -243,13 +242,13 @@ impl Cache {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Whether all of these pages are kept or under way.
+    /// Whether each of these pages is kept or under way.
     pub(crate) fn has_all(&self, object: &Object, numbers: &[u64]) -> bool {
         let pages = self.lock();
         numbers.iter().all(|number| pages.has((object.id, *number)))
     }
 
-    /// Begins to fetch pages that are neither kept nor under way, as many as there is room for.
+    /// Begins to fetch the pages that are neither kept nor under way, as many as fit.
     pub(crate) fn prefetch(self: &Arc<Self>, object: &Object, numbers: &[u64]) {
         self.begin(object, numbers, Failure::default());
         if let Some(session) = Session::current() {
@@ -259,7 +258,7 @@ impl Cache {
         }
     }
 
-    /// The same; a failure is told.
+    /// The same; `failure` receives an error.
     fn begin(self: &Arc<Self>, object: &Object, numbers: &[u64], failure: Failure) {
         let mut pages = self.lock();
         let limit = pages.max_nbytes() / 4;
@@ -277,8 +276,7 @@ impl Cache {
         self.start(object, runs, failure);
     }
 
-    /// Marks pages as needed, so that they stay, and begins to fetch those that are missing, once
-    /// there is room for all of them.
+    /// Pins pages so that they stay, and begins to fetch the missing ones once all of them fit.
     fn claim(self: &Arc<Self>, object: &Object, numbers: &[u64]) -> Failure {
         let failure = Failure::default();
         let mut pages = self.lock();
@@ -291,7 +289,7 @@ impl Cache {
                 continue;
             }
             mark(&mut pages, object, &runs);
-            // Making room may have taken a page of these.
+            // Making room may have dropped one of these pages.
             if numbers.iter().all(|number| pages.has((object.id, *number))) {
                 numbers.iter().for_each(|number| pages.pin((object.id, *number)));
                 drop(pages);
@@ -302,7 +300,7 @@ impl Cache {
         }
     }
 
-    /// Begins requests for which there is room.
+    /// Begins requests that have their room.
     fn start(self: &Arc<Self>, object: &Object, runs: Vec<Range<u64>>, failure: Failure) {
         if runs.is_empty() {
             return;
@@ -339,7 +337,7 @@ impl Cache {
         self.notify();
     }
 
-    /// Returns when a page is not under way.
+    /// Returns once a page is not under way.
     pub(crate) async fn wait_for(&self, key: Key) {
         loop {
             let changed = self.changed_async.notified();
@@ -362,14 +360,14 @@ impl Cache {
     }
 }
 
-/// Notes that pages are under way, and the room that they take.
+/// Marks pages as under way, and reserves their room.
 fn mark(pages: &mut Pages, object: &Object, runs: &[Range<u64>]) {
     let numbers = runs.iter().flat_map(numbers_of);
     numbers.for_each(|number| pages.begin((object.id, number)));
     pages.reserve(cost(runs));
 }
 
-/// Takes that back.
+/// Reverses `mark`.
 fn unmark(pages: &mut Pages, object: &Object, runs: &[Range<u64>]) {
     let numbers = runs.iter().flat_map(numbers_of);
     numbers.for_each(|number| pages.give_up((object.id, number)));
@@ -381,7 +379,7 @@ fn cost(runs: &[Range<u64>]) -> u64 {
     runs.iter().map(|run| run.end.saturating_sub(run.start)).sum::<u64>().saturating_mul(2)
 }
 
-/// What to fetch for pages that are not there: neighbours by one request, of at most `limit` bytes.
+/// The runs to fetch for missing pages: one request for neighbours, of at most `limit` bytes.
 fn runs_of(
     object: &Object,
     numbers: &[u64],
@@ -415,7 +413,7 @@ fn numbers_of(run: &Range<u64>) -> Range<u64> {
     run.start / PAGE..run.end.div_ceil(PAGE)
 }
 
-/// The whole pages in some bytes of an object, copied, so that each gives its memory back alone.
+/// The whole pages in some bytes of an object. They are copied, so that each is freed separately.
 fn pages_in(object: &Object, at: u64, bytes: &Bytes) -> impl Iterator<Item = (u64, Bytes)> + use<> {
     let (bytes, len) = (bytes.clone(), object.len);
     let end = at.saturating_add(bytes.len() as u64);

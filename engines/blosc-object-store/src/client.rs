@@ -1,5 +1,5 @@
-//! The clients of the stores, which give up at once where nobody answers: other failures are tried
-//! again.
+//! The clients of the stores. They give up at once if no server answers at the address, and retry
+//! after other failures.
 
 use core::error::Error;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use url::Url;
 
 type Result<T> = core::result::Result<T, Box<dyn Error>>;
 
-/// The store of an address and the path in it, with options of [`object_store`]. What comes after
-/// `?` is sent to web servers: signed addresses have their signature there.
+/// The store of an address and the path in it, with options of [`object_store`]. Web servers
+/// receive the text after `?`: signed addresses have their signature there.
 pub(crate) fn open(
     url: &Url,
     options: Vec<(String, String)>,
 ) -> Result<(Arc<dyn ObjectStore>, Path)> {
-    /// A client of a kind with the options that it knows.
+    /// Builds a client of one kind with the options that it knows.
     #[cfg(any(feature = "http", feature = "aws", feature = "gcp", feature = "azure"))]
     macro_rules! client {
         ($builder:ty, $url:expr) => {{
@@ -74,7 +74,7 @@ mod connector {
         HttpService, ReqwestConnector,
     };
 
-    /// Makes clients that tell a refused connection as what no second try helps.
+    /// Makes clients that report a refused connection as final.
     #[derive(Debug)]
     pub(super) struct Connector;
 
@@ -98,7 +98,7 @@ mod connector {
         }
     }
 
-    /// Whether nobody listens at the address, or no host has the name.
+    /// Whether no server listens at the address, or no host has the name.
     fn is_final(error: &HttpError) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(error);
         while let Some(error) = cause {

@@ -1,4 +1,4 @@
-//! Where requests run.
+//! The thread for requests.
 
 use core::future::Future;
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// A runtime of one thread. Callers wait on a channel, so that they may be threads of another
+/// A runtime of one thread. Callers wait on a channel, since they may be threads of another
 /// runtime, in which `block_on` panics.
 #[derive(Debug)]
 pub(crate) struct Driver(Option<Runtime>);
@@ -17,7 +17,7 @@ impl Driver {
         Ok(Self(Some(runtime)))
     }
 
-    /// The result of `work`, when it is done.
+    /// The result of `work`, after it has ended.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = io::Result<T>> + Send + 'static,
@@ -25,13 +25,13 @@ impl Driver {
         let (sender, receiver) = sync_channel(1);
         let runtime = self.0.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         runtime.spawn(async move {
-            // Nobody else has the receiver.
+            // Sending fails only if the receiver is dropped, and `recv` below holds it.
             let _ = sender.send(work.await);
         });
         receiver.recv().unwrap_or_else(|_| Err(io::Error::other("a request was given up")))
     }
 
-    /// Runs `work` by the way.
+    /// Runs `work` without waiting for it.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.0 {
             runtime.spawn(work);
@@ -41,7 +41,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Waiting for its thread is forbidden within another runtime.
+        // Waiting for the thread is forbidden within another runtime.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }

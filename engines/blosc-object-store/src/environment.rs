@@ -1,5 +1,5 @@
-//! Options of the clouds, from where their own programs have them: the environment, and files in
-//! the home directory.
+//! Options of the clouds, from the sources of their own programs: the environment, and files in the
+//! home directory.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 
-/// Names of variables that are options begin with one of these. The clients know shorter names as
-/// well, such as `token` and `endpoint`: what variables of such names hold is meant for other
-/// programs, and goes to no server.
+/// Variables that are options have one of these prefixes. The clients also know shorter names, such
+/// as `token` and `endpoint`: variables with these names are meant for other programs, and their
+/// values go to no server.
 const PREFIXES: [&str; 3] = ["aws_", "google_", "azure_"];
 
-/// Variables that the programs of the clouds read, and the options that they stand for.
+/// Variables of the programs of the clouds, and the options with the same meaning.
 const SYNONYMS: [(&str, &str); 4] = [
     ("service_account", "google_service_account"),
     ("identity_endpoint", "azure_msi_endpoint"),
@@ -20,10 +20,10 @@ const SYNONYMS: [(&str, &str); 4] = [
     ("azure_storage_key", "azure_storage_account_key"),
 ];
 
-/// By which options a cloud takes credentials.
+/// The options by which a cloud takes credentials.
 pub(crate) struct Cloud {
     credentials: &'static [&'static str],
-    /// The option that leaves them out.
+    /// The option for requests without credentials.
     pub(crate) skip: &'static str,
 }
 
@@ -67,17 +67,17 @@ impl Cloud {
     };
     pub(crate) const ALL: [Self; 3] = [Self::AWS, Self::GOOGLE, Self::AZURE];
 
-    /// Whether the options that `find` finds have credentials.
+    /// Whether `find` finds an option with credentials.
     pub(crate) fn has_credentials<'a>(&self, find: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.credentials.iter().any(|name| find(name).is_some_and(|value| value != "false"))
     }
 }
 
-/// The options for an address, as `object_store` calls them.
+/// The options for an address, by their names in `object_store`.
 ///
 /// # Errors
 ///
-/// `InvalidInput` where `AWS_PROFILE` names what is not there.
+/// `InvalidInput` if `AWS_PROFILE` names a missing profile.
 pub(crate) fn options(url: &Url) -> io::Result<Vec<(String, String)>> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -89,7 +89,7 @@ pub(crate) fn options(url: &Url) -> io::Result<Vec<(String, String)>> {
 
 type Options = BTreeMap<String, String>;
 
-/// The environment, and how a file is read.
+/// The environment, and a function that reads a file.
 struct Found<'a> {
     variables: Options,
     read: &'a dyn Fn(&Path) -> Option<String>,
@@ -127,7 +127,7 @@ impl<'a> Found<'a> {
         Ok(options)
     }
 
-    /// `STORAGE_EMULATOR_HOST`, and what `gcloud auth application-default login` leaves.
+    /// `STORAGE_EMULATOR_HOST`, and the file of `gcloud auth application-default login`.
     fn google(&self, options: &mut Options) {
         if let Some(host) = self.variables.get("storage_emulator_host") {
             let url = if host.contains("://") { host.clone() } else { format!("http://{host}") };
@@ -145,7 +145,7 @@ impl<'a> Found<'a> {
         add(options, "google_application_credentials", path.as_ref());
     }
 
-    /// The profile that `AWS_PROFILE` names, or the default one, of the files of the AWS programs.
+    /// The profile that `AWS_PROFILE` names, or the default one, in the files of the AWS programs.
     fn aws(&self, options: &mut Options) -> io::Result<()> {
         const KEYS: [&str; 3] = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"];
         let file = |variable, path| {
@@ -165,7 +165,7 @@ impl<'a> Found<'a> {
 
         let is_anonymous = options.get("aws_skip_signature").is_some_and(|skip| skip == "true");
         if !has_credentials(&Cloud::AWS, options) && !is_anonymous {
-            // Key, secret and token of one place, as they belong together.
+            // Key, secret and token of one source belong together.
             let keys = files.iter().flatten().find(|file| file.contains_key(KEYS[0]));
             if let (Some(name), None) = (named, keys) {
                 let why = match files.iter().flatten().next() {
@@ -224,15 +224,15 @@ fn has_credentials(cloud: &Cloud, options: &Options) -> bool {
     cloud.has_credentials(|name| options.get(name).map(String::as_str))
 }
 
-/// Adds an option that has a value here and none yet.
+/// Adds an option if `value` is some and the option is not set yet.
 fn add(options: &mut Options, option: &str, value: Option<impl AsRef<str>>) {
     if let Some(value) = value.as_ref().map(AsRef::as_ref).filter(|value| !value.is_empty()) {
         options.entry(option.to_owned()).or_insert_with(|| value.to_owned());
     }
 }
 
-/// The keys of a section of a file such as `~/.aws/config`, if it has the section. Lines that are
-/// indented belong to the key before them, whose value has parts.
+/// The keys of a section of a file such as `~/.aws/config`, if it has the section. Indented lines
+/// are parts of the value of the key before them.
 fn section(text: &str, is_asked: impl Fn(&str) -> bool) -> Option<BTreeMap<&str, &str>> {
     let mut found: Option<BTreeMap<&str, &str>> = None;
     let mut is_inside = false;
@@ -304,7 +304,7 @@ mod tests {
             "aws_session_token=WT",
         ];
         assert_eq!(work, expected);
-        // Of two places with keys, the environment; the token of the other is left out.
+        // The environment wins over a profile; the token of the profile is left out.
         let own = [home, ("AWS_PROFILE", "work"), ("AWS_ACCESS_KEY_ID", "E"), ("AWS_REGION", "r")];
         let expected = [
             "aws_access_key_id=E",

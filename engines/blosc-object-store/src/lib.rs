@@ -1,5 +1,5 @@
 //! Frames, arrays, stores and tables in object stores (S3, Google, Azure), on web servers, or
-//! wherever [`object_store`] reaches, read in parts as files are.
+//! anywhere else that [`object_store`] reaches. They are read in parts, as files are.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -23,9 +23,9 @@
 //! # }
 //! ```
 //!
-//! What is read once is kept within a budget that all objects of a [`Cache`] share; several threads
-//! that need the same bytes wait for one request. An object that is replaced while it is read is an
-//! error: every request names the version that was opened.
+//! All objects of a [`Cache`] share a budget, within which fetched bytes are kept; several threads
+//! that need the same bytes wait for one request. An object that is replaced while it is read gives
+//! an error: every request names the version that was opened.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,4 +1,4 @@
-//! A version of an object, of which parts are fetched.
+//! A version of an object, fetched in parts.
 
 use core::ops::Range;
 use std::io;
@@ -14,7 +14,7 @@ pub(crate) struct Object {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) path: Path,
     pub(crate) e_tag: Option<String>,
-    /// When it was changed last (seconds): what tells versions apart where there is no tag.
+    /// Time of the last change (seconds), which distinguishes versions without a tag.
     pub(crate) modified: Option<i64>,
     /// Its length (bytes).
     pub(crate) len: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Object {
     pub(crate) id: u64,
 }
 
-/// A part that was fetched, and what the store said of the whole.
+/// A fetched part, and the metadata of the whole object.
 pub(crate) struct Fetched {
     pub(crate) at: u64,
     pub(crate) bytes: Bytes,
@@ -44,7 +44,7 @@ impl Object {
         Ok(Fetched { at, bytes, meta })
     }
 
-    /// Some bytes of the version that was opened.
+    /// Some bytes of the opened version.
     pub(crate) async fn fetch_exactly(&self, range: Range<u64>) -> io::Result<Bytes> {
         let Fetched { at, bytes, meta } = self.fetch(GetRange::Bounded(range.clone())).await?;
         if !self.is_version(&meta) {
@@ -57,7 +57,7 @@ impl Object {
         Ok(bytes)
     }
 
-    /// Whether an answer is of the version that was opened.
+    /// Whether an answer belongs to the opened version.
     pub(crate) fn is_version(&self, meta: &ObjectMeta) -> bool {
         let is_same = match (&self.e_tag, &meta.e_tag) {
             (Some(opened), Some(found)) => bare(opened) == bare(found),
@@ -66,7 +66,7 @@ impl Object {
         meta.size == self.len && is_same
     }
 
-    /// All bytes in one request, if they are few: for servers that know no ranges.
+    /// All bytes in one request, if they are few: for servers without ranges.
     pub(crate) async fn fetch_whole(&self, max_nbytes: u64) -> io::Result<Fetched> {
         let got = self.store.get(&self.path).await.map_err(|e| self.error(e))?;
         if got.meta.size > max_nbytes {
@@ -91,7 +91,7 @@ impl Object {
 /// Most characters of a message.
 const MAX_MESSAGE_LEN: usize = 300;
 
-/// The error of a store in one line: pages of servers are for browsers.
+/// The error of a store in one line: error pages of servers are for browsers.
 pub(crate) fn io_error(error: object_store::Error) -> io::Error {
     use object_store::Error;
     let kind = match &error {
@@ -123,7 +123,7 @@ fn one_line(error: &dyn core::error::Error) -> String {
     }
 }
 
-/// A tag without quotation marks: Azure sends them with an object, and not in a listing.
+/// A tag without quotation marks: Azure sends them with an object, but omits them in a listing.
 pub(crate) fn bare(tag: &str) -> &str {
     tag.trim_matches('"')
 }

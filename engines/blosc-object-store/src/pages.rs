@@ -1,10 +1,10 @@
-//! Which pages are kept, which are under way, and how much memory both take.
+//! The kept pages, the pages under way, and the memory that both take.
 
 use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
-/// A page of an object: the number of the object, and that of the page.
+/// A page of an object: the number of the object, and the number of the page.
 pub(crate) type Key = (u64, u64);
 
 /// The pages of all objects.
@@ -22,14 +22,14 @@ pub(crate) struct Pages {
     under_way: u64,
 }
 
-/// A page that is kept, or under way.
+/// A page that is kept or under way.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// None while it is under way.
+    /// None while the page is under way.
     bytes: Option<Bytes>,
-    /// When it was used last, and its place in `unused`.
+    /// Time of its last use, which is its key in `unused`.
     clock: u64,
-    /// Readers that wait for it.
+    /// Number of readers that wait for it.
     pins: u32,
 }
 
@@ -65,7 +65,7 @@ impl Pages {
         self.nobjects
     }
 
-    /// Notes requests; whether there were none under way.
+    /// Counts requests; returns whether none was under way before.
     pub(crate) fn begin_requests(&mut self, count: u64) -> bool {
         let is_first = self.under_way == 0;
         self.under_way = self.under_way.saturating_add(count);
@@ -85,13 +85,13 @@ impl Pages {
         self.found.get(&key).is_some_and(|entry| entry.bytes.is_none())
     }
 
-    /// The bytes of a kept page, which becomes the one used last.
+    /// The bytes of a kept page, which becomes the most recently used one.
     pub(crate) fn kept(&mut self, key: Key) -> Option<Bytes> {
         self.touch(key);
         self.found.get(&key)?.bytes.clone()
     }
 
-    /// Makes a kept page the one used last.
+    /// Marks a kept page as the most recently used one.
     pub(crate) fn touch(&mut self, key: Key) {
         let Some(entry) = self.found.get_mut(&key) else { return };
         self.clock = self.clock.saturating_add(1);
@@ -118,8 +118,8 @@ impl Pages {
         }
     }
 
-    /// Drops pages that were not used for longest, until there is room for `nbytes` more; false if
-    /// the others are needed.
+    /// Drops the least recently used pages until `nbytes` more fit; false if readers need all
+    /// others.
     pub(crate) fn make_room(&mut self, nbytes: u64) -> bool {
         while self.kept.saturating_add(self.reserved).saturating_add(nbytes) > self.max_nbytes {
             let Some((_, key)) = self.unused.pop_first() else { return false };
@@ -130,31 +130,31 @@ impl Pages {
         true
     }
 
-    /// Takes room, which was made, for requests.
+    /// Takes room, which `make_room` made, for requests.
     pub(crate) fn reserve(&mut self, nbytes: u64) {
         self.reserved = self.reserved.saturating_add(nbytes);
         self.note_peak();
     }
 
-    /// Gives room back.
+    /// Returns the room.
     pub(crate) fn release(&mut self, nbytes: u64) {
         self.reserved = self.reserved.saturating_sub(nbytes);
     }
 
-    /// Notes that a page is under way.
+    /// Marks a page as under way.
     pub(crate) fn begin(&mut self, key: Key) {
         let clock = self.clock;
         self.found.entry(key).or_insert(Entry { bytes: None, clock, pins: 0 });
     }
 
-    /// Lets others try what could not be fetched.
+    /// Forgets a page that could not be fetched, so that other readers try again.
     pub(crate) fn give_up(&mut self, key: Key) {
         if self.is_under_way(key) {
             self.found.remove(&key);
         }
     }
 
-    /// Keeps a page that was fetched, if there is room.
+    /// Keeps a fetched page, if there is room.
     pub(crate) fn insert(&mut self, key: Key, bytes: &Bytes) {
         let nbytes = bytes.len() as u64;
         let is_new = self.found.get(&key).is_none_or(|entry| entry.bytes.is_none());

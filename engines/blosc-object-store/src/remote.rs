@@ -13,34 +13,34 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::cache::{Cache, PAGE};
 use crate::object::{Fetched, Object, bare, replaced};
 
-/// Bytes of the start and of the end of an object that opening it fetches: header, trailer and
+/// Bytes that opening fetches from the start and from the end of an object: header, trailer and
 /// index of most frames.
 const HEAD: u64 = 16 << 10;
 const TAIL: u64 = 64 << 10;
-/// Most bytes that are requested of a server without ranges.
+/// Most bytes that are requested from a server without ranges.
 const MAX_WHOLE_NBYTES: u64 = 64 << 20;
-/// Bytes that a read which was not announced fetches at least, from a multiple of them on.
+/// Least bytes of a read that was not announced; the read starts at a multiple of this number.
 const READ_AHEAD: u64 = 64 << 10;
 
-/// An object, of which parts are read. Cloning shares it.
+/// An object that is read in parts. Clones share it.
 #[derive(Clone)]
 pub struct Remote {
     cache: Arc<Cache>,
     object: Object,
     modified: std::time::SystemTime,
-    /// All of it, where the server sends no parts.
+    /// The whole object, if the server sends no parts.
     whole: Option<bytes::Bytes>,
 }
 
 impl Remote {
-    /// Opens an object: its first and its last bytes are fetched at once, which is all that
-    /// opening a frame of ordinary size needs. Where a server knows no ranges that count from the
-    /// end, the last bytes come with a second request. Where it knows none at all, an object of up
-    /// to 64 MiB is fetched and held whole.
+    /// Opens an object. Its first and its last bytes are fetched at once, which suffices to open a
+    /// frame of ordinary size. If a server knows no ranges that count from the end, a second
+    /// request fetches the last bytes. If it knows no ranges at all, an object of up to 64 MiB is
+    /// fetched and held whole.
     ///
     /// # Errors
     ///
-    /// `NotFound`; what the store says; that the object was replaced meanwhile.
+    /// `NotFound`; an error of the store; the object was replaced in the meantime.
     pub fn open(store: Arc<dyn ObjectStore>, path: &Path, cache: &Arc<Cache>) -> io::Result<Self> {
         let (work, path) = (Arc::clone(cache), path.clone());
         cache.driver.wait(async move { Self::open_async(store, &path, &work).await })
@@ -78,7 +78,7 @@ impl Remote {
                 return Ok(Self { whole: Some(bytes), ..opened });
             }
             Err(error) => {
-                // No byte can be asked of an empty object.
+                // An empty object has no byte to request.
                 cache.count_requests(1);
                 let found = asked.store.head(&asked.path).await.map_err(|e| asked.error(e));
                 cache.count_end(&found, |_| 0);
@@ -93,7 +93,7 @@ impl Remote {
         match &tail {
             Ok(tail) if !opened.object.is_version(&tail.meta) => return Err(replaced(path)),
             Ok(tail) => keep(tail),
-            // Some servers know no such ranges, and others failed: the next request tells.
+            // The server knows no ranges from the end, or it failed: the next request tells.
             Err(_) => {
                 let len = opened.object.len;
                 let range = len.saturating_sub(TAIL).max(HEAD.min(len))..len;
@@ -110,7 +110,7 @@ impl Remote {
         Ok(opened)
     }
 
-    /// An object of which a listing told; nothing is asked of the store yet.
+    /// An object from a listing, without a request to the store.
     #[must_use]
     pub fn with_meta(store: Arc<dyn ObjectStore>, meta: ObjectMeta, cache: &Arc<Cache>) -> Self {
         Self {
@@ -134,8 +134,8 @@ impl Remote {
         &self.object.path
     }
 
-    /// What tells the version that was opened from others, the same in every process: it comes of
-    /// the length and the tag, or the time of the last change where there is no tag.
+    /// Distinguishes the opened version from others, with the same value in every process. It
+    /// depends on the length and the tag, or on the time of the last change if there is no tag.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let Object { e_tag, modified, len, .. } = &self.object;
@@ -197,7 +197,7 @@ impl ReadAt for Remote {
         let end = at.saturating_add(len as u64);
         let numbers: Vec<u64> = self.pages(&(at..end)).collect();
         if !self.cache.has_all(&self.object, &numbers) {
-            // Nobody announced this: what follows is read next, likely.
+            // The read was not announced: the bytes after it are probably read next.
             let start = at / READ_AHEAD * READ_AHEAD;
             let ahead = start..end.div_ceil(READ_AHEAD).saturating_mul(READ_AHEAD);
             self.cache.prefetch(&self.object, &self.pages_of(&[ahead]));
@@ -209,7 +209,7 @@ impl ReadAt for Remote {
         Ok(len)
     }
 
-    /// All pages of all ranges in one round, as far as there is room for them.
+    /// Fetches all pages of all ranges in one round, as far as they fit into the cache.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         if ranges.iter().any(|range| range.start > range.end) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -231,7 +231,8 @@ impl ReadAt for Remote {
             parts.for_each(|(range, read)| copy(0, whole, range.start, read));
             return Ok(read);
         }
-        // Which ranges a page has bytes of: sorted by their starts, and how far back they reach.
+        // Finds the ranges that overlap a page: they are sorted by start, and `longest` bounds
+        // their length.
         let mut order: Vec<usize> = (0..ranges.len()).collect();
         order.sort_unstable_by_key(|n| ranges[*n].start);
         let longest = ranges.iter().map(|range| range.end - range.start).max().unwrap_or(0);
@@ -259,7 +260,7 @@ impl ReadAt for Remote {
         self.cache.prefetch(&self.object, &self.pages_of(ranges));
     }
 
-    /// The version cannot change: another one is an error.
+    /// The version cannot change: another version gives an error.
     fn stamp(&self) -> Option<Stamp> {
         Some(Stamp::new(self.object.len, Some(self.modified)))
     }

@@ -1,4 +1,4 @@
-//! Reads that do not wait: what is missing is fetched meanwhile, and the work is run again.
+//! Reads that do not wait: missing pages are fetched in the meantime, and the work runs again.
 
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::cache::{Cache, Failure};
 use crate::pages::Key;
 
-/// Work that is run again this often may lose pages to others as fast as it gets them.
+/// Most runs of some work: after so many runs, other work may evict its pages as fast as they
+/// arrive.
 const MAX_RUNS: usize = 100;
-/// Heads, blocks, and what only they told.
+/// Most rounds of announcements: chunk heads, then blocks, then parts that only these reveal.
 const MAX_ANNOUNCEMENTS: usize = 4;
 
 thread_local! {
@@ -18,16 +19,16 @@ thread_local! {
     static CURRENT: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-/// Pages, each with the cache that will have it.
+/// Pages, each with the cache that receives it.
 type Pages = Vec<(Arc<Cache>, Key)>;
 
-/// What some work lacked.
+/// The pages that some work lacked.
 #[derive(Clone, Default)]
 pub(crate) struct Session {
     failure: Failure,
-    /// Pages on their way.
+    /// Pages under way.
     lacking: Arc<Mutex<Pages>>,
-    /// Whether a read failed for want of a page.
+    /// Whether a read failed because a page was missing.
     is_blocked: Arc<AtomicBool>,
 }
 
@@ -44,19 +45,19 @@ impl Session {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Notes pages that are on their way, which a read needs now.
+    /// Notes pages under way that a read needs now.
     pub(crate) fn lacks(&self, cache: &Arc<Cache>, keys: impl Iterator<Item = Key>) {
         self.is_blocked.store(true, Ordering::Relaxed);
         self.announces(cache, keys);
     }
 
-    /// Notes pages that are on their way.
+    /// Notes pages under way.
     pub(crate) fn announces(&self, cache: &Arc<Cache>, keys: impl Iterator<Item = Key>) {
         let mut lacking = self.lacking.lock().unwrap_or_else(PoisonError::into_inner);
         lacking.extend(keys.map(|key| (Arc::clone(cache), key)));
     }
 
-    /// Runs some work in this session; whether it lacked pages.
+    /// Runs some work in this session; returns also whether it lacked pages.
     fn run<T>(&self, work: impl FnOnce() -> T) -> (T, bool) {
         /// Ends the session of the thread, also when the work panics.
         struct Ended;
@@ -75,7 +76,7 @@ impl Session {
         (done, self.is_blocked.load(Ordering::Relaxed))
     }
 
-    /// Returns when no page is on its way; whether there were any.
+    /// Returns once no page is under way, with whether there were any.
     async fn wait(&self) -> bool {
         let lacking =
             core::mem::take(&mut *self.lacking.lock().unwrap_or_else(PoisonError::into_inner));
@@ -86,16 +87,16 @@ impl Session {
     }
 }
 
-/// Runs `work`, which reads objects in this thread, without waiting in it: reads of what is not
-/// there yet fail, the missing pages are fetched while the future is pending, and the work is run
-/// again from its start. For use within an async runtime, of any kind.
+/// Runs `work`, which reads objects in this thread, without blocking it. Reads of missing pages
+/// fail, the pages are fetched while the future is pending, and the work runs again from its start.
+/// For use within any async runtime.
 ///
-/// The work should read a part that fits into the budget of the cache, and spread no reads over
-/// threads of its own: those wait.
+/// The work should read a part that fits into the budget of the cache. It should not spread reads
+/// over its own threads, because their reads block.
 ///
 /// # Errors
 ///
-/// Those of `work`, unless it only lacks bytes.
+/// The errors of `work`, except for missing pages.
 pub async fn read_async<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let session = Session::default();
     for _ in 0..MAX_RUNS {
@@ -105,13 +106,13 @@ pub async fn read_async<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<
         }
         session.wait().await;
     }
-    // Others take the room as fast as this work gets it: waiting holds it.
+    // Other work evicts the pages as fast as they arrive: a blocking run holds them.
     work()
 }
 
 /// Runs `announce`, which announces reads ([`ReadAt::prefetch`](blosc_io::ReadAt::prefetch)) and
-/// decodes nothing, until all of it has come. Reading then finds it in the cache, and tells what
-/// could not be fetched.
+/// decodes nothing, until all announced pages have arrived. Later reads find them in the cache, and
+/// report pages that could not be fetched.
 pub async fn prefetch_async(mut announce: impl FnMut()) {
     let session = Session::default();
     for _ in 0..MAX_ANNOUNCEMENTS {

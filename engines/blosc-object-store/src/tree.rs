@@ -16,7 +16,7 @@ use crate::cache::Cache;
 use crate::object::io_error;
 use crate::remote::Remote;
 
-/// A tree of objects, for reading, as it was when it was opened.
+/// A read-only tree of objects, as it was when it was opened.
 pub struct RemoteTree {
     store: Arc<dyn ObjectStore>,
     root: Path,
@@ -31,7 +31,7 @@ impl RemoteTree {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there are none; what the store says.
+    /// `NotFound` if there are none; an error of the store.
     pub fn open(store: Arc<dyn ObjectStore>, root: &Path, cache: &Arc<Cache>) -> io::Result<Self> {
         let (listed, prefix) = (Arc::clone(&store), root.clone());
         cache.count_requests(1);
@@ -40,7 +40,7 @@ impl RemoteTree {
             .wait(async move { listed.list(Some(&prefix)).try_collect().await.map_err(io_error) });
         cache.count_end(&found, |_| 0);
         let found = found?;
-        // A thousand names in each answer, at most; one asks for the next.
+        // Each answer lists at most a thousand names, and leads to the next.
         for _ in 1..found.len().div_ceil(1000) {
             cache.count_requests(1);
             cache.count_end(&Ok(()), |()| 0);
@@ -61,7 +61,7 @@ impl RemoteTree {
         Ok(Self { store, root: root.clone(), cache: Arc::clone(cache), files, listing })
     }
 
-    /// The store that it is in.
+    /// The store of the objects.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn ObjectStore> {
         &self.store
@@ -73,8 +73,8 @@ impl RemoteTree {
         &self.cache
     }
 
-    /// What tells the objects from others of the same names, the same in every process: see
-    /// [`Remote::fingerprint`].
+    /// Distinguishes the objects from others with the same names, with the same value in every
+    /// process: see [`Remote::fingerprint`].
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let files = self.files.iter();

@@ -19,7 +19,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use server::{Fault, Files, Server, files_in};
 
-/// A store that gives up soon.
+/// A store whose requests time out soon.
 fn store(server: &Server) -> Arc<dyn ObjectStore> {
     let retry = RetryConfig {
         backoff: BackoffConfig {
@@ -52,7 +52,7 @@ fn frame() -> (Vec<u8>, Vec<u8>) {
     (data, frame)
 }
 
-/// Everything of a kind over HTTP equals the same on disk.
+/// All kinds of data over HTTP equal the same data on disk.
 #[test]
 fn addresses_of_a_server_share_its_connections() {
     let files = (0..50).map(|file| (format!("folder/{file}"), vec![file; 1000])).collect();
@@ -65,7 +65,7 @@ fn addresses_of_a_server_share_its_connections() {
         object.read_exact_at(999, &mut first).unwrap();
         assert_eq!(first, [file]);
     }
-    // Requests that are under way at once have one each.
+    // Each request under way has its own connection.
     let connections = server.connections.load(Ordering::Relaxed);
     assert!(connections < 10, "{connections} connections");
 }
@@ -147,7 +147,7 @@ fn a_frame_is_read_in_parts() {
         let cache = Cache::new(64 << 20).unwrap();
         let schunk = SChunk::from_store(Arc::new(open(&server, &cache).unwrap())).unwrap();
         let opened = cache.counts();
-        // Without ranges from the end, the last bytes are fetched by their positions.
+        // Without ranges from the end, the last bytes are fetched by position.
         let lacks_tail = [Fault::NoSuffix, Fault::TailFails].contains(&fault);
         assert_eq!(opened.rounds, if lacks_tail { 2 } else { 1 }, "{fault:?}");
         assert_eq!(opened.failed, u64::from(lacks_tail), "{fault:?}");
@@ -176,7 +176,7 @@ fn an_address_leads_to_a_frame() {
 #[test]
 fn the_query_of_a_signed_address_is_sent() {
     let (data, frame) = frame();
-    // A server that has the file under this name only.
+    // The server has the file only under the name with the query.
     let name = "data.b2frame?X-Expires=60&X-Signature=a/b+c".to_owned();
     let server = Server::start(Files::from([(name, frame)]), Fault::None);
     let cache = Cache::new(64 << 20).unwrap();
@@ -202,7 +202,7 @@ fn servers_that_fail_give_errors_and_no_wrong_bytes() {
         let error = remote.read_exact_at(500_000, &mut [0; 100]).unwrap_err();
         assert!(error.to_string().contains("replaced"), "{fault:?}: {error}");
     }
-    // What fails after the opening is an error of reading, and is counted.
+    // A request that fails after opening is an error of reading, and is counted.
     let server = serve(frame.clone(), Fault::FailsLater);
     let cache = Cache::new(64 << 20).unwrap();
     let remote = open(&server, &cache).unwrap();
@@ -221,7 +221,7 @@ fn servers_that_fail_give_errors_and_no_wrong_bytes() {
 fn a_server_without_ranges_sends_small_files_whole() {
     let (data, frame) = frame();
     let server = serve(frame, Fault::NoRanges);
-    // The budget of the cache does not count: nothing could be fetched again.
+    // The object is held outside of the budget: it could not be fetched again.
     let cache = Cache::new(1 << 16).unwrap();
     let remote = Arc::new(open(&server, &cache).unwrap());
     let schunk = SChunk::from_store(Arc::clone(&remote) as _).unwrap();
@@ -229,7 +229,7 @@ fn a_server_without_ranges_sends_small_files_whole() {
     assert_eq!(cache.counts().requests, 3);
     let parts = remote.read_ranges(&[0..4, 100..200]).unwrap();
     assert_eq!((parts[0].len(), parts[1].len()), (4, 100));
-    // More than that is for other programs to download.
+    // A longer file is refused.
     let server = serve(vec![0; (64 << 20) + 1], Fault::NoRanges);
     let error = open(&server, &cache).unwrap_err();
     assert_eq!(error.to_string(), "this server sends files only as a whole: download it");
@@ -260,14 +260,14 @@ fn a_fingerprint_tells_versions_apart() {
     let file = Address::below(&folder, "a#?").unwrap();
     let [folder, file] = [folder, file].map(|text| Address::parse(&text).unwrap());
     let fingerprints = || {
-        // As another process has it.
+        // Another process has a cache of its own.
         let cache = Cache::new(1 << 20).unwrap();
         let tree = folder.open_tree(&cache).unwrap();
         [file.open(&cache).unwrap().fingerprint(), tree.fingerprint()]
     };
     let before = fingerprints();
     assert_eq!(fingerprints(), before);
-    // The same names and lengths.
+    // The new files have the same names and lengths.
     server.replace(files());
     let after = fingerprints();
     assert!(before[0] != after[0] && before[1] != after[1], "{before:?} {after:?}");

@@ -20,7 +20,7 @@ use object_store::ObjectStoreExt as _;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 
-/// Numbers that do not compress to nothing.
+/// Numbers that do not compress to almost nothing.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let mut next = || {
@@ -34,7 +34,7 @@ fn whole() -> Selection {
     Selection::default()
 }
 
-/// Everything below a folder as objects.
+/// Uploads all files below a folder.
 async fn upload(store: &InMemory, folder: &FilePath) {
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -75,7 +75,7 @@ async fn parts_of_an_array_come_in_few_rounds() {
     array.to_bytes(part).unwrap();
     assert_eq!(cache.counts(), read);
     assert_eq!(array.to_bytes(whole()).unwrap(), local.to_bytes(whole()).unwrap());
-    // Nothing came twice, but for the first page and the tail.
+    // No byte arrived twice, except for the first page and the tail.
     assert!(cache.counts().nbytes <= len + (192 << 10), "{:?} of {len}", cache.counts());
 }
 
@@ -201,7 +201,7 @@ async fn an_object_that_is_replaced_is_an_error() {
     assert_eq!(none.kind(), std::io::ErrorKind::NotFound);
 }
 
-/// Whatever is read, by however many threads: the data are right and the budget holds.
+/// Any number of threads read any parts: the data are right and the budget holds.
 #[test]
 fn the_budget_is_never_exceeded() {
     use proptest::prelude::*;
@@ -245,7 +245,7 @@ fn the_budget_is_never_exceeded() {
     });
 }
 
-/// Work in an async runtime of one thread fetches while it waits, and so do others beside it.
+/// Work in an async runtime of one thread fetches while it waits, and so does other work beside it.
 #[tokio::test]
 async fn async_work_waits_without_its_thread() {
     let dir = tempfile::tempdir().unwrap();
@@ -272,9 +272,9 @@ async fn async_work_waits_without_its_thread() {
     for ((rows, columns), found) in parts.into_iter().zip(found) {
         assert_eq!(found.unwrap(), local.to_bytes((rows, columns)).unwrap());
     }
-    // Three parts at once, of two rounds each.
+    // Three parts at once, with two rounds each.
     assert!(cache.counts().rounds <= 4, "{:?}", cache.counts());
-    // An error is told, and the session ends with the work.
+    // The caller gets the error, and the session ends with the work.
     store.delete(&Path::from("a.b2nd")).await.unwrap();
     assert!(read_async(|| array.to_bytes((200..210, ..))).await.is_err());
     assert!(array.to_bytes((200..210, ..)).is_err());

@@ -1,4 +1,4 @@
-//! The rounds of requests that opening and reading takes.
+//! The rounds of requests of opening and reading.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use blosc_object_store::Address;
 use blosc_object_store::object_store::{ObjectStoreExt as _, PutPayload};
 
-/// The emulator, which ends with the test.
+/// The emulator, which the end of the test kills.
 pub(crate) struct Emulator {
     child: Child,
     pub(crate) address: String,
@@ -22,7 +22,7 @@ impl Drop for Emulator {
 }
 
 impl Emulator {
-    /// Starts one with the bucket `bucket`.
+    /// Starts an emulator with the bucket `bucket`.
     pub(crate) fn start() -> Self {
         let test = std::env::current_exe().unwrap();
         let program = |dir: &Path| -> PathBuf { dir.join("emulators/bin/moto_server") };
@@ -42,14 +42,14 @@ impl Emulator {
                 break address.trim().to_owned();
             }
         };
-        // It logs each request, and would wait for a reader.
+        // The emulator logs each request, and would block without a reader.
         std::thread::spawn(move || lines.for_each(drop));
         let emulator = Self { child, address };
         emulator.put("/bucket", "");
         emulator
     }
 
-    /// What a process needs in its environment to reach it.
+    /// The variables of the environment by which a process reaches it.
     pub(crate) fn variables(&self) -> [(&'static str, &str); 4] {
         [
             ("AWS_ACCESS_KEY_ID", "key"),
@@ -59,7 +59,7 @@ impl Emulator {
         ]
     }
 
-    /// Everything below a folder as objects below `s3://bucket/data`. Returns their names.
+    /// Uploads all files below a folder to `s3://bucket/data`. Returns their names.
     pub(crate) fn upload(&self, root: &Path) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (mut folders, mut names) = (vec![root.to_owned()], vec![]);
@@ -82,10 +82,10 @@ impl Emulator {
         names
     }
 
-    /// Lets everybody read an object below `s3://bucket/data`.
+    /// Makes an object below `s3://bucket/data` public.
     #[allow(dead_code, reason = "not all tests do")]
     pub(crate) fn publish(&self, name: &str) {
-        // The emulator looks at who signs, and not at the signature.
+        // The emulator checks the name of the signer, but ignores the signature.
         let signer = "Authorization: AWS4-HMAC-SHA256 \
             Credential=key/20261125/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0\r\n";
         let everybody = format!("{signer}x-amz-acl: public-read\r\n");

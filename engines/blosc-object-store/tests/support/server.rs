@@ -1,4 +1,4 @@
-//! A web server in the process, well-behaved and not: GET and HEAD with ranges, tags and
+//! A web server in the process, with or without a fault: GET and HEAD with ranges, tags and
 //! `If-Match`, and PROPFIND for listings.
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -10,26 +10,26 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What a slow server waits before each answer; answers to several connections wait at once.
+/// The delay of a slow server before each answer; answers on several connections wait at once.
 pub(crate) const DELAY: Duration = Duration::from_millis(30);
 
 /// The files of a server by their paths.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// What a server does wrong.
+/// The fault of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// It gives everything whatever is asked.
+    /// It ignores ranges, and sends the whole file.
     NoRanges,
     /// It closes the connection in the middle of every answer.
     Cut,
     /// It waits before each answer.
     Slow,
-    /// The content is another one from the third request on.
+    /// It sends another content from the third request on.
     Replaced,
-    /// The same, and it takes no notice of `If-Match`.
+    /// The same, and it ignores `If-Match`.
     ReplacedSilently,
     /// The first requests fail.
     Busy,
@@ -39,7 +39,7 @@ pub(crate) enum Fault {
     WeakTag,
     /// Tags in listings have no quotation marks.
     BareTag,
-    /// It has no tags, and another content from the third request on, which is younger.
+    /// It has no tags, and sends another, younger content from the third request on.
     ReplacedWithoutTag,
     /// Requests for the last bytes fail.
     TailFails,
@@ -84,7 +84,7 @@ impl Server {
         Self { address, requests, connections, content }
     }
 
-    /// An address where no server is.
+    /// An address without a server.
     pub(crate) fn at_nobody(address: String) -> Self {
         let content = Content { files: Files::new(), tag: 1 };
         Self {
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// Puts other files in the place of all.
+    /// Replaces all files.
     pub(crate) fn replace(&self, files: Files) {
         let mut content = self.content.lock().unwrap();
         content.files = files;
@@ -115,7 +115,7 @@ fn serve(mut stream: TcpStream, content: &Mutex<Content>, fault: Fault, count: &
         }
         if head.starts_with("PROPFIND") {
             count.fetch_add(1, Ordering::Relaxed);
-            // What a client says of depth.
+            // The client sends `Depth`.
             let list = listing(&head, &content.lock().unwrap(), fault);
             if stream.write_all(&list).is_err() {
                 return;
@@ -207,7 +207,7 @@ fn answer(
     ("206 Partial Content", content[start..end].to_vec(), more)
 }
 
-/// The answer to PROPFIND: the files below a path, or what lies directly below it.
+/// The answer to PROPFIND: the files below a path, or the entries directly below it.
 fn listing(head: &str, Content { files, tag }: &Content, fault: Fault) -> Vec<u8> {
     let mark = if fault == Fault::BareTag { "" } else { "\"" };
     let below = path_of(head);
@@ -260,7 +260,7 @@ fn path_of(head: &str) -> String {
     String::from_utf8(decoded).unwrap()
 }
 
-/// A path as the address of a listing.
+/// A path, escaped as in a listing.
 fn encoded(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._=".contains(&byte);
     let byte = |byte: u8| match plain(byte) {
@@ -270,7 +270,7 @@ fn encoded(path: &str) -> String {
     path.bytes().map(byte).collect()
 }
 
-/// Everything below a folder.
+/// All files below a folder.
 pub(crate) fn files_in(folder: &Path) -> Files {
     let (mut files, mut folders) = (Files::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {

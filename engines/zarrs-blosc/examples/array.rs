@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn core::error::Error>> {
             array.store_metadata()?;
             let all = array.subset_all();
             array.store_array_subset(&all, &items)?;
-            // Two rows: of each chunk, the blocks that hold them.
+            // Reading two rows decodes, of each chunk, only the blocks that hold them.
             let rows = zarrs::array::ArraySubset::new_with_ranges(&[10..12, 0..80]);
             let part: Vec<i32> = array.retrieve_array_subset(&rows)?;
             assert_eq!(part, items[800..960]);

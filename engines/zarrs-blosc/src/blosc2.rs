@@ -1,6 +1,6 @@
 //! Chunks and frames of Blosc2 as a codec.
 //!
-//! Zarr has no agreed name for it: the name is our own, and readers of other origin do not know it.
+//! Zarr has no agreed name for it: the name is our own, and other readers do not know it.
 
 use core::any::Any;
 use std::borrow::Cow;
@@ -62,7 +62,7 @@ impl CodecTraits for Blosc2Codec {
         self.0.configuration(version, options)
     }
 
-    /// A frame has its index at its end, so that chunks are read as a whole.
+    /// Chunks are read as a whole, because a frame has its index at its end.
     fn partial_decoder_capability(&self) -> PartialDecoderCapability {
         PartialDecoderCapability { partial_read: false, partial_decode: false }
     }
@@ -109,7 +109,7 @@ impl BytesToBytesCodecTraits for Blosc2Codec {
             return self.0.decode(encoded, decoded, options);
         }
         let max_nbytes = decoded.size().unwrap_or(u64::MAX);
-        // The padding of an array is decoded as well, a block at a time.
+        // The padding of an array is decoded as well, one block at a time.
         let limits = Limits::none().max_nbytes(max_nbytes.saturating_mul(4).max(1 << 20));
         let dparams = DParams::default().threads(Threads::One).limits(limits);
         let open = OpenOptions::default().dparams(dparams);
@@ -128,7 +128,7 @@ impl BytesToBytesCodecTraits for Blosc2Codec {
     }
 }
 
-/// Refuses a frame that has another length than the array says, before memory is taken for it.
+/// Refuses a frame whose length differs from that of the array, before memory is allocated for it.
 fn check_frame(nbytes: u64, decoded: &BytesRepresentation) -> Result<(), CodecError> {
     let max_nbytes = decoded.size().unwrap_or(u64::MAX);
     let fits = match decoded {

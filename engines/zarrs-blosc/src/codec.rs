@@ -39,13 +39,13 @@ impl Default for Reader {
 }
 
 impl Reusable for Reader {
-    // Contexts of codecs and a block or two, whatever the chunk.
+    // Contexts of codecs and one or two blocks, for any chunk.
     fn held_nbytes(&self) -> usize {
         0
     }
 }
 
-/// An error of a chunk as zarrs tells it.
+/// An error of a chunk in the type of zarrs.
 pub(crate) fn failed(error: impl core::fmt::Display) -> CodecError {
     CodecError::Other(format!("blosc: {error}"))
 }
@@ -67,7 +67,7 @@ impl BloscCodec {
         self.scratch.check_out(Reader::default)
     }
 
-    /// The parameters of chunks, which C-Blosc 1.21 reads as any reader of Zarr does.
+    /// The parameters of chunks, in the form that C-Blosc 1.21 and every reader of Zarr accept.
     pub(crate) fn cparams(&self) -> CParams {
         let Config { cname, clevel, shuffle, typesize, blocksize, .. } = self.config;
         let codec = match cname {
@@ -95,7 +95,7 @@ impl BloscCodec {
     }
 }
 
-/// Refuses a chunk that has another length than the array says, before memory is taken for it.
+/// Refuses a chunk whose length differs from that of the array, before memory is allocated for it.
 pub(crate) fn check_nbytes(
     header: &ChunkHeader,
     expected: &BytesRepresentation,
@@ -149,7 +149,7 @@ impl BytesToBytesCodecTraits for BloscCodec {
         &self,
         _decoded: &BytesRepresentation,
     ) -> Result<RecommendedConcurrency, CodecError> {
-        // zarrs runs chunks side by side.
+        // zarrs runs several chunks in parallel.
         Ok(RecommendedConcurrency::new_maximum(1))
     }
 

@@ -1,36 +1,36 @@
-//! What metadata say of the codec, in the spelling of each version of Zarr.
+//! The metadata of the codec, in the spelling of each version of Zarr.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Why metadata make no codec.
+/// The reason why metadata are refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// They do not have the fields of this codec, or others.
+    /// Fields are missing or unknown.
     #[error("configuration of the codec `blosc`: {0}")]
     Json(#[from] serde_json::Error),
-    /// A level that is not there.
+    /// An unknown level.
     #[error("clevel {found}: levels are 0 to 9")]
     Level {
-        /// What was given.
+        /// The given level.
         found: u8,
     },
-    /// Shuffled items of no size.
+    /// Shuffled items without a size.
     #[error("typesize {found:?}: items that are shuffled have 1 to 255 bytes")]
     TypeSize {
-        /// What was given.
+        /// The given size.
         found: Option<usize>,
     },
-    /// A number that is no way to shuffle.
+    /// An unknown number of a shuffle.
     #[error("shuffle {found}: -1 to 2 are known")]
     Shuffle {
-        /// What was given.
+        /// The given number.
         found: i64,
     },
 }
 
-/// The codec inside of the codec.
+/// The codec within Blosc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ pub enum CodecName {
     Zstd,
 }
 
-/// How the bytes of items are put together.
+/// How the bytes of items are rearranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -66,7 +66,7 @@ pub enum Shuffle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// The codec inside.
+    /// The codec within Blosc.
     pub cname: CodecName,
     /// Level, 0 to 9.
     pub clevel: u8,
@@ -76,7 +76,7 @@ pub struct Config {
     pub typesize: Option<usize>,
     /// Bytes of a block; 0 leaves the choice to the encoder.
     pub blocksize: usize,
-    /// The metadata that this came from, which are written as they were.
+    /// The metadata from which this was read, which are written back in the same form.
     pub(crate) written: Written,
 }
 
@@ -175,7 +175,7 @@ impl Config {
         }
     }
 
-    /// The metadata for version 3, as they were if they were of that version.
+    /// The metadata for version 3; metadata that were read from version 3 stay the same.
     #[must_use]
     pub fn to_v3(&self) -> Map<String, Value> {
         if let Written::V3(map) = &self.written {
@@ -189,7 +189,7 @@ impl Config {
         map
     }
 
-    /// The metadata for version 2, as they were if they were of that version.
+    /// The metadata for version 2; metadata that were read from version 2 stay the same.
     #[must_use]
     pub fn to_v2(&self) -> Map<String, Value> {
         if let Written::V2(map) = &self.written {
@@ -238,7 +238,7 @@ mod tests {
         let v2 = json!({"blocksize": 0, "clevel": 5, "cname": "lz4", "shuffle": -1});
         let config = Config::from_v2(map(v2.clone())).unwrap();
         assert_eq!(Value::Object(config.to_v2()), v2);
-        // Without the size of items nothing can be said of how they are shuffled.
+        // Without the size of items, version 3 has no value for their shuffle.
         assert_eq!(config.to_v3()["shuffle"], json!("noshuffle"));
     }
 

@@ -5,9 +5,9 @@
 //!                            \------ partial_decoder: header, then the blocks of a range
 //! ```
 //!
-//! Linking the crate registers the codec where zarrs is built without its feature `blosc`;
-//! [`register`] puts it before the codec of zarrs in arrays of version 3. The README says what
-//! holds for version 2.
+//! Linking the crate registers the codec if zarrs is built without its feature `blosc`;
+//! [`register`] puts it before the codec of zarrs in arrays of version 3. The README describes
+//! version 2.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
@@ -32,7 +32,7 @@ pub use blosc2::Blosc2Codec;
 pub use codec::BloscCodec;
 pub use config::{CodecName, Config, ConfigError, Shuffle};
 
-// zarr-python writes arrays of version 3 with the codec of numcodecs as well.
+// zarr-python also writes arrays of version 3 with the codec of numcodecs.
 zarrs_plugin::impl_extension_aliases!(
     BloscCodec, v3: "blosc", ["numcodecs.blosc"], v2: "blosc", []
 );

@@ -12,12 +12,12 @@ use zarrs_storage::byte_range::{ByteRange, ByteRangeIterator};
 
 use crate::codec::{BloscCodec, Reader, check_nbytes, failed};
 
-/// Bytes of a chunk that are read first: the starts of a thousand blocks fit.
+/// Bytes of a chunk that are read first: they hold the starts of a thousand blocks.
 const HEAD_NBYTES: u64 = 4 << 10;
-/// Blocks with fewer bytes between them are fetched at once.
+/// One request fetches blocks with fewer bytes between them.
 const MERGE_GAP_NBYTES: usize = 4 << 10;
 
-/// A chunk of which parts are read.
+/// A chunk that is read in parts.
 pub(crate) struct Partial {
     codec: Arc<BloscCodec>,
     input: Arc<dyn BytesPartialDecoderTraits>,
@@ -35,7 +35,7 @@ impl Partial {
         Self { codec, input, decoded, index: Mutex::new(None) }
     }
 
-    /// Header and block starts; `None` for a chunk that is not there.
+    /// Header and block starts; `None` for a missing chunk.
     fn index(&self, options: &CodecOptions) -> Result<Option<Arc<ChunkIndex>>, CodecError> {
         let known = || self.index.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = &*known() {
@@ -44,7 +44,7 @@ impl Partial {
         let mut wanted = HEAD_NBYTES;
         loop {
             let range = ByteRange::FromStart(0, Some(wanted));
-            // For some stores a range past the end is an error: then the chunk is short.
+            // In some stores a range past the end is an error: then the chunk is short.
             let head = match self.input.partial_decode(range, options) {
                 Ok(head) => head,
                 Err(_) => self.input.decode(options)?,

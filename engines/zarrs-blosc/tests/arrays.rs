@@ -53,7 +53,7 @@ fn arrays_of_zarr_python_read_equal_as_a_whole_and_in_parts() {
     assert_eq!(count, [10, 15]);
 }
 
-/// A chunk in memory that notes what is read of it.
+/// A chunk in memory that records the ranges read from it.
 struct Bytes {
     chunk: Option<Vec<u8>>,
     read: Mutex<u64>,
@@ -177,7 +177,7 @@ fn chunks_of_another_size_and_damaged_ones_are_errors() {
         let all = ByteRange::FromStart(0, None);
         part.unwrap().partial_decode(all, &options).unwrap_err();
     }
-    // A chunk that says that it has 2 GiB takes no memory before it is refused.
+    // A chunk that claims 2 GiB is refused before memory is allocated.
     let mut bomb = chunk.clone();
     bomb[4..8].copy_from_slice(&0x7fff_ffef_u32.to_le_bytes());
     codec.decode(Cow::Borrowed(&bomb), &size(8000), &options).unwrap_err();

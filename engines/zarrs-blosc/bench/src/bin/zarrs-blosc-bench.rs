@@ -1,5 +1,6 @@
-//! CPU milliseconds of reading arrays of 4000 x 5000 numbers of 32 bits: as a whole, and 20 rows:
-//! `zarrs-blosc-bench FOLDER`. Prints name, whole, rows and a sum of what was read, for each array.
+//! Measures CPU milliseconds of reading arrays of 4000 x 5000 numbers of 32 bits, as a whole and 20
+//! rows: `zarrs-blosc-bench FOLDER`. Prints name, whole, rows and a sum of the numbers for each
+//! array.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +17,7 @@ use zarrs::filesystem::FilesystemStore;
 ))]
 compile_error!("one of the features c-blosc and ours");
 
-/// How often each part is read; the best counts.
+/// Number of reads of each part; the fastest counts.
 const REPEATS: usize = 7;
 
 /// CPU time of all threads of the process so far (ms).

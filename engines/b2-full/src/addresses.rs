@@ -1,4 +1,4 @@
-//! Files in object stores and on web servers, by their addresses.
+//! Files in object stores and on web servers, opened by address.
 
 use core::fmt;
 use std::io;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use blosc_data::{Opened, Opener, Source};
 use blosc_object_store::{Address, Cache};
 
-/// What is kept of what was fetched (bytes).
+/// Most fetched bytes that are kept.
 const KEPT_NBYTES: u64 = 256 << 20;
 
-/// Opens addresses (`https://`, `s3://`, `gs://`, `az://`), as far as the features have clients for
-/// them.
+/// Opens addresses (`https://`, `s3://`, `gs://`, `az://`) whose clients are in the features of
+/// this build.
 pub struct AddressOpener(Arc<Cache>);
 
 impl AddressOpener {
@@ -19,7 +19,7 @@ impl AddressOpener {
     ///
     /// # Errors
     ///
-    /// When the system has no thread for the requests.
+    /// The system cannot start a thread for the requests.
     pub fn new() -> io::Result<Self> {
         Cache::new(KEPT_NBYTES).map(Self)
     }
@@ -32,7 +32,7 @@ impl fmt::Debug for AddressOpener {
 }
 
 impl Opener for AddressOpener {
-    /// An object, or where there is none of that name, the objects below it.
+    /// The object of this name, or else the objects below it.
     fn open(&self, word: &str) -> io::Result<Option<Opened>> {
         if !Address::is_address(word) {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Opener for AddressOpener {
         Ok(Some(match address.open(&self.0) {
             Ok(object) => Opened::Source(Source::File(Arc::new(object))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A web server that lists nothing has no other answer.
+                // A web server without listing gives no other answer.
                 let tree = address.open_tree(&self.0).map_err(|_| error)?;
                 Opened::Source(Source::Folder(Arc::new(tree)))
             }

@@ -29,11 +29,12 @@ use attributes::Attributes;
 use fault::{invalid, is_missing, of_reader, of_type, unsupported};
 use items::{Exact, Item, Whole};
 
-/// Opens files of HDF5: `x.h5` is the group of its data sets, `x.h5::/a/b` one of them, or a group.
+/// Opens files of HDF5: `x.h5` is the group of its data sets, `x.h5::/a/b` is a data set or a
+/// group.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hdf5Opener;
 
-/// How a file of HDF5 begins.
+/// The first bytes of a file of HDF5.
 const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
 impl Opener for Hdf5Opener {
@@ -75,7 +76,7 @@ impl Opener for Hdf5Opener {
     }
 }
 
-/// The files that links lead to. None of them is opened: a link can name any file.
+/// The files that links name. None of them is opened: a link can name any file.
 #[derive(Default)]
 struct Elsewhere(Mutex<BTreeSet<String>>);
 
@@ -90,7 +91,7 @@ impl ExternalLinkResolver for Elsewhere {
 }
 
 impl Elsewhere {
-    /// A group that names these files.
+    /// Adds these files to the losses of a group.
     fn named_in(&self, mut group: ForeignGroup) -> ForeignGroup {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         group.lost.extend(files.iter().map(|file| format!("the data that links name in {file}")));
@@ -105,7 +106,7 @@ fn is_hdf5(path: &Path) -> bool {
         && head == SIGNATURE
 }
 
-/// Groups that are within each other.
+/// Most groups within each other.
 const MAX_DEPTH: usize = 32;
 
 fn group_of(file: &str, key: &str, group: &Group) -> io::Result<ForeignGroup> {
@@ -119,8 +120,8 @@ fn group_of(file: &str, key: &str, group: &Group) -> io::Result<ForeignGroup> {
     Ok(found)
 }
 
-/// Adds what is in a group: data sets by their names alone, so that one that does not open hides no
-/// other. A group that a link leads back to is no other group.
+/// Adds the members of a group: data sets by name only, so that one that cannot be opened hides no
+/// other. A link back to a group is no further group.
 fn collect(
     own: &str,
     path: &str,
@@ -184,7 +185,7 @@ fn about(root: &Group, key: &str, dataset: &Dataset) -> io::Result<About> {
     })
 }
 
-/// The attribute of files of PyTables, which alone says what its times are.
+/// The attribute of files of PyTables, which alone gives the meaning of its times.
 const PYTABLES_VERSION: &str = "PYTABLES_FORMAT_VERSION";
 
 struct Hdf5Array {
@@ -219,7 +220,7 @@ impl Hdf5Array {
         Ok(Self { dataset, dtype, item, about })
     }
 
-    /// The items of a box, as they are stored.
+    /// The stored items of a box.
     fn stored(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
         if bounds.is_empty() {
             let bytes = self.dataset.read_raw_bytes().map_err(of_reader)?;

@@ -1,11 +1,11 @@
-//! What this `b2` opens beyond files of the formats of Blosc: arrays and groups of Zarr, data sets
-//! of HDF5, and files in object stores and on web servers.
+//! The additional formats of this `b2`, besides those of Blosc: arrays and groups of Zarr, data
+//! sets of HDF5, and files in object stores and on web servers.
 //!
 //! ```text
 //! name --Opener--> array, group or file --blosc_data, b2_cli--> info, list, show, cat, convert
 //! ```
 //!
-//! The openers are a list, so that a program can take those that it wants.
+//! The openers are a list, so that a program can choose from them.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
@@ -28,7 +28,7 @@ pub use hdf5::Hdf5Opener;
 #[cfg(feature = "zarr")]
 pub use zarr::ZarrOpener;
 
-/// All openers of this build. Without a thread for requests, addresses are not opened.
+/// All openers of this build. Without a thread for requests, the opener of addresses is missing.
 #[must_use]
 pub fn openers() -> Vec<Box<dyn Opener>> {
     let openers: [Option<Box<dyn Opener>>; 3] = [
@@ -48,7 +48,7 @@ pub fn openers() -> Vec<Box<dyn Opener>> {
     openers.into_iter().flatten().collect()
 }
 
-/// A name and the path in what it leads to: `x.h5::/a/b`.
+/// The name of a file and the path within it: `x.h5::/a/b`.
 #[cfg(any(feature = "zarr", feature = "hdf5"))]
 fn split_name(name: &str) -> (&str, &str) {
     match name.split_once("::") {
@@ -57,8 +57,8 @@ fn split_name(name: &str) -> (&str, &str) {
     }
 }
 
-/// The attributes with the names of the dimensions, as xarray has them in version 2 of Zarr. What
-/// says so already stays.
+/// The attributes with the names of the dimensions, in xarray's form for version 2 of Zarr. An
+/// attribute that already names them stays.
 #[cfg(any(feature = "zarr", feature = "hdf5"))]
 fn with_dimensions(
     mut attributes: serde_json::Map<String, serde_json::Value>,

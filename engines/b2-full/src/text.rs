@@ -1,4 +1,4 @@
-//! Text of any length as an array: each text gets the room of the longest.
+//! Text of any length as an array: each text gets the space of the longest.
 
 use core::ops::Range;
 use std::io;
@@ -8,7 +8,7 @@ use blosc_data::boxes::read_runs;
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
-/// Most bytes of all texts, with their room.
+/// Most bytes of all texts, padded.
 const MAX_NBYTES: usize = 1 << 28;
 
 /// The description of an array of another format.
@@ -33,11 +33,11 @@ pub(crate) struct TextArray {
 }
 
 impl TextArray {
-    /// Texts, as many as the shape has items.
+    /// An array of texts; their number is that of the items of the shape.
     ///
     /// # Errors
     ///
-    /// `Unsupported` where they need too much room.
+    /// `Unsupported` if they need more than `MAX_NBYTES`.
     pub(crate) fn new<'a>(
         about: About,
         texts: impl Iterator<Item = &'a str> + Clone,
@@ -54,12 +54,12 @@ impl TextArray {
         Self::with_items(about, &dtype, items)
     }
 
-    /// Bytes of any length, as many as the shape has items. NumPy takes zeros at the end of an item
-    /// for none.
+    /// An array of bytes of any length; their number is that of the items of the shape. NumPy drops
+    /// zeros at the end of an item.
     ///
     /// # Errors
     ///
-    /// `Unsupported` where they need too much room, or one of them ends with a zero.
+    /// `Unsupported` if they need more than `MAX_NBYTES`, or if one of them ends with a zero.
     pub(crate) fn of_bytes<'a>(
         about: About,
         values: impl Iterator<Item = &'a [u8]> + Clone,

@@ -4,8 +4,8 @@
 //! metadata --json, items, codecs--> metadata of version 3 --zarrs--> items
 //! ```
 //!
-//! Metadata are made those of version 3 that zarrs reads: what it does not know by its name or in
-//! its spelling, and what is no codec of items there, becomes what it knows.
+//! Metadata are rewritten as metadata of version 3 that zarrs reads: names, spellings and filters
+//! of items that zarrs does not know are replaced by ones that it knows.
 
 mod codecs;
 mod files;
@@ -57,7 +57,7 @@ impl Opener for ZarrOpener {
     }
 }
 
-/// The files at a path, if they are those of Zarr.
+/// The files at a path, if it has metadata of Zarr.
 fn files_at(path: &Path) -> io::Result<Option<Files>> {
     if path.is_dir() {
         let files = Files(Arc::new(DirTree::new(path)));
@@ -70,7 +70,7 @@ fn files_at(path: &Path) -> io::Result<Option<Files>> {
     if !begins {
         return Ok(None);
     }
-    // An archive that is damaged may be any: others tell what is wrong with it.
+    // A damaged archive may have any format: the other openers report the damage.
     let archive = ZipTree::open(FileStore::open(path)?).ok().flatten();
     Ok(archive.map(|archive| Files(Arc::new(archive))))
 }
@@ -93,13 +93,13 @@ fn unsupported(error: impl fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, error.to_string())
 }
 
-/// A file that the system refuses to read is no damage.
+/// A file that the system refuses to read is not damaged.
 fn of_storage(error: &io::Error) -> io::Error {
     let kind = error.raw_os_error().map_or(io::ErrorKind::InvalidData, |_| error.kind());
     io::Error::new(kind, error.to_string())
 }
 
-/// A codec, a grid or an extension that is not known is no damage.
+/// An unknown codec, grid or extension is no damage.
 fn of_array(error: ArrayCreateError) -> io::Error {
     match error {
         ArrayCreateError::StorageError(StorageError::IOError(error)) => of_storage(&error),
@@ -115,7 +115,7 @@ fn of_array(error: ArrayCreateError) -> io::Error {
     }
 }
 
-/// A codec that does not fit the items is told when the first chunk is read.
+/// The first read of a chunk reports a codec that does not fit the items.
 fn of_chunk(error: ArrayError) -> io::Error {
     match error {
         ArrayError::CodecError(
@@ -129,7 +129,7 @@ fn of_chunk(error: ArrayError) -> io::Error {
     }
 }
 
-/// Groups that are within each other.
+/// Most groups within each other.
 const MAX_DEPTH: usize = 32;
 
 fn group_of(files: &Files, root: &str, folder: &str) -> io::Result<ForeignGroup> {
@@ -144,8 +144,8 @@ fn group_of(files: &Files, root: &str, folder: &str) -> io::Result<ForeignGroup>
     Ok(found)
 }
 
-/// Adds what is in a folder, whose path from the group `own` is `path`. An array is known by its
-/// metadata alone, so that one that does not open hides no other.
+/// Adds the members of a folder, whose path from the group `own` is `path`. An array is recognised
+/// by its metadata only, so that one that cannot be opened hides no other.
 fn collect(
     files: &Files,
     (own, path): (&str, &str),
@@ -160,7 +160,7 @@ fn collect(
         let inner = within(folder, &name);
         let path = format!("{path}/{name}");
         match files.kind_of(&inner) {
-            // Opening it says what is wrong.
+            // Opening the member reports the error.
             Ok(Some(Kind::Array)) | Err(_) => found.members.push(format!("{own}{path}")),
             Ok(kind) => {
                 if kind.is_some() {
@@ -286,7 +286,7 @@ impl fmt::Debug for ZarrArray {
     }
 }
 
-/// The name of a codec, and that of the one within it.
+/// The name of a codec, and the name of the codec within it.
 fn codec_name(codec: &Value) -> Option<String> {
     let name = name_of(codec).or_else(|| codec.get("id")?.as_str())?;
     let configuration = codec.get("configuration").unwrap_or(codec);
@@ -296,7 +296,7 @@ fn codec_name(codec: &Value) -> Option<String> {
     })
 }
 
-/// The codecs in the words of the metadata.
+/// The codecs by their names in the metadata.
 fn pipeline_of(metadata: &Value) -> String {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array);
     let filters = list("codecs").or_else(|| list("filters")).into_iter().flatten();
@@ -342,8 +342,8 @@ impl AnyArray for ZarrArray {
         self.items_of_box(bounds, dest).map_err(blosc_data::Error::of_opener)
     }
 
-    /// Each chunk alone, so that all that are damaged are told. A chunk that is not there has the
-    /// fill value, which may be meant.
+    /// Verifies each chunk separately, so that all damaged ones are reported. A missing chunk has
+    /// the fill value, which may be intended.
     fn verify(&self, _: &VerifyOptions, progress: OnProgress<'_>) -> blosc_data::Result<Report> {
         let (mut report, mut nmissing) = (Report::default(), 0_u64);
         let storage = self.array.storage();

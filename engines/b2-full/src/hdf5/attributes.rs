@@ -1,4 +1,4 @@
-//! Attributes as JSON, and what the dimensions are called.
+//! Attributes as JSON, and the names of the dimensions.
 
 use hdf5_blosc::datatype::ItemType;
 use hdf5_reader::group::Group;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// Attributes of dimension scales, which are references; their names become `_ARRAY_DIMENSIONS`.
 const SCALES: [&str; 2] = ["DIMENSION_LIST", "REFERENCE_LIST"];
 
-/// Attributes as far as JSON has values for them, and the names of the others.
+/// Attributes that JSON has values for, and the names of the others.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     pub(super) values: Map<String, Value>,
@@ -64,13 +64,13 @@ fn value_of(attribute: &Attribute, raw: &RawAttribute) -> Option<Value> {
         .flatten()
 }
 
-/// Values in lists of lists, as the shape has them.
+/// Values in lists of lists, according to the shape.
 fn nested(values: &mut impl Iterator<Item = Value>, shape: &[u64]) -> Option<Value> {
     let Some((len, inner)) = shape.split_first() else { return values.next() };
     (0..*len).map(|_| nested(values, inner)).collect::<Option<_>>().map(Value::Array)
 }
 
-/// The numbers of an attribute; `None` for what is none.
+/// The numbers of an attribute; `None` for another type.
 fn numbers(raw: &RawAttribute) -> Option<Vec<Value>> {
     let item = ItemType::parse(raw.raw_datatype()).ok()?;
     let stored = &raw.message().raw_data;
@@ -114,7 +114,7 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 0 { value } else { -value }
 }
 
-/// JSON has no word for numbers that are none.
+/// JSON has no numbers for NaN and infinity.
 fn float(value: f64) -> Value {
     let text = match value {
         _ if value.is_finite() => return Value::from(value),
@@ -125,7 +125,8 @@ fn float(value: f64) -> Value {
     Value::from(text)
 }
 
-/// The names of the dimensions: those of the scales (the dimensions of netCDF), else the labels.
+/// The names of the dimensions: the names of the scales (the dimensions of netCDF), else the
+/// labels.
 pub(super) fn dimension_names(root: &Group, key: &str, dataset: &Dataset) -> Vec<Option<String>> {
     let parents = parents(root, key);
     let own = key.rsplit('/').next().unwrap_or(key);

@@ -1,5 +1,5 @@
-//! Errors of the reader, by who has to act: an unknown format is no damage, and neither is the
-//! system's fault.
+//! The kind of an error of the reader: an unknown format is no damage, and an error of the system
+//! is no damage either.
 
 use core::fmt;
 use std::io;
@@ -31,7 +31,7 @@ pub(super) fn of_reader(error: Error) -> io::Error {
     io::Error::new(kind, error.to_string())
 }
 
-/// The error without the path that it is about.
+/// The error without its path.
 fn within(error: &Error) -> &Error {
     match error {
         Error::Context { source, .. } => within(source),
@@ -39,7 +39,7 @@ fn within(error: &Error) -> &Error {
     }
 }
 
-/// Whether there is nothing of that name.
+/// Whether the file has nothing of that name.
 pub(super) fn is_missing(error: &Error) -> bool {
     matches!(within(error), Error::DatasetNotFound(_) | Error::GroupNotFound(_))
 }

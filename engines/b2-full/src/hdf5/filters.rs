@@ -1,4 +1,4 @@
-//! The filters of a data set, which are known before a chunk is read.
+//! The filters of a data set, which are known before any chunk is read.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use super::fault::{of_reader, unsupported};
 /// Largest object header (bytes).
 const MAX_HEADER_NBYTES: usize = 64 << 20;
 
-/// The filters that are read, and others by the names that they have.
+/// The filters that are read, and the names of others.
 const FILTERS: [(u16, &str, bool); 14] = [
     (1, "deflate", true),
     (2, "shuffle", true),
@@ -31,11 +31,11 @@ const FILTERS: [(u16, &str, bool); 14] = [
     (32013, "zfp", false),
 ];
 
-/// The filters in the order of writing, as `info` shows them.
+/// The filters in the order of writing, for `info`.
 ///
 /// # Errors
 ///
-/// One that is not read.
+/// A filter that is not supported.
 pub(super) fn pipeline(root: &Group, dataset: &Dataset) -> io::Result<String> {
     let header = ObjectHeader::parse_at_storage_with_limit(
         root.storage(),

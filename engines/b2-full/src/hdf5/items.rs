@@ -1,8 +1,8 @@
-//! Items as they are stored, of any type: the reader converts nothing.
+//! Stored items of any type: the reader converts nothing.
 
 use hdf5_reader::{Datatype, H5Type, dtype_element_size};
 
-/// The bytes of an item, as they are stored.
+/// The stored bytes of an item.
 pub(super) trait Item: H5Type {
     fn bytes(&self) -> &[u8];
 }
@@ -25,7 +25,7 @@ impl Item for Whole {
     }
 }
 
-/// Stands for whatever the data set has.
+/// Stands for any type of the data set.
 fn any_type() -> Datatype {
     Datatype::Opaque { size: 0, tag: String::new() }
 }

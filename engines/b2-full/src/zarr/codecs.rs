@@ -5,8 +5,8 @@
 //! version 3   [transpose], filters, bytes, compressors > transpose, bytes, filters, compressors
 //! ```
 //!
-//! Filters of numcodecs work on items in the order of memory, so that they become codecs of bytes
-//! ([`Filter`](super::filters::Filter)) which come after the one that makes bytes of items.
+//! Filters of numcodecs work on items in memory order. They become codecs of bytes
+//! ([`Filter`](super::filters::Filter)), which come after the codec that turns items into bytes.
 
 use std::io;
 
@@ -22,11 +22,11 @@ const BLOSC2: &str = "blosc-rs.blosc2";
 
 /// The counterpart of a codec of numcodecs.
 enum Codec {
-    /// Nothing: what it does is not undone.
+    /// None: the reader leaves the items as they are.
     None,
     /// A codec of items.
     OfItems(Value),
-    /// A codec that makes bytes of items of any length.
+    /// A codec that turns items of any length into bytes.
     OfText(Value),
     /// A codec of bytes.
     OfBytes(Value),
@@ -68,7 +68,7 @@ pub(super) fn of_v2(metadata: &Value, items: &Items, ndim: usize) -> io::Result<
 ///
 /// # Errors
 ///
-/// Filters in a place where zarrs has no other for them.
+/// Filters at a position where zarrs cannot replace them.
 pub(super) fn of_v3(codecs: &Value, items: &Items) -> io::Result<Vec<Value>> {
     let mut chain = Chain::new(items);
     for codec in codecs.as_array().into_iter().flatten() {
@@ -83,7 +83,7 @@ struct Chain<'a> {
     /// The type of items of one size.
     dtype: Option<Dtype>,
     codecs: Vec<Value>,
-    /// Filters that wait for the codec that makes bytes of items.
+    /// Filters that wait for the codec that turns items into bytes.
     waiting: Vec<Value>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// The configuration of shards, which have codecs within.
+    /// The configuration of shards, which contain codecs.
     fn shards(&self, configuration: &Value) -> io::Result<Value> {
         let mut configuration = configuration.clone();
         if let Some(map) = configuration.as_object_mut() {
@@ -148,7 +148,7 @@ impl<'a> Chain<'a> {
         Ok(configuration)
     }
 
-    /// Whether these are records whose numbers have the last byte first: no type says so.
+    /// Whether the items are big-endian records: no type of zarrs describes them.
     fn is_big_record(&self, configuration: &Value) -> bool {
         let has_fields = self.dtype.as_ref().is_some_and(|dtype| !dtype.fields().is_empty());
         has_fields && is_big(configuration)
@@ -159,14 +159,14 @@ fn is_big(configuration: &Value) -> bool {
     configuration.get("endian").and_then(Value::as_str) == Some("big")
 }
 
-/// The configuration of Zstandard: no checksum is the default of other programs.
+/// The configuration of Zstandard: other programs omit the checksum by default.
 fn zstd(configuration: &Value) -> Value {
     let has_checksum = configuration.get("checksum").and_then(Value::as_bool).unwrap_or(false);
     json!({"level": 1, "checksum": has_checksum})
 }
 
-/// A codec of numcodecs, or of imagecodecs, by its id and its metadata. The level of a compressor
-/// means nothing to a reader.
+/// A codec of numcodecs, or of imagecodecs, by its id and its metadata. A reader ignores the level
+/// of a compressor.
 fn numcodec(id: &str, metadata: &Value, dtype: Option<&Dtype>) -> io::Result<Codec> {
     let named =
         |name: &str, configuration: Value| json!({"name": name, "configuration": configuration});

@@ -1,4 +1,4 @@
-//! The files of an array as zarrs reads them, and the metadata in them.
+//! The files of an array in the form in which zarrs reads them, and the metadata in them.
 
 use std::io;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::lenient;
 #[derive(Clone, Debug)]
 pub(super) struct Files(pub(super) Arc<dyn Tree>);
 
-/// The kind of a folder of Zarr, by its metadata.
+/// The kind of a folder of Zarr, according to its metadata.
 pub(super) enum Kind {
     Array,
     Group,
 }
 
-/// Most bytes of metadata that are looked at.
+/// Most bytes of metadata that are read.
 const MAX_METADATA_NBYTES: u64 = 64 << 20;
 
 /// The files of metadata.
@@ -31,17 +31,18 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A name in a folder.
+/// The path of a name in a folder.
 pub(super) fn within(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 impl Files {
-    /// The kind of a folder; `None` for one without metadata, and for a path that is no folder.
+    /// The kind of a folder; `None` for a folder without metadata, and for a path that is no
+    /// folder.
     ///
     /// # Errors
     ///
-    /// Metadata that are damaged.
+    /// Damaged metadata.
     pub(super) fn kind_of(&self, folder: &str) -> io::Result<Option<Kind>> {
         if self.has(folder, ".zarray") {
             return Ok(Some(Kind::Array));
@@ -61,7 +62,7 @@ impl Files {
         self.0.len_of(&within(folder, name)).is_ok()
     }
 
-    /// The content of a file of metadata, if it is there.
+    /// The content of a file of metadata, if it exists.
     fn json_of(&self, folder: &str, name: &str) -> io::Result<Option<Value>> {
         let file = match self.0.open(&within(folder, name)) {
             Ok(file) => file,
@@ -81,7 +82,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Metadata that are damaged.
+    /// Damaged metadata.
     pub(super) fn metadata_of(&self, folder: &str) -> io::Result<Value> {
         let metadata = match self.json_of(folder, ".zarray")? {
             Some(metadata) => Some(metadata),
@@ -94,7 +95,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Metadata that are damaged.
+    /// Damaged metadata.
     pub(super) fn attributes_of(&self, folder: &str) -> io::Result<Map<String, Value>> {
         let attributes = match self.has(folder, "zarr.json") && !self.has(folder, ".zarray") {
             true => {
@@ -109,7 +110,7 @@ impl Files {
         }
     }
 
-    /// The folders in a folder, links to folders included.
+    /// The folders in a folder, including links to folders.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Files {
         Ok(folders.map(|entry| entry.name).collect())
     }
 
-    /// The paths and the lengths (bytes) of the files below a folder that are no metadata.
+    /// The paths and the lengths (bytes) of the files below a folder, without metadata.
     pub(super) fn chunks_below(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
         let (mut waiting, mut found) = (vec![folder.to_owned()], vec![]);
         while let Some(folder) = waiting.pop() {

@@ -1,4 +1,4 @@
-//! The filters of numcodecs that change items, as codecs of bytes that are only read.
+//! The filters of numcodecs that change items, as read-only codecs of bytes.
 //!
 //! | id | an item is |
 //! |---|---|
@@ -25,7 +25,7 @@ use zarrs::plugin::{PluginCreateError, ZarrVersion};
 
 use super::unsupported;
 
-/// The name of the codec, which no file has.
+/// The name of the codec, which no file contains.
 pub(super) const NAME: &str = "b2-full.filter";
 
 /// The operation of a filter.
@@ -52,12 +52,12 @@ inventory::submit! {
     CodecPluginV3::new::<Filter>()
 }
 
-/// The configuration of the filter that a codec of numcodecs is: `null` for one that changes
-/// nothing, `None` for a codec that is no filter.
+/// The configuration of the filter that a codec of numcodecs stands for: `null` for a filter
+/// without effect, `None` for a codec that is no filter.
 ///
 /// # Errors
 ///
-/// Types that are no numbers.
+/// Types that are not numeric.
 pub(super) fn of_numcodecs(
     id: &str,
     metadata: &Value,
@@ -90,7 +90,7 @@ pub(super) fn of_numcodecs(
     ))
 }
 
-/// The code of NumPy; some programs write the name of a type of version 3.
+/// The code of NumPy; some programs write the name of a type of version 3 instead.
 fn code_of(text: &str) -> String {
     let bits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let kind = text.strip_suffix(bits).unwrap_or_default();
@@ -163,7 +163,7 @@ impl BytesToBytesCodecTraits for Filter {
         &self,
         _decoded: &BytesRepresentation,
     ) -> Result<RecommendedConcurrency, CodecError> {
-        // zarrs runs chunks side by side.
+        // zarrs runs several chunks in parallel.
         Ok(RecommendedConcurrency::new_maximum(1))
     }
 
@@ -212,7 +212,7 @@ impl BytesToBytesCodecTraits for Filter {
     }
 }
 
-/// A byte for each bit, the first of which is the highest.
+/// One byte for each bit, the highest bit first.
 fn bits(stored: &[u8]) -> Vec<u8> {
     let Some((padding, packed)) = stored.split_first() else { return vec![] };
     let mut items: Vec<u8> = packed
@@ -244,7 +244,7 @@ impl Filter {
         items
     }
 
-    /// A sum as the type of the items has it.
+    /// A sum, rounded to the type of the items.
     #[allow(clippy::cast_possible_truncation, reason = "to the nearest float of the type")]
     fn rounded(&self, sum: Number) -> Number {
         match (self.item.kind(), self.item.itemsize()) {
@@ -262,7 +262,7 @@ fn added(a: Number, b: Number) -> Number {
     }
 }
 
-/// Adds a number as an item of a type, as NumPy casts it.
+/// Appends a number as an item of a type, cast as NumPy does.
 #[allow(clippy::cast_possible_truncation, reason = "NumPy cuts integers and rounds floats")]
 fn push(value: Number, scalar: &Scalar, items: &mut Vec<u8>) {
     let mut item = match (scalar.kind(), scalar.itemsize()) {

@@ -1,4 +1,4 @@
-//! The items of an array, in the words of NumPy and in those of zarrs.
+//! The items of an array, in the types of NumPy and in those of zarrs.
 //!
 //! ```text
 //! dtype of version 2  \                              data_type and fill_value for zarrs
@@ -6,8 +6,8 @@
 //! data_type of version 3 /                           the type of what zarrs gives
 //! ```
 //!
-//! Numbers, times and text of a fixed width have types of zarrs, which gives them in the order of
-//! this machine. Everything else of a fixed width goes through as bytes.
+//! Numbers, times and text of a fixed width have types of zarrs, which gives them in native byte
+//! order. All other items of a fixed width are read as bytes.
 
 use core::fmt;
 use std::io;
@@ -23,7 +23,7 @@ use super::{invalid, unsupported};
 /// The type of the items of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Items {
-    /// Of one size. The order of bytes is that of the chunks.
+    /// Items of one size, in the byte order of the chunks.
     Fixed(Dtype),
     /// Text of any length.
     Text,
@@ -31,7 +31,7 @@ pub(super) enum Items {
     Bytes,
 }
 
-/// That a type has no counterpart, by its name.
+/// The error for a type without a counterpart, by its name.
 fn without_counterpart(name: impl fmt::Display) -> io::Error {
     unsupported(format!("items of the type {name}, which have no counterpart"))
 }
@@ -75,7 +75,7 @@ impl Items {
         }
     }
 
-    /// The type of what zarrs gives: the order of numbers is that of this machine.
+    /// The type of the items that zarrs gives: numbers are in native byte order.
     pub(super) fn given(&self) -> Option<Dtype> {
         let Self::Fixed(dtype) = self else { return None };
         let code = dtype.to_string();
@@ -86,12 +86,12 @@ impl Items {
         }
     }
 
-    /// Whether chunks have the last byte of a number first.
+    /// Whether the numbers in chunks are big-endian.
     pub(super) fn is_big(&self) -> bool {
         matches!(self, Self::Fixed(dtype) if dtype.to_string().starts_with('>'))
     }
 
-    /// The `data_type` by which zarrs reads them.
+    /// The `data_type` with which zarrs reads them.
     pub(super) fn data_type(&self) -> Value {
         match self {
             Self::Fixed(dtype) => zarrs_type(dtype)
@@ -105,7 +105,7 @@ impl Items {
     ///
     /// # Errors
     ///
-    /// A value that is none of this type.
+    /// A value that does not fit the type.
     pub(super) fn fill_value(&self, value: &Value) -> io::Result<Value> {
         let fill = match self {
             Self::Fixed(dtype) => fixed_fill(dtype, value),
@@ -119,7 +119,7 @@ impl Items {
     }
 }
 
-/// The type of zarrs for a type of NumPy; `None` for what goes through as bytes.
+/// The type of zarrs for a type of NumPy; `None` for items that are read as bytes.
 fn zarrs_type(dtype: &Dtype) -> Option<Value> {
     let scalar = dtype.scalar()?;
     let nbits = scalar.itemsize().saturating_mul(8);
@@ -240,8 +240,8 @@ fn field_of_v3(field: &Value) -> Option<String> {
     Some(format!("({}, {})", str_repr(name.as_str()?), quoted(code_of_v3(data_type)?)))
 }
 
-/// The fill value of items of one size. Version 2 has `null` where nothing was ever said, and
-/// programs wrote `0` and `"0"` for any number.
+/// The fill value of items of one size. Version 2 has `null` if none was given, and some programs
+/// wrote `0` and `"0"` for any number.
 fn fixed_fill(dtype: &Dtype, value: &Value) -> Option<Value> {
     let Some(kind) = dtype.kind().filter(|_| zarrs_type(dtype).is_some()) else {
         return bytes_fill(dtype.itemsize(), value);
@@ -276,7 +276,7 @@ fn zero_for_null(value: &Value) -> &Value {
     if value.is_null() || value == "" { ZERO } else { value }
 }
 
-/// Numbers, and the words of zarrs: `NaN`, `Infinity`, the bits as `0x7fc00000`.
+/// Numbers, and the spellings of zarrs: `NaN`, `Infinity`, the bits as `0x7fc00000`.
 fn float_fill(value: &Value) -> Option<Value> {
     Some(match value {
         Value::Null => 0.0.into(),
@@ -291,7 +291,7 @@ fn float_fill(value: &Value) -> Option<Value> {
     })
 }
 
-/// The bytes of an item, with zeros at the end where the value has fewer.
+/// The bytes of an item, padded with zeros if the value has fewer.
 fn bytes_fill(nbytes: usize, value: &Value) -> Option<Value> {
     let mut bytes = match value {
         value if lenient::integer(value) == Some(0) => vec![],
@@ -311,7 +311,7 @@ fn bytes_fill(nbytes: usize, value: &Value) -> Option<Value> {
     Some(bytes.into())
 }
 
-/// Whether all values of the fields of a record are zeros, or nothing.
+/// Whether the values of all fields of a record are zeros, or empty.
 fn is_nothing(fields: &Map<String, Value>) -> bool {
     fields.values().all(|value| match value {
         Value::Null => true,

@@ -1,9 +1,9 @@
-//! Metadata as zarr-python reads them: `NaN` and `Infinity` may stand there as bare words, and
-//! integers as text or with a point.
+//! Metadata as zarr-python reads them: `NaN` and `Infinity` may be bare words, and integers may be
+//! text or have a decimal point.
 
 use serde_json::{Number, Value};
 
-/// Words that Python writes where JSON has none. They become text, as attributes have them.
+/// Words that Python writes where JSON has none. They become text, as in attributes.
 const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 
 /// Parses a document; bare words for numbers become text.
@@ -29,7 +29,7 @@ fn quoted(mut rest: &[u8]) -> Vec<u8> {
                 rest = rest.get(word.len()..).unwrap_or_default();
                 continue;
             }
-            // A quotation mark after a backslash ends no text.
+            // A quotation mark after a backslash does not end a text.
             (None, b'\\') => 2,
             (None, b'"') => {
                 is_in_text = !is_in_text;
@@ -44,7 +44,7 @@ fn quoted(mut rest: &[u8]) -> Vec<u8> {
     text
 }
 
-/// An integer that is written as one, as text, or with a point.
+/// An integer that is written as an integer, as text, or with a decimal point.
 pub(super) fn integer(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => of_number(number),
@@ -63,7 +63,7 @@ fn of_number(number: &Number) -> Option<i128> {
     signed.or(unsigned).or_else(|| of_float(number.as_f64()?))
 }
 
-/// The integer that a float is.
+/// The integer that equals a float.
 #[allow(clippy::cast_possible_truncation, reason = "it is an integer below 2^63")]
 fn of_float(float: f64) -> Option<i128> {
     let is_integer = float.fract() == 0.0 && float.abs() < 9.0e18;
@@ -75,7 +75,7 @@ pub(super) fn count(value: &Value) -> Option<u64> {
     u64::try_from(integer(value)?).ok()
 }
 
-/// The lengths of a shape as numbers; what is none stays for zarrs to refuse.
+/// The lengths of a shape as numbers; other values stay, and zarrs refuses them.
 pub(super) fn counts(value: &Value) -> Value {
     match value {
         Value::Array(lens) => lens.iter().map(counts).collect(),

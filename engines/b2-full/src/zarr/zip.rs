@@ -1,7 +1,7 @@
-//! An archive of zip as a folder, as zarr-python's `ZipStore` writes it.
+//! A zip archive as a folder, in the form of zarr-python's `ZipStore`.
 //!
-//! Members are read where they lie; those that are deflated are inflated into memory. Of two
-//! members with one name the last counts, as for Python.
+//! Stored members are read in place; deflated members are inflated into memory. Of two members with
+//! one name the last counts, as in Python.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -15,17 +15,17 @@ use rawzip::{CompressionMethod, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, Zip
 use super::files::METADATA;
 use super::{invalid, unsupported};
 
-/// How an archive begins.
+/// The first bytes of an archive.
 pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 /// Most members of an archive.
 const MAX_MEMBERS: u64 = 10_000_000;
-/// Most bytes of a member that is inflated.
+/// Most bytes of an inflated member.
 const MAX_INFLATED_NBYTES: u64 = 1 << 31;
 
 /// A member.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Where its bytes begin, and how many there are.
+    /// The position and the length of its bytes.
     position: u64,
     stored: u64,
     nbytes: u64,
@@ -54,12 +54,12 @@ impl ReaderAt for At<'_> {
 }
 
 impl ZipTree {
-    /// Reads the directory of an archive; `None` where no member is metadata of Zarr. Members that
-    /// all lie in one folder have their paths from it.
+    /// Reads the directory of an archive; `None` if no member is metadata of Zarr. If all members
+    /// lie in one folder, their paths begin there.
     ///
     /// # Errors
     ///
-    /// An archive that is damaged.
+    /// A damaged archive.
     pub(super) fn open(file: FileStore) -> io::Result<Option<Self>> {
         let found = members(&file)?;
         let metadata = found.keys().filter(|path| is_metadata(path));
@@ -102,7 +102,7 @@ fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
         listed.push((path, is_deflated, entry.uncompressed_size_hint(), entry.wayfinder()));
     }
     let mut found = BTreeMap::new();
-    // Looking at each member of an archive of others would take long.
+    // A look at each member of an unrelated archive would take long.
     if !listed.iter().any(|(path, ..)| is_metadata(path)) {
         return Ok(found);
     }

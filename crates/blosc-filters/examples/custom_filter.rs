@@ -1,4 +1,4 @@
-//! A filter of one's own: Gray code, in which neighbouring numbers differ in one bit only.
+//! A user-defined filter: Gray code, in which neighbouring numbers differ in one bit only.
 //!
 //! `cargo run -p blosc-filters --example custom_filter`
 

@@ -1,9 +1,9 @@
 //! The kernels, and the one place that chooses among them.
 //!
-//! `arch/scalar` has the definition of each kernel; the other folders have the same with vector
-//! instructions, in safe code for functions that require them. What is unsafe is only to call
-//! these, here, and the reason why it is sound is always the same: a [`Simd`] is made only for
-//! instructions that were found.
+//! `arch/scalar` has the definition of each kernel; the other folders implement the same kernels
+//! with vector instructions, in safe code of functions that require them. Only the calls of these
+//! functions, here, are unsafe. They are sound for one reason: a [`Simd`] exists only for
+//! instructions that were detected.
 
 mod scalar;
 #[cfg(any(
@@ -41,7 +41,7 @@ use crate::internal::StoreHint;
 use crate::rows::EvenRows;
 use crate::simd::Level;
 
-/// The processor's words about itself; zeros where it says nothing.
+/// The facts that the processor reports about itself; zeros where it reports nothing.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Identity {
     pub(crate) maker: [u8; 12],
@@ -83,7 +83,7 @@ pub(crate) fn identity() -> Identity {
     Identity::default()
 }
 
-/// Defines functions that call the kernel of the same name for the instructions at hand.
+/// Defines functions that call the kernel of the same name for the detected instructions.
 macro_rules! kernels {
     ($($(#[$doc:meta])* $kernel:ident($src:ident: $from:ty $(, $typesize:ident)?))+) => {$(
         $(#[$doc])*
@@ -110,7 +110,7 @@ macro_rules! kernels {
                     // SAFETY: a `Simd` of this level is made only after NEON was detected.
                     unsafe { neon::$kernel($($typesize,)? $src, dest) }
                 }
-                // A module that has an instruction that the machine lacks is refused as a whole.
+                // A machine refuses a whole module with an instruction that it lacks.
                 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
                 Level::Simd128 => simd128::$kernel($($typesize,)? $src, dest),
                 _ => scalar::$kernel($($typesize,)? $src, dest),
@@ -119,7 +119,7 @@ macro_rules! kernels {
     )+};
 }
 
-// `src` and `dest` are equally long, a multiple of `typesize` or `width`.
+// `src` and `dest` are equally long; their length is a multiple of `typesize` or `width`.
 kernels! {
     /// Byte shuffle; `typesize` > 1.
     shuffle(src: &[u8], typesize)
@@ -138,7 +138,7 @@ kernels! {
     running_sum(src: &[u8])
 }
 
-/// Defines functions that have an implementation for AVX2, one for AVX-512, and one for the rest.
+/// Defines functions with one implementation for AVX2, one for AVX-512, and one for the rest.
 macro_rules! with_avx {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),+): $avx2:path, $avx512:path,
         $plain:expr;)+) => {$(
@@ -181,7 +181,7 @@ with_avx! {
         scalar::take_rows(rows, array, block);
 }
 
-/// As [`bitunshuffle`], to memory that is hardly in the cache, which a kernel may prefetch.
+/// As [`bitunshuffle`], to memory that is mostly outside of the cache; a kernel may prefetch it.
 pub(crate) fn bitunshuffle_uncached(simd: Simd, typesize: usize, src: &[u8], dest: &mut [u8]) {
     #[cfg(target_arch = "x86_64")]
     if simd.level() == Level::Avx512 {
@@ -192,7 +192,7 @@ pub(crate) fn bitunshuffle_uncached(simd: Simd, typesize: usize, src: &[u8], des
     bitunshuffle(simd, typesize, src, dest);
 }
 
-// Kernels with non-temporal stores, where they exist for the typesize and the alignment of `dest`.
+// Kernels with non-temporal stores, which exist for some typesizes and alignments of `dest`.
 // AVX-512 uses those of AVX2.
 
 /// As [`unshuffle`].
@@ -216,13 +216,13 @@ pub(crate) fn unshuffle_planes_streaming(simd: Simd, planes: &[&[u8]], dest: &mu
     }
 }
 
-/// False, with nothing written, if there is no such kernel.
+/// Writes nothing and returns false if there is no kernel with non-temporal stores.
 #[cfg(not(target_arch = "x86_64"))]
 fn try_unshuffle_streaming(_: Simd, _: &[&[u8]], _: &mut [u8]) -> bool {
     false
 }
 
-/// False, with nothing written, if there is no such kernel.
+/// Writes nothing and returns false if there is no kernel with non-temporal stores.
 #[cfg(target_arch = "x86_64")]
 fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> bool {
     if let (Level::Avx2 | Level::Avx512, Some(tile)) =
@@ -241,12 +241,12 @@ fn try_unshuffle_streaming(simd: Simd, planes: &[&[u8]], dest: &mut [u8]) -> boo
     false
 }
 
-/// Whether there are kernels of their own for [`put_planes`] of such items.
+/// Whether [`put_planes`] has a special kernel for items of this size.
 pub(crate) fn has_put_planes(simd: Simd, typesize: usize) -> bool {
     matches!((simd.level(), typesize), (Level::Avx2 | Level::Avx512, 2 | 4 | 8))
 }
 
-/// Puts items together and copies rows of them to an array, from the byte `from` of the block on.
+/// Restores items and copies rows of them to an array, starting at byte `from` of the block.
 pub(crate) fn put_planes(
     simd: Simd,
     rows: EvenRows,
@@ -315,7 +315,7 @@ mod tests {
         unshuffle_planes_streaming(simd, &planes(typesize, &src[..dest.len()]), dest);
     }
 
-    /// Every typesize that has a kernel of its own, and some of the large ones, which share theirs.
+    /// Every typesize with a special kernel, and some of the large ones, which share a kernel.
     fn typesizes() -> impl Iterator<Item = usize> {
         let few = [1, 3, 4, 8, 12, 16, 17];
         (1..=17)
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// With AVX-512, which of two ways is taken depends on the processor.
+    /// With AVX-512, the processor decides which of two implementations runs.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn tiles_and_pieces_give_the_same() {
@@ -399,7 +399,8 @@ mod tests {
         }
     }
 
-    /// Large blocks are written from the first line of the cache on, what is before it apart.
+    /// Large blocks are written from the first cache line on; the bytes before it are written
+    /// separately.
     #[test]
     fn every_level_shuffles_to_all_places_of_a_line_the_same() {
         let lengths = [
@@ -440,7 +441,7 @@ mod tests {
         }
     }
 
-    /// Destinations at the start of a cache line, where whole lines are written.
+    /// Destinations at the start of a cache line: whole lines are written.
     #[test]
     fn every_level_bitshuffles_aligned_destinations_the_same() {
         let sizes =
@@ -453,7 +454,7 @@ mod tests {
         }
     }
 
-    /// Blocks of which several strips are handled at a time.
+    /// Blocks whose strips are processed several at a time.
     #[test]
     fn every_level_bitshuffles_large_blocks_the_same() {
         for typesize in [2, 3, 4, 7, 8, 16, 24].into_iter().filter(|_| !cfg!(miri)) {

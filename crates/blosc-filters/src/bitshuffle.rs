@@ -1,15 +1,15 @@
 //! Bit shuffle, id 2: bit `k` of byte `j` of all items, one row after another ("Bitshuffle" in the
 //! format document).
 //!
-//! Seen as a matrix of one row per item and one column per bit, the block is transposed. Items take
-//! part in groups of eight, as eight bits make a byte.
+//! As a matrix with one row per item and one column per bit, the block is transposed. Items are
+//! transposed in groups of eight, since eight bits make a byte.
 
 use crate::filter::Builtin;
 use crate::internal::StoreHint;
 use crate::{FilterId, Simd, arch};
 
-/// What happens to blocks whose number of items is no multiple of eight. The version byte of the
-/// chunk decides.
+/// The treatment of blocks whose number of items is no multiple of eight. The version byte of the
+/// chunk selects it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BitshuffleRule {
     /// Chunk version 2: such a block is copied.
@@ -20,9 +20,9 @@ pub enum BitshuffleRule {
     Blosc2,
 }
 
-/// Transposes the bits of items of `typesize` bytes. What does not take part (see
-/// [`BitshuffleRule`]; always the bytes after the last whole item) is copied. A typesize of 0
-/// counts as 1.
+/// Transposes the bits of items of `typesize` bytes. All other bytes are copied: the bytes after
+/// the last whole item, and the items that [`BitshuffleRule`] leaves out. A typesize of 0 counts as
+/// 1.
 ///
 /// ```
 /// use blosc_filters::{BitshuffleRule, bitshuffle};
@@ -69,7 +69,7 @@ fn bitunshuffle_with(
     }
 }
 
-/// Copies the bytes that do not take part and returns the others.
+/// Copies the bytes that are not transposed, and returns the others.
 fn split_rest<'a>(
     typesize: usize,
     rule: BitshuffleRule,
@@ -83,7 +83,7 @@ fn split_rest<'a>(
     (items, to)
 }
 
-/// The bytes of a block of `len` bytes that take part.
+/// The number of bytes that are transposed in a block of `len` bytes.
 fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
     let nitems = len / typesize;
     match rule {
@@ -92,7 +92,7 @@ fn transposed(typesize: usize, rule: BitshuffleRule, len: usize) -> usize {
     }
 }
 
-/// The filter of that name.
+/// Bitshuffle as a filter of the format.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::BITSHUFFLE,
     |cx, _meta, src, dest| {

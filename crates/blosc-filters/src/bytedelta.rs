@@ -1,6 +1,5 @@
 //! Bytedelta, id 35, and its older form, id 34: differences of bytes within each of several byte
-//! streams ("bytedelta" in the format document). It stands after shuffle, whose planes are the
-//! streams.
+//! streams ("bytedelta" in the format document). It follows shuffle, whose planes are the streams.
 
 use crate::filter::Builtin;
 use crate::{FilterCx, FilterId, Simd, arch};
@@ -43,8 +42,8 @@ fn decode_with(simd: Simd, streams: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Reads what C-Blosc2 2.8.0 to 2.9.3 wrote, under id 34: the sum starts again at the last multiple
-/// of 16 of each stream.
+/// Decodes the output of C-Blosc2 2.8.0 to 2.9.3 under id 34: the sum starts again at the last
+/// multiple of 16 of each stream.
 ///
 /// # Panics
 ///
@@ -64,7 +63,7 @@ fn decode_legacy_with(simd: Simd, streams: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// What [`bytedelta_decode_legacy`] reads.
+/// The inverse of [`bytedelta_decode_legacy`].
 fn encode_legacy(streams: usize, src: &[u8], dest: &mut [u8]) {
     let len = stream_len(streams, src);
     for (to, from) in whole_streams(len, streams, src, dest) {
@@ -90,7 +89,7 @@ fn whole_streams<'a>(
     let (from, from_rest) = src.split_at(len * streams.max(1));
     let (to, to_rest) = dest.split_at_mut(from.len());
     to_rest.copy_from_slice(from_rest);
-    // A stream of no bytes is none: `chunks_exact` of nothing, whatever the chunk.
+    // Without a byte in a stream there is no stream: `chunks_exact` of an empty slice gives none.
     to.chunks_exact_mut(len.max(1)).zip(from.chunks_exact(len.max(1)))
 }
 
@@ -102,7 +101,7 @@ fn encode_stream(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// The filter of that name.
+/// Bytedelta as a filter of the format.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::BYTEDELTA,
     |cx, meta, src, dest| {
@@ -115,7 +114,7 @@ pub(crate) const FILTER: Builtin = Builtin::lossless(
     },
 );
 
-/// Id 34. It encodes too, so that a chunk can be written again as it was; a new one should have
+/// Id 34. It encodes too, so that a chunk can be rewritten unchanged; new chunks should use
 /// [`FILTER`].
 pub(crate) const LEGACY: Builtin = Builtin::lossless(
     FilterId::BYTEDELTA_LEGACY,
@@ -129,7 +128,7 @@ pub(crate) const LEGACY: Builtin = Builtin::lossless(
     },
 );
 
-/// How many streams there are: the meta byte, or the super-chunk's typesize where that is 0.
+/// The number of streams: the meta byte, or the super-chunk's typesize if that byte is 0.
 fn streams(cx: &FilterCx<'_>, meta: u8) -> usize {
     if meta == 0 { cx.schunk_typesize } else { usize::from(meta) }
 }

@@ -1,5 +1,5 @@
-//! The cells of a block: small boxes that tile an n-dimensional block, which ndcell and ndmean work
-//! on.
+//! The cells of a block: small boxes that tile an n-dimensional block. Ndcell and ndmean process
+//! one cell at a time.
 //!
 //! ```text
 //!   3 x 5 items, side 2:    0  1 |  2  3 |  4      cells in row-major order of the grid:
@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use crate::{BlockGeometry, Error, FilterCx, FilterId, Param, Result};
 
-/// How a block is cut. Dimensions that the block does not have are the first ones, with one item.
+/// The cells of a block. Dimensions that the block lacks come first, with one item each.
 pub(crate) struct Cells {
     shape: [usize; MAX_NDIM],
     side: [usize; MAX_NDIM],
@@ -50,7 +50,7 @@ impl Cells {
         Ok(Self { shape, side: [usize::from(side).max(1); MAX_NDIM] })
     }
 
-    /// As [`new`](Self::new), once the parameters of the filter `id` were checked.
+    /// As [`new`](Self::new), after the parameters of the filter `id` were checked.
     pub(crate) fn checked(
         id: FilterId,
         params: Result<(), Param>,
@@ -72,7 +72,7 @@ impl Cells {
         })
     }
 
-    /// Puts items that lie cell after cell where they belong in the block.
+    /// Moves items from cell order to their positions in the block.
     pub(crate) fn spread(&self, typesize: usize, src: &[u8], dest: &mut [u8]) {
         let mut at = 0;
         for cell in self.iter() {
@@ -86,12 +86,12 @@ impl Cells {
 }
 
 impl Cell<'_> {
-    /// Items in the cell.
+    /// Number of items in the cell.
     pub(crate) fn nitems(&self) -> usize {
         self.len.iter().product()
     }
 
-    /// Where the items of the cell stand in the block: ranges of items, one per row of the cell.
+    /// The positions of the cell's items in the block: ranges of items, one per row of the cell.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Range<usize>> {
         let mut rows = self.len;
         rows[MAX_NDIM - 1] = 1;
@@ -103,7 +103,7 @@ impl Cell<'_> {
     }
 }
 
-/// The shape of the block, without which the filter `id` cannot work.
+/// The shape of the block, which the filter `id` needs.
 pub(crate) fn geometry<'a>(cx: &FilterCx<'a>, id: FilterId) -> Result<&'a BlockGeometry<'a>> {
     cx.geometry.ok_or(Error::Param { id, what: Param::NoGeometry })
 }
@@ -119,7 +119,7 @@ fn positions(sides: [usize; MAX_NDIM]) -> impl Iterator<Item = [usize; MAX_NDIM]
     })
 }
 
-/// Dimensions that the filters of C-Blosc2 work with.
+/// Most dimensions that the filters of C-Blosc2 support.
 const MAX_NDIM: usize = 8;
 
 #[cfg(test)]

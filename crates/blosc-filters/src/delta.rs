@@ -4,14 +4,14 @@
 use crate::filter::{Builtin, check_lengths};
 use crate::{Error, FilterId, Param, Result, Simd, arch};
 
-/// What delta takes the difference to.
+/// The reference of delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference<'a> {
     /// The block is the first of its chunk (or a variable-length block): each item is XORed with
     /// the one before.
     FirstBlock,
-    /// The plain bytes of the first block of the chunk, as a decoder will see them. At least as
-    /// long as the block.
+    /// The unfiltered bytes of the first block of the chunk, as a decoder will see them. At least
+    /// as long as the block.
     Block(&'a [u8]),
 }
 
@@ -121,7 +121,7 @@ fn width(typesize: usize) -> usize {
     }
 }
 
-/// The filter of that name.
+/// Delta as a filter of the format.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::DELTA,
     |cx, _meta, src, dest| delta_encode(cx.reference, cx.typesize, src, dest),

@@ -1,13 +1,13 @@
-//! The errors: an id that is not registered, a parameter that a filter cannot work with, or
-//! a text that is no pipeline. The bytes of a block are never wrong.
+//! The errors: an unregistered id, a parameter that a filter refuses, or a text that is no
+//! pipeline. Any bytes of a block are valid.
 
 use crate::FilterId;
 
 /// The result of this crate's functions.
 pub type Result<T = (), E = Error> = core::result::Result<T, E>;
 
-/// Why a block was not filtered, or a [`Pipeline`](crate::Pipeline) or [`Simd`](crate::Simd) not
-/// made.
+/// The reason why a block was not filtered, or a [`Pipeline`](crate::Pipeline) or
+/// [`Simd`](crate::Simd) was not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,12 +17,12 @@ pub enum Error {
         /// The id in the pipeline.
         id: FilterId,
     },
-    /// A filter cannot work with what it was given.
+    /// A filter refuses a parameter.
     #[error("{id}: {what}")]
     Param {
         /// The filter that refuses.
         id: FilterId,
-        /// What does not fit.
+        /// The refused parameter.
         what: Param,
     },
     /// The buffers of one call are not equally long.
@@ -30,27 +30,27 @@ pub enum Error {
     Length {
         /// Bytes of the source.
         src: usize,
-        /// Bytes of the destination, or of the scratch buffer where that one differs.
+        /// Bytes of the destination, or of the scratch buffer if the scratch buffer differs.
         dest: usize,
     },
     /// A text is not the description of a pipeline.
     #[error("filter {nfilter} of the list: {what}")]
     Spec {
-        /// Which part between commas, counted from 0.
+        /// Index of the filter in the text.
         nfilter: usize,
-        /// What is wrong with it.
+        /// The defect of this filter.
         what: Spec,
     },
     /// A filter cannot be registered under this id: 0 to 36 belong to the format.
     #[error("filter id {} is reserved, user-defined ones start at 160", id.0)]
     ReservedId {
-        /// The id wanted.
+        /// The requested id.
         id: FilterId,
     },
-    /// Another filter has been registered under this id.
+    /// Another filter is registered under this id.
     #[error("filter id {} is taken", id.0)]
     IdTaken {
-        /// The id wanted.
+        /// The requested id.
         id: FilterId,
     },
     /// The name is none of `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon`, or this machine does
@@ -59,7 +59,7 @@ pub enum Error {
     Simd,
 }
 
-/// What a filter cannot work with.
+/// A parameter that a filter refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
@@ -72,7 +72,7 @@ pub enum Param {
     /// The meta byte is outside the filter's range.
     #[error("meta {meta} is outside {min}..={max}, or 0")]
     Meta {
-        /// The meta byte, with the sign that the filter reads it with.
+        /// The meta byte, with the sign with which the filter reads it.
         meta: i16,
         /// The least allowed.
         min: i16,
@@ -87,13 +87,13 @@ pub enum Param {
         /// Bytes of the block.
         block: usize,
     },
-    /// The filter needs the shape of the block, which only arrays have.
+    /// The filter needs the shape of a block; only arrays have one.
     #[error("the shape of the block is needed")]
     NoGeometry,
     /// The shape does not have 1 to 8 dimensions.
     #[error("{ndim} dimensions are outside 1..=8")]
     Dimensions {
-        /// How many dimensions the shape has.
+        /// Number of dimensions of the shape.
         ndim: usize,
     },
     /// The shape and the item size do not give the length of the block, or a dimension is 0.
@@ -113,17 +113,17 @@ pub enum Param {
     Custom(&'static str),
 }
 
-/// What is wrong with one filter in the text of a pipeline.
+/// The defect of one filter in the text of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Spec {
     /// Neither a filter's name nor a number 0..=255.
     #[error("no filter has this name")]
     Name,
-    /// What stands after the colon is no number in -128..=255.
+    /// The text after the colon is no number in -128..=255.
     #[error("the parameter is not a number in -128..=255")]
     Meta,
-    /// The filter cannot do without a parameter, as in `trunc:20`.
+    /// The filter requires a parameter, as in `trunc:20`.
     #[error("{id} needs a parameter, as in {id}:8")]
     MetaNeeded {
         /// The filter.

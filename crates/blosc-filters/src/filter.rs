@@ -1,9 +1,9 @@
-//! The interface of a filter: what it is told and what it does.
+//! The interface of a filter.
 
 use crate::internal::StoreHint;
 use crate::{BitshuffleRule, BlockGeometry, Error, FilterId, Reference, Result, Simd};
 
-/// Makes and unmakes a representation of a block that is easier to compress.
+/// Converts a block to a representation that compresses better, and back.
 ///
 /// [`Registry::builtin`](crate::Registry::builtin) has the filters of the format; a program
 /// adds its own with [`Registry::register`](crate::Registry::register).
@@ -44,12 +44,12 @@ pub trait Filter: Send + Sync {
     /// The name in specifications of a pipeline and in messages.
     fn name(&self) -> &str;
 
-    /// Filters a block: `src` is what the caller or the slot before gave, `dest` is as long. All of
-    /// `dest` must be written.
+    /// Filters a block: `src` is the block or the output of the slot before, `dest` is as long. All
+    /// of `dest` must be written.
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
+    /// [`Error::Param`] if the filter refuses `cx` or `meta`.
     fn forward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result;
 
     /// Undoes [`forward`](Self::forward), with the same lengths. `src` comes from a file and may
@@ -57,7 +57,7 @@ pub trait Filter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] if the filter cannot work with `cx` and `meta`.
+    /// [`Error::Param`] if the filter refuses `cx` or `meta`.
     fn backward(&self, cx: &FilterCx<'_>, meta: u8, src: &[u8], dest: &mut [u8]) -> Result;
 
     /// Whether `backward(forward(x))` may differ from `x`.
@@ -65,7 +65,7 @@ pub trait Filter: Send + Sync {
         false
     }
 
-    /// Whether [`backward`](Self::backward) would copy only. The pipeline then leaves it out.
+    /// Whether [`backward`](Self::backward) only copies. The pipeline then omits it.
     fn backward_is_identity(&self, _cx: &FilterCx<'_>, _meta: u8) -> bool {
         false
     }
@@ -84,7 +84,7 @@ pub(crate) struct Builtin {
 }
 
 impl Builtin {
-    /// A filter that gives back what it took, and always changes it.
+    /// A filter without loss whose inverse does more than copy.
     pub(crate) const fn lossless(id: FilterId, forward: Direction, backward: Direction) -> Self {
         Self { id, is_lossy: false, forward, backward, backward_is_identity: |_, _| false }
     }
@@ -118,30 +118,29 @@ impl Filter for Builtin {
     }
 }
 
-/// What the filters of a pipeline are told about a block.
+/// The facts about a block that filters need.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterCx<'a> {
-    /// Bytes of an item as the chunk header says, 1..=255. Items wider than that have 1 here.
+    /// Bytes of an item according to the chunk header, 1..=255. Wider items have 1 here.
     pub typesize: usize,
-    /// Bytes of an item as the super-chunk says; the same as `typesize` unless wider than 255
+    /// Bytes of an item according to the super-chunk; the same as `typesize` unless wider than 255
     /// bytes.
     pub schunk_typesize: usize,
-    /// What delta takes the difference to.
+    /// The reference of delta.
     pub reference: Reference<'a>,
-    /// Which bitshuffle the version of the chunk means.
+    /// The bitshuffle of the chunk's version.
     pub bitshuffle: BitshuffleRule,
     /// The shape of the block, if it is part of an array.
     pub geometry: Option<&'a BlockGeometry<'a>>,
     /// The instructions to use.
     pub simd: Simd,
-    /// How [`backward`](Filter::backward) writes its destination, where a filter knows more than
-    /// one way.
+    /// How [`backward`](Filter::backward) writes its destination, if a filter has several ways.
     pub stores: StoreHint,
 }
 
 impl FilterCx<'_> {
-    /// For a first block of a Blosc2 chunk with items of `typesize` bytes, no array, and the best
-    /// instructions that the machine has.
+    /// For a first block of a Blosc2 chunk with items of `typesize` bytes, without a shape, and
+    /// with the best instructions of the machine.
     #[must_use]
     pub fn new(typesize: usize) -> Self {
         Self {
@@ -156,8 +155,8 @@ impl FilterCx<'_> {
     }
 }
 
-/// Fails unless the two have one length. The built-in filters ask first, since their kernels rely
-/// on it.
+/// Fails unless both have the same length. The built-in filters call it first, since their kernels
+/// rely on it.
 pub(crate) fn check_lengths(src: &[u8], dest: &[u8]) -> Result {
     if src.len() == dest.len() {
         Ok(())

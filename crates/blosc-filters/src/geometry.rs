@@ -2,8 +2,8 @@
 
 /// The shape of one block in items, slowest dimension first.
 ///
-/// It is taken as given (from the `b2nd` metalayer, say); the filters that use it check it against
-/// the block.
+/// It is taken as given, for example from the `b2nd` metalayer. The filters that use it check it
+/// against the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockGeometry<'a> {
     blockshape: &'a [u32],

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// A filter's number as stored in a chunk. Any byte is kept; [`Registry`](crate::Registry) knows
-/// which ones work.
+/// the valid ones.
 ///
 /// ```
 /// use blosc_filters::FilterId;
@@ -26,24 +26,24 @@ impl FilterId {
     pub const DELTA: Self = Self(3);
     /// Truncated precision of floats; lossy.
     pub const TRUNC_PREC: Self = Self(4);
-    /// Items of small n-dimensional cells brought together.
+    /// Items of small n-dimensional cells, stored together.
     pub const NDCELL: Self = Self(32);
     /// The mean of each n-dimensional cell; lossy.
     pub const NDMEAN: Self = Self(33);
-    /// Bytedelta as C-Blosc2 2.8.0 to 2.9.3 wrote it; read, never written.
+    /// Bytedelta of C-Blosc2 2.8.0 to 2.9.3; read, never written.
     pub const BYTEDELTA_LEGACY: Self = Self(34);
     /// Differences of bytes within each byte stream.
     pub const BYTEDELTA: Self = Self(35);
     /// Truncated precision of integers; lossy.
     pub const INT_TRUNC: Self = Self(36);
 
-    /// The format's name of a filter that the format defines; `None` for all other ids.
+    /// The name of a filter that the format defines; `None` for all other ids.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().find(|(id, _)| *id == self).map(|(_, name)| *name)
     }
 
-    /// The id for a name, as the format spells it or with `-` for `_`, in any case; also `trunc`.
+    /// The id for a name in any case, in the format's spelling or with `-` for `_`; also `trunc`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         if name.eq_ignore_ascii_case("trunc") {
@@ -52,8 +52,8 @@ impl FilterId {
         NAMES.iter().find(|(_, known)| same_name(known, name)).map(|(id, _)| *id)
     }
 
-    /// Whether the filter works with the shape of a block, which only arrays have: without it,
-    /// nothing is filtered or restored.
+    /// Whether the filter needs the shape of a block, which only arrays have: without it, the
+    /// filter refuses to encode and to decode.
     #[must_use]
     pub const fn needs_block_shape(self) -> bool {
         matches!(self, Self::NDCELL | Self::NDMEAN)

@@ -18,8 +18,8 @@ use crate::{Error, FilterId, Param, Result};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the item
-/// or is beyond it; [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`] for other typesizes, and if `bits` would keep no bit or exceeds the width of
+/// the item; [`Error::Length`] if `src` and `dest` differ in length.
 pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result {
     check_lengths(src, dest)?;
     let width: i8 = match typesize {
@@ -38,7 +38,7 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resu
     Ok(())
 }
 
-/// The filter of that name.
+/// `int_trunc` as a filter of the format.
 pub(crate) const FILTER: Builtin = truncation(FilterId::INT_TRUNC, |cx, meta, src, dest| {
     int_trunc(meta.cast_signed(), cx.typesize, src, dest)
 });

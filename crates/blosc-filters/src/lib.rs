@@ -10,11 +10,10 @@
 //!                         a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3    four planes of three bytes
 //! ```
 //!
-//! A [`Pipeline`] is what a chunk header stores: six slots of a filter id and a meta byte. It
-//! filters one block at a time, out of place, and the output is as long as the input. What a filter
-//! must know besides the bytes (the typesize, the first block of the chunk, the shape of the block)
-//! is in [`FilterCx`]; which filters there are is in [`Registry`], a value that programs extend
-//! with filters of their own.
+//! A [`Pipeline`] is stored in a chunk header: six slots of a filter id and a meta byte. It filters
+//! one block at a time, out of place, and the output is as long as the input. [`FilterCx`] has the
+//! facts that a filter needs besides the bytes: the typesize, the first block of the chunk, the
+//! shape of the block. [`Registry`] has the available filters; programs extend it with their own.
 //!
 //! Each filter is also a function: [`shuffle`] and [`unshuffle`], [`bitshuffle`] and
 //! [`bitunshuffle`], and the others in [`functions`].
@@ -42,8 +41,8 @@
 //! # Limits
 //!
 //! No filter allocates. Any block length is accepted, also one that is no multiple of the typesize:
-//! the bytes that are left over are copied. Nothing panics on hostile parameters given through
-//! [`Pipeline`]; they are [`Error`]s.
+//! the leftover bytes are copied. Hostile parameters given through [`Pipeline`] cause [`Error`]s,
+//! never panics.
 
 #![no_std]
 #![deny(unsafe_code)]

@@ -1,11 +1,11 @@
-//! What the truncating filters share: how many bits go, clearing the low bits of items, and that
-//! nothing brings them back.
+//! Shared code of the truncating filters: the number of dropped bits, a mask for low bits, and an
+//! inverse that only copies.
 
 use crate::filter::{Builtin, Direction};
 use crate::{Error, FilterCx, FilterId, Param, Result};
 
-/// A filter that clears low bits of items, as many as its meta says. Backwards it copies, whatever
-/// the typesize and meta: files with values that the encoder refuses are read.
+/// A filter that clears low bits of items; its meta gives their number. The inverse copies for any
+/// typesize and meta: it also reads files with values that the encoder refuses.
 pub(crate) const fn truncation(id: FilterId, forward: Direction) -> Builtin {
     let backward: Direction = |_cx, _meta, src, dest| {
         dest.copy_from_slice(src);
@@ -15,8 +15,8 @@ pub(crate) const fn truncation(id: FilterId, forward: Direction) -> Builtin {
     Builtin { id, is_lossy: true, forward, backward, backward_is_identity }
 }
 
-/// How many of `width` low bits `bits` stands for: those kept if it is positive, those dropped if
-/// it is negative.
+/// The number of dropped bits for `bits`: if positive, it counts the kept ones of `width` bits; if
+/// negative, the dropped ones.
 pub(crate) fn dropped_bits(id: FilterId, bits: i8, width: i8) -> Result<u32> {
     let dropped = if bits >= 0 { width.checked_sub(bits) } else { bits.checked_neg() };
     match dropped {

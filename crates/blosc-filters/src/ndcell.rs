@@ -1,4 +1,4 @@
-//! Ndcell, id 32: the items of small n-dimensional cells are brought together ("ndcell" in the
+//! Ndcell, id 32: stores the items of each small n-dimensional cell together ("ndcell" in the
 //! format document).
 
 use crate::cells::{Cells, geometry};
@@ -61,7 +61,7 @@ fn cut(geometry: &BlockGeometry<'_>, typesize: usize, side: u8, nbytes: usize) -
     Cells::checked(FilterId::NDCELL, check_side(geometry, side), geometry, (typesize, side, nbytes))
 }
 
-/// The side is not clamped to the block, but C-Blosc2 refuses cells that have more items than it.
+/// The side is not clamped to the block, but C-Blosc2 refuses cells with more items than the block.
 fn check_side(geometry: &BlockGeometry<'_>, side: u8) -> Result<(), Param> {
     if side == 0 {
         return Err(Param::Meta { meta: 0, min: 1, max: 255 });
@@ -72,7 +72,7 @@ fn check_side(geometry: &BlockGeometry<'_>, side: u8) -> Result<(), Param> {
     if in_cell > nitems { Err(Param::Cell { side }) } else { Ok(()) }
 }
 
-/// The filter of that name.
+/// Ndcell as a filter of the format.
 pub(crate) const FILTER: Builtin = Builtin::lossless(
     FilterId::NDCELL,
     |cx, meta, src, dest| {

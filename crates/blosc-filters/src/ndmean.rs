@@ -7,9 +7,9 @@ use crate::cells::{Cell, Cells, geometry};
 use crate::filter::{Builtin, check_lengths};
 use crate::{BlockGeometry, FilterId, Param, Result};
 
-/// Writes, for each cell of `f32` (typesize 4) or `f64` (typesize 8) items, its mean as often as it
-/// has items, cell after cell. Cells have `side` items in each dimension, or as many as the block
-/// has if that is less, and are cut where it ends.
+/// Writes the mean of each cell of `f32` (typesize 4) or `f64` (typesize 8) items, once for each
+/// item, cell after cell. Cells have `side` items in each dimension, or as many as the block has if
+/// that is less; the end of the block cuts them.
 ///
 /// ```
 /// use blosc_filters::{BlockGeometry, functions::ndmean_encode};
@@ -48,7 +48,7 @@ pub fn ndmean_encode(
     Ok(())
 }
 
-/// Moves the means to where the items of their cells were.
+/// Moves the means to the positions of their cells' items.
 ///
 /// # Errors
 ///
@@ -69,8 +69,8 @@ fn fill<const N: usize>(dest: &mut [u8], mean: [u8; N]) {
     dest.as_chunks_mut().0.fill(mean);
 }
 
-/// The sum is taken in the items' own precision, in row-major order: only so the bits are those of
-/// C-Blosc2.
+/// The sum is taken in the items' own precision, in row-major order: only then are the bits those
+/// of C-Blosc2.
 #[expect(clippy::cast_precision_loss, reason = "C-Blosc2 divides by the count as a float too")]
 fn mean_f32(cell: &Cell<'_>, src: &[u8]) -> f32 {
     items(cell, src).map(f32::from_ne_bytes).fold(0.0, |sum, item| sum + item)
@@ -106,8 +106,8 @@ fn check_params(geometry: &BlockGeometry<'_>, typesize: usize, side: u8) -> Resu
     if !(1..=127).contains(&side) {
         return Err(Param::Meta { meta: side.cast_signed().into(), min: 1, max: 127 });
     }
-    // C-Blosc2 takes the side of the first dimension, which is clamped to the block, for all: where
-    // the others are larger it writes wrong means and then does not read them.
+    // C-Blosc2 clamps the side of the first dimension to the block, and uses it for all dimensions.
+    // If others are larger, it writes wrong means, which it cannot read.
     match geometry.blockshape() {
         [first, others @ ..]
             if *first < u32::from(side) && others.iter().any(|dim| *dim > u32::from(side)) =>
@@ -118,7 +118,7 @@ fn check_params(geometry: &BlockGeometry<'_>, typesize: usize, side: u8) -> Resu
     }
 }
 
-/// The filter of that name.
+/// Ndmean as a filter of the format.
 pub(crate) const FILTER: Builtin = Builtin {
     is_lossy: true,
     ..Builtin::lossless(

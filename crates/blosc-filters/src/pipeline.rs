@@ -13,15 +13,14 @@ use crate::{Error, Filter, FilterCx, FilterId, Registry, Result};
 pub struct FilterSlot {
     /// The filter, or [`FilterId::NOFILTER`] if the slot is empty.
     pub id: FilterId,
-    /// The filter's parameter; its meaning is the filter's.
+    /// The filter's parameter; each filter defines its meaning.
     pub meta: u8,
 }
 
 /// The filters of a chunk, in six slots. Encoding runs slots 0 to 5, decoding 5 to 0. Slots may be
 /// empty anywhere.
 ///
-/// It is what a header says and nothing is checked when it is made: ids that no [`Registry`] knows
-/// are kept.
+/// It holds the bytes of a header, unchecked: it keeps ids that no [`Registry`] knows.
 ///
 /// ```
 /// use blosc_filters::{FilterId, Pipeline};
@@ -41,7 +40,7 @@ impl Pipeline {
     /// No filter at all.
     pub const EMPTY: Self = Self::from_slots([FilterId::NOFILTER.0; SLOTS], [0; SLOTS]);
 
-    /// Shuffle in the last slot, which is where C-Blosc2 has it by default.
+    /// Shuffle in the last slot, which is C-Blosc2's default.
     pub const SHUFFLE: Self = Self::from_slots([0, 0, 0, 0, 0, 1], [0; SLOTS]);
 
     /// From the bytes of a chunk header.
@@ -67,9 +66,9 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// The same filters with what an encoder should spell out: bytedelta's meta of 0 becomes the
-    /// typesize, since C-Blosc2 refuses 0 in chunks that are not part of a super-chunk. (Where
-    /// the typesize does not fit, it stays 0.)
+    /// The same filters with explicit parameters: bytedelta's meta of 0 becomes the typesize, since
+    /// C-Blosc2 refuses 0 in chunks that are not part of a super-chunk. (It stays 0 if the typesize
+    /// does not fit.)
     #[must_use]
     pub fn with_typesize(mut self, typesize: usize) -> Self {
         let streams = u8::try_from(typesize).unwrap_or(0);
@@ -123,24 +122,24 @@ impl Pipeline {
         self.active().any(|slot| registry.get(slot.id).is_some_and(Filter::is_lossy))
     }
 
-    /// The first id that the registry does not know, if there is one.
+    /// Fails if a filter is not in the registry.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownFilter`].
+    /// [`Error::UnknownFilter`] with the first unknown id.
     pub fn check_known(&self, registry: &Registry) -> Result {
         self.active().try_for_each(|slot| find(registry, slot.id).map(|_| ()))
     }
 
-    /// Whether [`backward`](Self::backward) would copy only, so that a caller can decode to the
-    /// final place. False if a filter is unknown.
+    /// Whether [`backward`](Self::backward) only copies, so that a caller can decode to the final
+    /// destination. False if a filter is unknown.
     #[must_use]
     pub fn backward_is_identity(&self, registry: &Registry, cx: &FilterCx<'_>) -> bool {
         self.undo(registry, cx).is_ok_and(|undo| undo.is_nothing())
     }
 
-    /// Filters a block. The three buffers are equally long, but for `scratch`, which may be empty
-    /// if there is one filter or none; `src` is only read, the result is in `dest`.
+    /// Filters a block into `dest`; `src` stays the same. The three buffers are equally long, but
+    /// `scratch` may be empty if there is at most one filter.
     ///
     /// # Errors
     ///
@@ -163,8 +162,8 @@ impl Pipeline {
         if remaining == 0 {
             dest.copy_from_slice(src);
         }
-        // Whether the data are in `src` still, and in `scratch` if not: the last filter must write
-        // to `dest`.
+        // Whether the data are still in `src`; otherwise they are in `scratch`. The last filter
+        // must write to `dest`.
         let mut at_start = true;
         for slot in self.active() {
             let filter = find(registry, slot.id)?;
@@ -202,7 +201,7 @@ fn find(registry: &Registry, id: FilterId) -> Result<&dyn Filter> {
     registry.get(id).ok_or(Error::UnknownFilter { id })
 }
 
-/// Filters that a chunk header has room for.
+/// Number of filters in a chunk header.
 const SLOTS: usize = 6;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The processor's facts that choices between kernels depend on: maker, family, cache.
+//! Facts about the processor on which choices between kernels depend: maker, family, cache.
 //!
 //! `docs/performance/constants.md` lists the choices, and the processors that were measured.
 
@@ -6,16 +6,16 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::arch::{self, Identity};
 
-/// Choices that depend on more than the instructions at hand.
+/// Choices that depend on more than the supported instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuning {
-    /// A register of 64 bytes is stored as two halves, one a cycle, so that registers of 32 bytes
-    /// lose nothing.
+    /// A register of 64 bytes is stored as two halves, one per cycle, so that registers of 32 bytes
+    /// are as fast.
     pub(crate) stores_by_halves: bool,
-    /// Registers of 64 bytes are permuted on one port alone, but inserted into from memory on two.
+    /// Registers of 64 bytes are permuted on one port only, but inserted into from memory on two.
     pub(crate) permutes_on_one_port: bool,
-    /// A copy from memory is faster if it reads some pages in turns, as the processor prefetches in
-    /// each page on its own.
+    /// A copy from memory is faster if it reads several pages in turns, as the processor prefetches
+    /// in each page separately.
     pub(crate) prefetches_by_page: bool,
     /// Bytes of a core's second-level cache.
     pub(crate) second_level_cache_nbytes: usize,
@@ -43,10 +43,10 @@ impl Tuning {
     }
 }
 
-/// Zen 3 as well, which has no registers of 64 bytes.
+/// The family of Zen 4, and of Zen 3, which has no registers of 64 bytes.
 const ZEN4: u16 = 0x19;
 
-/// The second-level cache of a processor that does not say how large it is (bytes): that of Zen 4
+/// The second-level cache of a processor that does not report its size (bytes): the size in Zen 4
 /// and Zen 5.
 const UNKNOWN_CACHE_NBYTES: usize = 1 << 20;
 
@@ -61,7 +61,7 @@ enum Maker {
 struct Processor {
     maker: Maker,
     family: u16,
-    /// 0 where the processor does not say.
+    /// 0 if the processor does not report it.
     second_level_cache_kib: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Which filters a program has: those of the format, and its own.
+//! The available filters of a program: those of the format, and its own.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use core::fmt;
 use crate::{Error, Filter, FilterId, Result};
 use crate::{bitshuffle, bytedelta, delta, int_trunc, ndcell, ndmean, shuffle, trunc_prec};
 
-/// The filters by id. Cloning is cheap; a clone does not see what is registered later.
+/// The filters by id. Cloning is cheap; a clone does not see later registrations.
 #[derive(Clone, Default)]
 pub struct Registry {
     custom: Arc<Vec<Arc<dyn Filter>>>,
@@ -32,12 +32,12 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a filter. Ids from 160 on are for users; 37 to 159 for filters known to the Blosc
+    /// Adds a filter. Ids from 160 on are for users; 37 to 159 are for filters known to the Blosc
     /// project.
     ///
     /// # Errors
     ///
-    /// [`Error::ReservedId`] for ids below 37, [`Error::IdTaken`] if there is a filter of this id.
+    /// [`Error::ReservedId`] for ids below 37, [`Error::IdTaken`] if another filter has this id.
     pub fn register(&mut self, filter: Arc<dyn Filter>) -> Result {
         let id = filter.id();
         if id <= FilterId::INT_TRUNC {
@@ -59,13 +59,13 @@ impl Registry {
         self.custom.iter().find(|filter| filter.id() == id).map(|filter| &**filter)
     }
 
-    /// Name and nature of the filter of this id.
+    /// Name and properties of the filter with this id.
     #[must_use]
     pub fn describe(&self, id: FilterId) -> Option<Description<'_>> {
         self.get(id).map(describe)
     }
 
-    /// All filters, those of the format first.
+    /// All filters, beginning with those of the format.
     pub fn iter(&self) -> impl Iterator<Item = Description<'_>> {
         let builtin = (0..=FilterId::INT_TRUNC.0).filter_map(|id| builtin(FilterId(id)));
         builtin.chain(self.custom.iter().map(|filter| &**filter)).map(describe)

@@ -1,4 +1,4 @@
-//! Rows of bytes between a block, which is in a cache, and an array that is too large for one.
+//! Rows of bytes between a block in the cache and an array that is too large for the cache.
 
 use crate::internal::StoreHint;
 use crate::shuffle::whole_items;
@@ -22,7 +22,7 @@ use crate::{Simd, arch};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvenRows {
-    /// How many.
+    /// Number of rows.
     pub count: usize,
     /// Bytes of a row.
     pub len: usize,
@@ -33,20 +33,20 @@ pub struct EvenRows {
 }
 
 impl EvenRows {
-    /// Copies rows from the start of `block` to the start of `array`, as far as both have them.
+    /// Copies rows from the start of `block` to the start of `array`, up to the end of either.
     pub fn copy_to_array(self, simd: Simd, block: &[u8], array: &mut [u8]) {
         arch::put_rows(simd, self, block, array);
     }
 
-    /// Copies rows from the start of `array` to the start of `block`, as far as both have them.
+    /// Copies rows from the start of `array` to the start of `block`, up to the end of either.
     pub fn copy_to_block(self, simd: Simd, array: &[u8], block: &mut [u8]) {
         arch::take_rows(simd, self, array, block);
     }
 
-    /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, as far
-    /// as both have them: as [`copy_to_array`](Self::copy_to_array) of the items from the byte
-    /// `from` on, without a copy of the whole items. The length of a row and both distances are
-    /// whole items.
+    /// Undoes the shuffle of a block and copies rows of its items to the start of `array`, up to
+    /// the end of either. The result is that of [`copy_to_array`](Self::copy_to_array) for the
+    /// items from the byte `from` on, without a copy of the whole items. The length of a row and
+    /// both distances are whole items.
     ///
     /// ```
     /// use blosc_filters::{Simd, internal::{EvenRows, StoreHint}};
@@ -75,7 +75,7 @@ impl EvenRows {
         arch::has_put_planes(simd, typesize) && self.len >= MIN_ITEMS_PER_ROW * typesize
     }
 
-    /// How many rows there are both within `nbytes` of a block, from byte `from` on, and within an
+    /// The number of rows that lie within `nbytes` of a block, from byte `from` on, and within an
     /// array.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn count_within(self, nbytes: usize, from: usize, array: usize) -> usize {
@@ -88,7 +88,7 @@ impl EvenRows {
         in_block.zip(in_array).map_or(0, |(a, b)| self.count.min(a).min(b))
     }
 
-    /// The items of a row of those from byte `from` of the block on, if all planes have them.
+    /// The items of row `n`, counted from byte `from` of the block, if all planes have them.
     #[inline]
     pub(crate) fn items(
         self,
@@ -102,14 +102,14 @@ impl EvenRows {
         planes.iter().all(|plane| end <= plane.len()).then_some(start..end)
     }
 
-    /// Where a row is, counted from the first, with `stride` bytes from one to the next.
+    /// The range of row `n`; rows start every `stride` bytes.
     pub(crate) fn row(self, n: usize, stride: usize) -> core::ops::Range<usize> {
         let start = n.saturating_mul(stride);
         start..start.saturating_add(self.len)
     }
 }
 
-/// Items that the kernel restores at a time; shorter rows gain nothing.
+/// Number of items that the kernel restores at a time; shorter rows gain nothing.
 const MIN_ITEMS_PER_ROW: usize = 32;
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// Every level against a loop over rows, wherever the array starts.
+    /// Compares every level with a loop over rows, for arrays at any address.
     #[test]
     fn every_level_copies_rows_as_the_loop_does() {
         let lens = if cfg!(miri) {
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Every level against rows of the items themselves, wherever the array starts.
+    /// Compares every level with rows of the restored items, for arrays at any address.
     #[test]
     fn every_level_restores_rows_as_unshuffle_does() {
         let all = [2, 4, 8, 3]
@@ -171,7 +171,7 @@ mod tests {
             for (start, from) in
                 starts.flat_map(|start| [(start, 7 * typesize), (start, 9 * typesize)])
             {
-                // The last row of the second is not there.
+                // The second array lacks the last row.
                 let mut expected = vec![7; start + 3 * rows.in_array];
                 rows.copy_to_array(Simd::none(), &block[from..], &mut expected[start..]);
                 for (simd, stores) in Simd::available().flat_map(|simd| {

@@ -30,8 +30,8 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     unshuffle_with(Simd::detect(), StoreHint::Cached, typesize, src, dest);
 }
 
-/// Undoes [`shuffle`] of items whose planes are separate slices. A range of the items of a block
-/// can be restored so without the others.
+/// Undoes [`shuffle`] of items whose planes are separate slices. This restores a range of the items
+/// of a block without the others.
 ///
 /// ```
 /// use blosc_filters::{Simd, internal::{StoreHint, unshuffle_planes}};
@@ -43,7 +43,7 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// # Panics
 ///
-/// If `dest` is not as long as all planes together, or one of them is not as long as the others.
+/// If `dest` is not as long as all planes together, or the planes differ in length.
 pub fn unshuffle_planes(simd: Simd, stores: StoreHint, planes: &[&[u8]], dest: &mut [u8]) {
     let Some((first, others)) = planes.split_first() else {
         return assert!(dest.is_empty(), "unshuffle: no planes");
@@ -94,14 +94,14 @@ fn split_leftover<'a>(
     (items, to)
 }
 
-/// Whole items of `typesize` bytes, at least 1, in `nbytes`. (A division takes as long as shuffling
-/// 500 bytes.)
+/// Number of whole items of `typesize` bytes, at least 1, in `nbytes`. (A division takes as long as
+/// shuffling 500 bytes.)
 #[inline]
 pub(crate) const fn whole_items(nbytes: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { nbytes >> typesize.trailing_zeros() } else { nbytes / typesize }
 }
 
-/// The filter of that name.
+/// Shuffle as a filter of the format.
 pub(crate) const FILTER: Builtin = Builtin {
     backward_is_identity: |cx, meta| group(cx, meta) <= 1,
     ..Builtin::lossless(
@@ -117,7 +117,7 @@ pub(crate) const FILTER: Builtin = Builtin {
     )
 };
 
-/// The bytes that are spread over planes together: the meta byte, or the typesize where that is 0.
+/// The number of bytes of a shuffled item: the meta byte, or the typesize if that byte is 0.
 fn group(cx: &FilterCx<'_>, meta: u8) -> usize {
     if meta == 0 { cx.typesize } else { usize::from(meta) }
 }

@@ -1,14 +1,13 @@
-//! Which vector instructions the kernels may use: found once, then handed down as a value.
+//! The vector instructions of the kernels: detected once, then passed as a value.
 
 use core::fmt;
 
 use crate::processor::Tuning;
 use crate::{Error, Result};
 
-/// A set of vector instructions that this machine has.
+/// A set of vector instructions of this machine.
 ///
-/// A value can be made only for instructions that were found, so holding one is the proof that they
-/// may be used.
+/// A value exists only for detected instructions, so it proves that they may be used.
 ///
 /// ```
 /// use blosc_filters::Simd;
@@ -36,7 +35,7 @@ pub(crate) enum Level {
 }
 
 impl Simd {
-    /// The best that the machine has. Cheap: the answer of the processor is remembered.
+    /// The best instructions of the machine. Cheap: the answer of the processor is cached.
     #[must_use]
     pub fn detect() -> Self {
         Self::available().last().unwrap_or(Self::none())
@@ -52,7 +51,7 @@ impl Simd {
     ///
     /// # Errors
     ///
-    /// [`Error::Simd`] for other texts and for what the machine does not have.
+    /// [`Error::Simd`] for other texts, and for instructions that the machine lacks.
     pub fn parse(text: &str) -> Result<Self> {
         if text.eq_ignore_ascii_case("auto") {
             return Ok(Self::detect());
@@ -60,7 +59,7 @@ impl Simd {
         Self::available().find(|simd| text.eq_ignore_ascii_case(simd.name())).ok_or(Error::Simd)
     }
 
-    /// All that the machine has, worst first; for tests and benches that compare them.
+    /// All levels of the machine, worst first; for tests and benches that compare them.
     pub fn available() -> impl Iterator<Item = Self> {
         LEVELS.into_iter().filter(|level| detected(*level)).map(Self)
     }
@@ -111,9 +110,9 @@ macro_rules! has_features {
     };
 }
 
-/// Whether the copy instruction may be slow for some distances of source and destination. AMD's
-/// processors have AVX-VNNI since Zen 5, the first without such distances; others without it were
-/// not measured.
+/// Whether the copy instruction may be slow for some distances between source and destination.
+/// AMD's processors have AVX-VNNI since Zen 5, which has no slow distances; other processors
+/// without it were not measured.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn may_copy_slowly() -> bool {
     !has_features!(is_x86_feature_detected: "avxvnni")
@@ -152,7 +151,7 @@ fn detected(level: Level) -> bool {
     }
 }
 
-/// A module of WebAssembly cannot ask: it has the instructions for which it was compiled.
+/// A module of WebAssembly cannot detect: it has the instructions for which it was compiled.
 #[cfg(target_arch = "wasm32")]
 fn detected(level: Level) -> bool {
     level == Level::None || level == Level::Simd128 && cfg!(target_feature = "simd128")

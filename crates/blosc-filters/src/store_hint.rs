@@ -1,7 +1,7 @@
 //! How a destination is written: with ordinary stores, or with non-temporal ones that bypass the
 //! cache.
 //!
-//! Why the sizes below are as they are: `docs/performance/filters.md`, "Copies and fills".
+//! `docs/performance/filters.md`, "Copies and fills", explains the sizes below.
 
 use core::ops::Range;
 
@@ -19,7 +19,7 @@ pub enum StoreHint {
     Cached,
     /// Ordinary stores, to memory that is not in the private caches of the core.
     OuterCache,
-    /// Non-temporal stores, where the machine has them and they are known to be faster.
+    /// Non-temporal stores, if the machine has them and they are known to be faster.
     NonTemporal,
 }
 
@@ -66,9 +66,9 @@ impl StoreHint {
         }
     }
 
-    /// As [`copy`](Self::copy), by registers even where the C library takes the processor's
+    /// As [`copy`](Self::copy), but always by registers. The C library may use the processor's copy
     /// instruction, which does not read the lines that it overwrites. For encoders that store their
-    /// input as it is: the registers leave it in the cache for the next reads.
+    /// input unchanged: the registers leave it in the cache for the next reads.
     pub fn copy_read(self, simd: Simd, src: &[u8], dest: &mut [u8]) {
         if self == Self::Cached
             && src.len() == dest.len()
@@ -100,8 +100,8 @@ impl StoreHint {
         }
     }
 
-    /// Whether non-temporal stores pay for this length. After the last one the processor waits for
-    /// all of them, some 100 ns.
+    /// Whether non-temporal stores are worthwhile for this length. After the last one the processor
+    /// waits for all of them, some 100 ns.
     pub(crate) fn bypasses_cache(self, dest: &[u8]) -> bool {
         self == Self::NonTemporal && dest.len() >= MIN_NON_TEMPORAL_NBYTES
     }
@@ -110,9 +110,10 @@ impl StoreHint {
     /// movsb`) from 2 KiB to the size of the second-level cache.
     ///
     /// On Zen 3 (AVX2), the instruction is slower by a tenth in the cache. With AVX-512, registers
-    /// are faster while all is in the nearest cache; beyond, the instruction is, since it does
-    /// not read the lines that it overwrites. Where the destination starts up to 63
-    /// bytes after the source, modulo 4096, Zen 3 and Zen 4 take 20 times as long by it; Zen 5
+    /// are faster while all data are in the first-level cache; for more data the instruction is
+    /// faster, since it does not read the lines that it overwrites. If the destination starts up to
+    /// 63 bytes after the source, modulo 4096, the instruction takes 20 times as long on Zen 3 and
+    /// Zen 4. On Zen 5 it does not, and registers are slower by half there.
     /// does not, and registers are slower by half there.
     fn by_registers(self, simd: Simd, src: &[u8], dest: &[u8]) -> bool {
         COPY_INSTRUCTION_NBYTES.contains(&dest.len())

@@ -20,8 +20,8 @@ use crate::{Error, FilterId, Param, Result};
 ///
 /// # Errors
 ///
-/// [`Error::Param`] for other typesizes and for a number of bits that would keep none of the
-/// mantissa or is beyond it; [`Error::Length`] if `src` and `dest` differ in length.
+/// [`Error::Param`] for other typesizes, and if `bits` would keep no bit or exceeds the mantissa;
+/// [`Error::Length`] if `src` and `dest` differ in length.
 pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result {
     check_lengths(src, dest)?;
     let mantissa = match typesize {
@@ -38,7 +38,7 @@ pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Res
     Ok(())
 }
 
-/// The filter of that name.
+/// `trunc_prec` as a filter of the format.
 pub(crate) const FILTER: Builtin = truncation(FilterId::TRUNC_PREC, |cx, meta, src, dest| {
     trunc_prec(meta.cast_signed(), cx.typesize, src, dest)
 });

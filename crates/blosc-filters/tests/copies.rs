@@ -1,5 +1,5 @@
-//! Copies, fills and rows of arrays: what they write, at any address and length, and that they
-//! write nothing else.
+//! Copies, fills and rows of arrays, at any address and length: they write the right bytes, and no
+//! others.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -23,10 +23,10 @@ fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|n| (n % 251).to_le_bytes()[0]).collect()
 }
 
-/// Bytes around the destination that must stay.
+/// Bytes around the destination that must stay the same.
 const GUARD: u8 = 0xA5;
 
-/// What is left of a destination with guards, if the rest is `expected`.
+/// Whether the destination is `expected` and the guards are unchanged.
 fn holds(room: &[u8], at: usize, expected: &[u8]) -> bool {
     let end = at + expected.len();
     room[at..end] == *expected && room[..at].iter().chain(&room[end..]).all(|byte| *byte == GUARD)

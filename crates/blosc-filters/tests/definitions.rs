@@ -1,5 +1,5 @@
-//! Every filter against its definition: all lengths and typesizes, all vector instructions that the
-//! machine has, source and destination at any address.
+//! Every filter against its definition: all lengths and typesizes, all vector instructions of the
+//! machine, source and destination at any address.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -12,7 +12,7 @@ use blosc_filters::{
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Lengths of a few vectors, and some of many; their tails are what kernels get wrong.
+/// Lengths of a few vectors, and some of many; kernels are most likely wrong in their tails.
 fn lengths() -> impl Strategy<Value = usize> {
     prop_oneof![4 => 0..=700_usize, 1 => 700..=9000_usize, 1 => (1..=40_usize).prop_map(|n| n * 256)]
 }
@@ -21,7 +21,7 @@ fn typesizes() -> impl Strategy<Value = usize> {
     prop_oneof![4 => 1..=40_usize, 1 => select(vec![48, 64, 100, 128, 255])]
 }
 
-/// Bytes that show where each came from: no two neighbours at any distance below 251 are equal.
+/// Bytes that reveal their position: two bytes at a distance below 251 always differ.
 fn block(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {
@@ -33,11 +33,11 @@ fn block(len: usize, seed: u64) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Bytes before and after the destination that nobody may write to.
+/// Number of bytes before and after the destination that must stay the same.
 const GUARD_NBYTES: usize = 64;
 
-/// One filter in one direction, with source and destination `shifts` bytes after an address that is
-/// a multiple of 64 at best; the bytes around the destination must stay.
+/// Runs one filter in one direction, with source and destination `shifts` bytes after an address
+/// that is a multiple of 64 at best; the bytes around the destination must stay the same.
 fn run(
     id: FilterId,
     meta: u8,
@@ -196,7 +196,8 @@ proptest! {
                 let max = i16::try_from(mantissa).unwrap();
                 let what = Param::Meta { meta: meta.cast_signed().into(), min: 1 - max, max };
                 prop_assert_eq!(run(id, meta, &cx, &src, shifts, true), Err(Error::Param { id, what }));
-                // What an encoder refuses is read: the bits are gone already.
+                // The decoder accepts parameters that the encoder refuses: the bits are gone
+                // already.
                 prop_assert_eq!(run(id, meta, &cx, &src, shifts, false), Ok(src));
             }
         }
@@ -278,7 +279,7 @@ fn every_tail_of_bitshuffle_is_as_its_rule_says() {
             for rule in [BitshuffleRule::Blosc1, BitshuffleRule::Blosc2] {
                 let cx = FilterCx { bitshuffle: rule, ..FilterCx::new(typesize) };
                 let expected = definition::bitshuffle(rule, typesize, &src);
-                // The definition itself: what takes part, and what is copied.
+                // The definition itself: the bytes that are transposed, and those that are copied.
                 let moved = match rule {
                     BitshuffleRule::Blosc1 if nitems % 8 != 0 => 0,
                     _ => nitems / 8 * 8 * typesize,

@@ -1,4 +1,4 @@
-//! Each error with what causes it and what a user reads.
+//! Each error with its cause and its message.
 
 use std::sync::Arc;
 

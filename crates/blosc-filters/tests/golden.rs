@@ -1,6 +1,6 @@
 //! The output of C-Blosc2 and C-Blosc for given blocks, in `testdata/vectors/filters.json`: each
-//! filter alone and some pipelines, forward and backward, with every set of vector instructions
-//! that the machine has.
+//! filter alone and some pipelines, forward and backward, with every set of vector instructions of
+//! the machine.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -66,7 +66,7 @@ fn pipelines_give_the_bytes_of_c_blosc2() {
     }
 }
 
-/// Filters `input` forward to `output` and that back to `decoded`, on every level of instructions.
+/// Filters `input` forward to `output`, and that back to `decoded`, on every level of instructions.
 fn check(
     vector: &Value,
     what: &str,

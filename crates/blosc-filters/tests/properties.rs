@@ -1,4 +1,4 @@
-//! What must hold for any block and any parameters.
+//! Properties of any block and any parameters.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 

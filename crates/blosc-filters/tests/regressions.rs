@@ -1,4 +1,4 @@
-//! What went wrong in this crate or in others, each with its smallest input.
+//! Defects of this crate or of others, each with its smallest input.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -40,7 +40,7 @@ fn bytes_after_the_last_stream_of_bytedelta_are_copied() {
     assert_eq!(restored, [1, 3, 9, 9, 77]);
 }
 
-/// C-Blosc2 leaves what is in memory in the bytes after the last word of these filters.
+/// C-Blosc2 leaves uninitialised memory in the bytes after the last word of these filters.
 #[test]
 fn bytes_after_the_last_word_of_delta_and_truncation_are_copied() {
     let cx = FilterCx::new(4);
@@ -61,7 +61,7 @@ fn delta_of_other_typesizes_has_words_of_one_or_eight_bytes() {
     }
 }
 
-/// A last block that is longer than the first one cannot be.
+/// The last block of a chunk cannot be longer than the first one.
 #[test]
 fn a_reference_shorter_than_the_block_is_an_error() {
     let cx = FilterCx { reference: Reference::Block(&[1, 2, 3, 4]), ..FilterCx::new(4) };
@@ -73,7 +73,7 @@ fn a_reference_shorter_than_the_block_is_an_error() {
     assert!(forward("delta", &cx, &[0; 7]).is_ok());
 }
 
-/// Id 34 starts again at a multiple of 16; streams below 16 bytes are as with id 35.
+/// Id 34 starts again at a multiple of 16; for streams below 16 bytes it equals id 35.
 #[test]
 fn short_streams_of_the_first_bytedelta_are_those_of_the_second() {
     let src: Vec<u8> = (10..=24).collect();
@@ -94,7 +94,7 @@ fn a_nan_of_low_bits_becomes_an_infinity() {
     assert!(f32::from_ne_bytes(bits.try_into().unwrap()).is_infinite());
 }
 
-/// C-Blosc2 takes the first dimension's side for all and writes wrong means.
+/// C-Blosc2 uses the first dimension's side for all dimensions, and writes wrong means.
 #[test]
 fn means_of_a_shape_that_c_blosc2_spoils_are_refused() {
     let geometry = BlockGeometry::new(&[2, 8]);
@@ -103,7 +103,7 @@ fn means_of_a_shape_that_c_blosc2_spoils_are_refused() {
     assert_eq!(forward("ndmean:4", &cx, &[0; 64]), error);
 }
 
-/// Meta bytes are two's complement: the list of a Python program has 250 for -6.
+/// Meta bytes are two's complement: a Python program lists 250 for -6.
 #[test]
 fn large_metas_of_truncations_are_negative_numbers() {
     let cx = FilterCx::new(4);

@@ -19,7 +19,7 @@ use crate::shuffle::whole_items;
 pub(super) use scan::{running_sum, running_xor};
 pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle};
 
-/// Blocks of this length and the planes of them fit a first-level cache, or nearly (bytes).
+/// Blocks of this length fit a first-level cache with their planes, or nearly (bytes).
 pub(super) const FIRST_LEVEL_NBYTES: usize = 48 << 10;
 
 /// Undoes [`shuffle`].
@@ -44,7 +44,7 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// As [`unshuffle`], from planes wherever they are.
+/// As [`unshuffle`], from separate planes.
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     if direct::has(planes.len()) && dest.len() < FIRST_LEVEL_NBYTES {
@@ -64,15 +64,15 @@ pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
     let (from, from_tail) = from.as_chunks::<128>();
     head.copy_from_slice(from_head);
     for (to, from) in tiles.as_chunks_mut::<4>().0.iter_mut().zip(from) {
-        // By name, or else the compiler sees that this is a copy, and calls the library's.
+        // Named registers: the compiler would turn an array into a call of the library's copy.
         let [a, b, c, d]: [__m256i; 4] = transmute!(*from);
         [to[0], to[1], to[2], to[3]] = [a, b, c, d];
     }
     tail.copy_from_slice(from_tail);
 }
 
-/// Writes `byte` all over `dest`: that registers of 32 bytes are faster than the library was seen
-/// with AVX-512 only.
+/// Writes `byte` all over `dest`. Measurements showed that registers of 32 bytes are faster than
+/// the library only with AVX-512.
 #[target_feature(enable = "avx2")]
 pub(super) fn fill(byte: u8, dest: &mut [u8]) {
     dest.fill(byte);
@@ -87,7 +87,7 @@ pub(super) fn load16(bytes: &[u8], at: usize) -> __m128i {
 }
 
 /// The 16 bytes at `low` in the low lane, those at `high` in the high lane. (An insertion from
-/// memory needs no execution unit for permutations, which is what the kernels are short of.)
+/// memory leaves the execution unit for permutations free, which limits the kernels.)
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load_lanes(bytes: &[u8], low: usize, high: usize) -> __m256i {

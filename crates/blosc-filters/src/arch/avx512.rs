@@ -17,13 +17,12 @@ use zerocopy::transmute;
 use super::avx2::{self, load16, store16};
 use crate::processor::Tuning;
 
-// Bound by the latency of their steps and not by the width of registers.
+// The latency of their steps limits these kernels, not the width of registers.
 pub(super) use avx2::{running_sum, running_xor};
 pub(super) use bitshuffle::{bitshuffle, bitunshuffle};
 pub(super) use copy::{copy, copy_streaming, copy_uncached, fill};
 
-// Items larger than a lane are loaded and stored lane by lane, for which half the width does as
-// well.
+// Items larger than a lane are loaded and stored lane by lane, for which half the width suffices.
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
@@ -56,15 +55,15 @@ pub(super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     }
 }
 
-/// Lengths of blocks that come from the second-level cache, as they just do not fit the nearest
-/// one. Half a line at a time is as fast there, or faster.
+/// Lengths of blocks in the second-level cache that just exceed the first-level one. Half a line at
+/// a time is as fast there, or faster.
 const SECOND_LEVEL_NBYTES: Range<usize> = avx2::FIRST_LEVEL_NBYTES..192 << 10;
 
-/// Whether to undo a shuffle by registers of half a line: always where a whole line is stored as
-/// two of them; else where the lines come from the second-level cache, of blocks that just do not
-/// fit the nearest one; and for longer blocks where all planes, `stride` bytes each, and the items
-/// are on lines that share a set of it. (Measured on Zen 4, Zen 5, Emerald Rapids and Granite
-/// Rapids.)
+/// Whether to undo a shuffle by registers of half a line. That is always so if the processor stores
+/// a whole line as two halves. Otherwise it is so for blocks that just exceed the first-level
+/// cache, whose lines come from the second-level one; and for longer blocks if all planes, `stride`
+/// bytes each, and the items are on lines that share a set of the cache. (Measured on Zen 4, Zen 5,
+/// Emerald Rapids and Granite Rapids.)
 fn by_halves(planes: &[&[u8]], stride: usize, dest: &[u8]) -> bool {
     let on_line = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(64);
     let typesize = dest.len() / stride.max(1);
@@ -96,7 +95,7 @@ fn store(bytes: &mut [u8], at: usize, register: __m512i) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn permute(order: __m512i, bytes: __m512i) -> __m512i {
-    // Miri does not know the instruction for one source, only that for two.
+    // Miri lacks the instruction for one source, but has the one for two.
     if cfg!(miri) {
         _mm512_permutex2var_epi8(bytes, order, bytes)
     } else {

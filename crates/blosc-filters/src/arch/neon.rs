@@ -7,7 +7,7 @@ use super::scalar;
 
 pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_planes};
 
-/// The scalar one, for now.
+/// The scalar implementation; NEON has none yet.
 #[target_feature(enable = "neon")]
 pub(super) fn running_xor(width: usize, src: &[u8], dest: &mut [u8]) {
     scalar::running_xor(width, src, dest);

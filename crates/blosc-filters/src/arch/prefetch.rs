@@ -14,8 +14,8 @@ pub(super) fn prefetch_line(bytes: &[u8]) {
     }
 }
 
-/// Prefetches the line in which `bytes` begins into the second-level cache: more lines can be on
-/// their way to that one.
+/// Prefetches the line in which `bytes` begins into the second-level cache, which accepts more
+/// outstanding lines.
 #[inline(always)]
 pub(super) fn prefetch_line_to_second_level(bytes: &[u8]) {
     if !cfg!(miri) {

@@ -11,7 +11,7 @@ use super::streaming::{Streaming, copy_lines, streaming};
 use crate::internal::StoreHint;
 use crate::rows::EvenRows;
 
-/// From the block to the array.
+/// Copies from the block to the array.
 #[target_feature(enable = "avx2")]
 pub(super) fn put_rows(rows: EvenRows, block: &[u8], array: &mut [u8]) {
     if rows.len >= MIN_LONG_ROW_NBYTES {
@@ -37,19 +37,19 @@ fn put_long(stores: &mut Streaming, rows: EvenRows, block: &[u8], array: &mut [u
     }
 }
 
-/// From the array to the block.
+/// Copies from the array to the block.
 #[target_feature(enable = "avx2")]
 pub(super) fn take_rows(rows: EvenRows, array: &[u8], block: &mut [u8]) {
     take_each(rows, array, block, |from, _, to| avx2::copy(from, to));
 }
 
-/// The same with registers of a whole line. Long rows, too, are prefetched.
+/// The same with registers of a whole line. Long rows are prefetched as well.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn take_rows_by_lines(rows: EvenRows, array: &[u8], block: &mut [u8]) {
     take_each(rows, array, block, |from, next, to| avx512::copy_uncached(from, next, to));
 }
 
-/// Long rows are copied by `copy`, which also gets the row after this one.
+/// `copy` copies long rows; it also gets the row after the current one.
 #[inline(always)]
 fn take_each(
     rows: EvenRows,
@@ -74,7 +74,7 @@ fn take_each(
     }
 }
 
-/// From the planes of a block of items of 2, 4 or 8 bytes to the array, 32 items or more to a row.
+/// Restores the planes of items of 2, 4 or 8 bytes into the array, at least 32 items per row.
 #[target_feature(enable = "avx2")]
 pub(super) fn put_planes(
     rows: EvenRows,
@@ -128,7 +128,7 @@ fn put_planes_of<const W: usize>(
     }
 }
 
-/// How many rows ahead are prefetched: as many as keep the memory busy.
+/// Number of rows to prefetch ahead, which keeps the memory busy.
 fn ahead(rows: EvenRows) -> usize {
     (PREFETCH_DISTANCE_NBYTES / rows.len.max(1)).clamp(1, 16)
 }
@@ -138,7 +138,7 @@ fn prefetch(bytes: Option<&[u8]>) {
     bytes.into_iter().flat_map(|bytes| bytes.chunks(LINE_NBYTES)).for_each(prefetch_line);
 }
 
-/// Rows of this length and more are written with non-temporal stores, and read line by line ahead
+/// Rows of at least this length are written with non-temporal stores, and prefetched line by line
 /// (bytes).
 const MIN_LONG_ROW_NBYTES: usize = 1 << 10;
 /// Distance from the copied row to the prefetched one (bytes).

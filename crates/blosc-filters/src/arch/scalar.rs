@@ -1,4 +1,4 @@
-//! The definitions: simple loops that say what a kernel does, and run where there are no vector
+//! The definitions: simple loops that define each kernel, and run if there are no vector
 //! instructions.
 #![forbid(unsafe_code)]
 

@@ -7,7 +7,7 @@ use super::scalar;
 
 pub(super) use shuffle::{bitshuffle, bitunshuffle, shuffle, unshuffle, unshuffle_planes};
 
-/// The scalar one: without a permutation of bytes there is nothing to win.
+/// The scalar implementation: SSE2 has no permutation of bytes, so it gains nothing.
 #[target_feature(enable = "sse2")]
 pub(super) fn running_xor(width: usize, src: &[u8], dest: &mut [u8]) {
     scalar::running_xor(width, src, dest);

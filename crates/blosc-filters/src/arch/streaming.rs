@@ -9,8 +9,8 @@ use core::arch::x86_64::*;
 
 use zerocopy::{FromBytes, IntoBytes, transmute};
 
-/// Runs `work`, which may use non-temporal stores. They are ordered before everything after the
-/// call, as ordinary stores are.
+/// Runs `work`, which may use non-temporal stores. Like ordinary stores, they are ordered before
+/// everything after the call.
 pub(super) fn streaming(work: impl FnOnce(&mut Streaming)) {
     work(&mut Streaming(()));
 }
@@ -49,7 +49,7 @@ pub(super) fn copy(src: &[u8], dest: &mut [u8]) {
     streaming(|stores| copy_lines(stores, src, dest));
 }
 
-/// As [`copy`], from memory that is not in a cache: four pages in turns, so that the processor
+/// As [`copy`], from memory outside of the cache: copies four pages in turns, so that the processor
 /// prefetches in all of them.
 #[target_feature(enable = "avx2")]
 pub(super) fn copy_pages(src: &[u8], dest: &mut [u8]) {
@@ -103,9 +103,9 @@ pub(super) fn fill(byte: u8, dest: &mut [u8]) {
     tail.fill(byte);
 }
 
-/// A destination cut so that registers can be stored to the middle of it.
+/// A destination, cut so that registers can be stored to its middle.
 pub(super) struct Parts<'a> {
-    /// Less than a line, whole units.
+    /// Whole units, together less than a line.
     pub(super) head: &'a mut [u8],
     /// As many tiles as fit.
     pub(super) tiles: &'a mut [__m256i],
@@ -114,8 +114,8 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// For units of `unit` bytes and tiles of `tile` bytes, a multiple of 32. `None` if no tile
-    /// starts at a unit.
+    /// Cuts for units of `unit` bytes and tiles of `tile` bytes, a multiple of 32. `None` if no
+    /// tile starts at a unit.
     pub(super) fn new(dest: &'a mut [u8], unit: usize, tile: usize) -> Option<Self> {
         let head = dest.as_ptr().align_offset(LINE);
         if head > dest.len() || !head.is_multiple_of(unit) {
@@ -126,7 +126,7 @@ impl<'a> Parts<'a> {
         Some(Self { head, tiles: <[__m256i]>::mut_from_bytes(tiles).ok()?, tail })
     }
 
-    /// Where the tiles and the tail start (bytes from the start of the destination).
+    /// The starts of the tiles and of the tail (bytes from the start of the destination).
     pub(super) fn starts(&self) -> [usize; 2] {
         [self.head.len(), self.head.len() + self.tiles.as_bytes().len()]
     }
@@ -134,7 +134,7 @@ impl<'a> Parts<'a> {
 
 /// Size of a cache line (bytes). Half a line would be written through the cache.
 const LINE: usize = 64;
-/// Pages that are copied in turns.
+/// Number of pages that are copied in turns.
 const PAGES: usize = 4;
 /// Size of a page of memory (bytes).
 const PAGE: usize = 4096;

@@ -9,24 +9,24 @@
 //! ```
 //!
 //! A row is 64 bytes, so that a whole cache line of each plane is written (or read) at a time.
-//! Items of more than 16 bytes are taken in columns of 16 bytes, of which the last may overlap the
-//! one before.
+//! Items of more than 16 bytes are processed in columns of 16 bytes; the last column may overlap
+//! the one before.
 
 /// Items of a tile, and bytes of a row.
 pub(super) const TILE: usize = 64;
 
-/// Items of a strip: as many as have 64 bytes in a row of bits.
+/// Items of a strip; a row of their bits has 64 bytes.
 pub(super) const STRIP: usize = 8 * TILE;
 
 /// Starts of strips that cover `nitems`, which are 512 or more. If they are no multiple of 512, the
-/// last strip overlaps the one before: its items are done twice, which costs less than a second,
-/// slower way for what is left.
+/// last strip overlaps the one before: its items are processed twice, which costs less than a
+/// slower second loop for the rest.
 pub(super) fn strips(nitems: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..nitems).step_by(size).map(move |first| first.min(nitems - size))
 }
 
-/// [`strips`] whose rows begin on lines of the cache, `head` items after the first: before these a
-/// strip at the start, which the next one overlaps.
+/// [`strips`] whose rows begin on cache lines, `head` items after the first. A strip at the start
+/// covers the items before; the next strip overlaps it.
 pub(super) fn strips_on_lines(
     head: usize,
     nitems: usize,
@@ -38,7 +38,7 @@ pub(super) fn strips_on_lines(
         .chain((head..nitems).step_by(size).map(move |first| first.min(nitems - size)))
 }
 
-/// [`strips_on_lines`] of 512 items, up to `at_once` at a time.
+/// [`strips_on_lines`] of 512 items, in groups of up to `at_once`.
 pub(super) fn groups(
     head: usize,
     nitems: usize,
@@ -53,8 +53,8 @@ pub(super) fn groups(
     })
 }
 
-/// Bytes before the first line of the cache in each row of `dest`, if rows of `stride` bytes are
-/// whole lines apart and `nbytes` more of each, at the start, take little time; otherwise 0.
+/// Bytes before the first cache line in each row of `dest`; 0 if rows of `stride` bytes are not
+/// whole lines apart, or if processing `nbytes` more of each row would take long.
 ///
 /// Stores that cross lines take as long as two: from the second-level cache on, rows are written at
 /// half the speed.
@@ -64,8 +64,8 @@ pub(super) fn row_head(dest: &[u8], stride: usize, nbytes: usize) -> usize {
     if pays && stride.is_multiple_of(TILE) { head } else { 0 }
 }
 
-/// Items of `dest` before the first that begins on a line of the cache, if items of `typesize`
-/// bytes lie evenly in lines and one more tile, at the start, takes little time; otherwise 0.
+/// Items of `dest` before the first one that begins on a cache line; 0 if items of `typesize` bytes
+/// do not fit lines evenly, or if one more tile at the start would take long.
 pub(super) fn item_head(dest: &[u8], typesize: usize) -> usize {
     let pays = dest.len() >= 64 * TILE * typesize;
     let head = dest.as_ptr().addr().wrapping_neg() % TILE;
@@ -73,20 +73,20 @@ pub(super) fn item_head(dest: &[u8], typesize: usize) -> usize {
     if pays && is_even { head / typesize } else { 0 }
 }
 
-/// With as long a source, more than a first-level cache has (32 or 48 KiB).
+/// With an equally long source, this exceeds a first-level cache (32 or 48 KiB).
 const BEYOND_L1_NBYTES: usize = 32 << 10;
 
 /// How many of `n` lines, each `stride` bytes after the one before, may be in the same set of the
-/// first-level cache: in most processors, that is where they are a multiple of 4096 bytes apart.
+/// first-level cache. In most processors, lines at multiples of 4096 bytes share a set.
 pub(super) const fn in_a_set(n: usize, stride: usize) -> usize {
     let period = 4096;
     if stride.is_multiple_of(period) { n } else { n.div_ceil(period >> stride.trailing_zeros()) }
 }
 
-/// Planes, `most` or fewer, that bit shuffle keeps at a time: those of a strip, or of several
-/// strips (eight, if they fit) where more rows share a set of the cache than it has ways. Then the
-/// same eight rows are written again and again before others evict them, half written. No more than
-/// an eighth of the block, since the buffer has to be cleared first.
+/// Number of planes, at most `most`, that bit shuffle keeps at a time. Usually they belong to one
+/// strip. If more rows share a set of the cache than it has ways, they belong to several strips
+/// (eight, if they fit): then the same eight rows are completed before others evict them half
+/// written. They take at most an eighth of the block, since the buffer has to be cleared first.
 pub(super) const fn planes_at_once(typesize: usize, nitems: usize, most: usize) -> usize {
     let planes = if typesize > 16 { 16 } else { typesize };
     if in_a_set(8 * planes, nitems / 8) <= 8 {
@@ -99,20 +99,20 @@ pub(super) const fn planes_at_once(typesize: usize, nitems: usize, most: usize) 
     several
 }
 
-/// Where to start for all bytes of an item to be in 16 from a start, or in `typesize` if that is
-/// less.
+/// The starts of columns of 16 bytes, or of `typesize` if that is less, that cover all bytes of an
+/// item.
 pub(super) fn columns(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(16).map(move |column| column.min(typesize.saturating_sub(16)))
 }
 
-/// Whether the first eight bytes, or more, of this column of [`columns`] belong to the one before.
+/// Whether the column before in [`columns`] contains at least the first eight bytes of this one.
 pub(super) const fn is_half_known(column: usize) -> bool {
     matches!(column % 16, 1..=8)
 }
 
-/// `N` tiles of each of `G` planes of `stride` bytes, from item `first` on. (Apart from the
-/// kernels, as a closure of theirs requires what they do, and is not inlined into functions that do
-/// not.)
+/// `N` tiles of each of `G` planes of `stride` bytes, from item `first` on. (A function outside of
+/// the kernels, because a closure within them requires their instructions, and would not be inlined
+/// into functions without these.)
 #[inline]
 pub(super) fn tiles_of_planes<const G: usize>(
     dest: &mut [u8],
@@ -128,8 +128,8 @@ pub(super) fn tiles_of_planes<const G: usize>(
     })
 }
 
-/// Calls a function generic over the bytes of an item, 16 at most, and the power of two from there
-/// up.
+/// Calls a function that is generic over the bytes of an item, 16 at most, and over the next power
+/// of two.
 macro_rules! for_typesize {
     ($typesize:expr, $function:ident $([$size:tt])? ($($argument:expr),+)) => {
         match $typesize {
@@ -166,9 +166,9 @@ macro_rules! for_planes {
     };
 }
 
-/// Evaluates `$work` on `$items` where the compiler sees that none of `$n` items of `$typesize`
-/// bytes is out of bounds; near the end of a block and for large items, where it does not. (A check
-/// for each item doubles the time.)
+/// Evaluates `$work` on `$items`. Usually the compiler sees that each of `$n` items of `$typesize`
+/// bytes is in bounds; near the end of a block and for large items, it does not. (A check for each
+/// item doubles the time.)
 macro_rules! bounded {
     ($n:literal, $typesize:ident, $items:ident . $first_chunk:ident, $work:expr) => {
         match $items.$first_chunk::<{ ($n - 1) * 64 + 16 }>() {
@@ -221,7 +221,7 @@ macro_rules! tiled_kernels {
         #[target_feature(enable = $features)]
         pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
             let nitems = whole_items(src.len(), typesize);
-            // Sizes by measurement.
+            // Sizes found by measurement.
             match typesize {
                 _ if nitems < TILE => scalar::unshuffle(typesize, src, dest),
                 9..=16 if UNSHUFFLE_IN_STRIPS && in_strips(typesize, nitems) => {
@@ -245,7 +245,7 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// By way of a buffer for `N` items of each plane, so that whole cache lines of a plane are
+        /// Uses a buffer for `N` items of each plane, so that whole cache lines of a plane are
         /// written at once.
         #[target_feature(enable = $features)]
         fn shuffle_strips<const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
@@ -277,7 +277,7 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// Items of more than 16 bytes without a buffer.
+        /// Shuffles items of more than 16 bytes without a buffer.
         #[target_feature(enable = $features)]
         fn shuffle_columns(typesize: usize, src: &[u8], dest: &mut [u8]) {
             let nitems = src.len() / typesize;
@@ -332,7 +332,8 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// Bytes `column..column + 16` (all, if fewer) of `N` items to planes. `items` may go on.
+        /// Bytes `column..column + 16` (all, if fewer) of `N` items to planes. `items` may be
+        /// longer.
         #[target_feature(enable = $features)]
         fn shuffle_strip<const N: usize>(
             typesize: usize,
@@ -347,7 +348,7 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// Undoes [`shuffle_strip`]. `items` may go on, and some bytes after these items may
+        /// Undoes [`shuffle_strip`]. `items` may be longer, and some bytes after these items may
         /// change.
         #[target_feature(enable = $features)]
         fn unshuffle_strip<const N: usize>(
@@ -444,8 +445,8 @@ macro_rules! tiled_kernels {
             }
         }
 
-        /// All tiles that may be read in place, from the first whose rows are lines of the cache;
-        /// then the items that remain, and before the end some once more, from a copy.
+        /// Shuffles all tiles that may be read in place, from the first whose rows are cache lines;
+        /// then the remaining items from a copy, including some items before the end once more.
         #[target_feature(enable = $features)]
         fn shuffle_items<const G: usize, const W: usize>(
             nitems: usize,
@@ -517,8 +518,8 @@ macro_rules! tiled_kernels {
             stride: usize,
         ) {
             let planes = tiles_of_planes::<G>(dest, stride, first, ntiles);
-            // What the compiler then knows is checked no more between the stores, so that they may
-            // stand anywhere.
+            // The compiler then knows the lengths and omits checks between the stores, so that it
+            // may reorder them.
             assert!(
                 planes.iter().all(|plane| plane.len() == ntiles),
                 "shuffle: planes of one length"
@@ -598,7 +599,7 @@ macro_rules! tiled_bit_kernels {
             );
         }
 
-        /// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
+        /// Uses a buffer for [`planes_at_once`] planes of strips.
         #[target_feature(enable = $features)]
         fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
             let nitems = src.len() / typesize;

@@ -2,13 +2,14 @@
 //!
 //! Interleaving the bytes of register `i` with those of register `i + n/2` rotates the index of a
 //! byte (register, position) by one bit. With one item in each of 16 registers, or all items in `W`
-//! registers without gaps, four rounds put the bytes of a plane into one register. Backwards it
+//! registers without gaps, four rounds put the bytes of a plane into one register. The inverse
+//! takes as many rounds as the register's number has bits.
 //! takes as many rounds as the register's number has bits.
 
-/// Defines what [`tiled_kernels`](super::tiled::tiled_kernels) needs, for a register type of which
-/// these are in scope: `interleave_low` and `interleave_high`, which take bytes from two registers
-/// in turn; `and`, `xor` and `splat`; `shift_right` and `shift_left` by a constant number of bits,
-/// in units of any size.
+/// Defines the functions that [`tiled_kernels`](super::tiled::tiled_kernels) needs, for one
+/// register type. In scope must be: `interleave_low` and `interleave_high`, which take bytes from
+/// two registers in turn; `and`, `xor` and `splat`; `shift_right` and `shift_left` by a constant
+/// number of bits, in units of any size.
 macro_rules! vector16_kernels {
     ($features:literal, $register:ty) => {
         tiled_kernels!($features, $register, 16);
@@ -33,7 +34,7 @@ macro_rules! vector16_kernels {
             if g == w { 64 * g } else { 63 * g + 16 }
         }
 
-        /// Not needed: there is no order of bytes to be loaded.
+        /// Unused: no order of bytes has to be loaded.
         const fn gather<const G: usize, const W: usize>() -> $register {
             ZERO
         }
@@ -148,8 +149,8 @@ macro_rules! vector16_kernels {
             mixed
         }
 
-        /// Register `e` gets byte `e` of each of 16 groups of eight; then bits and registers change
-        /// places.
+        /// Register `e` gets byte `e` of each of 16 groups of eight; then bits and registers are
+        /// exchanged.
         #[target_feature(enable = $features)]
         #[inline]
         fn load_bits(groups: &[u8], gather: $register) -> [$register; 8] {
@@ -193,7 +194,7 @@ macro_rules! vector16_kernels {
     };
 }
 
-/// Defines functions of one instruction each under the names that the kernels use.
+/// Defines functions of one instruction each, with the names that the kernels use.
 macro_rules! instructions {
     ($features:literal: $($name:ident $(<const $n:ident>)? ($($arg:ident: $type:ty),+)
         -> $register:ty = $instruction:expr;)+) => {

@@ -1,4 +1,4 @@
-//! A pipeline as text: what users type and what messages show.
+//! A pipeline as text, for users and messages.
 
 use core::fmt;
 
@@ -6,13 +6,13 @@ use super::{FilterSlot, Pipeline};
 use crate::{Error, FilterId, Result, Spec};
 
 impl Pipeline {
-    /// From a list of filters in encoding order: names or ids, each with `:meta` where it takes
-    /// one. `none` and empty parts add no filter. The filters come into the last slots, so
-    /// that `shuffle` is [`Self::SHUFFLE`].
+    /// Parses a list of filters in encoding order: names or ids, each with `:meta` if it has one.
+    /// `none` and empty parts add no filter. The filters fill the last slots, so that `shuffle` is
+    /// [`Self::SHUFFLE`].
     ///
     /// # Errors
     ///
-    /// [`Error::Spec`] with the part that is wrong.
+    /// [`Error::Spec`] with the defective part.
     pub fn parse(spec: &str) -> Result<Self> {
         let mut pipeline = Self::EMPTY;
         for (nfilter, part) in spec.split(',').enumerate() {

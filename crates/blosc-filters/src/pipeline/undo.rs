@@ -1,11 +1,11 @@
-//! The filters of a chunk looked at once, for all its blocks.
+//! The filters that decoding has to undo, found once for all blocks of a chunk.
 
 use super::{Pipeline, find};
 use crate::filter::check_lengths;
 use crate::internal::StoreHint;
 use crate::{FilterCx, FilterId, FilterSlot, Registry, Result};
 
-/// The filters that decoding has to undo: those of a [`Pipeline`] but for the ones whose inverse
+/// The filters that decoding has to undo: the filters of a [`Pipeline`], except those whose inverse
 /// only copies.
 ///
 /// ```
@@ -22,11 +22,11 @@ use crate::{FilterCx, FilterId, FilterSlot, Registry, Result};
 #[derive(Clone, Copy)]
 pub struct Undo<'r> {
     registry: &'r Registry,
-    /// Without those that only copy.
+    /// The pipeline without the filters that only copy.
     pipeline: Pipeline,
-    /// How many are left.
+    /// Number of remaining filters.
     nfilters: u8,
-    /// The one that is left.
+    /// The remaining filter, if it is only one.
     only: Option<FilterSlot>,
 }
 
@@ -44,7 +44,7 @@ impl Undo<'_> {
     }
 
     /// Undoes the filters. Both buffers are equally long; the result is in `dest`, and `src` holds
-    /// anything afterwards. How `dest` is written at last is for [`FilterCx::stores`] to say.
+    /// anything afterwards. [`FilterCx::stores`] decides how the last filter writes `dest`.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Undo<'_> {
                 if in_dest { (&mut *dest, &mut *src) } else { (&mut *src, &mut *dest) };
             in_dest = !in_dest;
             remaining -= 1;
-            // What the next filter reads, or the copy below, belongs in the cache.
+            // The next filter or the copy below reads it, so it belongs in the cache.
             let stores = if remaining == 0 && in_dest { cx.stores } else { StoreHint::Cached };
             filter.backward(&FilterCx { stores, ..*cx }, slot.meta, from, to)?;
         }
@@ -80,7 +80,7 @@ impl core::fmt::Debug for Undo<'_> {
 }
 
 impl Pipeline {
-    /// Finds what decoding has to undo. Of `cx`, the reference does not matter.
+    /// Finds the filters that decoding has to undo. The reference in `cx` does not matter.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
 //! The filters as `docs/formats/filters.md` defines them: one formula each, byte by byte or bit by
-//! bit, and nothing shared with the crate.
+//! bit, with no code of the crate.
 
 use blosc_filters::BitshuffleRule;
 
@@ -24,7 +24,7 @@ pub(crate) fn unshuffle(group: usize, block: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The items that take part in bitshuffle.
+/// The number of items that bitshuffle transposes.
 fn bitshuffled_items(rule: BitshuffleRule, typesize: usize, nbytes: usize) -> usize {
     let nitems = nbytes / typesize;
     match rule {
@@ -93,7 +93,7 @@ pub(crate) fn delta_other(typesize: usize, block: &[u8], first: &[u8]) -> Vec<u8
 }
 
 /// Chapters 7 and 8: the low bits of each item become zero. `mantissa` is the number of bits that
-/// can go; none if the meta byte is out of range.
+/// can be cleared; none if the meta byte is out of range.
 pub(crate) fn truncate(meta: u8, mantissa: i32, typesize: usize, block: &[u8]) -> Option<Vec<u8>> {
     let meta = i32::from(meta.cast_signed());
     let zeroed = if meta >= 0 { mantissa - meta } else { -meta };

@@ -1,5 +1,5 @@
 //! Bit shuffle of 256 bytes of a plane: register `e` gets byte `e` of each of 32 groups of eight.
-//! Then bits and registers change places, in three rounds that exchange blocks of 4, 2 and 1 bits
+//! Then bits and registers are exchanged, in three rounds that exchange blocks of 4, 2 and 1 bits
 //! across the diagonal, and register `k` holds row `k`.
 
 use core::arch::x86_64::*;

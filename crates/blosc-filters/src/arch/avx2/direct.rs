@@ -19,12 +19,12 @@ use super::super::scalar;
 /// Bytes of a register.
 const WIDTH: usize = 32;
 
-/// Whether there is something here for such items.
+/// Whether this module has a kernel for items of this size.
 pub(in super::super) const fn has(typesize: usize) -> bool {
     matches!(typesize, 2 | 4)
 }
 
-/// Undoes a shuffle for what [`has`] says yes to. Each plane has a byte for every item of `dest`.
+/// Undoes a shuffle if [`has`] is true. Each plane has a byte for every item of `dest`.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     let typesize = planes.len();
@@ -37,7 +37,7 @@ pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     scalar::unshuffle_from(planes, done, &mut dest[done * typesize..]);
 }
 
-/// As many items as fill registers.
+/// Restores as many items as fill whole registers.
 #[target_feature(enable = "avx2")]
 fn unshuffle_2(a: &[u8], b: &[u8], dest: &mut [u8]) {
     let planes = a.as_chunks::<WIDTH>().0.iter().zip(b.as_chunks::<WIDTH>().0);
@@ -47,7 +47,7 @@ fn unshuffle_2(a: &[u8], b: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// As many items as fill registers.
+/// Restores as many items as fill whole registers.
 #[target_feature(enable = "avx2")]
 fn unshuffle_4([a, b, c, d]: [&[u8]; 4], dest: &mut [u8]) {
     let planes = a.as_chunks::<WIDTH>().0.iter().zip(b.as_chunks::<WIDTH>().0);
@@ -66,7 +66,8 @@ fn unshuffle_4([a, b, c, d]: [&[u8]; 4], dest: &mut [u8]) {
     }
 }
 
-/// Bytes of both in turns, within each lane: those of its low half, those of its high half.
+/// Interleaves the bytes of both within each lane: those of its low half, then those of its high
+/// half.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn interleave_bytes(a: __m256i, b: __m256i) -> [__m256i; 2] {

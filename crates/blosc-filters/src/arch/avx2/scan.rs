@@ -1,8 +1,9 @@
 //! Running XOR and running sum with AVX2.
 //!
-//! Within a lane, each word takes in the one before, then the two before those, and so on; then the
-//! upper lane takes in the last word of the lower one, and all take in what the registers before
-//! came to. Only this last step, one instruction, waits for the register before.
+//! Within a lane, each word is combined with the one before, then with the two before those, and so
+//! on. Then the upper lane is combined with the last word of the lower one, and all words with the
+//! total of the registers before. Only this last step, one instruction, waits for the register
+//! before.
 
 use core::arch::x86_64::*;
 
@@ -65,7 +66,7 @@ fn in_register<const W: usize, const SUM: bool>(words: __m256i, last_word: __m25
     add::<SUM>(all, _mm256_shuffle_epi8(lower, last_word))
 }
 
-/// Of bytes if it is a sum, of bits if it is none.
+/// Adds bytes for a sum; otherwise XORs.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn add<const SUM: bool>(a: __m256i, b: __m256i) -> __m256i {

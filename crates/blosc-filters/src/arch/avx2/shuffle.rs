@@ -11,9 +11,9 @@ use super::transpose::{
 tiled_kernels!("avx2", __m256i, 32);
 tiled_bit_kernels!("avx2");
 
-/// Where corresponding bytes of all planes are in the same few sets of the first-level cache, they
-/// evict each other's lines half written. That is the common case: blocks have a power of two of
-/// bytes. (To read them so costs less.)
+/// Whether to shuffle by way of a buffer. If corresponding bytes of all planes are in the same few
+/// sets of the first-level cache, they evict each other's lines half written. That is the common
+/// case, because the length of blocks is a power of two. (Reading such planes costs less.)
 pub(super) const fn in_strips(typesize: usize, nitems: usize) -> bool {
     match typesize {
         ..8 => false,

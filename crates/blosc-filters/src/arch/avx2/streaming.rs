@@ -7,8 +7,8 @@ use zerocopy::transmute;
 use super::super::streaming::{Parts, Streaming};
 use super::transpose::{interleave_to_items, scatter, store_items};
 
-/// Bytes of a tile, if there is one for such items. (Those of 16 bytes take a way by a buffer,
-/// which leaves nothing to gain.)
+/// Bytes of a tile for items of this size; `None` without a kernel. (Items of 16 bytes use a
+/// buffer, which leaves nothing to gain.)
 pub(in super::super) const fn tile(typesize: usize) -> Option<usize> {
     match typesize {
         2 | 4 | 8 => Some(LANES * typesize),
@@ -16,7 +16,7 @@ pub(in super::super) const fn tile(typesize: usize) -> Option<usize> {
     }
 }
 
-/// Tiles of items, of which byte `first` of each plane belongs to the first.
+/// Restores tiles of items; byte `first` of each plane belongs to the first item.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn unshuffle(
     stores: &mut Streaming,
@@ -60,7 +60,7 @@ fn unshuffle_tiles<const W: usize>(
     }
 }
 
-/// A row of items from item `first` on, at least as many as a tile has. All planes have them.
+/// Restores a row from item `first` on, at least as many items as a tile has. All planes have them.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(in super::super) fn put_row<const W: usize>(
@@ -86,7 +86,7 @@ pub(in super::super) fn put_row<const W: usize>(
     }
 }
 
-/// The same by way of the cache.
+/// The same with ordinary stores.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(in super::super) fn unshuffle_row<const W: usize>(
@@ -99,14 +99,14 @@ pub(in super::super) fn unshuffle_row<const W: usize>(
     for (n, tile) in tiles.by_ref().enumerate() {
         unshuffle_tile(planes, first + n * LANES, tile);
     }
-    // Some of these are written twice.
+    // Some of these items are written twice.
     if !tiles.into_remainder().is_empty() {
         let start = row.len() - LANES * W;
         unshuffle_tile(planes, end - LANES, &mut row[start..]);
     }
 }
 
-/// A tile of items, of which byte `first` of each plane belongs to the first.
+/// Restores a tile of items; byte `first` of each plane belongs to the first item.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unshuffle_tile<const W: usize>(planes: &[&[u8]; W], first: usize, tile: &mut [u8]) {

@@ -33,8 +33,8 @@ pub(super) const fn reach(g: usize, w: usize) -> usize {
 
 /// The order of bytes within a lane that brings byte `j` of its items to unit `j`.
 ///
-/// Were it known at compile time, LLVM would merge the permutation with the interleaving after it,
-/// into twice as many instructions.
+/// The order is not known at compile time: LLVM would merge the permutation with the interleaving
+/// after it, into twice as many instructions.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn gather<const G: usize, const W: usize>() -> __m256i {
@@ -51,7 +51,7 @@ pub(super) fn gather<const G: usize, const W: usize>() -> __m256i {
     black_box(transmute!([order; 2]))
 }
 
-/// The order of bytes that leaves of each `W` bytes of a lane the first `G`.
+/// The order of bytes that keeps, of each `W` bytes of a lane, the first `G`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn scatter<const G: usize, const W: usize>() -> __m256i {
@@ -67,7 +67,7 @@ pub(super) fn scatter<const G: usize, const W: usize>() -> __m256i {
     transmute!([order; 2])
 }
 
-/// 32 items of `G` bytes as `G` rows of 32 bytes, and `W - G` of no meaning.
+/// 32 items of `G` bytes as `G` rows of 32 bytes, and `W - G` meaningless rows.
 ///
 /// Reads 16 bytes at a time, the last of them from byte `(32 - 16 / W) * G` on.
 #[target_feature(enable = "avx2")]
@@ -87,8 +87,8 @@ pub(super) fn load_items<const G: usize, const W: usize>(
     transpose(rows)
 }
 
-/// Undoes [`load_items`]. Writes 16 bytes at a time in ascending order, also where an item ends
-/// before.
+/// Undoes [`load_items`]. Writes 16 bytes at a time in ascending order, even if an item ends
+/// earlier.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn store_items<const G: usize, const W: usize>(
@@ -178,7 +178,7 @@ fn transpose<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {
     rows
 }
 
-/// As [`transpose`] for W = 16, in halves, since there are no more than 16 registers in all.
+/// As [`transpose`] for W = 16, in halves, since there are only 16 registers in all.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn transpose_bytes<const W: usize>(rows: [__m256i; W]) -> [__m256i; W] {

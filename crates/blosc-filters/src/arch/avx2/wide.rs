@@ -1,4 +1,4 @@
-//! Unshuffle of items of 16 bytes and more, for the typesizes that are most frequent.
+//! Unshuffle of items of 16 bytes and more, for the most frequent typesizes.
 //!
 //! Half of the planes go to the low lanes and half to the high ones, so that three rounds of
 //! interleaving need no more than eight registers at a time:
@@ -9,11 +9,11 @@
 //!   halves of both                       a0 .. a15            | a16 .. a31                16 registers, one per item
 //! ```
 //!
-//! Items of 16 bytes have bytes 8..16 in the high lanes, and the middle quarters change places in
+//! Items of 16 bytes have bytes 8..16 in the high lanes, and the middle quarters are exchanged at
 //! the end.
 //!
-//! With all sizes known at compile time no store has to be checked: that is what makes the
-//! difference.
+//! With all sizes known at compile time no store has to be checked, which makes these kernels
+//! faster.
 
 use core::arch::x86_64::*;
 
@@ -24,16 +24,16 @@ use super::shuffle::in_strips;
 use super::store16;
 use super::transpose::interleave_bytes;
 
-/// Items that fill a lane with a byte of each.
+/// Number of items; one byte of each fills a lane.
 const LANE: usize = 16;
 
-/// Items whose planes are read in place at a time.
+/// Number of items whose planes are read in place at a time.
 const WINDOW: usize = 128;
 
 /// The bytes of a plane in a window.
 type Rows = [[u8; LANE]; WINDOW / LANE];
 
-/// Whether there is something here for such items.
+/// Whether this module has a kernel for items of this size.
 pub(super) const fn has(typesize: usize, nitems: usize) -> bool {
     match typesize {
         16 => nitems >= 256 && in_strips(typesize, nitems),
@@ -42,7 +42,7 @@ pub(super) const fn has(typesize: usize, nitems: usize) -> bool {
     }
 }
 
-/// What [`has`] says yes to.
+/// Undoes a shuffle if [`has`] is true.
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let by_buffer = in_strips(typesize, src.len() / typesize);
@@ -93,8 +93,8 @@ macro_rules! two_columns {
     }};
 }
 
-/// Items of 16 bytes, by way of a buffer for `N` rows of each plane, so that the planes evict each
-/// other less.
+/// Items of 16 bytes, with a buffer for `N` rows of each plane, so that the planes evict each other
+/// less.
 #[target_feature(enable = "avx2")]
 fn unshuffle_16<const N: usize>(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / 16;
@@ -136,7 +136,7 @@ fn unshuffle_buffered<const T: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Items of `T` bytes with the planes read in place.
+/// Items of `T` bytes; the planes are read in place.
 #[target_feature(enable = "avx2")]
 fn unshuffle_direct<const T: usize>(src: &[u8], dest: &mut [u8]) {
     static NOTHING: Rows = [[0; LANE]; WINDOW / LANE];
@@ -159,8 +159,8 @@ fn unshuffle_direct<const T: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Where the two columns of 16 bytes start that are taken at a time: they cover all bytes, some of
-/// them twice.
+/// The starts of the two columns of 16 bytes that are processed at a time. The columns cover all
+/// bytes, some of them twice.
 fn pairs(typesize: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..typesize).step_by(32).map(move |low| {
         let low = low.min(typesize.saturating_sub(32));

@@ -6,9 +6,9 @@
 //! transposed matrix.
 //!
 //! So a register is loaded with items, and a permutation brings byte `j` of eight of them together
-//! in a qword, the last first. Bits `k` are bytes `k` then, and what remains is as with bytes:
-//! qwords of the same `j` come together in one register, and bytes of the same `k` in one qword,
-//! both by the last round of the transposition.
+//! in a qword, the last item first. Bits `k` are bytes `k` then, and the remaining steps are those
+//! for bytes. The last round of the transposition brings qwords of the same `j` together in one
+//! register, and bytes of the same `k` in one qword.
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
@@ -18,8 +18,8 @@ use zerocopy::transmute;
 use super::transpose::{column, transpose_scattered};
 use super::{load, permute, permute_two};
 
-/// Where the bytes of registers come from: those of items to the qwords whose bits are transposed,
-/// and those in the last round.
+/// The sources of the bytes of registers: from items to the qwords whose bits are transposed, and
+/// in the last round.
 #[derive(Clone, Copy)]
 pub(super) struct Orders {
     first: [__m512i; 2],
@@ -27,7 +27,7 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// For [`load_tile`], and for [`load_tile_of_column`].
+    /// The orders for [`load_tile`] and [`load_tile_of_column`].
     pub(super) fn there<const G: usize, const W: usize>() -> Self {
         let first: [[u8; 64]; 2] = const {
             let mut orders = [[0; 64]; 2];
@@ -50,7 +50,7 @@ impl Orders {
         Self { first: black_box(transmute!(first)), last: black_box(transmute!(last)) }
     }
 
-    /// For [`load_half_tile`], of each half.
+    /// The orders for both halves in [`load_half_tile`].
     pub(super) fn there_by_halves<const G: usize, const C: usize>() -> [Self; 2] {
         let first: [[u8; 64]; 2] = const {
             let mut orders = [[0; 64]; 2];
@@ -75,7 +75,7 @@ const fn item_byte(g: usize, w: usize, half: usize, to: usize) -> u8 {
         16 => (half * 8 + to / 8, (to % 8) ^ 7),
         _ => (to / (64 / w), (to % (64 / w)) ^ 7),
     };
-    // Of 9 to 16 bytes, there are four items in each of two registers.
+    // For 9 to 16 bytes, there are four items in each of two registers.
     let from = match w {
         16 => 64 * (i / 4) + i % 4 * g + j,
         _ => i * g + j,
@@ -93,8 +93,8 @@ const fn last_round(w: usize, half: usize, at: usize) -> u8 {
     from.to_le_bytes()[0]
 }
 
-/// 64 items of `G` bytes as `G` lines, and `W - G` of no meaning: bit `k` of byte `j` of all in
-/// qword `k` of line `j`.
+/// 64 items of `G` bytes as `G` lines, and `W - G` meaningless lines: bit `k` of byte `j` of all
+/// items is in qword `k` of line `j`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 pub(super) fn load_tile<const G: usize, const W: usize>(
@@ -169,8 +169,8 @@ pub(super) fn transpose_bits(bytes: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8::<0>(diagonal, bytes)
 }
 
-/// The last round that undoes the transposition of eight lines to rows, with the bytes of each
-/// qword as [`transpose_bits`] wants them.
+/// The last round that undoes the transposition of eight lines to rows. The bytes of each qword are
+/// in the order for [`transpose_bits`].
 pub(super) fn back() -> [__m512i; 2] {
     let orders: [[u8; 64]; 2] = const {
         let mut orders = [[0; 64]; 2];

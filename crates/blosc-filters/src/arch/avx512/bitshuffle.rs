@@ -7,9 +7,9 @@
 //!   64 items --load_tile--> line of byte 0 --+            +--> row 7
 //! ```
 //!
-//! Lines wait for the others of their byte in registers, if these have room, or else where the rows
-//! (or, backwards, the items) will be, or in a buffer, if there are several strips at a time or
-//! rows are not on lines of the cache.
+//! Lines wait for the others of their byte in registers, if there are enough. Otherwise they wait
+//! at the positions of the rows (or, in the inverse, of the items), or in a buffer, if several
+//! strips are processed at a time or rows are not on cache lines.
 
 use core::arch::x86_64::*;
 
@@ -30,7 +30,7 @@ use super::{load, store};
 type Plane = [__m512i; 8];
 
 const ZERO: Plane = transmute!([[0_u8; 64]; 8]);
-/// How many planes may be in the first-level cache.
+/// Most planes that may be in the first-level cache.
 const PLANES: usize = 128;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
@@ -54,7 +54,7 @@ pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8])
     }
 }
 
-/// Items of one or two bytes, of which registers have room for all lines of a strip.
+/// Shuffles items of one or two bytes; the registers hold all lines of a strip.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
     let (nitems, orders) = (src.len() / G, Orders::there::<G, G>());
@@ -73,7 +73,7 @@ fn bitshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Without a buffer, for rows on lines of the cache: lines wait where the rows will be.
+/// Shuffles without a buffer, for rows on cache lines: lines wait at the positions of the rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_in_place<const G: usize>(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / G;
@@ -82,14 +82,14 @@ fn bitshuffle_in_place<const G: usize>(src: &[u8], dest: &mut [u8]) {
     let (src, nstrips) = match head {
         0 => (src, stride),
         _ => {
-            // What is not on lines, at both ends; of some items once more.
+            // The items at both ends that are not on lines; some items are processed twice.
             for first in [0, nitems - STRIP] {
                 bitshuffle_strip::<G>(first, src, dest);
             }
             (&src[8 * head * G..], stride - 1)
         }
     };
-    // As lines and not as bytes, half of the bounds need no check.
+    // With lines instead of bytes, half of the bounds need no check.
     let lines = dest[head..].as_chunks_mut::<64>().0;
     for strip in 0..nstrips {
         for tile in 0..8 {
@@ -122,7 +122,7 @@ fn bitshuffle_strip<const G: usize>(first: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// By way of a buffer for as many planes of strips as [`planes_at_once`] says.
+/// Uses a buffer for [`planes_at_once`] planes of strips.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / typesize;
@@ -150,8 +150,8 @@ fn bitshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8
     }
 }
 
-/// Several strips at a time, first `C` and then the other `C` of `G` bytes, as the buffer of all
-/// takes too much of the first-level cache.
+/// Shuffles several strips at a time, first `C` and then the other `C` of `G` bytes: a buffer for
+/// all bytes would take too much of the first-level cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_halves<const G: usize, const C: usize, const P: usize>(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / G;
@@ -182,9 +182,9 @@ fn bitshuffle_halves<const G: usize, const C: usize, const P: usize>(src: &[u8],
     }
 }
 
-/// Items of two bytes whose 16 rows share a set of the cache: for several strips at a time, first
-/// the eight rows of one byte and then those of the other. Items are loaded twice, which takes less
-/// than lines that wait in a buffer.
+/// Shuffles items of two bytes whose 16 rows share a set of the cache. For several strips at a
+/// time, it writes first the eight rows of one byte and then those of the other. Items are loaded
+/// twice, which takes less than lines that wait in a buffer.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitshuffle_byte_by_byte(src: &[u8], dest: &mut [u8]) {
     let nitems = src.len() / 2;
@@ -204,7 +204,7 @@ fn bitshuffle_byte_by_byte(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// 512 items. `items` may go on.
+/// 512 items. `items` may be longer.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn items_to_planes<const G: usize, const W: usize>(items: &[u8], planes: &mut [Plane]) {
     let Some(planes) = planes.first_chunk_mut::<G>() else { return };
@@ -217,7 +217,7 @@ fn items_to_planes<const G: usize, const W: usize>(items: &[u8], planes: &mut [P
     }
 }
 
-/// [`load_tile`], also where what it loads beyond the items may not be there.
+/// As [`load_tile`], near the end of the items, where it would load bytes beyond them.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn load_tile_to_end<const G: usize, const W: usize>(items: &[u8], orders: Orders) -> [__m512i; W] {
@@ -257,8 +257,8 @@ pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8
     bitunshuffle_by::<false>(Pieces::if_suited(typesize, dest.len()), typesize, src, dest);
 }
 
-/// As [`bitunshuffle`], to memory that is hardly in the cache. Lines that are not written one after
-/// another are prefetched.
+/// As [`bitunshuffle`], to memory that is mostly outside of the cache. Lines that are not written
+/// in sequence are prefetched.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn bitunshuffle_uncached(typesize: usize, src: &[u8], dest: &mut [u8]) {
     bitunshuffle_by::<true>(Pieces::if_suited(typesize, dest.len()), typesize, src, dest);
@@ -277,7 +277,7 @@ pub(in super::super) fn bitunshuffle_by<const UNCACHED: bool>(
         return scalar::bitunshuffle(typesize, src, dest);
     }
     let planes = planes_at_once(typesize, nitems, PLANES);
-    // Several strips overlap nowhere: that many rows share sets only if all strips are whole.
+    // Several strips at a time never overlap: rows share sets only if all strips are whole.
     let at_once = if nitems.is_multiple_of(STRIP) { planes / typesize.min(16) } else { 1 };
     match typesize {
         1 => bitunshuffle_in_registers::<1>(src, dest),
@@ -311,8 +311,8 @@ fn bitunshuffle_in_registers<const G: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Undoes [`bitshuffle_in_place`], for items that are stored without a gap: the lines of a tile are
-/// where its items will be, or a few bytes after that, on lines of the cache.
+/// Undoes [`bitshuffle_in_place`], for items that are stored without a gap. The lines of a tile
+/// wait at the positions of its items, or a few bytes after them, on cache lines.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn bitunshuffle_in_place<const G: usize, const UNCACHED: bool>(
     pieces: Option<Pieces>,
@@ -395,7 +395,7 @@ fn bitunshuffle_strips<const P: usize>(typesize: usize, src: &[u8], dest: &mut [
     }
 }
 
-/// Undoes [`items_to_planes`]. `items` may go on, and some bytes after these items may change.
+/// Undoes [`items_to_planes`]. `items` may be longer, and some bytes after these items may change.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn planes_to_items<const G: usize, const W: usize>(planes: &[Plane], items: &mut [u8]) {
     let Some(planes) = planes.first_chunk::<G>() else { return };

@@ -14,8 +14,8 @@ pub(in super::super) fn copy(src: &[u8], dest: &mut [u8]) {
     copy_with(src, dest, |_| {});
 }
 
-/// The same from memory that is not in a cache. What is read soon is prefetched, `next` after the
-/// end of `src`.
+/// The same from memory outside of the cache. Bytes that are read soon are prefetched; `next`
+/// follows the end of `src`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) {
     copy_with(src, dest, |at| {
@@ -32,7 +32,7 @@ pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) 
     });
 }
 
-/// Copies with non-temporal stores from memory that is not in a cache.
+/// Copies with non-temporal stores from memory outside of the cache.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn copy_streaming(src: &[u8], dest: &mut [u8]) {
     if Tuning::get().prefetches_by_page {
@@ -42,10 +42,10 @@ pub(in super::super) fn copy_streaming(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Calls `before` with the position of each four lines, and copies them.
+/// Calls `before` with the position of each four lines, then copies them.
 ///
-/// The first line and the last four go wherever they are, so that all between are lines of the
-/// destination and no part of it is left to a loop of its own.
+/// The first line and the last four may be unaligned. All lines between are lines of the
+/// destination, and no part is left to a separate loop.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn copy_with(src: &[u8], dest: &mut [u8], before: impl Fn(usize)) {
@@ -69,14 +69,13 @@ fn copy_with(src: &[u8], dest: &mut [u8], before: impl Fn(usize)) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn copy_lines(from: &[u8; LINES], to: &mut [u8; LINES]) {
-    // By name, or else the compiler sees that this is a copy, and calls the library's.
+    // Named registers: the compiler would turn an array into a call of the library's copy.
     let [a, b, c, d]: [__m512i; 4] = transmute!(*from);
     *to = transmute!([a, b, c, d]);
 }
 
-/// Writes `byte` all over `dest`; its ends go wherever they are, as those of [`copy`]. In the cache
-/// that is up to twice as fast as the processor's instruction, which the C library takes from 2 KiB
-/// on.
+/// Writes `byte` all over `dest`; its ends may be unaligned, as in [`copy`]. In the cache that is
+/// up to twice as fast as the processor's instruction, which the C library uses from 2 KiB on.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn fill(byte: u8, dest: &mut [u8]) {
     if dest.len() < LINES {
@@ -101,5 +100,5 @@ fn fill_lines(line: __m512i, to: &mut [u8; LINES]) {
 const LINE: usize = 64;
 /// Bytes that are copied at a time.
 const LINES: usize = 4 * LINE;
-/// How far ahead of what is copied memory is prefetched: a page (2 to 8 KiB are as good).
+/// Distance from the copied bytes to the prefetched ones: a page (2 to 8 KiB are as good).
 const PREFETCH_DISTANCE_NBYTES: usize = 4 << 10;

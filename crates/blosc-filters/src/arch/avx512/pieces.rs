@@ -1,9 +1,9 @@
 //! Unshuffle and bitunshuffle from pieces of planes, for processors that permute registers of 64
-//! bytes on one port alone.
+//! bytes on one port only.
 //!
-//! An insertion from memory needs no permutation. So four pieces of 16 bytes (or two of 32) come
-//! together in one register, and one permutation puts the bytes of an item side by side. The tiles
-//! of `transpose.rs` permute twice as often, and load a quarter as often:
+//! An insertion from memory needs no permutation. So four pieces of 16 bytes (or two of 32) are
+//! inserted into one register, and one permutation puts the bytes of an item side by side. The
+//! tiles of `transpose.rs` permute twice as often, and load a quarter as often:
 //!
 //! ```text
 //!   planes a to d     a0 .. a15 | b0 .. b15 | c0 .. c15 | d0 .. d15
@@ -29,13 +29,13 @@ const PIECE: usize = 16;
 /// Items of a step.
 const STEP: usize = 2 * PIECE;
 
-/// Lengths of blocks that are in the first-level cache with their planes, and long enough for the
-/// preparations.
+/// Lengths of blocks that fit the first-level cache with their planes, and are long enough for the
+/// setup to pay.
 const NBYTES: RangeInclusive<usize> = 8 << 10..=FIRST_LEVEL_NBYTES / 2;
 
-/// Whether to undo a shuffle, or a bit shuffle of 8 bytes, of `nbytes` in this way. Items of 2 and
-/// 8 bytes gain; of 4 bytes they do not, and 16 planes have more addresses than there are
-/// registers.
+/// Whether to undo a shuffle, or a bit shuffle of items of 8 bytes, of `nbytes` in this way. Items
+/// of 2 and 8 bytes gain. Items of 4 bytes gain nothing, and 16 planes have more addresses than
+/// there are registers.
 pub(super) fn suit(typesize: usize, nbytes: usize) -> bool {
     matches!(typesize, 2 | 8) && NBYTES.contains(&nbytes) && Tuning::get().permutes_on_one_port
 }
@@ -44,7 +44,7 @@ pub(super) fn suit(typesize: usize, nbytes: usize) -> bool {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     let (typesize, nitems) = (planes.len(), dest.len() / planes.len().max(1));
-    // What is before the first line of the cache, and some items more.
+    // The bytes before the first cache line, and some items after them.
     let head = item_head(dest, typesize);
     if head > 0 {
         unshuffle_steps(planes, 0, head.div_ceil(STEP), dest);
@@ -65,7 +65,7 @@ pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
     unshuffle_planes(&planes[..typesize], dest);
 }
 
-/// The items of `nsteps` from item `first` on: how many.
+/// Restores the items of `nsteps` from item `first` on; returns their number.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 fn unshuffle_steps(planes: &[&[u8]], first: usize, nsteps: usize, dest: &mut [u8]) -> usize {
     let range = first..first + nsteps * STEP;
@@ -88,7 +88,7 @@ fn unshuffle_2(a: &[u8], b: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// The order of bytes that takes those of both halves of a register in turns.
+/// The order of bytes that interleaves both halves of a register.
 fn interleaved_halves() -> __m512i {
     let mut order = [0_u8; 64];
     for (to, from) in (0..).zip(&mut order) {
@@ -113,9 +113,9 @@ fn unshuffle_8(planes: [&[u8]; 8], dest: &mut [u8]) {
     }
 }
 
-/// How pieces come together.
+/// The tables for combining pieces.
 ///
-/// Were it known at compile time, LLVM would put halves together by a permutation.
+/// They are not known at compile time: LLVM would combine halves by a permutation.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Pieces {
     /// The dwords of the second, third and fourth lane of a register.
@@ -126,7 +126,7 @@ pub(in super::super) struct Pieces {
 }
 
 impl Pieces {
-    /// The tables, if blocks of `nbytes` are restored in this way; see [`suit`].
+    /// The tables, if blocks of `nbytes` are restored by pieces; see [`suit`].
     pub(super) fn if_suited(typesize: usize, nbytes: usize) -> Option<Self> {
         suit(typesize, nbytes).then(Self::new)
     }
@@ -153,7 +153,7 @@ impl Pieces {
         self.interleave(self.four(low), self.four(high))
     }
 
-    /// Two registers of four pieces, whose bytes come together.
+    /// Two registers of four pieces, whose bytes are brought together.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
     #[inline]
     fn interleave(self, low: __m512i, high: __m512i) -> [__m512i; 2] {
@@ -162,7 +162,7 @@ impl Pieces {
     }
 
     /// Eight rows of 64 bytes, `stride` apart, to eight lines, 512 bytes apart. Of each eight bytes
-    /// the last row comes first, as [`transpose_bits`] wants it.
+    /// the last row comes first, in the order for [`transpose_bits`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
     #[inline]
     pub(super) fn rows_to_lines(self, rows: &[u8], stride: usize, lines: &mut [u8]) {
@@ -178,7 +178,8 @@ impl Pieces {
         }
     }
 
-    /// From the line of each byte, `to_line` bytes after the first item, 64 items of 8 bytes.
+    /// Writes 64 items of 8 bytes from the lines of their bytes, `to_line` bytes after the first
+    /// item.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
     #[inline]
     pub(super) fn lines_to_items(self, to_line: usize, items: &mut [u8]) {

@@ -9,8 +9,9 @@ use super::transpose::{
 
 tiled_kernels!("avx512f,avx512bw,avx512vl,avx512vbmi,gfni", __m512i, 64);
 
-/// Where corresponding bytes of more planes than a set of the first-level cache has ways are in the
-/// same set, they evict each other's lines half written.
+/// Whether to shuffle by way of a buffer. If corresponding bytes of planes are in the same set of
+/// the first-level cache, and the planes outnumber its ways, they evict each other's lines half
+/// written.
 const fn in_strips(typesize: usize, nitems: usize) -> bool {
     nitems >= STRIP && in_a_set(typesize, nitems) > 8
 }

@@ -1,12 +1,11 @@
 //! Transpositions between registers: 64 items of up to `W` bytes to `W` rows of 64 bytes, and back.
 //!
-//! A register is loaded with `64 / W` items of `G` bytes (and what comes after them), and one
-//! permutation brings byte `j` of each together in unit `j` of `64 / W` bytes. What remains is to
-//! transpose a matrix of `W` x `W` units in `W` registers: first what is within the lanes of 16
-//! bytes, in groups of registers that follow each other, then the lanes. Backwards the same
-//! transposition; its last round closes the gaps as well, by permutations of two registers.
-//! (Forwards the first round could gather as well, but what is loaded from two lines of the cache
-//! each time is then slower.)
+//! A register is loaded with `64 / W` items of `G` bytes (and the bytes after them), and one
+//! permutation brings byte `j` of each together in unit `j` of `64 / W` bytes. Then a matrix of `W`
+//! x `W` units in `W` registers is transposed: first within the lanes of 16 bytes, in groups of
+//! successive registers, then the lanes. The inverse is the same transposition; its last round
+//! closes the gaps as well, by permutations of two registers. (The first round could gather as
+//! well, but loads that cross two cache lines each time are slower.)
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
@@ -23,7 +22,7 @@ pub(super) const fn reach(g: usize, w: usize) -> usize {
 
 /// The order of bytes that brings byte `j` of the items in a register to unit `j`.
 ///
-/// Were it known at compile time, LLVM might merge it with the rounds after it.
+/// The order is not known at compile time: LLVM might merge it with the rounds after it.
 pub(super) fn gather<const G: usize, const W: usize>() -> __m512i {
     let order: [u8; 64] = const {
         let mut order = [0; 64];
@@ -38,8 +37,8 @@ pub(super) fn gather<const G: usize, const W: usize>() -> __m512i {
     black_box(transmute!(order))
 }
 
-/// The inverse of [`gather`] for the bytes that items have, with the last round: where the bytes of
-/// two registers come from, of two others.
+/// The inverse of [`gather`] for the bytes that items have, combined with the last round: the
+/// sources of the bytes of two registers within two others.
 pub(super) fn scatter<const G: usize, const W: usize>() -> [__m512i; 2] {
     let orders: [[u8; 64]; 2] = const {
         let mut orders = [[0; 64]; 2];
@@ -62,7 +61,7 @@ pub(super) fn scatter<const G: usize, const W: usize>() -> [__m512i; 2] {
     black_box(transmute!(orders))
 }
 
-/// 64 items of `G` bytes as `G` rows, and `W - G` of no meaning.
+/// 64 items of `G` bytes as `G` rows, and `W - G` meaningless rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 pub(super) fn load_items<const G: usize, const W: usize>(
@@ -106,7 +105,7 @@ pub(super) fn load_column(typesize: usize, items: &[u8], gather: __m512i) -> [__
 #[inline]
 pub(super) fn column(typesize: usize, items: &[u8]) -> [__m512i; 16] {
     let mut rows = [_mm512_setzero_si512(); 16];
-    // No closures, which would not be inlined.
+    // Without closures, which would not be inlined.
     bounded!(64, typesize, items.first_chunk, {
         for (k, row) in rows.iter_mut().enumerate() {
             let [a, b] = [load16(items, 4 * k * typesize), load16(items, (4 * k + 1) * typesize)];
@@ -183,8 +182,8 @@ pub(super) fn transpose_scattered<const W: usize>(
     rows
 }
 
-/// Transposes what is in a lane of `W / 4` rows that follow each other: then lane `i` of row `W / 4
-/// * k + e` has unit `W / 4 * i + e` of each.
+/// Transposes within the lanes of `W / 4` successive rows: then lane `i` of row `W / 4 * k + e` has
+/// unit `W / 4 * i + e` of each.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 #[inline]
 fn transpose_in_lanes<const W: usize>(rows: &mut [__m512i; W]) {

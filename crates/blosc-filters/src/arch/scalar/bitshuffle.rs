@@ -1,12 +1,12 @@
 //! Bit shuffle, 8 x 8 bits at a time.
 
 /// Transposes the bits of a multiple of eight items: bit `k` of byte `j` of item `i` goes to row `8
-/// * j + k`, there to bit `i % 8` of byte `i / 8`.
+/// * j + k`, to bit `i % 8` of byte `i / 8`.
 pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / 8;
     for (tile, items) in src.chunks(TILE * 8 * typesize).enumerate() {
         for j in 0..typesize {
-            // Of each row, the bytes of eight groups of items, so that not every byte is in another
+            // The bytes of eight groups of items in each row, so that successive bytes share a
             // cache line.
             let mut rows = [[0; TILE]; 8];
             for (group, items) in items.chunks_exact(8 * typesize).enumerate() {
@@ -41,7 +41,7 @@ pub(in super::super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8
     }
 }
 
-/// Bit `k` of byte `i` becomes bit `i` of byte `k`: blocks of 1, 2 and 4 bits change places across
+/// Bit `k` of byte `i` becomes bit `i` of byte `k`: blocks of 1, 2 and 4 bits are exchanged across
 /// the diagonal.
 fn transpose8x8(bytes: [u8; 8]) -> [u8; 8] {
     let swap = |x: u64, shift: u32, mask: u64| {
@@ -54,5 +54,5 @@ fn transpose8x8(bytes: [u8; 8]) -> [u8; 8] {
     swap(x, 28, 0x0000_0000_F0F0_F0F0).to_le_bytes()
 }
 
-/// Groups of eight items that are done together.
+/// Number of groups of eight items that are processed together.
 const TILE: usize = 8;

@@ -17,12 +17,12 @@ pub(in super::super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
     }
 }
 
-/// The same from planes wherever they are.
+/// The same from separate planes.
 pub(in super::super) fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     unshuffle_from(planes, 0, dest);
 }
 
-/// The items of `dest`, of which byte `first` of each plane belongs to the first.
+/// Restores the items of `dest`; byte `first` of each plane belongs to the first item.
 pub(in super::super) fn unshuffle_from(planes: &[&[u8]], first: usize, dest: &mut [u8]) {
     for (j, plane) in planes.iter().enumerate() {
         put_plane(planes.len(), j, &plane[first..], dest);

@@ -22,7 +22,7 @@ pub(in super::super) fn copy_uncached(src: &[u8], next: &[u8], dest: &mut [u8]) 
         let ahead = at + PREFETCH_DISTANCE_NBYTES;
         let (bytes, ahead) = match ahead.checked_sub(src.len()) {
             None => (src, ahead),
-            Some(behind) => (next, behind),
+            Some(after) => (next, after),
         };
         for line in 0..4 {
             if let Some(bytes) = bytes.get(ahead + line * LINE..) {

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The first control byte carries a marker in its upper bits, which a decoder masks off. `decode`
-//! is the format's definition in code, `decode_fast` does most of the work, and `encode` has a
-//! search of our own, whose streams every release of C-Blosc reads.
+//! is the format's definition in code, and `decode_fast` does most of the work. `encode` has a
+//! search of our own; every release of C-Blosc reads its streams.
 
 mod decode;
 #[allow(unsafe_code)]

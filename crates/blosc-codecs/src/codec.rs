@@ -14,23 +14,23 @@ pub trait Codec: Send + Sync {
         self.id().format()
     }
 
-    /// The name in messages: by default the one of the id in the API of C-Blosc and C-Blosc2.
+    /// The name in messages: by default, the name of the id in C-Blosc and C-Blosc2.
     fn name(&self) -> &str {
         self.id().name().unwrap_or("unnamed")
     }
 
-    /// The version of the implementation, for people to read.
+    /// The version of the implementation, for messages.
     fn version(&self) -> &str;
 
-    /// The length (bytes) that a stream of `len` plain bytes never exceeds.
+    /// The greatest length of a stream for `len` uncompressed bytes (bytes).
     fn max_compressed_len(&self, len: usize) -> usize;
 
     /// An encoder for these options, to be kept and reused.
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] when the options do not suit the codec, [`Error::Unsupported`] when it
-    /// cannot encode.
+    /// [`Error::Param`] if the codec refuses the options, [`Error::Unsupported`] if it cannot
+    /// encode.
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error>;
 
     /// A decoder for these options, to be kept and reused.
@@ -45,11 +45,11 @@ pub trait Codec: Send + Sync {
         false
     }
 
-    /// A dictionary of at most `max` bytes made from `samples`, or `None` when none would help.
+    /// A dictionary of at most `max` bytes made from `samples`, or `None` if none would help.
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] when the codec has no dictionaries.
+    /// [`Error::Param`] if the codec has no dictionaries.
     fn train_dict(&self, samples: &[&[u8]], max: usize) -> Result<Option<Vec<u8>>, Error> {
         let _ = (samples, max);
         Err(Error::Param { codec: self.id(), what: Param::Dict })
@@ -62,20 +62,21 @@ pub trait Codec: Send + Sync {
 }
 
 /// Compresses streams with fixed options. Streams are independent: an encoder keeps memory between
-/// them, not state.
+/// streams, but no state.
 pub trait StreamEncoder: Send {
     /// Compresses `src` to the start of `dest` and returns the length of the stream (bytes), or
-    /// `None` when it does not fit. Give `dest` less than `src.len()` bytes, since a chunk has no
-    /// use for a stream that is as long as the plain bytes. After `None`, the content of `dest` is
+    /// `None` if the stream does not fit. Give `dest` less than `src.len()` bytes, since a chunk
+    /// never stores a stream that is as long as its data. After `None`, the content of `dest` is
     /// unspecified.
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] when `src` does not suit the options, such as a shape.
+    /// [`Error::Param`] if `src` contradicts the options, for example the shape.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// Whether the bytes of a stream depend on the length of `dest`. If not, the stream is the same
-    /// wherever it fits, so that it can be written straight to its position in a chunk.
+    /// Whether the bytes of a stream depend on the length of `dest`. If not, any destination in
+    /// which the stream fits gives the same stream, so it can be written straight to its position
+    /// in a chunk.
     fn depends_on_room(&self) -> bool {
         true
     }
@@ -83,7 +84,7 @@ pub trait StreamEncoder: Send {
 
 /// Decompresses streams with fixed options.
 ///
-/// A decoder may start threads of its own. It must not wait for work that it hands to a thread pool
+/// A decoder may start threads of its own. It must not wait for work that it gives to a thread pool
 /// of its caller: all threads of that pool may be waiting for decoders.
 pub trait StreamDecoder: Send {
     /// Decompresses the stream `src`. Succeeds only if all of `src` is valid and decodes to exactly
@@ -95,8 +96,8 @@ pub trait StreamDecoder: Send {
     /// this build does not decode.
     fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error>;
 
-    /// As [`decode`](Self::decode), for a destination that is hardly in the processor's cache: a
-    /// decoder may prefetch it. The bytes are the same.
+    /// As [`decode`](Self::decode), for a destination that is mostly outside of the processor's
+    /// cache: a decoder may prefetch it. The bytes are the same.
     ///
     /// # Errors
     ///
@@ -106,8 +107,8 @@ pub trait StreamDecoder: Send {
         self.decode(src, dest)
     }
 
-    /// As [`decode`](Self::decode), for the first `wanted` bytes of `dest` alone: the others are
-    /// unspecified afterwards, and damage in the rest of the stream may go unnoticed.
+    /// As [`decode`](Self::decode), but only the first `wanted` bytes of `dest` are specified
+    /// afterwards, and damage in the rest of the stream may go unnoticed.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ pub trait StreamDecoder: Send {
     }
 }
 
-/// Options of an encoder: plain facts about the block. Most codecs use only the level.
+/// Options of an encoder, with facts about the block. Most codecs use only the level.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeOptions<'a> {
     /// The compression level; 0 counts as 1.

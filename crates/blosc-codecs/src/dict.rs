@@ -1,12 +1,12 @@
-//! Dictionaries ("Dictionaries" in the codec document): text that every stream of a chunk may refer
-//! to.
+//! Dictionaries ("Dictionaries" in the codec document): bytes to which every stream of a chunk may
+//! refer.
 
 use alloc::vec::Vec;
 
 /// Smallest dictionary worth storing (bytes).
 const MIN_DICT_NBYTES: usize = 256;
 
-/// A dictionary of raw content: pieces from all over the samples, `max` bytes at most.
+/// A dictionary of raw content: pieces of all samples, `max` bytes at most.
 pub(crate) fn raw_content(samples: &[&[u8]], max: usize) -> Option<Vec<u8>> {
     let total: usize = samples.iter().map(|s| s.len()).sum();
     if max < MIN_DICT_NBYTES || total < MIN_DICT_NBYTES {

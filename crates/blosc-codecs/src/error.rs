@@ -1,54 +1,54 @@
-//! What can go wrong, by who is to blame: the stream, the build, or the parameters.
+//! The errors, which blame the stream, the build, or the parameters.
 
 use crate::{CodecId, FormatId, ZstdFault};
 
-/// Why a stream was not decoded, or why a codec cannot work.
+/// The reason why a stream was not decoded, or why a codec cannot work.
 ///
-/// A stream that does not fit its destination is no error:
-/// [`StreamEncoder::encode`](crate::StreamEncoder::encode) returns `None` then.
+/// A stream that is longer than its destination is no error:
+/// [`StreamEncoder::encode`](crate::StreamEncoder::encode) then returns `None`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The stream is damaged or was not made by this codec: blame the data.
+    /// The stream is damaged, or another codec made it.
     #[error("{codec} stream, byte {at}: {what}")]
     Corrupt {
         /// The codec whose decoder refused.
         codec: CodecId,
-        /// The position in the stream (bytes from its start) that the decoder had reached; 0 where
-        /// a library does not tell.
+        /// The position in the stream (bytes from its start) that the decoder had reached; 0 if a
+        /// library does not report it.
         at: usize,
-        /// What is wrong there.
+        /// The defect at this position.
         what: Corrupt,
     },
-    /// No codec of this id is registered, and nothing is known about it.
+    /// No codec with this id is registered or known.
     #[error("codec {id} is not known")]
     UnknownCodec {
         /// The id requested.
         id: CodecId,
     },
-    /// No codec stands for this format.
+    /// No codec decodes this format.
     #[error("stream format {format} is not known")]
     UnknownFormat {
         /// The format requested.
         format: FormatId,
     },
-    /// The codec (or this variant of its format) is known, but not part of this build.
+    /// The codec (or this variant of its format) is known, but missing from this build.
     #[error("{name} is not supported here: it needs {needs}")]
     Unsupported {
         /// The codec concerned.
         id: CodecId,
         /// The name of the codec or variant.
         name: &'static str,
-        /// What it takes to decode it.
+        /// The requirement for decoding it.
         needs: &'static str,
     },
-    /// The options do not suit the codec. When a decoder is made, they come from a chunk header,
-    /// and then it is the chunk that is wrong.
+    /// The codec refuses the options. The options of a decoder come from a chunk header, so the
+    /// chunk is damaged then.
     #[error("{codec}: {what}")]
     Param {
         /// The codec concerned.
         codec: CodecId,
-        /// The unsuitable option.
+        /// The refused option.
         what: Param,
     },
     /// A compression level above 9.
@@ -59,14 +59,14 @@ pub enum Error {
     },
 }
 
-/// What is wrong in a stream.
+/// A defect of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Corrupt {
     /// The stream ends inside an instruction.
     #[error("{need} more bytes needed, {have} are left")]
     Truncated {
-        /// Bytes that the instruction takes from here.
+        /// Bytes of the instruction, counted from here.
         need: usize,
         /// Bytes that are left.
         have: usize,
@@ -74,7 +74,7 @@ pub enum Corrupt {
     /// The stream decodes to more bytes than expected.
     #[error("{nbytes} bytes come out, {room} are expected")]
     TooLong {
-        /// Bytes that the stream decodes to, as far as it was followed.
+        /// Bytes that the stream decodes to, as far as it was read.
         nbytes: u64,
         /// Bytes that the stream should decode to.
         room: usize,
@@ -82,9 +82,9 @@ pub enum Corrupt {
     /// The stream ends early.
     #[error("only {nbytes} bytes come out, {expected} are expected")]
     TooShort {
-        /// Bytes that came out.
+        /// Decoded bytes.
         nbytes: usize,
-        /// Bytes that were expected.
+        /// Expected bytes.
         expected: usize,
     },
     /// A match that starts before the first byte.
@@ -95,22 +95,22 @@ pub enum Corrupt {
         /// Bytes written so far, dictionary included.
         available: usize,
     },
-    /// The stream ends with a match, where the format wants a literal run.
+    /// The stream ends with a match, where the format requires a literal run.
     #[error("the stream ends with a match")]
     EndsWithMatch,
     /// Bytes follow the end of the stream.
     #[error("{extra} bytes follow the end of the stream")]
     Trailing {
-        /// How many.
+        /// Number of these bytes.
         extra: usize,
     },
-    /// An instruction that the format does not have.
+    /// An unknown instruction.
     #[error("token {token:#04x} does not exist")]
     Token {
         /// The byte found.
         token: u8,
     },
-    /// The stream carries a shape, and the shape does not hold the expected number of bytes.
+    /// The stream contains a shape with a wrong number of bytes.
     #[error("shape {rows} x {cols} does not hold {expected} bytes")]
     Shape {
         /// Rows, as in the stream.
@@ -120,20 +120,20 @@ pub enum Corrupt {
         /// Bytes that the stream should decode to.
         expected: usize,
     },
-    /// The number of dimensions in the stream does not exist in the format.
+    /// The format does not allow this number of dimensions.
     #[error("{ndim} dimensions, the format has {expected}")]
     Dimensions {
         /// As in the stream.
         ndim: u8,
-        /// The number that the format has.
+        /// The number that the format requires.
         expected: u8,
     },
     /// A back reference to bytes outside the stream.
     #[error("reference to {len} bytes at {start}, the stream has {stream}")]
     Reference {
-        /// The position that it points to (negative: before the first byte).
+        /// The position that it refers to (negative: before the first byte).
         start: i64,
-        /// Bytes referred to.
+        /// Bytes that it refers to.
         len: usize,
         /// Length of the stream.
         stream: usize,
@@ -141,7 +141,7 @@ pub enum Corrupt {
     /// A Zstandard frame breaks a rule of its format.
     #[error("{0}")]
     Zstd(ZstdFault),
-    /// The library that decodes this format says so.
+    /// The library for this format reports damage.
     #[error("{message}")]
     Library {
         /// The library's message.
@@ -149,7 +149,7 @@ pub enum Corrupt {
     },
 }
 
-/// What does not suit the codec.
+/// An option that a codec refuses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
@@ -164,31 +164,31 @@ pub enum Param {
         /// The library's message.
         message: &'static str,
     },
-    /// `meta` has a value that the codec does not know.
+    /// The codec does not know this value of `meta`.
     #[error("meta {meta} is not one of {allowed}")]
     Meta {
         /// The value given.
         meta: u8,
-        /// What is allowed.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// The codec works on items of other sizes.
+    /// The codec supports items of other sizes only.
     #[error("typesize {typesize} is not one of {allowed}")]
     Typesize {
         /// Bytes per item, as given.
         typesize: usize,
-        /// What is allowed.
+        /// The allowed sizes.
         allowed: &'static str,
     },
-    /// The codec needs the shape of the block, and none was given.
+    /// The codec needs the shape of the block.
     #[error("the shape of the block is needed")]
     NoShape,
-    /// The codec does not work on arrays of this number of dimensions.
+    /// The codec does not support arrays of this number of dimensions.
     #[error("{ndim} dimensions, {allowed} are possible")]
     Dimensions {
         /// As given.
         ndim: usize,
-        /// What is allowed.
+        /// The allowed numbers.
         allowed: &'static str,
     },
     /// The shape of the block and the length of the stream do not agree.

@@ -117,8 +117,8 @@ impl fmt::Display for FormatId {
     }
 }
 
-/// The compression level, 0 to 9. Level 0 means "do not compress", which a chunk decides: an
-/// encoder works as at level 1.
+/// The compression level, 0 to 9. Level 0 means "do not compress", which is up to the chunk: an
+/// encoder treats it as level 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub struct Level(u8);

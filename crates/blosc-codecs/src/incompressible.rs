@@ -1,10 +1,10 @@
-//! An entropy probe: recognises incompressible data before a slow encoder spends its time on it.
+//! An entropy probe: recognises incompressible data before a slow encoder searches it.
 //!
-//! Incompressible here means that no encoder makes the data 0.5 % shorter. Three tests, the
-//! cheapest first: the byte counts of a sample of 4 KiB, then of every part and of the whole, are
-//! those of random bytes (a chi-square test; neither more uneven nor, like a ramp, more even); and
-//! hardly any word of eight bytes occurs twice. Anything doubtful counts as compressible: the
-//! encoder then finds out. How much that saves: `docs/performance/zlib.md`.
+//! Incompressible here means that no encoder makes the data 0.5 % shorter. Three tests run, the
+//! cheapest first. The byte counts of a sample of 4 KiB, and then of every part and of the whole,
+//! must be those of random bytes (a chi-square test; neither more uneven nor, like a ramp, more
+//! even). And hardly any word of eight bytes may occur twice. Doubtful data count as compressible,
+//! and the encoder decides. `docs/performance/zlib.md` has the savings.
 
 #![forbid(unsafe_code)]
 
@@ -12,11 +12,11 @@ use alloc::vec::Vec;
 
 use crate::lz::load64;
 
-/// Shorter streams (bytes) are too short to tell.
+/// Shorter streams (bytes) are too short for the tests.
 const MIN_NBYTES: usize = 1 << 14;
-/// Bytes of a part. The rest at the end is looked at only as part of the whole.
+/// Bytes of a part. The rest at the end is tested only as part of the whole.
 const PART_NBYTES: usize = 1 << 14;
-/// Pieces of the sample, which rules out most data.
+/// Pieces of the sample, which excludes most data.
 const SAMPLE_PIECES: usize = 16;
 /// Bytes of a piece.
 const PIECE_NBYTES: usize = 256;
@@ -25,7 +25,7 @@ const PIECE_NBYTES: usize = 256;
 const CHI_SQUARE: core::ops::Range<u64> = 165..345;
 /// Slots of the table of words.
 const SLOTS: usize = 1 << 14;
-/// Words that are put into the table at most.
+/// Most words in the table.
 const MAX_WORDS: usize = SLOTS / 2;
 
 /// The probe; its table is kept between streams.
@@ -53,7 +53,7 @@ impl EntropyProbe {
         let step = (src.len() / MAX_WORDS).max(4);
         for (at, position) in (0..end).step_by(step).zip((0..).step_by(step)) {
             let first = &mut self.positions[slot(load64(src, at))];
-            // The first one stays: a repetition at a whole number of steps would hide it.
+            // The first position stays: a repetition at a whole number of steps would hide it.
             *first = position.min(*first);
         }
         let mut hits = 0;
@@ -64,7 +64,7 @@ impl EntropyProbe {
                 hits += usize::from(earlier < at && load64(src, earlier) == word);
             }
         }
-        // Each hit stands for `step` of the positions looked up; more than one in 512 is too many.
+        // Each hit stands for `step` of the tested positions; more than one in 512 is too many.
         hits * step > src.len() / 8 / 512
     }
 }
@@ -97,8 +97,8 @@ fn are_parts_random(src: &[u8]) -> bool {
     is_random(&all, src.len())
 }
 
-/// Adds how often each byte occurs. Counts in four tables, since equal bytes in a row would wait
-/// for each other.
+/// Adds the counts of the bytes. Counts in four tables, since successive equal bytes would wait for
+/// each other.
 fn count_bytes(bytes: &[u8], counts: &mut [u64; 256]) {
     let mut tables = [[0_u32; 256]; 4];
     let (fours, rest) = bytes.as_chunks::<4>();
@@ -115,7 +115,7 @@ fn count_bytes(bytes: &[u8], counts: &mut [u64; 256]) {
     }
 }
 
-/// Whether `n` random bytes have such counts.
+/// Whether these are likely counts of `n` random bytes.
 fn is_random(counts: &[u64; 256], n: usize) -> bool {
     let n = n as u64;
     let squares: u64 = counts.iter().map(|count| count * count).sum();
@@ -163,15 +163,15 @@ mod tests {
         for n in [65_536, 262_144, 1 << 20] {
             let plain = random_bytes(n, 7);
             assert!(probe.is_incompressible(&plain), "{n}");
-            // A hundredth is zeros, 40 times as many as there were.
+            // A hundredth of the bytes is zero, 40 times as many as before.
             let mut zeros = plain.clone();
             zeros[n / 2..n / 2 + n / 100].fill(0);
             assert!(!probe.is_incompressible(&zeros), "{n}");
-            // A hundredth stands there twice.
+            // A hundredth of the data occurs twice.
             let mut twice = plain.clone();
             twice.copy_within(1001..1001 + n / 100, n / 2);
             assert!(!probe.is_incompressible(&twice), "{n}");
-            // Every other part is of seven bits.
+            // Every other part consists of seven bits per byte.
             let mut halves = plain.clone();
             for (part, bytes) in halves.chunks_mut(4096).enumerate() {
                 bytes

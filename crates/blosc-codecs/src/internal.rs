@@ -1,4 +1,4 @@
-//! Used by the other crates of this workspace; no promise is made to others.
+//! For the other crates of this workspace. It may change at any time.
 
 /// Decoders without unsafe code, for the fuzz targets.
 #[cfg(fuzzing)]

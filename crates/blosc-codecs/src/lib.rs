@@ -19,10 +19,10 @@
 //!
 //! The format document is `docs/formats/codecs.md`.
 //!
-//! Nothing in a payload says how many bytes it decodes to: the caller knows, and a decoder succeeds
-//! only if it makes exactly that many. Decoders are made for untrusted data: damage is an [`Error`]
-//! that says where and what, never a panic, and no number in a stream decides how much a decoder
-//! allocates.
+//! A payload does not contain its decoded length: the caller knows it, and a decoder succeeds only
+//! if it makes exactly that many bytes. Decoders are made for untrusted data: damage is an
+//! [`Error`] with a position and a reason, never a panic. No number in a stream decides how much a
+//! decoder allocates.
 //!
 //! # Example
 //!
@@ -63,12 +63,12 @@
 //!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` (all default) bring in the library of that name. Without `zlib` or
+//! `zlib`, `zstd` and `snappy` (all default) add the library of that name. Without `zlib` or
 //! `snappy`, [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the
-//! feature. Zstandard is decoded by our own code in every build; its encoder is the C library,
-//! without which asking for one is [`Error::Unsupported`]. `std`
-//! (default, and part of `zlib`) lets [`Simd::detect`] ask the processor at run time; without it,
-//! the instructions that the program is compiled for are used.
+//! feature. Every build decodes Zstandard with our own code; its encoder is the C library, and a
+//! build without it answers [`Error::Unsupported`]. `std` (default, and part of `zlib`) lets
+//! [`Simd::detect`] ask the processor at run time; a build without it uses the instructions for
+//! which the program is compiled.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![no_std]
 #![deny(unsafe_code)]

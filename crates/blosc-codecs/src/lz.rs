@@ -1,4 +1,5 @@
-//! What the LZ77 codecs share: hash tables, match lengths, copies, and the output of an encoder.
+//! Shared code of the LZ77 codecs: hash tables, match lengths, copies, and the output of an
+//! encoder.
 //!
 //! | file | concept | unsafe |
 //! |---|---|---|
@@ -46,7 +47,7 @@ pub(crate) fn load64(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Copies a match of `len` bytes, the safe way; `0 < distance <= at` and `at + len <= dest.len()`.
+/// Copies a match of `len` bytes in safe code; `0 < distance <= at` and `at + len <= dest.len()`.
 #[inline(always)]
 pub(crate) fn copy_match(dest: &mut [u8], at: usize, distance: usize, len: usize) {
     let end = at + len;

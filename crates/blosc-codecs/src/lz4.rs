@@ -7,8 +7,8 @@
 //! block     sequences; the last one ends after its literals
 //! ```
 //!
-//! A payload is one raw LZ4 block, without length, frame or checksum. With a dictionary, its bytes
-//! stand right before the output, so offsets may reach into it.
+//! A payload is one raw LZ4 block, without length, frame or checksum. A dictionary precedes the
+//! output directly, so that offsets may reach into it.
 
 mod decode;
 #[allow(unsafe_code)]
@@ -104,21 +104,21 @@ impl StreamDecoder for Decoder {
     }
 }
 
-/// The dictionary, then the current input, so that matches can begin in the one and end in the
-/// other.
+/// The dictionary, then the current input, so that matches can begin in the dictionary and end in
+/// the input.
 struct Window {
     bytes: Vec<u8>,
     dict_len: usize,
 }
 
 impl Window {
-    /// Keeps the end of the dictionary that distances reach.
+    /// Keeps the end of the dictionary, as far as distances reach.
     fn new(dict: &[u8]) -> Self {
         let dict = &dict[dict.len().saturating_sub(MAX_DISTANCE as usize)..];
         Self { bytes: dict.to_vec(), dict_len: dict.len() }
     }
 
-    /// Dictionary and input, and where the input starts. Without a dictionary, nothing is copied.
+    /// Dictionary and input, and the start of the input. Without a dictionary, nothing is copied.
     fn append<'a>(&'a mut self, src: &'a [u8]) -> (&'a [u8], usize) {
         if self.dict_len == 0 {
             return (src, 0);

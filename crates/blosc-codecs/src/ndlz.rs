@@ -1,5 +1,5 @@
-//! NDLZ (plugin 32): a 2-D array of bytes, cut into cells of 4 x 4 or 8 x 8, each of which may
-//! repeat earlier rows.
+//! NDLZ (plugin 32): a 2-D array of bytes, cut into cells of 4 x 4 or 8 x 8. A cell may repeat
+//! earlier rows.
 //!
 //! ```text
 //! stream  02  rows (i32)  columns (i32)  cell  cell  ...      cells in row-major order
@@ -35,7 +35,7 @@ impl Codec for Ndlz {
     }
 
     fn max_compressed_len(&self, len: usize) -> usize {
-        // At worst, every byte is a cell of its own.
+        // In the worst case, every byte is a cell of its own.
         HEADER_LEN + 2 * len
     }
 
@@ -64,7 +64,7 @@ enum Side {
 }
 
 impl Side {
-    /// The side that the codec's `meta` means.
+    /// The side for a `meta` of the codec.
     fn new(meta: u8) -> Result<Self, Error> {
         match meta {
             4 => Ok(Self::Four),
@@ -92,8 +92,7 @@ impl StreamDecoder for Decoder {
     }
 }
 
-/// The rows that each back reference gives, as bit masks (bit i: row i). Rows in neither mask are
-/// literal.
+/// The rows of each back reference, as bit masks (bit i: row i). Rows in neither mask are literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     first: u8,
@@ -103,7 +102,7 @@ struct Layout {
 impl Layout {
     const LITERAL: Self = Self { first: 0, second: 0 };
 
-    /// The layout that `token` means in a cell that no edge cuts.
+    /// The layout for `token` in a whole cell.
     fn from_token(token: u8, side: Side) -> Option<Self> {
         match side {
             _ if token == LITERAL => Some(Self::LITERAL),

@@ -1,13 +1,11 @@
-//! The codecs of a program, as a value that it passes around, and descriptions of all codecs that
-//! the Blosc family knows.
+//! The codecs of a program, as a value, and descriptions of all codecs that the Blosc family knows.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
 
 use crate::{Codec, CodecId, Error, FormatId, blosclz, lz4, ndlz, zfp, zstd};
 
-/// A set of codecs. Cloning is cheap; a clone that registers a codec of its own leaves the others
-/// as they were.
+/// A set of codecs. Cloning is cheap; registering a codec in one clone does not change the others.
 ///
 /// ```
 /// use blosc_codecs::{CodecId, Registry};
@@ -48,7 +46,7 @@ impl Registry {
         Self { codecs: Arc::default() }
     }
 
-    /// Adds a codec; a former one of the same id is replaced and returned.
+    /// Adds a codec; replaces and returns an earlier one with the same id.
     pub fn register(&mut self, codec: Arc<dyn Codec>) -> Option<Arc<dyn Codec>> {
         let codecs = Arc::make_mut(&mut self.codecs);
         match codecs.binary_search_by_key(&codec.id(), |c| c.id()) {
@@ -60,7 +58,8 @@ impl Registry {
         }
     }
 
-    /// The codec of this id, if it is registered. [`require`](Self::require) says why not.
+    /// The codec of this id, if it is registered. [`require`](Self::require) gives the reason if
+    /// not.
     pub fn get(&self, id: CodecId) -> Option<&Arc<dyn Codec>> {
         let i = self.codecs.binary_search_by_key(&id, |c| c.id()).ok()?;
         self.codecs.get(i)
@@ -70,7 +69,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] when the codec is known but not registered, [`Error::UnknownCodec`]
+    /// [`Error::Unsupported`] if the codec is known but not registered, [`Error::UnknownCodec`]
     /// otherwise.
     pub fn require(&self, id: CodecId) -> Result<&Arc<dyn Codec>, Error> {
         self.get(id).ok_or_else(|| unavailable(id))
@@ -80,8 +79,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// As [`require`](Self::require); [`Error::UnknownFormat`] for [`FormatId::USER`] (look the
-    /// codec id up instead) and beyond.
+    /// As [`require`](Self::require); [`Error::UnknownFormat`] for [`FormatId::USER`] and beyond
+    /// (look up the codec id instead).
     pub fn require_format(&self, format: FormatId) -> Result<&Arc<dyn Codec>, Error> {
         self.require(codec_of(format).ok_or(Error::UnknownFormat { format })?)
     }
@@ -103,7 +102,7 @@ impl Default for Registry {
     }
 }
 
-/// Two registries are equal when they have the same codecs by id, name and version.
+/// Two registries are equal if they have the same codecs by id, name and version.
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
         let equals = |(a, b): (&Arc<dyn Codec>, &Arc<dyn Codec>)| {
@@ -132,7 +131,7 @@ pub struct Description {
     pub name: &'static str,
     /// Its origin.
     pub home: &'static str,
-    /// What it needs to decode: a feature, a library, or the shape of the array's blocks.
+    /// The requirement for decoding: a feature, a library, or the shape of the array's blocks.
     pub needs: &'static str,
 }
 
@@ -143,7 +142,7 @@ fn unavailable(id: CodecId) -> Error {
     }
 }
 
-/// The codec that stands for a format: any that decodes it will do.
+/// A codec that decodes a format.
 fn codec_of(format: FormatId) -> Option<CodecId> {
     [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::SNAPPY, CodecId::ZLIB, CodecId::ZSTD, CodecId::LIZARD]
         .into_iter()

@@ -1,12 +1,11 @@
-//! Which vector instructions the codecs may use: found once, then passed on as a value.
+//! The vector instructions that the codecs may use: detected once, then passed as a value.
 //!
-//! The bytes that come out never depend on it. Libraries (zlib, Zstandard, Snappy) choose their
-//! instructions themselves; no value of ours reaches them.
+//! The output never depends on them. Libraries (zlib, Zstandard, Snappy) choose their instructions
+//! themselves; this value does not affect them.
 
-/// A set of vector instructions that this machine has.
+/// A set of vector instructions of this machine.
 ///
-/// A value can be made only for instructions that were found, so holding one is the proof that they
-/// may be used.
+/// A value exists only for detected instructions, so it proves that they may be used.
 ///
 /// ```
 /// use blosc_codecs::Simd;
@@ -16,7 +15,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Simd(SimdLevel);
 
-/// What a [`Simd`] allows; each level includes those before it.
+/// The instructions that a [`Simd`] allows; each level includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum SimdLevel {
     /// Portable code.
@@ -30,7 +29,7 @@ pub(crate) enum SimdLevel {
 }
 
 impl Simd {
-    /// The best that the machine has. Cheap: the answer of the processor is remembered.
+    /// The best instructions of the machine. Cheap: the answer of the processor is cached.
     #[must_use]
     pub fn detect() -> Self {
         Self::available().last().unwrap_or(Self::none())
@@ -42,15 +41,15 @@ impl Simd {
         Self(SimdLevel::None)
     }
 
-    /// This set without what goes beyond the instructions of this name: `none`, `sse2`, `avx2` or
-    /// `avx512`. No codec uses others (such as `neon`), so any other name stands for none.
+    /// This set, limited to the level of this name: `none`, `sse2`, `avx2` or `avx512`. No codec
+    /// uses others (for example `neon`), so any other name means `none`.
     #[must_use]
     pub fn limited_to(self, name: &str) -> Self {
         let limit = LEVELS.into_iter().find(|(_, known)| *known == name);
         Self(self.0.min(limit.map_or(SimdLevel::None, |(level, _)| level)))
     }
 
-    /// All that the machine has, worst first.
+    /// All levels of the machine, worst first.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
         LEVELS.into_iter().filter(|(level, _)| is_detected(*level)).map(|(level, _)| Self(level))
     }
@@ -97,7 +96,7 @@ fn is_detected(level: SimdLevel) -> bool {
     level == SimdLevel::None
 }
 
-/// Worst first, by the names that `--simd` of the command line has.
+/// The levels, worst first, with their names in `--simd` of the command line.
 const LEVELS: [(SimdLevel, &str); 4] = [
     (SimdLevel::None, "none"),
     (SimdLevel::Sse2, "sse2"),

@@ -1,9 +1,9 @@
 //! Snappy, raw (no framing, no checksum), through the `snap` crate. Only Blosc 1 wrote it, mostly
 //! inside HDF5 files.
 //!
-//! Two things set it apart: the level has no effect, and a stream may be *longer* than its plain
-//! bytes, since C-Blosc gave it a longer destination and kept the result. So a reader must not
-//! reject by size.
+//! It differs from other codecs in two ways. The level has no effect. And a stream may be *longer*
+//! than its data, since C-Blosc gave it a longer destination and kept the result. So a reader must
+//! not reject a stream because of its size.
 
 use alloc::{boxed::Box, vec::Vec};
 

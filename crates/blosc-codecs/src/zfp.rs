@@ -6,18 +6,18 @@
 //!         1  exponent (8 or 11 bits)  planes    bit planes of the coefficients, most significant first
 //! ```
 //!
-//! The payload is a bare ZFP 1.0 bit stream: shape, type and mode come from outside, so these
-//! codecs need the shape of the block. A shuffle before them makes no sense.
+//! The payload is a bare ZFP 1.0 bit stream without shape, type and mode, so these codecs need the
+//! shape of the block. A shuffle before them makes no sense.
 //!
-//! The encoder is the one that P. Lindstrom published ("Fixed-Rate Compressed Floating-Point
-//! Arrays", 2014), cell by cell:
+//! The encoder follows P. Lindstrom ("Fixed-Rate Compressed Floating-Point Arrays", 2014), cell by
+//! cell:
 //!
 //! 1. *Block floating point* (`cell`): the values become integers with the largest exponent of the
 //!    cell in common. Cells that the edge of the array cuts are padded (`array`).
 //! 2. *Decorrelating transform* (`cell`): a lifted, nearly orthogonal transform of four values,
 //!    along each dimension in turn.
 //! 3. *Reordering and negabinary* (`cell`): coefficients by total sequency, as unsigned numbers
-//!    whose leading zeros say how small they are.
+//!    whose leading zeros tell how small they are.
 //! 4. *Embedded coding* (`planes`): bit planes, most significant first, with group testing: the
 //!    coefficients that are known to be significant are written verbatim, the others by unary runs.
 //!
@@ -108,8 +108,8 @@ impl Codec for Zfp {
     }
 
     fn max_compressed_len(&self, len: usize) -> usize {
-        // A cut cell is written whole: up to 4^4 values for one. A plane takes at most two bits per
-        // value.
+        // A cut cell is written whole: up to 4^4 values for one value. A plane takes at most two
+        // bits per value.
         len.saturating_mul(2 * cell::MAX_CELL).saturating_add(64)
     }
 
@@ -135,14 +135,14 @@ enum Width {
     Double,
 }
 
-/// Where the bit planes of a cell end: the four parameters of ZFP (`zfp_stream_set_params`).
+/// The end of a cell's bit planes: the four parameters of ZFP (`zfp_stream_set_params`).
 #[derive(Clone, Copy, Debug)]
 struct Planes {
-    /// Bits that a cell takes at least: it is padded with zeros.
+    /// Fewest bits of a cell, which is padded with zeros.
     min_bits: u32,
-    /// Bits that a cell takes at most.
+    /// Most bits of a cell.
     max_bits: u32,
-    /// Planes that are coded at most.
+    /// Most coded planes.
     max_planes: i32,
     /// Exponent of the last plane that matters.
     min_exponent: i32,
@@ -152,7 +152,7 @@ impl Planes {
     const UNBOUNDED: Self =
         Self { min_bits: 1, max_bits: 16_658, max_planes: 64, min_exponent: -1074 };
 
-    /// `None` when the mode does not know `meta`.
+    /// `None` if the mode does not know `meta`.
     fn new(mode: Mode, meta: u8, typesize: usize, ndim: usize) -> Option<Self> {
         match mode {
             Mode::Accuracy => Some(Self {
@@ -170,7 +170,7 @@ impl Planes {
         }
     }
 
-    /// How many planes of a cell with this exponent are coded.
+    /// The number of coded planes of a cell with this exponent.
     fn count(&self, emax: i32, ndim: usize) -> u32 {
         let guard = 2 * (ndim as i32 + 1);
         (emax - self.min_exponent + guard).clamp(0, self.max_planes).cast_unsigned()
@@ -179,7 +179,7 @@ impl Planes {
 
 fn floor_log2_of_power_of_ten(k: i8) -> i32 {
     let log2 = f64::from(k) * core::f64::consts::LOG2_10;
-    // No power of ten but 1 is a power of two, so this is never close to an integer.
+    // Among the powers of ten only 1 is a power of two, so this is never close to an integer.
     let toward_zero = log2 as i32;
     if f64::from(toward_zero) > log2 { toward_zero - 1 } else { toward_zero }
 }
@@ -218,7 +218,7 @@ impl Array {
         }
     }
 
-    /// `None` when the stream does not fit, or a value is not finite.
+    /// `None` if the stream does not fit, or a value is not finite.
     fn encode_as<R: Real>(&self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         let mut out = BitWriter::new(dest);
         let mut values = [R::default(); cell::MAX_CELL];
@@ -292,7 +292,7 @@ impl Array {
 
 impl StreamEncoder for Array {
     /// Values that are not finite have no common exponent, and C-Blosc2 encodes no dimension below
-    /// 4: a chunk stores such blocks, so this returns `None`.
+    /// 4: for these blocks this returns `None`, and a chunk stores them.
     fn encode(&mut self, src: &[u8], dest: &mut [u8]) -> Result<Option<usize>, Error> {
         self.check_nbytes(src.len())?;
         if self.grid.is_thin() {

@@ -108,7 +108,7 @@ impl StreamDecoder for Decoder {
 }
 
 impl Decoder {
-    /// Decompresses unusual streams, and says what is wrong with corrupt ones.
+    /// Decompresses unusual streams, and reports the defect of corrupt ones.
     #[cold]
     fn decode_by_library(&mut self, src: &[u8], dest: &mut [u8]) -> Result<(), Error> {
         let inflate = self.library.get_or_insert_with(|| Inflate::new(true, WINDOW_BITS));

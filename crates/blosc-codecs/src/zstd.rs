@@ -56,8 +56,8 @@ impl Codec for Zstd {
     }
 
     fn max_compressed_len(&self, len: usize) -> usize {
-        // Each block of 128 KiB has a header of 3 bytes; the C library reckons with more where it
-        // is short.
+        // Each block of 128 KiB has a header of 3 bytes; the C library allows for more in short
+        // streams.
         len + len / 256 + 512
     }
 

@@ -1,4 +1,4 @@
-//! One test per error: the smallest stream or option that shows it, and the exact value.
+//! One test per error: the smallest stream or option that causes it, and the exact value.
 
 use blosc_codecs::{
     CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, FormatId, Level, Param, Registry,
@@ -226,7 +226,7 @@ mod zlib {
         let library = |error| matches!(error, Error::Corrupt { what: Corrupt::Library { .. }, .. });
         assert!(library(decode(ID, &stream, 10)));
         assert!(library(decode(ID, b"\x79\x9c\x4b\x84\x01\x00", 10)));
-        // A stream may ask for a dictionary, which Blosc does not have.
+        // A stream may require a dictionary, which Blosc does not have.
         assert!(library(decode(ID, b"\x78\xbb\x01\x02\x03\x04\x4b\x84\x01\x00", 10)));
     }
 }

@@ -1,7 +1,7 @@
 //! Streams of C-Blosc, C-Blosc2 and their libraries, and streams made by hand
-//! (`testdata/vectors/codecs.json`); and the examples of `docs/formats/codecs.md`, which stand
-//! there as bytes and decode to the text beside them. The streams of our own encoders are compared
-//! by checksum: a change of structure must not change them.
+//! (`testdata/vectors/codecs.json`); and the examples of `docs/formats/codecs.md`, whose bytes
+//! decode to the text beside them. A checksum compares the streams of our own encoders: a change of
+//! structure must not change them.
 
 use blosc_codecs::{
     CodecId, DecodeOptions, EncodeOptions, Error, Level, Registry, StreamDecoder, StreamEncoder,
@@ -159,7 +159,7 @@ fn streams_with_dictionaries_decode_and_encode() {
     }
 }
 
-/// The ZFP streams hold a walk that this rebuilds; what we encode must be the same bit for bit.
+/// The ZFP streams encode a walk that this rebuilds; our streams must be identical bit for bit.
 #[test]
 fn zfp_streams_are_the_same_bit_for_bit() {
     let vectors = Vectors::load();
@@ -213,7 +213,7 @@ fn encoder(entry: &Value) -> Box<dyn StreamEncoder> {
         .expect("an encoder")
 }
 
-/// A random walk in steps of 1/16, as the maker of the vectors walks it.
+/// A random walk in steps of 1/16, as in the maker of the vectors.
 fn walk() -> impl Iterator<Item = f64> {
     let mut x = 0x9E37_79B9u32;
     let mut sum = 0.0;

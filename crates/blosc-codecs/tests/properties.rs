@@ -11,12 +11,12 @@ use blosc_codecs::{
 use blosc_testdata::data::{Kind, XorShift32};
 use proptest::prelude::*;
 
-/// The codecs that compress any bytes; plugins (ids from 32) want arrays.
+/// The codecs that compress any bytes; plugins (ids from 32) need arrays.
 fn general(registry: &Registry) -> impl Iterator<Item = &Arc<dyn Codec>> {
     registry.iter().filter(|c| c.id() < CodecId::NDLZ && encodes(c.id()))
 }
 
-/// Whether this build compresses with the codec: Zstandard without the C library only reads.
+/// Whether this build compresses with the codec: without the C library, Zstandard only decodes.
 fn encodes(id: CodecId) -> bool {
     id != CodecId::ZSTD || cfg!(feature = "zstd")
 }
@@ -101,7 +101,7 @@ fn long_streams_at_every_level() {
     }
 }
 
-/// Items of which only the first byte changes, mostly: BloscLZ has a loop of its own for them.
+/// Items that mostly differ in the first byte only: BloscLZ has a special loop for them.
 #[test]
 fn items_that_differ_in_a_byte() {
     let mut rng = XorShift32::new(7);
@@ -146,7 +146,7 @@ fn items_that_differ_in_a_byte() {
         );
         encoded += 1;
     }
-    // Data that hardly pays is given up.
+    // Data that hardly compress are given up.
     assert!(encoded >= 24, "{encoded} of 48");
 }
 
@@ -298,7 +298,7 @@ fn zfp_refuses_values_that_are_not_finite() {
 /// A shape that every codec accepts for `8 * 16 * typesize` bytes.
 const SHAPE: &[u32] = &[8, 16];
 
-/// Each built-in codec with options that suit it.
+/// Each built-in codec with valid options.
 fn codecs() -> Vec<(CodecId, DecodeOptions<'static>)> {
     let options = |id: CodecId| match id {
         CodecId::NDLZ => {
@@ -330,7 +330,7 @@ fn encode(id: CodecId, options: &DecodeOptions<'_>, clevel: u8, plain: &[u8]) ->
     stream
 }
 
-/// Decodes into the middle of a buffer and checks that its ends are untouched.
+/// Decodes into the middle of a buffer and checks that its ends are unchanged.
 fn decode(id: CodecId, options: &DecodeOptions<'_>, stream: &[u8], n: usize) {
     let registry = Registry::builtin();
     let mut decoder = registry.require(id).and_then(|c| c.new_decoder(options)).expect("a decoder");
@@ -437,7 +437,7 @@ fn lz4_agrees_with_lz4_flex() {
     }
 }
 
-/// The names of all sets of instructions, as `--simd` takes them.
+/// The names of all sets of instructions in `--simd`.
 const SIMD_NAMES: [&str; 4] = ["none", "sse2", "avx2", "avx512"];
 
 /// One literal run, one match of every interesting length and distance, and another run.

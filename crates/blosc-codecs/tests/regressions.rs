@@ -1,4 +1,4 @@
-//! Cases that once failed, or that a change of the loops breaks first, each with its smallest
+//! Cases that once failed, or that a change of the loops would break first, each with its smallest
 //! input.
 
 use blosc_codecs::{CodecId, DecodeOptions, EncodeOptions, Error, Level, Registry, Simd};
@@ -52,7 +52,7 @@ fn lz4_uses_the_longest_distance_and_no_longer_one() {
 fn blosclz_decodes_its_farthest_distances() {
     for distance in [8190, 8191, 8192, 8193, 65_536, 73_723, 73_724, 73_725] {
         let mut plain = repeated_at(distance, 3000);
-        // Enough zeros that the probe finds the stream worth while.
+        // Enough zeros for the probe to accept the stream.
         plain.extend(vec![0; 4 * plain.len()]);
         for clevel in [1, 5, 9] {
             let Some(stream) = encode(CodecId::BLOSCLZ, clevel, &plain) else { continue };
@@ -76,7 +76,7 @@ fn blosclz_decodes_the_largest_distance_of_the_format() {
     assert_eq!(back[plain.len()..], [plain[0], plain[1], plain[2], b'!']);
 }
 
-/// The first control byte is a literal run, whatever its upper bits say.
+/// The first control byte is a literal run; its upper bits are ignored.
 #[test]
 fn blosclz_masks_the_first_control_byte() {
     for marker in [0x00, 0x20, 0x40, 0xe0] {
@@ -105,7 +105,7 @@ fn a_reused_encoder_forgets_longer_streams() {
     }
 }
 
-/// A stream that is as long as its plain bytes is valid for a decoder, but useless in a chunk.
+/// A stream that is as long as its data is valid for a decoder, but useless in a chunk.
 #[test]
 fn a_full_destination_is_not_exceeded_by_one_byte() {
     for id in [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC] {
@@ -124,7 +124,7 @@ fn a_full_destination_is_not_exceeded_by_one_byte() {
     }
 }
 
-/// Length bytes of 255 in a row must not overflow, whatever they add up to.
+/// Any number of length bytes of 255 must not overflow.
 #[test]
 fn endless_lengths_are_errors() {
     let long = vec![0xFF; 100_000];
@@ -138,7 +138,7 @@ fn endless_lengths_are_errors() {
     }
 }
 
-/// The fast halves need margins; a destination of every small length is decoded all the same.
+/// The fast halves need margins; destinations of every small length are decoded correctly.
 #[test]
 fn destinations_shorter_than_the_margins_are_decoded() {
     for id in [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC] {
@@ -194,7 +194,7 @@ fn only_the_end_of_a_long_dictionary_counts() {
     assert!(encode(&dict, &dict[..1000]).len() > 1000);
 }
 
-/// `--simd` of the command line limits the codecs by these names.
+/// The codecs know the names of `--simd` on the command line.
 #[test]
 fn simd_names_of_the_filters_are_known() {
     let best = Simd::detect();

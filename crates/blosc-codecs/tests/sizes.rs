@@ -1,4 +1,4 @@
-//! Sizes on data sets that can be rebuilt from a seed, against those of C-Blosc2 3.3 and LZ4 1.10
+//! Sizes on data sets that a seed rebuilds, compared with those of C-Blosc2 3.3 and LZ4 1.10
 //! (`blosc_testdata::corpus`): our streams may be longer by a small margin only.
 
 use blosc_codecs::{CodecId, DecodeOptions, EncodeOptions, Level, Registry, StreamEncoder};
@@ -64,7 +64,7 @@ fn blosclz_is_at_most_one_percent_longer_at_any_level() {
     }
 }
 
-/// C-Blosc2 looks at too little of the data at these levels, and stores data that it compresses at
+/// C-Blosc2 probes too little of the data at these levels, and stores data that it compresses at
 /// lower ones.
 #[test]
 fn blosclz_does_not_give_up_at_high_levels() {
@@ -100,7 +100,7 @@ fn lz4_is_at_most_half_a_percent_longer() {
     }
 }
 
-/// The length of the stream, or of the plain bytes if it does not fit.
+/// The length of the stream, or of the data if the stream does not fit.
 fn size(codec: CodecId, clevel: u8, plain: &[u8]) -> usize {
     let registry = Registry::builtin();
     let codec = registry.require(codec).expect("it is built in");

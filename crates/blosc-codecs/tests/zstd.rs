@@ -1,5 +1,5 @@
 //! Our decoder of Zstandard beside the C library: random frames of all levels, with and without
-//! dictionaries, as they are and damaged.
+//! dictionaries, intact and damaged.
 //!
 //! `BLOSC_ZSTD_FRAMES=100000 cargo test -p blosc-codecs --test it zstd` tries as many.
 
@@ -7,10 +7,10 @@ use blosc_codecs::{CodecId, Corrupt, DecodeOptions, Error, Registry, StreamDecod
 use blosc_testdata::data::{Kind, Recipe, XorShift32};
 use zstd::zstd_safe::{CCtx, CParameter, DCtx, ResetDirective, compress_bound};
 
-/// Frames that are tried where the environment does not say how many.
+/// Number of frames if the environment does not set it.
 const FRAMES: u64 = 1500;
 
-/// One dictionary, or none, and everything that was made with it.
+/// One dictionary, or none, and all frames made with it.
 struct Case {
     dict: Option<Vec<u8>>,
     ours: Box<dyn StreamDecoder>,
@@ -30,8 +30,8 @@ impl Case {
         Self { dict, ours, theirs }
     }
 
-    /// What both make of a frame that may be damaged: the same, but for the differences that
-    /// `docs/performance/zstd.md` lists. Whether they differ.
+    /// Decodes a frame that may be damaged with both: the results are equal, except for the
+    /// differences in `docs/performance/zstd.md`. Returns whether they differ.
     fn compare(&mut self, frame: &[u8], nbytes: usize) -> bool {
         let (mut ours, mut theirs) = (vec![0; nbytes], vec![0; nbytes]);
         let found = self.ours.decode(frame, &mut ours);
@@ -42,8 +42,8 @@ impl Case {
                 assert!(ours == theirs, "not the same bytes: {frame:02x?}");
                 false
             }
-            // The C library does not look in all cases at the last bits of a stream of literals,
-            // and at what comes out of a block.
+            // The C library does not always check the last bits of a stream of literals, or the
+            // length of a decoded block.
             Err(Error::Corrupt {
                 what:
                     Corrupt::Zstd(
@@ -101,7 +101,7 @@ fn plain(rng: &mut XorShift32, is_text: bool) -> Vec<u8> {
         Recipe { kind, typesize: [1, 2, 4, 8][below(rng, 4)], seed: rng.next_u32(), nbytes };
     let mut bytes = recipe.bytes();
     if rng.below(3) == 0 {
-        // Few values, all of them likely or some much more than others.
+        // Few values; all are likely, or some much more than others.
         let ([nvalues, ..], shift) = (rng.next_u32().to_be_bytes(), 1 + rng.below(6));
         bytes.iter_mut().for_each(|byte| {
             *byte = (*byte % (1 + nvalues / 2)) >> (rng.below(8) % shift);
@@ -149,12 +149,12 @@ fn damage(rng: &mut XorShift32, frame: &[u8]) -> Vec<u8> {
     match rng.below(5) {
         0 => frame[at] ^= 1 << (byte % 8),
         1 => frame[at] = byte,
-        // Most of what can be wrong is near the start.
+        // Most fields that can be wrong are near the start.
         2 => frame[at % 40] = byte,
         3 => frame.truncate(at),
         _ => frame.insert(at, byte),
     }
-    // Without a checksum, which would find all.
+    // Without a checksum, which would detect every damage.
     if frame.len() > 4 && rng.below(4) > 0 {
         frame[4] &= !4;
     }

@@ -1,5 +1,5 @@
-//! Decoding: "Bitstream" and "Decoder" in the codec document. The safe half; [`decode_fast`] hands
-//! over where a margin begins or an instruction is doubtful.
+//! Decoding: "Bitstream" and "Decoder" in the codec document. The safe half; [`decode_fast`] stops
+//! where a margin begins or an instruction is doubtful, and this half goes on.
 
 use super::{BloscLz, FAR_BASE, MAX_RUN};
 use crate::{
@@ -11,9 +11,9 @@ use crate::{
     },
 };
 
-/// Decompresses a BloscLZ stream. Succeeds only if exactly `dest.len()` bytes come out; an error
-/// has the position in `src` where it went wrong. With `UNCACHED`, for a destination that is hardly
-/// in the cache.
+/// Decompresses a BloscLZ stream. Succeeds only if it decodes to exactly `dest.len()` bytes; an
+/// error has the position of the defect in `src`. `UNCACHED` is for a destination that is mostly
+/// outside of the cache.
 pub(super) fn decode<const UNCACHED: bool>(
     simd: Simd,
     src: &[u8],
@@ -36,7 +36,7 @@ pub(super) fn decode_prefix(
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, wanted) }
 }
 
-/// As the decoder, by the safe half alone; for the fuzz targets.
+/// As the decoder, with the safe half only; for the fuzz targets.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ fn finish(
     let mut input = Input { codec: CodecId::BLOSCLZ, src, at };
     let mut control = input.read_byte(1)?;
     if at == 0 {
-        // The first instruction is a literal run, whatever its upper bits say.
+        // The first instruction is a literal run; its upper bits are ignored.
         control &= 31;
     }
     loop {
@@ -79,7 +79,7 @@ fn finish(
 }
 
 impl Input<'_> {
-    /// Executes the match that `control` starts, at most up to `until`; its end in `dest`.
+    /// Executes the match that `control` starts, at most up to `until`; returns its end in `dest`.
     #[inline(always)]
     fn copy_match(
         &mut self,
@@ -107,7 +107,7 @@ impl Input<'_> {
         if short < 9 {
             return Ok(short);
         }
-        // One more byte, at least, holds the distance.
+        // At least one more byte holds the distance.
         self.add_to_length(short, room, 2)
     }
 

@@ -7,7 +7,7 @@
 //! * **S** (stream): `at + SRC_MARGIN <= src.len()`, that is `at <= src_end`;
 //! * **D** (destination): `done + DEST_MARGIN <= dest.len()`, that is `done <= dest_end`.
 //!
-//! Each path through an instruction tests both again at its end and returns where one fails.
+//! Each path through an instruction tests both again at its end and returns if one fails.
 
 use super::{BloscLz, FAR_BASE, MAX_RUN};
 use crate::lz::{
@@ -36,7 +36,7 @@ impl FastDecode for BloscLz {
         else {
             return (0, 0);
         };
-        // The first instruction is a literal run, whatever its upper bits say.
+        // The first instruction is a literal run; its upper bits are ignored.
         let mut mask = 31;
         loop {
             // S and D hold.

@@ -1,27 +1,27 @@
 //! Encoding: greedy parsing over one hash table, with skip acceleration and an entropy probe.
 //!
-//! The search is of the LZ77 kind that LZ4 and FastLZ made common:
+//! The search is of the LZ77 kind that LZ4 and FastLZ use:
 //!
 //! * *Hash table, one candidate.* Four bytes are hashed; each slot holds the last position with
-//!   that hash. There are no chains: the candidate matches or it does not.
+//!   that hash. Chains do not exist: the candidate matches, or there is no match.
 //! * *Greedy parsing.* The first match that pays is taken. It is first extended backwards over
 //!   pending literals (`extend_back`). At high levels the position after a match is tried in two
 //!   ways: as the start of a new match, and as the continuation of one that begins a byte earlier.
 //! * *Skip acceleration.* Each miss adds to a counter, and the step to the next probe is the
 //!   counter divided by [`SKIP_TRIGGER`]. Incompressible data is soon crossed in steps of
 //!   [`SearchParams::max_step`] bytes.
-//! * *No unpredictable branch per probe.* Whether a word is known and whether it agrees are equally
-//!   hard to predict, so both are one test: an unknown word is compared with the start of the
+//! * *No unpredictable branch per probe.* It is equally hard to predict whether a word is known and
+//!   whether it agrees, so one test covers both: an unknown word is compared with the start of the
 //!   stream.
 //! * *A loop for items.* Data such as a random walk of integers alternates one literal and a match
-//!   of seven bytes; after two of those in a row, `Search::run_items` goes on from item to item.
-//! * *Compression probe.* The start of a stream (256 bytes) is compressed. If that does not clearly
-//!   pay, a part of the stream is counted without writing it, and if the part would not shrink
-//!   enough for the level, the stream is given up (`probe`), as C-Blosc2 does. At levels 7 to 9 a
-//!   second part may save it; the rest is then searched in the cheapest way.
+//!   of seven bytes; after two of those in a row, `Search::run_items` continues from item to item.
+//! * *Compression probe.* The start of a stream (256 bytes) is compressed. If that is no clear
+//!   gain, a part of the stream is counted without writing it. If the part would shrink too little
+//!   for the level, the stream is given up (`probe`), as in C-Blosc2. At levels 7 to 9 a second
+//!   part may save it; the rest is then searched in the cheapest way.
 //!
 //! All tuned numbers are here: [`SearchParams`], with one row of `strategies!` per level and length
-//! of the stream. Why they are what they are, and what failed: `docs/performance/blosclz.md`.
+//! of the stream. `docs/performance/blosclz.md` has the reasons, and the attempts that failed.
 
 use super::{
     probe::{Outlook, Probe},
@@ -39,23 +39,23 @@ pub(super) const TAIL_NBYTES: usize = 12;
 pub(super) const HASH_BITS: u32 = SLOTS.trailing_zeros();
 /// Bits of a hash up to level 6: half of the slots, which the first-level cache holds.
 pub(super) const FAST_HASH_BITS: u32 = 13;
-/// Bits of a hash in streams below [`SHORT_NBYTES`]: the first slots, which are soon in the
-/// first-level cache. No distance is far there.
+/// Bits of a hash in streams below [`SHORT_NBYTES`]: only the first slots, which are soon in the
+/// first-level cache. All distances are near there.
 pub(super) const SHORT_HASH_BITS: u32 = 12;
 /// Streams below this (bytes) are short.
 const SHORT_NBYTES: usize = 1 << 13;
-/// In streams below this (bytes), bit planes have some hundred bytes: steps as long as in longer
-/// streams would skip what the planes repeat.
+/// In streams below this (bytes), bit planes have some hundred bytes: the steps of longer streams
+/// would skip the repetitions of the planes.
 const MEDIUM_NBYTES: usize = 1 << 15;
 
 /// The unit of the skip counter: the step between probes is the counter divided by this.
 pub(super) const SKIP_TRIGGER: usize = 64;
 
-/// How hard to search, and the shortest matches that pay: a near match takes two bytes, a far one
-/// four, and either may end a literal run.
+/// The effort of the search, and the shortest matches that pay: a near match takes two bytes, a far
+/// one four, and either may end a literal run.
 #[derive(Clone, Copy)]
 pub(super) struct SearchParams {
-    /// What a miss adds to the skip counter, of [`SKIP_TRIGGER`].
+    /// Amount that a miss adds to the skip counter, of [`SKIP_TRIGGER`].
     pub(super) skip_acceleration: usize,
     /// The longest step between probes (bytes).
     pub(super) max_step: usize,
@@ -66,14 +66,13 @@ pub(super) struct SearchParams {
     /// After a match of this length (bytes), the continuation from its last byte is tried: it knows
     /// the context, such as the end of a run. After shorter ones that seldom helps.
     pub(super) min_context_len: usize,
-    /// Whether that continuation is compared with what starts right after the match.
+    /// Whether that continuation is compared with the match that starts right after this one.
     pub(super) compares_both: bool,
     /// Bits at the end of the first eight bytes of a match that may differ.
     pub(super) ignored_bits: usize,
 }
 
-/// The parameters of a search, known when it is compiled: as numbers in memory they cost a fifth of
-/// the speed.
+/// The parameters of a search as constants: as numbers in memory they cost a fifth of the speed.
 pub(super) trait Strategy {
     const PARAMS: SearchParams;
 }
@@ -126,7 +125,7 @@ strategies! {
     ThoroughShort = thorough(6);
     /// From level 7 on, other streams.
     Thorough = thorough(0);
-    /// After a start that does not pay, where C-Blosc2 gives up: little slower than storing the
+    /// After a start that does not pay, where C-Blosc2 gives up: hardly slower than storing the
     /// stream, since all eight bytes have to agree and steps soon get long.
     Sparse = SearchParams {
         skip_acceleration: 8,
@@ -152,8 +151,8 @@ impl Encoder {
         Self { table: HashTable::new(), clevel: clevel.effective(), simd }
     }
 
-    /// Compresses `src` to the start of `dest`; the length of the stream, or `None` when it does
-    /// not fit.
+    /// Compresses `src` to the start of `dest`; returns the length of the stream, or `None` if the
+    /// stream does not fit.
     fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         match (self.clevel > 6, src.len()) {
             (false, ..SHORT_NBYTES) => self.search::<FastShort, SHORT_HASH_BITS>(src, dest),

@@ -1,9 +1,9 @@
 //! The compression probe: whether a stream is worth its search.
 //!
-//! Data that is hard to compress is given up, at low levels sooner. If the start of a stream does
-//! not pay, a part of it decides, the same part that C-Blosc2 looks at. From level 7 on that is the
-//! start, which says little of bit planes that follow one another; so a part in the middle is
-//! looked at as well.
+//! Data that are hard to compress are given up, at low levels sooner. If the start of a stream does
+//! not pay, a part of the stream decides, the same part as in C-Blosc2. From level 7 on that part
+//! is the start, which predicts little for successive bit planes; so a second part in the middle is
+//! tested as well.
 
 use core::ops::Range;
 
@@ -14,32 +14,32 @@ use super::{
 };
 use crate::lz::cursor::BoundedSlice;
 
-/// Bytes at the start of a stream that are compressed before anything is counted: at most these,
-/// and at most a 64th of the stream.
+/// Bytes at the start of a stream that are compressed before the probe counts: at most these, and
+/// at most a 64th of the stream.
 const START_NBYTES: usize = 256;
 /// Bytes of the second part.
 const SECOND_PART_NBYTES: usize = 1 << 11;
 
-/// The parts of a stream to look at, and the ratio that they must reach.
+/// The parts of a stream to test, and the ratio that they must reach.
 pub(super) struct Probe {
-    /// The start is judged by this many bytes.
+    /// Number of bytes that judge the start.
     pub(super) start_nbytes: usize,
     part: Range<usize>,
     second_part: Option<Range<usize>>,
-    /// Plain bytes that a hundred compressed bytes must stand for.
+    /// Uncompressed bytes per hundred compressed bytes, at least.
     percent: usize,
 }
 
-/// What the second part says about the rest of a stream.
+/// The prediction of the second part for the rest of a stream.
 pub(super) enum Outlook {
-    /// Few or long matches: the cheapest search does.
+    /// Few or long matches: the cheapest search suffices.
     Sparse,
     /// Matches that save enough.
     Good,
 }
 
 impl Probe {
-    /// `None` at high levels for streams that are so short that nothing is lost by trying.
+    /// `None` at high levels for streams that are too short for a probe to gain anything.
     pub(super) fn new(clevel: u8, len: usize) -> Option<Self> {
         let (start, percent, max_nbytes) = match clevel {
             1 => (len - len / 8, 200, 1 << 12),
@@ -59,7 +59,7 @@ impl Probe {
         Some(Self { start_nbytes, part: part(start, max_nbytes), second_part, percent })
     }
 
-    /// The compressed size up to which the part pays, and the one up to which that is doubtful.
+    /// The compressed sizes up to which the part pays, and up to which it is doubtful.
     fn bounds(&self) -> Range<usize> {
         let enough = self.part.len() * 100 / self.percent;
         enough..enough * 10 / 9
@@ -74,8 +74,8 @@ impl Probe {
 impl<S: Strategy, const BITS: u32> Search<'_, S, BITS> {
     /// Whether the probe's part would shrink enough.
     pub(super) fn part_pays(&mut self, probe: &Probe) -> bool {
-        // C-Blosc2 leaves the last byte of each match, takes none below 6 bytes, and looks at every
-        // position. Here that is done only where skipping some leaves a doubt.
+        // C-Blosc2 omits the last byte of each match, takes no match below 6 bytes, and tests every
+        // position. This search does so only if skipping positions leaves a doubt.
         let Range { start: enough, end: doubtful } = probe.bounds();
         let cost = self.cost::<Fast>(&probe.part, 1, 1, &(enough..doubtful));
         cost <= enough
@@ -83,9 +83,9 @@ impl<S: Strategy, const BITS: u32> Search<'_, S, BITS> {
                 && self.cost::<Fast>(&probe.part, 1, 0, &(enough..enough)) <= enough
     }
 
-    /// How to go on if the first part does not pay; `None` if the second one is not worth its time
-    /// either. It is where matches are long, or hardly any (something may still follow), both of
-    /// which take little time, and where shorter ones save enough; not where many save little.
+    /// The strategy if the first part does not pay; `None` if the second one does not pay either.
+    /// It pays if matches are long, or almost absent (some may still follow), since both take
+    /// little time; and if shorter ones save enough. It does not pay if many matches save little.
     pub(super) fn second_part_outlook(&mut self, probe: &Probe) -> Option<Outlook> {
         let part = probe.second_part.as_ref()?;
         let (nbytes, cost) = (part.len(), self.cost::<Thorough>(part, 0, 1, &(0..usize::MAX)));
@@ -96,9 +96,9 @@ impl<S: Strategy, const BITS: u32> Search<'_, S, BITS> {
         }
     }
 
-    /// The compressed size (bytes) of a part, if the last `omitted` bytes of each match are left
-    /// out and the skip counter grows by `acceleration`. Counting ends as soon as the size is known
-    /// to be up to the first of `bounds`, or above the second.
+    /// The compressed size (bytes) of a part, without the last `omitted` bytes of each match, and
+    /// with a skip counter that grows by `acceleration`. Counting stops once the size is known to
+    /// be up to the first of `bounds`, or above the second.
     fn cost<P: Strategy>(
         &mut self,
         part: &Range<usize>,
@@ -125,7 +125,8 @@ impl<S: Strategy, const BITS: u32> Search<'_, S, BITS> {
                     if bound <= bounds.start || cost > bounds.end {
                         return bound;
                     }
-                    // The bytes before the end of a match often continue when they come again.
+                    // The bytes before the end of a match often continue in the same way when they
+                    // recur.
                     if let Some(before) = slice.cursor(at).and_then(|_| slice.cursor(at - 2)) {
                         self.table.insert(hash(before.word()), at - 2);
                     }

@@ -21,16 +21,16 @@ use crate::{
 pub(super) const SLOTS: usize = 1 << 14;
 /// Farthest match that any encoder has written (bytes).
 pub(super) const MAX_DISTANCE: u32 = 73_724;
-/// A match of this length is taken without looking at another one (bytes).
+/// A match of this length is taken without a search for another one (bytes).
 const LONG_MATCH_NBYTES: usize = 128;
 /// Bytes of a small item.
 const ITEM_NBYTES: usize = 4;
-/// All but the first byte of two small items, or of one of eight bytes.
+/// The bytes of two small items, or of one of eight bytes, without the first one.
 pub(super) const ITEM_REST_NBYTES: usize = 2 * ITEM_NBYTES - 1;
-/// Bits at the end of the first eight bytes of such a rest that may differ: shorter rests seldom
-/// save anything.
+/// Bits at the end of the first eight bytes of this rest that may differ: shorter rests seldom save
+/// anything.
 const ITEM_IGNORED_BITS: usize = 16;
-/// Small items in a row without a match that end the loop for items, if as many matched before.
+/// Successive small items without a match that end the loop for items, if as many matched before.
 const MAX_ITEM_MISSES: usize = 4;
 
 /// A match: its start, its distance, its length (bytes).
@@ -42,7 +42,7 @@ pub(super) struct Match {
 }
 
 impl Match {
-    /// Whether the match is long enough for what it takes to write it.
+    /// Whether the match is longer than its encoded form.
     pub(super) fn pays<S: Strategy>(&self) -> bool {
         let is_far = self.distance > MAX_NEAR;
         self.len >= if is_far { S::PARAMS.min_far_len } else { S::PARAMS.min_near_len }
@@ -54,7 +54,7 @@ pub(super) struct Search<'a, S, const BITS: u32> {
     pub(super) table: TableView<'a, SLOTS, BITS, MAX_DISTANCE>,
     simd: Simd,
     strategy: PhantomData<S>,
-    /// Where the pending literals start.
+    /// Start of the pending literals.
     pub(super) anchor: usize,
     /// The next position to probe.
     pub(super) at: usize,
@@ -78,23 +78,23 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         Self { src, table, simd, strategy, anchor: 0, at: 1, skip: SKIP_TRIGGER, last: 0 }
     }
 
-    /// Goes on with another strategy.
+    /// Continues with another strategy.
     pub(super) fn with_strategy<T: Strategy>(self) -> Search<'a, T, BITS> {
         let Self { src, table, simd, anchor, at, skip, last, .. } = self;
         Search { src, table, simd, strategy: PhantomData, anchor, at, skip, last }
     }
 
-    /// Compresses the rest of the stream, whose length is returned.
+    /// Compresses the rest of the stream; returns its length.
     pub(super) fn finish(mut self, limit: usize, mut writer: Writer<'_>) -> Option<usize> {
         self.run(limit, &mut writer)?;
         writer.push_literals(self.anchor, self.src.len())?;
         writer.finish()
     }
 
-    /// Goes on until `limit` at least.
+    /// Searches up to `limit` at least.
     ///
-    /// Items have a loop of their own. It is not called from within the other one: the call would
-    /// take registers from that.
+    /// Items have a separate loop. The other loop does not call it, because the call would take
+    /// registers from that loop.
     pub(super) fn run(&mut self, limit: usize, writer: &mut Writer<'_>) -> Option<()> {
         while self.run_sequences(limit, writer)? {
             self.run_items(limit, writer)?;
@@ -102,7 +102,8 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         Some(())
     }
 
-    /// Goes on until `limit` at least, or to where items seem to begin; whether they do.
+    /// Searches up to `limit` at least, or to a position where items seem to begin; returns whether
+    /// they do.
     fn run_sequences(&mut self, limit: usize, writer: &mut Writer<'_>) -> Option<bool> {
         while self.at < limit {
             let found = if self.at == self.anchor && self.last >= S::PARAMS.min_context_len {
@@ -131,11 +132,11 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         Some(false)
     }
 
-    /// The next match of as many bytes as may pay. If there is none up to `limit`, `at` is the last
+    /// The next match that is long enough to pay. If there is none up to `limit`, `at` is the last
     /// position before it.
     ///
-    /// In data where four bytes often agree and few matches go on, whether four agree is hard to
-    /// predict; whether six agree is not.
+    /// Some data often agree in four bytes, but seldom in more. It is hard to predict whether four
+    /// agree, and easy whether six agree.
     #[inline(always)]
     fn scan(&mut self, limit: usize) -> Option<Match> {
         let slice = BoundedSlice::new(self.src, limit - 1)?;
@@ -158,20 +159,20 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         Some(self.measure(at, earlier, differing))
     }
 
-    /// Goes on after a match.
+    /// Moves to the end of a match.
     #[inline(always)]
     fn advance_past(&mut self, m: &Match) {
         let end = m.at + m.len;
         (self.anchor, self.at, self.skip, self.last) = (end, end, SKIP_TRIGGER, m.len);
     }
 
-    /// The loop for items that differ from earlier ones in their first byte alone: one literal and
-    /// the rest of two items (or of a large one), again and again. Goes on from item to item until
+    /// The loop for items that differ from earlier ones in their first byte only: one literal and
+    /// the rest of two items (or of a large one), repeatedly. It goes from item to item until
     /// several in a row match nothing, or a match has another form. The search has just taken two
-    /// such matches.
+    /// matches of this form.
     ///
-    /// No match starts with the literal. And as the start of the next match is known by a branch,
-    /// which is predicted, the search there does not wait until this match is measured.
+    /// No match starts with the literal. A predicted branch gives the start of the next match, so
+    /// the search there does not wait until this match is measured.
     #[inline(never)]
     fn run_items(&mut self, limit: usize, writer: &mut Writer<'_>) -> Option<()> {
         let Some(slice) = BoundedSlice::new(self.src, limit - 1) else { return Some(()) };
@@ -208,11 +209,11 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         Some(())
     }
 
-    /// The last position of these four bytes (the start of the stream if there is none), and in
-    /// which bits of the first eight bytes the two differ; `None` if it is out of reach or more
-    /// than the last `ignored_bits` differ.
+    /// The last position of these four bytes (the start of the stream if there is none), and the
+    /// bits in which the first eight bytes of both differ. `None` if the position is out of reach
+    /// or if other than the last `ignored_bits` differ.
     ///
-    /// Whether the four bytes came before at all is as hard to predict as whether more agree. So
+    /// It is as hard to predict whether the four bytes came before as whether more bytes agree. So
     /// there is one branch for both.
     #[inline(always)]
     pub(super) fn candidate(
@@ -249,16 +250,16 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         common_len(self.simd, self.src, earlier, at, self.src.len() - 1)
     }
 
-    /// Tries the continuation of a match from its last byte, which may be longer than a match that
-    /// starts here: it knows the context, such as the end of a run.
+    /// Tries the continuation of a match from its last byte. It may be longer than a match that
+    /// starts here, because it knows the context, such as the end of a run.
     #[inline(always)]
     fn find_after_match(&mut self, limit: usize) -> Option<Match> {
         let at = self.at;
         if !S::PARAMS.compares_both {
-            // Three bytes before the end: what follows there continues when they come again.
+            // Three bytes before the end: the bytes after them often recur with them.
             self.table.insert(hash(load32(self.src, at - 3).into()), at - 3);
             let across = BoundedSlice::new(self.src, at - 1)?.cursor(at - 1)?;
-            // All eight bytes have to agree: a match that ends among them is one more branch.
+            // All eight bytes have to agree: a match that ends among them would be one more branch.
             let across = self.table.replace(hash(across.word()), at - 1).and_then(|earlier| {
                 (across.word_at(earlier) == across.word()).then(|| self.measure(at - 1, earlier, 0))
             });
@@ -284,7 +285,7 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
         Some(Match { at, distance: at - earlier, len })
     }
 
-    /// Lets a match begin earlier where the bytes before it agree.
+    /// Extends a match backwards over equal bytes.
     #[inline(always)]
     fn extend_back(&self, mut m: Match) -> Match {
         let start = (self.anchor + 1).max(2).max(m.distance + 1);
@@ -296,7 +297,7 @@ impl<'a, S: Strategy, const BITS: u32> Search<'a, S, BITS> {
     }
 }
 
-/// Of the first four bytes, by Knuth's multiplicative method.
+/// Hash of the first four bytes, by Knuth's multiplicative method.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the first four bytes")]
 pub(super) fn hash(word: u64) -> u32 {

@@ -1,4 +1,4 @@
-//! Writing instructions, and what they take.
+//! The writer of instructions, and their costs.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
@@ -12,12 +12,12 @@ use crate::lz::output::OutputBuffer;
 /// long run.
 const LONG_RUN_NBYTES: usize = 128;
 
-/// Bytes that `n` literals take.
+/// Encoded bytes of `n` literals.
 pub(super) fn literals_cost(n: usize) -> usize {
     n + n.div_ceil(MAX_RUN)
 }
 
-/// Bytes that a match takes.
+/// Encoded bytes of a match.
 pub(super) fn match_cost(m: &Match) -> usize {
     let far = if m.distance > MAX_NEAR { 2 } else { 0 };
     2 + far + (m.len + 255 - 9) / 255
@@ -30,7 +30,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The literals from `anchor` on, then a match.
+    /// Writes the literals from `anchor` on, then a match.
     #[inline(always)]
     pub(super) fn push_sequence(
         &mut self,
@@ -46,7 +46,7 @@ impl Writer<'_> {
             self.push_literals(anchor, m.at)?;
             return self.push_match(m.distance, m.len);
         };
-        // Without a loop and without a branch: neither lengths nor distances are predictable.
+        // Without a loop and without a branch: lengths and distances are unpredictable.
         let (is_far, is_long) = (may_be_far && m.distance > MAX_NEAR, m.len >= 9);
         out[0] = (nliterals as u8).wrapping_sub(1);
         out[1..=MAX_RUN].copy_from_slice(run);
@@ -66,9 +66,9 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// The literal before `at`, then a match of [`ITEM_REST_NBYTES`] bytes with `earlier`, or of
-    /// one more if the literal matches as well; all in one word. `false` where that form does not
-    /// do.
+    /// Writes the literal before `at`, then a match of [`ITEM_REST_NBYTES`] bytes with `earlier`,
+    /// or of one more if the literal matches as well; all in one word. `false` if the match does
+    /// not fit this form.
     #[inline(always)]
     pub(super) fn push_item(&mut self, src: &[u8], at: usize, earlier: usize) -> bool {
         let distance = at - earlier;
@@ -121,7 +121,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// The length of the stream.
+    /// Finishes the stream; returns its length.
     pub(super) fn finish(mut self) -> Option<usize> {
         // The first control byte carries a marker, which decoders mask off.
         *self.out.written().first_mut()? |= 0x20;
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// What `push` writes into a destination of `size` bytes.
+    /// The output of `push` in a destination of `size` bytes.
     fn write(
         src: &[u8],
         size: usize,
@@ -149,13 +149,13 @@ mod tests {
         Some(dest)
     }
 
-    /// Literals by the description of the format.
+    /// Literals according to the format document.
     fn expected_literals(literals: &[u8]) -> Vec<u8> {
         let run = |run: &[u8]| [&[u8::try_from(run.len() - 1).unwrap()], run].concat();
         literals.chunks(32).flat_map(run).collect()
     }
 
-    /// A match by the description of the format.
+    /// A match according to the format document.
     fn expected_match(distance: usize, len: usize) -> Vec<u8> {
         let byte = |n: usize| u8::try_from(n).unwrap();
         let (high, low) = match distance {
@@ -228,7 +228,7 @@ mod tests {
             };
             assert_eq!(found, Some(expected), "{at}, {earlier}");
         }
-        // No byte before the first, too far, and too little room.
+        // Distances of zero, too far, and beyond the start; too little space.
         let far = vec![0; 10_000];
         let push = |size, at, earlier| {
             write(&far, size, |writer| writer.push_item(&far, at, earlier).then_some(())).is_some()

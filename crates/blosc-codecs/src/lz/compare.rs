@@ -11,8 +11,8 @@ use crate::simd::Simd;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::SimdLevel;
 
-/// How many bytes from `at` up to `end` equal those from `earlier`; `earlier < at <= end <=
-/// src.len()`.
+/// Number of bytes from `at` up to `end` that equal the bytes from `earlier`; `earlier < at <= end
+/// <= src.len()`.
 #[inline(always)]
 pub(crate) fn common_len(simd: Simd, src: &[u8], earlier: usize, at: usize, end: usize) -> usize {
     let here = &src[at..end];
@@ -24,12 +24,12 @@ pub(crate) fn common_len(simd: Simd, src: &[u8], earlier: usize, at: usize, end:
     if first | second == 0 {
         return common_long(simd, here, there);
     }
-    // In which of the two words a match ends is unpredictable.
+    // It is unpredictable in which of the two words a match ends.
     let bytes = |word: u64| word.trailing_zeros() as usize / 8;
     select_unpredictable(first == 0, 8 + bytes(second), bytes(first))
 }
 
-/// The length that two slices have in common, in large steps.
+/// Number of equal bytes at the start of two slices, compared in large steps.
 fn common_long(simd: Simd, here: &[u8], there: &[u8]) -> usize {
     match simd.level() {
         #[cfg(target_arch = "x86_64")]
@@ -62,14 +62,14 @@ fn common_steps<const N: usize>(
     common_tail(here, there, N * steps.len().min(there.len() / N))
 }
 
-/// By words; the scalar twin of the steps below.
+/// By words; the scalar implementation of the steps below.
 #[inline(always)]
 fn first_difference(x: &[u8; 32], y: &[u8; 32]) -> Option<usize> {
     let mut words = (0..32).step_by(8).map(|at| (at, load64(x, at) ^ load64(y, at)));
     words.find(|(_, word)| *word != 0).map(|(at, word)| at + word.trailing_zeros() as usize / 8)
 }
 
-/// As [`common_long`] from `from` on, where less than a step is left.
+/// As [`common_long`] from `from` on, for less than a step.
 fn common_tail(here: &[u8], there: &[u8], mut from: usize) -> usize {
     while let Some(len) = common_in_word(here, there, from) {
         from += len;
@@ -80,7 +80,7 @@ fn common_tail(here: &[u8], there: &[u8], mut from: usize) -> usize {
     from + here[from..].iter().zip(&there[from..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Position of the first difference in the 8 bytes from `at`, or 8; `None` where either slice has
+/// Position of the first difference in the 8 bytes from `at`, or 8; `None` if either slice has
 /// fewer than 8 bytes left.
 #[inline(always)]
 fn common_in_word(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
@@ -88,8 +88,8 @@ fn common_in_word(here: &[u8], there: &[u8], at: usize) -> Option<usize> {
     Some((load64(x, 0) ^ load64(y, 0)).trailing_zeros() as usize / 8)
 }
 
-/// How many bytes right before `at` equal those right before `earlier`, down to `low`; `at -
-/// earlier <= low <= at`.
+/// Number of bytes right before `at` that equal the bytes right before `earlier`, down to `low`;
+/// `at - earlier <= low <= at`.
 #[inline(always)]
 pub(crate) fn common_len_before(src: &[u8], earlier: usize, at: usize, low: usize) -> usize {
     if at == low || src[at - 1] != src[earlier - 1] {
@@ -116,7 +116,7 @@ fn common_avx512(here: &[u8], there: &[u8]) -> usize {
     common_steps(here, there, |x: &[u8; 128], y: &[u8; 128]| {
         let ([x, x_2], [y, y_2]) = (x.as_chunks().0, y.as_chunks().0) else { return None };
         let [a, b] = [differences_avx512(x, y), differences_avx512(x_2, y_2)];
-        // In which half a match ends is unpredictable.
+        // It is unpredictable in which half a match ends.
         let second = u32::from(a != 0).wrapping_sub(1);
         (a | b != 0).then_some((a.trailing_zeros() + (b.trailing_zeros() & second)) as usize)
     })

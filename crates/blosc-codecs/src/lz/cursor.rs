@@ -1,5 +1,5 @@
-//! Positions from which eight bytes can be read, so that a search tests once how far it may go, and
-//! not again for each word that it compares.
+//! Positions from which eight bytes can be read: a search tests its limit once, and not for each
+//! word that it compares.
 
 use core::hint::select_unpredictable;
 
@@ -55,8 +55,8 @@ impl Cursor<'_> {
     }
 
     /// The position `earlier` if it is before this one and within `reach` (`u32::MAX`: any
-    /// distance), else 0; and the eight bytes from there. Which of them is unpredictable, so there
-    /// is no branch.
+    /// distance), else 0; and the eight bytes from there. The result is unpredictable, so there is
+    /// no branch.
     #[inline(always)]
     pub(crate) fn word_before(self, earlier: u32, reach: u32) -> (usize, u64) {
         let is_before = match reach {

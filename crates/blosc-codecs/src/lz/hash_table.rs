@@ -11,9 +11,9 @@ use alloc::boxed::Box;
 
 /// The table of an encoder, kept between streams.
 ///
-/// Entries are absolute positions: each stream starts where the one before ended, plus a gap beyond
-/// the longest distance. So entries of earlier streams are too far away to match, and the table is
-/// cleared only when positions overflow.
+/// Entries are absolute positions: each stream starts after the end of the one before, plus a gap
+/// beyond the longest distance. So entries of earlier streams are too far away to match, and the
+/// table is cleared only if positions overflow.
 pub(crate) struct HashTable<const SIZE: usize> {
     slots: Box<[u32; SIZE]>,
     /// Absolute position of the next stream's first byte.
@@ -25,11 +25,11 @@ impl<const SIZE: usize> HashTable<SIZE> {
         Self { slots: Box::new([0; SIZE]), next: u32::MAX }
     }
 
-    /// A view for a new stream of `nbytes`, in which no distance exceeds `REACH`; `None` when the
+    /// A view for a new stream of `nbytes`, in which no distance exceeds `REACH`; `None` if the
     /// stream is too long.
     ///
-    /// `BITS` bits of each hash are used. Both numbers are compile-time constants since every probe
-    /// needs them.
+    /// `BITS` bits of each hash are used. Both numbers are compile-time constants, since every
+    /// probe needs them.
     pub(crate) fn start<const BITS: u32, const REACH: u32>(
         &mut self,
         nbytes: usize,
@@ -55,8 +55,8 @@ pub(crate) struct TableView<'a, const SIZE: usize, const BITS: u32, const REACH:
 }
 
 impl<const SIZE: usize, const BITS: u32, const REACH: u32> TableView<'_, SIZE, BITS, REACH> {
-    /// Stores `at` in the slot of this hash and returns the position that it replaces, if that is
-    /// within reach.
+    /// Stores `at` in the slot of this hash and returns the position that it replaces, if that
+    /// position is within reach.
     #[inline(always)]
     pub(crate) fn replace(&mut self, hash: u32, at: usize) -> Option<usize> {
         let distance = self.replace_for_distance(hash, at);
@@ -88,7 +88,7 @@ impl<const SIZE: usize, const BITS: u32, const REACH: u32> TableView<'_, SIZE, B
         self.slots[(hash >> (32 - BITS)) as usize & (SIZE - 1)] = self.base.wrapping_add(at as u32);
     }
 
-    /// Stores `at` and returns the distance to the former position, whatever it is.
+    /// Stores `at` and returns the distance to the former position, in any range.
     #[inline(always)]
     fn replace_for_distance(&mut self, hash: u32, at: usize) -> u32 {
         (at as u32).wrapping_sub(self.swap(hash, at))

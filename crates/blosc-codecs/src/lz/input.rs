@@ -26,8 +26,8 @@ impl Input<'_> {
         Ok(byte)
     }
 
-    /// Adds bytes to a length, up to one that is not 255; stops reading once it exceeds `room`.
-    /// The stream has at least `need` bytes left before each.
+    /// Adds bytes to a length until one is not 255; stops once the length exceeds `room`. Before
+    /// each byte, the stream must have at least `need` bytes left.
     #[inline(always)]
     pub(crate) fn add_to_length(
         &mut self,
@@ -44,7 +44,7 @@ impl Input<'_> {
         }
     }
 
-    /// Copies literals of `len` bytes to `dest[done..]`; their end in `dest`.
+    /// Copies literals of `len` bytes to `dest[done..]`; returns their end in `dest`.
     #[inline(always)]
     pub(crate) fn copy_literals(
         &mut self,
@@ -66,8 +66,8 @@ impl Input<'_> {
         Ok(end)
     }
 
-    /// Checks a match of `len` bytes, which begins at `start` of the stream, before it is copied
-    /// from `distance` bytes before `dest[done..]`, where `available` bytes are.
+    /// Checks a match of `len` bytes before it is copied. The match begins at `start` of the
+    /// stream, and `distance` bytes before `dest[done..]`, where `available` bytes precede.
     #[inline(always)]
     pub(crate) fn check_match(
         &self,
@@ -87,7 +87,7 @@ impl Input<'_> {
         Ok(())
     }
 
-    /// Checks that the stream, which is read, has filled the destination.
+    /// Checks that the whole stream has filled the destination.
     pub(crate) fn check_end(&self, dest: &[u8], done: usize) -> Result<(), Error> {
         if done < dest.len() {
             let what = Corrupt::TooShort { nbytes: done, expected: dest.len() };

@@ -1,4 +1,4 @@
-//! The destination of an encoder: what does not fit is `None`, not a panic.
+//! The destination of an encoder: if bytes do not fit, the result is `None`, not a panic.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +42,7 @@ impl<'a> OutputBuffer<'a> {
         Some(())
     }
 
-    /// `n` times the same byte.
+    /// Writes the same byte `n` times.
     #[must_use]
     #[inline(always)]
     pub(crate) fn repeat(&mut self, byte: u8, n: usize) -> Option<()> {
@@ -52,7 +52,7 @@ impl<'a> OutputBuffer<'a> {
     }
 
     /// As [`extend`](Self::extend) for `src[from..from + len]` of up to 32 bytes. Copies 32 bytes
-    /// where both sides have them, since a copy of fixed length takes few instructions.
+    /// if both sides have them, since a copy of fixed length takes few instructions.
     #[must_use]
     #[inline(always)]
     pub(crate) fn copy_short(&mut self, src: &[u8], from: usize, len: usize) -> Option<()> {

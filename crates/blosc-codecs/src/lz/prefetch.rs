@@ -1,6 +1,6 @@
 //! Prefetching the destination of a decoder.
 
-/// How far ahead of a match lines are prefetched (bytes): what long matches write while a line
+/// Distance from a match to the prefetched lines (bytes): long matches write this much while a line
 /// arrives.
 const PREFETCH_AHEAD_NBYTES: usize = 4 << 10;
 
@@ -8,8 +8,8 @@ const PREFETCH_AHEAD_NBYTES: usize = 4 << 10;
 const LINE_NBYTES: usize = 64;
 
 /// Prefetches the lines that are [`PREFETCH_AHEAD_NBYTES`] after a copy of `len` bytes to `to`. A
-/// match that reads what was just written waits until that is in the cache, and long matches write
-/// faster than lines arrive (`docs/performance/lz4.md`).
+/// match that reads recently written bytes waits until they are in the cache, and long matches
+/// write faster than lines arrive (`docs/performance/lz4.md`).
 #[inline(always)]
 pub(crate) fn prefetch_after(dest: &[u8], to: usize, len: usize) {
     let mut line = 0;

@@ -5,15 +5,15 @@ use super::unsafe_copy::{
     load, store,
 };
 
-/// Bytes that a source or a destination has to have after a sequence that [`Sequence::copy`] takes.
+/// Bytes that must follow a sequence of [`Sequence::copy`] in its source and in its destination.
 pub(crate) const MARGIN: usize = STEP;
 
-/// A run of literals, and a match that begins where it ends.
+/// A run of literals, and the match that follows them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sequence {
     /// Literals.
     pub(crate) nliterals: u32,
-    /// How far back the match begins.
+    /// Distance back to the start of the match.
     pub(crate) distance: usize,
     /// Bytes of the match.
     pub(crate) len: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Copier<'a> {
 }
 
 impl<'a> Copier<'a> {
-    /// For literals that end at `end` of `src`.
+    /// A copier for literals that end at `end` of `src`.
     pub(crate) fn new(src: &'a [u8], end: usize, dest: &'a mut [u8]) -> Self {
         let limit = |len: usize| len.checked_sub(MARGIN).map_or(0, |end| end + 1);
         let src_limit = limit(src.len()).min(end.saturating_add(1));
@@ -39,9 +39,9 @@ impl<'a> Copier<'a> {
         Self { src, src_limit, dest, dest_limit }
     }
 
-    /// Copies the literals from `src[at..]` to `dest[done..]`, and the match. Leaves it to a
-    /// slower way, and answers `false`, where the literals or the match do not end within what is
-    /// there, with [`MARGIN`] bytes after them, or where the match begins before `dest`.
+    /// Copies the literals from `src[at..]` to `dest[done..]`, and the match. Copies nothing and
+    /// returns `false` if the literals or the match do not end within their slices, with [`MARGIN`]
+    /// bytes after them, or if the match begins before `dest`.
     #[inline(always)]
     #[must_use]
     pub(crate) fn copy(&mut self, sequence: Sequence, at: usize, done: usize) -> bool {
@@ -79,13 +79,13 @@ impl<'a> Copier<'a> {
         true
     }
 
-    /// What is copied from and to.
+    /// The source and the destination.
     pub(crate) fn parts(&mut self) -> (&'a [u8], &mut [u8]) {
         (self.src, self.dest)
     }
 }
 
-/// Copies a literal run, which mostly is shorter than a register.
+/// Copies a literal run, which is usually shorter than a register.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What the decoders' tests share: a fast decoder against its safe twin.
+//! Shared code of the decoders' tests: compares a fast decoder with its safe twin.
 
 use alloc::{boxed::Box, vec, vec::Vec};
 

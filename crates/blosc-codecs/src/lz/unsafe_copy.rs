@@ -1,26 +1,25 @@
 //! Copies of the fast decoders, which run past their end.
 //!
-//! Most literal runs and matches are shorter than a register. To copy a whole register and advance
-//! by less is one load and one store; to copy the exact number of bytes is a call. So each copy
-//! here writes up to [`STEP`] bytes more than it is asked to, and its caller keeps that many free
-//! (the margins of each decoder). What is written past the end is overwritten by the next
-//! instruction.
+//! Most literal runs and matches are shorter than a register. Copying a whole register and
+//! advancing by less is one load and one store; copying the exact number of bytes is a call. So
+//! each copy here writes up to [`STEP`] bytes more than requested, and its caller keeps that many
+//! free (the margins of each decoder). The next instruction overwrites the bytes after the end.
 //!
-//! A match may overlap the bytes that it makes: distance 3 and length 20 repeat three bytes. At
-//! distances of a step or more, each step reads what the steps before wrote. Below, the period is
-//! put together in a register and stored again and again.
+//! A match may overlap its own output: distance 3 and length 20 repeat three bytes. At distances of
+//! a step or more, each step reads the output of the steps before. For shorter distances, the
+//! period is assembled in a register and stored repeatedly.
 //!
-//! All memory access goes through [`load`] and [`store`]. What was tried:
-//! `docs/performance/lz4.md`.
+//! All memory access goes through [`load`] and [`store`]. `docs/performance/lz4.md` lists the
+//! attempts.
 
 /// Bytes that stay free after a copy: its longest step.
 pub(crate) const STEP: usize = 32;
 
-/// Match length (bytes) from which on `memmove` and `memset`, which first find out what the machine
-/// can do, are worth their call.
+/// Match length (bytes) from which a call of `memmove` or `memset` is faster, although they first
+/// query the machine.
 const LIBRARY_COPY_NBYTES: usize = 512;
 
-/// The same where steps are taken one at a time.
+/// The same for steps that are taken one at a time.
 const LIBRARY_COPY_NBYTES_BY_ONE: usize = 128;
 
 /// The `N` bytes from `at`.
@@ -76,8 +75,8 @@ pub(crate) unsafe fn copy_literals(
     len: usize,
 ) {
     let mut done = 0;
-    // Two steps with an exit between them. The compiler makes a loop of one step a call of
-    // `memcpy`, which takes longer to start, and for long runs uses an instruction that is slow
+    // Two steps with an exit between them. The compiler would turn a loop of one step into a call
+    // of `memcpy`, which takes longer to start, and for long runs uses an instruction that is slow
     // unless both sides are aligned alike.
     loop {
         // SAFETY: `done <= len`, so a step from `from + done` ends within `from + len + STEP`.
@@ -98,8 +97,8 @@ pub(crate) unsafe fn copy_literals(
     }
 }
 
-/// `base` plus the length bytes from `at` on (255 says that another one follows), and the position
-/// after them. A length beyond any slice when they do not end before `src_end`.
+/// `base` plus the length bytes from `at` on (255 means that another one follows), and the position
+/// after them. If they do not end before `src_end`, the length exceeds any slice.
 ///
 /// # Safety
 ///
@@ -134,7 +133,7 @@ fn read_long_length(mut len: usize, src: &[u8], mut at: usize, src_end: usize) -
     (isize::MAX as usize / 2, src_end)
 }
 
-/// For distances below 8: the bits of that many bytes.
+/// For distances below 8: a mask with the bits of that many bytes.
 const MASKS: [u64; 8] = {
     let mut masks = [0; 8];
     let mut distance = 1;
@@ -201,8 +200,8 @@ pub(crate) unsafe fn copy_tiny_match(dest: &mut [u8], to: usize, distance: usize
 #[inline(always)]
 pub(crate) unsafe fn copy_short_match(dest: &mut [u8], to: usize, distance: usize) {
     let from = to.wrapping_sub(distance);
-    // Not 16 bytes at once where the distance would allow it: what was written last is not yet in
-    // the cache, and small pieces of it are forwarded sooner.
+    // Two copies of 8 bytes even if the distance would allow 16 at once: the last written bytes are
+    // not yet in the cache, and small pieces of them are forwarded sooner.
     // SAFETY: `from < to` and `to + 18 <= dest.len()`.
     unsafe { copy_within_fixed::<8>(dest, from, to) };
     // SAFETY: `from < to` and `to + 8 + 8 <= to + 18 <= dest.len()`.
@@ -227,8 +226,8 @@ pub(crate) unsafe fn copy_short_period(dest: &mut [u8], to: usize, distance: usi
     }
 }
 
-/// Copies a match of any length. The loops have an exit after every `STEPS` steps (1 or 2) where so
-/// many are free after the match.
+/// Copies a match of any length. If enough bytes are free after the match, the loops have an exit
+/// after every `STEPS` steps (1 or 2).
 ///
 /// # Safety
 ///
@@ -291,8 +290,8 @@ pub(crate) unsafe fn copy_long_match<const STEPS: usize>(
     }
 }
 
-/// Copies `len` bytes in steps of `N`, with an exit after every `STEPS`, since the end of a match
-/// is unpredictable.
+/// Copies `len` bytes in steps of `N`, with an exit after every `STEPS` steps, since the end of a
+/// match is unpredictable.
 ///
 /// # Safety
 ///
@@ -318,7 +317,7 @@ unsafe fn copy_in_steps<const N: usize, const STEPS: usize>(
     }
 }
 
-/// Stores `step` over `len` bytes, one after another, with an exit after every `STEPS`.
+/// Stores `step` repeatedly over `len` bytes, with an exit after every `STEPS` steps.
 ///
 /// # Safety
 ///
@@ -344,8 +343,8 @@ unsafe fn fill_in_steps<const STEPS: usize>(
     }
 }
 
-/// The 16 bytes that continue a period of 1, 2, 4, 8 or 16 bytes at `to`, as two words: put
-/// together in memory, they would not be there yet when they are read.
+/// The 16 bytes that continue a period of 1, 2, 4, 8 or 16 bytes at `to`, as two words: if they
+/// were assembled in memory, a read would have to wait for them.
 ///
 /// # Safety
 ///
@@ -353,8 +352,8 @@ unsafe fn fill_in_steps<const STEPS: usize>(
 #[inline(always)]
 unsafe fn periodic_words(bytes: &[u8], to: usize, distance: usize) -> (u64, u64) {
     let low = if distance <= 2 {
-        // A single byte is forwarded from the store that wrote it. A word that two stores wrote, as
-        // is usual where a run continues other matches, waits until both are in the cache.
+        // A single byte is forwarded from the store that wrote it. A word from two stores, which is
+        // usual if a run continues other matches, waits until both are in the cache.
         // SAFETY: `0 < distance <= to`, so one byte is there.
         let [first] = unsafe { load(bytes, to - distance) };
         // SAFETY: `0 < to`, so one byte is there.

@@ -1,5 +1,5 @@
-//! Decoding an LZ4 block of known plain length. The safe half; [`decode_fast`] hands over where a
-//! margin begins or a sequence is doubtful.
+//! Decoding an LZ4 block of known decoded length. The safe half; [`decode_fast`] stops where a
+//! margin begins or a sequence is doubtful, and this half goes on.
 
 use super::{Lz4, MIN_MATCH};
 use crate::{
@@ -11,16 +11,16 @@ use crate::{
     },
 };
 
-/// Decompresses an LZ4 block. Succeeds only if exactly `dest.len()` bytes come out; an error has
-/// the position in `src` where it went wrong. Offsets may reach into `dict`, the last byte of which
-/// is right before the output. With `UNCACHED`, for a destination that is hardly in the cache.
+/// Decompresses an LZ4 block. Succeeds only if it decodes to exactly `dest.len()` bytes; an error
+/// has the position of the defect in `src`. Offsets may reach into `dict`, whose last byte is right
+/// before the output. `UNCACHED` is for a destination that is mostly outside of the cache.
 pub(super) fn decode<const UNCACHED: bool>(
     simd: Simd,
     src: &[u8],
     dest: &mut [u8],
     dict: &[u8],
 ) -> Result<(), Error> {
-    // The fast half does nearly all of it, but knows no dictionary.
+    // The fast half decodes almost everything, but does not support a dictionary.
     let (at, done) =
         if dict.is_empty() { decode_fast::<Lz4, UNCACHED>(simd, src, dest) } else { (0, 0) };
     finish(src, at, dest, done, dict, usize::MAX)
@@ -44,7 +44,7 @@ pub(super) fn decode_prefix(
     if done >= wanted { Ok(()) } else { finish(src, at, dest, done, dict, wanted) }
 }
 
-/// As the decoder, by the safe half alone; for the fuzz targets.
+/// As the decoder, with the safe half only; for the fuzz targets.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ fn finish(
     input.check_end(dest, done)
 }
 
-/// Copies the part of a match that lies in the dictionary; its length (bytes).
+/// Copies the part of a match that lies in the dictionary; returns its length (bytes).
 #[inline(always)]
 fn copy_from_dict(dict: &[u8], dest: &mut [u8], done: usize, distance: usize, len: usize) -> usize {
     if distance <= done {
@@ -112,7 +112,7 @@ impl Input<'_> {
         Ok(usize::from(u16::from_le_bytes([low, high])))
     }
 
-    /// A length whose first four bits are `nibble`; stops reading once it exceeds `room`.
+    /// A length whose first four bits are `nibble`; stops reading once the length exceeds `room`.
     #[inline(always)]
     fn read_length(&mut self, nibble: u8, room: usize) -> Result<usize, Error> {
         let len = usize::from(nibble);

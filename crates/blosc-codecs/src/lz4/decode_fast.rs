@@ -14,7 +14,7 @@
 //! * **D'**: `done + 18 <= dest.len()`: at most 14 literals of the 32 bytes were written, or a long
 //!   run ended at or before `dest_end`.
 //!
-//! Each path through a sequence tests S and D again at its end and returns where one fails.
+//! Each path through a sequence tests S and D again at its end and returns if one fails.
 
 use super::Lz4;
 use crate::lz::{

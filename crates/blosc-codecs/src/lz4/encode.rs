@@ -1,7 +1,7 @@
 //! The fast search of LZ4: one hash table, one candidate, skip acceleration.
 //!
-//! This is the algorithm of `LZ4_compress_fast` in LZ4 1.10. The blocks are the same to the byte,
-//! except that no match starts at the last of the positions where LZ4 would take one:
+//! This is the algorithm of `LZ4_compress_fast` in LZ4 1.10. The blocks are byte-identical, except
+//! that no match starts at the last position where LZ4 would allow one:
 //!
 //! * *Hash table, one candidate.* Four bytes (five in long blocks) are hashed; each slot holds the
 //!   last position with that hash. No chains are followed.
@@ -13,14 +13,14 @@
 //!   data is soon crossed.
 //! * *Software pipelining.* The hash of the next position is computed while this one waits for its
 //!   candidate.
-//! * *Two loops.* After [`NEAR_PROBES`] misses a search goes on in a loop that noise alone reaches.
+//! * *Two loops.* After [`NEAR_PROBES`] misses a search continues in a loop for noise.
 //!
 //! Three kinds of tables share 16 KiB each, half of a first-level cache. A block that is shorter
-//! than [`LONG_NBYTES`] has positions of two bytes, and none is out of reach. A longer one has half
-//! as many slots, of four bytes. Blocks up to [`TINY_NBYTES`] count positions on from block to
-//! block, so that the table is cleared for one in 64 of them, or fewer; the others clear it.
+//! than [`LONG_NBYTES`] has positions of two bytes, and all are within reach. A longer one has half
+//! as many slots, of four bytes. Blocks up to [`TINY_NBYTES`] count positions across blocks, so
+//! that the table is cleared for at most one in 64 of them; the others clear it.
 //!
-//! Why the numbers are what they are, and what failed: `docs/performance/lz4.md`.
+//! `docs/performance/lz4.md` has the reasons for the numbers, and the attempts that failed.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
@@ -42,13 +42,13 @@ const SLOTS: usize = 1 << 13;
 /// The shortest long block (bytes). In shorter ones, all positions where a match may start are
 /// within reach of each other, and four bytes are hashed.
 const LONG_NBYTES: usize = (1 << 16) + MATCH_LIMIT - 1;
-/// The longest block whose positions are counted on from those of the block before (bytes).
+/// The longest block whose positions continue those of the block before (bytes).
 const TINY_NBYTES: usize = 1 << 10;
 /// Misses after which the step between probes grows by one (bytes).
 const SKIP_TRIGGER: usize = 64;
-/// Probes after which a search goes on in a loop of its own.
+/// Probes after which a search continues in a separate loop.
 const NEAR_PROBES: usize = 16;
-/// Of a dictionary, every third position is put into the table.
+/// Every third position of a dictionary is put into the table.
 const DICT_STEP: usize = 3;
 
 /// Compresses blocks; keeps its tables and dictionary between them.
@@ -75,8 +75,8 @@ impl Encoder {
         }
     }
 
-    /// Compresses `src` to the start of `dest`; the length of the block, or `None` when it does not
-    /// fit.
+    /// Compresses `src` to the start of `dest`; returns the length of the block, or `None` if the
+    /// block does not fit.
     fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
@@ -109,14 +109,14 @@ impl StreamEncoder for Encoder {
     }
 }
 
-/// The last position of each hash; 0 at first, as the first position has no other use.
+/// The last position of each hash; initially 0, as no match uses the first position.
 trait PositionTable {
     /// Whether positions may be out of reach.
     const IS_LONG: bool;
     /// Bits of a hash.
     const HASH_BITS: u32;
 
-    /// Stores `at` in the slot of this hash; the position that it replaces.
+    /// Stores `at` in the slot of this hash; returns the position that it replaces.
     fn replace(&mut self, hash: usize, at: usize) -> usize;
 }
 
@@ -130,8 +130,8 @@ impl PositionTable for [u16; SLOTS] {
     }
 }
 
-/// The table of tiny blocks. Positions are counted on from block to block, so that entries of
-/// earlier blocks are below `base` and count as empty.
+/// The table of tiny blocks. Positions continue from block to block, so that entries of earlier
+/// blocks are below `base` and count as empty.
 struct TinyTable<'a> {
     slots: &'a mut [u16; SLOTS],
     /// The entry for position 0.
@@ -139,7 +139,7 @@ struct TinyTable<'a> {
 }
 
 impl<'a> TinyTable<'a> {
-    /// For a block of `len` bytes.
+    /// A table for a block of `len` bytes.
     fn new(slots: &'a mut [u16; SLOTS], next: &mut usize, len: usize) -> Self {
         let fits = u16::try_from(next.saturating_add(len)).is_ok();
         let base = u16::try_from(*next).ok().filter(|_| fits).unwrap_or_else(|| {
@@ -178,7 +178,7 @@ struct Search<'a, P> {
     /// The dictionary, then the input.
     window: &'a [u8],
     table: &'a mut P,
-    /// Where the pending literals start.
+    /// Start of the pending literals.
     anchor: usize,
     simd: Simd,
 }
@@ -203,7 +203,7 @@ impl<P: PositionTable> Search<'_, P> {
         let Some(limit) = self.window.len().checked_sub(MATCH_LIMIT) else { return Some(()) };
         let Some(slice) = BoundedSlice::new(self.window, limit) else { return Some(()) };
         let end = self.window.len() - LAST_LITERALS;
-        // There is nothing before the first position.
+        // Nothing precedes the first position.
         let mut at = self.anchor.max(1);
         loop {
             let Some((found, earlier)) = self.find_next(at, slice, acceleration) else {
@@ -240,7 +240,7 @@ impl<P: PositionTable> Search<'_, P> {
         }
     }
 
-    /// The next position from `at` on that matches an earlier one, and that one.
+    /// The next position from `at` on that matches an earlier one, and the earlier one.
     #[inline(always)]
     fn find_next(
         &mut self,
@@ -261,7 +261,7 @@ impl<P: PositionTable> Search<'_, P> {
             next = after;
             step = skip / SKIP_TRIGGER;
             skip += 1;
-            // While this position waits for its candidate.
+            // Computed while this position waits for its candidate.
             next_hash = Self::hash(next);
             let earlier = self.table.replace(hash, here.position());
             if Self::is_match(earlier, here) {
@@ -270,9 +270,9 @@ impl<P: PositionTable> Search<'_, P> {
         }
     }
 
-    /// [`find_next`](Self::find_next) after many misses: from `at`, with the next step and the
-    /// value that the step after it follows from. Apart, since a loop with fewer values keeps all
-    /// of them in registers: noise consists of such misses.
+    /// [`find_next`](Self::find_next) after many misses: from `at`, with the next step and the skip
+    /// counter for the step after it. It is a separate function because a loop with fewer values
+    /// keeps all of them in registers; noise consists of these misses.
     #[inline(never)]
     fn find_far(
         &mut self,
@@ -294,7 +294,7 @@ impl<P: PositionTable> Search<'_, P> {
                     return Some((here.position(), earlier));
                 }
             }
-            // As many probes as have the same step.
+            // All probes with the same step.
             step = skip / SKIP_TRIGGER;
             nprobes = SKIP_TRIGGER - skip % SKIP_TRIGGER;
             skip += nprobes;
@@ -306,16 +306,17 @@ impl<P: PositionTable> Search<'_, P> {
         self.table.replace(Self::hash(here), here.position())
     }
 
-    /// Whether there are the same four bytes, within reach.
+    /// Whether the four bytes are equal, and within reach.
     #[inline(always)]
     fn is_match(earlier: usize, here: Cursor<'_>) -> bool {
-        // The predictable test first: in incompressible data words never agree, while the reach is
-        // unpredictable.
+        // The predictable test comes first: in incompressible data words never agree, while the
+        // reach is unpredictable.
         here.word_at(earlier) as u32 == here.word() as u32
             && (!P::IS_LONG || here.position() - earlier <= MAX_DISTANCE as usize)
     }
 
-    /// Of five bytes in long blocks: it finds longer matches, and fewer that are too short to pay.
+    /// Hash of five bytes in long blocks: it finds longer matches, and fewer that are too short to
+    /// pay.
     #[inline(always)]
     fn hash(here: Cursor<'_>) -> usize {
         let hash = if P::IS_LONG {

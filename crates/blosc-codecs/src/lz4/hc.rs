@@ -12,8 +12,8 @@
 //!   where the shorter run ends.
 //! * *Skip acceleration* after [`SearchParams::skip_trigger`] bytes without a match.
 //!
-//! All tuned numbers are in [`PARAMS`]. Why they are what they are, and what failed:
-//! `docs/performance/lz4hc.md`.
+//! All tuned numbers are in [`PARAMS`]. `docs/performance/lz4hc.md` has the reasons, and the
+//! attempts that failed.
 
 mod chains;
 mod dual;
@@ -27,7 +27,7 @@ use crate::{EncodeOptions, Error, StreamEncoder, lz::compare::common_len_before}
 
 /// The tuned numbers of the searches.
 struct SearchParams {
-    /// Levels 1 and 2: a long match of this length (bytes) is taken without a look at the next
+    /// Levels 1 and 2: a long match of this length (bytes) is taken without testing the next
     /// position.
     good_len: usize,
     /// Levels 1 and 2: binary logarithm of the literals (bytes) after which the step between probes
@@ -35,12 +35,11 @@ struct SearchParams {
     dual_skip_log2: u32,
     /// Levels 3 to 9: literals (bytes) after which the step between searches grows by one.
     skip_trigger: usize,
-    /// Levels 3 to 9: by how much that step grows at most (bytes).
+    /// Levels 3 to 9: the most by which that step grows (bytes).
     max_skip: usize,
     /// Levels 3 to 9: positions that are linked ahead of the search.
     link_ahead: usize,
-    /// Levels 3 to 9: where more of a run than this (bytes) is ahead, only the preceding byte
-    /// matters.
+    /// Levels 3 to 9: if more of a run than this is ahead (bytes), only the preceding byte matters.
     max_run: usize,
 }
 
@@ -69,7 +68,7 @@ impl Encoder {
     pub(super) fn new(options: &EncodeOptions<'_>) -> Self {
         let method = match options.clevel.effective() {
             1 | 2 => Method::Dual(DualTables::new(options.simd)),
-            // As many positions as LZ4HC looks at: twice as many with each level.
+            // As many positions as LZ4HC tests: twice as many with each level.
             clevel => Method::Lazy(Chains::new(1 << (clevel - 1), options.simd)),
         };
         Self { method, window: Window::new(options.dict.unwrap_or_default()) }
@@ -108,7 +107,7 @@ struct Match {
 }
 
 impl Match {
-    /// No match, at a position.
+    /// An empty match at a position.
     const fn none(start: usize) -> Self {
         Self { start, distance: 0, len: 0 }
     }
@@ -121,19 +120,19 @@ impl Match {
         self.start + self.len
     }
 
-    /// Lets the match end at `end`, if that is earlier.
+    /// Shortens the match to end at `end`, if that is earlier.
     fn end_at(&mut self, end: usize) {
         self.len = self.len.min(end - self.start);
     }
 
-    /// Lets the match begin at `start`, if that is later.
+    /// Moves the start of the match to `start`, if that is later.
     fn begin_at(&mut self, start: usize) {
         let less = start.saturating_sub(self.start);
         self.start += less;
         self.len = self.len.saturating_sub(less);
     }
 
-    /// Lets the match begin earlier, down to `low`, where the bytes before it agree.
+    /// Extends the match backwards over equal bytes, down to `low`.
     #[inline(always)]
     fn extend_back(self, window: &[u8], low: usize) -> Self {
         let more = common_len_before(

@@ -1,4 +1,4 @@
-//! Writing sequences.
+//! The writer of sequences.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
@@ -17,7 +17,7 @@ impl<'a> BlockWriter<'a> {
         Self { window, out: OutputBuffer::new(dest) }
     }
 
-    /// The literals from `anchor` to `at`, then a match.
+    /// Writes the literals from `anchor` to `at`, then a match.
     #[inline(always)]
     pub(super) fn push_sequence(
         &mut self,
@@ -42,7 +42,7 @@ impl<'a> BlockWriter<'a> {
         self.push_length_bytes(len - MIN_MATCH)
     }
 
-    /// A match right after another one.
+    /// Writes a match right after another one.
     #[inline(always)]
     pub(super) fn push_match(&mut self, distance: usize, len: usize) -> Option<()> {
         let [low, high] = (distance as u16).to_le_bytes();
@@ -51,7 +51,7 @@ impl<'a> BlockWriter<'a> {
         self.push_length_bytes(len - MIN_MATCH)
     }
 
-    /// The last literals; the length of the block.
+    /// Writes the last literals; returns the length of the block.
     pub(super) fn finish(mut self, anchor: usize) -> Option<usize> {
         self.push_literals(anchor, self.window.len(), 0)?;
         Some(self.out.len())
@@ -69,7 +69,7 @@ impl<'a> BlockWriter<'a> {
         }
     }
 
-    /// The part of a length that the token does not hold.
+    /// Writes the part of a length that the token does not hold.
     #[inline(always)]
     fn push_length_bytes(&mut self, len: usize) -> Option<()> {
         let Some(rest) = len.checked_sub(15) else { return Some(()) };
@@ -108,7 +108,7 @@ mod tests {
         Some(dest)
     }
 
-    /// The same by the description of the format.
+    /// The same according to the format document.
     fn expected(window: &[u8], nliterals: usize, distance: usize, len: usize) -> Vec<u8> {
         let token_half = |len: usize| u8::try_from(len.min(15)).unwrap();
         let push_length = |out: &mut Vec<u8>, len: usize| {

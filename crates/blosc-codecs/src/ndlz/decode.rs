@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// The bytes for the rows of `mask`; reads an offset if there are any.
+    /// The bytes for the rows of `mask`; reads an offset if the mask has any.
     fn read_reference(&mut self, token_at: usize, mask: u8, side: Side) -> Result<&'a [u8], Error> {
         if mask == 0 {
             return Ok(&[]);

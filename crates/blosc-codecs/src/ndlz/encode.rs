@@ -1,12 +1,12 @@
 //! Encoding: greedy, cell by cell, with one hash table of groups of rows.
 //!
 //! * A whole cell of one byte value is written as that byte.
-//! * Else the tokens with back references are tried, those that save most first: all rows, then two
+//! * Else the tokens with back references are tried, largest saving first: all rows, then two
 //!   references of two rows each (cells of 4 x 4 only), three rows, two rows. The rows that a token
 //!   needs are gathered and hashed (FNV-1a, folded); the table gives one candidate position in the
 //!   *compressed* stream, where the literal rows of an earlier cell are. No chains are followed.
 //! * Else the cell is written as literals, and every group of two, three and all consecutive rows
-//!   of it is put into the table. Cells that are references themselves are not: their rows are not
+//!   of it is put into the table. Cells that are references are left out: their rows are not
 //!   contiguous in the stream.
 //!
 //! The table starts empty for each stream. C-Blosc2 searches in the same way, but its hash and the
@@ -32,7 +32,7 @@ pub(super) struct Encoder {
     rows: usize,
     cols: usize,
     layouts: Vec<(u8, Layout)>,
-    /// Positions in the stream, by the hash of what stands there.
+    /// Positions in the stream, by the hash of the bytes there.
     table: Box<[u32]>,
 }
 
@@ -74,7 +74,7 @@ impl Encoder {
         Some(out.len())
     }
 
-    /// Writes a whole cell as the best token with references; whether there is one.
+    /// Writes a whole cell as the best token with references; returns whether there is one.
     fn push_references(&mut self, bytes: &[u8], out: &mut OutputBuffer<'_>) -> Option<bool> {
         let side = self.side.len();
         let token_at = out.len();
@@ -95,8 +95,7 @@ impl Encoder {
         Some(false)
     }
 
-    /// The position in the stream of the rows of `mask`, one after another. An empty mask needs
-    /// none.
+    /// The position in the stream of the successive rows of `mask`. An empty mask needs none.
     #[allow(
         clippy::option_option,
         reason = "outer: whether it was found; inner: whether it is needed"
@@ -150,7 +149,7 @@ fn gather<'b>(src: &[u8], cols: usize, cell: Cell, bytes: &'b mut [u8; MAX_CELL]
     bytes
 }
 
-/// The tokens with references, those that save most first.
+/// The tokens with references, largest saving first.
 fn layouts(side: Side) -> Vec<(u8, Layout)> {
     match side {
         Side::Four => TOKENS_4.to_vec(),
@@ -206,10 +205,10 @@ mod tests {
     fn equal_rows_are_references_and_the_rest_literal() {
         let row = |y: u8| [4 * y, 4 * y + 1, 4 * y + 2, 4 * y + 3];
         let mut src: Vec<u8> = (0..4).flat_map(|y| [row(y), row(y)].concat()).collect();
-        // The last row of the second cell is new.
+        // Only the last row of the second cell is new.
         src[28..].copy_from_slice(&[90, 91, 92, 93]);
         let stream = encode(Side::Four, 4, 8, &src);
-        // 0xE8: the first three rows.
+        // 0xE8 refers to the first three rows.
         assert_eq!(stream[26..], [0xE8, 16, 0, 90, 91, 92, 93]);
     }
 

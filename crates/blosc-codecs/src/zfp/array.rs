@@ -12,7 +12,7 @@ pub(super) struct Grid {
     ndim: usize,
     /// Items; 1 in missing dimensions.
     shape: [usize; 4],
-    /// Items from one to the next.
+    /// Distance between neighbours (items).
     strides: [usize; 4],
 }
 
@@ -25,8 +25,8 @@ pub(super) struct Cell {
 }
 
 impl Grid {
-    /// `None` unless there are one to four dimensions, none of them empty, and few enough items to
-    /// count.
+    /// `None` unless there are one to four dimensions, none of them empty, and a countable number
+    /// of items.
     pub(super) fn new(blockshape: &[u32]) -> Option<Self> {
         let mut shape = [1; 4];
         let mut strides = [0; 4];
@@ -48,17 +48,17 @@ impl Grid {
         self.ndim
     }
 
-    /// Items in the array.
+    /// Number of items in the array.
     pub(super) fn nitems(&self) -> u64 {
         self.shape.iter().map(|extent| *extent as u64).product()
     }
 
-    /// Values in a cell.
+    /// Number of values in a cell.
     pub(super) fn cell_len(&self) -> usize {
         1 << (2 * self.ndim)
     }
 
-    /// Whether a dimension has fewer items than a cell has.
+    /// Whether a dimension is shorter than a cell.
     pub(super) fn is_thin(&self) -> bool {
         self.shape[..self.ndim].iter().any(|extent| *extent < SIDE)
     }

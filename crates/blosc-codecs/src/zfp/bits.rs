@@ -36,7 +36,7 @@ impl<'a> BitWriter<'a> {
         Some(())
     }
 
-    /// Writes zeros up to a position, if that is ahead.
+    /// Writes zeros up to a later position.
     #[must_use]
     pub(super) fn fill_up_to(&mut self, position: u64) -> Option<()> {
         while self.position() < position {
@@ -46,7 +46,7 @@ impl<'a> BitWriter<'a> {
         Some(())
     }
 
-    /// Completes the last word; the length in bytes.
+    /// Completes the last word; returns the length in bytes.
     pub(super) fn finish(mut self) -> Option<usize> {
         if self.pending > 0 {
             self.flush()?;
@@ -61,14 +61,15 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Reads bits; zeros after the end, which [`is_past_the_end`](BitReader::is_past_the_end) reports.
+/// Reads bits, and zeros after the end; [`is_past_the_end`](BitReader::is_past_the_end) reports
+/// that.
 pub(super) struct BitReader<'a> {
     src: &'a [u8],
     position: u64,
 }
 
 impl<'a> BitReader<'a> {
-    /// Bits that [`peek`](Self::peek) gives at least.
+    /// Fewest bits that [`peek`](Self::peek) gives.
     pub(super) const PEEK: u32 = 57;
 
     pub(super) fn new(src: &'a [u8]) -> Self {
@@ -106,12 +107,12 @@ impl<'a> BitReader<'a> {
         value
     }
 
-    /// Skips to a position, if that is ahead.
+    /// Skips to a later position.
     pub(super) fn skip_to(&mut self, position: u64) {
         self.position = self.position.max(position);
     }
 
-    /// Whether more bits were read than there are.
+    /// Whether more bits were read than exist.
     pub(super) fn is_past_the_end(&self) -> bool {
         self.position > 8 * self.src.len() as u64
     }

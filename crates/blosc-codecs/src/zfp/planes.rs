@@ -1,8 +1,8 @@
 //! The bit planes of a cell's coefficients, most significant first.
 //!
-//! Coefficients that had a set bit in an earlier plane come first and are written as they are. The
-//! rest is searched: a bit says whether any coefficient from here on is set, then zeros lead up to
-//! the one that is, and so on.
+//! Coefficients that had a set bit in an earlier plane come first and are written verbatim. The
+//! rest is searched: a bit tells whether any further coefficient is set, then zeros lead up to that
+//! coefficient, and so on.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
@@ -52,7 +52,7 @@ pub(super) fn encode(coefficients: &[u64], budget: Budget, out: &mut BitWriter<'
                 break;
             };
             out.write(1, 1)?;
-            // The last coefficient needs no bit of its own: it must be the one.
+            // The last coefficient needs no bit: no other one is left.
             let zeros = (next - known).min(bits);
             bits -= zeros;
             out.fill_up_to(out.position() + u64::from(zeros))?;
@@ -94,8 +94,8 @@ pub(super) fn decode(coefficients: &mut [u64], budget: Budget, input: &mut BitRe
     }
 }
 
-/// Reads zeros and the one after them: at most `limit` zeros, after which the one is not written,
-/// and at most `bits` bits. Returns the number of zeros.
+/// Reads zeros and the one after them: at most `limit` zeros, after which the one is omitted, and
+/// at most `bits` bits. Returns the number of zeros.
 fn read_zeros(input: &mut BitReader<'_>, limit: u32, bits: &mut u32) -> u32 {
     let mut count = 0;
     while count < limit && *bits > 0 {

@@ -21,9 +21,9 @@ pub(super) trait Real: Copy + Default {
     fn load(bytes: &[u8]) -> Self;
     /// To `LEN` little-endian bytes.
     fn store(self, bytes: &mut [u8]);
-    /// The exponent `e` of the largest magnitude, which lies in `0.5 * 2^e .. 2^e`, but not less
-    /// than that of the smallest normal number. Inner `None`: all are zero. Outer `None`: one
-    /// is not finite.
+    /// The exponent `e` of the largest magnitude, which lies in `0.5 * 2^e .. 2^e`, but at least
+    /// the exponent of the smallest normal number. Inner `None`: all are zero. Outer `None`: one is
+    /// not finite.
     #[allow(clippy::option_option, reason = "two questions, two answers")]
     fn common_exponent(values: &[Self]) -> Option<Option<i32>>;
     /// The exponent as it is stored.
@@ -32,8 +32,8 @@ pub(super) trait Real: Copy + Default {
     fn unbiased(stored: u64) -> i32;
     /// The integer for this value in a cell of exponent `emax`, rounded toward zero.
     fn quantize(self, emax: i32) -> Self::Lane;
-    /// The factor of [`dequantize`](Self::dequantize): a power of two, or zero when that is below
-    /// all numbers.
+    /// The factor of [`dequantize`](Self::dequantize): a power of two, or zero if the power is
+    /// below all numbers.
     fn dequantizer(emax: i32) -> Self;
     /// The value for an integer.
     fn dequantize(lane: Self::Lane, scale: Self) -> Self;

@@ -21,7 +21,7 @@ pub(super) fn adler32(simd: Simd, bytes: &[u8]) -> u32 {
 fn adler32_avx512(bytes: &[u8]) -> u32 {
     use core::arch::x86_64::*;
     const BASE: u64 = 65_521;
-    /// How often each byte of a step counts in the sum of sums at the end of the step.
+    /// The weight of each byte of a step in the sum of sums at the end of the step.
     const WEIGHTS: [u8; 64] = {
         let mut weights = [64; 64];
         let mut at = 0;

@@ -1,8 +1,8 @@
 //! Huffman codes as tables: RFC 1951, 3.2.2.
 //!
 //! The next bits of the stream are an index; the entry there gives the symbol and the length of its
-//! code. Codes that are longer than the index lead to a second table, indexed by the bits after it.
-//! An entry:
+//! code. Codes that are longer than the index lead to a second table, whose index is the bits after
+//! it. An entry:
 //!
 //! ```text
 //! bits 0..6    bits of the code and those that extend its value; for a second table, bits of the first index
@@ -15,7 +15,7 @@
 
 /// A literal.
 pub(super) const LITERAL: u32 = 1 << 12;
-/// Neither a literal nor a length or distance: no code at all, unless one of the following is set.
+/// Neither a literal nor a length or distance: an invalid code, unless one of the following is set.
 pub(super) const SPECIAL: u32 = 1 << 15;
 /// The code goes on in a second table.
 pub(super) const SECOND: u32 = 1 << 13;
@@ -26,12 +26,12 @@ pub(super) const END: u32 = 1 << 14;
 pub(super) const LITLEN_BITS: u32 = 11;
 /// Bits of the first index for distances.
 pub(super) const DISTANCE_BITS: u32 = 8;
-/// Bits of the index for the lengths of the codes of both.
+/// Bits of the index for the lengths of both codes.
 pub(super) const PRECODE_BITS: u32 = 7;
 
-/// Entries of a table for literals and lengths: at least the 2342 that a code can take.
+/// Entries of a table for literals and lengths: a code takes at most 2342.
 pub(super) const LITLEN: usize = 4096;
-/// Entries of a table for distances: at least 402.
+/// Entries of a table for distances: a code takes at most 402.
 pub(super) const DISTANCE: usize = 512;
 const PRECODE: usize = 1 << PRECODE_BITS;
 
@@ -122,8 +122,9 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Self { entries: [SPECIAL; N] }
     }
 
-    /// Builds the table of the code with these lengths for `symbols` (0: no code); whether the code
-    /// is complete. `None` when there is no such code. Only a code of one symbol may be incomplete.
+    /// Builds the table of the code with these lengths for `symbols` (0: no code); returns whether
+    /// the code is complete. `None` if the lengths make no code. Only a code of one symbol may be
+    /// incomplete.
     fn set(&mut self, lens: &[u8], symbols: &[u32]) -> Option<bool> {
         let mut counts = Counts::from_lens(lens);
         let is_complete = counts.check()?;
@@ -150,15 +151,15 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
         Some(is_complete)
     }
 
-    /// Repeats the entries of the first `from` bits of the index, which do not depend on the bits
-    /// up to `to`.
+    /// Repeats the entries of the first `from` bits of the index for all values of the bits up to
+    /// `to`.
     fn double(&mut self, from: u32, to: u32) {
         for bits in from..to.min(BITS) {
             self.entries.copy_within(..1 << bits, 1 << bits);
         }
     }
 
-    /// Puts a symbol into a second table, wherever the index starts with its code: `len` bits of
+    /// Puts a symbol into a second table, at each index that starts with its code: `len` bits of
     /// `bits`.
     fn insert_second(
         &mut self,
@@ -189,26 +190,26 @@ impl<const N: usize, const BITS: u32> Code<N, BITS> {
 /// The code after one of `len` bits, both with the first bit lowest; 0 after the last.
 #[inline(always)]
 fn next_code(bits: u32, len: u32) -> u32 {
-    // The last bit that is not set is the first to change.
+    // The last zero bit is the first to change.
     match (!bits & ((1 << len) - 1)).checked_ilog2() {
         Some(last) => bits & ((1 << last) - 1) | 1 << last,
         None => 0,
     }
 }
 
-/// The second tables so far.
+/// The second tables built so far.
 #[derive(Default)]
 struct SecondTables {
-    /// The first index that leads to the last of them.
+    /// The first index that leads to the last second table.
     prefix: Option<u32>,
     start: usize,
     next: usize,
 }
 
-/// How many codes there are of each length.
+/// The number of codes of each length.
 struct Counts {
     all: [u16; MAX_BITS + 1],
-    /// Those that are not in a table yet.
+    /// The codes that are not in a table yet.
     left: [u16; MAX_BITS + 1],
 }
 
@@ -220,7 +221,7 @@ impl Counts {
         Self { all, left: all }
     }
 
-    /// Whether the code is complete; `None` when it is oversubscribed, or incomplete with more than
+    /// Whether the code is complete; `None` if it is oversubscribed, or incomplete with more than
     /// one symbol.
     fn check(&self) -> Option<bool> {
         let mut left = 1_i32;
@@ -233,7 +234,7 @@ impl Counts {
         (left == 0 || self.all[2..].iter().all(|&n| n == 0)).then_some(left == 0)
     }
 
-    /// The symbols that have codes, by length, and how many.
+    /// The symbols that have codes, by length, and their number.
     fn sort(&self, lens: &[u8]) -> ([u16; 288], usize) {
         let mut starts = [0; MAX_BITS + 2];
         for (len, &n) in self.all.iter().enumerate() {
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_code_is_found_by_its_bits() {
-        // One code of each length up to 15, and two of that.
+        // One code of each length up to 15, and two of length 15.
         let lens: [u8; 16] =
             core::array::from_fn(|n| u8::try_from(n + 1).unwrap_or_default().min(15));
         let mut code = DistanceCode::new();

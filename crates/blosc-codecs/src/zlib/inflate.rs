@@ -1,9 +1,9 @@
 //! Our own decoder of zlib streams (RFC 1950, RFC 1951).
 //!
-//! The whole destination is there from the start, so it needs no window and no state between calls:
-//! matches are copied within the destination. It answers `None` to any doubt, and then `zlib-rs`
-//! decides what is wrong. `codes` makes the tables, `inflate_fast` is the fast half; this file is
-//! the safe half, which goes symbol by symbol near the ends of stream and destination.
+//! The whole destination exists from the start, so the decoder needs no window and no state between
+//! calls: matches are copied within the destination. The decoder answers `None` in any doubt, and
+//! then `zlib-rs` finds the defect. `codes` makes the tables, `inflate_fast` is the fast half. This
+//! file is the safe half, which decodes symbol by symbol near the ends of stream and destination.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
@@ -26,7 +26,7 @@ const PRECODE_ORDER: [usize; 19] =
 /// The decoder; keeps its tables between streams.
 pub(super) struct Inflater {
     dynamic: Box<Tables>,
-    /// Of blocks with fixed codes; made when first needed.
+    /// Tables of blocks with fixed codes; made when first needed.
     fixed: Option<Box<Tables>>,
     simd: Simd,
 }
@@ -42,7 +42,7 @@ impl Inflater {
         Self { dynamic: Box::new(Tables::new()), fixed: None, simd }
     }
 
-    /// Decompresses all of `src` to all of `dest`; `None` when that is not possible, or left to
+    /// Decompresses all of `src` to all of `dest`; `None` if that is impossible, or left to
     /// `zlib-rs`.
     pub(super) fn decode(&mut self, src: &[u8], dest: &mut [u8]) -> Option<()> {
         let (head, body) = src.split_first_chunk::<2>()?;
@@ -55,7 +55,7 @@ impl Inflater {
         (adler32(self.simd, dest) == u32::from_be_bytes(*sum)).then_some(())
     }
 
-    /// Decodes all blocks; by the safe half alone unless `is_fast`.
+    /// Decodes all blocks; with the safe half only, unless `is_fast`.
     fn decode_blocks(&mut self, src: &[u8], dest: &mut [u8], is_fast: bool) -> Option<()> {
         let fast = is_fast.then_some(self.simd);
         let mut input = Input { src, at: 0, bits: 0, nbits: 0 };
@@ -92,7 +92,7 @@ impl Tables {
         lens[144..256].fill(9);
         lens[256..280].fill(7);
         let mut tables = Box::new(Self::new());
-        // These lengths make codes; if they did not, every symbol would be doubtful.
+        // These lengths make codes; otherwise, every symbol would be doubtful.
         let _ = tables.litlen.set_litlen(&lens);
         let _ = tables.distance.set_distance(&[5; 32]);
         tables
@@ -140,7 +140,7 @@ impl Tables {
         Some(())
     }
 
-    /// Decodes the symbols of a block to `dest[done..]`; where they end.
+    /// Decodes the symbols of a block to `dest[done..]`; returns their end.
     fn decode_block(
         &self,
         input: &mut Input<'_>,
@@ -177,19 +177,19 @@ impl Tables {
     }
 }
 
-/// The stream, read bit by bit, the lowest first.
+/// The stream, read bit by bit, the lowest bit first.
 pub(super) struct Input<'a> {
     pub(super) src: &'a [u8],
     /// The first byte that is not in `bits`.
     pub(super) at: usize,
-    /// Bits that were read ahead.
+    /// Bits that are read ahead.
     pub(super) bits: u64,
-    /// Their number.
+    /// The number of these bits.
     pub(super) nbits: u32,
 }
 
 impl Input<'_> {
-    /// Takes in bytes until there are at least 56 bits, or all.
+    /// Reads bytes until there are at least 56 bits, or all.
     #[inline(always)]
     fn fill(&mut self) {
         while let (true, Some(&byte)) = (self.nbits < 56, self.src.get(self.at)) {
@@ -224,7 +224,7 @@ impl Input<'_> {
         Some((entry, value))
     }
 
-    /// Copies a stored block to `dest[done..]`; where it ends.
+    /// Copies a stored block to `dest[done..]`; returns its end.
     fn copy_stored(&mut self, dest: &mut [u8], done: usize) -> Option<usize> {
         self.take(self.nbits % 8)?;
         self.at -= self.nbits as usize / 8;

@@ -2,8 +2,7 @@
 //!
 //! # Invariants
 //!
-//! At the head of the loop, `now.at` bytes of the stream were taken in and `done` bytes written,
-//! and
+//! At the head of the loop, `now.at` bytes of the stream were read and `done` bytes written, and
 //!
 //! * **S** (stream): `now.at + SRC_MARGIN <= src.len()`, that is `now.at <= src_end`;
 //! * **D** (destination): `done + STEP <= dest.len()`, that is `done <= dest_end`;
@@ -33,21 +32,21 @@ use crate::{
 /// Bytes of the stream that stay free after every symbol: two fillings.
 const SRC_MARGIN: usize = 7 + 8;
 
-/// Literals in a row between two fillings: as many as fit into 56 bits, together with the index of
-/// the next symbol.
+/// Successive literals between two fillings: as many as fit into 56 bits, together with the index
+/// of the next symbol.
 const LITERALS: u32 = 56 / LITLEN_BITS - 1;
 
-/// The bits that are not taken yet.
+/// The bits that are not consumed yet.
 #[derive(Clone, Copy)]
 struct Bits {
     at: usize,
     bits: u64,
-    /// Their number, in the lowest byte; the bits above are left over from entries.
+    /// The number of bits, in the lowest byte; entries leave garbage in the bits above.
     nbits: u32,
 }
 
 impl Bits {
-    /// Takes in bytes until there are at least 56 bits.
+    /// Reads bytes until there are at least 56 bits.
     ///
     /// # Safety
     ///
@@ -61,7 +60,7 @@ impl Bits {
         self.nbits = nbits | 56;
     }
 
-    /// Takes the bits of an entry.
+    /// Consumes the bits of an entry.
     #[inline(always)]
     fn skip(&mut self, entry: u32) {
         self.bits >>= entry & 63;
@@ -75,9 +74,9 @@ impl Bits {
     }
 }
 
-/// Decodes symbols to `dest[done..]`: up to the end of the block, or to where the margin of the
-/// stream or of the destination begins, or to the first that is doubtful. Returns the end of the
-/// bytes written, and whether the block ended.
+/// Decodes symbols to `dest[done..]`: up to the end of the block, up to the margin of the stream or
+/// of the destination, or up to the first doubtful symbol. Returns the end of the written bytes,
+/// and whether the block ended.
 pub(super) fn decode_symbols(
     simd: Simd,
     input: &mut Input<'_>,
@@ -94,7 +93,7 @@ pub(super) fn decode_symbols(
     decode_any(input, dest, done, litlen, distances)
 }
 
-/// As [`decode_symbols`], with the instructions that shift and mask by a number in any register.
+/// As [`decode_symbols`], with instructions that shift and mask by a number in any register.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2")]
 fn decode_bmi2(
@@ -211,8 +210,8 @@ fn decode_any(
 #[inline(always)]
 unsafe fn copy_match(dest: &mut [u8], done: usize, distance: usize, len: usize) {
     if len > 18 {
-        // A compiler that knows the longest match (258) unrolls the loops over it, which then take
-        // longer to start and to end.
+        // If the compiler knew the longest match (258), it would unroll the loops over it, which
+        // would then take longer to start and to end.
         let len = hint::black_box(len);
         // SAFETY: this function requires the same.
         unsafe { copy_long_match::<1>(dest, done, distance, len) };

@@ -1,10 +1,10 @@
-//! A probe for sparse data: streams of runs of one byte with single others between them, as the
-//! byte planes of numbers that are mostly zero.
+//! A probe for sparse data: streams of runs of one byte with single other bytes between them, for
+//! example the byte planes of numbers that are mostly zero.
 //!
-//! All positions of their runs have one hash, so hash chains lead through the whole window and end
-//! with a match that takes as many bits as the run and the byte for which it stands. zlib's
-//! strategy that looks for runs only (`Z_RLE`) is up to nine times as fast there, and its output
-//! shorter; on other data it is longer. Figures: `docs/performance/zlib.md`.
+//! All positions of their runs have one hash. So hash chains lead through the whole window, and end
+//! with a match that takes as many bits as the run and the byte that it replaces. zlib's strategy
+//! that searches runs only (`Z_RLE`) is up to nine times as fast there, and its output is shorter;
+//! on other data its output is longer. Figures: `docs/performance/zlib.md`.
 
 #![forbid(unsafe_code)]
 
@@ -14,29 +14,29 @@ use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status, Strategy};
 
 use crate::lz::load64;
 
-/// Shorter streams (bytes) are too short to tell.
+/// Shorter streams (bytes) are too short for the probe.
 const MIN_NBYTES: usize = 1 << 16;
 /// Higher levels search longer, and find more.
 const MAX_LEVEL: i32 = 6;
 /// Slots of the table of changes.
 const SLOTS: usize = 1 << 13;
-/// Bytes that are looked at together.
+/// Bytes that are tested together.
 const STEP: usize = 32;
-/// Bytes after which data may be ruled out.
+/// Bytes after which data may be excluded.
 const PART_NBYTES: usize = 1 << 12;
-/// Changes that say something.
+/// Fewest changes that are significant.
 const ENOUGH: usize = 256;
 /// Windows that are compressed both ways, together a quarter of the stream.
 const WINDOWS: usize = 8;
 
-/// The probe, with what it keeps between streams.
+/// The probe, with memory that it keeps between streams.
 pub(super) struct RunProbe {
     level: i32,
     /// Hashes of changes by their slot.
     seen: Vec<u32>,
     sample: Vec<u8>,
     compressed: Vec<u8>,
-    /// Looks for runs only. Made when first needed.
+    /// An encoder that searches runs only. Made when first needed.
     runs: Option<Deflate>,
 }
 
@@ -46,7 +46,7 @@ impl RunProbe {
         Self { level, seen, sample, compressed, runs: None }
     }
 
-    /// The encoder for `src` that looks for runs only, if its output is not expected to be longer
+    /// The encoder that searches runs only, if its output for `src` is not expected to be longer
     /// than that of `all`, which has the level of the probe.
     pub(super) fn encoder(&mut self, src: &[u8], all: &mut Deflate) -> Option<&mut Deflate> {
         if src.len() < MIN_NBYTES || self.level > MAX_LEVEL || !self.is_sparse(src) {
@@ -62,14 +62,14 @@ impl RunProbe {
         self.compressed.resize(2 * self.sample.len(), 0);
         let by_all = compressed_len(all, &self.sample, &mut self.compressed)?;
         let by_runs = compressed_len(runs, &self.sample, &mut self.compressed)?;
-        // Samples that become shorter than a 64th say little, and are compressed fast anyway.
+        // Samples that shrink below a 64th are not significant, and are compressed fast anyway.
         let is_shorter = by_runs * 100 <= by_all * 93 && by_runs * 64 >= self.sample.len() as u64;
         is_shorter.then_some(runs)
     }
 
-    /// Whether seven of eight bytes are as the byte before, two fifths of the changes lead back to
-    /// the byte before the last change, and few times four changes in a row were there before, with
-    /// the same bytes at the same distances. Most other data are ruled out within their first part.
+    /// Whether seven of eight bytes equal the byte before, two fifths of the changes return to the
+    /// byte before the last change, and four changes in a row seldom recur with the same bytes at
+    /// the same distances. Most other data are excluded within their first part.
     fn is_sparse(&mut self, src: &[u8]) -> bool {
         self.seen.clear();
         self.seen.resize(SLOTS, 0);
@@ -97,12 +97,12 @@ impl RunProbe {
                         *seen = tag(hash);
                     }
                 }
-                // Too many for the whole part: noise is ruled out after some hundred bytes.
+                // Too many changes for the whole part: noise is excluded after some hundred bytes.
                 if count * 8 > part_end {
                     return false;
                 }
             }
-            // Repetitions may be many in one byte plane and few in the next.
+            // One byte plane may have many repetitions, and the next one few.
             if count >= ENOUGH && (returns * 5 < count * 2 || repeated * 2 > count) {
                 return false;
             }
@@ -111,7 +111,7 @@ impl RunProbe {
     }
 }
 
-/// Eight bytes, from `at` on, of which those are 0 that are as the byte before.
+/// Eight bytes, from `at` on; a zero byte means that the byte equals the one before.
 fn changes(src: &[u8], at: usize) -> u64 {
     load64(src, at) ^ load64(src, at - 1)
 }
@@ -132,7 +132,7 @@ impl Changes {
         self.position = position;
     }
 
-    /// Whether the byte is that before the last change.
+    /// Whether the byte equals the one before the last change.
     fn is_return(&self) -> bool {
         let [_, before, _, byte] = self.bytes.to_be_bytes();
         before == byte
@@ -204,10 +204,10 @@ mod tests {
                 assert!(!is_chosen(&kind.bytes(nbytes)), "{} {nbytes}", kind.name());
             }
         }
-        // Rows that resemble the one before: what a window of 32 KiB finds.
+        // Rows that resemble the one before, within a window of 32 KiB.
         let row = sparse(10_000, 100, &mut rng);
         assert!(!is_chosen(&row.repeat(20)));
-        // A counter, whose bytes do not come back.
+        // A counter, whose bytes do not recur.
         let counter: Vec<u8> = (0..100_000_u32).map(|n| (n / 11).to_le_bytes()[0]).collect();
         assert!(!is_chosen(&counter));
         let mut all = Deflate::new(7, true, 15);
@@ -215,7 +215,7 @@ mod tests {
         assert!(RunProbe::new(7).encoder(&src, &mut all).is_none());
     }
 
-    /// Sparse data of many kinds and of all levels: what is chosen is no longer.
+    /// Sparse data of many kinds at all levels: the chosen output is never longer.
     #[test]
     fn what_is_chosen_is_no_longer() {
         let mut rng = XorShift32::new(3);

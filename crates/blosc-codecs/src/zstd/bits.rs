@@ -1,22 +1,22 @@
 //! Bits of a frame: forward for the counts of an FSE table, backward for all other streams.
 //!
-//! A stream that is read backward ends with a bit that is set, which marks where it begins. Every
-//! such stream has at least [`BEFORE`] bytes of the frame (or of the dictionary) before it, so a
-//! word of 64 bits that ends anywhere in the stream lies within the frame. Bits from before a
-//! stream are no harm: each reader tests in the end that it stopped at the stream's first bit.
+//! A stream that is read backward ends with a set bit, which marks where it begins. Each of these
+//! streams has at least [`BEFORE`] bytes of the frame (or of the dictionary) before it, so a word
+//! of 64 bits that ends anywhere in the stream lies within the frame. Bits from before a stream are
+//! harmless: each reader tests at the end that it stopped at the stream's first bit.
 
 use core::ops::Range;
 
 use super::{Result, fault::Fault};
 use crate::lz::cursor::BoundedSlice;
 
-/// Bytes that stand before every stream that is read backward: a word.
+/// Bytes before every stream that is read backward: a word.
 pub(super) const BEFORE: usize = 8;
 
 /// Bits in order, the lowest of a byte first. Beyond the end there are zeros.
 pub(super) struct Forward<'a> {
     bytes: &'a [u8],
-    /// Bits that were taken.
+    /// Number of consumed bits.
     at: usize,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Forward<'a> {
         value
     }
 
-    /// Bytes of which bits were taken: more than there are, where the end was passed.
+    /// Number of bytes with consumed bits; exceeds the length if the end was passed.
     pub(super) const fn nbytes(&self) -> usize {
         self.at.div_ceil(8)
     }
@@ -57,7 +57,7 @@ pub(super) struct Backward<'a> {
     at: usize,
     /// this word,
     word: u64,
-    /// and the bits of it that were taken, counted from the highest.
+    /// and its consumed bits, counted from the highest.
     used: u32,
     /// The first byte of the stream.
     start: usize,
@@ -75,8 +75,8 @@ impl<'a> Backward<'a> {
         Self::resume(src, at, last.leading_zeros() + 1, range.start)
     }
 
-    /// The stream from `start` on without the first `used` bits of the word at `at`, and all that
-    /// comes after.
+    /// The stream from `start` on without the first `used` bits of the word at `at`, and without
+    /// all bits after that word.
     pub(super) fn resume(
         src: BoundedSlice<'a>,
         at: usize,
@@ -88,7 +88,7 @@ impl<'a> Backward<'a> {
         Ok(bits)
     }
 
-    /// The position of its word, and the bits of it that were taken.
+    /// The position of its word, and the number of its consumed bits.
     pub(super) const fn position(&self) -> (usize, u32) {
         (self.at, self.used)
     }
@@ -106,7 +106,7 @@ impl<'a> Backward<'a> {
         Ok(())
     }
 
-    /// The next `n` bits, of those that are available; at most 63.
+    /// The next `n` available bits; at most 63.
     #[inline(always)]
     pub(super) const fn peek(&self, n: u32) -> u64 {
         self.word >> (self.used.wrapping_add(n).wrapping_neg() % 64) & !(u64::MAX << (n % 64))
@@ -124,7 +124,7 @@ impl<'a> Backward<'a> {
         value
     }
 
-    /// Bits before the start of the stream that were taken; negative: bits that are left.
+    /// Consumed bits before the start of the stream; negative: bits that are left.
     pub(super) fn overrun(&self) -> isize {
         let next = (self.at + 8) * 8 - self.used as usize;
         // Both are below eight times the length of a slice of a few blocks.

@@ -20,10 +20,10 @@ use crate::{
     lz::{fast_decode::run, sequence::MARGIN},
 };
 
-/// The distances that a frame without a dictionary begins with.
+/// The initial distances of a frame without a dictionary.
 const FIRST_DISTANCES: [usize; 3] = [1, 4, 8];
 
-/// What blocks leave for the blocks after them, and the memory in which they are decoded.
+/// State that blocks pass to later blocks, and the memory in which they are decoded.
 pub(super) struct Block {
     simd: Simd,
     huffman: Kept<Huffman>,
@@ -31,7 +31,7 @@ pub(super) struct Block {
     match_lengths: Kept<Table>,
     distances: Kept<Table>,
     last: [usize; 3],
-    /// Literals that were decoded, and room for copies that run past their end.
+    /// Decoded literals, and space for copies that run past their end.
     literals: Vec<u8>,
     predefined: Box<Predefined>,
 }
@@ -43,13 +43,13 @@ struct Predefined {
     distances: Table,
 }
 
-/// A table, and which one was used last.
+/// A table, and the kind that was used last.
 struct Kept<T> {
     own: T,
     which: Which,
 }
 
-/// Where the table is that was used last.
+/// The location of the table that was used last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
     Nowhere,
@@ -158,7 +158,7 @@ impl Block {
         output.copy(rest, at)
     }
 
-    /// Reads the tables of the sequences, and returns the bits after them.
+    /// Reads the tables of the sequences, and returns the position after them.
     fn read_tables<'a>(
         &mut self,
         src: &'a [u8],
@@ -240,7 +240,7 @@ impl<T> Kept<T> {
 }
 
 impl Kept<Table> {
-    /// Reads what `mode` says from `src[range]`; where it ends.
+    /// Reads the table of `mode` from `src[range]`; returns its end.
     fn read(
         &mut self,
         code: &Code,
@@ -248,7 +248,7 @@ impl Kept<Table> {
         src: &[u8],
         Range { start, end }: Range<usize>,
     ) -> Result<usize> {
-        // A table that turns out wrong is none.
+        // A defective table must not be used later.
         let before = core::mem::replace(&mut self.which, Which::Nowhere);
         let mut next = start;
         self.which = match mode {
@@ -270,13 +270,13 @@ impl Kept<Table> {
     }
 }
 
-/// How literals are stored.
+/// The storage of literals.
 enum LiteralsKind {
     Raw,
     Run,
     Packed {
         nstreams: u8,
-        /// Whether the weights of a code come before the streams.
+        /// Whether the weights of a code precede the streams.
         has_code: bool,
     },
 }
@@ -286,9 +286,9 @@ struct LiteralsHeader {
     kind: LiteralsKind,
     /// Literals.
     nbytes: usize,
-    /// Where they begin as they are stored,
+    /// Start of the stored literals,
     start: usize,
-    /// and how many bytes that takes.
+    /// and their stored size (bytes).
     cbytes: usize,
 }
 
@@ -336,7 +336,7 @@ impl LiteralsHeader {
     }
 }
 
-/// The number of sequences, and what comes after it.
+/// The number of sequences, and the position after it.
 fn count_sequences(src: &[u8], Range { start, end }: Range<usize>) -> Result<(usize, usize)> {
     let src = &src[..end];
     let [first, ..] = number(src, start, 1)?.to_le_bytes();

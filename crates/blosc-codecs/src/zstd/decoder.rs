@@ -1,6 +1,6 @@
 //! Our own decoder: frames, their blocks, and the dictionary.
 //!
-//! The whole destination is there from the start, so there is no window: matches are copied within
+//! The whole destination exists from the start, so there is no window: matches are copied within
 //! the destination. Tables are kept between streams.
 
 use alloc::boxed::Box;
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{CodecId, Corrupt, Error, Simd, StreamDecoder};
 
-/// Bytes of which at least one is missing where no frame can follow.
+/// A frame has at least this many bytes.
 const MIN_NBYTES: usize = 5;
 
 /// The decoder; keeps its tables between streams.
@@ -32,7 +32,8 @@ impl Decoder {
         Ok(Self { dict: dict.map(Box::new), block: Block::new(simd) })
     }
 
-    /// Decodes the frame at `at` to the start of `dest`; where it ends, and how much that made.
+    /// Decodes the frame at `at` to the start of `dest`; returns its end, and the number of decoded
+    /// bytes.
     fn decode_frame(&mut self, src: &[u8], at: usize, dest: &mut [u8]) -> Result<(usize, usize)> {
         let header = FrameHeader::read(src, at)?;
         let given = self.dict.as_ref().map_or(0, |dict| dict.id);
@@ -86,7 +87,7 @@ impl StreamDecoder for Decoder {
     }
 }
 
-/// Decodes all blocks of a frame; where they end.
+/// Decodes all blocks of a frame; returns their end.
 fn decode_blocks(
     block: &mut Block,
     dict: Option<&Dict>,
@@ -108,7 +109,7 @@ fn decode_blocks(
                 check_block(nbytes, header.max_block, at)?;
                 let before = output.done;
                 block.decode(dict, src, at..end, header.max_block, output)?;
-                // What was too much is within the destination.
+                // The excess is still within the destination.
                 check_block(output.done - before, header.max_block, at)?;
             }
         }
@@ -123,7 +124,7 @@ fn check_block(nbytes: usize, limit: usize, at: usize) -> Result<()> {
     if nbytes > limit { Err(Fault::BlockSize { nbytes, limit }.into_error(at)) } else { Ok(()) }
 }
 
-/// Frames from before the format was final start with another magic number.
+/// Refuses frames from before the final format, which have another magic number.
 fn refuse_legacy(src: &[u8]) -> Result<()> {
     let name = match src {
         [0x27, 0xB5, 0x2F, 0xFD, ..] => "a frame of zstd 0.7",

@@ -1,4 +1,4 @@
-//! Dictionaries: text alone, or text with tables before it (RFC 8878, 5).
+//! Dictionaries: content only, or content after tables (RFC 8878, 5).
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -10,19 +10,19 @@ use super::{
 };
 use crate::{CodecId, Param};
 
-/// The number that a dictionary with tables begins with.
+/// The first number of a dictionary with tables.
 const MAGIC: u32 = 0xEC30_A437;
 
 /// A dictionary.
 pub(super) struct Dict {
-    /// All of it. As in the C library, matches may reach its tables too.
+    /// The whole dictionary. As in the C library, matches may reach its tables too.
     pub(super) bytes: Vec<u8>,
-    /// Its number; 0 where it is text alone.
+    /// Its number; 0 if it has content only.
     pub(super) id: u32,
     pub(super) tables: Option<Box<DictTables>>,
 }
 
-/// The tables and distances that a frame begins with.
+/// The initial tables and distances of a frame.
 pub(super) struct DictTables {
     pub(super) huffman: Huffman,
     pub(super) literal_lengths: Table,

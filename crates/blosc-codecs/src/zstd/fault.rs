@@ -1,4 +1,4 @@
-//! What can be wrong in a frame.
+//! The defects of a frame.
 
 use super::Error;
 use crate::{CodecId, Corrupt};
@@ -7,7 +7,7 @@ use crate::{CodecId, Corrupt};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// No frame begins in this way.
+    /// A frame does not begin with this number.
     #[error("no frame begins with {found:#010x}")]
     Magic {
         /// The first four bytes, as a number.
@@ -16,12 +16,12 @@ pub enum Fault {
     /// A bit or a value that the format reserves.
     #[error("a reserved bit or value is used")]
     Reserved,
-    /// The window is larger than any decoder has to allow.
+    /// The window is larger than decoders have to allow.
     #[error("a window of 2^{log} bytes, the limit is 2^{limit}")]
     Window {
         /// Binary logarithm of its size.
         log: u8,
-        /// The largest that is allowed.
+        /// The largest allowed.
         limit: u8,
     },
     /// The frame was made with another dictionary.
@@ -29,7 +29,7 @@ pub enum Fault {
     Dictionary {
         /// Its number in the frame.
         needed: u32,
-        /// The number of ours; 0 where there is none.
+        /// The number of the given dictionary; 0 without one.
         given: u32,
     },
     /// A block, or its literals, are larger than blocks of the frame can be.
@@ -43,7 +43,7 @@ pub enum Fault {
     /// The weights of a Huffman code do not make a code.
     #[error("the weights of a Huffman code are not those of a code")]
     Weights,
-    /// The counts of an FSE table do not add up, or its accuracy is too high.
+    /// The counts of an FSE table have a wrong sum, or its accuracy is too high.
     #[error("the counts of an FSE table do not add up")]
     Counts,
     /// A symbol that the format does not have.
@@ -54,10 +54,10 @@ pub enum Fault {
         /// The largest that the format has.
         limit: u8,
     },
-    /// A block uses the table of an earlier one, and there is none.
+    /// A block uses the table of an earlier one, which does not exist.
     #[error("refers to a table of an earlier block, and there is none")]
     NoTable,
-    /// Four streams for literals that are too few for them.
+    /// Too few literals for four streams.
     #[error("{nbytes} literals in four streams, which begin with 6")]
     FewLiterals {
         /// Literals in the block.
@@ -66,29 +66,29 @@ pub enum Fault {
     /// Sequences take more literals than the block has.
     #[error("{need} literals needed, {have} are left")]
     Literals {
-        /// How many the sequence takes.
+        /// Literals of the sequence.
         need: usize,
-        /// How many are left.
+        /// Literals that are left.
         have: usize,
     },
-    /// A stream of bits ends without the bit that marks its beginning.
+    /// A stream of bits ends without its marking bit.
     #[error("a bit stream has no mark at its end")]
     NoEndMark,
-    /// A stream of bits has more or fewer bits than its symbols take.
+    /// A stream has more or fewer bits than its symbols.
     #[error("a bit stream and its symbols do not end together")]
     BitStream,
-    /// The frame holds another number of bytes than its header says.
+    /// The content of the frame differs in length from its header.
     #[error("the frame holds {nbytes} bytes, its header says {stated}")]
     ContentSize {
-        /// Bytes that came out.
+        /// Decoded bytes.
         nbytes: usize,
         /// As in the header.
         stated: u64,
     },
-    /// The checksum of the content is another.
+    /// The checksum of the content is wrong.
     #[error("the checksum is {found:#010x}, the frame says {stated:#010x}")]
     Checksum {
-        /// Of the bytes that came out.
+        /// Of the decoded bytes.
         found: u32,
         /// As in the frame.
         stated: u32,

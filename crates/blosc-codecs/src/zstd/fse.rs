@@ -10,7 +10,7 @@ const MIN_LOG: u32 = 5;
 /// Symbols that any table can have.
 const MAX_SYMBOLS: usize = 256;
 
-/// How often each symbol stands in a table; -1 is "less than once".
+/// The frequency of each symbol in a table; -1 is "less than once".
 pub(super) struct Counts {
     pub(super) counts: [i16; MAX_SYMBOLS],
     pub(super) nsymbols: usize,
@@ -22,15 +22,15 @@ pub(super) struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) symbol: u8,
-    /// Bits to take for the next state,
+    /// Number of bits to read for the next state,
     pub(super) nbits: u8,
-    /// to which they are added.
+    /// and the number to which they are added.
     pub(super) next: u16,
 }
 
 impl Counts {
-    /// Reads counts from `src[at..end]`, of symbols up to `max_symbol` and cells up to
-    /// `2^max_log`; and where they end.
+    /// Reads counts from `src[at..end]`, of symbols up to `max_symbol` and cells up to `2^max_log`;
+    /// returns also their end.
     pub(super) fn read(
         src: &[u8],
         at: usize,
@@ -46,10 +46,10 @@ impl Counts {
             return Err(bad());
         }
         let (mut counts, mut nsymbols) = ([0; MAX_SYMBOLS], 0);
-        // One more than the cells that are not given out.
+        // One more than the cells that are still free.
         let mut left = (1_u32 << log) + 1;
         while left > 1 {
-            // The lowest values, which `short` counts, take one bit less.
+            // The lowest values, counted by `short`, take one bit less.
             let nbits = left.ilog2() + 1;
             let short = (1 << nbits) - 1 - left;
             let low = bits.peek(nbits - 1);
@@ -67,7 +67,8 @@ impl Counts {
                 .ok_or_else(bad)? = count;
             nsymbols += 1;
             left -= u32::from(count.unsigned_abs());
-            // How many more have no cell: 3 says that another such number follows.
+            // Number of further symbols without a cell: 3 means that another of these numbers
+            // follows.
             let mut zeros = if count == 0 { 3 } else { 0 };
             while zeros == 3 && nsymbols <= MAX_SYMBOLS {
                 zeros = bits.take(2);
@@ -88,7 +89,7 @@ impl Counts {
         let mask = size - 1;
         let mut symbols = [0_u8; MAX_CELLS];
         let mut next = [0_u16; MAX_SYMBOLS];
-        // Symbols of "less than once" stand at the end.
+        // Symbols of "less than once" are at the end.
         let mut end = size;
         let counts = self.counts.iter().take(self.nsymbols);
         for (symbol, (&count, next)) in counts.clone().zip(&mut next).enumerate() {

@@ -5,7 +5,7 @@ use super::{
     fault::{Fault, truncated},
 };
 
-/// The number that a frame begins with.
+/// The first number of a frame.
 pub(super) const MAGIC: u32 = 0xFD2F_B528;
 
 /// Frames without content begin with this number or one of the 15 after it.
@@ -17,15 +17,15 @@ pub(super) const MAX_BLOCK: usize = 128 << 10;
 /// The largest window that the C library decodes, as the binary logarithm of bytes.
 const MAX_WINDOW_LOG: u8 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
 
-/// What the header of a frame says.
+/// The header of a frame.
 pub(super) struct FrameHeader {
-    /// Where the first block begins.
+    /// Start of the first block.
     pub(super) end: usize,
     /// The largest block (bytes).
     pub(super) max_block: usize,
-    /// Bytes of the content, where it is told.
+    /// Bytes of the content, if the header tells them.
     pub(super) nbytes: Option<u64>,
-    /// The dictionary that the frame needs; 0 where it is not told.
+    /// The dictionary that the frame needs; 0 if the header does not tell it.
     pub(super) dict: u32,
     pub(super) has_checksum: bool,
 }
@@ -45,7 +45,7 @@ pub(super) fn number32(src: &[u8], at: usize) -> Result<u32> {
     number(src, at, 4).map(|number| u32::try_from(number).unwrap_or_default())
 }
 
-/// The end of a frame without content that begins at `at`, if one does.
+/// The end of a frame without content at `at`, if there is one.
 pub(super) fn skippable_end(src: &[u8], at: usize) -> Result<Option<usize>> {
     if number32(src, at)? & !15 != SKIPPABLE {
         return Ok(None);
@@ -109,7 +109,7 @@ fn window(byte: u64, at: usize) -> Result<u64> {
     Ok(base + base / 8 * u64::from(byte & 7))
 }
 
-/// What a block is.
+/// The kind of a block.
 pub(super) enum BlockKind {
     Raw,
     Run,
@@ -119,7 +119,7 @@ pub(super) enum BlockKind {
 /// The header of a block.
 pub(super) struct BlockHeader {
     pub(super) kind: BlockKind,
-    /// Bytes of its content, or of the block where it is compressed.
+    /// Bytes of its content, or of the block if it is compressed.
     pub(super) nbytes: usize,
     pub(super) is_last: bool,
 }

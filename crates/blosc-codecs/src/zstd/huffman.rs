@@ -28,15 +28,15 @@ const MAX_WEIGHT_LOG: u32 = 6;
 pub(super) struct Huffman {
     /// By the next `log` bits: a symbol in the upper byte, the length of its code in the lower.
     single: Box<[u16; 1 << MAX_LOG]>,
-    /// [`FAST_LOG`], or `MAX_LOG` for a code that needs it.
+    /// [`FAST_LOG`], or `MAX_LOG` for a code with longer symbols.
     log: u32,
     /// By the next [`FAST_LOG`] bits: one symbol or two. See [`pair`].
     double: Box<[u32; FAST]>,
     has_double: bool,
 }
 
-/// An entry for two symbols, or for one: symbols in the bits from 0 and 8, whether there is a
-/// second in bit 16, the length of their codes in the bits from 24.
+/// An entry for two symbols, or for one: the symbols from bits 0 and 8 on, a flag for the second
+/// one in bit 16, and the length of their codes from bit 24 on.
 const fn pair(symbols: u16, second: u32, nbits: u32) -> u32 {
     symbols as u32 | second << 16 | nbits << 24
 }
@@ -51,7 +51,7 @@ impl Huffman {
         }
     }
 
-    /// Reads the description of a code from `src[at..end]`; where it ends.
+    /// Reads the description of a code from `src[at..end]`; returns its end.
     pub(super) fn read(&mut self, src: &[u8], at: usize, end: usize) -> Result<usize> {
         let mut weights = [0; 256];
         let (nweights, next) = read_weights(src, at, end, &mut weights)?;
@@ -65,7 +65,7 @@ impl Huffman {
         for &weight in &weights[..nweights] {
             *nof.get_mut(usize::from(weight))? += 1;
         }
-        // A weight w stands for 2^(w - 1) of the table's entries; the last one for the rest.
+        // A weight w takes 2^(w - 1) of the table's entries; the last symbol takes the rest.
         let total: u32 = (1..).zip(&nof[1..]).map(|(weight, n)| n << (weight - 1)).sum();
         let log = total.checked_ilog2()? + 1;
         let rest = (1 << log) - total;
@@ -87,7 +87,7 @@ impl Huffman {
 
     fn fill(&mut self, weights: &[u8], nof: &[u32; MAX_LOG as usize + 1], log: u32) {
         let scale = self.log - log;
-        // Where the entries of each weight begin.
+        // The first entry of each weight.
         let mut starts = [0; MAX_LOG as usize + 1];
         let mut start = 0;
         for (weight, (to, n)) in (0_u32..).zip(starts.iter_mut().zip(nof)).skip(1) {
@@ -108,7 +108,7 @@ impl Huffman {
         }
     }
 
-    /// The table by [`FAST_LOG`] bits; `None` where a code is longer.
+    /// The table by [`FAST_LOG`] bits; `None` if a code is longer.
     pub(super) fn single(&self) -> Option<&[u16; FAST]> {
         self.single.first_chunk().filter(|_| self.log == FAST_LOG)
     }
@@ -149,7 +149,7 @@ impl Huffman {
     }
 }
 
-/// Reads the weights of all symbols but the last; their number, and where they end.
+/// Reads the weights of all symbols but the last; returns their number and their end.
 fn read_weights(
     src: &[u8],
     at: usize,
@@ -167,7 +167,7 @@ fn read_weights(
         }
         return Ok((read_packed_weights(src, at + 1, next, weights)?, next));
     }
-    // Two weights in a byte.
+    // One byte holds two weights.
     let nweights = usize::from(head - 127);
     let need = nweights.div_ceil(2);
     let packed = rest.get(..need).ok_or_else(|| truncated(at + 1, need, rest.len()))?;
@@ -177,7 +177,7 @@ fn read_weights(
     Ok((nweights, at + 1 + need))
 }
 
-/// Reads weights that FSE compressed, by two states in turn; their number.
+/// Reads weights that FSE compressed, with two alternating states; returns their number.
 fn read_packed_weights(
     src: &[u8],
     at: usize,

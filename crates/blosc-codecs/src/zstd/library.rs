@@ -1,7 +1,7 @@
 //! The encoder: the C library, through the `zstd` crate. Frames have their content size. Contexts
 //! are kept between streams.
 //!
-//! All use of the library is in this file. How it is built, and why: `docs/performance/zstd.md`.
+//! All use of the library is in this file. `docs/performance/zstd.md` describes its build.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ pub(super) fn version() -> &'static str {
 }
 
 pub(super) fn train_dict(samples: &[&[u8]], max: usize) -> Option<Vec<u8>> {
-    // The trainer refuses samples that no dictionary can be made of; a chunk does without one.
+    // The trainer refuses samples that give no dictionary; a chunk has none then.
     ::zstd::dict::from_samples(samples, max).ok().filter(|dict| !dict.is_empty())
 }
 
@@ -56,7 +56,7 @@ impl StreamEncoder for Encoder {
 /// Levels up to this one recognise incompressible data as fast as the probe does.
 const MAX_FAST_LEVEL: u8 = 5;
 
-/// The level of the library, as C-Blosc2 chooses it.
+/// The level of the library, chosen as in C-Blosc2.
 fn zstd_level(clevel: Level) -> i32 {
     match clevel.effective() {
         9 => 22,
@@ -77,6 +77,6 @@ fn param(what: Param) -> Error {
     Error::Param { codec: CodecId::ZSTD, what }
 }
 
-/// The library's answer when the output does not fit (a negated error code).
+/// The library's answer if the output does not fit (a negated error code).
 const NO_ROOM: ErrorCode =
     (zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall as ErrorCode).wrapping_neg();

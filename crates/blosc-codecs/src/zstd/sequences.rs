@@ -19,19 +19,19 @@ use crate::{
     },
 };
 
-/// States that a table can have.
+/// Most states of a table.
 const STATES: usize = 512;
 
-/// Bits that the next states of all three tables take at most, of 57.
+/// Most bits of the next states of all three tables, of 57.
 const MAX_STATE_BITS: u32 = 9 + 9 + 8;
 
 /// A code for lengths of literals, lengths of matches or distances.
 pub(super) struct Code {
-    /// The number that each symbol begins with, and the bits that are added to it.
+    /// The base of each symbol, and the number of bits that are added to it.
     symbols: &'static [(u32, u8)],
     /// The highest accuracy of its tables.
     pub(super) max_log: u32,
-    /// The counts of the table that needs none in the frame.
+    /// The counts of the table without counts in the frame.
     counts: &'static [i16],
     log: u32,
 }
@@ -77,7 +77,7 @@ pub(super) const DISTANCES: Code = Code {
 };
 
 /// The symbols of lengths from `least` on: `nsingle` of one length each, then one for each of
-/// `nbits`, the bits that are added.
+/// `nbits`, the number of added bits.
 const fn lengths<const N: usize>(least: u32, nsingle: usize, nbits: &[u8]) -> [(u32, u8); N] {
     let mut symbols = [(0, 0); N];
     let (mut n, mut length) = (0, least);
@@ -107,10 +107,10 @@ impl Code {
     }
 }
 
-/// A state: the number that it stands for, and the next one. Its fields are in one word, so that
-/// the states of three tables fit the registers. From the lowest bit: 32 of `base`; 16 of the next
-/// state, without the bits that are taken for it; 8 for the number of bits that are added to
-/// `base`; 8 for the number of those.
+/// A state: its number, and the next state. Its fields are in one word, so that the states of three
+/// tables fit the registers. From the lowest bit: 32 for `base`; 16 for the next state, without the
+/// bits that are read for it; 8 for the number of bits that are added to `base`; 8 for the number
+/// of bits that are read for the next state.
 #[derive(Clone, Copy, Default)]
 struct State(u64);
 
@@ -153,7 +153,7 @@ impl Table {
         Self { states: Box::new([State::default(); STATES]), log: 0 }
     }
 
-    /// The table that a block may use without counts.
+    /// The table for blocks without counts.
     pub(super) fn predefined(code: &Code) -> Self {
         let mut counts = Counts { counts: [0; 256], nsymbols: code.counts.len(), log: code.log };
         counts.counts[..code.counts.len()].copy_from_slice(code.counts);
@@ -173,7 +173,7 @@ impl Table {
         Ok(())
     }
 
-    /// Reads the counts of the table from `src[at..end]`; where they end.
+    /// Reads the counts of the table from `src[at..end]`; returns their end.
     pub(super) fn read(&mut self, code: &Code, src: &[u8], at: usize, end: usize) -> Result<usize> {
         let (counts, next) = Counts::read(src, at, end, code.max_symbol(), code.max_log)?;
         self.set(code, &counts);
@@ -197,13 +197,13 @@ pub(super) struct Literals<'a> {
     pub(super) end: usize,
 }
 
-/// Where the content of a frame goes.
+/// The destination of a frame's content.
 pub(super) struct Output<'a> {
-    /// What was and will be decoded of the frame.
+    /// The decoded part of the frame, and space for the rest.
     pub(super) dest: &'a mut [u8],
-    /// How much of it is decoded.
+    /// Length of the decoded part.
     pub(super) done: usize,
-    /// What stands before the content.
+    /// The content of the dictionary, which precedes that of the frame.
     pub(super) dict: &'a [u8],
 }
 
@@ -252,11 +252,11 @@ pub(super) struct Sequences<'a, 'b, 'c> {
     pub(super) literal_lengths: &'a Table,
     pub(super) match_lengths: &'a Table,
     pub(super) distances: &'a Table,
-    /// The distances that were used last.
+    /// The last distances.
     pub(super) last: &'a mut [usize; 3],
     pub(super) literals: &'a mut Literals<'b>,
     pub(super) output: &'a mut Output<'c>,
-    /// Where the sequences begin, for errors.
+    /// Start of the sequences, for errors.
     pub(super) at: usize,
 }
 
@@ -323,8 +323,8 @@ impl Kernel for Sequences<'_, '_, '_> {
     }
 }
 
-/// Executes a sequence near the end of the literals or of the content, or that needs the
-/// dictionary, or that is wrong.
+/// Executes a sequence near the end of the literals or of the content, or one that needs the
+/// dictionary, or a defective one.
 #[cold]
 fn execute(
     (nliterals, distance, len): (u32, usize, u32),

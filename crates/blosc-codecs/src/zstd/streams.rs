@@ -1,8 +1,8 @@
-//! The Huffman streams of a block's literals: one, or four that are decoded side by side.
+//! The Huffman streams of a block's literals: one, or four that are decoded in parallel.
 //!
 //! A lane reads a word of 64 bits at a time, the highest bits first. The lowest bit of the word is
-//! set before it is shifted: the zeros below it then tell how many bits were taken. After a
-//! filling at most 8 bits are taken (7, or the mark and its zeros at the start), so five codes of
+//! set before it is shifted: the zeros below it then count the consumed bits. After a filling at
+//! most 8 bits are consumed (7, or the mark and its zeros at the start), so five codes of
 //! [`FAST_LOG`] bits fit above the lowest bit: 8 + 5 * 11 = 63.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
@@ -23,23 +23,23 @@ use crate::{
     simd::Simd,
 };
 
-/// Codes that are looked up between two fillings.
+/// Number of codes between two fillings.
 const LOOKUPS: usize = 5;
 const _: () = assert!(8 + LOOKUPS as u32 * FAST_LOG < 64);
 
-/// Bytes that these codes can make, and a whole store at the last one.
+/// Most bytes that these codes make, with a whole store for the last one.
 const WINDOW: usize = 2 * LOOKUPS;
 
 /// Bytes of the table before four streams: the lengths of the first three.
 const JUMP_NBYTES: usize = 6;
 
-/// Literals below which four streams cannot be used.
+/// Fewest literals for four streams.
 const MIN_OF_FOUR: usize = 6;
 
-/// Literals from which on the table of two symbols is worth its making.
+/// Fewest literals for which the table of two symbols pays.
 const MIN_DOUBLE: usize = 4 << 10;
 
-/// Bits per literal (in sixteenths) below which two of them mostly are in one entry of that table.
+/// Bits per literal (in sixteenths) below which an entry of that table usually holds two literals.
 const MAX_DOUBLE_BITS: usize = 16 * 5;
 
 /// Decodes one stream, which is `src[range]`, to all of `dest`.
@@ -89,12 +89,12 @@ pub(super) fn decode_four(
     Ok(())
 }
 
-/// Whether four streams of `cbytes` in all, which make `nbytes`, are decoded faster by pairs.
+/// Whether four streams of `cbytes` in all, which decode to `nbytes`, are decoded faster by pairs.
 pub(super) const fn takes_pairs(cbytes: usize, nbytes: usize) -> bool {
     nbytes >= MIN_DOUBLE && 8 * 16 * cbytes < MAX_DOUBLE_BITS * nbytes
 }
 
-/// Where the four streams are.
+/// The ranges of the four streams.
 fn split(src: &[u8], range: Range<usize>) -> Result<[Range<usize>; 4]> {
     let bytes = src.get(range.clone()).unwrap_or_default();
     let Some((jump, _)) = bytes.split_first_chunk::<JUMP_NBYTES>() else {
@@ -117,20 +117,20 @@ fn split(src: &[u8], range: Range<usize>) -> Result<[Range<usize>; 4]> {
 /// A stream, read up to some code.
 #[derive(Clone, Copy)]
 struct Lane {
-    /// The next bits are the highest; below the last is one that is set.
+    /// The next bits are the highest; a set bit follows the last.
     bits: u64,
-    /// The first byte of the word that they are of.
+    /// The first byte of their word.
     at: usize,
 }
 
 impl Lane {
     fn new(src: &[u8], range: &Range<usize>) -> Result<Self> {
-        // Tests that there is a mark, and a word that ends with it.
+        // Tests that the mark exists, and a word that ends with it.
         let (at, used) = Backward::new(src, range.clone())?.position();
         Ok(Self { bits: 1 << used, at })
     }
 
-    /// The word that the next bits are in, and its position.
+    /// The word of the next bits, and its position.
     #[inline(always)]
     fn word<'a>(&self, src: BoundedSlice<'a>) -> Option<Cursor<'a>> {
         src.cursor(self.at.wrapping_sub((self.bits.trailing_zeros() / 8) as usize))
@@ -148,13 +148,13 @@ impl Lane {
         (self.bits >> (64 - FAST_LOG)) as usize
     }
 
-    /// The bits that are not taken.
+    /// The remaining bits.
     fn rest<'a>(&self, src: BoundedSlice<'a>, start: usize) -> Result<Backward<'a>> {
         Backward::resume(src, self.at, self.bits.trailing_zeros(), start)
     }
 }
 
-/// Decodes five symbols of each lane at once, until the shortest part has no room for as many.
+/// Decodes five symbols of each lane at once, until the shortest part has less space than that.
 struct Singles<'a, 'b> {
     table: &'a [u16; FAST],
     src: BoundedSlice<'a>,
@@ -203,13 +203,13 @@ impl Kernel for Singles<'_, '_> {
     }
 }
 
-/// The parts that the symbols between two fillings make.
+/// The pieces of a part that are decoded between two fillings.
 #[inline(always)]
 fn fives(part: &mut [u8]) -> core::slice::IterMut<'_, [u8; LOOKUPS]> {
     part.as_chunks_mut().0.iter_mut()
 }
 
-/// Decodes one symbol or two of each lane at a time, then what is left of each lane alone.
+/// Decodes one symbol or two of each lane at a time, then the rest of each lane separately.
 struct Pairs<'a, 'b> {
     table: &'a [u32; FAST],
     src: BoundedSlice<'a>,
@@ -271,7 +271,7 @@ fn window(part: &mut [u8], at: usize) -> Option<&mut [u8; WINDOW]> {
     part.get_mut(at..)?.first_chunk_mut()
 }
 
-/// Writes the symbols of an entry to `out[at..]`; their number.
+/// Writes the symbols of an entry to `out[at..]`; returns their number.
 #[inline(always)]
 fn write_symbols(table: &[u32; FAST], lane: &mut Lane, out: &mut [u8; WINDOW], at: usize) -> usize {
     let entry = table[lane.index()];

@@ -1,4 +1,4 @@
-//! Frames made by hand: each rule of the format, and each that can be broken.
+//! Frames made by hand: each rule of the format, and each violation.
 
 use alloc::{vec, vec::Vec};
 
@@ -26,10 +26,10 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     frame(&HEADER, &[block(PACKED, bytes.len(), bytes, true)])
 }
 
-/// Where the block of that frame begins.
+/// Start of the block in that frame.
 const BLOCK: usize = HEADER.len() + 3;
 
-/// The bytes of a stream that is read backward: its bits, the first first.
+/// The bytes of a stream that is read backward, from its bits in reading order.
 fn backward(bits: &str) -> Vec<u8> {
     let marked: Vec<u8> = bits.bytes().rev().chain([b'1']).collect();
     let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit - b'0'));
@@ -54,7 +54,7 @@ fn fault<T>(at: usize, fault: Fault) -> Result<T, Error> {
     corrupt(at, Corrupt::Zstd(fault))
 }
 
-/// Raw literals, and sequences that all have the same three symbols, whose bits are `bits`.
+/// Raw literals, and sequences with the same three symbols; `bits` are their bits.
 fn same_sequences(literals: &[u8], [literal, far, len]: [u8; 3], n: u8, bits: &str) -> Vec<u8> {
     let head = u8::try_from(literals.len() << 3).unwrap();
     [&[head], literals, &[n, 0b0101_0100, literal, far, len], &backward(bits)].concat()
@@ -124,7 +124,7 @@ fn reserved_values_are_refused() {
     let mut stream = frame(&HEADER, &[block(RAW, 3, b"abc", true)]);
     stream[4] = 8;
     assert_eq!(decode(&stream, 3), fault(4, Fault::Reserved));
-    // A bit of no meaning.
+    // A reserved bit.
     stream[4] = 16;
     assert_eq!(decode(&stream, 3).unwrap(), b"abc");
     stream[4] = 0;
@@ -156,7 +156,7 @@ fn distances_that_were_used_last_come_again() {
     // Distances begin as 1, 4, 8. Each sequence: one literal, a match of three.
     let repeat = |far, bits: &str, n| {
         let literals = &b"abcdefghi"[..n];
-        // The first block gives the matches something to reach.
+        // The first block provides bytes for the matches.
         let sequences = same_sequences(literals, [1, far, 0], u8::try_from(n).unwrap(), bits);
         let blocks =
             [block(RAW, 8, b"12345678", false), block(PACKED, sequences.len(), &sequences, true)];
@@ -202,7 +202,7 @@ fn symbols_and_tables_are_checked() {
     assert_eq!(wrong([36, 2, 0]), fault(BLOCK + 6, symbol(36, 35)));
     assert_eq!(wrong([3, 32, 0]), fault(BLOCK + 7, symbol(32, 31)));
     assert_eq!(wrong([3, 2, 53]), fault(BLOCK + 8, symbol(53, 52)));
-    // Tables of the block before, which does not exist.
+    // Tables of the block before, which is missing.
     let block = [&[3 << 3], &b"abc"[..], &[1, 0b1111_1100, 1]].concat();
     assert_eq!(decode(&packed(&block), 6), fault(BLOCK + 6, Fault::NoTable));
     // An accuracy of 5 + 15.
@@ -267,8 +267,8 @@ fn literals_in_one_stream_or_four() {
 
 #[test]
 fn long_streams_by_pairs_and_by_single_symbols() {
-    // A code of up to two bits, which goes through the table of pairs where there are many; and 128
-    // codes of seven bits, which do not.
+    // A code of up to two bits, which uses the table of pairs for many literals; and 128 codes of
+    // seven bits, which do not.
     let (pairs, single) = (weights(&[1, 1]), weights(&[1; 128][..127]));
     let mut rng = blosc_testdata::data::XorShift32::new(9);
     for (code, nbits) in [(pairs, 1), (single, 7)] {
@@ -329,7 +329,7 @@ fn codes_are_kept_for_the_next_block() {
         [block(PACKED, first.len(), &first, false), block(PACKED, second.len(), &second, true)];
     let all = frame(&HEADER, &blocks);
     assert_eq!(decode(&all, 2).unwrap(), [1, 2]);
-    // The next frame begins without.
+    // The next frame starts without tables.
     let next = [&all[..], &packed(&second)].concat();
     assert_eq!(decode(&next, 3), fault(all.len() + BLOCK + 3, Fault::NoTable));
 }
@@ -347,7 +347,7 @@ fn blocks_are_not_larger_than_the_window() {
     assert_eq!(decode(&all, 2000), fault(BLOCK, Fault::BlockSize { nbytes: 2000, limit }));
     let all = frame(&HEADER, &[block(PACKED, 4, &[0b0101, 125, 7, 0], true)]);
     assert_eq!(decode(&all, 2000).unwrap(), [7; 2000]);
-    // A literal, and a match at a distance of 1 of 65,539 bytes and what the bits say.
+    // A literal, and a match at a distance of 1 of 65,539 bytes plus the value of the bits.
     let long = |bits, nbytes| decode(&packed(&same_sequences(b"a", [1, 0, 52], 1, bits)), nbytes);
     assert_eq!(long("1111111111111100", 131_072).unwrap(), [b'a'; 131_072]);
     let what = Fault::BlockSize { nbytes: 131_073, limit: 131_072 };
@@ -357,7 +357,7 @@ fn blocks_are_not_larger_than_the_window() {
 #[test]
 fn dictionaries_stand_before_the_content() {
     let sequences = same_sequences(b"abc", [3, 3, 3], 1, "111");
-    // 6 bytes from a distance of 8 + 7 - 3: three literals of which come from the dictionary.
+    // 6 bytes from a distance of 8 + 7 - 3: three of them come from the dictionary.
     let dict = b"0123456789";
     let stream = packed(&sequences);
     assert_eq!(decode_with(Some(dict), &stream, 9).unwrap(), b"abc123456");
@@ -365,10 +365,10 @@ fn dictionaries_stand_before_the_content() {
         decode(&stream, 9),
         corrupt(BLOCK + 5, Corrupt::Distance { distance: 12, available: 3 })
     );
-    // From the dictionary on into the content.
+    // The match begins in the dictionary and ends in the content.
     let sequences = same_sequences(b"abc", [3, 2, 3], 1, "11");
     assert_eq!(decode_with(Some(dict), &packed(&sequences), 9).unwrap(), b"abc9abc9a");
-    // The frame wants another one.
+    // The frame needs another dictionary.
     let mut other = HEADER.to_vec();
     other[4] = 1;
     other.push(77);

@@ -1,12 +1,14 @@
 //! Hash chains: all earlier positions with the same four bytes, each linked to the one before.
 //!
-//! The links do not depend on what the search finds, so they are made for some positions ahead at a
-//! time, in a loop without unpredictable branches. The search then finds the head of each chain in
-//! the link of the position itself.
+//! The links do not depend on the results of the search, so they are made for some positions ahead
+//! at a time, in a loop without unpredictable branches. The search then finds the head of each
+//! chain in the link of the position itself.
 //!
-//! Inside a run of one byte, every position has the same four bytes. A chain of them all would use
-//! up the search on matches that end where the shorter run ends. So such a position is linked only
-//! to those with as much of their run ahead: there, the bytes after the run may match as well. Any
+//! Inside a run of one byte, every position has the same four bytes. A chain of them all would
+//! exhaust the search with matches that end where the shorter run ends. So each position is linked
+//! only to positions with as much of their run ahead: there, the bytes after the run may match as
+//! well. Any longer run has such a position, too; and matches within the run are found at distance
+//! 1.
 //! longer run has such a position, too; and matches within the run are found at distance 1.
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
@@ -31,7 +33,7 @@ use crate::{
 const SLOTS: usize = 1 << HASH_BITS;
 /// Bits of a hash.
 const HASH_BITS: u32 = 15;
-/// Positions whose links are kept: as far as a distance reaches.
+/// Positions whose links are kept: all that a distance reaches.
 const LINKS: usize = 1 << 16;
 /// From this distance on, the link of a position may have been replaced by one ahead.
 const MAX_LINKED_DISTANCE: usize = LINKS - PARAMS.link_ahead;
@@ -45,7 +47,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Chains of which the first `depth` positions are looked at.
+    /// Chains of which the first `depth` positions are tested.
     pub(super) fn new(depth: usize, simd: Simd) -> Self {
         Self { heads: HashTable::new(), links: Box::new([0; LINKS]), depth, simd }
     }
@@ -87,7 +89,7 @@ impl Search<'_> {
         }
         let mut best = Best { found: Match { len: longest, ..Match::none(at) }, at, low };
         if at > 0 && is_run(load32(self.window, at)) && self.window[at - 1] == self.window[at] {
-            // The chain leads to other runs.
+            // The chain leads to other runs only.
             best.take_if_longer(self.simd, self.window, 1);
         }
         let slice = BoundedSlice::new(self.window, usize::MAX)?;
@@ -129,8 +131,8 @@ impl Search<'_> {
         self.nlinked = at;
     }
 
-    /// Links the positions of a run, each to one with as much of its run ahead; the first position
-    /// that is left.
+    /// Links the positions of a run, each to one with as much of its run ahead; returns the first
+    /// remaining position.
     #[cold]
     fn link_run(&mut self, at: usize, word: u32, end: usize) -> usize {
         let far = (end + PARAMS.max_run).min(self.window.len());
@@ -168,7 +170,7 @@ impl Best {
         slice.cursor((self.low + self.found.len + 1 - MIN_MATCH).max(self.at))
     }
 
-    /// Takes the match from this distance if it is longer.
+    /// Takes the match at this distance if it is longer.
     #[inline(always)]
     fn take_if_longer(&mut self, simd: Simd, window: &[u8], distance: usize) {
         let len =
@@ -176,7 +178,8 @@ impl Best {
         if len < MIN_MATCH {
             return;
         }
-        // How far it must begin before `at` to be longer; most do not, and differ at the far end.
+        // Bytes that it must begin before `at` to be longer; most matches do not, and differ at the
+        // far end.
         let needed = (self.found.len + 1).saturating_sub(len);
         if needed > 0 {
             let first = self.at.wrapping_sub(needed);

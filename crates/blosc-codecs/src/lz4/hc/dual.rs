@@ -16,8 +16,8 @@ use crate::{
 
 /// Slots of each table.
 const SLOTS: usize = 1 << HASH_BITS;
-/// Bits of a hash. All slots are used for short streams as well: false candidates cost more than
-/// the second-level cache.
+/// Bits of a hash. Short streams use all slots as well: false candidates cost more than the
+/// second-level cache.
 const HASH_BITS: u32 = 14;
 
 /// Both tables, kept between blocks.
@@ -32,7 +32,7 @@ impl DualTables {
         Self { longs: HashTable::new(), shorts: HashTable::new(), simd }
     }
 
-    /// Compresses `window[start..]` except for its last literals; where these begin.
+    /// Compresses `window[start..]` except for its last literals; returns their start.
     pub(super) fn compress(
         &mut self,
         window: &[u8],
@@ -74,8 +74,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// A long match if there is one, else a short one, unless there is a longer one at the next
-    /// position.
+    /// A long match, or else a short one, unless the next position has a longer one.
     #[inline(always)]
     fn find(&mut self, at: usize, limit: usize) -> Option<Match> {
         let best = match self.find_long(at) {
@@ -140,14 +139,14 @@ impl Search<'_> {
     }
 }
 
-/// Of the first seven bytes.
+/// Hash of the first seven bytes.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the upper half")]
 fn long_hash(word: u64) -> u32 {
     ((word << 8).wrapping_mul(0x9E37_79B1_85EB_CA87) >> 32) as u32
 }
 
-/// Of four bytes.
+/// Hash of four bytes.
 #[inline(always)]
 fn short_hash(word: u32) -> u32 {
     word.wrapping_mul(2_654_435_761)

@@ -1,8 +1,8 @@
 //! Lazy matching, levels 3 to 9: no match is written before positions near its end were searched
 //! for a longer one.
 //!
-//! Up to three matches are weighed, each longer than the one before, which it may overlap: `first`,
-//! `second`, `third`, in the order of their starts.
+//! The parser compares up to three matches, each longer than the one before, which it may overlap:
+//! `first`, `second`, `third`, in the order of their starts.
 
 use super::{
     super::{MATCH_LIMIT, MIN_MATCH, sequence::BlockWriter},
@@ -13,8 +13,8 @@ use super::{
 /// The longest match whose length the token holds (bytes).
 const MAX_TOKEN_LEN: usize = 18;
 
-/// Compresses the window of `search` from `start` on, except for the last literals; where these
-/// begin.
+/// Compresses the window of `search` from `start` on, except for the last literals; returns their
+/// start.
 pub(super) fn compress(
     search: Search<'_>,
     start: usize,
@@ -41,12 +41,12 @@ struct Parse<'a> {
     search: Search<'a>,
     /// The last position where a match may start.
     limit: usize,
-    /// Where the pending literals start.
+    /// Start of the pending literals.
     anchor: usize,
 }
 
 impl Parse<'_> {
-    /// Writes this match, or better ones, up to the first that has no better one after it.
+    /// Writes this match, or better ones, up to the first match without a better one after it.
     fn take(&mut self, mut first: Match, writer: &mut BlockWriter<'_>) -> Option<()> {
         let mut former = first;
         'first: loop {
@@ -104,7 +104,7 @@ impl Parse<'_> {
     }
 }
 
-/// Lets the first of two overlapping matches keep the length that its token holds.
+/// Shortens the overlap of two matches, so that the first keeps the length that its token holds.
 fn trim_overlap(first: &Match, second: &mut Match) {
     if second.start < first.start + MAX_TOKEN_LEN {
         let end = first.start + first.len.min(MAX_TOKEN_LEN);

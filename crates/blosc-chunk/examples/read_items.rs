@@ -1,4 +1,4 @@
-//! Reads a few items out of a chunk in a file, and fetches only the bytes that hold them.
+//! Reads a few items of a chunk in a file, and fetches only the bytes that contain them.
 //!
 //! `cargo run --example read_items`
 

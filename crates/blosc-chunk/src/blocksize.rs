@@ -1,8 +1,8 @@
-//! Block sizes and splits as C-Blosc and C-Blosc2 choose them ("Split decision" and "Automatic
-//! block size" in the format document).
+//! The block sizes and splits of C-Blosc and C-Blosc2 ("Split decision" and "Automatic block size"
+//! in the format document).
 //!
-//! The choice affects only how well and how fast a chunk compresses; a reader takes both from the
-//! header. It is the same on every machine: what the heuristics of C call cache sizes are
+//! The choice affects only the ratio and the speed of compression; a reader takes both from the
+//! header. The choice is the same on every machine: the "cache sizes" in the heuristics of C are
 //! constants.
 
 #![allow(
@@ -26,8 +26,8 @@ pub(crate) fn blocksize(params: &CParams, nbytes: usize) -> usize {
     }
 }
 
-/// Whether full blocks of `blocksize` bytes are split. Blocks that are not whole items cannot be,
-/// whatever the mode.
+/// Whether full blocks of `blocksize` bytes are split. Blocks that do not consist of whole items
+/// are never split.
 pub(crate) fn is_split(params: &CParams, blocksize: usize) -> bool {
     let typesize = usize::from(params.stored_typesize());
     if !blocksize.is_multiple_of(typesize) {
@@ -39,8 +39,8 @@ pub(crate) fn is_split(params: &CParams, blocksize: usize) -> bool {
     }
 }
 
-/// C-Blosc2 tests the split with the whole data for a block, and counts in items of the caller's
-/// size, even where the header cannot hold it.
+/// C-Blosc2 tests the split with all data as one block, and counts items of the caller's size, even
+/// if the header cannot hold that size.
 fn blocksize_2(params: &CParams, nbytes: usize) -> usize {
     let typesize = params.typesize;
     if nbytes < typesize {
@@ -69,7 +69,7 @@ fn blocksize_1(params: &CParams, nbytes: usize) -> usize {
         None if nbytes < 32 * KIB => nbytes,
         None => automatic_size(params),
     };
-    // C-Blosc looks at the bounds only where the mode leaves it a choice.
+    // C-Blosc tests the bounds only if the mode leaves it a choice.
     let is_enlarged = params.split == SplitMode::Always || is_split_1(params, typesize, wanted);
     if params.clevel.get() > 0 && is_enlarged {
         wanted = (wanted.min(256 * KIB) * typesize).clamp(64 * KIB, MIB);
@@ -110,13 +110,13 @@ fn is_split_1(params: &CParams, typesize: usize, blocksize: usize) -> bool {
     by_codec && splits_in_blosc1(typesize, blocksize)
 }
 
-/// The bounds that every reader of Blosc 1 applies, whatever the flags say.
+/// The bounds that every reader of Blosc 1 applies, regardless of the flags.
 pub(crate) fn splits_in_blosc1(typesize: usize, blocksize: usize) -> bool {
     typesize <= MAX_STREAMS && blocksize / typesize >= MIN_BUFFER_1
 }
 
-/// Blocks for codecs that run on whole blocks (bytes). The slower the codec and the higher the
-/// level, the larger.
+/// Size of blocks for codecs that run on whole blocks (bytes): larger for slower codecs and higher
+/// levels.
 fn automatic_size(params: &CParams) -> usize {
     let shift = [0, 1, 2, 3, 4, 4, 5, 5, 5, 5][usize::from(params.clevel.get())];
     match params.codec {
@@ -143,7 +143,7 @@ fn whole_items(blocksize: usize, typesize: usize) -> usize {
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
-/// Typesizes up to here are split.
+/// Largest typesize whose blocks are split.
 const MAX_STREAMS: usize = 16;
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
         );
     }
 
-    /// As C-Blosc 1.21.3 chose them.
+    /// C-Blosc 1.21.3 chose these sizes.
     #[test]
     fn blocks_that_blosc1_always_splits_are_enlarged_whatever_the_bounds() {
         let cases = [
@@ -264,7 +264,7 @@ mod tests {
             ("lz4", 5, 16, 40_000, Some(1), 40_000, true),
             ("lz4", 1, 8, 40_000, Some(100), 40_000, true),
             ("lz4", 5, 1, MIB, None, 128 * KIB, true),
-            // No reader knows such splits.
+            // No reader supports these splits.
             ("zlib", 5, 17, MIB, None, MIB - 16, false),
             ("lz4", 5, 255, MIB, None, MIB - 16, false),
         ];

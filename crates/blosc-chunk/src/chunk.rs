@@ -49,7 +49,7 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// As [`ChunkHeader::parse`], and [`Error::Corrupt`] if the chunk is not all there, lazy, or
+    /// As [`ChunkHeader::parse`], and [`Error::Corrupt`] if the chunk is incomplete or lazy, or if
     /// its block starts or dictionary do not fit.
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
@@ -65,8 +65,8 @@ impl<'a> Chunk<'a> {
 
     #[inline(never)]
     fn parse_body(bytes: &'a [u8], header: ChunkHeader, kind: Kind) -> Result<Self> {
-        // The chunk is made once and checked by reference: moving fields that were just written
-        // takes longer than most of the checks.
+        // The chunk is made once and checked by reference: moving recently written fields takes
+        // longer than most of the checks.
         let mut parsed = Ok(Self { bytes, layout: Layout::without_blocks(header, kind) });
         if let Ok(chunk) = &mut parsed
             && let Err(error) = chunk.check_body()
@@ -100,7 +100,7 @@ impl<'a> Chunk<'a> {
         self.bytes
     }
 
-    /// The run that the chunk is, if it is one.
+    /// The run, if the chunk is one.
     #[must_use]
     pub fn special(&self) -> Option<Special<'a>> {
         match self.layout.kind {
@@ -109,17 +109,17 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// How many blocks are stored: 0 if the chunk is memcpyed, special or empty.
+    /// Number of stored blocks: 0 if the chunk is memcpyed, special or empty.
     #[must_use]
     pub const fn nblocks(&self) -> usize {
         self.layout.grid.nblocks
     }
 
-    /// Bytes of data in a block, but for the last one, which may have less. `None` if the chunk has
-    /// no blocks, or blocks of individual sizes.
+    /// Bytes of data in a block; the last block may have less. `None` if the chunk has no blocks,
+    /// or blocks of individual sizes.
     ///
-    /// This is the size in the header except in some chunks of C-Blosc2 3.x, which stored another
-    /// one than they used.
+    /// This is the size in the header, except in some chunks of C-Blosc2 3.x, which stored another
+    /// size than it used.
     #[must_use]
     pub fn blocksize(&self) -> Option<usize> {
         (self.layout.kind == Kind::Regular).then_some(self.layout.grid.blocksize)
@@ -141,8 +141,8 @@ impl<'a> Chunk<'a> {
         BlockRef::find(self, nblock)
     }
 
-    /// All blocks and their streams in order, not decoded: what [`block`](Self::block) gives,
-    /// without going over the block starts each time.
+    /// All blocks and their streams in order, not decoded: the same as [`block`](Self::block) for
+    /// each, without a pass over the block starts each time.
     ///
     /// ```
     /// use blosc_chunk::{CParams, Chunk, compress};
@@ -158,12 +158,13 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the block starts contradict each other; each block then has its own.
+    /// [`Error::Corrupt`] if the block starts contradict each other; each block then has its own
+    /// error.
     pub fn blocks(&self) -> Result<impl Iterator<Item = Result<BlockRef>> + use<'a>> {
         BlockRef::all(*self)
     }
 
-    /// The blocks of a VL-block chunk, to be read one by one.
+    /// The blocks of a VL-block chunk, for reading one by one.
     ///
     /// # Errors
     ///
@@ -176,7 +177,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Decodes all data to the start of `dest` and returns how many bytes they are.
+    /// Decodes all data to the start of `dest` and returns their number of bytes.
     ///
     /// # Errors
     ///
@@ -189,8 +190,8 @@ impl<'a> Chunk<'a> {
     }
 
     /// Decodes the items `items` to the start of `dest`. An item has
-    /// [`typesize`](ChunkHeader::typesize) bytes; if the last item of the data is cut, it is
-    /// only within reach of [`read_bytes`](Self::read_bytes).
+    /// [`typesize`](ChunkHeader::typesize) bytes; a cut item at the end of the data can only be
+    /// read by [`read_bytes`](Self::read_bytes).
     ///
     /// # Errors
     ///
@@ -205,15 +206,15 @@ impl<'a> Chunk<'a> {
         self.read_bytes(bytes, dest, scratch)
     }
 
-    /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that hold them
-    /// are touched, of a block often only what comes before them, and the first block if there
-    /// is a delta filter. Damage elsewhere goes unnoticed.
+    /// Decodes the bytes `range` of the data to the start of `dest`. Only the blocks that contain
+    /// them are decoded, often only up to the end of the range, and the first block if there is a
+    /// delta filter. Damage elsewhere goes unnoticed.
     ///
     /// # Errors
     ///
     /// [`Error::Range`] or [`Error::Dest`] if the range or `dest` does not fit, [`Error::Limit`] if
-    /// a block is larger than the limit, and otherwise whatever is wrong with the blocks;
-    /// `dest` then holds anything.
+    /// a block is larger than the limit, and otherwise the error of a damaged block; `dest` then
+    /// holds anything.
     pub fn read_bytes(
         &self,
         range: Range<usize>,
@@ -223,8 +224,8 @@ impl<'a> Chunk<'a> {
         self.read(range, dest, scratch)
     }
 
-    /// As [`read_bytes`](Self::read_bytes), with a change to the data on the way. All of each block
-    /// is decoded that has some of the bytes.
+    /// As [`read_bytes`](Self::read_bytes), with a postfilter that changes the data. Each block
+    /// that contains some of the bytes is decoded whole.
     ///
     /// # Errors
     ///
@@ -239,7 +240,7 @@ impl<'a> Chunk<'a> {
         self.read_hooked(range, dest, scratch, postfilter)
     }
 
-    /// Decodes one block to the start of `dest` and returns how many bytes it has.
+    /// Decodes one block to the start of `dest` and returns its number of bytes.
     ///
     /// # Errors
     ///
@@ -257,11 +258,11 @@ impl<'a> Chunk<'a> {
         Ok(nbytes)
     }
 
-    /// Decodes one block but for its shuffle, and passes the planes to `show`, each of which has a
-    /// byte of every item: for callers that put the items together themselves.
+    /// Decodes one block without undoing its shuffle, and passes the planes to `show`, each of
+    /// which has a byte of every item: for callers that assemble the items themselves.
     ///
-    /// False, and `show` is not called, if shuffle is not the only filter of the block, if the
-    /// block does not consist of whole items, or if several threads decode it.
+    /// Returns false without a call of `show` if shuffle is not the only filter of the block, if
+    /// the block does not consist of whole items, or if several threads decode it.
     ///
     /// # Errors
     ///
@@ -280,13 +281,13 @@ impl<'a> Chunk<'a> {
         decode::show_planes(self, nblock, scratch, show)
     }
 
-    /// Decodes some fields of the items of one block and nothing else of them: of each item the
-    /// bytes that a field names go to the destination of that field, which has room for those of
-    /// all items. Streams that hold no byte of a field are passed over.
+    /// Decodes only some fields of the items of one block: the bytes of a field of each item go to
+    /// the destination of that field, which has space for the fields of all items. Streams without
+    /// a byte of a field are skipped.
     ///
-    /// False, and the destinations hold anything, if shuffle is not the only filter of the block or
-    /// the block does not consist of whole items: the caller then takes the fields out of
-    /// [`read_block`](Self::read_block).
+    /// Returns false, with any content in the destinations, if shuffle is not the only filter of
+    /// the block or the block does not consist of whole items: the caller then takes the fields
+    /// from [`read_block`](Self::read_block).
     ///
     /// # Errors
     ///
@@ -307,8 +308,8 @@ impl<'a> Chunk<'a> {
         decode::read_fields(self, nblock, fields, dests, scratch)
     }
 
-    /// Decodes the blocks for which `chosen` is true, each to its offset in `dest`, which has room
-    /// for all data. The bytes of the others are not changed.
+    /// Decodes the blocks for which `chosen` is true, each to its offset in `dest`, which has space
+    /// for all data. The bytes of the other blocks do not change.
     ///
     /// # Errors
     ///
@@ -324,8 +325,8 @@ impl<'a> Chunk<'a> {
         decode::read_by(&source, &Map::new(&source)?, &wanted, dest, scratch)
     }
 
-    /// As [`read_blocks`](Self::read_blocks), with a change to the data on the way. The postfilter
-    /// gets no other blocks than the chosen ones.
+    /// As [`read_blocks`](Self::read_blocks), with a postfilter that changes the data. The
+    /// postfilter gets only the chosen blocks.
     ///
     /// # Errors
     ///
@@ -342,7 +343,7 @@ impl<'a> Chunk<'a> {
         decode::read_hooked(&source, &wanted, dest, scratch, postfilter)
     }
 
-    /// The blocks, if there are any, and the destination of all data.
+    /// The blocks, if there are any, and the space for all data.
     fn whole<'d>(&self, dest: &'d mut [u8]) -> Result<(InMemory<'a>, &'d mut [u8])> {
         if self.nblocks() == 0 {
             return Err(Error::Unsupported(Unsupported::NoBlocks));
@@ -351,7 +352,7 @@ impl<'a> Chunk<'a> {
         Ok((InMemory::new(*self)?, dest))
     }
 
-    /// Which bytes of the data a block holds.
+    /// The bytes of the data that a block contains.
     ///
     /// # Errors
     ///
@@ -403,7 +404,7 @@ impl<'a> Chunk<'a> {
             return Err(Error::Range { start, end, len });
         };
         let room = dest.len();
-        // The error is made only if it is needed: small reads are as short as this function.
+        // The error is made only if it is needed, which keeps small reads short.
         match dest.get_mut(..needed) {
             Some(dest) => Ok(dest),
             None => Err(Error::Dest { needed, room }),
@@ -420,8 +421,8 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Writes the data of a run from byte `start` on. Out of line: chunks of blocks and stored ones
-    /// are read without the registers that it needs.
+    /// Writes the data of a run from byte `start` on. Out of line: reads of blocks and of stored
+    /// data then keep the registers that it needs.
     #[inline(never)]
     fn fill_special(
         &self,
@@ -445,7 +446,7 @@ impl<'a> Chunk<'a> {
         let is_item = dest.len() <= MAX_ITEM_NBYTES;
         match self.layout.kind {
             Kind::Special(SpecialKind::Zeros) if is_item => dest.fill(0),
-            // The header was parsed only because the body is exactly as long as the data.
+            // Parsing has checked that the body is exactly as long as the data.
             Kind::Memcpyed if is_item => {
                 dest.copy_from_slice(self.body().get(range).unwrap_or_default());
             }
@@ -521,8 +522,8 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Up to this size (bytes) what takes no decoding is copied or filled at once: to look for threads
-/// and for the best stores would take longer.
+/// Up to this size (bytes) data without decoding are copied or filled at once: finding threads and
+/// the best stores would take longer.
 const MAX_ITEM_NBYTES: usize = 64;
 
 /// Writes the data of a chunk of zeros.

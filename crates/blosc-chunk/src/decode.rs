@@ -1,8 +1,8 @@
 //! From the stored bytes of blocks to data ("Reader algorithm" in the format document).
 //!
 //! [`read`] decodes a range of a chunk's data and touches only the blocks that it needs; decoding
-//! all of it is the same with the full range. Blocks are independent, but for delta, which refers
-//! to the first block of the chunk.
+//! all data is the same with the full range. Blocks are independent, except with delta, which
+//! refers to the first block of the chunk.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -38,8 +38,7 @@ use decoders::DecoderKey;
 pub(crate) use hooked::{read_hooked, write_hooked};
 pub(crate) use worker::{Worker, nstreams};
 
-/// Buffers and decoders that are kept from chunk to chunk, and the parameters that they are made
-/// for.
+/// Buffers and decoders that are kept from chunk to chunk, and their parameters.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, Scratch, compress};
@@ -60,7 +59,7 @@ pub struct Scratch {
     /// The first block of the chunk, if others refer to it.
     pub(crate) reference: Vec<u8>,
     tuner: ThreadTuner,
-    /// For chunks that are copied or filled: these are much faster than others.
+    /// For chunks that are copied or filled, which is much faster than decoding.
     copy_tuner: ThreadTuner,
 }
 
@@ -77,7 +76,7 @@ impl Scratch {
         &self.params
     }
 
-    /// Uses as many threads as the parameters allow, however short the data are: for tests.
+    /// Uses all threads of the parameters, even for short data: for tests.
     #[doc(hidden)]
     pub fn use_all_threads(&mut self) {
         self.tuner.use_all_threads();
@@ -90,7 +89,7 @@ impl Scratch {
     }
 }
 
-/// Decodes the bytes `range` of a chunk's data, which `dest` is as long as.
+/// Decodes the bytes `range` of a chunk's data; `dest` is as long.
 pub(crate) fn read(
     blocks: &impl Blocks,
     range: Range<usize>,
@@ -109,15 +108,15 @@ pub(crate) fn read(
     read_by(blocks, &Map::new(blocks)?, &wanted, dest, scratch)
 }
 
-/// Writes data that take no decoding, by several threads where that is faster. `write` gets parts
-/// of `dest`, and which of its bytes they are.
+/// Writes data without decoding, with several threads if that is faster. `write` gets parts of
+/// `dest`, and their ranges in it.
 #[inline]
 pub(crate) fn write_parts(
     dest: &mut [u8],
     scratch: &mut Scratch,
     write: impl Fn(Range<usize>, &mut [u8]) -> Result<()> + Sync,
 ) -> Result<()> {
-    // Single items have no time for what threads need.
+    // Setting up threads would take too long for single items.
     if dest.len() < 2 * MIN_PART_NBYTES {
         return write(0..dest.len(), dest);
     }
@@ -145,22 +144,22 @@ fn write_many_parts(
     })
 }
 
-/// The least that is copied or filled at a time (bytes): it takes some microseconds, and the list
-/// of parts is behind a lock.
+/// Fewest bytes that are copied or filled at a time: that takes some microseconds, and the list of
+/// parts has a lock.
 const MIN_PART_NBYTES: usize = 64 << 10;
-/// As long as nothing was measured, what is worth a thread to copy or fill (bytes).
+/// Bytes to copy or fill that justify a thread, as long as nothing was measured.
 const MIN_COPY_JOB_NBYTES: usize = 512 << 10;
-/// Parts for each thread, as long as they are not too short: the other threads come late.
+/// Parts for each thread, if they are long enough: the other threads start late.
 const PARTS_PER_JOB: usize = 8;
 
-/// Whether the range is all data of a chunk that has only one block.
+/// Whether the range is all data of a chunk with only one block.
 fn is_one_block(layout: &Layout, range: &Range<usize>) -> bool {
     let Grid { nbytes, nblocks, .. } = layout.grid;
     nblocks == 1 && *range == (0..nbytes) && !layout.header.is_vl()
 }
 
-/// The same as [`read_by`], without cutting the destination at blocks: for a small chunk that takes
-/// as long as copying it.
+/// The same as [`read_by`], without cutting the destination at blocks: for a small chunk the cut
+/// takes as long as copying.
 fn read_one_block(blocks: &impl Blocks, dest: &mut [u8], scratch: &mut Scratch) -> Result<()> {
     let Scratch { params, workers, tuner, .. } = scratch;
     if let Some(data) = stored_block(blocks, params, dest.len()) {
@@ -181,9 +180,9 @@ fn read_one_block(blocks: &impl Blocks, dest: &mut [u8], scratch: &mut Scratch) 
     })
 }
 
-/// The data of a chunk's only block, if it is stored without filters: then the rest of the
-/// preparations would take a tenth of the time of copying 32 KiB. `None` also for damaged blocks,
-/// whose error the usual way returns.
+/// The data of a chunk's only block, if it is stored without filters: the usual preparations would
+/// take a tenth of the time of copying 32 KiB. `None` also for damaged blocks; the usual way
+/// returns their error.
 #[inline]
 fn stored_block<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) -> Option<&'a [u8]> {
     let Layout { header, split, .. } = blocks.layout();
@@ -197,9 +196,8 @@ fn stored_block<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) ->
     (is_unfiltered && params.limits.check_blocks(1).is_ok()).then_some(data)
 }
 
-/// Decodes all data of a chunk that does not say which of two block sizes it has; see
-/// `Layout::salvage`. The second one is tried when the first is an error. A part alone
-/// could decode with both.
+/// Decodes all data of a chunk with two possible block sizes; see `Layout::salvage`. The second one
+/// is tried if the first gives an error. A single part could decode with both.
 fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let nbytes = blocks.layout().header.nbytes();
     scratch.params.limits.check_nbytes(nbytes)?;
@@ -216,7 +214,7 @@ fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) ->
     Ok(whole)
 }
 
-/// Passes the planes of a block to `show`; false if it is not in planes.
+/// Passes the planes of a block to `show`; false if the block is not in planes.
 pub(crate) fn show_planes(
     blocks: &impl Blocks,
     nblock: usize,
@@ -232,7 +230,7 @@ pub(crate) fn show_planes(
     jobs::first_worker(workers).show_planes(job.as_ref().map_err(Error::clone)?, nblock, show)
 }
 
-/// Fields are within an item, and destinations have room for those of all items of a block.
+/// Checks that fields are within an item, and that destinations have space for those of all items.
 pub(crate) fn check_fields(
     nbytes: usize,
     typesize: usize,
@@ -275,8 +273,8 @@ pub(crate) fn read_fields(
 pub(crate) struct Wanted<'a> {
     /// Bytes of the chunk's data; the destination is as long.
     pub(crate) range: Range<usize>,
-    /// Which blocks of it; `None` for all. The bytes of the others in the destination are not
-    /// changed.
+    /// Selects blocks of it; `None` for all. In the destination, the bytes of the other blocks do
+    /// not change.
     pub(crate) chosen: Option<&'a (dyn Fn(usize) -> bool + Sync)>,
 }
 
@@ -326,7 +324,7 @@ pub(crate) struct Job<'a, B> {
 }
 
 impl<'a, B: Blocks> Job<'a, B> {
-    /// `nbytes` bytes are written to the caller's destination; 0 if none are.
+    /// `nbytes` bytes are written to the caller's destination; 0 if none.
     pub(crate) fn new(
         blocks: &'a B,
         map: &'a Map,
@@ -344,7 +342,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         Ok(Self { blocks, map, params, undo, geometry, key, refers, stores })
     }
 
-    /// Streams of a full block, as far as the header says.
+    /// Number of streams of a full block, as far as the header determines it.
     fn certain_streams(&self) -> usize {
         let Layout { header, split, .. } = self.blocks.layout();
         if *split == Split::Yes { header.typesize() } else { 1 }
@@ -355,7 +353,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         nblock > 0 && self.refers
     }
 
-    /// Decodes the first block, if one that is wanted refers to it.
+    /// Decodes the first block, if a requested one refers to it.
     fn prepare_reference(
         &self,
         wanted: &Wanted<'_>,
@@ -459,7 +457,7 @@ impl Map {
         }
     }
 
-    /// Bytes of a block, unless it is a shorter one at the end.
+    /// Bytes of a block; the last block may be shorter.
     fn blocksize(&self, nblock: usize) -> usize {
         match self {
             Self::Grid(grid) => grid.blocksize,
@@ -475,10 +473,10 @@ impl Map {
     }
 }
 
-/// The part of one block that is wanted, and where it goes.
+/// The requested part of one block, and its destination.
 struct Piece<'a> {
     nblock: usize,
-    /// The bytes wanted, counted from the start of the block.
+    /// The requested bytes, counted from the start of the block.
     part: Range<usize>,
     /// As long as `part`.
     dest: &'a mut [u8],

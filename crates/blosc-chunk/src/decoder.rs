@@ -1,4 +1,4 @@
-//! Whole chunks to data: the one-line functions and the reusable object.
+//! Decodes whole chunks: one-line functions and a reusable object.
 
 use crate::chunk::Chunk;
 use crate::decode::Scratch;
@@ -48,8 +48,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) if they are more than the limits allow, and otherwise
-    /// as [`Chunk::parse`] and [`Chunk::decode_into`].
+    /// [`Error::Limit`](crate::Error::Limit) if the data exceed the limits, and otherwise as
+    /// [`Chunk::parse`] and [`Chunk::decode_into`].
     pub fn decode(&mut self, chunk: &[u8]) -> Result<Vec<u8>> {
         let chunk = Chunk::parse(chunk)?;
         self.params().limits.check(chunk.header())?;
@@ -58,7 +58,7 @@ impl Decoder {
         Ok(data)
     }
 
-    /// All data of a chunk, to the start of `dest`; returns how many bytes they are.
+    /// Decodes all data of a chunk to the start of `dest`; returns their number of bytes.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! From data to a chunk ("Compressing a chunk" in the format document).
 //!
-//! The bytes depend on the data and the parameters only: every stream is compressed as if there
-//! were room for all of it, blocks are stored in order, and whether the chunk fits is decided by
-//! the sum.
+//! The bytes depend only on the data and the parameters: every stream is compressed as if there
+//! were space for all of it, blocks are stored in order, and the sum of the sizes decides whether
+//! the chunk fits.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -49,7 +49,7 @@ pub fn compress(src: &[u8], params: &CParams) -> Result<Vec<u8>> {
     Encoder::new(params.clone())?.encode(src)
 }
 
-/// The greatest size (bytes) of a chunk with `len` bytes of data, but for VL-block chunks.
+/// The greatest size (bytes) of a chunk with `len` bytes of data, except for VL-block chunks.
 #[must_use]
 pub const fn max_compressed_len(len: usize) -> usize {
     len.saturating_add(ChunkHeader::MAX_LEN)
@@ -95,7 +95,7 @@ impl Encoder {
         &self.params
     }
 
-    /// Uses as many threads as the parameters allow, however short the data are: for tests.
+    /// Uses all threads of the parameters, even for short data: for tests.
     #[doc(hidden)]
     pub fn use_all_threads(&mut self) {
         self.tuner.use_all_threads();
@@ -105,8 +105,8 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// [`Error::Param`] if the data are more than a chunk can hold, [`Error::Codec`] and
-    /// [`Error::Filter`] if a codec or filter does not work with its parameters or the data.
+    /// [`Error::Param`] if the data exceed a chunk, [`Error::Codec`] and [`Error::Filter`] if a
+    /// codec or filter refuses its parameters or the data.
     pub fn encode(&mut self, src: &[u8]) -> Result<Vec<u8>> {
         let mut chunk = vec![0; max_compressed_len(src.len())];
         let cbytes = self.encode_into(src, &mut chunk)?;
@@ -116,7 +116,7 @@ impl Encoder {
     }
 
     /// Compresses data to a chunk at the start of `dest` and returns its size (bytes).
-    /// [`max_compressed_len`] bytes are always enough, and more than that are never used.
+    /// [`max_compressed_len`] bytes always suffice, and no more are ever used.
     ///
     /// # Errors
     ///
@@ -126,8 +126,8 @@ impl Encoder {
         self.encode_input(Input::Slice(src), dest)
     }
 
-    /// Compresses data that a prefilter makes on the way, out of `source` or of nothing: a slice,
-    /// or the number of bytes to make. See [`Prefilter`] for an example.
+    /// Compresses data that a prefilter makes from `source`: a slice, or the number of bytes to
+    /// make. See [`Prefilter`] for an example.
     ///
     /// # Errors
     ///
@@ -160,8 +160,8 @@ impl Encoder {
         self.encode_input(Input::Made { source: source.into(), prefilter }, dest)
     }
 
-    /// Compresses blocks of individual sizes to a VL-block chunk. Each of them can be read alone,
-    /// and stays a unit.
+    /// Compresses blocks of individual sizes to a VL-block chunk. They stay separate, and each can
+    /// be read alone.
     ///
     /// ```
     /// use blosc_chunk::{CParams, Chunk, Encoder, Scratch, Target};
@@ -176,7 +176,7 @@ impl Encoder {
     /// # Errors
     ///
     /// [`Error::Param`] if the target is not [`Target::Blosc3_0`](crate::Target::Blosc3_0), if
-    /// there are no blocks, one is empty, or they are more than a chunk can hold; otherwise as
+    /// there are no blocks, if one is empty, or if they exceed a chunk; otherwise as
     /// [`encode`](Self::encode).
     pub fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         let plan = Plan::new_vl(&self.params, blocks)?;
@@ -186,7 +186,7 @@ impl Encoder {
         let mut chunk = vec![0; plan.table_end() + 4 * blocks.len() + input.nbytes()];
         let header = match blocks::encode(&self.params, &plan, input, workers, tuner, &mut chunk)? {
             Fit::Chunk(header) => header,
-            // There is room for blocks that are all stored.
+            // Stored blocks always fit.
             Fit::Memcpyed(_) => {
                 return Err(Error::Dest { needed: chunk.len() + 1, room: chunk.len() });
             }
@@ -197,7 +197,7 @@ impl Encoder {
         Ok(chunk)
     }
 
-    /// The same of blocks that a prefilter changes: each has the length of its block.
+    /// The same for blocks that a prefilter changes; their lengths stay the same.
     ///
     /// # Errors
     ///
@@ -332,7 +332,7 @@ struct MadeBlock {
     hook: HookWorker,
 }
 
-/// Lets a prefilter make a block.
+/// Calls a prefilter to make a block.
 fn make(
     plan: &Plan,
     nblock: usize,
@@ -348,7 +348,7 @@ fn make(
     fill((nblock, range.start, plan.grid.blocksize), input, prefilter, hook, dest)
 }
 
-/// Lets a prefilter fill the block at a place: its number, its start and the size of blocks.
+/// Calls a prefilter to fill the block with this number, start and block size.
 fn fill(
     place: (usize, usize, usize),
     input: &[u8],
@@ -363,7 +363,7 @@ fn fill(
     Ok(())
 }
 
-/// Bytes to copy that are worth a thread of their own.
+/// Bytes to copy that justify a separate thread.
 const MIN_COPY_JOB_NBYTES: usize = 1 << 20;
 /// Bytes that a thread copies at a time.
 const COPY_NBYTES: usize = 128 << 10;

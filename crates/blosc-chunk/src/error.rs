@@ -1,5 +1,5 @@
-//! What goes wrong, by the party that has to act; for damaged chunks, the failed check and its
-//! offset.
+//! The errors, according to the party that has to act; for damaged chunks, with the failed check
+//! and its offset.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::hooks::HookError;
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Why a chunk was not read or not written.
+/// The reason why a chunk was not read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,7 +23,7 @@ pub enum Error {
         /// The check that failed.
         what: Corrupt,
     },
-    /// One block could not be read; `source` says why.
+    /// One block could not be read; `source` has the cause.
     #[error("block {nblock} at byte {at}")]
     Block {
         /// The number of the block.
@@ -49,37 +49,37 @@ pub enum Error {
         #[from]
         source: blosc_filters::Error,
     },
-    /// The version of the format is not one that this crate knows (1 to 6).
+    /// This crate does not know the version of the format (it knows 1 to 6).
     #[error("chunk format version {version}, known are 1 to 6")]
     UnknownVersion {
         /// The first byte of the chunk.
         version: u8,
     },
-    /// There is no codec for the streams of the chunk; `source` says what it would need.
+    /// No codec decodes the streams of the chunk; `source` has the requirement.
     #[error("no codec for format {format}, id {id}")]
     UnknownCodec {
         /// The format code in the flags.
         format: FormatId,
-        /// The codec id in the header, or the one that the format stands for.
+        /// The codec id in the header, or the one of the format.
         id: CodecId,
         /// The cause.
         source: blosc_codecs::Error,
     },
-    /// There is no filter of this id.
+    /// No filter has this id.
     #[error("filter {id} is not available")]
     UnknownFilter {
         /// The id in the header or in the parameters.
         id: FilterId,
     },
-    /// The chunk is sound, but cannot be read in this way.
+    /// The chunk is valid, but cannot be read in this way.
     #[error("{0}")]
     Unsupported(Unsupported),
     /// The chunk would need more memory than the caller allows.
     #[error("{nbytes} bytes needed, the limit is {limit}")]
     Limit {
-        /// What would be needed (bytes).
+        /// Required (bytes).
         nbytes: u64,
-        /// What [`Limits`](crate::Limits) allows (bytes).
+        /// The limit of [`Limits`](crate::Limits) (bytes).
         limit: u64,
     },
     /// The destination is too small.
@@ -97,10 +97,10 @@ pub enum Error {
         start: usize,
         /// Where it ends.
         end: usize,
-        /// How many there are.
+        /// Number of bytes or items.
         len: usize,
     },
-    /// A parameter that cannot be had, or not together with another one.
+    /// A parameter that is impossible, alone or together with another one.
     #[error("{0}")]
     Param(Param),
     /// A prefilter or postfilter of the caller failed.
@@ -117,17 +117,17 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Blame {
-    /// The source of the data: they are damaged or foreign.
+    /// The source of the data, which are damaged or foreign.
     Data,
     /// This build of the program: it lacks a codec, a filter or a newer format.
     NotOurs,
     /// The limit that the caller set.
     Limit,
-    /// The call: its arguments do not fit.
+    /// The call: it has invalid arguments.
     Usage,
     /// The storage. Never from this crate, which does no I/O.
     Io,
-    /// Another program that is at work on the same file. Never from this crate.
+    /// Another program that works on the same file. Never from this crate.
     Busy,
 }
 
@@ -157,7 +157,7 @@ impl Error {
         Self::Corrupt { at: at as u64, what }
     }
 
-    /// The same error with the block's coordinates, unless it has some or is not about the data.
+    /// The same error with the block's coordinates, if it concerns the data and has none yet.
     pub(crate) fn in_block(self, nblock: usize, at: usize) -> Self {
         match self {
             Self::Block { .. }
@@ -207,7 +207,7 @@ fn blame_filter(source: blosc_filters::Error) -> Blame {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Corrupt {
-    /// The bytes end before the header does.
+    /// The bytes end within the header.
     #[error("{len} bytes, the header has {needed}")]
     TooShort {
         /// Available (bytes).
@@ -252,7 +252,7 @@ pub enum Corrupt {
         /// The length of the header (bytes).
         header_len: usize,
     },
-    /// The bytes end before the chunk does.
+    /// The bytes end within the chunk.
     #[error("cbytes {cbytes}, but only {len} bytes are there")]
     Truncated {
         /// The field.
@@ -311,7 +311,7 @@ pub enum Corrupt {
     /// The block starts do not fit in the chunk.
     #[error("{nblocks} block starts end at byte {end}, the chunk at {cbytes}")]
     BlockStarts {
-        /// How many there should be.
+        /// Number of blocks.
         nblocks: u64,
         /// Where they would end (bytes).
         end: u64,
@@ -335,7 +335,7 @@ pub enum Corrupt {
     Split {
         /// Bytes of the block.
         blocksize: usize,
-        /// How many streams it should have.
+        /// Number of expected streams.
         typesize: usize,
     },
     /// No room for the size of a stream.
@@ -364,7 +364,7 @@ pub enum Corrupt {
         /// The size field.
         csize: i32,
     },
-    /// A run whose token does not say so.
+    /// A run with another token.
     #[error("token {token:#04x} without bit 0")]
     Token {
         /// The byte after the size field.
@@ -410,7 +410,7 @@ pub enum Corrupt {
         /// Bytes of data that the blocks before leave.
         left: usize,
     },
-    /// VL-blocks that hold less data than the header says.
+    /// VL-blocks that contain less data than the header states.
     #[error("the VL-blocks hold {sum} bytes, the header says {nbytes}")]
     VlSum {
         /// All blocks together (bytes).
@@ -424,8 +424,8 @@ pub enum Corrupt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// The content is statistics about a compression; request it with
-    /// [`DParams::instrumented`](crate::DParams).
+    /// The content is statistics about a compression; [`DParams::instrumented`](crate::DParams)
+    /// enables reading it.
     #[error("an instrumented chunk: its content is statistics, not data")]
     Instrumented,
     /// The chunk has no blocks: it is memcpyed, special or empty.
@@ -436,7 +436,7 @@ pub enum Unsupported {
     NotVl,
 }
 
-/// Parameters that cannot be used.
+/// Parameters that are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
@@ -445,10 +445,10 @@ pub enum Param {
     Nbytes {
         /// As given.
         nbytes: usize,
-        /// What the format can hold.
+        /// Most bytes of the format.
         max: usize,
     },
-    /// Items of a size that no chunk can have.
+    /// A size of items that no chunk supports.
     #[error("typesize {typesize} is outside 1..={max}")]
     Typesize {
         /// As given (bytes).
@@ -470,7 +470,7 @@ pub enum Param {
     /// Delta after another filter: the threaded decoders of C-Blosc2 race on it.
     #[error("delta must be the first filter: C-Blosc2 with threads misreads other orders")]
     DeltaNotFirst,
-    /// Delta with a codec that loses data: the blocks would not fit their reference.
+    /// Delta with a codec that loses data: the blocks would not match their reference.
     #[error("delta needs a codec that loses no data")]
     DeltaLossyCodec,
     /// A codec that the target's readers lack.
@@ -490,10 +490,10 @@ pub enum Param {
         /// The target.
         target: crate::params::Target,
     },
-    /// Something else that the target's readers do not know.
+    /// Another property that the target's readers do not support.
     #[error("{target} readers do not know {what}")]
     ForTarget {
-        /// What they do not know.
+        /// The unsupported property.
         what: &'static str,
         /// The target.
         target: crate::params::Target,

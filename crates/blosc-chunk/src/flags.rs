@@ -1,4 +1,4 @@
-//! The three bit fields of a chunk header, each a newtype that keeps bits it does not know.
+//! The three bit fields of a chunk header, each a newtype that keeps unknown bits.
 
 use blosc_codecs::FormatId;
 
@@ -27,7 +27,7 @@ impl Flags {
         self.0 & mask != 0
     }
 
-    /// Whether the header has 32 bytes: bits 0 and 2 together, and nothing else, say so.
+    /// Whether the header has 32 bytes, which bits 0 and 2 together mark.
     #[must_use]
     pub const fn is_extended(self) -> bool {
         self.0 & Self::EXTENDED == Self::EXTENDED

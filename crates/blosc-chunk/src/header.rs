@@ -20,8 +20,7 @@ use crate::special::SpecialKind;
 /// * a memcpyed chunk is exactly as long as header and data, and a special one has a width that
 ///   fits its data.
 ///
-/// It does not say whether the body is there, nor what it holds; see
-/// [`Chunk`](crate::Chunk).
+/// It does not tell whether the body is complete or valid; see [`Chunk`](crate::Chunk).
 ///
 /// ```
 /// use blosc_chunk::{ChunkHeader, CParams, Kind, compress};
@@ -33,8 +32,8 @@ use crate::special::SpecialKind;
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 ///
-/// The fields stay together as they are stored, since a copy of them as a whole does not wait for
-/// any that was just written alone.
+/// The fields stay together in their stored form, since a copy of the whole does not wait for a
+/// field that was just written alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(8))]
 pub struct ChunkHeader {
@@ -43,11 +42,11 @@ pub struct ChunkHeader {
     extension: RawExtension,
 }
 
-/// How the data of a chunk are kept, which decides how the body is read.
+/// The storage of a chunk's data, which decides how the body is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A run: no data at all, or one item.
+    /// A run: its body is empty, or one item.
     Special(SpecialKind),
     /// The uncompressed data follow the header.
     Memcpyed,
@@ -60,27 +59,25 @@ pub enum Kind {
 }
 
 impl ChunkHeader {
-    /// Bytes that are always enough for [`parse`](Self::parse).
+    /// Number of bytes that always suffices for [`parse`](Self::parse).
     pub const MAX_LEN: usize = 32;
     /// Bytes of the shortest header.
     pub const MIN_LEN: usize = 16;
 
-    /// Reads the header at the start of `bytes`, of which at most [`MAX_LEN`](Self::MAX_LEN)
-    /// are read.
+    /// Reads the header at the start of `bytes`, at most [`MAX_LEN`](Self::MAX_LEN) bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants
-    /// above.
+    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for a violation of the invariants above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         Self::check(bytes)?;
         Self::load(bytes).ok_or_else(|| too_short(bytes))
     }
 
-    /// Takes the bytes as they are; `None` if they are too few.
+    /// Takes the bytes unchecked; `None` if they are too few.
     #[inline(always)]
     pub(crate) fn load(bytes: &[u8]) -> Option<Self> {
-        // The flags are not taken from the copy, so that it stays whole.
+        // The flags are read from `bytes`, so that the copy stays whole.
         let is_extended = Flags(*bytes.get(2)?).is_extended();
         let raw: RawHeader = transmute!(*bytes.first_chunk::<16>()?);
         let extension = if is_extended {
@@ -91,16 +88,16 @@ impl ChunkHeader {
         Some(Self { raw, extension })
     }
 
-    /// Checks the header at the start of `bytes`, and returns its [`kind`](Self::kind), which is
-    /// known by then.
+    /// Checks the header at the start of `bytes`, and returns its [`kind`](Self::kind), which the
+    /// checks determine.
     ///
     /// # Errors
     ///
     /// As [`parse`](Self::parse).
     #[inline]
     pub(crate) fn check(bytes: &[u8]) -> Result<Kind> {
-        // Errors in the fast path would take as long as the checks: they are made by a second
-        // run, on the cold path.
+        // Errors in the fast path would take as long as the checks: a second run makes them, on the
+        // cold path.
         match Self::run_checks(bytes) {
             Ok(kind) => Ok(kind),
             Err(_) => Self::run_checks_again(bytes),
@@ -121,8 +118,7 @@ impl ChunkHeader {
         Self::run_checks(bytes)
     }
 
-    /// A header from fields that are those of the format: what the invariants above say is for the
-    /// caller to know.
+    /// A header from fields of the format. The caller must ensure the invariants above.
     pub(crate) const fn new(raw: RawHeader, extension: RawExtension) -> Self {
         Self { raw, extension }
     }
@@ -143,7 +139,7 @@ impl ChunkHeader {
         self.raw.version
     }
 
-    /// Whether its version is one of those before Blosc2.
+    /// Whether the version is 1 or 2.
     #[must_use]
     pub const fn is_blosc1(&self) -> bool {
         self.version() <= 2
@@ -230,8 +226,8 @@ impl ChunkHeader {
         }
     }
 
-    /// The codec that wrote the streams, as far as the header says: a short one does not tell LZ4
-    /// from LZ4HC.
+    /// The codec that wrote the streams, as far as the header tells: a short one does not
+    /// distinguish LZ4 from LZ4HC.
     #[must_use]
     pub fn codec_id(&self) -> CodecId {
         let (stored, format) = (CodecId(self.extension.udcodec), self.format());
@@ -246,7 +242,7 @@ impl ChunkHeader {
         self.extension.compcode_meta
     }
 
-    /// How the data are kept.
+    /// The storage of the data.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self.special() {
@@ -258,7 +254,7 @@ impl ChunkHeader {
         }
     }
 
-    /// The kind of run, if the chunk is one.
+    /// The kind of the run, if the chunk is one.
     #[must_use]
     pub fn special(&self) -> Option<SpecialKind> {
         SpecialKind::from_code(self.blosc2_flags().special_code())
@@ -276,8 +272,8 @@ impl ChunkHeader {
         self.blosc2_flags2().has(Blosc2Flags2::VL)
     }
 
-    /// Whether the flags say that blocks are split into streams. Version 2 has further conditions,
-    /// and leftover blocks are never split.
+    /// Whether the flags state that blocks are split into streams. Version 2 has further
+    /// conditions, and leftover blocks are never split.
     #[must_use]
     pub const fn is_split(&self) -> bool {
         !self.flags().has(Flags::UNSPLIT)
@@ -302,7 +298,7 @@ impl ChunkHeader {
         self.blosc2_flags().has(Blosc2Flags::INSTRUMENTED)
     }
 
-    /// How many blocks the data have, going by the stored block size.
+    /// Number of blocks of the data, according to the stored block size.
     #[must_use]
     pub fn nblocks(&self) -> usize {
         if self.is_vl() { self.blocksize() } else { self.nbytes().div_ceil(self.blocksize()) }
@@ -331,7 +327,7 @@ impl ChunkHeader {
         self
     }
 
-    /// The same with another block size (bytes), which is at least 1, as the field has it.
+    /// The same with another block size (bytes), which is at least 1.
     pub(crate) fn with_blocksize(mut self, blocksize: usize) -> Self {
         self.raw.blocksize = field(blocksize.max(1)).into();
         self
@@ -360,10 +356,10 @@ impl ChunkHeader {
         &self.extension
     }
 
-    /// Whether the flags are those of a copy, and the rest is none. C-Blosc2 to 3.3.5 sets them for
-    /// data that are too few to be worth it, but compresses them all the same if a dictionary
-    /// was requested; always split, as the flags say. Where the sizes happen to be those of a
-    /// copy, it cannot be detected.
+    /// Whether a copy's flags are set, but the body is no copy. C-Blosc2 to 3.3.5 sets them for
+    /// data that are too short to compress, but compresses them anyway if a dictionary was
+    /// requested; always split, as the flags state. If the sizes happen to be those of a copy, it
+    /// cannot be detected.
     pub(crate) fn is_mislabelled(&self) -> bool {
         let up_front = self.flags().0 == Flags::EXTENDED | Flags::MEMCPYED;
         up_front && self.version() > 3 && self.is_small() && self.may_have_dict() && !self.is_copy()
@@ -373,7 +369,7 @@ impl ChunkHeader {
         (1..MIN_BUFFER_2).contains(&self.nbytes())
     }
 
-    /// Whether the codec is one that dictionaries are made for.
+    /// Whether dictionaries exist for the codec.
     fn may_have_dict(&self) -> bool {
         matches!(CodecId(self.extension.udcodec), CodecId::LZ4 | CodecId::LZ4HC | CodecId::ZSTD)
     }
@@ -407,8 +403,8 @@ impl ChunkHeader {
             return Err(Error::corrupt(0x1f, Corrupt::SpecialKind { code }));
         }
         let kind = self.kind();
-        // C-Blosc2 turns empty data into a memcpyed chunk, and with a dictionary into one of zeros
-        // as well.
+        // C-Blosc2 turns empty data into a memcpyed chunk, and with a dictionary also into one of
+        // zeros.
         let has_two = match kind {
             Kind::Special(_) => self.is_memcpyed() || self.is_vl(),
             Kind::Memcpyed => self.is_vl(),
@@ -454,8 +450,8 @@ impl ChunkHeader {
         }
     }
 
-    /// Refuses what C-Blosc refuses, but for a block size that is really used: C-Blosc2 writes such
-    /// chunks.
+    /// Refuses the block sizes that C-Blosc refuses, except for one that is really used: C-Blosc2
+    /// writes these chunks.
     fn check_blocksize(&self) -> Result<()> {
         let max = if self.is_blosc1() { MAX_BLOCKSIZE_1 } else { MAX_BLOCKSIZE_2 };
         let used = !self.is_vl() && self.blocksize() <= self.nbytes();
@@ -465,7 +461,7 @@ impl ChunkHeader {
         Err(Error::corrupt(8, Corrupt::Blocksize { blocksize: self.raw.blocksize.get(), max }))
     }
 
-    /// Checks the fields that must be in a range by themselves.
+    /// Checks the fields that have a range of their own.
     #[inline(always)]
     fn check_sizes(&self) -> Result<()> {
         let RawHeader { typesize, nbytes, blocksize, cbytes, .. } = &self.raw;
@@ -488,7 +484,7 @@ impl ChunkHeader {
 }
 
 impl RawExtension {
-    /// That of a short header.
+    /// The second half of a short header.
     pub(crate) const NONE: Self = Self {
         filters: [0; 6],
         udcodec: 0,
@@ -498,7 +494,7 @@ impl RawExtension {
         blosc2_flags: 0,
     };
 
-    /// All six slots as stored, also for version 3, which has five.
+    /// All six slots in their stored form, also for version 3, which has five.
     const fn pipeline(&self) -> Pipeline {
         Pipeline::from_slots(self.filters, self.filters_meta)
     }
@@ -509,8 +505,8 @@ impl RawExtension {
     }
 }
 
-/// Versions 1 and 2 also fix what the other bytes may be: C-Blosc 1.14 and later refuse the rest,
-/// and version 1, which releases before 1.0 wrote and those up to 1.13 read as 2.
+/// Versions 1 and 2 also restrict the other bytes. C-Blosc 1.14 and later refuse the rest, and
+/// version 1, which releases before 1.0 wrote and those up to 1.13 read as 2.
 fn check_version(raw: &RawHeader) -> Result<()> {
     match raw.version {
         1 | 2 => check_blosc1(raw),
@@ -530,7 +526,7 @@ fn check_blosc1(raw: &RawHeader) -> Result<()> {
     Ok(())
 }
 
-/// Why these bytes are no header, which are fewer than 16 or than the flags say.
+/// The reason why fewer than 16 bytes, or fewer than the flags require, are no header.
 #[cold]
 pub(crate) fn too_short(bytes: &[u8]) -> Error {
     let len = bytes.len();
@@ -553,7 +549,7 @@ fn without_slot_5(pipeline: &Pipeline) -> Pipeline {
     Pipeline::from_slots(ids, metas)
 }
 
-/// The codec that a format code stands for.
+/// The codec of a format code.
 const fn codec_of(format: FormatId) -> CodecId {
     match format {
         FormatId::BLOSCLZ => CodecId::BLOSCLZ,
@@ -566,7 +562,7 @@ const fn codec_of(format: FormatId) -> CodecId {
     }
 }
 
-/// A size that fits a header field, as that of a chunk and of what it is made from.
+/// The size of a chunk or of its data, which fits a header field.
 pub(crate) fn field(size: usize) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }

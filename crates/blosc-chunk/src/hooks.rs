@@ -1,14 +1,15 @@
 //! Functions of the caller that run before the first filter and after the last one.
 //!
-//! A hook belongs to one call, so that it can borrow whatever it needs: the number of the chunk,
-//! other arrays, settings. Its errors come back as [`Error::Hook`](crate::Error::Hook). With one
-//! thread every hook runs in the caller's; no lock that another hook could wait for is held.
+//! A hook belongs to one call, so that it can borrow anything: the number of the chunk, other
+//! arrays, settings. Its errors are returned as [`Error::Hook`](crate::Error::Hook). With one
+//! thread every hook runs in the caller's thread, and holds no lock that another hook could wait
+//! for.
 
 use core::error::Error as StdError;
 use core::fmt;
 use std::sync::Arc;
 
-/// The result of a hook. Any error will do, a text as well.
+/// The result of a hook. Any error is accepted, also a text.
 pub type HookResult<T = ()> = Result<T, Box<dyn StdError + Send + Sync>>;
 
 /// The block that a hook works on.
@@ -20,24 +21,24 @@ pub struct BlockCx<'a> {
     /// Where it starts (bytes from the start of the chunk's data).
     pub at: usize,
     /// Bytes of a block of this chunk. The last block may have less; blocks of individual sizes
-    /// have each its own here.
+    /// each have their own size here.
     pub blocksize: usize,
-    /// The block as it is so far. For a prefilter a part of the [`Source`], empty if that has no
-    /// data; for a postfilter the decoded data. As long as the destination otherwise.
+    /// The input of the hook. For a prefilter it is a part of the [`Source`], empty if that has no
+    /// data; for a postfilter the decoded data. Otherwise it is as long as the destination.
     pub input: &'a [u8],
-    /// The number of the worker: no two calls with one number run at a time. It is below the number
-    /// of threads, and 0 in the caller's.
+    /// The number of the worker: calls with the same number never run at the same time. It is below
+    /// the number of threads, and 0 in the caller's thread.
     pub worker: usize,
-    /// Memory of this worker, kept from call to call. It is empty at first.
+    /// Memory of this worker, kept from call to call. Initially empty.
     pub scratch: &'a mut Vec<u8>,
 }
 
-/// The data before a prefilter.
+/// The input of a prefilter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source<'a> {
-    /// None: the prefilter makes this number of bytes.
+    /// No data: the prefilter makes this number of bytes.
     Nothing(usize),
-    /// These, which the prefilter gets block by block.
+    /// Data, which the prefilter gets block by block.
     Data(&'a [u8]),
 }
 
@@ -64,12 +65,12 @@ impl Source<'_> {
     }
 }
 
-/// The content that a prefilter gave a block.
+/// The content that a prefilter gave to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Made {
-    /// That of the destination.
+    /// The bytes of the destination.
     Data,
-    /// Zeros, whatever the destination holds.
+    /// Zeros; the destination is ignored.
     Zeros,
 }
 
@@ -100,11 +101,11 @@ pub enum Made {
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 pub trait Prefilter: Sync {
-    /// Writes a block to `dest`, which holds anything before.
+    /// Writes a block to `dest`, which initially holds anything.
     ///
     /// # Errors
     ///
-    /// Whatever went wrong; no chunk is made then.
+    /// Any error; no chunk is made then.
     fn fill(&self, cx: BlockCx<'_>, dest: &mut [u8]) -> HookResult<Made>;
 }
 
@@ -116,8 +117,8 @@ impl<F: Fn(BlockCx<'_>, &mut [u8]) -> HookResult<Made> + Sync> Prefilter for F {
 
 /// Changes data after they are decoded, block by block and in several threads.
 ///
-/// It gets whole blocks, even if a part of one is read. Runs and stored data have blocks of the
-/// size that the header says.
+/// It gets whole blocks, even for a partial read. Runs and stored data have blocks of the size in
+/// the header.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, Scratch, compress, hooks::BlockCx};
@@ -133,11 +134,11 @@ impl<F: Fn(BlockCx<'_>, &mut [u8]) -> HookResult<Made> + Sync> Prefilter for F {
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 pub trait Postfilter: Sync {
-    /// Writes the block that the caller gets to `dest`, which holds anything before.
+    /// Writes the block for the caller to `dest`, which initially holds anything.
     ///
     /// # Errors
     ///
-    /// Whatever went wrong; the data of the chunk hold anything then.
+    /// Any error; the data of the chunk hold anything then.
     fn apply(&self, cx: BlockCx<'_>, dest: &mut [u8]) -> HookResult;
 }
 
@@ -147,7 +148,7 @@ impl<F: Fn(BlockCx<'_>, &mut [u8]) -> HookResult + Sync> Postfilter for F {
     }
 }
 
-/// The error of a hook. Two are equal if they are copies of one.
+/// The error of a hook. Copies of one error are equal.
 #[derive(Clone)]
 pub struct HookError(Arc<dyn StdError + Send + Sync>);
 
@@ -191,7 +192,7 @@ impl StdError for HookError {
     }
 }
 
-/// What a worker keeps for hooks.
+/// Memory of a worker for hooks.
 #[derive(Debug, Default)]
 pub(crate) struct HookWorker {
     /// The number of the worker.

@@ -1,5 +1,5 @@
-//! Reading a chunk that is somewhere else, without doing the I/O. C-Blosc2 has lazy chunks for it,
-//! see [`LazyChunk`](crate::partial::LazyChunk).
+//! Reading a chunk from elsewhere, with the I/O left to the caller. C-Blosc2 has lazy chunks for
+//! it, see [`LazyChunk`](crate::partial::LazyChunk).
 //!
 //! ```text
 //!   first bytes --> ChunkIndex::parse --+--> Needs(n): read n bytes and try again
@@ -20,7 +20,7 @@ use crate::params::{DParams, Registries};
 use crate::source::{Blocks, Extents, StoredBlock};
 use crate::special::{Special, SpecialKind, fill_special_from};
 
-/// Everything of a chunk but its blocks: enough to know which bytes of it hold which data.
+/// All of a chunk except its blocks: enough to locate the bytes of any data.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Scratch, compress, partial::{ChunkIndex, IndexStep}};
@@ -54,12 +54,12 @@ pub struct ChunkIndex {
     extents: Extents,
 }
 
-/// Whether the bytes given are enough.
+/// Whether the given bytes suffice.
 #[derive(Clone, Debug)]
 pub enum IndexStep {
-    /// They are.
+    /// They suffice.
     Ready(ChunkIndex),
-    /// They are not: this number of bytes is needed, from the start of the chunk on.
+    /// They do not suffice: this number of bytes is needed, from the start of the chunk on.
     Needs(usize),
 }
 
@@ -71,14 +71,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The bytes to read, counted from the start of the chunk: ascending, apart from each other,
-    /// perhaps none.
+    /// The bytes to read, counted from the start of the chunk: ascending and disjoint, possibly
+    /// none.
     #[must_use]
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
     }
 
-    /// The bytes of the chunk's data that the plan is for.
+    /// The bytes of the chunk's data that the plan covers.
     #[must_use]
     pub fn data(&self) -> Range<usize> {
         self.range.clone()
@@ -86,8 +86,8 @@ impl Plan {
 }
 
 impl ChunkIndex {
-    /// Makes an index from the first bytes of a chunk. 32 bytes, or the whole chunk if it is
-    /// shorter, are a good start; with some kilobytes at once there is mostly no second step.
+    /// Makes an index from the first bytes of a chunk. Begin with 32 bytes, or with the whole chunk
+    /// if it is shorter; some kilobytes usually avoid a second step.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl ChunkIndex {
         &self.layout.header
     }
 
-    /// How many blocks are stored.
+    /// Number of stored blocks.
     #[must_use]
     pub const fn nblocks(&self) -> usize {
         self.layout.grid.nblocks
@@ -132,14 +132,14 @@ impl ChunkIndex {
         (self.layout.kind == Kind::Regular).then_some(self.layout.grid.blocksize)
     }
 
-    /// Where a block lies in the chunk (bytes); empty beyond the last block.
+    /// The position of a block in the chunk (bytes); empty beyond the last block.
     #[must_use]
     pub fn extent(&self, nblock: usize) -> Range<usize> {
         self.extents.range(nblock)
     }
 
-    /// The bytes to read for a range of the data (bytes). Ranges with at most `merge_gap` bytes
-    /// between them are made one.
+    /// The bytes to read for a range of the data (bytes). Ranges with gaps of at most `merge_gap`
+    /// bytes are merged.
     ///
     /// The sizes of VL-blocks are stored with the blocks, so all blocks of such a chunk are
     /// read.
@@ -200,14 +200,14 @@ impl ChunkIndex {
         }
     }
 
-    /// Decodes fields of all items of the block that a plan is for, as
-    /// [`Chunk::read_fields`](crate::Chunk::read_fields); false also if the plan is not for a whole
-    /// block. `parts` are the bytes of [`Plan::ranges`], in their order.
+    /// Decodes fields of all items of the block that a plan covers, as
+    /// [`Chunk::read_fields`](crate::Chunk::read_fields); false also if the plan does not cover a
+    /// whole block. `parts` are the bytes of [`Plan::ranges`], in their order.
     ///
     /// # Errors
     ///
     /// As [`Chunk::read_fields`](crate::Chunk::read_fields), and as [`decode`](Self::decode) for
-    /// parts that are not those of the plan.
+    /// wrong parts.
     pub fn read_fields<P: AsRef<[u8]> + Sync>(
         &self,
         plan: &Plan,
@@ -250,7 +250,7 @@ impl ChunkIndex {
         }
     }
 
-    /// The extents of the blocks that hold these data, and of the first block if others refer to
+    /// The extents of the blocks that contain these data, and of the first block if others refer to
     /// it.
     fn merged(&self, range: &Range<usize>, merge_gap: usize) -> Vec<Range<usize>> {
         let covering = self.layout.grid.covering(range);
@@ -273,7 +273,7 @@ impl ChunkIndex {
     }
 }
 
-/// The blocks of a chunk of which the parts of a plan are in memory.
+/// The blocks of a chunk; only the parts of a plan are in memory.
 struct PlannedParts<'a, P> {
     index: &'a ChunkIndex,
     ranges: &'a [Range<usize>],

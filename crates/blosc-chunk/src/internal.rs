@@ -1,4 +1,4 @@
-//! For other crates of this workspace; programs do not need it. It may change at any time.
+//! For other crates of this workspace. It may change at any time.
 
 pub use blosc_filters::internal::{EvenRows, StoreHint};
 

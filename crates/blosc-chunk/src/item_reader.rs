@@ -1,4 +1,4 @@
-//! Items of one chunk, one after another, without decoding a block twice.
+//! Reads items of one chunk in succession without decoding a block twice.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -12,8 +12,8 @@ use crate::chunk::Chunk;
 use crate::decode::Scratch;
 use crate::error::Result;
 
-/// Reads parts of one chunk and keeps the block that it decoded last, so that the next part of it
-/// is a copy.
+/// Reads parts of one chunk and keeps the last decoded block, so that reading another part of it is
+/// a copy.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Chunk, Scratch, compress, partial::ItemReader};
@@ -32,9 +32,9 @@ use crate::error::Result;
 pub struct ItemReader<'a> {
     chunk: Chunk<'a>,
     scratch: Scratch,
-    /// The data of the block that was decoded last.
+    /// The data of the last decoded block.
     block: Vec<u8>,
-    /// Where they are in the data of the chunk; empty if there are none.
+    /// Their range in the data of the chunk; empty without a block.
     kept: Range<usize>,
 }
 
@@ -68,8 +68,8 @@ impl<'a> ItemReader<'a> {
     /// As [`Chunk::read_bytes`].
     pub fn read_bytes(&mut self, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let len = range.end.saturating_sub(range.start);
-        // A chunk without blocks has none to keep. That is looked at first, since copying an item
-        // of such a chunk takes no longer than the call of `keep`.
+        // A chunk without blocks has none to keep. This test comes first, since copying an item of
+        // that chunk takes no longer than the call of `keep`.
         let has_blocks = self.chunk.blocksize().is_some();
         let is_kept = has_blocks && (self.keeps(&range) || self.keep(&range)?);
         if !is_kept || dest.len() < len {
@@ -84,7 +84,7 @@ impl<'a> ItemReader<'a> {
         self.kept.start <= range.start && range.start < range.end && range.end <= self.kept.end
     }
 
-    /// Decodes the block that has all of `range`, if there is one and it has more than that.
+    /// Decodes the block that contains all of `range`, if there is one and it contains more.
     fn keep(&mut self, range: &Range<usize>) -> Result<bool> {
         let Some(blocksize) =
             self.chunk.blocksize().filter(|_| range.start < self.chunk.header().nbytes())

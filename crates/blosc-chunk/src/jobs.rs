@@ -1,4 +1,4 @@
-//! Items in parallel, with results that do not depend on the number of threads.
+//! Processes items in parallel, with results that do not depend on the number of threads.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -13,17 +13,17 @@ use blosc_threads::Executor;
 
 use crate::error::Result;
 
-/// Threads, and the most of them that work at a time: 0 is taken as 1.
+/// Threads, and the most of them that work at a time: 0 means 1.
 pub type Jobs<'a> = (&'a Executor, usize);
 
-/// Calls `f` for each item, in up to `jobs` threads of `executor`, the caller's among them. Each
-/// job has a worker of its own: its scratch memory.
+/// Calls `f` for each item, in up to `jobs` threads of `executor`, including the caller's. Each job
+/// has a worker of its own: its scratch memory.
 ///
-/// Items are taken in order and may end in any. If some fail, the error is that of the first of
-/// them, as if there were one job; items after a failed one may be left out.
+/// Items are taken in order and may end in any order. If some fail, the error is that of the first
+/// of them, as with one job; items after a failed one may be skipped.
 ///
-/// An item may wait for an earlier one, by a `Promise`, if that one is made without waiting for
-/// tasks of the executor.
+/// An item may wait for an earlier one with a `Promise`, if the earlier one is made without waiting
+/// for tasks of the executor.
 ///
 /// # Errors
 ///
@@ -44,9 +44,9 @@ pub fn for_each<W: Default + Send, T: Send, E: Send>(
     items.try_for_each(|item| f(&mut workers[0], item))
 }
 
-/// Calls `f` for each of the items `first`, and then of `then`, which may wait for those by a
-/// `Promise`. A codec may make an item of `first` by tasks of the pool that the caller gave. Its
-/// threads run any task while they wait, items of `then` as well: so these begin later there.
+/// Calls `f` for each of the items `first`, and then of `then`, which may wait for the former with
+/// a `Promise`. A codec may make an item of `first` with tasks of the caller's pool. Threads of the
+/// pool run any task while they wait, also items of `then`: so these begin later there.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub(crate) fn copy<'a>(
     })
 }
 
-/// Makes as many workers as there are jobs, at least, and tells each its number.
+/// Makes at least as many workers as there are jobs, and gives each its number.
 pub(crate) fn number<W: Default>(workers: &mut Vec<W>, jobs: usize, set: impl Fn(&mut W, usize)) {
     workers.resize_with(workers.len().max(jobs), W::default);
     workers.iter_mut().enumerate().for_each(|(number, worker)| set(worker, number));
@@ -91,13 +91,13 @@ pub(crate) fn first_worker<W: Default>(workers: &mut Vec<W>) -> &mut W {
     &mut workers[0]
 }
 
-/// Of up to `max_jobs` jobs, as many as have at least `min_job_nbytes` of the `nbytes` each: with
-/// less, to wake a thread takes longer than it saves.
+/// The number of jobs, at most `max_jobs`, that each get at least `min_job_nbytes` of the `nbytes`:
+/// with less, waking a thread takes longer than it saves.
 pub(crate) fn jobs_for_nbytes(max_jobs: usize, nbytes: usize, min_job_nbytes: usize) -> usize {
     if max_jobs <= 1 { 1 } else { max_jobs.min(nbytes / min_job_nbytes).max(1) }
 }
 
-/// The items that are left, and the first failure. All items before a failed one were taken.
+/// The remaining items, and the first failure. All items before a failed one were taken.
 struct Queue<I, E> {
     items: I,
     ntaken: usize,

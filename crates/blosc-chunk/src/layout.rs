@@ -1,4 +1,5 @@
-//! Where the blocks of a chunk are and what they cover ("Body layout" in the format document).
+//! The positions of a chunk's blocks and the data that they cover ("Body layout" in the format
+//! document).
 
 use core::ops::Range;
 
@@ -15,8 +16,8 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// A block size beyond the data is cut to them: C-Blosc2 3.x reads it so. `blocksize` is at
-    /// least 1.
+    /// A block size that exceeds the data is reduced to their size, as C-Blosc2 3.x does.
+    /// `blocksize` is at least 1.
     pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
         if (1..=blocksize).contains(&nbytes) {
             return Self { nbytes, blocksize: nbytes, nblocks: 1 };
@@ -24,13 +25,13 @@ impl Grid {
         Self { nbytes, blocksize, nblocks: nbytes.div_ceil(blocksize) }
     }
 
-    /// The data (bytes) that block `nblock` covers.
+    /// The data (bytes) of block `nblock`.
     pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
         let start = nblock.saturating_mul(self.blocksize).min(self.nbytes);
         start..start.saturating_add(self.blocksize).min(self.nbytes)
     }
 
-    /// The blocks that cover these bytes, which lie within the data.
+    /// The blocks of these bytes, which lie within the data.
     pub(crate) fn covering(&self, bytes: &Range<usize>) -> Range<usize> {
         if bytes.is_empty() {
             return 0..0;
@@ -40,24 +41,24 @@ impl Grid {
     }
 }
 
-/// The facts that a reader needs to find and decode the blocks of a regular or VL-block chunk. For
-/// other kinds there are no blocks.
+/// The facts that a reader needs to find and decode the blocks of a regular or VL-block chunk.
+/// Other kinds have no blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) header: ChunkHeader,
     pub(crate) kind: Kind,
-    /// In a VL-block chunk only `nblocks` has a meaning.
+    /// In a VL-block chunk only `nblocks` is used.
     pub(crate) grid: Grid,
     pub(crate) split: Split,
     /// Where the dictionary is (bytes from the start of the chunk).
     dict: Option<(u32, u32)>,
     /// Where the block area begins (bytes from the start of the chunk).
     pub(crate) data_start: usize,
-    /// Whether the block size may be the stored one as well.
+    /// Whether the stored block size is possible as well.
     is_ambiguous: bool,
 }
 
-/// How the full blocks of a chunk are cut into streams. Leftover blocks are one stream always.
+/// The split of full blocks into streams. Leftover blocks are always one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Split {
     /// One stream.
@@ -65,8 +66,8 @@ pub(crate) enum Split {
     /// `typesize` streams.
     Yes,
     /// One stream if its size fills the extent of the block, `typesize` streams otherwise: Blosc 1
-    /// chunks that bend the rule, from before it had a flag or from C-Blosc 1.14 and later in
-    /// mode ALWAYS.
+    /// chunks that deviate from the rule, from before the flag existed or from C-Blosc 1.14 and
+    /// later in mode ALWAYS.
     ByExtent,
 }
 
@@ -86,13 +87,14 @@ impl Layout {
         Self { header, kind, grid, split: Split::No, dict: None, data_start, is_ambiguous: false }
     }
 
-    /// The grid to try if this one gives an error; see [`salvage`](Self::salvage). The
-    /// block starts are the same.
+    /// The grid to try if this one gives an error; see [`salvage`](Self::salvage). Both have the
+    /// same block starts.
     pub(crate) fn literal(&self) -> Option<Grid> {
         self.is_ambiguous.then(|| header_grid(&self.header))
     }
 
-    /// Whether the block size is not the stored one, although that is not beyond the data.
+    /// Whether the block size differs from the stored one, although the latter does not exceed the
+    /// data.
     pub(crate) fn is_salvaged(&self) -> bool {
         self.kind == Kind::Regular && self.grid.blocksize < header_grid(&self.header).blocksize
     }
@@ -140,7 +142,8 @@ impl Layout {
         self.check_split()
     }
 
-    /// Sets the grid, and what it decides: the split, the dictionary, the block area.
+    /// Sets the grid, and the properties that depend on it: the split, the dictionary, the block
+    /// area.
     fn set_grid(&mut self, grid: Grid, head: &[u8]) -> Result<()> {
         self.grid = grid;
         self.split = split_rule(&self.header, &grid);
@@ -159,10 +162,9 @@ impl Layout {
         Ok(())
     }
 
-    /// C-Blosc2 3.0 to 3.3.5 store the block size that the user gave, but cut the data by that size
-    /// rounded down to whole items, which is `grid`. If the block starts are where the rounded
-    /// size puts them, it is the right one. The literal size remains possible if the two cannot be
-    /// told apart.
+    /// C-Blosc2 3.0 to 3.3.5 store the block size of the user, but cut the data by that size
+    /// rounded down to whole items, which is `grid`. If the block starts match the rounded size, it
+    /// is the right one. The literal size remains possible if the two cannot be distinguished.
     #[cold]
     fn salvage(&self, grid: Grid, head: &[u8]) -> Option<Self> {
         let mut layout = *self;
@@ -177,7 +179,7 @@ impl Layout {
         (first == layout.data_start).then_some(layout)
     }
 
-    /// A split block is cut at whole items, so its size must be some.
+    /// A split block consists of whole items, so its size must be a multiple of theirs.
     fn check_split(&self) -> Result<()> {
         let (blocksize, typesize) = (self.grid.blocksize, self.header.typesize());
         if self.split == Split::Yes && blocksize.checked_rem(typesize) != Some(0) {
@@ -199,11 +201,11 @@ pub(crate) fn read_i32(bytes: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_le_bytes(*field))
 }
 
-/// How many bytes from the start of a chunk are needed to find its blocks, as far as `head`, which
-/// holds the header, says already. Not more than the chunk has.
+/// Number of bytes from the start of a chunk that are needed to find its blocks, as far as `head`,
+/// which contains the header, tells. At most the size of the chunk.
 pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
     let table_of = |nblocks: usize| nblocks.saturating_mul(4).saturating_add(header.header_len());
-    // Of two block sizes that are possible, the smaller one, unless the chunk is too short for it.
+    // The smaller one of two possible block sizes, unless the chunk is too short for it.
     let rounded = rounded(header).filter(|grid| table_of(grid.nblocks) <= header.cbytes());
     let nblocks = match header.kind() {
         Kind::Regular => rounded.unwrap_or(header_grid(header)).nblocks,
@@ -219,7 +221,7 @@ pub(crate) fn head_len(header: &ChunkHeader, head: &[u8]) -> usize {
         Some(dsize) => usize::try_from(dsize).unwrap_or(0).min(MAX_DICT_NBYTES),
         None => 0,
     };
-    // If the block starts alone are longer than the chunk, there is no point in reading it.
+    // If the block starts alone exceed the chunk, reading them is useless.
     if table > header.cbytes() {
         header.header_len()
     } else {
@@ -235,8 +237,8 @@ fn vl_grid(header: &ChunkHeader) -> Grid {
     Grid { nbytes: header.nbytes(), blocksize: header.nbytes(), nblocks: header.blocksize() }
 }
 
-/// The grid of the block size rounded down to whole items, or, of data shorter than an item, to 1,
-/// where that makes a difference.
+/// The grid of the block size rounded down to whole items, or to 1 for data shorter than an item,
+/// if that makes a difference.
 fn rounded(header: &ChunkHeader) -> Option<Grid> {
     let literal = header_grid(header);
     let blocksize = if literal.nbytes < header.typesize() {
@@ -260,7 +262,7 @@ fn split_rule(header: &ChunkHeader, grid: &Grid) -> Split {
     if blocksize.checked_rem(typesize) == Some(0) { Split::ByExtent } else { Split::No }
 }
 
-/// Where the dictionary whose size field is at `at` starts and ends.
+/// The start and the end of the dictionary whose size field is at `at`.
 fn find_dict(header: &ChunkHeader, head: &[u8], at: usize) -> Result<(usize, usize)> {
     let cbytes = header.cbytes().min(head.len());
     let start = at.saturating_add(4);

@@ -9,16 +9,16 @@ use crate::layout::Grid;
 /// Bytes of the number of the chunk and of its offset, before the sizes of its blocks.
 const POSITION_LEN: usize = 4 + 8;
 
-/// Where the header has the lazy bit.
+/// Offset of the lazy bit in the header.
 const FLAGS_AT: usize = 0x1f;
 /// The bit.
 const LAZY: u8 = 0x08;
 
-/// A chunk that C-Blosc2 left where it is: what `blosc2_schunk_get_lazychunk` gives.
+/// A chunk that C-Blosc2 left in its file: the output of `blosc2_schunk_get_lazychunk`.
 ///
-/// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 find
-/// here the bytes to read: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted from
-/// [`offset`](Self::offset) in the frame.
+/// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 use it
+/// to find the bytes to read: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted
+/// from [`offset`](Self::offset) in the frame.
 #[derive(Clone, Debug)]
 pub struct LazyChunk {
     index: ChunkIndex,
@@ -27,13 +27,13 @@ pub struct LazyChunk {
 }
 
 impl LazyChunk {
-    /// Reads a lazy chunk, all of it.
+    /// Reads a whole lazy chunk.
     ///
     /// # Errors
     ///
     /// As [`ChunkIndex::parse`]; [`Error::Corrupt`] with [`Corrupt::LazyTrailer`] if the bytes
-    /// after the block starts contradict them, or if the chunk is not lazy. A chunk with a
-    /// dictionary, which the lazy chunk lacks, is read by [`ChunkIndex`] from the frame.
+    /// after the block starts contradict them, or if the chunk is not lazy. The lazy form of a
+    /// chunk omits its dictionary: use [`ChunkIndex`] on the frame instead.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let header = ChunkHeader::parse(bytes)?;
         let starts = header.nblocks().saturating_mul(4);
@@ -68,8 +68,8 @@ impl LazyChunk {
     /// The lazy chunk for a chunk with this index, which has the number `nchunk` in its frame and
     /// starts there at byte `offset`.
     ///
-    /// `None` for chunks that have no such form: runs, blocks of individual sizes, dictionaries,
-    /// chunks of Blosc 1, and block sizes that readers do not agree on.
+    /// `None` for chunks without this form: runs, blocks of individual sizes, dictionaries, chunks
+    /// of Blosc 1, and block sizes that readers do not agree on.
     #[must_use]
     pub fn encode(index: &ChunkIndex, nchunk: u32, offset: u64) -> Option<Vec<u8>> {
         let header = index.header();
@@ -93,13 +93,13 @@ impl LazyChunk {
         Some(bytes)
     }
 
-    /// Which bytes of the chunk hold which data.
+    /// The index, which locates the bytes of any data.
     #[must_use]
     pub const fn index(&self) -> &ChunkIndex {
         &self.index
     }
 
-    /// The number of the chunk; in a sparse frame, that of its file.
+    /// The number of the chunk; in a sparse frame, the number of its file.
     #[must_use]
     pub const fn nchunk(&self) -> u32 {
         self.nchunk
@@ -180,7 +180,7 @@ mod tests {
     fn lazy_chunks_are_written_as_c_blosc2_does() {
         let lazy = LazyChunk::parse(REGULAR).unwrap();
         assert_eq!(LazyChunk::encode(lazy.index(), 1, 0x61).unwrap(), REGULAR);
-        // C-Blosc2 leaves what was in memory where a stored chunk has no block starts.
+        // C-Blosc2 leaves uninitialised memory in a stored chunk, which has no block starts.
         let lazy = LazyChunk::parse(MEMCPYED).unwrap();
         let mut expected = MEMCPYED.to_vec();
         expected[32..44].fill(0);

@@ -1,4 +1,4 @@
-//! Chunks of Blosc 1 and Blosc2: one buffer, compressed, as C-Blosc writes it and Zarr, Bloscpack,
+//! Chunks of Blosc 1 and Blosc2: one compressed buffer, as C-Blosc writes it and Zarr, Bloscpack,
 //! bcolz and Blosc2 frames store it.
 //!
 //! ```text
@@ -46,15 +46,15 @@
 //! # Limits
 //!
 //! A chunk has less than 2 GiB of data. Untrusted bytes are safe to decode: sizes are compared with
-//! the bytes that are there before they are used, and [`Limits`] bound what a small chunk may grow
-//! to, 1 GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on
-//! threads, buffers or the machine.
+//! the available bytes before they are used, and [`Limits`] bound the data of a small chunk, to 1
+//! GiB unless set otherwise. The bytes of a chunk depend on data and parameters, not on threads,
+//! buffers or the machine.
 //!
 //! # Threads
 //!
 //! [`CParams::threads`] and [`DParams::threads`] are a number ([`Threads`]), or an [`Executor`]
-//! that many encoders and decoders share. Without one, the caller's thread does all. A
-//! [`ThreadPool`] is one of the caller.
+//! that many encoders and decoders share. Without one, the caller's thread does all work. A
+//! [`ThreadPool`] belongs to the caller.
 //!
 //! ```
 //! use blosc_chunk::{CParams, DParams, Decoder, Encoder, Executor};
@@ -69,7 +69,7 @@
 //!
 //! # Features
 //!
-//! `zlib`, `zstd` and `snappy` bring the codecs of these names; all are on by default.
+//! `zlib`, `zstd` and `snappy` add the codecs of these names; all are on by default.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -1,4 +1,4 @@
-//! How much memory and time an untrusted chunk may cost.
+//! Limits for the memory and time of an untrusted chunk.
 
 use crate::error::{Error, Result};
 use crate::header::ChunkHeader;
@@ -25,13 +25,14 @@ crate::setters! {
         /// Data per compressed byte; `None` (the default) for any, since a chunk of zeros is honest
         /// at any ratio.
         pub max_ratio: Option<u64>,
-        /// Blocks in one chunk; `None` (the default) for as many as the chunk has bytes for.
+        /// Blocks in one chunk; `None` (the default) for as many as fit into the bytes of the
+        /// chunk.
         pub max_blocks: Option<u64>,
     }
 }
 
 impl Limits {
-    /// No limits but those of the format: a chunk has less than 2 GiB of data.
+    /// Only the limits of the format: a chunk has less than 2 GiB of data.
     #[must_use]
     pub const fn none() -> Self {
         Self { max_nbytes: u64::MAX, max_ratio: None, max_blocks: None }

@@ -1,4 +1,4 @@
-//! What to do when compressing ([`CParams`]) and when decompressing ([`DParams`]).
+//! The parameters of compressing ([`CParams`]) and of decompressing ([`DParams`]).
 
 mod check;
 
@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::limits::Limits;
 
 crate::setters! {
-    /// How to compress. The default is that of C-Blosc2: BloscLZ at level 5, items of 8 bytes,
-    /// shuffle, automatic block size; the chunks are readable by every C-Blosc2 from 2.0.3 on.
+    /// The parameters of compressing. The defaults are those of C-Blosc2: BloscLZ at level 5, items
+    /// of 8 bytes, shuffle, automatic block size; every C-Blosc2 from 2.0.3 on reads the chunks.
     ///
     /// ```
     /// use blosc_chunk::{CParams, CodecId, Pipeline};
@@ -56,9 +56,9 @@ crate::setters! {
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
         /// arrays.
         pub blockshape: Option<Arc<[u32]>>,
-        /// Bytes of an item as the super-chunk says to which the chunk will belong. `None` for a
-        /// chunk on its own: the header then says how many byte streams bytedelta has, since
-        /// C-Blosc2 takes its parameter 0 for "as the super-chunk says" and refuses it elsewhere.
+        /// Bytes of an item according to the super-chunk of the chunk. `None` for a chunk on its
+        /// own: the header then has the number of byte streams of bytedelta, since C-Blosc2 takes
+        /// its parameter 0 for the typesize of the super-chunk and refuses it elsewhere.
         pub schunk_typesize: Option<usize>,
         ;
         /// Threads inside one chunk. The bytes do not depend on it.
@@ -88,25 +88,26 @@ impl Default for CParams {
 }
 
 impl CParams {
-    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    /// Sets [`threads`](Self#structfield.threads): a number of them, or their source.
     #[must_use]
     pub fn threads(self, threads: impl Into<Executor>) -> Self {
         Self { threads: threads.into(), ..self }
     }
 
-    /// Whether chunks can be written like this, for this target.
+    /// Checks that chunks can be written with these parameters for this target.
     ///
     /// # Errors
     ///
-    /// [`Error::Param`](crate::Error::Param) for what contradicts itself or the target,
+    /// [`Error::Param`](crate::Error::Param) if the parameters contradict each other or the target,
     /// [`Error::UnknownCodec`](crate::Error::UnknownCodec) and
-    /// [`Error::UnknownFilter`](crate::Error::UnknownFilter) for what the registries lack.
+    /// [`Error::UnknownFilter`](crate::Error::UnknownFilter) if the registries lack a codec or
+    /// filter.
     pub fn check(&self) -> Result<()> {
         check::check(self)
     }
 
     /// These parameters for a chunk of a super-chunk, whose typesize is that of the parameters
-    /// unless they have another.
+    /// unless another one is set.
     #[must_use]
     pub fn in_schunk(self) -> Self {
         let typesize = self.schunk_typesize.unwrap_or(self.typesize);
@@ -120,19 +121,19 @@ impl CParams {
 }
 
 crate::setters! {
-    /// How to decompress.
+    /// The parameters of decompressing.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct DParams {
-        /// How much a chunk may cost.
+        /// Limits for the memory and time of a chunk.
         pub limits: Limits,
         /// The codecs, filters and processor instructions to use.
         pub registries: Registries,
         /// Items per dimension of a block, slowest first, for codecs and filters that work on
         /// arrays.
         pub blockshape: Option<Arc<[u32]>>,
-        /// Bytes of an item for filters that want the super-chunk's typesize; `None` for that of
-        /// the chunk.
+        /// Bytes of an item for filters that use the super-chunk's typesize; `None` for that of the
+        /// chunk.
         pub schunk_typesize: Option<usize>,
         /// Whether instrumented chunks are read. Their data are statistics, 16 bytes for each
         /// stream.
@@ -146,18 +147,18 @@ crate::setters! {
 }
 
 impl DParams {
-    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    /// Sets [`threads`](Self#structfield.threads): a number of them, or their source.
     #[must_use]
     pub fn threads(self, threads: impl Into<Executor>) -> Self {
         Self { threads: threads.into(), ..self }
     }
 }
 
-/// Whether data are likely to be in the processor's cache when they are used next. The bytes do not
+/// Whether data are likely to be in the processor's cache at their next use. The bytes do not
 /// depend on it. See `docs/performance/chunk.md`.
 ///
 /// Only the caller can know: it depends not on the size of a chunk but on all memory that is
-/// written before the first of it is read again.
+/// written before the first byte of it is read again.
 ///
 /// ```
 /// use blosc_chunk::{CParams, DParams, Decoder, Destination, compress};
@@ -174,13 +175,12 @@ impl DParams {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Destination {
-    /// A buffer of which each part is used soon after it was written, such as one that is used
-    /// again and again.
+    /// A buffer whose parts are used soon after they are written, for example one that is reused.
     #[default]
     Cached,
-    /// More memory than the caches hold that a core has to itself, but not more than all of them.
+    /// More memory than the private caches of a core hold, but not more than all its caches.
     Outer,
-    /// More memory than any cache holds: it is written with non-temporal stores where these are
+    /// More memory than any cache holds: it is written with non-temporal stores if these are
     /// faster.
     Large,
 }
@@ -200,9 +200,9 @@ impl Destination {
         if nbytes >= large { Self::Large } else { below }
     }
 
-    /// The kind for `nbytes` bytes of new memory, no byte of which was touched before. The system
-    /// clears it page by page while it is written, and what it has just cleared is in a cache, so
-    /// that non-temporal stores only write it once more.
+    /// The kind for `nbytes` bytes of new, untouched memory. The system clears it page by page
+    /// during the writes, and the cleared pages are in a cache, so that non-temporal stores would
+    /// only write them once more.
     #[must_use]
     pub fn for_new_memory(nbytes: usize) -> Self {
         match Self::for_nbytes(nbytes) {
@@ -212,8 +212,8 @@ impl Destination {
         }
     }
 
-    /// How the destination of one call is written, which has `nbytes` bytes. Even a buffer that is
-    /// used again and again leaves the second-level cache if it is longer than that.
+    /// The stores for the destination of one call, which has `nbytes` bytes. Even a reused buffer
+    /// leaves the second-level cache if it is longer than that cache.
     pub(crate) fn stores(self, nbytes: usize) -> StoreHint {
         match self {
             Self::Cached if nbytes >= second_level_cache_nbytes() && has_avx512() => {
@@ -231,11 +231,11 @@ fn has_avx512() -> bool {
     Simd::detect().name() == "avx512"
 }
 
-/// More than a core has of its caches, as a rule (bytes). Processors with AVX-512 have faster
-/// caches before the same memory, and gain nothing from 16 MiB on.
+/// Usually more than the caches of a core hold (bytes). Processors with AVX-512 have faster caches
+/// before the same memory, and gain nothing from 16 MiB on.
 const BEYOND_CACHE_NBYTES: usize = 8 << 20;
 
-/// The oldest reader that a chunk is for. Later ones read it too, and C-Blosc2 reads all of them.
+/// The oldest reader for a chunk. Later readers read it too, and C-Blosc2 reads all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Target {
@@ -245,8 +245,8 @@ pub enum Target {
     Blosc1_11,
     /// C-Blosc 1.14: the same chunks, split as that release does.
     Blosc1_14,
-    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters. Filters and plugins that came later need
-    /// a reader that has them, whatever the target.
+    /// C-Blosc2 2.0.3: 32-byte headers, runs, any filters. Later filters and plugins need a reader
+    /// that has them, for any target.
     #[default]
     Blosc2_0,
     /// C-Blosc2 3.0: also VL-blocks, LZ4 dictionaries and shuffle with a width of its own.
@@ -275,14 +275,14 @@ impl fmt::Display for Target {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitMode {
-    /// Always, but for leftover blocks. For Blosc 1 only from C-Blosc 1.14 on, and where its bounds
-    /// allow it: no C-Blosc could read other blocks that are split.
+    /// Always, except for leftover blocks. For Blosc 1 only from C-Blosc 1.14 on, and within its
+    /// bounds: no C-Blosc could read other split blocks.
     Always,
     /// Never.
     Never,
-    /// Where it tends to help. For Blosc2 the same as `ForwardCompat`.
+    /// If it usually helps. For Blosc2 the same as `ForwardCompat`.
     Auto,
-    /// As the C libraries do by default.
+    /// The default of the C libraries.
     #[default]
     ForwardCompat,
 }
@@ -291,15 +291,15 @@ pub enum SplitMode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dict {
-    /// They do not.
+    /// No dictionary.
     #[default]
     None,
-    /// One of at most `max` bytes, made from the data; none if the data are few.
+    /// A dictionary of at most `max` bytes, made from the data; none if the data are few.
     Train {
         /// The greatest size (bytes), up to 32768.
         max: usize,
     },
-    /// This one.
+    /// The given dictionary.
     Given(Arc<[u8]>),
 }
 
@@ -315,7 +315,7 @@ pub struct Registries {
 }
 
 impl Registries {
-    /// The instructions for codecs: no more than those for filters.
+    /// The instructions for codecs: at most those for filters.
     pub(crate) fn codec_simd(&self) -> blosc_codecs::Simd {
         let all = blosc_codecs::Simd::detect();
         if self.simd == Simd::detect() { all } else { all.limited_to(self.simd.name()) }
@@ -332,7 +332,7 @@ impl Default for Registries {
     }
 }
 
-/// Equal when they have codecs and filters of the same ids and names.
+/// Equal if they have codecs and filters of the same ids and names.
 impl PartialEq for Registries {
     fn eq(&self, other: &Self) -> bool {
         self.codecs == other.codecs && self.filters.iter().eq(other.filters.iter())

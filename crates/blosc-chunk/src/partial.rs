@@ -1,5 +1,4 @@
-//! Parts of chunks: of one in memory, again and again; of one that lies elsewhere, without the
-//! rest.
+//! Parts of chunks: repeated reads of a chunk in memory, and partial reads of a chunk elsewhere.
 
 pub use crate::index::{ChunkIndex, IndexStep, Plan};
 pub use crate::item_reader::ItemReader;

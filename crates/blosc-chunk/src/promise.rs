@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use crate::error::Result;
 
-/// A value that one item makes and others wait for, in whatever threads.
+/// A value that one item makes and others wait for, in any threads.
 ///
-/// The item that makes it must come before those that wait for it, in the same call of
+/// The item that makes it must precede the waiting ones in the same call of
 /// [`for_each`](crate::jobs::for_each) or [`for_each_after`](crate::jobs::for_each_after), and must
-/// not wait for them. Then a wait ends: items are taken in order, so the maker is at work when
-/// another item waits. A codec of the caller may wait for tasks of another pool, or of the pool
-/// that the caller gave, or fail.
+/// not wait for them. Then a wait ends: items are taken in order, so the maker is running when
+/// another item waits. A codec of the caller may wait for tasks of another pool, or of the caller's
+/// pool, or fail.
 #[derive(Debug)]
 pub(crate) struct Promise<T>(OnceLock<Option<T>>);
 
@@ -21,7 +21,7 @@ impl<T> Default for Promise<T> {
 }
 
 impl<T: Copy> Promise<T> {
-    /// Makes the value. If that fails or panics, the waiting items get `None`.
+    /// Makes the value. If making it fails or panics, the waiting items get `None`.
     pub(crate) fn fulfil(&self, make: impl FnOnce() -> Result<T>) -> Result<()> {
         struct BreakOnDrop<'p, T>(&'p Promise<T>);
         impl<T> Drop for BreakOnDrop<'_, T> {
@@ -40,7 +40,7 @@ impl<T: Copy> Promise<T> {
         loop {
             match self.0.get() {
                 Some(made) => return *made,
-                // To sleep and be woken takes longer than the rest of one item.
+                // Sleeping and waking up take longer than the rest of one item.
                 None => std::thread::yield_now(),
             }
         }
@@ -66,9 +66,9 @@ mod tests {
         assert_eq!((made.wait(), failed.wait()), (Some(1), None));
     }
 
-    /// The maker of each value waits for tasks of the pool, whose threads meanwhile look for other
-    /// tasks: among them jobs that would wait for a value that is made under them, or by a thread
-    /// that waits for a part of the making under them.
+    /// The maker of each value waits for tasks of the pool, whose threads then run other tasks.
+    /// These may be jobs that wait for a value: one that the same thread makes further down its
+    /// stack, or one whose maker waits for that thread.
     #[test]
     fn a_maker_that_waits_for_tasks_of_the_pool_does_not_deadlock() {
         for nthreads in 1..4 {

@@ -1,8 +1,8 @@
-//! The chunk header as it lies in memory ("Header" in the format document): definitions only, no
+//! The memory layout of the chunk header ("Header" in the format document): definitions only, no
 //! logic.
 //!
 //! Every chunk begins with a [`RawHeader`]. If bits 0 and 2 of its `flags` are both set, a
-//! [`RawExtension`] follows. All integers are little-endian and signed, as the format says. Each
+//! [`RawExtension`] follows. All integers are little-endian and signed, as the format defines. Each
 //! struct lists its fields in a table of [`Field`]s, for programs that print them.
 
 use zerocopy::little_endian::I32;
@@ -55,7 +55,7 @@ crate::raw_struct! {
     }
 }
 
-/// A field of a raw layout, as the format documents list it.
+/// A field of a raw layout, as in the tables of the format documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name in the document.
@@ -64,15 +64,15 @@ pub struct Field {
     pub offset: usize,
     /// Its length (bytes).
     pub size: usize,
-    /// How its bytes are read.
+    /// The type of its bytes.
     pub kind: FieldKind,
 }
 
-/// How the bytes of a [`Field`] are read.
+/// The type of the bytes of a [`Field`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldKind {
-    /// No number and no text: reserved bytes, parameters, digests.
+    /// Neither a number nor text: reserved bytes, parameters, digests.
     Bytes,
     /// Text in ASCII.
     Text,
@@ -86,8 +86,8 @@ pub enum FieldKind {
     Marker,
 }
 
-/// Declares a raw struct, and with it the table of its fields: after the type of each field stands
-/// how its bytes are read. The size is checked when it is compiled.
+/// Declares a raw struct, and the table of its fields: the kind of each field follows its type. The
+/// compiler checks the size.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! raw_struct {

@@ -1,4 +1,4 @@
-//! Where the bytes of blocks come from: a chunk in memory, or the parts of a plan.
+//! The sources of stored blocks: a chunk in memory, or the parts of a plan.
 
 use core::ops::Range;
 
@@ -7,10 +7,10 @@ use crate::error::{Corrupt, Error, Result};
 use crate::layout::{Layout, Split};
 use crate::stream::Streams;
 
-/// A block as it is stored.
+/// The stored bytes of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredBlock<'a> {
-    /// From the size field of its first stream on. They may reach beyond the block unless something
+    /// From the size field of its first stream on. They may reach beyond the block unless decoding
     /// depends on its extent: see [`Extents::are_needed`].
     pub(crate) bytes: &'a [u8],
     /// Where they begin (bytes from the start of the chunk).
@@ -33,11 +33,11 @@ pub(crate) trait Blocks: Sync {
     /// The chunk's dictionary.
     fn dict(&self) -> Option<&[u8]>;
 
-    /// A block as it is stored.
+    /// The stored bytes of a block.
     fn block(&self, nblock: usize) -> Result<StoredBlock<'_>>;
 }
 
-/// The blocks of a chunk in memory, where nothing depends on the extents.
+/// The blocks of a chunk in memory whose extents are not needed.
 impl Blocks for Chunk<'_> {
     #[inline]
     fn layout(&self) -> &Layout {
@@ -91,18 +91,17 @@ impl Blocks for InMemory<'_> {
     }
 }
 
-/// From where to where each block reaches: its start, and the next larger start or the end of the
-/// chunk.
+/// The extent of each block: from its start to the next larger start or the end of the chunk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extents(Vec<Range<u32>>);
 
 impl Extents {
-    /// Whether decoding depends on where a block ends. Otherwise its streams say so themselves.
+    /// Whether decoding depends on the ends of blocks. Otherwise the streams determine them.
     pub(crate) fn are_needed(layout: &Layout) -> bool {
         layout.header.is_vl() || layout.split == Split::ByExtent
     }
 
-    /// Blocks may be stored in any order, but VL-blocks.
+    /// Blocks may be stored in any order, except VL-blocks.
     pub(crate) fn new(layout: &Layout, start: impl Fn(usize) -> Result<usize>) -> Result<Self> {
         let starts = (0..layout.grid.nblocks).map(|nblock| start(nblock).map(field));
         let starts = starts.collect::<Result<Vec<u32>>>()?;
@@ -117,14 +116,14 @@ impl Extents {
         Ok(Self(starts.iter().map(|&start| start..next(start)).collect()))
     }
 
-    /// Where a block lies in the chunk (bytes).
+    /// The position of a block in the chunk (bytes).
     pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
         self.0.get(nblock).map_or(0..0, |range| range.start as usize..range.end as usize)
     }
 }
 
-/// The payload of a VL-block has no size of its own, so the order of the blocks matters, and each
-/// needs a size and at least one byte.
+/// The payload of a VL-block has no size field, so the order of the blocks matters, and each needs
+/// the size of its data and at least one byte.
 fn check_order(layout: &Layout, starts: &[u32], end: u32) -> Result<()> {
     let ends = starts.iter().skip(1).chain([&end]);
     for (nblock, (&start, &end)) in starts.iter().zip(ends).enumerate() {

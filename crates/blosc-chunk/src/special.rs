@@ -1,5 +1,5 @@
-//! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or
-//! unset data.
+//! Chunks that are a run ("Special chunks" in the format document): zeros, NaN, one value, or unset
+//! data.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -52,9 +52,9 @@ pub enum Special<'a> {
     Zeros,
     /// Items that are the quiet NaN of a 4-byte or 8-byte float, little-endian.
     Nans,
-    /// This item again and again.
+    /// This item repeatedly.
     Value(&'a [u8]),
-    /// Data that were never set. Read as zeros, so that no memory leaks out.
+    /// Data that were never set. Read as zeros, so that memory does not leak.
     Uninit,
 }
 
@@ -90,7 +90,7 @@ pub fn fill_special(special: Special<'_>, typesize: usize, dest: &mut [u8]) -> R
     fill_special_from(special, typesize, 0, dest, (StoreHint::Cached, Simd::none()))
 }
 
-/// Fills `dest` with the bytes of a run from byte `start` on. Zeros are written as the caller says.
+/// Fills `dest` with the bytes of a run from byte `start` on. `stores` and `simd` are for zeros.
 #[inline]
 pub(crate) fn fill_special_from(
     special: Special<'_>,
@@ -115,7 +115,7 @@ pub(crate) fn fill_special_from(
     Ok(())
 }
 
-/// Writes one period and doubles it: long copies, whatever the width of the value.
+/// Writes one period and doubles it: this makes long copies for a value of any width.
 #[inline(never)]
 fn repeat(value: &[u8], start: usize, dest: &mut [u8]) {
     let (tail, head) = (&value[start % value.len()..], &value[..start % value.len()]);
@@ -131,9 +131,9 @@ fn repeat(value: &[u8], start: usize, dest: &mut [u8]) {
     }
 }
 
-/// `f32::NAN` as C writes it.
+/// `f32::NAN`, with the bytes that C writes.
 const NAN_4: [u8; 4] = [0, 0, 0xc0, 0x7f];
-/// `f64::NAN` as C writes it.
+/// `f64::NAN`, with the bytes that C writes.
 const NAN_8: [u8; 8] = [0, 0, 0, 0, 0, 0, 0xf8, 0x7f];
 
 #[cfg(test)]

@@ -10,18 +10,18 @@ pub(crate) enum Payload<'a> {
     Stored(&'a [u8]),
     /// The output of the codec.
     Coded(&'a [u8]),
-    /// A run: all bytes are this one.
+    /// A run of this byte.
     Run(u8),
 }
 
 /// Walks over the streams of one block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streams<'a> {
-    /// From the next size field to where the chunk, or the extent of the block, ends.
+    /// The bytes from the next size field to the end of the chunk, or of the block's extent.
     rest: &'a [u8],
     /// Where `rest` begins (bytes from the start of the chunk).
     pub(crate) at: usize,
-    /// Blosc 1 has no runs.
+    /// Whether runs are allowed; Blosc 1 has none.
     runs: bool,
 }
 
@@ -31,12 +31,12 @@ impl<'a> Streams<'a> {
         Self { rest: bytes, at, runs }
     }
 
-    /// The size field of the stream to come.
+    /// The size field of the next stream.
     pub(crate) fn peek_csize(&self) -> Option<i32> {
         read_i32(self.rest, 0)
     }
 
-    /// Takes the next stream, which holds `nbytes` bytes of data.
+    /// Takes the next stream, which contains `nbytes` bytes of data.
     #[inline(always)]
     pub(crate) fn next(&mut self, nbytes: usize) -> Result<Payload<'a>> {
         let left = self.rest.len();

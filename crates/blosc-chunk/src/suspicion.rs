@@ -1,9 +1,9 @@
-//! What known defects of other encoders may have spoiled, as far as a header tells
+//! Damage that known defects of other encoders may have caused, as far as a header tells
 //! (docs/known-defects.md).
 //!
-//! A chunk does not say which release wrote it. The forms below are valid, and releases without
-//! the defect write them, too: a suspicion is a reason to compare the data with their source, not
-//! damage.
+//! A chunk does not name the release that wrote it. The forms below are valid, and releases without
+//! the defect write them, too: a suspicion is a reason to compare the data with their source, not a
+//! proof of damage.
 
 use core::fmt;
 
@@ -11,20 +11,20 @@ use blosc_filters::FilterId;
 
 use crate::{ChunkHeader, Kind};
 
-/// A form of chunk whose data an encoder with a known defect may have spoiled.
+/// A form of chunk whose data a defective encoder may have damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// Bitshuffled blocks of C-Blosc 1.7.0 to 1.17.1 whose items are a multiple of 8, and that
-    /// have bytes after the last item: those bytes are missing.
+    /// Bitshuffled blocks of C-Blosc 1.7.0 to 1.17.1 with a multiple of 8 items, and with bytes
+    /// after the last item: these bytes are missing.
     BitshuffleTail,
     /// Filter 34, of C-Blosc2 2.8.0 to 2.9.3: builds without SIMD wrote another form under the
     /// same id.
     LegacyBytedelta,
-    /// Blocks that are no whole items: encoders before C-Blosc2 3.3.2 (bytedelta), and all of
-    /// C-Blosc2 (others), did not write the bytes after the last item.
+    /// Blocks that do not consist of whole items: encoders before C-Blosc2 3.3.2 (bytedelta), and
+    /// all of C-Blosc2 (others), did not write the bytes after the last item.
     LeftoverBytes {
-        /// The filter that leaves them out.
+        /// The filter that omits them.
         filter: FilterId,
     },
     /// Three filters or more: C-Blosc2 2.10.0 to 3.3.5 overwrote the data while compressing.
@@ -67,8 +67,8 @@ impl fmt::Display for Suspicion {
 }
 
 impl ChunkHeader {
-    /// The known defects of encoders that may have spoiled the data of such a chunk; most chunks
-    /// have none.
+    /// The known defects of encoders that may have damaged the data of this chunk; most chunks have
+    /// none.
     pub fn suspicions(&self) -> impl Iterator<Item = Suspicion> {
         let pipeline = self.pipeline();
         let kind = self.kind();
@@ -98,7 +98,7 @@ impl ChunkHeader {
         .flatten()
     }
 
-    /// Lengths of the blocks: of all but the last, and of the last (bytes).
+    /// Lengths of all blocks but the last, and of the last (bytes).
     fn block_lengths(&self) -> [usize; 2] {
         let full = self.blocksize().min(self.nbytes());
         let last = self.nbytes().checked_rem(full).unwrap_or(0);
@@ -110,7 +110,7 @@ impl ChunkHeader {
         self.block_lengths().iter().any(|nbytes| !nbytes.is_multiple_of(typesize))
     }
 
-    /// Whether a block has the form of which C-Blosc 1.7.0 to 1.17.1 lost bytes.
+    /// Whether a block has the form in which C-Blosc 1.7.0 to 1.17.1 lost bytes.
     fn has_bitshuffle_tail(&self) -> bool {
         let typesize = self.typesize();
         let is_cut = |nbytes: &usize| {

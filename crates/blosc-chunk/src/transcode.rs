@@ -1,8 +1,8 @@
-//! Another header for the same streams ("Header" in the format document, both forms of it).
+//! Another header for the same streams (both forms of "Header" in the format document).
 //!
-//! Blosc 1 and Blosc2 differ in the header and in a few rules of the body. A chunk that keeps to
-//! the rules of both needs only the header of the other one, and block starts that are moved by its
-//! length.
+//! Blosc 1 and Blosc2 differ in the header and in a few rules of the body. If a chunk follows the
+//! rules of both, it only needs the header of the other one, and block starts that are moved by the
+//! difference of the headers.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -26,11 +26,11 @@ use crate::special::SpecialKind;
 
 pub use detach::detach_from_schunk;
 
-/// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay as
-/// they are.
+/// Rewrites the header of a chunk for other readers. Nothing is decoded, and the streams stay the
+/// same.
 ///
-/// From Blosc 1 to Blosc2 nearly every chunk will do. The other way round a chunk must not have
-/// what Blosc 1 does not know: runs, dictionaries, several filters, another rule for splitting.
+/// Nearly every chunk of Blosc 1 can become one of Blosc2. For the reverse, a chunk must not have
+/// features that Blosc 1 lacks: runs, dictionaries, several filters, another rule for splitting.
 /// After an [`Error::Param`], decode the chunk and compress it again.
 ///
 /// ```
@@ -48,8 +48,9 @@ pub use detach::detach_from_schunk;
 ///
 /// # Errors
 ///
-/// [`Error::Param`] if the target has no such chunks, [`Error::UnknownCodec`] and
-/// [`Error::UnknownFilter`] if we do not, and [`Error::Corrupt`] if its blocks are damaged.
+/// [`Error::Param`] if the target has no chunks of this kind, [`Error::UnknownCodec`] and
+/// [`Error::UnknownFilter`] if this crate lacks them, and [`Error::Corrupt`] if the blocks are
+/// damaged.
 pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
     let chunk = Chunk::parse(bytes)?;
     let header = match chunk.header().kind() {
@@ -60,7 +61,7 @@ pub fn transcode_header(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
         Kind::Regular => regular(&chunk, target)?,
     };
     let bytes = assemble(&chunk, header)?;
-    // Rounded to whole items, as some versions of C-Blosc2 do, the block size may fit as well.
+    // The block size rounded to whole items, as in some versions of C-Blosc2, may fit as well.
     let is_regular = chunk.header().kind() == Kind::Regular;
     if is_regular && Chunk::parse(&bytes)?.layout().grid != chunk.layout().grid {
         return Err(Error::Param(Param::ForTarget { what: "a block size in doubt", target }));
@@ -136,7 +137,7 @@ fn regular(chunk: &Chunk<'_>, target: Target) -> Result<ChunkHeader> {
     Ok(common_fields(header, target).with_flags(flags).with_blocksize(blocksize))
 }
 
-/// Codec, filters and dictionary go with the target.
+/// Checks that the target supports codec, filters and dictionary.
 fn check_params(chunk: &Chunk<'_>, target: Target) -> Result<()> {
     let header = chunk.header();
     let dict = chunk.dict().map_or(Dict::None, |dict| Dict::Given(dict.into()));
@@ -144,9 +145,9 @@ fn check_params(chunk: &Chunk<'_>, target: Target) -> Result<()> {
     params.typesize(header.typesize()).filters(header.pipeline()).dict(dict).target(target).check()
 }
 
-/// Whether the bit-shuffled blocks are the same by the rules of the chunk and of the target. Blosc
-/// 1 shuffles a block whose items are a multiple of 8, or nothing of it; and old readers then lose
-/// a cut item.
+/// Whether the rules of the chunk and of the target give the same bit-shuffled blocks. Blosc 1
+/// shuffles a block with a multiple of 8 items, or copies all of it; and old readers lose a cut
+/// item.
 fn bitshuffles_alike(chunk: &Chunk<'_>, target: Target) -> bool {
     let (header, grid) = (chunk.header(), &chunk.layout().grid);
     if !header.pipeline().contains(FilterId::BITSHUFFLE) {
@@ -163,7 +164,7 @@ fn bitshuffles_alike(chunk: &Chunk<'_>, target: Target) -> bool {
     })
 }
 
-/// Whether full blocks are split; all of them have to agree. For Blosc 1 there must be no runs.
+/// Whether full blocks are split; all of them must agree. For Blosc 1 there must be no runs.
 fn is_split(chunk: &Chunk<'_>, target: Target) -> Result<bool> {
     let mut split = None;
     for nblock in 0..chunk.nblocks() {
@@ -191,12 +192,12 @@ fn flags(header: &ChunkHeader, target: Target, split: bool) -> Flags {
     } else {
         Flags::EXTENDED | bit(FilterId::DELTA, Flags::DELTA)
     };
-    // With items of one byte both are the same; C-Blosc and C-Blosc2 keep to their rule.
+    // With items of one byte both are the same; C-Blosc and C-Blosc2 follow their rule.
     let split = split || (header.typesize() == 1 && header.is_split());
     Flags(filters | if split { 0 } else { Flags::UNSPLIT }).with_format(header.codec_id().format())
 }
 
-/// The fields that every kind has, for the target.
+/// The fields of every kind, for the target.
 fn common_fields(header: &ChunkHeader, target: Target) -> ChunkHeader {
     if target.is_blosc1() {
         return header.with_version(2).with_versionlz(1).with_extension(RawExtension::NONE);
@@ -212,7 +213,7 @@ fn common_fields(header: &ChunkHeader, target: Target) -> ChunkHeader {
     header.with_version(5).with_extension(extension).with_blosc2_flags(flags)
 }
 
-/// The header, the block starts moved by what it got longer or shorter, and everything else.
+/// Writes the header, the block starts moved by the change of its length, and all other bytes.
 fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
     let (old_len, new_len, max) =
         (chunk.header().header_len(), header.header_len(), i32::MAX as usize);

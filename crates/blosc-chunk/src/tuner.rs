@@ -1,8 +1,8 @@
-//! How many threads work on a chunk, by how long the last chunks took.
+//! Chooses the number of threads for a chunk, by the duration of the last chunks.
 //!
-//! To wake a thread takes some 10 us, as long as LZ4 takes for 100 KiB of one kind of data and for
-//! 3 KiB of another. So an encoder or decoder of one chunk after another measures chunks with one
-//! thread and with several, and continues with the faster number. See `docs/performance/chunk.md`.
+//! Waking a thread takes some 10 us, as long as LZ4 takes for 100 KiB of one kind of data and for 3
+//! KiB of another. So an encoder or decoder of successive chunks measures chunks with one thread
+//! and with several, and continues with the faster number. See `docs/performance/chunk.md`.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,46 +19,46 @@ use crate::jobs::jobs_for_nbytes;
 pub(crate) struct ThreadTuner {
     single: Measured,
     several: Measured,
-    /// Chunks since one of both was last forgotten.
+    /// Number of chunks since one of both was last forgotten.
     age: u32,
-    /// How often that was, up to [`EARLY_TRIALS`].
+    /// Number of times that one was forgotten, up to [`EARLY_TRIALS`].
     ntrials: u32,
-    /// Whether all threads are used, whatever was measured.
+    /// Whether all threads are used, regardless of measurements.
     is_fixed: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// Seconds a byte, once there was a chunk.
+    /// Seconds per byte, after the first chunk.
     seconds_per_byte: Option<f64>,
-    /// Chunks, up to [`TRIAL_CHUNKS`].
+    /// Number of chunks, up to [`TRIAL_CHUNKS`].
     nchunks: u32,
 }
 
-/// Work that is worth a thread of its own (seconds).
+/// Work that justifies a separate thread (seconds).
 const MIN_JOB_SECONDS: f64 = 30e-6;
-/// If several threads take longer, one alone is not tried: it would hardly be faster (seconds).
+/// If several threads take longer, one alone is not tried: it could hardly be faster (seconds).
 const MAX_SINGLE_TRIAL_SECONDS: f64 = 400e-6;
-/// Chunks of which the fastest counts at first: for the first chunk, threads must be woken and
-/// caches filled; for the next ones they are awake and full.
+/// Number of first chunks of which the fastest counts: the first chunk has to wake threads and fill
+/// caches, the next ones do not.
 const TRIAL_CHUNKS: u32 = 4;
-/// After this number of chunks the slower way is tried again, as data change.
+/// After this number of chunks the slower way is tried again, since data change.
 const MAX_AGE_CHUNKS: u32 = 100;
-/// Trials that come sooner, the first after a quarter of these chunks: what was measured while
-/// threads were started and caches were filled may be wrong.
+/// Number of early trials, the first after a quarter of these chunks: measurements while threads
+/// started and caches filled may be wrong.
 const EARLY_TRIALS: u32 = 2;
-/// Chunks that are too short for the clock (bytes).
+/// Shortest chunk that the clock can measure (bytes).
 const MIN_MEASURED_NBYTES: usize = 128 << 10;
 
 impl ThreadTuner {
-    /// Always as many threads as the parameters and the chunk allow: for tests, so that little data
-    /// are enough.
+    /// Always uses as many threads as the parameters and the chunk allow: for tests, so that little
+    /// data suffice.
     pub(crate) fn use_all_threads(&mut self) {
         self.is_fixed = true;
     }
 
-    /// Does the work on `nbytes` of data by one of up to `max_jobs` jobs at a time; as long as
-    /// nothing was measured, by as many as have `min_job_nbytes` each.
+    /// Does the work on `nbytes` of data with one of up to `max_jobs` jobs at a time; as long as
+    /// nothing was measured, each job gets at least `min_job_nbytes`.
     #[inline]
     pub(crate) fn run<T>(
         &mut self,
@@ -121,7 +121,7 @@ impl Measured {
         self.seconds_per_byte = Some(match self.seconds_per_byte {
             None => seconds_per_byte,
             Some(before) if self.nchunks < TRIAL_CHUNKS => before.min(seconds_per_byte),
-            // A thread that was held up counts for no more than four times the usual.
+            // A delayed thread counts at most four times the usual time.
             Some(before) => before.midpoint(seconds_per_byte.min(4.0 * before)),
         });
         self.nchunks = TRIAL_CHUNKS.min(self.nchunks + 1);
@@ -134,7 +134,8 @@ mod tests {
 
     const NBYTES: usize = 1 << 19;
 
-    /// The jobs of each of `nchunks` chunks, of which one thread and several take these times (us).
+    /// The number of jobs of each of `nchunks` chunks, if one thread and several take these times
+    /// (us).
     fn jobs(nchunks: usize, max_jobs: usize, [single, several]: [f64; 2]) -> Vec<usize> {
         let mut tuner = ThreadTuner::default();
         let next = |_| {
@@ -149,7 +150,7 @@ mod tests {
     fn the_faster_number_of_threads_is_kept() {
         assert_eq!(jobs(10, 2, [150.0, 170.0]), [2, 1, 1, 1, 1, 2, 2, 2, 1, 1]);
         assert_eq!(jobs(8, 2, [150.0, 90.0]), [2, 1, 1, 1, 1, 2, 2, 2]);
-        // More threads than two if there is enough to do.
+        // More than two threads if there is enough work.
         assert_eq!(jobs(8, 8, [150.0, 40.0]), [2, 1, 1, 1, 1, 5, 5, 5]);
         // One thread is not tried for long chunks.
         assert_eq!(jobs(6, 4, [2000.0, 900.0]), [2; 6]);

@@ -13,10 +13,10 @@ use crate::layout::Layout;
 use crate::source::{Blocks, InMemory};
 use crate::special::SpecialKind;
 
-/// How deep to look.
+/// The depth of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Depth {
-    /// Only what [`Chunk::parse`] has checked.
+    /// Only the checks of [`Chunk::parse`].
     Header,
     /// Every block start, stream size and token; nothing is decoded.
     Structure,
@@ -24,7 +24,7 @@ pub enum Depth {
     Decode,
 }
 
-/// What [`Chunk::validate`] found.
+/// The result of [`Chunk::validate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Validation {
@@ -32,18 +32,18 @@ pub struct Validation {
     pub blocks: Vec<BlockReport>,
     /// The error of the chunk as a whole.
     pub error: Option<Error>,
-    /// Oddities that are no reason to refuse the chunk.
+    /// Oddities that do not invalidate the chunk.
     pub notes: Vec<Note>,
 }
 
 impl Validation {
-    /// Whether nothing is wrong.
+    /// Whether there is no error.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.first_error().is_none()
     }
 
-    /// The first thing that is wrong.
+    /// The first error.
     #[must_use]
     pub fn first_error(&self) -> Option<&Error> {
         self.error.as_ref().or_else(|| self.blocks.iter().find_map(|block| block.error.as_ref()))
@@ -56,23 +56,23 @@ impl Validation {
 pub struct BlockReport {
     /// The number of the block.
     pub nblock: usize,
-    /// Where it is stored (bytes from the start of the chunk).
+    /// The position of the stored block (bytes from the start of the chunk).
     pub offset: usize,
-    /// Bytes that it takes there.
+    /// Bytes of the stored block.
     pub cbytes: usize,
     /// Bytes of data.
     pub nbytes: usize,
-    /// Streams stored as they are.
+    /// Number of stored streams.
     pub nstored: usize,
-    /// Streams of codec output.
+    /// Number of streams of codec output.
     pub ncoded: usize,
-    /// Streams that are one byte, repeated.
+    /// Number of runs of one byte.
     pub nruns: usize,
     /// The error of the block. If its streams cannot be followed, the numbers above are 0.
     pub error: Option<Error>,
 }
 
-/// Something odd about a chunk.
+/// An oddity of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
@@ -85,17 +85,16 @@ pub enum Note {
     },
     /// A memcpyed chunk claims a dictionary; C-Blosc2 often cannot read it back.
     DictOfCopy,
-    /// The flags are those of a copy, but the data are compressed; C-Blosc2 cannot read the chunk
-    /// back.
+    /// The flags mark a copy, but the data are compressed; C-Blosc2 cannot read the chunk back.
     Mislabelled,
     /// Bytes of the chunk that no block uses.
     Gaps {
-        /// How many.
+        /// Number of these bytes.
         nbytes: usize,
     },
     /// Blocks that share bytes.
     Overlap {
-        /// The first such block.
+        /// The first of these blocks.
         nblock: usize,
     },
     /// Data that were never set.
@@ -124,7 +123,7 @@ impl Chunk<'_> {
     #[must_use]
     pub fn validate(&self, depth: Depth, scratch: &mut Scratch) -> Validation {
         let report = self.validate_by(None, depth, scratch);
-        // Only decoding decides which of two block sizes such a chunk has.
+        // Only decoding decides which of two block sizes this chunk has.
         match self.layout().literal() {
             Some(grid) if !report.is_ok() => {
                 Some(self.validate_by(Some(Map::Grid(grid)), depth, scratch))
@@ -233,7 +232,8 @@ fn coverage(layout: &Layout, blocks: &[BlockReport]) -> Vec<Note> {
     gaps.into_iter().chain(overlap).collect()
 }
 
-/// Decodes the blocks one by one. If the first is damaged and others refer to it, they are as well.
+/// Decodes the blocks one by one. If the first is damaged and others refer to it, they fail as
+/// well.
 fn decode(
     source: &InMemory<'_>,
     map: &Map,

@@ -1,7 +1,7 @@
 //! Blocks of individual sizes ("VL-block chunk" in the format document).
 //!
-//! A VL-block stores the size of its data; the size of its payload follows from where the next
-//! block starts. There are no runs and no splits, and every block stands alone: delta refers to the
+//! A VL-block stores the size of its data; the size of its payload follows from the start of the
+//! next block. There are no runs and no splits, and every block is independent: delta refers to the
 //! block itself.
 
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::layout::read_i32;
 use crate::source::{Blocks, StoredBlock};
 use crate::stream::Payload;
 
-/// Which data (bytes of the chunk's data) each VL-block holds.
+/// The data (bytes of the chunk's data) of each VL-block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VlSizes {
     /// Where each block ends.
@@ -19,10 +19,10 @@ pub(crate) struct VlSizes {
 }
 
 impl VlSizes {
-    /// Reads the size of every block; together they must be the chunk's data.
+    /// Reads the size of every block; their sum must be the size of the chunk's data.
     pub(crate) fn read(blocks: &impl Blocks) -> Result<Self> {
         let layout = blocks.layout();
-        // From a field of 32 bits.
+        // The field has 32 bits.
         let nbytes = u32::try_from(layout.header.nbytes()).unwrap_or(u32::MAX);
         let mut ends = Vec::with_capacity(layout.grid.nblocks);
         let mut end = 0u32;
@@ -44,7 +44,7 @@ impl VlSizes {
         nblock.checked_sub(1).map_or(0, end)..end(nblock)
     }
 
-    /// The blocks that hold these bytes.
+    /// The blocks that contain these bytes.
     pub(crate) fn covering(&self, bytes: &Range<usize>) -> Range<usize> {
         if bytes.is_empty() {
             return 0..0;
@@ -55,7 +55,7 @@ impl VlSizes {
     }
 }
 
-/// The size of a block's data. At most `left` bytes of the chunk's data are left for it.
+/// The size of a block's data, at most `left` bytes.
 fn block_nbytes(StoredBlock { bytes, at }: StoredBlock<'_>, left: u32) -> Result<u32> {
     let field = read_i32(bytes, 0);
     let nbytes =
@@ -64,7 +64,7 @@ fn block_nbytes(StoredBlock { bytes, at }: StoredBlock<'_>, left: u32) -> Result
     size.ok_or_else(|| Error::corrupt(at, Corrupt::VlSize { nbytes, left: left as usize }))
 }
 
-/// The payload of a block that holds `nbytes` bytes and whose extent is `bytes`.
+/// The payload of a block with `nbytes` bytes of data and the extent `bytes`.
 pub(crate) fn payload(bytes: &[u8], nbytes: usize) -> Payload<'_> {
     let payload = bytes.get(4..).unwrap_or_default();
     if payload.len() == nbytes { Payload::Stored(payload) } else { Payload::Coded(payload) }

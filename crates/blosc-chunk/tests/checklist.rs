@@ -1,5 +1,5 @@
 //! One test for each entry of the checklist in the format document ("What a reader checks"), with
-//! the bytes that break it. The numbers in the names are those of the list.
+//! bytes that violate it. The numbers in the names are those of the list.
 
 // Sizes of a few bytes.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -18,7 +18,7 @@ const E: [u8; 56] = *b"\x05\x01\x35\x01\x08\0\0\0\x04\0\0\0\x38\0\0\0\
     \0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\
     \x28\0\0\0\x30\0\0\0\x04\0\0\0abcd\x04\0\0\0efgh";
 
-/// The same as Blosc 1 writes it.
+/// The same, written by Blosc 1.
 const E1: [u8; 40] =
     *b"\x02\x01\x30\x01\x08\0\0\0\x04\0\0\0\x28\0\0\0\x18\0\0\0\x20\0\0\0\x04\0\0\0abcd\x04\0\0\0efgh";
 
@@ -77,7 +77,7 @@ fn vl(nbytes: i32, starts: [i32; 2], sizes: [i32; 2]) -> Vec<u8> {
     fields.into_iter().fold(chunk, |chunk, (at, value)| patch_i32(&chunk, at, value))
 }
 
-/// E with a dictionary section whose size field says `dsize`.
+/// E with a dictionary section of the size `dsize`.
 fn with_dict(dsize: i32) -> Vec<u8> {
     let mut chunk = E[..32].to_vec();
     chunk[0x1f] = Blosc2Flags::DICT;
@@ -112,9 +112,9 @@ fn check_02_the_version_is_known() {
         assert_eq!(error(&patch(&E, 0, [version])), Error::UnknownVersion { version });
     }
     assert_eq!(error(&patch(&E, 0, [7])).blame(), Blame::NotOurs);
-    // Releases before 1.0 wrote headers of version 1, which are those of version 2.
+    // Releases before 1.0 wrote headers of version 1, which equal those of version 2.
     assert_eq!(decompress(&patch(&E1, 0, [1])).unwrap(), decompress(&E1).unwrap());
-    // Later bits of flags2 mean nothing yet.
+    // Further bits of flags2 have no meaning yet.
     assert_eq!(decompress(&patch(&E, 0x1e, [2])).unwrap(), b"abcdefgh");
 }
 
@@ -159,7 +159,7 @@ fn check_06_blocksize_is_between_one_and_the_maximum() {
     let max = 715_827_542;
     let expected = corrupt(8, Corrupt::Blocksize { blocksize: 715_827_543, max });
     assert_eq!(error(&patch_i32(&E1, 8, 715_827_543)), expected);
-    // Blocks beyond the data are cut to them, as C-Blosc2 3.x does.
+    // Blocks beyond the data are cut, as in C-Blosc2 3.x.
     let one = patch_i32(&E[..0x34], 8, 100);
     let one = patch_i32(&patch_i32(&one, 0xc, 0x30), 0x20, 0x24);
     let one = [&one[..0x24], &8i32.to_le_bytes(), b"abcdefgh"].concat();
@@ -217,7 +217,7 @@ fn check_11_streams_end_inside_the_chunk() {
         let found = in_block(&patch_i32(&E, 0x30, csize), 1);
         assert_eq!(found, (0x30, Corrupt::StreamSize { csize, left: 4 }));
     }
-    // Two streams of two bytes, and no room for the size of the second.
+    // Two streams of two bytes, without space for the size of the second.
     let split = patch(&patch(&E, 2, [0x25, 2]), 0x28, [0; 8]);
     let split = patch_i32(&split, 0x30, 2);
     assert_eq!(in_block(&split, 1), (0x36, Corrupt::StreamHeader { left: 2 }));
@@ -263,7 +263,7 @@ fn check_15_codecs_give_exactly_the_bytes_of_the_stream() {
         let chunk = [&patch_i32(&E, 0x30, csize)[..0x34], stream].concat();
         let chunk = patch_i32(&chunk, 0xc, 0x34 + csize);
         if csize == 4 {
-            // As long as the data: stored bytes, whatever a codec would make of them.
+            // A stream as long as the data is stored, even if a codec could decode it.
             assert_eq!(decompress(&chunk).unwrap(), b"abcd\x30abc");
         } else {
             assert!(matches!(error(&chunk), Error::Block { nblock: 1, .. }));
@@ -313,7 +313,7 @@ fn check_19_codecs_are_known_when_a_stream_needs_one() {
         let Error::Block { source, .. } = error else { panic!("{error:?}") };
         let found = matches!(*source, Error::UnknownCodec { format: FormatId(f), id: CodecId(i), .. } if (f, i) == (format, id));
         assert!(found, "{source:?}");
-        // Stored streams need none.
+        // Stored streams need no codec.
         assert_eq!(decompress(&patch_i32(&coded(flags, id), 0x30, 4)).unwrap(), b"abcdefgh");
     }
 }
@@ -332,7 +332,7 @@ fn check_20_special_chunks_have_a_kind_and_whole_values() {
         assert_eq!(error(&special(2, typesize, nbytes, b"")), corrupt(3, what));
     }
     assert_eq!(decompress(&special(3, 1, 8, b"abcd")).unwrap(), b"abcdabcd");
-    // What C-Blosc2 writes for no items, and refuses itself.
+    // C-Blosc2 writes this for no items, and refuses it itself.
     assert_eq!(decompress(&special(3, 4, 0, b"abcd")).unwrap(), b"");
     let both = patch(&special(1, 1, 8, b""), 0x1e, [1]);
     assert_eq!(
@@ -355,7 +355,7 @@ fn check_21_vl_blocks_are_in_order_and_add_up() {
     assert_eq!(error(&vl(7, [0x28, 0x30], [4, 4])), corrupt(0x30, size(4, 3)));
     assert_eq!(error(&vl(8, [0x28, 0x30], [-4, 12])), corrupt(0x28, size(-4, 8)));
     assert_eq!(error(&vl(4, [0x28, 0x30], [4, 0])), corrupt(0x30, size(0, 0)));
-    // The sum would be right in 32 bits.
+    // The sum would overflow to the right value in 32 bits.
     assert_eq!(error(&vl(8, [0x28, 0x30], [i32::MAX, 4])), corrupt(0x28, size(i32::MAX, 8)));
 }
 
@@ -371,7 +371,7 @@ fn check_22_dictionaries_fit() {
     assert_eq!(error(&with_dict(1000)), corrupt(0x28, what));
     let none = patch_i32(&patch_i32(&with_dict(4)[..0x24], 0xc, 0x24), 8, 8);
     assert_eq!(error(&none), corrupt(0x24, Corrupt::DictRoom { end: 0x28, cbytes: 0x24 }));
-    // A copy has no dictionary, whatever the bit says.
+    // A copy has no dictionary; the bit is ignored.
     let copy = patch_i32(&patch(&[&E[..32], b"\0\0\0\0efgh"].concat(), 2, [0x37]), 0xc, 40);
     let copy = patch(&copy, 0x1f, [Blosc2Flags::DICT]);
     assert_eq!(decompress(&copy).unwrap(), b"\0\0\0\0efgh");
@@ -395,7 +395,7 @@ fn check_24_large_outputs_need_permission_and_are_filled_at_once() {
     let chunk = Chunk::parse(&bomb).unwrap();
     chunk.read_bytes(0x7fff_ff00..0x7fff_ff10, &mut part, &mut Scratch::default()).unwrap();
     assert_eq!(part, [0; 16]);
-    // A million blocks of one byte that are not really there.
+    // A million blocks of one byte, which are missing.
     let copy =
         compress(&[5; 1 << 20], &CParams::default().clevel(blosc_chunk::Level::NONE)).unwrap();
     assert_eq!(decompress(&patch_i32(&copy, 8, 1)).unwrap(), [5; 1 << 20]);
@@ -404,7 +404,7 @@ fn check_24_large_outputs_need_permission_and_are_filled_at_once() {
     assert_eq!(error, Err(Error::Limit { nbytes: 1 << 20, limit: 32_000 }));
     let by_blocks = DParams::default().limits(Limits::none().max_blocks(Some(1)));
     assert_eq!(Decoder::new(by_blocks).decode(&E), Err(Error::Limit { nbytes: 2, limit: 1 }));
-    // One item of a block that is too large.
+    // One item of a block that exceeds the limit.
     let data: Vec<u8> = (0..40_000u32).flat_map(u32::to_le_bytes).collect();
     let chunk = compress(&data, &CParams::default().typesize(4)).unwrap();
     let mut scratch = Scratch::new(&DParams::default().limits(Limits::none().max_nbytes(1000)));
@@ -451,7 +451,7 @@ fn check_28_delta_refers_to_a_block_that_is_long_enough() {
     let first = [b'a', b'a' ^ b'b', b'a' ^ b'b' ^ b'c', b'a' ^ b'b' ^ b'c' ^ b'd'];
     let second: Vec<u8> = first.iter().zip(b"efgh").map(|(a, b)| a ^ b).collect();
     assert_eq!(decompress(&delta).unwrap(), [&first[..], &second].concat());
-    // The last block is the short one, always.
+    // Only the last block is shorter.
     let nine = patch_i32(&delta, 4, 7);
     let nine = patch_i32(&nine, 0x30, 3);
     assert_eq!(decompress(&nine).unwrap(), [&first[..], &second[..3]].concat());

@@ -1,4 +1,4 @@
-//! Data are the same to whatever destination they are decoded.
+//! The decoded data are the same in every kind of destination.
 
 use core::num::NonZeroUsize;
 
@@ -93,8 +93,8 @@ fn large_depends_on_the_processor() {
     assert_eq!(Destination::for_nbytes(large), Destination::Large);
 }
 
-/// Planes that do not shrink are stored, and a shuffle is undone from where they are: whichever of
-/// them, in one block or several, by one thread or two, in the cache or past it.
+/// Planes that do not shrink are stored, and a shuffle is undone directly from them: for any of the
+/// planes, in one block or several, with one thread or two, in the cache or beyond.
 #[test]
 fn stored_and_coded_planes_are_joined() {
     let mut rng = XorShift32::new(3);

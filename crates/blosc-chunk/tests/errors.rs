@@ -1,5 +1,5 @@
-//! One test for each error that is not about damaged bytes, and the texts and kinds of all; damage
-//! is in `checklist.rs`.
+//! One test for each error that does not concern damaged bytes, and the texts and kinds of all;
+//! `checklist.rs` tests damage.
 
 use core::error::Error as _;
 use std::io;
@@ -70,7 +70,7 @@ fn each_limit_is_checked_before_memory_is_allocated() {
     assert_eq!(decode(Limits::none().max_blocks(Some(3))), limit(4, 3));
     assert_eq!(decode(Limits::none().max_ratio(Some(1))), limit(4000, bytes.len() as u64));
     assert!(decode(Limits::none().max_nbytes(4000).max_blocks(Some(4))).is_ok());
-    // A part is limited by the blocks that are decoded for it, not by the chunk.
+    // The limit applies to the blocks that are decoded for a part, not to the chunk.
     let params = DParams::default().limits(Limits::none().max_nbytes(1024));
     let part = &mut [0; 4];
     let chunk = Chunk::parse(&bytes).unwrap();

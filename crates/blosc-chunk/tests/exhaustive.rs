@@ -2,8 +2,8 @@
 //! of the result.
 //!
 //! Nothing is sampled: 301 lengths x 20 typesizes x 11 pipelines for each codec of Blosc2, and x 3
-//! for each of Blosc 1. Level, split and block size move along, so that each of them meets every
-//! other parameter.
+//! for each of Blosc 1. Level, split and block size vary, so that each of them meets every other
+//! parameter.
 
 use blosc_chunk::{CParams, Chunk, CodecId, Encoder, Level, Pipeline, Scratch, SplitMode, Target};
 use blosc_testdata::data::Kind as Data;

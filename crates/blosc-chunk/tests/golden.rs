@@ -46,7 +46,7 @@ fn chunks_of_c_blosc_and_c_blosc2_decode_whole_and_in_parts() {
         count += 1;
         let codec = ChunkHeader::parse(&bytes).unwrap().codec_id();
         if Registries::default().codecs.get(codec).is_none() {
-            // Built without the feature of this codec.
+            // This build lacks the feature of this codec.
             assert_eq!(decompress(&bytes).unwrap_err().blame(), Blame::NotOurs, "{line}");
             continue;
         }

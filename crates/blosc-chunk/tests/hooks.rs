@@ -1,5 +1,5 @@
-//! Prefilters and postfilters: data made and changed on the way, for every kind of chunk, in parts,
-//! in any number of threads.
+//! Prefilters and postfilters: data that are made and changed, for every kind of chunk, in parts,
+//! with any number of threads.
 
 use core::num::NonZeroUsize;
 
@@ -26,7 +26,7 @@ fn made(cx: BlockCx<'_>, dest: &mut [u8]) -> HookResult<Made> {
     Ok(Made::Data)
 }
 
-/// The same out of data of which each bit is another.
+/// The same from data with all bits inverted.
 fn inverted(cx: BlockCx<'_>, dest: &mut [u8]) -> HookResult<Made> {
     dest.iter_mut().zip(cx.input).for_each(|(dest, byte)| *dest = !byte);
     Ok(Made::Data)
@@ -205,7 +205,7 @@ fn one_thread_is_the_callers_and_workers_do_not_share_a_number() {
             let is_caller = thread::current().id() == caller;
             assert_eq!(is_caller, cx.worker == 0);
             let mut calls = busy[cx.worker].try_lock().unwrap();
-            // What a call leaves behind is there for the next one of the same worker.
+            // The scratch memory of a call is kept for the next call of the same worker.
             assert!(cx.scratch.len() <= *calls);
             *calls += 1;
             cx.scratch.push(0);

@@ -1,4 +1,4 @@
-//! The tests of the interface, as one program: each program more would be linked with everything again.
+//! The tests of the interface, as one program: each further program would be linked again.
 
 mod checklist;
 mod destination;

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 use text::{hex, lines};
 
-/// Makes an index as one would from a file, and counts the bytes.
+/// Makes an index as for a file, and counts the bytes.
 fn index_of(chunk: &[u8]) -> (ChunkIndex, usize) {
     let mut head = 0;
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! What holds for any data and any parameters.
+//! Properties of any data and any parameters.
 
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Encoder, Level, Limits, Pipeline,
@@ -78,7 +78,7 @@ proptest! {
     #[test]
     fn threads_change_nothing(params in params(), data in data(), n in 2usize..6) {
         let threads = Threads::N(n.try_into()?);
-        // Enough of it that more than one thread is used.
+        // Enough data for more than one thread.
         let enough = if matches!(params.codec, CodecId::BLOSCLZ | CodecId::LZ4) { 270_000 } else { 70_000 };
         let data = data.repeat(enough / data.len().max(1) + 1);
         let serial = compress(&data, &params)?;

@@ -1,4 +1,4 @@
-//! What went wrong once, each with its smallest input.
+//! Former defects, each with its smallest input.
 
 // Sizes of a few bytes.
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
@@ -107,8 +107,8 @@ fn an_index_needs_no_more_than_the_chunk_has() {
     );
 }
 
-/// A block of four bytes, with room for another block start: of items of three bytes, a reader of
-/// Blosc2 takes it for blocks of three bytes and of one.
+/// A block of four bytes, with space for another block start: with items of three bytes, a reader
+/// of Blosc2 would see a block of three bytes and one of one byte.
 #[test]
 fn a_block_size_that_the_target_reads_otherwise_is_refused() {
     let mut old = b"\x02\x01\x94\x03\x04\0\0\0\xff\0\0\0\x20\0\0\0".to_vec();

@@ -1,4 +1,5 @@
-//! Parts of blocks, which are read without decoding and filtering the rest, against the whole.
+//! Parts of blocks, read without decoding and filtering the rest, equal the same parts of the
+//! whole.
 
 use core::ops::Range;
 use core::slice::from_ref;
@@ -15,7 +16,7 @@ fn data(kind: Kind, typesize: usize) -> Vec<u8> {
     Recipe { kind, typesize, seed: 5, nbytes: NBYTES }.bytes()
 }
 
-/// Any parts of this chunk are those of the data.
+/// Checks that any parts of this chunk equal those of the data.
 fn check(params: &CParams, data: &[u8], rng: &mut XorShift32) {
     let bytes = compress(data, params).unwrap();
     assert_eq!(decompress(&bytes).unwrap(), data, "{params:?}");
@@ -81,7 +82,7 @@ fn any_part_of_a_blosc1_chunk_equals_the_same_part_of_the_data() {
     }
 }
 
-/// Planes of blocks, split or not, with streams that are stored and runs among them.
+/// Planes of blocks, split or not, with stored streams and runs among them.
 #[test]
 fn planes_are_the_bytes_of_items() {
     for (typesize, split) in [2, 3, 4, 8, 16]
@@ -130,7 +131,7 @@ fn planes_are_the_bytes_of_items() {
     assert!(!shown.unwrap());
 }
 
-/// Fields of items, of blocks that are split and of others, are the bytes of the items.
+/// Fields of items equal the bytes of the items, in split blocks and in others.
 #[test]
 fn fields_are_the_bytes_of_items() {
     let take = |items: &[u8], typesize: usize, field: &Range<usize>| -> Vec<u8> {
@@ -167,7 +168,7 @@ fn fields_are_the_bytes_of_items() {
                     for (field, read) in fields.iter().zip(&read).filter(|_| is_regular) {
                         assert_eq!(*read, take(items, typesize, field), "{params:?}, {field:?}");
                     }
-                    // Of a chunk of which the bytes of the block alone are there.
+                    // The index has only the bytes of the block.
                     let IndexStep::Ready(index) = ChunkIndex::parse(&bytes).unwrap() else {
                         panic!("all of it is there")
                     };

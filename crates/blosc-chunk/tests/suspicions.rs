@@ -1,4 +1,4 @@
-//! Which forms of chunk known defects of encoders may have spoiled (docs/known-defects.md).
+//! The forms of chunk that defective encoders may have damaged (docs/known-defects.md).
 
 use blosc_chunk::{CParams, ChunkHeader, CodecId, FilterId, Pipeline, Suspicion, Target, compress};
 
@@ -28,7 +28,7 @@ fn ordinary_chunks_are_not_suspected() {
     for filters in ["shuffle", "bitshuffle", "delta, shuffle", "shuffle, bytedelta", "trunc:10"] {
         assert_eq!(suspicions(&params(filters), 0), [], "{filters}");
     }
-    // Shuffle and bitshuffle copy what follows the last item.
+    // Shuffle and bitshuffle copy the bytes after the last item.
     assert_eq!(suspicions(&params("shuffle"), 3), []);
     assert_eq!(suspicions(&params("bitshuffle"), 3), []);
 }
@@ -82,7 +82,7 @@ fn bitshuffle_tails_of_blosc_1_are_suspected() {
     assert_eq!(suspicions_of(&header_of_blosc_1(4003)), [Suspicion::BitshuffleTail]);
     // 233 items: the writer copied all of the block.
     assert_eq!(suspicions_of(&header_of_blosc_1(4007)), []);
-    // What is written here has no such tails.
+    // This encoder writes no tails of this kind.
     assert_eq!(suspicions(&params("bitshuffle").target(Target::Blosc1_14), 3), []);
 }
 

@@ -12,8 +12,8 @@ use blosc_testdata::data::Kind;
 const BLOCK: usize = 16 << 10;
 const TWO: Threads = Threads::N(NonZeroUsize::new(2).unwrap());
 
-/// Blocks of noise (`n`), which grow by the sizes of their streams, of text (`t`) and of zeros
-/// (`z`).
+/// Blocks of noise (`n`), which grow by the size fields of their streams, of text (`t`) and of
+/// zeros (`z`).
 fn data(blocks: &str) -> Vec<u8> {
     let noise = Kind::Noise.bytes(BLOCK);
     let text = Kind::Walk.bytes(BLOCK);
@@ -77,7 +77,7 @@ fn streams_move_up_and_down() {
     }
 }
 
-/// The streams of the block are shared among the threads.
+/// The threads share the streams of the block.
 #[test]
 fn chunks_of_one_block_are_the_same_with_any_number_of_threads() {
     for params in all_params() {
@@ -99,7 +99,7 @@ fn chunks_of_one_block_are_the_same_with_any_number_of_threads() {
     }
 }
 
-/// The filter is shared among the threads in parts, which need not divide the block.
+/// The threads share the filter in parts, which need not divide the block.
 #[test]
 fn a_block_is_filtered_in_parts_of_any_number_of_items() {
     for (typesize, nitems) in [(2, 150_001), (3, 110_003), (7, 50_021), (8, 40_961), (16, 20_479)] {
@@ -119,7 +119,7 @@ fn a_block_is_filtered_in_parts_of_any_number_of_items() {
     }
 }
 
-/// A chunk of one block of which many streams are damaged.
+/// A chunk of one block with many damaged streams.
 #[test]
 fn the_error_is_that_of_the_first_damaged_stream() {
     let data = data("tttttttttttttttttttt");
@@ -159,7 +159,7 @@ fn blocks_of_individual_sizes_have_slots_of_their_own() {
     assert!(serial == parallel_encoder(params).encode_vl(&blocks).unwrap());
 }
 
-/// Chunks that take no decoding are written in parts, which begin anywhere in an item.
+/// Chunks without decoding are written in parts, which begin anywhere in an item.
 #[test]
 fn stored_chunks_and_runs_are_the_same_with_any_number_of_threads() {
     let nbytes = 3 * 7 * 40_000;

@@ -1,4 +1,4 @@
-//! Chunks for other readers without decoding: the same data, or a refusal.
+//! Chunks for other readers without decoding: the data stay the same, or the chunk is refused.
 
 use crate::text;
 
@@ -47,7 +47,8 @@ fn blosc1_to_blosc2_and_back_gives_the_same_chunk() {
                     let back = transcode_header(&new, target).unwrap();
                     assert_eq!(back.len(), old.len());
                     assert_eq!(decompress(&back).unwrap(), &data[..len]);
-                    // Of a copy the other bits are nothing; and LZ4HC is LZ4 to a reader.
+                    // The other bits of a copy have no meaning; and a reader cannot distinguish
+                    // LZ4HC from LZ4.
                     assert!(ChunkHeader::parse(&old).unwrap().is_memcpyed() || back == old);
                 }
             }
@@ -143,8 +144,8 @@ fn irregular_headers_are_regular_afterwards() {
     let new = transcode_header(&old, Target::Blosc2_0).unwrap();
     assert!(!ChunkHeader::parse(&new).unwrap().is_split());
     assert_eq!(decompress(&new).unwrap(), data);
-    // Compressed data with the flags of a copy, as C-Blosc2 writes them with a dictionary, and
-    // cannot read.
+    // Compressed data with the flags of a copy, which C-Blosc2 writes with a dictionary, but cannot
+    // read.
     let marked =
         b"\x05\x01\x07\x04\x1c\0\0\0\x1c\0\0\0\x36\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\
                    \x24\0\0\0\xff\xff\xff\xff\x01\xfe\xff\xff\xff\x01\0\0\0\0\0\0\0\0";

@@ -1,4 +1,4 @@
-//! Reports about chunks: what `validate` counts, notes and refuses.
+//! Reports about chunks: the counts, notes and errors of `validate`.
 
 use blosc_chunk::block::StreamKind;
 use blosc_chunk::validate::{Depth, Note};

@@ -1,4 +1,4 @@
-//! What the encoder writes, down to the bits that C libraries look at.
+//! The output of the encoder, down to the bits that C libraries check.
 
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, Dict, Encoder, Error, FilterId, Kind, Level, Pipeline,
@@ -80,8 +80,8 @@ fn equal_bytes_are_runs() {
     assert_eq!((block.offset(), block.cbytes()), (36, bytes.len() - 36));
 }
 
-/// Zeros that end in half an item are blocks of runs. A filter that cannot work is no less an error
-/// with them.
+/// Zeros that end within an item are blocks of runs. A filter that cannot work with them causes an
+/// error all the same.
 #[test]
 fn zeros_need_the_shape_of_a_block_as_other_data_do() {
     for (filter, shape) in [("ndcell:4", None), ("ndcell:4", Some([3].into())), ("ndmean:4", None)]
@@ -108,7 +108,7 @@ fn specials_made_without_data() {
     assert_eq!((header(&nans).special(), nans.len()), (Some(SpecialKind::Nans), 32));
     let uninit = special_chunk(Special::Uninit, 80, &params).unwrap();
     assert_eq!(decompress(&uninit).unwrap(), [0; 80]);
-    // C-Blosc2 refuses blocks that are no whole items.
+    // C-Blosc2 refuses blocks that do not consist of whole items.
     for (special, typesize) in [(Special::Nans, 4), (Special::Value(b"abcd"), 4)] {
         let params = CParams::default().typesize(typesize).blocksize(Some(3));
         assert_eq!(header(&special_chunk(special, 80, &params).unwrap()).blocksize(), 4);

@@ -12,7 +12,7 @@ use crate::vl;
 
 pub use super::vl::VlChunk;
 
-/// Where a block is stored, and its streams.
+/// The position of a stored block, and its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRef {
     nblock: usize,
@@ -31,8 +31,8 @@ pub struct StreamRef {
     pub nbytes: usize,
     /// The form of the data.
     pub kind: StreamKind,
-    /// Where the stored bytes are (bytes from the start of the chunk); the token of a run is not
-    /// one of them.
+    /// The position of the stored bytes (bytes from the start of the chunk), without the token of a
+    /// run.
     pub payload: Range<usize>,
 }
 
@@ -77,7 +77,7 @@ impl BlockRef {
         self.nblock
     }
 
-    /// Which bytes of the chunk's data it holds.
+    /// The bytes of the chunk's data that it contains.
     #[must_use]
     pub fn data(&self) -> Range<usize> {
         self.data.clone()
@@ -89,13 +89,13 @@ impl BlockRef {
         self.offset
     }
 
-    /// Bytes that it takes in the chunk, size fields included.
+    /// Its bytes in the chunk, including size fields.
     #[must_use]
     pub fn cbytes(&self) -> usize {
         self.streams.iter().map(StreamRef::cbytes).sum()
     }
 
-    /// Its streams: `typesize` of them if it is split, one otherwise.
+    /// Its streams: `typesize` of them if the block is split, one otherwise.
     #[must_use]
     pub fn streams(&self) -> &[StreamRef] {
         &self.streams
@@ -103,7 +103,7 @@ impl BlockRef {
 }
 
 impl StreamRef {
-    /// Bytes that it takes in the chunk: size field, payload, and the token of a run.
+    /// Its bytes in the chunk: size field, payload, and the token of a run.
     #[must_use]
     pub fn cbytes(&self) -> usize {
         let token = matches!(self.kind, StreamKind::Run(1..));

@@ -6,7 +6,7 @@ use crate::decode::{Map, Scratch, Wanted, read_by};
 use crate::error::{Error, Result};
 use crate::source::{Blocks, InMemory};
 
-/// A VL-block chunk, all of whose block sizes are checked.
+/// A VL-block chunk with checked block sizes.
 ///
 /// See [`Encoder::encode_vl`](crate::Encoder::encode_vl) for an example.
 #[derive(Debug)]
@@ -21,13 +21,13 @@ impl<'a> VlChunk<'a> {
         Ok(Self { blocks, map })
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     #[must_use]
     pub fn nblocks(&self) -> usize {
         self.blocks.layout().grid.nblocks
     }
 
-    /// Which bytes of the chunk's data a block holds; empty beyond the last block.
+    /// The bytes of the chunk's data that a block contains; empty beyond the last block.
     #[must_use]
     pub fn range(&self, nblock: usize) -> Range<usize> {
         self.map.range(nblock)
@@ -38,7 +38,7 @@ impl<'a> VlChunk<'a> {
     /// # Errors
     ///
     /// [`Error::Range`] if there is no such block, [`Error::Limit`] if it is larger than the limit,
-    /// and otherwise whatever is wrong with it.
+    /// and otherwise its defect.
     pub fn read(&self, nblock: usize, scratch: &mut Scratch) -> Result<Vec<u8>> {
         if nblock >= self.nblocks() {
             let (end, len) = (nblock.saturating_add(1), self.nblocks());

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::header::ChunkHeader;
 use crate::params::DParams;
 
-/// The facts of a chunk that a decoder depends on, but for the dictionary.
+/// The properties of a chunk on which a decoder depends, except the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DecoderKey {
     format: FormatId,
@@ -32,7 +32,7 @@ impl DecoderKey {
         }
     }
 
-    /// Bytes of data that are worth a thread of their own: those of some 50 us.
+    /// Bytes of data that justify a separate thread: they take some 50 us.
     pub(super) const fn min_job_nbytes(self) -> usize {
         match self.format {
             FormatId::BLOSCLZ | FormatId::LZ4 => 512 << 10,
@@ -41,7 +41,7 @@ impl DecoderKey {
     }
 }
 
-/// A decoder, and the facts and the dictionary that it was made for.
+/// A decoder, with its properties and its dictionary.
 pub(super) struct CachedDecoder {
     key: DecoderKey,
     dict: Option<Arc<[u8]>>,
@@ -54,7 +54,7 @@ impl CachedDecoder {
         let unknown = |source| Error::UnknownCodec { format, id: codec, source };
         let registry = &params.registries.codecs;
         let found = match format {
-            // No C-Blosc2 has Snappy: such a chunk is something else.
+            // No C-Blosc2 supports Snappy, so the chunk is invalid.
             FormatId::SNAPPY if !key.is_blosc1 => {
                 return Err(unknown(blosc_codecs::Error::UnknownFormat { format }));
             }

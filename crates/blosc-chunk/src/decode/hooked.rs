@@ -1,4 +1,4 @@
-//! Reading with a postfilter: it gets whole blocks, and the caller the part of them that it wants.
+//! Reading with a postfilter: the postfilter gets whole blocks, and the caller the requested part.
 
 use core::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::jobs::{self, for_each};
 use crate::layout::Grid;
 use crate::source::Blocks;
 
-/// Decodes the bytes `range` of a chunk's data, which `dest` is as long as, through a postfilter.
-/// `chosen` says which blocks, as in [`Wanted`].
+/// Decodes the bytes `range` of a chunk's data through a postfilter; `dest` is as long. `chosen`
+/// selects blocks, as in [`Wanted`].
 pub(crate) fn read_hooked(
     blocks: &impl Blocks,
     wanted: &Wanted<'_>,
@@ -43,8 +43,7 @@ pub(crate) fn read_hooked(
     read
 }
 
-/// The same for a chunk whose data take no decoding. `write` gets a block and which bytes of the
-/// data it is.
+/// The same for a chunk without decoding. `write` gets a block and its range in the data.
 pub(crate) fn write_hooked(
     grid: Grid,
     range: Range<usize>,
@@ -59,7 +58,7 @@ pub(crate) fn write_hooked(
     })
 }
 
-/// Makes the blocks of `map` that are wanted by `decode`, and passes each to the postfilter.
+/// Makes the requested blocks of `map` with `decode`, and passes each to the postfilter.
 fn read_blocks(
     map: &Map,
     wanted: &Wanted<'_>,
@@ -101,6 +100,6 @@ fn read_blocks(
     })
 }
 
-/// As long as nothing was measured, what is worth a thread of its own (bytes): the time of a
-/// postfilter is not known.
+/// Bytes that justify a separate thread, as long as nothing was measured: the time of a postfilter
+/// is unknown.
 const MIN_JOB_NBYTES: usize = 64 << 10;

@@ -1,10 +1,10 @@
-//! Shuffled blocks of which each stream is one byte plane.
+//! Shuffled blocks with one byte plane per stream.
 //!
 //! A shuffle moves byte `i` of every item to plane `i`. A block that is split into `typesize`
-//! streams has one plane in each, so the planes need not be made one buffer before the shuffle is
-//! undone: a stored plane is read from the chunk. The result is that of
-//! [`Worker::decode_block`](super::Worker), as `unshuffle_planes` is the shuffle backward for
-//! planes that are apart.
+//! streams has one plane in each, so the planes need not be copied to one buffer before the shuffle
+//! is undone: a stored plane is read from the chunk. The result is that of
+//! [`Worker::decode_block`](super::Worker), since `unshuffle_planes` undoes the shuffle of separate
+//! planes.
 
 use core::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) const SHUFFLE: FilterSlot = FilterSlot { id: FilterId::SHUFFLE, meta:
 /// Blocks of wider items are not split.
 const MAX_PLANES: usize = 16;
 
-/// Whether a block of `len` bytes is shuffled and nothing else, and each plane is a stream.
+/// Whether shuffle is the only filter of a block of `len` bytes, and each plane is a stream.
 pub(super) fn are_streams<B: Blocks>(job: &Job<'_, B>, block: StoredBlock<'_>, len: usize) -> bool {
     let layout = job.blocks.layout();
     let nplanes = layout.header.typesize();
@@ -90,8 +90,8 @@ impl Worker {
         Ok(dest)
     }
 
-    /// Decodes the streams of a shuffled block and passes the planes to `show`, which puts the
-    /// items together itself; false if the block is not in planes.
+    /// Decodes the streams of a shuffled block and passes the planes to `show`, which assembles the
+    /// items itself; false if the block is not in planes.
     pub(super) fn show_planes<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -125,8 +125,8 @@ impl Worker {
         result.map(|()| true).map_err(|error| error.in_block(nblock, block.at))
     }
 
-    /// Decodes fields of all items of a shuffled block, each to its destination: streams without a
-    /// plane of them are passed over. False if the block is not in planes.
+    /// Decodes fields of all items of a shuffled block, each to its destination, and skips streams
+    /// without a plane of these fields. False if the block is not in planes.
     pub(super) fn read_fields<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -145,7 +145,7 @@ impl Worker {
         let planes = |field: &Range<usize>| field.start * width..field.end * width;
         let mut filtered = core::mem::take(&mut self.filtered);
         let src = resized(&mut filtered, nbytes);
-        // From the first to the last byte that is in a field.
+        // From the first to the last byte of a field.
         let span = |stream: Range<usize>| {
             let inside = fields.iter().map(planes).map(|planes| {
                 planes.start.max(stream.start)..planes.end.min(stream.end).max(stream.start)
@@ -157,7 +157,7 @@ impl Worker {
         let decoded = self.decode_spans(job, block, src, StoreHint::Cached, span);
         let result = decoded.and_then(|()| {
             for (field, dest) in fields.iter().zip(dests) {
-                // The planes of a field are a block of items that have nothing else.
+                // The planes of a field are a shuffled block whose items are only this field.
                 let cx = job.filter_cx(Reference::FirstBlock, StoreHint::Cached);
                 let cx = FilterCx { typesize: field.len(), ..cx };
                 job.undo.apply(&cx, &mut src[planes(field)], dest)?;

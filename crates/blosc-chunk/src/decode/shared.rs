@@ -1,7 +1,7 @@
-//! The only block of a chunk, decoded by several threads: its streams are shared among them.
+//! The only block of a chunk, whose streams several threads decode.
 //!
-//! The result is that of [`Worker::decode_block`](super::Worker): each stream and each run of items
-//! is decoded as there, only by another thread.
+//! The result is that of [`Worker::decode_block`](super::Worker): another thread decodes each
+//! stream and each run of items, but in the same way.
 
 use blosc_filters::{
     Reference,
@@ -17,13 +17,13 @@ use crate::promise::Promise;
 use crate::source::Blocks;
 use crate::stream::{Payload, Streams};
 
-/// Bytes of data for which a shuffle is undone at a time; see `docs/performance/chunk.md`.
+/// Bytes of data whose shuffle is undone at a time; see `docs/performance/chunk.md`.
 const MIN_PART_NBYTES: usize = 64 << 10;
 const MAX_PART_NBYTES: usize = 256 << 10;
-/// Parts for each thread, as long as they are not too short.
+/// Parts for each thread, if they are long enough.
 const PARTS_PER_JOB: usize = 8;
 
-/// Decodes the block of a chunk that has only one, which is split.
+/// Decodes the only block of a chunk, which is split.
 pub(super) fn read_split_block<B: Blocks>(
     job: &Job<'_, B>,
     jobs: usize,
@@ -74,12 +74,12 @@ enum Step<'a> {
         plane: &'a mut [u8],
         decoded: &'a Promise<&'a [u8]>,
     },
-    /// Put items together from the bytes from `first` on of all planes.
+    /// Assemble items from the bytes from `first` on of all planes.
     Unshuffle { first: usize, items: &'a mut [u8] },
 }
 
-/// The filter is shared among the threads as well: each undoes it for some items at a time, when
-/// all planes are decoded.
+/// The threads share the filter as well: each undoes it for some items at a time, after all planes
+/// are decoded.
 fn unshuffle_streams<'a, B: Blocks>(
     job: &Job<'_, B>,
     jobs: usize,

@@ -1,9 +1,9 @@
-//! A part of a block without the rest of it: which bytes of the streams hold it, and the filter
-//! undone for these alone.
+//! Decodes a part of a block without the rest: finds the bytes of the streams that contain it, and
+//! undoes the filter for these bytes only.
 //!
-//! The result is the part of what [`Worker::decode_block`](super::Worker) gives: without filter the
-//! part lies in one run of bytes, and a shuffle or bitshuffle moves the items of the part to the
-//! same bytes of every plane, so that these are a shuffled block of their own.
+//! The result is the same part of the output of [`Worker::decode_block`](super::Worker). Without a
+//! filter the part is one run of bytes. A shuffle or bitshuffle moves the items of the part to the
+//! same bytes of every plane, so that these are a smaller shuffled block.
 
 use core::ops::Range;
 
@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::source::Blocks;
 
 impl Worker {
-    /// Decodes `part` of a block, which `dest` is as long as; of the streams no more than it takes,
-    /// where the filters allow that.
+    /// Decodes `part` of a block; `dest` is as long. If the filters allow it, only the necessary
+    /// bytes of the streams are decoded.
     pub(super) fn read_part<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -73,22 +73,22 @@ impl Worker {
     }
 }
 
-/// The bytes of a filtered block that hold a part of its data: the same bytes of each of its
+/// The bytes of a filtered block that contain a part of its data: the same bytes of each of its
 /// planes. Without a filter the block is one plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Slice {
     nplanes: usize,
     /// Bytes of a plane.
     width: usize,
-    /// The bytes of each plane start here and end at `to`.
+    /// The first byte within each plane; `to` is the end.
     from: usize,
     to: usize,
-    /// The part among the data that these bytes hold.
+    /// The range of the part within the data of these bytes.
     part: Range<usize>,
 }
 
 impl Slice {
-    /// For a part of a block of `nbytes` bytes; `None` if the filters must see the whole block.
+    /// A slice for a part of a block of `nbytes` bytes; `None` if the filters need the whole block.
     fn new(undo: &Undo<'_>, cx: &FilterCx<'_>, nbytes: usize, part: &Range<usize>) -> Option<Self> {
         if part.is_empty() {
             return None;
@@ -107,8 +107,8 @@ impl Slice {
         }
     }
 
-    /// For items of which each byte is spread over `nbits` planes: `nbits` items share a byte of
-    /// each plane. The items after the last such byte are not in planes.
+    /// For items with each byte spread over `nbits` planes: `nbits` items share a byte of each
+    /// plane. The items after the last shared byte are not in planes.
     fn in_planes(
         typesize: usize,
         nbits: usize,
@@ -123,18 +123,18 @@ impl Slice {
         (to <= width).then_some(slice)
     }
 
-    /// Bytes of all planes together.
+    /// Number of bytes of all planes.
     const fn nbytes(&self) -> usize {
         self.nplanes * (self.to - self.from)
     }
 
-    /// The part among the data of the slice.
+    /// The range of the part within the data of the slice.
     fn part(&self) -> Range<usize> {
         self.part.clone()
     }
 
-    /// From the first to the last byte of the slice in a stream that is this part of the block,
-    /// counted from the start of the stream.
+    /// The range from the first to the last byte of the slice in a stream, which is this part of
+    /// the block. It counts from the start of the stream.
     fn span(&self, stream: &Range<usize>) -> Range<usize> {
         let Self { nplanes, width, from, to, .. } = *self;
         // The first plane that does not end before the stream, and the last one that begins in it.
@@ -147,7 +147,7 @@ impl Slice {
         start..(last * width + to).min(stream.end) - stream.start
     }
 
-    /// Puts the bytes of the planes side by side: a block of its own.
+    /// Puts the bytes of the planes side by side: a smaller block.
     fn gather(&self, block: &[u8], dest: &mut [u8]) {
         let len = self.to - self.from;
         for (plane, dest) in block.chunks_exact(self.width).zip(dest.chunks_exact_mut(len)) {

@@ -1,9 +1,8 @@
-//! One thread's part of decoding: the streams of a block through the codec, then the filters
-//! backward.
+//! Decoding in one thread: the streams of a block through the codec, then the filters backward.
 //!
-//! [`Worker::decode_block`] is what a block means. The other modules have faster ways to the same
-//! bytes: [`planes`] for shuffled blocks whose streams are byte planes, [`slice`](super::slice) for
-//! a part of a block, [`shared`](super::shared) for several threads.
+//! [`Worker::decode_block`] defines the content of a block. The other modules reach the same bytes
+//! faster: [`planes`] for shuffled blocks whose streams are byte planes, [`slice`](super::slice)
+//! for a part of a block, [`shared`](super::shared) for several threads.
 
 use core::ops::Range;
 
@@ -23,25 +22,25 @@ use crate::vl;
 #[derive(Debug, Default)]
 pub(crate) struct Worker {
     decoder: Option<CachedDecoder>,
-    /// A block as the codec gives it, before the filters.
+    /// The output of the codec for a block, before the filters.
     pub(super) filtered: Vec<u8>,
-    /// A block of which only a part is wanted.
+    /// A block that is requested in part.
     pub(super) block: Vec<u8>,
     pub(super) hooked: Hooked,
 }
 
-/// Blocks on their way through a postfilter.
+/// Blocks that pass through a postfilter.
 #[derive(Debug, Default)]
 pub(super) struct Hooked {
     pub(super) hook: HookWorker,
     pub(super) input: Vec<u8>,
-    /// A block of which only a part is wanted.
+    /// A block that is requested in part.
     pub(super) output: Vec<u8>,
 }
 
 impl Worker {
-    /// Decodes a block, which `dest` is as long as: every stream, then the filters backward. What
-    /// the caller gets does not depend on `cx.stores`.
+    /// Decodes a block; `dest` is as long: every stream, then the filters backward. The output does
+    /// not depend on `cx.stores`.
     fn decode_block<B: Blocks>(
         &mut self,
         job: &Job<'_, B>,
@@ -90,8 +89,8 @@ impl Worker {
         self.decode_spans(job, block, dest, stores, |stream| 0..stream.len())
     }
 
-    /// Decodes of each stream of a block what `span` says; a stream is given as its range of the
-    /// block, the span counts from the start of the stream.
+    /// Decodes the `span` of each stream of a block. A stream is given as its range of the block,
+    /// and its span counts from the start of the stream.
     #[inline]
     pub(super) fn decode_spans<B: Blocks>(
         &mut self,
@@ -159,7 +158,7 @@ impl Worker {
     }
 }
 
-/// How many streams a block of `len` bytes has.
+/// Number of streams of a block of `len` bytes.
 pub(crate) fn nstreams(layout: &Layout, streams: &Streams<'_>, extent: usize, len: usize) -> usize {
     if layout.is_leftover(len) {
         return 1;

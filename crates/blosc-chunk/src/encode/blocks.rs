@@ -1,4 +1,4 @@
-//! The blocks of a chunk, one after another, or as [`slots`] does it.
+//! The blocks of a chunk, one after another, or in parallel by [`slots`].
 
 use blosc_codecs::CodecId;
 use blosc_filters::{FilterId, Reference};
@@ -12,9 +12,9 @@ use crate::jobs;
 use crate::params::CParams;
 use crate::tuner::ThreadTuner;
 
-/// The form that the data got.
+/// The form of the encoded data.
 pub(super) enum Fit {
-    /// Compressed, and in the destination but for this header.
+    /// Compressed, and in the destination except for this header.
     Chunk(ChunkHeader),
     /// To be stored uncompressed.
     Memcpyed(ChunkHeader),
@@ -25,7 +25,7 @@ pub(super) struct Job<'a> {
     pub(super) params: &'a CParams,
     pub(super) plan: &'a Plan,
     pub(super) input: Input<'a>,
-    /// The bytes that blocks after the first refer to.
+    /// The reference of blocks after the first.
     pub(super) reference: Option<&'a [u8]>,
     pub(super) is_filtered: bool,
 }
@@ -40,7 +40,7 @@ impl<'a> Job<'a> {
         Self { params, plan, input, reference, is_filtered: worker::is_filtered(params) }
     }
 
-    /// All data, if there is no filter, so that streams are parts of them.
+    /// All data, if there is no filter, so that streams are parts of the data.
     pub(super) fn source(&self) -> Option<&'a [u8]> {
         match self.input {
             Input::Slice(src) if !self.is_filtered => Some(src),
@@ -48,9 +48,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether a block of zeros is filtered to zeros, so that there is no need to do it. That is so
-    /// with all filters of the format, but for delta with another block, and for those that fail
-    /// without the shape of the block, or with a wrong one.
+    /// Whether filters keep a block of zeros the same, so that they can be skipped. All filters of
+    /// the format do so, except delta with another block, and filters that fail without the shape
+    /// of the block, or with a wrong one.
     pub(super) fn zeros_stay_zeros(&self, nblock: usize) -> bool {
         let refers = nblock > 0 && self.reference.is_some();
         let is_known = |id: FilterId| id <= FilterId::INT_TRUNC && !id.needs_block_shape();
@@ -59,7 +59,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Compresses all blocks. `dest` is no longer than the data and a header.
+/// Compresses all blocks. `dest` is at most as long as the data and a header.
 pub(super) fn encode(
     params: &CParams,
     plan: &Plan,
@@ -126,8 +126,8 @@ pub(super) fn write_start(plan: &Plan, nblock: usize, start: usize, dest: &mut [
     dest[at..at + 4].copy_from_slice(&field(start).to_le_bytes());
 }
 
-/// The bytes that delta refers to in blocks after the first: the first block as a decoder will have
-/// it, which is not the same as the data if a filter loses some.
+/// The reference of delta in blocks after the first: the first block as a decoder will see it,
+/// which differs from the data if a filter is lossy.
 pub(super) fn first_block(
     params: &CParams,
     plan: &Plan,
@@ -150,8 +150,8 @@ pub(super) fn first_block(
     Ok(Some(first))
 }
 
-/// Bytes of data that are worth a thread of their own: those of some 80 us; see
+/// Bytes of data that justify a separate thread: they take some 80 us; see
 /// `docs/performance/chunk.md`.
 const MIN_JOB_NBYTES: usize = 16 << 10;
-/// The same for codecs that are fast.
+/// The same for fast codecs.
 const MIN_JOB_NBYTES_FAST: usize = 256 << 10;

@@ -1,7 +1,7 @@
 //! The dictionary of a chunk ("Dictionary section" in the format document).
 //!
-//! C-Blosc2 trains with the first sixteenth of the data only; here the samples come from all over
-//! them. A reader uses the stored dictionary, however it was made.
+//! C-Blosc2 trains with the first sixteenth of the data only; here the samples come from all data.
+//! A reader uses the stored dictionary in either case.
 
 use std::sync::Arc;
 
@@ -58,8 +58,7 @@ fn train(
     Ok(dict.filter(|dict| (1..=MAX_DICT_NBYTES).contains(&dict.len())).map(Arc::from))
 }
 
-/// Filtered data from evenly spaced blocks, in evenly spaced pieces, about `max_nbytes` bytes
-/// together.
+/// Filtered data in evenly spaced pieces of evenly spaced blocks, about `max_nbytes` bytes in all.
 fn samples(job: &Job<'_>, worker: &mut Worker, max_nbytes: usize) -> Result<Vec<Vec<u8>>> {
     let nblocks = job.plan.grid.nblocks;
     let per_block = (max_nbytes / nblocks).max(MIN_NSAMPLES * MIN_SAMPLE_NBYTES);
@@ -81,5 +80,5 @@ const MIN_DICT_NBYTES: usize = 256;
 const MIN_NSAMPLES: usize = 8;
 /// Shortest piece of a block (bytes).
 const MIN_SAMPLE_NBYTES: usize = 256;
-/// How much text to train with, for each byte of the dictionary.
+/// Bytes to train with, for each byte of the dictionary.
 const TEXT_PER_DICT: usize = 100;

@@ -1,4 +1,4 @@
-//! The decisions before the first block: the header, the blocks, and whether to compress at all.
+//! The decisions before the first block: the header, the blocks, and whether to compress.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::special::SpecialKind;
 pub(super) struct Plan {
     pub(super) header: ChunkHeader,
     pub(super) grid: Grid,
-    /// Streams of a full block.
+    /// Number of streams of a full block.
     nstreams: usize,
     /// The dictionary of all streams.
     pub(super) dict: Option<Arc<[u8]>>,
@@ -97,7 +97,7 @@ impl Plan {
         self.dict_start() + self.dict.as_ref().map_or(0, |dict| 4 + dict.len())
     }
 
-    /// Where the dictionary is, if there is one.
+    /// Start of the dictionary, if there is one.
     fn dict_start(&self) -> usize {
         self.header.header_len() + 4 * self.grid.nblocks
     }
@@ -119,18 +119,18 @@ impl Plan {
         }
     }
 
-    /// Streams of a block of `nbytes` bytes.
+    /// Number of streams of a block of `nbytes` bytes.
     pub(super) fn nstreams(&self, nbytes: usize) -> usize {
         if nbytes < self.grid.blocksize { 1 } else { self.nstreams }
     }
 
-    /// Streams of all blocks together.
+    /// Number of streams of all blocks.
     pub(super) fn all_streams(&self) -> usize {
         let full = self.grid.nbytes / self.grid.blocksize;
         full * self.nstreams + (self.grid.nblocks - full)
     }
 
-    /// The header of the chunk when its size is known.
+    /// The header of the chunk, once its size is known.
     pub(super) fn finish(&self, cbytes: usize) -> ChunkHeader {
         self.header.with_cbytes(cbytes)
     }
@@ -159,9 +159,9 @@ pub(super) enum Form {
     Vl,
 }
 
-/// Whether the data are stored without a try: those that are too short, and those that some reader
-/// of Blosc 1 would damage: C-Blosc before 1.18 and C-Blosc2 forget the cut item at the end of a
-/// bit-shuffled block, if the items before are a multiple of 8.
+/// Whether the data are stored without compressing: data that are too short, and data that some
+/// reader of Blosc 1 would damage. C-Blosc before 1.18 and C-Blosc2 forget the cut item at the end
+/// of a bit-shuffled block, if a multiple of 8 items precedes it.
 fn is_stored(params: &CParams, grid: &Grid) -> bool {
     let blosc1 = params.target.is_blosc1();
     let min = if blosc1 { MIN_BUFFER_1 } else { MIN_BUFFER_2 };
@@ -174,7 +174,7 @@ fn is_stored(params: &CParams, grid: &Grid) -> bool {
     blosc1 && forgets && params.filters.contains(FilterId::BITSHUFFLE)
 }
 
-/// The header of a chunk that is stored without a try: C-Blosc2 clears the other flags then,
+/// The header of a chunk that is stored without compressing: C-Blosc2 clears the other flags then,
 /// C-Blosc does not.
 fn stored_header(header: ChunkHeader) -> ChunkHeader {
     if header.is_extended() {

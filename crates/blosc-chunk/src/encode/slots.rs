@@ -1,10 +1,10 @@
-//! Many blocks at once, or many streams of one block: each stream is compressed into the part of
-//! the destination that is as long as its data, and all are moved to their offsets when their sizes
-//! are known.
+//! Compresses many blocks at once, or many streams of one block: each stream goes to the part of
+//! the destination that is as long as its data, and all move to their offsets after their sizes are
+//! known.
 //!
-//! A stream that is stored has four bytes more than its data, those of its size, so sizes are kept
-//! apart until then: without them, a block always fits. Some streams move up, others down, and none
-//! over one that has still to move: see [`Packing::move_all`].
+//! A stored stream has four bytes more than its data, its size field, so sizes are kept separately
+//! until then: without them, a block always fits. Some streams move up, others down, and no stream
+//! overwrites one that still has to move: see [`Packing::move_all`].
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use super::worker::{self, Coded, Worker};
 use crate::error::{Error, Result};
 use crate::jobs::{self, for_each};
 
-/// A block and the memory that it is compressed to at first.
+/// A block and the memory for its compressed form.
 pub(super) struct Slot<'a> {
     pub(super) nblock: usize,
     /// As long as the block's data.
@@ -24,7 +24,7 @@ pub(super) struct Slot<'a> {
     pub(super) streams: &'a mut [Coded],
 }
 
-/// Compresses all blocks to the destination and returns where they end; `None` if it is too small.
+/// Compresses all blocks to the destination and returns their end; `None` if it is too small.
 pub(super) fn encode(
     job: &Job<'_>,
     jobs: usize,
@@ -43,8 +43,7 @@ pub(super) fn encode(
     Ok(end)
 }
 
-/// The same for a destination with room for all data, of which the chunk may use the first
-/// `max_cbytes`.
+/// The same for a destination with space for all data; the chunk may use the first `max_cbytes`.
 fn encode_within(
     job: &Job<'_>,
     jobs: usize,
@@ -73,7 +72,7 @@ fn encode_within(
 }
 
 /// Compresses each block to its slot; returns whether all fit `room`. If they do not, the rest is
-/// not compressed.
+/// skipped.
 fn fill_slots(
     job: &Job<'_>,
     jobs: usize,
@@ -83,7 +82,7 @@ fn fill_slots(
 ) -> Result<bool> {
     let mut slots = slots.peekable();
     let mut cbytes = 0;
-    // Zeros take less time than to wake a thread.
+    // Blocks of zeros take less time than waking a thread.
     while let Some(slot) = slots.next_if(|slot| worker::is_given_as_zeros(job, slot.nblock)) {
         cbytes += 4 * slot.streams.len();
     }
@@ -128,7 +127,7 @@ impl<'a> Iterator for Slots<'a, '_> {
     }
 }
 
-/// A stream without its size: where it is, and where the format wants it.
+/// A stream without its size field: its position, and its final position.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     from: usize,
@@ -136,7 +135,7 @@ struct Move {
     coded: Coded,
 }
 
-/// All streams in order, and their ends and those of blocks.
+/// All streams in order, the ends of streams, and the ends of blocks.
 struct Packing {
     moves: Vec<Move>,
     starts: Vec<usize>,
@@ -144,7 +143,7 @@ struct Packing {
 }
 
 impl Packing {
-    /// From slots that begin at `first`.
+    /// A packing of slots that begin at `first`.
     fn new(job: &Job<'_>, streams: &[Coded], first: usize) -> Self {
         let (mut slot, mut rest) = (first, streams);
         let mut packing = Self { moves: Vec::new(), starts: Vec::new(), end: job.plan.table_end() };
@@ -163,7 +162,8 @@ impl Packing {
     }
 
     /// Streams and offsets have the same order. So a stream that moves up can overwrite only later
-    /// streams, which move up as well and are moved first; one that moves down only earlier ones.
+    /// streams, which move up as well and move first; one that moves down can overwrite only
+    /// earlier ones.
     fn move_all(&self, dest: &mut [u8]) {
         let mut copy =
             |Move { from, to, coded }: &Move| dest.copy_within(*from..from + coded.len, *to);
@@ -172,8 +172,8 @@ impl Packing {
         moves.filter(|item| item.to < item.from).for_each(copy);
     }
 
-    /// Copies streams that are bytes of `source` as they are, which is as long as all slots.
-    /// `first` is where those begin.
+    /// Copies stored streams from `source`, which is as long as all slots. `first` is the start of
+    /// the slots.
     fn copy_stored(
         &self,
         job: &Job<'_>,
@@ -194,7 +194,7 @@ impl Packing {
         jobs::copy(jobs, job.params.registries.simd, copies)
     }
 
-    /// Writes the sizes of streams and the starts of blocks, and returns where the blocks end.
+    /// Writes the sizes of streams and the starts of blocks, and returns the end of the blocks.
     fn finish(self, job: &Job<'_>, dest: &mut [u8]) -> usize {
         for Move { to, coded, .. } in self.moves {
             dest[to - 4..to].copy_from_slice(&coded.size);

@@ -10,7 +10,7 @@ use crate::params::{CParams, Target};
 use crate::raw::RawExtension;
 use crate::special::Special;
 
-/// A chunk of `nbytes` bytes that are a run.
+/// A chunk of `nbytes` bytes that is a run.
 ///
 /// Zeros that are not whole items become a chunk of many small runs, since C-Blosc2 before 3.1.5
 /// refuses the short form.
@@ -28,7 +28,7 @@ use crate::special::Special;
 /// # Errors
 ///
 /// [`Error::Param`] if the run does not consist of whole items, a value is not as wide as the
-/// typesize, NaN items are neither 4 nor 8 bytes, or the target does not know such chunks.
+/// typesize, NaN items are neither 4 nor 8 bytes, or the target does not support these chunks.
 pub fn special_chunk(special: Special<'_>, nbytes: usize, params: &CParams) -> Result<Vec<u8>> {
     check(&special, nbytes, params)?;
     let whole = nbytes.is_multiple_of(params.typesize) && nbytes.is_multiple_of(stored(params));
@@ -67,8 +67,8 @@ fn stored(params: &CParams) -> usize {
     usize::from(params.stored_typesize())
 }
 
-/// As the constructors of C-Blosc2 write it: no filters, no codec. Its readers expand a run block
-/// by block, so a block has whole items, even if the caller chose a smaller size.
+/// The header that the constructors of C-Blosc2 write: no filters, no codec. Its readers expand a
+/// run block by block, so a block has whole items, even if the caller chose a smaller size.
 fn header(plan: &Plan, special: &Special<'_>, params: &CParams) -> ChunkHeader {
     let blocksize = plan.grid.blocksize.max(params.typesize);
     let width = if let Special::Value(value) = special { value.len() } else { 0 };

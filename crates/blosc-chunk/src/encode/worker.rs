@@ -1,4 +1,4 @@
-//! One thread's part: the filters forward, the cut into streams, and the codec.
+//! Encoding in one thread: the filters forward, the split into streams, and the codec.
 
 use core::cmp::Reverse;
 use core::fmt;
@@ -27,9 +27,9 @@ use crate::promise::Promise;
 pub(super) struct Worker {
     encoder: Option<Cached>,
     buffers: Buffers,
-    /// A stream, where the destination has not enough room to try; or some items, shuffled.
+    /// A stream, if the destination is too short for trying; or some shuffled items.
     stream: Vec<u8>,
-    /// How long each stream of the last block took whose streams were shared.
+    /// The time for each stream of the last block with shared streams.
     took: Vec<Duration>,
 }
 
@@ -41,8 +41,8 @@ struct Buffers {
 }
 
 impl Worker {
-    /// Compresses a block to the start of `dest`; returns how long it is (bytes), or `None` if it
-    /// does not fit.
+    /// Compresses a block to the start of `dest`; returns its length (bytes), or `None` if it does
+    /// not fit.
     pub(super) fn encode(
         &mut self,
         job: &Job<'_>,
@@ -56,8 +56,8 @@ impl Worker {
         let mut coder = Coder::new(encoder(&mut self.encoder, job)?, job);
         let len = block.len() / job.plan.nstreams(block.len());
         let is_only = job.plan.grid.nblocks == 1;
-        // The last streams, if they are stored and not copied yet: the only block of a chunk may
-        // turn out not to fit, and then it needs none of them.
+        // The last streams, if they are stored and not copied yet: if the only block of a chunk
+        // does not fit, none of them is needed.
         let (mut end, mut waiting) = (0, 0);
         for (n, stream) in block.chunks_exact(len).enumerate() {
             let room = &mut dest[end..];
@@ -76,8 +76,8 @@ impl Worker {
         Ok(Some(end))
     }
 
-    /// Compresses a block to its slot, without the sizes of streams; returns how long it is with
-    /// them (bytes).
+    /// Compresses a block to its slot, without the sizes of streams; returns its length with them
+    /// (bytes).
     pub(super) fn encode_apart(&mut self, job: &Job<'_>, slot: Slot<'_>) -> Result<usize> {
         let Slot { nblock, room, streams } = slot;
         let mut cbytes = 4 * streams.len();
@@ -94,7 +94,7 @@ impl Worker {
         Ok(cbytes)
     }
 
-    /// Shuffles items by way of a buffer, to the bytes from `first` on of all planes.
+    /// Shuffles items in a buffer, and copies them to the bytes from `first` on of all planes.
     fn shuffle(
         &mut self,
         job: &Job<'_>,
@@ -107,7 +107,7 @@ impl Worker {
         self.stream.resize(items.len(), 0);
         job.params.filters.forward(registry, &cx, items, &mut self.stream, &mut [])?;
         let nitems = items.len() / planes.len();
-        // Not all threads begin with the same plane.
+        // Threads begin with different planes.
         let rows = planes.iter().zip(self.stream.chunks_exact(nitems));
         for (plane, row) in rows.cycle().skip(first / nitems % planes.len()).take(planes.len()) {
             StoreHint::Cached.copy(cx.simd, row, &mut lock(plane)[first..first + nitems]);
@@ -125,18 +125,18 @@ impl Worker {
         Ok(())
     }
 
-    /// Where prefilters put a block.
+    /// The block for prefilters.
     pub(super) fn made(&mut self) -> &mut MadeBlock {
         &mut self.buffers.made
     }
 
-    /// What it keeps for prefilters.
+    /// Its memory for prefilters.
     pub(super) fn hook(&mut self) -> &mut HookWorker {
         &mut self.buffers.made.hook
     }
 
-    /// Where streams that are stored have stayed: the data, or after [`encode_streams`] the only
-    /// block as the codec got it.
+    /// The source of stored streams: the data, or after [`encode_streams`] the only block,
+    /// filtered.
     pub(super) fn kept<'b>(&'b self, job: &Job<'b>) -> &'b [u8] {
         match job.source() {
             Some(source) => source,
@@ -145,23 +145,23 @@ impl Worker {
         }
     }
 
-    /// A block as the codec gets it.
+    /// A filtered block.
     pub(super) fn filtered<'b>(&'b mut self, job: &Job<'b>, nblock: usize) -> Result<&'b [u8]> {
         filtered(&mut self.buffers, job, nblock)
     }
 }
 
-/// A stream that any thread may compress, and where its result goes.
+/// A stream that any thread may compress, and the destination of its result.
 struct Shared<'a> {
     room: &'a mut [u8],
     coded: &'a mut Coded,
     took: &'a mut Duration,
 }
 
-/// The same as [`Worker::encode_apart`], with the streams in several threads. The stream that took
-/// longest in the block before comes first: often all others together take less than one plane, of
-/// bytes that compress badly. Streams that are stored stay in the block, which is [`Worker::kept`]
-/// of the first worker.
+/// The same as [`Worker::encode_apart`], with the streams in several threads. The slowest stream of
+/// the block before comes first: often one plane of bytes that compress badly takes longer than all
+/// others together. Stored streams stay in the block, which is [`Worker::kept`] of the first
+/// worker.
 pub(super) fn encode_streams(
     job: &Job<'_>,
     jobs: usize,
@@ -197,22 +197,22 @@ pub(super) fn encode_streams(
     Ok(streams.iter().map(|coded| 4 + coded.len).sum())
 }
 
-/// Whether the only filter is a shuffle of items, of which some can be shuffled without the others.
+/// Whether the only filter is a shuffle of items, some of which can be shuffled without the others.
 fn is_shuffle(job: &Job<'_>) -> bool {
     let shuffle = FilterSlot { id: FilterId::SHUFFLE, meta: 0 };
     job.is_filtered && job.params.filters.active().eq([shuffle])
 }
 
-/// A part of the work on a block that is shuffled.
+/// A part of the work on a shuffled block.
 enum Step<'a> {
     /// Shuffle some items to the same bytes of all planes.
     Shuffle { items: &'a [u8], first: usize, done: &'a Promise<()> },
-    /// Encode a plane, when all items are shuffled.
+    /// Encode a plane, after all items are shuffled.
     Encode { plane: &'a Mutex<&'a mut [u8]>, stream: Shared<'a> },
 }
 
-/// The filter is shared among the threads as well: each shuffles some items at a time, which fit in
-/// the nearest cache.
+/// The threads share the filter as well: each shuffles some items at a time, which fit the
+/// first-level cache.
 fn encode_shuffled<'a>(
     job: &Job<'_>,
     jobs: usize,
@@ -247,14 +247,14 @@ fn lock<'l, 'a>(plane: &'l Mutex<&'a mut [u8]>) -> MutexGuard<'l, &'a mut [u8]> 
 }
 
 /// Bytes of data that are shuffled at a time (see `docs/performance/chunk.md`): they and their
-/// planes fit in the second-level cache at most. The more there are, the less do threads wait for
-/// each other's locks.
+/// planes fit the second-level cache at most. With more bytes, threads wait less for each other's
+/// locks.
 const MIN_PART_NBYTES: usize = 16 << 10;
 const MAX_PART_NBYTES: usize = 128 << 10;
-/// Parts for each thread, as long as they are not too short.
+/// Parts for each thread, if they are long enough.
 const PARTS_PER_JOB: usize = 8;
 
-/// The streams of a block, and where each goes.
+/// The streams of a block, and the destination of each.
 fn zip_streams<'a>(
     block: &'a [u8],
     room: &'a mut [u8],
@@ -272,7 +272,7 @@ fn filtered<'b>(buffers: &'b mut Buffers, job: &Job<'b>, nblock: usize) -> Resul
     filter_unless_none(job, nblock, block, filtered, scratch)
 }
 
-/// The same, made but once; `None` for zeros that need no filter.
+/// The same, made only once; `None` for zeros that need no filter.
 fn filtered_unless_zeros<'b>(
     buffers: &'b mut Buffers,
     job: &Job<'b>,
@@ -286,7 +286,7 @@ fn filtered_unless_zeros<'b>(
     filter_unless_none(job, nblock, block, filtered, scratch).map(Some)
 }
 
-/// Whether a block is in memory, and zeros that need no filter.
+/// Whether a block is in memory, and consists of zeros that need no filter.
 pub(super) fn is_given_as_zeros(job: &Job<'_>, nblock: usize) -> bool {
     let block = match job.input {
         Input::Slice(src) => &src[job.plan.grid.range(nblock)],
@@ -296,7 +296,7 @@ pub(super) fn is_given_as_zeros(job: &Job<'_>, nblock: usize) -> bool {
     is_zero_block(job, nblock, block)
 }
 
-/// Whether a block is zeros that need no filter. It stops at the first byte that is not.
+/// Whether a block consists of zeros that need no filter. It stops at the first other byte.
 fn is_zero_block(job: &Job<'_>, nblock: usize, block: &[u8]) -> bool {
     job.zeros_stay_zeros(nblock) && run_value(block) == Some(0)
 }
@@ -362,13 +362,13 @@ fn filter<'b>(
     Ok(filtered)
 }
 
-/// A stream in its final form: its size field, and how many bytes follow that. At first, a run of
+/// A stream in its final form: its size field, and the number of bytes after it. Initially a run of
 /// zeros.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Coded {
     pub(super) size: [u8; 4],
     pub(super) len: usize,
-    /// Whether they are bytes of the block that are still to be copied.
+    /// Whether the bytes still have to be copied from the block.
     pub(super) is_source: bool,
 }
 
@@ -391,7 +391,7 @@ impl<'a> Coder<'a> {
         Self { encoder, form: job.plan.form(), simd: job.params.registries.simd }
     }
 
-    /// Writes one stream with its size, or the size alone if it is stored; `None` if both do not
+    /// Writes one stream with its size, or only the size if it is stored; `None` if both do not
     /// fit. `spare` is for streams that may turn out to fit.
     fn write(
         &mut self,
@@ -418,7 +418,7 @@ impl<'a> Coder<'a> {
     }
 
     /// Copies the last `n` streams of `len` bytes of a block, which are stored and the last of
-    /// `dest`, behind their sizes.
+    /// `dest`, after their sizes.
     fn store_last(&self, n: usize, len: usize, block: &[u8], dest: &mut [u8]) {
         let from = block[block.len() - n * len..].chunks_exact(len);
         let to = dest.len() - n * (4 + len);
@@ -427,7 +427,7 @@ impl<'a> Coder<'a> {
         }
     }
 
-    /// Writes the payload of a stream, for all of which there is room.
+    /// Writes the payload of a stream; `room` is long enough for all of it.
     fn code(&mut self, data: &[u8], room: &mut [u8]) -> Result<Coded> {
         let mut coded = self.code_apart(data, room)?;
         if core::mem::take(&mut coded.is_source) {
@@ -436,13 +436,13 @@ impl<'a> Coder<'a> {
         Ok(coded)
     }
 
-    /// The same, but a stream to be stored is not copied yet.
+    /// The same, but a stored stream is not copied yet.
     fn code_apart(&mut self, data: &[u8], room: &mut [u8]) -> Result<Coded> {
         let coded = self.shorten(data, room)?;
         Ok(coded.unwrap_or_else(|| Coded { is_source: true, ..Coded::stored(data) }))
     }
 
-    /// The same if it gets shorter and fits. If there is room for all of `data`, the codec gets
+    /// The same if the stream gets shorter and fits. If `room` is as long as `data`, the codec gets
     /// one byte less, so that the result does not depend on the room.
     fn shorten(&mut self, data: &[u8], room: &mut [u8]) -> Result<Option<Coded>> {
         if self.form == Form::Blosc2
@@ -460,7 +460,7 @@ impl<'a> Coder<'a> {
     }
 }
 
-/// The byte that the stream consists of.
+/// The byte of which the stream consists.
 fn run_value(data: &[u8]) -> Option<u8> {
     let (&first, rest) = data.split_first()?;
     // A comparison with itself, shifted by one: memcmp does it faster than any loop over bytes.
@@ -474,7 +474,7 @@ fn write_zero_runs(nstreams: usize, dest: &mut [u8]) -> Option<usize> {
     Some(4 * nstreams)
 }
 
-/// A run of zeros is its size alone; other runs are confirmed by a token, if there is room.
+/// A run of zeros is only a size; a token confirms other runs, if there is space.
 fn write_run(value: u8, room: &mut [u8]) -> Option<Coded> {
     let len = usize::from(value != 0);
     room.get_mut(..len)?.fill(1);

@@ -1,4 +1,4 @@
-//! Which parameters go together ("Recommended output" in the format document).
+//! Checks that parameters fit together ("Recommended output" in the format document).
 
 use blosc_codecs::{Codec, CodecId};
 use blosc_filters::{FilterId, Pipeline};
@@ -122,7 +122,7 @@ fn check_blosc1(params: &CParams) -> Result<()> {
     }
 }
 
-/// A short header has one bit each for shuffle and bitshuffle, and not for both.
+/// A short header has one bit each for shuffle and bitshuffle, but cannot have both.
 fn fits_blosc1(pipeline: &Pipeline, target: Target) -> bool {
     let mut active = pipeline.active();
     let fits = active.next().is_none_or(|slot| match slot.id {

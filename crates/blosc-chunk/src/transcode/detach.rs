@@ -5,9 +5,9 @@ use blosc_filters::FilterId;
 use crate::error::{Error, Param, Result};
 use crate::header::ChunkHeader;
 
-/// Spells out in the header of a chunk what so far the super-chunk said, whose items have
-/// `schunk_typesize` bytes: the number of byte streams of bytedelta. C-Blosc2 refuses a parameter
-/// of 0 in a chunk on its own. Nothing is decoded.
+/// Writes into the header of a chunk the number of byte streams of bytedelta, which so far followed
+/// from the super-chunk, whose items have `schunk_typesize` bytes. C-Blosc2 refuses a parameter of
+/// 0 in a chunk on its own. Nothing is decoded.
 ///
 /// ```
 /// use blosc_chunk::transcode::detach_from_schunk;
